@@ -1,0 +1,4 @@
+//! A memory for agents that a person can read.
+
+pub mod llm;
+pub mod memory;

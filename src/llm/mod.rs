@@ -1,0 +1,103 @@
+//! Language models: one trait, and the providers behind it.
+//!
+//! A [`Question`] goes in, the model's own words and what they cost come out. Nothing is believed
+//! here: what an answer means, and whether it can be used, is decided by whoever asked. No provider
+//! reads the environment or a clock; keys and hosts arrive in [`Config`]. Nothing is opened (no
+//! socket, no certificate store, no thread) before the first question.
+
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// What a model is asked. The same question serves every provider.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// Who the model is and what it must do.
+    pub system: &'a str,
+    /// The matter itself.
+    pub prompt: &'a str,
+    /// A name for the schema, `[a-z_]+`.
+    pub schema_name: &'a str,
+    /// JSON schema of the answer; every string in it is bounded.
+    pub schema: &'a Value,
+    /// What the prompt says, as data, for a provider that reads no prose.
+    pub facts: &'a Value,
+}
+
+/// What a model said, word for word.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// The text, still to be parsed.
+    pub text: String,
+    /// The model that answered, as the provider names it.
+    pub model: String,
+    /// What it cost.
+    pub usage: Usage,
+}
+
+/// What an answer cost.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Usage {
+    /// Requests made, retries included.
+    pub calls: u32,
+    /// Tokens read, where the provider says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    /// Tokens written, where the provider says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+    /// Price in US dollars, where the provider says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// The settings cannot work, whatever the server does.
+    #[error("{problem}")]
+    Settings {
+        /// What is wrong.
+        problem: String,
+        /// What to do about it.
+        hint: String,
+    },
+    /// No server, or none that answered in time: later may be better.
+    #[error("the model at {at} cannot be reached: {problem}")]
+    Unreachable {
+        /// Address or program, without secrets.
+        at: String,
+        /// What happened.
+        problem: String,
+    },
+    /// The server answered and refused: wrong key, wrong model, too long a context.
+    #[error("the model at {at} refused: {problem}")]
+    Refused {
+        /// Address or program, without secrets.
+        at: String,
+        /// What it said.
+        problem: String,
+    },
+    /// The server answered with something that is no answer.
+    #[error("the model at {at} gave no usable answer: {problem}")]
+    Garbled {
+        /// Address or program, without secrets.
+        at: String,
+        /// What was wrong.
+        problem: String,
+    },
+}
+
+/// Something that answers questions.
+pub trait Model {
+    /// How the provider and model are called in reports and the journal: `openai/gpt-4.1-mini`.
+    fn name(&self) -> String;
+
+    /// Asks once; retries of what may pass are the provider's own affair.
+    ///
+    /// # Errors
+    ///
+    /// See [`ModelError`]. An answer that is not what was asked for is not an error here.
+    fn ask(&self, question: &Question<'_>) -> Result<Answer, ModelError>;
+}
+
