@@ -1,4 +1,5 @@
 //! A memory for agents that a person can read.
 
+pub mod document;
 pub mod llm;
 pub mod memory;

@@ -138,15 +138,21 @@ pub fn is_id(text: &str) -> bool {
 pub struct Category(String);
 
 impl Category {
-    /// The category of that name in upper case, or `None` where the name is not made of letters,
-    /// digits, `_`, single spaces or hyphens.
+    /// The category of that name in upper case, or `None` where the name is empty, longer than 40
+    /// bytes, holds anything but letters, digits, `_`, space, `-`, `/`, `&`, `+`, `.` and `'`, or ends
+    /// in what an entry's brackets say of persistence and status.
     pub fn new(name: &str) -> Option<Category> {
         let name = name.trim();
-        let allowed = |c: char| c.is_alphanumeric() || matches!(c, '_' | ' ' | '-');
-        if name.is_empty() || name.len() > 40 || !name.chars().all(allowed) || name.contains(" - ") {
-            return None;
-        }
-        Some(Category(name.to_uppercase()))
+        let allowed =
+            |c: char| c.is_alphanumeric() || matches!(c, '_' | ' ' | '-' | '/' | '&' | '+' | '.' | '\'');
+        let name = name.to_uppercase();
+        let last_word = name.rsplit_once(" - ").map(|(_, word)| word.trim());
+        let reserved = ["CORE", "PERMANENT", "EPHEMERAL", "ACTIVE", "TENTATIVE", "SUPERSEDED"];
+        let valid = !name.is_empty()
+            && name.len() <= 40
+            && name.chars().all(allowed)
+            && !last_word.is_some_and(|word| reserved.contains(&word));
+        valid.then_some(Category(name))
     }
 
     /// The name, upper case.

@@ -5,7 +5,6 @@
 //! reads the environment or a clock; keys and hosts arrive in [`Config`]. Nothing is opened (no
 //! socket, no certificate store, no thread) before the first question.
 
-
 use serde::Serialize;
 use serde_json::Value;
 
@@ -100,4 +99,3 @@ pub trait Model {
     /// See [`ModelError`]. An answer that is not what was asked for is not an error here.
     fn ask(&self, question: &Question<'_>) -> Result<Answer, ModelError>;
 }
-

@@ -1,0 +1,216 @@
+//! Edits of one section, as splices.
+//!
+//! A section's text and a change enter, the section's new text leaves. Only the lines that the
+//! change is about differ; where a blank line is needed around a new part, one is added. New text is
+//! canonical and in the line ending of the file.
+
+use crate::document::grammar::{self, Visits};
+use crate::document::scan;
+use crate::document::section::{Entry, Parts, Region, RegionKind, Tried};
+use crate::document::text::{Fences, mark_comments, strike, unstrike, write_closing_lines, write_text};
+use crate::memory::{Attempt, Memory, Reference, Status};
+
+/// How new text is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// `"\n"` or `"\r\n"`.
+    pub line_ending: &'static str,
+    /// Whether code fences in texts stay fences.
+    pub fences: Fences,
+}
+
+impl Style {
+    /// Text with `\n` endings in the ending of the file.
+    fn convert(&self, text: &str) -> String {
+        if self.line_ending == "\n" { text.to_owned() } else { text.replace('\n', self.line_ending) }
+    }
+}
+
+/// The canonical lines of an entry, each ended by `\n`.
+pub fn render_entry(memory: &Memory, fences: Fences) -> String {
+    let mut body = String::new();
+    if !memory.text.is_empty() {
+        body = write_text(&memory.text, fences);
+        body.push('\n');
+    }
+    body.push_str(&write_closing_lines(memory.see_also.as_deref(), memory.context.as_deref()));
+    let mut out = format!("{}\n", grammar::write_entry(memory));
+    if let Some(reference) = &memory.reference {
+        out.push_str(&format!("{}\n", grammar::write_reference(reference)));
+    }
+    out.push_str(&if memory.is_live() { body } else { map_lines(&body, strike) });
+    out
+}
+
+/// Applies a change to each visible line of a text, line endings kept.
+fn map_lines<'a>(text: &'a str, change: impl Fn(&'a str) -> std::borrow::Cow<'a, str>) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    for line in scan::lines(text) {
+        let content = line.text(text);
+        if line.hidden {
+            out.push_str(content);
+        } else {
+            out.push_str(&change(content));
+        }
+        out.push_str(&text[line.range.start + content.len()..line.range.end]);
+    }
+    out
+}
+
+/// Adds an entry after the others of the section.
+pub fn add_entry(text: &str, parts: &Parts, memory: &Memory, style: Style) -> String {
+    let entry = render_entry(memory, style.fences);
+    let find = |kind| parts.regions.iter().position(|region| region.kind == kind);
+    if let Some(region) = find(RegionKind::Memories) {
+        return insert_block(text, parts.regions[region].content_end, &entry, style);
+    }
+    if let Some(last) = parts.entries.last() {
+        let holds_it = |region: &&Region| region.range.contains(&last.range.start);
+        let at = parts.regions.iter().find(holds_it).map_or(last.range.end, |region| region.content_end);
+        return insert_block(text, at, &entry, style);
+    }
+    let at = match find(RegionKind::Tried) {
+        Some(region) => parts.regions[region - 1].content_end,
+        None => end_of_content(parts),
+    };
+    insert_block(text, at, &format!("### Memories\n\n{entry}"), style)
+}
+
+/// Where a new part goes: before the thematic break that ends the section, else at its end.
+fn end_of_content(parts: &Parts) -> usize {
+    match parts.regions.as_slice() {
+        [.., before, last] if last.after_break && last.bare => before.content_end,
+        regions => regions.last().map_or(0, |region| region.content_end),
+    }
+}
+
+/// Puts a block of lines at the start of a line, set off by blank lines.
+fn insert_block(text: &str, at: usize, block: &str, style: Style) -> String {
+    let (before, after) = text.split_at(at);
+    let ending = style.line_ending;
+    let mut out = String::with_capacity(text.len() + block.len() + 8);
+    out.push_str(before);
+    if !before.is_empty() && !before.ends_with('\n') {
+        out.push_str(ending);
+    }
+    if !before.is_empty() && !ends_with_blank_line(before) {
+        out.push_str(ending);
+    }
+    out.push_str(&style.convert(block));
+    if !after.is_empty() && !scan::is_blank(first_line(after)) {
+        out.push_str(ending);
+    }
+    out.push_str(after);
+    out
+}
+
+fn first_line(text: &str) -> &str {
+    text.split_once('\n').map_or(text, |(line, _)| line)
+}
+
+/// Whether the last line of a text is blank.
+pub fn ends_with_blank_line(text: &str) -> bool {
+    match text.strip_suffix('\n') {
+        Some(rest) => scan::is_blank(rest.rsplit_once('\n').map_or(rest, |(_, line)| line)),
+        None => false,
+    }
+}
+
+/// Replaces a range by lines in the file's ending; a missing ending stays missing at the very end.
+fn splice(text: &str, range: std::ops::Range<usize>, lines: &str, style: Style) -> String {
+    let mut new = style.convert(lines);
+    let unended = range.end == text.len() && !text.ends_with('\n');
+    if unended && new.ends_with(style.line_ending) {
+        new.truncate(new.len() - style.line_ending.len());
+    }
+    [&text[..range.start], &new, &text[range.end..]].concat()
+}
+
+/// Writes an entry anew; comments that a person put into its text stay, behind it.
+pub fn replace_entry(text: &str, entry: &Entry, memory: &Memory, style: Style) -> String {
+    let old = &text[entry.range.clone()];
+    let mut new = render_entry(memory, style.fences);
+    let lines = scan::lines(old);
+    for (line, _, comment) in mark_comments(lines.iter().map(|line| (line.text(old), line.hidden))) {
+        if comment {
+            new.push_str(&format!("{line}\n"));
+        }
+    }
+    splice(text, entry.range.clone(), &new, style)
+}
+
+/// Writes an entry's first line anew and nothing else.
+pub fn replace_entry_line(text: &str, entry: &Entry, memory: &Memory, style: Style) -> String {
+    splice(text, entry.line.clone(), &format!("{}\n", grammar::write_entry(memory)), style)
+}
+
+/// Marks an entry as superseded: bracket, reference line, strikes.
+pub fn supersede_entry(text: &str, entry: &Entry, reference: &Reference, style: Style) -> String {
+    let memory = Memory { status: Status::Superseded, ..entry.memory.clone() };
+    let head = format!("{}\n{}\n", grammar::write_entry(&memory), grammar::write_reference(reference));
+    let body = map_lines(&text[entry.line.end..entry.range.end], strike);
+    let body = body.replace("\r\n", "\n");
+    splice(text, entry.range.clone(), &(head + &body), style)
+}
+
+/// Takes back what [`supersede_entry`] did.
+pub fn revive_entry(text: &str, entry: &Entry, status: Status, style: Style) -> String {
+    let memory = Memory { status, ..entry.memory.clone() };
+    let mut body = &text[entry.line.end..entry.range.end];
+    if entry.memory.reference.is_some() {
+        // The reference is the first line that is not blank.
+        let blank: usize =
+            body.split_inclusive('\n').take_while(|line| scan::is_blank(line.trim_end())).map(str::len).sum();
+        let line = body[blank..].split_inclusive('\n').next().map_or(0, str::len);
+        body = &body[blank + line..];
+    }
+    let body = map_lines(body, unstrike).replace("\r\n", "\n");
+    splice(text, entry.range.clone(), &format!("{}\n{body}", grammar::write_entry(&memory)), style)
+}
+
+/// Writes the visits line, or adds it under the heading.
+pub fn set_visits(text: &str, parts: &Parts, visits: &Visits, style: Style) -> String {
+    let line = format!("{}\n", grammar::write_visits(visits));
+    if let Some((_, range)) = &parts.visits {
+        return splice(text, range.clone(), &line, style);
+    }
+    let heading = text.split_inclusive('\n').next().unwrap_or(text);
+    let rest = &text[heading.len()..];
+    let ending = style.line_ending;
+    let after_heading = if heading.ends_with('\n') { "" } else { ending };
+    let blank = if rest.is_empty() || scan::is_blank(first_line(rest)) { "" } else { ending };
+    [heading, after_heading, &style.convert(&line), blank, rest].concat()
+}
+
+/// Writes a tried action: in place of its line where it has one, else after the others.
+pub fn put_attempt(text: &str, parts: &Parts, old: Option<&Tried>, new: &Attempt, style: Style) -> String {
+    let line = format!("{}\n", grammar::write_attempt(new));
+    if let Some(old) = old {
+        return splice(text, old.range.clone(), &line, style);
+    }
+    if let Some(last) = parts.tried.last() {
+        let (before, after) = text.split_at(last.range.end);
+        let ending = if before.ends_with('\n') { "" } else { style.line_ending };
+        return [before, ending, &style.convert(&line), after].concat();
+    }
+    match parts.regions.iter().find(|region| region.kind == RegionKind::Tried) {
+        Some(region) => insert_block(text, region.content_end, &line, style),
+        None => insert_block(text, end_of_content(parts), &format!("### Tried\n\n{line}"), style),
+    }
+}
+
+/// Removes a tried action, and the heading `### Tried` where nothing else stands under it.
+pub fn remove_attempt(text: &str, parts: &Parts, tried: &Tried) -> String {
+    let holds_it = |region: &&Region| region.range.contains(&tried.range.start);
+    let mut range = tried.range.clone();
+    if let Some(region) = parts.regions.iter().find(holds_it) {
+        let body = &text[region.range.clone()];
+        let heading = body.split_inclusive('\n').next().map_or(0, str::len);
+        let before = &text[region.range.start + heading..tried.range.start];
+        let after = &text[tried.range.end..region.range.end];
+        if before.lines().chain(after.lines()).all(scan::is_blank) {
+            range = region.range.clone();
+        }
+    }
+    [&text[..range.start], &text[range.end..]].concat()
+}

@@ -1,0 +1,236 @@
+//! The fields behind a title: `Ep1, T23-24, +5, importance 900, #troll`.
+//!
+//! Each is known by its shape, whatever its place; what has no known shape is kept as it stands.
+//! Written in the canonical order, each only where it is set.
+
+use crate::memory::{Moment, Provenance, Span};
+
+/// Reads the text between ` *(` and `)*`.
+pub fn parse_fields(text: &str) -> Provenance {
+    let mut fields = Provenance::default();
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start();
+        if let Some(goal) = rest.strip_prefix("Goal:") {
+            fields.goal = Some(goal.trim().to_owned());
+            return fields;
+        }
+        let (field, remaining) = match rest.split_once(',') {
+            Some((field, remaining)) => (field.trim(), Some(remaining)),
+            None => (rest.trim(), None),
+        };
+        if !field.is_empty() && !take_field(&mut fields, field) {
+            fields.other.push(field.to_owned());
+        }
+        match remaining {
+            Some(remaining) => rest = remaining,
+            None => return fields,
+        }
+    }
+}
+
+/// Takes a field of known shape; `false` where the shape is unknown or was there before.
+fn take_field(fields: &mut Provenance, field: &str) -> bool {
+    if let Some(tag) = field.strip_prefix('#') {
+        if !tag.is_empty() {
+            fields.tags.push(percent_decode(tag));
+        }
+        return !tag.is_empty();
+    }
+    if let Some(source) = field.strip_prefix("source:") {
+        fields.sources.push(percent_decode(source));
+        return true;
+    }
+    if let Some((name, value)) = field.split_once(' ') {
+        let value = value.trim();
+        return match name {
+            "importance" => set(&mut fields.importance, parse_importance(value)),
+            "score" => set(&mut fields.score, value.parse().ok()),
+            "moves" => set(&mut fields.moves, value.parse().ok()),
+            _ => false,
+        };
+    }
+    if is_date(field) {
+        return set(&mut fields.date, Some(field.to_owned()));
+    }
+    match field.as_bytes() {
+        [b'E', b'p', ..] => set(&mut fields.episode, parse_number(&field[2..])),
+        [b'T', ..] => set(&mut fields.turns, parse_span(&field[1..], 'T')),
+        [b'M', ..] => set(&mut fields.messages, parse_span(&field[1..], 'M')),
+        [b'+' | b'-', digits @ ..] if digits.iter().all(u8::is_ascii_digit) => {
+            set(&mut fields.score_change, field.parse().ok())
+        }
+        _ => false,
+    }
+}
+
+fn set<T>(slot: &mut Option<T>, value: Option<T>) -> bool {
+    let free = slot.is_none() && value.is_some();
+    if free {
+        *slot = value;
+    }
+    free
+}
+
+fn parse_number(text: &str) -> Option<u64> {
+    if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None }
+}
+
+fn parse_importance(text: &str) -> Option<u16> {
+    parse_number(text).and_then(|n| u16::try_from(n).ok()).filter(|n| (1..=1000).contains(n))
+}
+
+/// `23`, `23-24` or, as some write it, `T23-T24`.
+fn parse_span(text: &str, mark: char) -> Option<Span> {
+    match text.split_once('-') {
+        Some((first, last)) => {
+            let last = last.strip_prefix(mark).unwrap_or(last);
+            Some(Span { first: parse_number(first)?, last: parse_number(last)? })
+        }
+        None => parse_number(text).map(Span::one),
+    }
+}
+
+/// `2026-01-31`, or that followed by `T` and a time (RFC 3339).
+pub fn is_date(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let shape = bytes.len() >= 10
+        && bytes[..10].iter().enumerate().all(|(at, byte)| match at {
+            4 | 7 => *byte == b'-',
+            _ => byte.is_ascii_digit(),
+        });
+    shape && (bytes.len() == 10 || (bytes[10] == b'T' && !text.contains([' ', ',', ')'])))
+}
+
+/// The fields in canonical order, comma-separated; empty where nothing is set.
+pub fn write_fields(fields: &Provenance) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    parts.extend(fields.episode.map(|episode| format!("Ep{episode}")));
+    parts.extend(fields.turns.map(|turns| write_span('T', turns)));
+    parts.extend(fields.messages.map(|messages| write_span('M', messages)));
+    parts.extend(fields.score_change.map(|change| format!("{change:+}")));
+    parts.extend(fields.date.clone());
+    parts.extend(fields.importance.map(|importance| format!("importance {importance}")));
+    parts.extend(fields.score.map(|score| format!("score {score}")));
+    parts.extend(fields.moves.map(|moves| format!("moves {moves}")));
+    parts.extend(fields.sources.iter().map(|source| format!("source:{}", percent_encode(source))));
+    parts.extend(fields.tags.iter().map(|tag| format!("#{}", percent_encode(tag))));
+    parts.extend(fields.other.iter().cloned());
+    parts.extend(fields.goal.as_ref().map(|goal| format!("Goal: {goal}")));
+    parts.join(", ")
+}
+
+fn write_span(mark: char, span: Span) -> String {
+    if span.first == span.last {
+        format!("{mark}{}", span.first)
+    } else {
+        format!("{mark}{}-{}", span.first, span.last)
+    }
+}
+
+/// Encodes what would end a field: white space, control characters, `,`, `)` and `%` itself.
+fn percent_encode(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_whitespace() || c.is_control() || matches!(c, ',' | ')' | '%') {
+            let mut buffer = [0; 4];
+            for byte in c.encode_utf8(&mut buffer).bytes() {
+                out.push_str(&format!("%{byte:02X}"));
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// Decodes `%XX`; text that is not well encoded stays as it stands.
+fn percent_decode(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, tail)) = rest.split_first() {
+        let hex = tail.get(..2).filter(|digits| byte == b'%' && digits.iter().all(u8::is_ascii_hexdigit));
+        let hex = hex.and_then(|digits| std::str::from_utf8(digits).ok());
+        match hex.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(decoded) => {
+                bytes.push(decoded);
+                rest = &tail[2..];
+            }
+            None => {
+                bytes.push(byte);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
+}
+
+/// A moment as it stands in a reference line: `Ep2 T45`.
+pub fn write_moment(moment: &Moment) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    parts.extend(moment.episode.map(|episode| format!("Ep{episode}")));
+    parts.extend(moment.turn.map(|turn| format!("T{turn}")));
+    parts.extend(moment.message.map(|message| format!("M{message}")));
+    parts.extend(moment.date.clone());
+    parts.join(" ")
+}
+
+/// Reads a moment; `None` where a word of it has no known shape.
+pub fn parse_moment(text: &str) -> Option<Moment> {
+    let mut moment = Moment::default();
+    for word in text.split_whitespace() {
+        let known = if is_date(word) {
+            set(&mut moment.date, Some(word.to_owned()))
+        } else if let Some(number) = word.strip_prefix("Ep") {
+            set(&mut moment.episode, parse_number(number))
+        } else if let Some(number) = word.strip_prefix('T') {
+            set(&mut moment.turn, parse_number(number))
+        } else if let Some(number) = word.strip_prefix('M') {
+            set(&mut moment.message, parse_number(number))
+        } else {
+            false
+        };
+        if !known {
+            return None;
+        }
+    }
+    Some(moment)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn canonical_order() {
+        let text = "#troll, importance 900, T45-46, Ep2, -10, 2026-01-31, whatever, Goal: win, at (last)";
+        let fields = parse_fields(text);
+        assert_eq!(fields.goal.as_deref(), Some("win, at (last)"));
+        let canonical =
+            "Ep2, T45-46, -10, 2026-01-31, importance 900, #troll, whatever, Goal: win, at (last)";
+        assert_eq!(write_fields(&fields), canonical);
+    }
+
+    #[test]
+    fn unknown_shapes_are_kept() {
+        let fields = parse_fields("Ep1, Ep2, importance 0, T, moved twice");
+        assert_eq!(fields.episode, Some(1));
+        assert_eq!(fields.other, ["Ep2", "importance 0", "T", "moved twice"]);
+    }
+
+    proptest! {
+        #[test]
+        fn tags_come_back(tag in "[a-z%,) é\u{2028}]{1,12}") {
+            let fields = Provenance { tags: vec![tag], ..Provenance::default() };
+            prop_assert_eq!(parse_fields(&write_fields(&fields)), fields);
+        }
+
+        #[test]
+        fn reading_what_was_written_changes_nothing(text in "\\PC{0,60}") {
+            let once = write_fields(&parse_fields(&text));
+            prop_assert_eq!(write_fields(&parse_fields(&once)), once);
+        }
+    }
+}

@@ -1,0 +1,417 @@
+//! The five kinds of line that the file's grammar knows: heading of a section, visits, entry, tried
+//! action, and why an entry is superseded.
+//!
+//! Each has a `parse_` that takes a line without its ending and a `write_` that gives the canonical
+//! line back. Parsing is tolerant, writing is strict; what is not one of these lines is text.
+
+use crate::document::fields::{parse_fields, parse_moment, write_fields, write_moment};
+use crate::document::text::{find_unescaped_stars, read_title, stored_line, stored_reply, write_title};
+use crate::memory::{Attempt, Category, Cause, Memory, Persistence, Provenance, Reference, Scope, Status};
+
+/// The scope and the name that a section's heading states.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heading {
+    /// What the section is about.
+    pub scope: Scope,
+    /// The name for people, trimmed; may be empty.
+    pub name: String,
+}
+
+/// Reads `## Location 15: West of House` and its kin; also `## Location: West of House (ID: 180)`.
+pub fn parse_heading(line: &str) -> Option<Heading> {
+    let rest = line.strip_prefix("##")?;
+    let rest = rest.strip_prefix([' ', '\t'])?.trim();
+    let (keyword, rest) = match rest.find([' ', '\t', ':']) {
+        Some(at) => (&rest[..at], rest[at..].trim_start()),
+        None => (rest, ""),
+    };
+    let named = |scope: Scope, name: &str| Some(Heading { scope, name: name.trim().to_owned() });
+    match keyword {
+        "World" if rest.is_empty() => named(Scope::World, ""),
+        "Scene" if rest.is_empty() => named(Scope::Scene, ""),
+        "Dialogue" if rest.is_empty() => named(Scope::Dialogue, ""),
+        "Location" => match rest.strip_prefix(':') {
+            Some(rest) => {
+                let (name, id) = rest.trim_end().strip_suffix(')')?.rsplit_once("(ID:")?;
+                named(Scope::Location(parse_location_id(id.trim())?), name)
+            }
+            None => {
+                let (id, name) = rest.split_once(':').unwrap_or((rest, ""));
+                named(Scope::Location(parse_location_id(id.trim())?), name)
+            }
+        },
+        "NPC" | "Agent" => {
+            let (id, name) = rest.split_once(':').unwrap_or((rest, ""));
+            let id = id.trim();
+            if !crate::memory::is_id(id) {
+                return None;
+            }
+            let id = id.to_owned();
+            named(if keyword == "NPC" { Scope::Npc(id) } else { Scope::Agent(id) }, name)
+        }
+        _ => None,
+    }
+}
+
+fn parse_location_id(digits: &str) -> Option<u64> {
+    let valid = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if valid { digits.parse().ok() } else { None }
+}
+
+/// The canonical heading of a section.
+pub fn write_heading(scope: &Scope, name: &str) -> String {
+    let name = stored_line(name);
+    let line = match scope {
+        Scope::Location(id) => format!("## Location {id}: {name}"),
+        Scope::Npc(id) => format!("## NPC {id}: {name}"),
+        Scope::Agent(id) => format!("## Agent {id}: {name}"),
+        Scope::World => "## World".to_owned(),
+        Scope::Scene => "## Scene".to_owned(),
+        Scope::Dialogue => "## Dialogue".to_owned(),
+    };
+    line.trim_end().to_owned()
+}
+
+/// How often a place was visited.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Visits {
+    /// Number of visits.
+    pub count: u64,
+    /// Episodes in which it was visited, as listed.
+    pub episodes: Vec<u64>,
+    /// Further `**Key:** value` parts, as they stand.
+    pub other: Vec<String>,
+}
+
+/// Whether a line wants to be a visits line.
+pub fn looks_like_visits(line: &str) -> bool {
+    line.starts_with("**Visits:**")
+}
+
+/// Reads `**Visits:** 3 | **Episodes:** 1, 2, 3`.
+pub fn parse_visits(line: &str) -> Option<Visits> {
+    let mut parts = line.split('|');
+    let count = parts.next()?.strip_prefix("**Visits:**")?.trim().parse().ok()?;
+    let mut visits = Visits { count, ..Visits::default() };
+    for part in parts {
+        let episodes = part.trim().strip_prefix("**Episodes:**").and_then(parse_episodes);
+        match episodes {
+            Some(episodes) if visits.episodes.is_empty() => visits.episodes = episodes,
+            _ => visits.other.push(part.trim().to_owned()),
+        }
+    }
+    Some(visits)
+}
+
+fn parse_episodes(list: &str) -> Option<Vec<u64>> {
+    list.split(',').map(str::trim).filter(|n| !n.is_empty()).map(|n| n.parse().ok()).collect()
+}
+
+/// The canonical visits line.
+pub fn write_visits(visits: &Visits) -> String {
+    let mut parts = vec![format!("**Visits:** {}", visits.count)];
+    if !visits.episodes.is_empty() {
+        let episodes: Vec<String> = visits.episodes.iter().map(u64::to_string).collect();
+        parts.push(format!("**Episodes:** {}", episodes.join(", ")));
+    }
+    parts.extend(visits.other.iter().cloned());
+    parts.join(" | ")
+}
+
+/// What an entry's first line says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntryLine {
+    /// Kind of memory.
+    pub category: Category,
+    /// How long it lives.
+    pub persistence: Persistence,
+    /// Whether it is believed.
+    pub status: Status,
+    /// Its address.
+    pub title: String,
+    /// What the fields say.
+    pub provenance: Provenance,
+}
+
+/// Whether a line wants to be an entry.
+pub fn looks_like_entry(line: &str) -> bool {
+    line.starts_with("**[")
+}
+
+/// Reads `**[CATEGORY] Title** *(fields)*`.
+pub fn parse_entry(line: &str) -> Option<EntryLine> {
+    let (bracket, rest) = line.strip_prefix("**[")?.split_once(']')?;
+    let end = find_unescaped_stars(rest)?;
+    let title = read_title(&rest[..end]);
+    let tail = rest[end + 2..].trim();
+    let provenance = match tail.strip_prefix("*(").and_then(|tail| tail.strip_suffix(")*")) {
+        Some(fields) => parse_fields(fields),
+        None if tail.is_empty() => Provenance::default(),
+        None => return None,
+    };
+    let (category, persistence, status) = parse_bracket(bracket)?;
+    if title.is_empty() {
+        return None;
+    }
+    Some(EntryLine { category, persistence, status, title, provenance })
+}
+
+/// Reads `CATEGORY`, `CATEGORY - CORE`, `CATEGORY - PERMANENT - ACTIVE` …
+fn parse_bracket(bracket: &str) -> Option<(Category, Persistence, Status)> {
+    let mut persistence = Persistence::default();
+    let mut status = Status::default();
+    let mut rest = bracket.trim();
+    while let Some((before, word)) = rest.rsplit_once(" - ") {
+        match word.trim().to_ascii_uppercase().as_str() {
+            "CORE" => persistence = Persistence::Core,
+            "PERMANENT" => persistence = Persistence::Permanent,
+            "EPHEMERAL" => persistence = Persistence::Ephemeral,
+            "ACTIVE" => status = Status::Active,
+            "TENTATIVE" => status = Status::Tentative,
+            "SUPERSEDED" => status = Status::Superseded,
+            _ => break,
+        }
+        rest = before.trim_end();
+    }
+    Some((Category::new(rest)?, persistence, status))
+}
+
+/// The canonical first line of an entry.
+pub fn write_entry(memory: &Memory) -> String {
+    let persistence = match memory.persistence {
+        Persistence::Core => " - CORE",
+        Persistence::Permanent => "",
+        Persistence::Ephemeral => " - EPHEMERAL",
+    };
+    let status = match memory.status {
+        Status::Active => "",
+        Status::Tentative => " - TENTATIVE",
+        Status::Superseded => " - SUPERSEDED",
+    };
+    let title = write_title(&memory.title);
+    let mut line = format!("**[{}{persistence}{status}] {title}**", memory.category);
+    let fields = write_fields(&memory.provenance);
+    if !fields.is_empty() {
+        line.push_str(&format!(" *({fields})*"));
+    }
+    line
+}
+
+/// Reads `[Superseded at Ep2 T45 by "title"]` or `[Invalidated at Ep2 T45: "reason"]`.
+pub fn parse_reference(line: &str) -> Option<Reference> {
+    let inner = line.trim().strip_prefix('[')?.strip_suffix("\"]")?;
+    let (superseded, rest) = match inner.strip_prefix("Superseded") {
+        Some(rest) => (true, rest),
+        None => (false, inner.strip_prefix("Invalidated")?),
+    };
+    let (moment, quoted) = rest.split_once('"')?;
+    let moment = moment.trim_end();
+    let moment = moment.strip_suffix(if superseded { "by" } else { ":" })?.trim();
+    let at = match moment.strip_prefix("at ") {
+        Some(moment) => parse_moment(moment)?,
+        None if moment.is_empty() => parse_moment("")?,
+        None => return None,
+    };
+    let text = unquote(quoted);
+    let cause = if superseded { Cause::SupersededBy(text) } else { Cause::Invalidated(text) };
+    Some(Reference { at, cause })
+}
+
+/// The canonical reference line.
+pub fn write_reference(reference: &Reference) -> String {
+    let moment = write_moment(&reference.at);
+    let at = if moment.is_empty() { String::new() } else { format!(" at {moment}") };
+    match &reference.cause {
+        Cause::SupersededBy(title) => format!("[Superseded{at} by \"{}\"]", quote(title)),
+        Cause::Invalidated(reason) => format!("[Invalidated{at}: \"{}\"]", quote(reason)),
+    }
+}
+
+fn quote(text: &str) -> String {
+    stored_line(text).replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+fn unquote(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let escapes = c == '\\' && matches!(chars.peek(), Some('\\' | '"'));
+        out.extend(if escapes { chars.next() } else { Some(c) });
+    }
+    out
+}
+
+/// Whether a line wants to be a tried action.
+pub fn looks_like_attempt(line: &str) -> bool {
+    ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark))
+}
+
+/// Reads ``- `take window` ×3 *(Ep2, T31)*: You can't be serious.``, also without the code span.
+pub fn parse_attempt(line: &str) -> Option<Attempt> {
+    if !looks_like_attempt(line) {
+        return None;
+    }
+    let line = line[2..].trim();
+    let (action, rest) = match split_code_span(line) {
+        Some((action, rest)) => (action.to_owned(), rest),
+        None => {
+            let end = [" ×", " *(", ": "].iter().filter_map(|mark| line.find(mark)).min();
+            let (action, rest) = line.split_at(end.unwrap_or(line.len()));
+            (action.trim_end_matches(':').trim().to_owned(), rest)
+        }
+    };
+    if action.is_empty() {
+        return None;
+    }
+    let rest = rest.trim_start();
+    let (count, rest) = match rest.strip_prefix('×') {
+        Some(rest) => {
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            (rest[..digits].parse().ok()?, rest[digits..].trim_start())
+        }
+        None => (1, rest),
+    };
+    let (provenance, rest) = match rest.strip_prefix("*(").and_then(|rest| rest.split_once(")*")) {
+        Some((fields, rest)) => (parse_fields(fields), rest),
+        None => (Provenance::default(), rest),
+    };
+    let reply = match rest.trim_start().strip_prefix(':') {
+        Some(reply) => reply.trim().to_owned(),
+        None if rest.trim().is_empty() => String::new(),
+        None => return None,
+    };
+    let turn = provenance.turns.map(|turns| turns.last);
+    Some(Attempt { action, count, episode: provenance.episode, turn, reply })
+}
+
+/// The content of a code span at the start of a line, and what follows it.
+fn split_code_span(line: &str) -> Option<(&str, &str)> {
+    let fence = line.bytes().take_while(|&byte| byte == b'`').count();
+    if fence == 0 {
+        return None;
+    }
+    let mut at = fence;
+    loop {
+        at += line[at..].find('`')?;
+        let run = line[at..].bytes().take_while(|&byte| byte == b'`').count();
+        if run == fence {
+            let content = &line[fence..at];
+            let padded = content.starts_with(' ') && content.ends_with(' ') && !content.trim().is_empty();
+            let content = if padded { &content[1..content.len() - 1] } else { content };
+            return Some((content, &line[at + run..]));
+        }
+        at += run;
+    }
+}
+
+/// The canonical line of a tried action.
+pub fn write_attempt(attempt: &Attempt) -> String {
+    let mut line = format!("- {}", write_code_span(&stored_line(&attempt.action)));
+    if attempt.count != 1 {
+        line.push_str(&format!(" ×{}", attempt.count));
+    }
+    let fields: Vec<String> = attempt
+        .episode
+        .map(|episode| format!("Ep{episode}"))
+        .into_iter()
+        .chain(attempt.turn.map(|turn| format!("T{turn}")))
+        .collect();
+    if !fields.is_empty() {
+        line.push_str(&format!(" *({})*", fields.join(", ")));
+    }
+    let reply = stored_reply(&attempt.reply);
+    if !reply.is_empty() {
+        line.push_str(&format!(": {reply}"));
+    }
+    line
+}
+
+/// A text in a code span whose fence is longer than any run of backticks in it.
+pub fn write_code_span(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{fence}{pad}{text}{pad}{fence}")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn headings_of_all_kinds() {
+        let read = |line| parse_heading(line).map(|heading| (heading.scope, heading.name));
+        let location = |id, name: &str| Some((Scope::Location(id), name.to_owned()));
+        assert_eq!(read("## Location 15: West of House"), location(15, "West of House"));
+        assert_eq!(read("## Location 0:  a: \"b\"/c  "), location(0, "a: \"b\"/c"));
+        assert_eq!(read("## Location 7:"), location(7, ""));
+        assert_eq!(read("## Location 7"), location(7, ""));
+        assert_eq!(read("## Location: West of House (ID: 180)"), location(180, "West of House"));
+        assert_eq!(read("## NPC troll: The Troll"), Some((Scope::Npc("troll".into()), "The Troll".into())));
+        assert_eq!(read("## World"), Some((Scope::World, String::new())));
+        for other in [
+            "## Location -1: x",
+            "## Location x: y",
+            "## Locations",
+            "## World peace",
+            "## NPC Troll: x",
+            "##Location 1: x",
+        ] {
+            assert_eq!(read(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn entries_of_other_hands() {
+        let entry =
+            parse_entry("**[NOTE - PERMANENT - ACTIVE] a \\* b** *(Ep1, T23-24, +0)*  ").expect("an entry");
+        assert_eq!(entry.title, "a * b");
+        assert_eq!(entry.provenance.score_change, Some(0));
+        assert_eq!(parse_entry("**[X - Y - CORE] t**").expect("an entry").category.as_str(), "X - Y");
+    }
+
+    #[test]
+    fn references() {
+        let line = "[Superseded at Ep2 T45 by \"a \\\"b\\\" c\\\\\"]";
+        let reference = parse_reference(line).expect("a reference");
+        assert_eq!(reference.cause, Cause::SupersededBy("a \"b\" c\\".into()));
+        assert_eq!(write_reference(&reference), line);
+        assert!(parse_reference("[Invalidated at T25: \"no\"]").is_some());
+        assert!(parse_reference("[Invalidated at noon: \"no\"]").is_none());
+    }
+
+    #[test]
+    fn attempts_of_other_hands() {
+        let attempt = parse_attempt("- eat mailbox ×2 *(Ep1, T12)*: No. Really: no.").expect("an attempt");
+        assert_eq!((attempt.action.as_str(), attempt.count, attempt.turn), ("eat mailbox", 2, Some(12)));
+        assert_eq!(attempt.reply, "No. Really: no.");
+        assert_eq!(parse_attempt("- eat mailbox").expect("an attempt").action, "eat mailbox");
+        assert_eq!(parse_attempt("- eat: no").expect("an attempt").reply, "no");
+    }
+
+    proptest! {
+        #[test]
+        fn attempts_come_back(action in "[`a ×*():]{1,12}", count in 1u64..5, reply in "[`a:*() ]{0,9}", turn: Option<u64>) {
+            let action = stored_line(&action);
+            prop_assume!(!action.is_empty());
+            let attempt = Attempt { action, count, episode: Some(2), turn, reply: stored_reply(&reply) };
+            prop_assert_eq!(parse_attempt(&write_attempt(&attempt)), Some(attempt));
+        }
+
+        #[test]
+        fn headings_come_back(id: u64, name in "\\PC{0,30}") {
+            let name = stored_line(&name);
+            let heading = Heading { scope: Scope::Location(id), name };
+            prop_assert_eq!(parse_heading(&write_heading(&heading.scope, &heading.name)), Some(heading));
+        }
+
+        #[test]
+        fn references_come_back(reason in "\\PC{0,30}") {
+            let cause = Cause::Invalidated(stored_line(&reason));
+            let reference = Reference { at: parse_moment("Ep1 T2").expect("a moment"), cause };
+            prop_assert_eq!(parse_reference(&write_reference(&reference)), Some(reference));
+        }
+    }
+}

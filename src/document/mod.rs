@@ -1,0 +1,482 @@
+//! The file as text and as sections: parse, locate, edit, print.
+//!
+//! A text enters and is cut into blocks, each from one level-1 or level-2 heading to the next. A
+//! block that no edit touches leaves byte for byte as it came; an edited one is spliced. So printing
+//! what was parsed gives the same bytes, whatever the text. Nothing here reads or writes files.
+
+pub mod edit;
+pub mod fields;
+pub mod grammar;
+pub mod inspect;
+pub mod problem;
+pub mod scan;
+pub mod section;
+pub mod text;
+
+use std::ops::Range;
+
+use crate::document::edit::Style;
+use crate::document::grammar::{Heading, Visits};
+use crate::document::scan::{Event, TextLines, walk};
+use crate::document::section::{Tried, parse_section};
+use crate::document::text::{Fences, stored_line, stored_text, stored_title};
+use crate::memory::{Attempt, Memory, Reference, Scope, fold_action, same_title};
+
+const BYTE_ORDER_MARK: char = '\u{FEFF}';
+
+/// The first line of a new file.
+pub const FILE_TITLE: &str = "# Location Memories\n";
+
+/// Why an edit cannot be written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DocumentError {
+    /// A comment that is open since `line` would end at a `-->` of the new text.
+    #[error(
+        "the comment opened in line {line} is never closed, and the new text holds `-->`, which would close it"
+    )]
+    WouldCloseComment {
+        /// Line of the opener, from 1.
+        line: usize,
+    },
+    /// The file would not be read back as it was meant.
+    #[error("the edited file would be read differently from line {line} on")]
+    Misread {
+        /// First line of the section that would change, from 1.
+        line: usize,
+    },
+}
+
+/// A parsed file.
+#[derive(Debug, Clone)]
+pub struct Document {
+    source: String,
+    blocks: Vec<Block>,
+    style: Style,
+    /// Line of a comment that is never closed.
+    open_comment: Option<usize>,
+}
+
+/// From one heading to the next.
+#[derive(Debug, Clone)]
+struct Block {
+    heading: Option<Heading>,
+    text: BlockText,
+}
+
+#[derive(Debug, Clone)]
+enum BlockText {
+    Source(Range<usize>),
+    Edited(String),
+}
+
+/// Where an entry stands. Valid until the next edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EntryId {
+    block: usize,
+    entry: usize,
+}
+
+/// What the file says of one scope; several sections of the scope are read as one.
+#[derive(Debug, Clone, Default)]
+pub struct Section {
+    /// The name that the first heading states.
+    pub name: String,
+    /// Number of visits.
+    pub visits: u64,
+    /// Episodes in which it was visited.
+    pub episodes: Vec<u64>,
+    /// All memories, in the order of the file.
+    pub memories: Vec<Memory>,
+    /// Tried actions, in the order of the file.
+    pub tried: Vec<Attempt>,
+}
+
+impl Section {
+    /// Reads the texts of a scope's sections, each with its heading line.
+    pub fn read<'a>(texts: impl IntoIterator<Item = &'a str>) -> Section {
+        let mut section = Section::default();
+        for text in texts {
+            let heading = text.lines().next().and_then(grammar::parse_heading);
+            let parts = parse_section(text);
+            if section.name.is_empty() {
+                section.name = heading.map(|heading| heading.name).unwrap_or_default();
+            }
+            if let Some((visits, _)) = parts.visits {
+                section.visits = section.visits.saturating_add(visits.count);
+                for episode in visits.episodes {
+                    if !section.episodes.contains(&episode) {
+                        section.episodes.push(episode);
+                    }
+                }
+            }
+            section.memories.extend(parts.entries.into_iter().map(|entry| entry.memory));
+            section.tried.extend(parts.tried.into_iter().map(|tried| tried.attempt));
+        }
+        section
+    }
+
+    /// Memories that are neither superseded nor invalidated.
+    pub fn live(&self) -> impl Iterator<Item = &Memory> {
+        self.memories.iter().filter(|memory| memory.is_live())
+    }
+}
+
+impl Document {
+    /// Cuts a file into sections.
+    pub fn parse(source: String) -> Document {
+        let mut starts: Vec<usize> = Vec::new();
+        let mut unclosed: Vec<u64> = Vec::new();
+        let bytes = source.as_bytes();
+        let Ok(()) = walk(&mut TextLines::new(bytes), |event| match event {
+            Event::Visible(offset, line) => {
+                if scan::is_section_boundary(scan::first_line_without_bom(offset, line)) {
+                    starts.push(usize::try_from(offset).expect("an offset into memory fits"));
+                }
+            }
+            Event::Hidden(..) => {}
+            Event::Unclosed { opener, .. } => unclosed.push(opener),
+        });
+        let is_comment = |&&offset: &&u64| bytes[offset as usize..].trim_ascii_start().starts_with(b"<!--");
+        let comment = unclosed.iter().find(is_comment);
+        let open_comment = comment.map(|&offset| line_number(&source, offset as usize));
+        let fences = unclosed.len() > usize::from(comment.is_some());
+        let style = Style {
+            line_ending: if first_ending_is_crlf(&source) { "\r\n" } else { "\n" },
+            fences: if fences { Fences::Escape } else { Fences::Keep },
+        };
+        if starts.first() == Some(&0) && source.starts_with(BYTE_ORDER_MARK) {
+            // The mark is a block of its own, so that nothing is ever written before it.
+            starts[0] = BYTE_ORDER_MARK.len_utf8();
+        }
+        if starts.first() != Some(&0) && !source.is_empty() {
+            starts.insert(0, 0);
+        }
+        let ends = starts.iter().skip(1).copied().chain([source.len()]);
+        let blocks = starts.iter().copied().zip(ends).map(|(start, end)| {
+            let line = source[start..end].lines().next().unwrap_or("");
+            let heading = grammar::parse_heading(line);
+            Block { heading, text: BlockText::Source(start..end) }
+        });
+        Document { blocks: blocks.collect(), style, open_comment, source }
+    }
+
+    /// The file's text. Its sections are checked to be read back as they were meant.
+    ///
+    /// # Errors
+    ///
+    /// [`DocumentError::Misread`] where they would not be.
+    pub fn into_text(self) -> Result<String, DocumentError> {
+        if !self.is_edited() {
+            return Ok(self.source);
+        }
+        let mut text = String::with_capacity(self.source.len() + 1024);
+        let mut starts = Vec::with_capacity(self.blocks.len());
+        for at in 0..self.blocks.len() {
+            starts.push(text.len());
+            text.push_str(self.block_text(at));
+        }
+        let marked = text.starts_with(BYTE_ORDER_MARK);
+        let mut expected =
+            starts.into_iter().filter(|&start| scan::is_section_boundary(&text.as_bytes()[start..]));
+        let mut misread: Option<usize> = None;
+        let Ok(()) = walk(&mut TextLines::new(text.as_bytes()), |event| {
+            let Event::Visible(offset, line) = event else { return };
+            if misread.is_some() || !scan::is_section_boundary(scan::first_line_without_bom(offset, line)) {
+                return;
+            }
+            let offset = usize::try_from(offset).expect("an offset into memory fits");
+            let start = if offset == 0 && marked { BYTE_ORDER_MARK.len_utf8() } else { offset };
+            if expected.next() != Some(start) {
+                misread = Some(offset);
+            }
+        });
+        match misread.or_else(|| expected.next()) {
+            Some(offset) => Err(DocumentError::Misread { line: line_number(&text, offset) }),
+            None => Ok(text),
+        }
+    }
+
+    /// Whether any edit was made.
+    pub fn is_edited(&self) -> bool {
+        self.blocks.iter().any(|block| matches!(block.text, BlockText::Edited(_)))
+    }
+
+    /// Scopes and names of all sections, in the order of the file.
+    pub fn headings(&self) -> impl Iterator<Item = &Heading> {
+        self.blocks.iter().filter_map(|block| block.heading.as_ref())
+    }
+
+    /// What the file says of a scope; `None` where it has no section.
+    pub fn section(&self, scope: &Scope) -> Option<Section> {
+        let blocks: Vec<usize> = self.blocks_of(scope).collect();
+        let texts = blocks.iter().map(|&at| self.block_text(at));
+        (!blocks.is_empty()).then(|| Section::read(texts))
+    }
+
+    /// The text of each section of a scope as it stands in the file.
+    pub fn section_texts<'a>(&'a self, scope: &'a Scope) -> impl Iterator<Item = &'a str> {
+        self.blocks_of(scope).map(|at| self.block_text(at))
+    }
+
+    /// Live entries of a scope that bear a title.
+    pub fn find(&self, scope: &Scope, title: &str) -> Vec<(EntryId, Memory)> {
+        let mut found = Vec::new();
+        for block in self.blocks_of(scope) {
+            for (entry, candidate) in parse_section(self.block_text(block)).entries.into_iter().enumerate() {
+                if candidate.memory.is_live() && same_title(&candidate.memory.title, title) {
+                    found.push((EntryId { block, entry }, candidate.memory));
+                }
+            }
+        }
+        found
+    }
+
+    /// Counts a visit in an episode; makes the section where there is none.
+    ///
+    /// # Errors
+    ///
+    /// See [`DocumentError`].
+    pub fn visit(&mut self, scope: &Scope, name: &str, episode: u64) -> Result<(), DocumentError> {
+        let block = self.ensure_section(scope, name)?;
+        let parts = parse_section(self.block_text(block));
+        let mut visits = parts.visits.as_ref().map_or_else(Visits::default, |(visits, _)| visits.clone());
+        visits.count = visits.count.saturating_add(1);
+        if !visits.episodes.contains(&episode) {
+            visits.episodes.push(episode);
+        }
+        let text = edit::set_visits(self.block_text(block), &parts, &visits, self.style);
+        self.replace(block, text);
+        Ok(())
+    }
+
+    /// Adds a memory in its stored form; makes the section where there is none.
+    ///
+    /// # Errors
+    ///
+    /// See [`DocumentError`].
+    pub fn add(&mut self, scope: &Scope, name: &str, memory: &Memory) -> Result<(), DocumentError> {
+        let memory = stored(memory);
+        self.check_new_text(&edit::render_entry(&memory, self.style.fences))?;
+        let block = self.ensure_section(scope, name)?;
+        let parts = parse_section(self.block_text(block));
+        let text = edit::add_entry(self.block_text(block), &parts, &memory, self.style);
+        self.replace(block, text);
+        Ok(())
+    }
+
+    /// Writes an entry anew.
+    ///
+    /// # Errors
+    ///
+    /// See [`DocumentError`].
+    pub fn revise(&mut self, id: EntryId, memory: &Memory) -> Result<(), DocumentError> {
+        let memory = stored(memory);
+        self.check_new_text(&edit::render_entry(&memory, self.style.fences))?;
+        self.edit_entry(id, |text, entry, style| edit::replace_entry(text, entry, &memory, style));
+        Ok(())
+    }
+
+    /// Writes only an entry's first line anew: importance, status between active and tentative …
+    pub fn revise_line(&mut self, id: EntryId, memory: &Memory) {
+        let memory = stored(memory);
+        self.edit_entry(id, |text, entry, style| edit::replace_entry_line(text, entry, &memory, style));
+    }
+
+    /// Strikes an entry and says why.
+    ///
+    /// # Errors
+    ///
+    /// See [`DocumentError`].
+    pub fn supersede(&mut self, id: EntryId, reference: &Reference) -> Result<(), DocumentError> {
+        self.check_new_text(&grammar::write_reference(reference))?;
+        self.edit_entry(id, |text, entry, style| edit::supersede_entry(text, entry, reference, style));
+        Ok(())
+    }
+
+    /// Notes a try, in place of an earlier one of the same action. At most `limit` stay: of the
+    /// others the least repeated, then the oldest leave first.
+    ///
+    /// # Errors
+    ///
+    /// See [`DocumentError`].
+    pub fn put_attempt(
+        &mut self,
+        scope: &Scope,
+        name: &str,
+        attempt: &Attempt,
+        limit: usize,
+    ) -> Result<(), DocumentError> {
+        self.check_new_text(&grammar::write_attempt(attempt))?;
+        let (block, old) = match self.find_attempt(scope, &attempt.action) {
+            Some((block, old)) => (block, Some(old)),
+            None => (self.ensure_section(scope, name)?, None),
+        };
+        let parts = parse_section(self.block_text(block));
+        let text = edit::put_attempt(self.block_text(block), &parts, old.as_ref(), attempt, self.style);
+        self.replace(block, text);
+        let action = fold_action(&attempt.action);
+        loop {
+            let parts = parse_section(self.block_text(block));
+            let others = parts.tried.iter().filter(|tried| fold_action(&tried.attempt.action) != action);
+            let rank = |tried: &&Tried| {
+                let Attempt { count, episode, turn, .. } = tried.attempt;
+                (count, episode, turn)
+            };
+            match others.min_by_key(rank) {
+                Some(least) if parts.tried.len() > limit.max(1) => {
+                    let text = edit::remove_attempt(self.block_text(block), &parts, least);
+                    self.replace(block, text);
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// Forgets the tries of an action; `false` where there were none.
+    pub fn remove_attempt(&mut self, scope: &Scope, action: &str) -> bool {
+        let mut removed = false;
+        while let Some((block, tried)) = self.find_attempt(scope, action) {
+            let parts = parse_section(self.block_text(block));
+            let text = edit::remove_attempt(self.block_text(block), &parts, &tried);
+            self.replace(block, text);
+            removed = true;
+        }
+        removed
+    }
+
+    fn find_attempt(&self, scope: &Scope, action: &str) -> Option<(usize, Tried)> {
+        let action = fold_action(&stored_line(action));
+        self.blocks_of(scope).find_map(|block| {
+            let tried = parse_section(self.block_text(block)).tried;
+            let same = tried.into_iter().find(|tried| fold_action(&tried.attempt.action) == action);
+            same.map(|tried| (block, tried))
+        })
+    }
+
+    fn blocks_of<'a>(&'a self, scope: &'a Scope) -> impl Iterator<Item = usize> + 'a {
+        let of_scope =
+            move |block: &Block| block.heading.as_ref().is_some_and(|heading| heading.scope == *scope);
+        self.blocks.iter().enumerate().filter(move |(_, block)| of_scope(block)).map(|(at, _)| at)
+    }
+
+    fn block_text(&self, at: usize) -> &str {
+        self.text_of(&self.blocks[at])
+    }
+
+    fn text_of<'a>(&'a self, block: &'a Block) -> &'a str {
+        match &block.text {
+            BlockText::Source(range) => &self.source[range.clone()],
+            BlockText::Edited(text) => text,
+        }
+    }
+
+    fn edit_entry(&mut self, id: EntryId, change: impl FnOnce(&str, &section::Entry, Style) -> String) {
+        let text = self.block_text(id.block);
+        let parts = parse_section(text);
+        let text = change(text, &parts.entries[id.entry], self.style);
+        self.replace(id.block, text);
+    }
+
+    fn replace(&mut self, at: usize, mut text: String) {
+        let last = at + 1 == self.blocks.len();
+        if !last && !edit::ends_with_blank_line(&text) {
+            text.push_str(self.style.line_ending);
+        }
+        self.blocks[at].text = BlockText::Edited(text);
+    }
+
+    fn check_new_text(&self, text: &str) -> Result<(), DocumentError> {
+        match self.open_comment {
+            Some(line) if text.contains("-->") => Err(DocumentError::WouldCloseComment { line }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The first section of a scope, made where there is none.
+    fn ensure_section(&mut self, scope: &Scope, name: &str) -> Result<usize, DocumentError> {
+        if let Some(block) = self.blocks_of(scope).next() {
+            return Ok(block);
+        }
+        let heading = grammar::write_heading(scope, name);
+        self.check_new_text(&heading)?;
+        let ending = self.style.line_ending;
+        if self.blocks.iter().all(|block| matches!(&block.text, BlockText::Source(range) if self.source[range.clone()].trim().is_empty())) {
+            let title = FILE_TITLE.replace('\n', ending);
+            self.blocks = vec![Block { heading: None, text: BlockText::Edited(title) }];
+        }
+        let at = self.place_of(scope);
+        if at > 0 && self.block_text(at - 1) != BYTE_ORDER_MARK.encode_utf8(&mut [0; 4]) {
+            let mut before = self.block_text(at - 1).to_owned();
+            let mut changed = false;
+            while !edit::ends_with_blank_line(&before) {
+                before.push_str(ending);
+                changed = true;
+            }
+            if changed {
+                self.blocks[at - 1].text = BlockText::Edited(before);
+            }
+        }
+        let after = if at == self.blocks.len() { "" } else { ending };
+        let text = format!("{heading}{ending}{ending}---{ending}{after}");
+        let heading = grammar::parse_heading(&heading);
+        self.blocks.insert(at, Block { heading, text: BlockText::Edited(text) });
+        Ok(at)
+    }
+
+    /// Index at which the section of a new scope goes.
+    fn place_of(&self, scope: &Scope) -> usize {
+        let scope_of = |block: &Block| block.heading.as_ref().map(|heading| heading.scope.clone());
+        if let Scope::Location(id) = scope {
+            let larger =
+                |block: &Block| matches!(scope_of(block), Some(Scope::Location(other)) if other > *id);
+            if let Some(at) = self.blocks.iter().position(larger) {
+                return at;
+            }
+        }
+        let order = |block: &Block| scope_of(block).map(|scope| scope.order());
+        let same = self.blocks.iter().rposition(|block| order(block) == Some(scope.order()));
+        let later = || self.blocks.iter().position(|block| order(block) > Some(scope.order()));
+        let earlier = || self.blocks.iter().rposition(|block| order(block).is_some());
+        same.map(|at| at + 1)
+            .or_else(later)
+            .or_else(|| earlier().map(|at| at + 1))
+            .unwrap_or(self.blocks.len())
+    }
+}
+
+/// A memory in its stored form: what writing it and reading it back gives.
+pub fn stored(memory: &Memory) -> Memory {
+    let one_line = |text: &Option<String>| text.as_deref().map(stored_line).filter(|line| !line.is_empty());
+    let mut provenance = memory.provenance.clone();
+    provenance.goal = one_line(&provenance.goal);
+    provenance.tags.retain(|tag| !tag.is_empty());
+    provenance.importance = provenance.importance.map(|importance| importance.clamp(1, 1000));
+    let text = stored_text(&memory.text);
+    let mut title = stored_title(&memory.title);
+    if title.is_empty() {
+        title = stored_title(&text.split_whitespace().take(6).collect::<Vec<_>>().join(" "));
+    }
+    if title.is_empty() {
+        title = "Untitled".to_owned();
+    }
+    Memory {
+        category: memory.category.clone(),
+        persistence: memory.persistence,
+        status: memory.status,
+        title,
+        text,
+        context: one_line(&memory.context),
+        see_also: one_line(&memory.see_also),
+        provenance,
+        reference: memory.reference.clone(),
+    }
+}
+
+fn first_ending_is_crlf(text: &str) -> bool {
+    memchr::memchr(b'\n', text.as_bytes()).is_some_and(|at| at > 0 && text.as_bytes()[at - 1] == b'\r')
+}
+
+/// Number of the line, from 1, that starts at or holds an offset.
+pub fn line_number(text: &str, offset: usize) -> usize {
+    memchr::memchr_iter(b'\n', &text.as_bytes()[..offset.min(text.len())]).count() + 1
+}

@@ -1,0 +1,335 @@
+//! The line scan: which lines of a file count, and which are hidden in a code fence or a comment.
+//!
+//! Lines of bytes enter, from memory or through a window over a file; each leaves with the verdict
+//! *visible* or *hidden*. This one scan decides where sections begin, for readers and writers alike.
+//! A fence or comment that is never closed hides nothing: at the end of the input the scan goes back
+//! behind its opening line and reads on as if that line were plain. Each opener is given up at most
+//! once per length, so hostile input costs no more than a few passes.
+
+use std::convert::Infallible;
+use std::ops::Range;
+
+use memchr::{memchr, memmem};
+
+/// Where lines come from: memory, or a window over a file.
+pub trait Lines {
+    /// What can go wrong while reading.
+    type Error;
+
+    /// The next line without its line ending, and the offset at which it starts.
+    ///
+    /// # Errors
+    ///
+    /// When the source cannot be read.
+    fn next_line(&mut self) -> Result<Option<(u64, &[u8])>, Self::Error>;
+
+    /// Goes back to the line that starts at `offset`.
+    ///
+    /// # Errors
+    ///
+    /// When the source cannot be read.
+    fn rewind(&mut self, offset: u64) -> Result<(), Self::Error>;
+}
+
+/// Lines of a text in memory.
+#[derive(Debug)]
+pub struct TextLines<'a> {
+    text: &'a [u8],
+    position: usize,
+}
+
+impl<'a> TextLines<'a> {
+    /// Starts at the first line.
+    pub fn new(text: &'a [u8]) -> TextLines<'a> {
+        TextLines { text, position: 0 }
+    }
+}
+
+impl Lines for TextLines<'_> {
+    type Error = Infallible;
+
+    #[inline]
+    fn next_line(&mut self) -> Result<Option<(u64, &[u8])>, Infallible> {
+        let rest = &self.text[self.position..];
+        if rest.is_empty() {
+            return Ok(None);
+        }
+        let start = self.position;
+        let length = memchr(b'\n', rest).unwrap_or(rest.len());
+        self.position = (start + length + 1).min(self.text.len());
+        Ok(Some((start as u64, &rest[..length])))
+    }
+
+    fn rewind(&mut self, offset: u64) -> Result<(), Infallible> {
+        self.position = usize::try_from(offset).expect("an offset into memory fits");
+        Ok(())
+    }
+}
+
+/// What the scan says of the input, in order.
+#[derive(Debug, Clone, Copy)]
+pub enum Event<'a> {
+    /// A line that counts.
+    Visible(u64, &'a [u8]),
+    /// A line within a fence or comment, or one that opens or closes it.
+    Hidden(u64, &'a [u8]),
+    /// The opener at `opener` is never closed: it and all lines from `resume` on, which were said to
+    /// be hidden, are not. The scan goes on at `resume`.
+    Unclosed {
+        /// Offset of the opening line.
+        opener: u64,
+        /// Offset of the line after it.
+        resume: u64,
+    },
+}
+
+/// Reads all lines and reports each.
+///
+/// # Errors
+///
+/// When the source cannot be read.
+pub fn walk<L: Lines>(lines: &mut L, mut report: impl FnMut(Event<'_>)) -> Result<(), L::Error> {
+    let mut open: Option<Open> = None;
+    let mut hopeless = Hopeless::default();
+    loop {
+        let Some((offset, line)) = lines.next_line()? else {
+            let Some(unclosed) = open.take() else { return Ok(()) };
+            hopeless.remember(unclosed.block);
+            let Some(resume) = unclosed.resume else {
+                report(Event::Unclosed { opener: unclosed.opener, resume: u64::MAX });
+                return Ok(());
+            };
+            report(Event::Unclosed { opener: unclosed.opener, resume });
+            lines.rewind(resume)?;
+            continue;
+        };
+        if let Some(current) = &mut open {
+            current.resume.get_or_insert(offset);
+            report(Event::Hidden(offset, line));
+            if current.block.is_closed_by(line) {
+                open = None;
+            }
+            continue;
+        }
+        match Block::opened_by(first_line_without_bom(offset, line)) {
+            Some(block) if !hopeless.knows(block) => {
+                report(Event::Hidden(offset, line));
+                if block != Block::Comment || !block.is_closed_by(line) {
+                    open = Some(Open { block, opener: offset, resume: None });
+                }
+            }
+            _ => report(Event::Visible(offset, line)),
+        }
+    }
+}
+
+/// The first line of a file without its byte order mark; any other line as it is.
+pub fn first_line_without_bom(offset: u64, line: &[u8]) -> &[u8] {
+    if offset == 0 { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line) } else { line }
+}
+
+/// An opened block and where it began.
+struct Open {
+    block: Block,
+    opener: u64,
+    resume: Option<u64>,
+}
+
+/// What hides lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Block {
+    /// A code fence, by its character and length.
+    Fence(u8, usize),
+    /// An HTML comment.
+    Comment,
+}
+
+impl Block {
+    /// The block that a line opens: indented by three spaces at most, as in CommonMark.
+    #[inline]
+    pub fn opened_by(line: &[u8]) -> Option<Block> {
+        if !matches!(line.first(), Some(b'`' | b'~' | b'<' | b' ')) {
+            return None;
+        }
+        let line = unindent(line)?;
+        if line.starts_with(b"<!--") {
+            return Some(Block::Comment);
+        }
+        let mark = *line.first()?;
+        if !matches!(mark, b'`' | b'~') {
+            return None;
+        }
+        let length = line.iter().take_while(|&&byte| byte == mark).count();
+        let info = &line[length..];
+        let valid = length >= 3 && (mark == b'~' || memchr(b'`', info).is_none());
+        valid.then_some(Block::Fence(mark, length))
+    }
+
+    /// Whether a line ends the block. A comment may end on the line that opens it.
+    pub fn is_closed_by(self, line: &[u8]) -> bool {
+        match self {
+            Block::Comment => memmem::find(line, b"-->").is_some(),
+            Block::Fence(mark, length) => {
+                let Some(line) = unindent(line) else { return false };
+                let run = line.iter().take_while(|&&byte| byte == mark).count();
+                run >= length && line[run..].iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
+            }
+        }
+    }
+}
+
+/// Openers that are known to stay open until the end of the input.
+struct Hopeless {
+    backticks: usize,
+    tildes: usize,
+    comment: bool,
+}
+
+impl Default for Hopeless {
+    fn default() -> Hopeless {
+        Hopeless { backticks: usize::MAX, tildes: usize::MAX, comment: false }
+    }
+}
+
+impl Hopeless {
+    fn remember(&mut self, block: Block) {
+        match block {
+            Block::Comment => self.comment = true,
+            Block::Fence(b'`', length) => self.backticks = self.backticks.min(length),
+            Block::Fence(_, length) => self.tildes = self.tildes.min(length),
+        }
+    }
+
+    fn knows(&self, block: Block) -> bool {
+        match block {
+            Block::Comment => self.comment,
+            Block::Fence(b'`', length) => length >= self.backticks,
+            Block::Fence(_, length) => length >= self.tildes,
+        }
+    }
+}
+
+/// A line of a text and whether it is hidden.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Its bytes, line ending included.
+    pub range: Range<usize>,
+    /// Within a fence or comment.
+    pub hidden: bool,
+}
+
+impl Line {
+    /// The line without its line ending.
+    pub fn text<'a>(&self, source: &'a str) -> &'a str {
+        let line = &source[self.range.clone()];
+        let line = line.strip_suffix('\n').unwrap_or(line);
+        line.strip_suffix('\r').unwrap_or(line)
+    }
+}
+
+/// All lines of a text with their verdicts.
+pub fn lines(text: &str) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::new();
+    let result = walk(&mut TextLines::new(text.as_bytes()), |event| match event {
+        Event::Visible(offset, line) => lines.push(line_at(text, offset, line, false)),
+        Event::Hidden(offset, line) => lines.push(line_at(text, offset, line, true)),
+        Event::Unclosed { opener, resume } => {
+            while lines.last().is_some_and(|line| line.range.start as u64 >= resume) {
+                lines.pop();
+            }
+            if let Some(line) = lines.last_mut() {
+                debug_assert_eq!(line.range.start as u64, opener);
+                line.hidden = false;
+            }
+        }
+    });
+    let Ok(()) = result;
+    lines
+}
+
+fn line_at(text: &str, offset: u64, line: &[u8], hidden: bool) -> Line {
+    let start = usize::try_from(offset).expect("an offset into memory fits");
+    let end = (start + line.len() + 1).min(text.len());
+    Line { range: start..end, hidden }
+}
+
+/// The line after at most three spaces; `None` where it is indented deeper.
+pub fn unindent(line: &[u8]) -> Option<&[u8]> {
+    let spaces = line.iter().take_while(|&&byte| byte == b' ').count();
+    (spaces <= 3).then(|| &line[spaces..])
+}
+
+/// The level of a `#` heading that starts at column 0.
+#[inline]
+pub fn heading_level(line: &[u8]) -> Option<usize> {
+    if line.first() != Some(&b'#') {
+        return None;
+    }
+    let level = line.iter().take_while(|&&byte| byte == b'#').count();
+    let delimited = matches!(line.get(level), None | Some(b' ' | b'\t' | b'\r'));
+    (level <= 6 && delimited).then_some(level)
+}
+
+/// Whether a line begins a section or ends one: a level-1 or level-2 heading at column 0.
+#[inline]
+pub fn is_section_boundary(line: &[u8]) -> bool {
+    heading_level(line).is_some_and(|level| level <= 2)
+}
+
+/// Nothing but spaces and tabs.
+pub fn is_blank(line: &str) -> bool {
+    line.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
+}
+
+/// A thematic break: three or more `-`, `*` or `_`, white space between them allowed.
+pub fn is_thematic_break(line: &str) -> bool {
+    let Some(line) = unindent(line.as_bytes()) else { return false };
+    let Some(&mark @ (b'-' | b'*' | b'_')) = line.first() else { return false };
+    let marks = line.iter().filter(|&&byte| byte == mark).count();
+    marks >= 3 && line.iter().all(|&byte| byte == mark || matches!(byte, b' ' | b'\t' | b'\r'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hidden(text: &str) -> Vec<bool> {
+        lines(text).iter().map(|line| line.hidden).collect()
+    }
+
+    #[test]
+    fn a_fence_hides_its_lines() {
+        assert_eq!(hidden("a\n```\n## b\n```\nc\n"), [false, true, true, true, false]);
+        assert_eq!(hidden("~~~ x`y\n```\n~~~~\n```"), [true, true, true, false]);
+    }
+
+    #[test]
+    fn an_unclosed_fence_hides_nothing() {
+        assert_eq!(hidden("```\n## b\n"), [false, false]);
+        assert_eq!(hidden("````\n```\nx\n```\ny"), [false, true, true, true, false]);
+        assert_eq!(hidden("```"), [false]);
+    }
+
+    #[test]
+    fn a_comment_hides_its_lines_and_may_close_at_once() {
+        assert_eq!(hidden("<!-- a\n# b\n-->\nc"), [true, true, true, false]);
+        assert_eq!(hidden("<!-- a -->\n# b"), [true, false]);
+        assert_eq!(hidden("x <!-- a\n# b\n-->"), [false, false, false]);
+        assert_eq!(hidden("<!-- a\n# b\n<!-- c"), [false, false, false]);
+    }
+
+    #[test]
+    fn openers_that_never_close_cost_one_pass_a_length() {
+        let text = "``` x\n".repeat(200_000);
+        assert!(lines(&text).iter().all(|line| !line.hidden));
+    }
+
+    #[test]
+    fn headings_stand_at_column_zero() {
+        assert_eq!(heading_level(b"## Location 1: x"), Some(2));
+        assert_eq!(heading_level(b"##"), Some(2));
+        assert_eq!(heading_level(b" ## x"), None);
+        assert_eq!(heading_level(b"##x"), None);
+        assert_eq!(heading_level(b"####### x"), None);
+    }
+}

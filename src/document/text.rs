@@ -1,0 +1,468 @@
+//! Texts and titles: how they are stored, escaped for the file, and struck out.
+//!
+//! Anything enters; what leaves can stand in the file without being read as anything else. Each
+//! transformation has an exact inverse on the stored form: `read_title(write_title(t)) == t`,
+//! `read_text(write_text(t)) == t`, `unstrike(strike(l)) == l`. All lines here end in `\n`; the line
+//! ending of the file is the affair of [`crate::document`].
+
+use std::borrow::Cow;
+
+use crate::document::scan::{self, Block};
+
+/// Titles are cut at this many characters.
+pub const TITLE_CHARS: usize = 80;
+
+/// Replies of tried actions are cut at this many characters.
+pub const REPLY_CHARS: usize = 100;
+
+const CONTEXT: &str = "Context:";
+const SEE_ALSO: &str = "See also:";
+
+/// The stored form of a text: line endings are LF, other control characters except TAB are U+FFFD,
+/// there are no blank lines around it.
+pub fn stored_text(text: &str) -> String {
+    let text = replace_controls(text);
+    let mut lines: Vec<&str> = text.split('\n').collect();
+    while lines.last().is_some_and(|line| scan::is_blank(line)) {
+        lines.pop();
+    }
+    let leading = lines.iter().take_while(|line| scan::is_blank(line)).count();
+    lines[leading..].join("\n")
+}
+
+/// The stored form of a text that must stay on one line: white space is single spaces.
+pub fn stored_line(text: &str) -> String {
+    replace_controls(text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The stored form of a title: one line of at most [`TITLE_CHARS`] characters.
+pub fn stored_title(title: &str) -> String {
+    cut(&stored_line(title), TITLE_CHARS)
+}
+
+/// The stored form of a reply: the first [`REPLY_CHARS`] characters on one line.
+pub fn stored_reply(reply: &str) -> String {
+    cut(&stored_line(reply), REPLY_CHARS)
+}
+
+fn cut(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        Some((end, _)) => text[..end].trim_end().to_owned(),
+        None => text.to_owned(),
+    }
+}
+
+fn replace_controls(text: &str) -> String {
+    text.replace("\r\n", "\n")
+        .chars()
+        .map(|c| match c {
+            '\r' => '\n',
+            '\n' | '\t' => c,
+            c if c < ' ' => '\u{FFFD}',
+            c => c,
+        })
+        .collect()
+}
+
+/// A stored title as it stands between `**` and `**`.
+pub fn write_title(title: &str) -> String {
+    let mut out = String::with_capacity(title.len() + 4);
+    let mut chars = title.chars().peekable();
+    while let Some(c) = chars.next() {
+        // What follows in the file: the next character, or the closing `**`.
+        let escapes = c == '\\' && chars.peek().is_none_or(char::is_ascii_punctuation);
+        if c == '*' || escapes {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// The title that [`write_title`] wrote, or a person.
+pub fn read_title(written: &str) -> String {
+    unescape_all(written.trim())
+}
+
+/// Removes every `\` before ASCII punctuation.
+fn unescape_all(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match chars.peek() {
+            Some(next) if c == '\\' && next.is_ascii_punctuation() => {
+                out.extend(chars.next());
+            }
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// Where the first unescaped `**` stands.
+pub fn find_unescaped_stars(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' if bytes.get(at + 1).is_some_and(u8::is_ascii_punctuation) => at += 2,
+            b'*' if bytes.get(at + 1) == Some(&b'*') => return Some(at),
+            _ => at += 1,
+        }
+    }
+    None
+}
+
+/// Whether code fences that a text opens and closes at column 0 stay fences. They do not where an
+/// unclosed fence further up in the file would take them for its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fences {
+    /// They stay.
+    Keep,
+    /// Every fence line is escaped.
+    Escape,
+}
+
+/// A stored text as it stands in the file: lines that would be read as something else get a `\`
+/// before their first character.
+pub fn write_text(text: &str, fences: Fences) -> String {
+    let lines: Vec<&str> = text.split('\n').collect();
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut unclosed: Vec<Block> = Vec::new();
+    let mut at = 0;
+    while at < lines.len() {
+        let verbatim = match fences {
+            Fences::Keep => own_fence(&lines[at..], &mut unclosed),
+            Fences::Escape => 0,
+        };
+        for line in &lines[at..at + verbatim] {
+            push_line(&mut out, line);
+        }
+        at += verbatim;
+        if verbatim == 0 {
+            let after_text = at == 0 || !scan::is_blank(lines[at - 1]);
+            push_line(&mut out, &escape_line(lines[at], after_text));
+            at += 1;
+        }
+    }
+    out
+}
+
+fn push_line(out: &mut String, line: &str) {
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    out.push_str(line);
+}
+
+/// How many lines a fence that opens on the first of them at column 0 and is closed takes up.
+/// `unclosed` remembers openers that found no end, so that no text costs more than a few passes.
+fn own_fence(lines: &[&str], unclosed: &mut Vec<Block>) -> usize {
+    let first = lines[0].as_bytes();
+    let Some(block @ Block::Fence(mark, length)) = Block::opened_by(first) else { return 0 };
+    let known = |open: &Block| matches!(open, Block::Fence(m, l) if *m == mark && *l <= length);
+    if first[0] != mark || unclosed.iter().any(known) {
+        return 0;
+    }
+    match lines.iter().skip(1).position(|line| block.is_closed_by(line.as_bytes())) {
+        Some(distance) => distance + 2,
+        None => {
+            unclosed.push(block);
+            0
+        }
+    }
+}
+
+fn escape_line(line: &str, after_text: bool) -> Cow<'_, str> {
+    let Some(rest) = scan::unindent(line.as_bytes()) else { return Cow::Borrowed(line) };
+    let indent = line.len() - rest.len();
+    let rest = &line[indent..];
+    if starts_something(rest, after_text) || unescaped(rest).is_some() {
+        Cow::Owned(format!("{}\\{rest}", &line[..indent]))
+    } else {
+        Cow::Borrowed(line)
+    }
+}
+
+/// Whether a line, already without its indentation, would be read as more than a line of text.
+fn starts_something(line: &str, after_text: bool) -> bool {
+    let bytes = line.as_bytes();
+    let Some(&first) = bytes.first() else { return false };
+    match first {
+        b'#' => scan::heading_level(bytes).is_some(),
+        b'=' => after_text && is_underline(line, '='),
+        b'-' => scan::is_thematic_break(line) || (after_text && is_underline(line, '-')),
+        b'*' => scan::is_thematic_break(line) || line.starts_with("**["),
+        b'_' => scan::is_thematic_break(line),
+        b'`' | b'~' => Block::opened_by(bytes).is_some(),
+        b'<' => bytes.get(1).is_some_and(|b| b.is_ascii_alphabetic() || matches!(b, b'/' | b'!' | b'?')),
+        b'[' => line.starts_with("[Superseded") || line.starts_with("[Invalidated"),
+        b'C' => line.starts_with(CONTEXT),
+        b'S' => line.starts_with(SEE_ALSO),
+        _ => false,
+    }
+}
+
+fn is_underline(line: &str, mark: char) -> bool {
+    line.trim_end_matches([' ', '\t']).chars().all(|c| c == mark)
+}
+
+/// The text of an entry, taken apart.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ReadText {
+    /// The text itself.
+    pub text: String,
+    /// Value of a last line `Context: …`.
+    pub context: Option<String>,
+    /// Value of a last line `See also: …`.
+    pub see_also: Option<String>,
+}
+
+/// Reads the lines of an entry: those in comments are left out, escapes removed, the closing lines
+/// `See also:` and `Context:` taken off.
+pub fn read_text<'a>(lines: impl Iterator<Item = (&'a str, bool)>, struck: bool) -> ReadText {
+    let mut kept: Vec<(Cow<'a, str>, bool)> = Vec::new();
+    for (line, hidden, comment) in mark_comments(lines) {
+        if !comment {
+            let line = if struck && !hidden { unstrike(line) } else { Cow::Borrowed(line) };
+            kept.push((line, hidden));
+        }
+    }
+    trim_blank(&mut kept);
+    let mut read = ReadText::default();
+    while let Some((line, false)) = kept.last() {
+        if let Some(value) = line.strip_prefix(CONTEXT).filter(|_| read.context.is_none()) {
+            read.context = Some(value.trim().to_owned());
+        } else if let Some(value) = line.strip_prefix(SEE_ALSO).filter(|_| read.see_also.is_none()) {
+            read.see_also = Some(value.trim().to_owned());
+        } else {
+            break;
+        }
+        kept.pop();
+        trim_blank(&mut kept);
+    }
+    let lines: Vec<Cow<'_, str>> =
+        kept.into_iter().map(|(line, hidden)| if hidden { line } else { unescape_line(line) }).collect();
+    read.text = lines.join("\n");
+    read
+}
+
+/// Tells for each line, given whether it is hidden, whether a comment is what hides it.
+pub fn mark_comments<'a>(
+    lines: impl Iterator<Item = (&'a str, bool)>,
+) -> impl Iterator<Item = (&'a str, bool, bool)> {
+    let mut open: Option<Block> = None;
+    lines.map(move |(line, hidden)| {
+        let block = open.or_else(|| if hidden { Block::opened_by(line.as_bytes()) } else { None });
+        let may_close = open.is_some() || block == Some(Block::Comment);
+        open = block.filter(|block| !(may_close && block.is_closed_by(line.as_bytes())));
+        (line, hidden, block == Some(Block::Comment))
+    })
+}
+
+fn trim_blank(lines: &mut Vec<(Cow<'_, str>, bool)>) {
+    while lines.last().is_some_and(|(line, hidden)| !hidden && scan::is_blank(line)) {
+        lines.pop();
+    }
+    let leading = lines.iter().take_while(|(line, hidden)| !hidden && scan::is_blank(line)).count();
+    lines.drain(..leading);
+}
+
+/// The closing lines of an entry's text.
+pub fn write_closing_lines(see_also: Option<&str>, context: Option<&str>) -> String {
+    let mut out = String::new();
+    for (mark, value) in [(SEE_ALSO, see_also), (CONTEXT, context)] {
+        if let Some(value) = value {
+            out.push_str(&format!("{mark} {}\n", stored_line(value)));
+        }
+    }
+    out
+}
+
+fn unescape_line(line: Cow<'_, str>) -> Cow<'_, str> {
+    let Some(rest) = scan::unindent(line.as_bytes()) else { return line };
+    let indent = line.len() - rest.len();
+    match unescaped(&line[indent..]) {
+        Some(rest) => Cow::Owned(format!("{}{rest}", &line[..indent])),
+        None => line,
+    }
+}
+
+/// What a line that starts with an escape says, or `None` where it starts with none.
+fn unescaped(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix('\\')?;
+    let escapes = rest.starts_with(|c: char| c.is_ascii_punctuation())
+        || rest.starts_with(CONTEXT)
+        || rest.starts_with(SEE_ALSO);
+    escapes.then_some(rest)
+}
+
+/// A line of text, struck out: `~~` after its indentation and list marks, `~~` at its end. Blank
+/// lines and bare list marks stay as they are.
+pub fn strike(line: &str) -> Cow<'_, str> {
+    let (marks, rest) = split_marks(line);
+    if rest.is_empty() {
+        return Cow::Borrowed(line);
+    }
+    Cow::Owned(format!("{marks}~~{}~~", escape_tildes(rest)))
+}
+
+/// The line that [`strike`] struck out; any other line as it is.
+pub fn unstrike(line: &str) -> Cow<'_, str> {
+    let (marks, rest) = split_marks(line);
+    let inner = rest.strip_prefix("~~").and_then(|rest| rest.strip_suffix("~~"));
+    match inner {
+        Some(inner) if !inner.is_empty() => Cow::Owned(format!("{marks}{}", unescape_tildes(inner))),
+        _ => Cow::Borrowed(line),
+    }
+}
+
+/// Splits a line behind its indentation, list marks and quote marks.
+fn split_marks(line: &str) -> (&str, &str) {
+    let mut at = 0;
+    loop {
+        let rest = &line[at..];
+        at += rest.len() - rest.trim_start_matches([' ', '\t']).len();
+        let rest = &line[at..];
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let mark = match rest.as_bytes().get(digits) {
+            Some(b'.' | b')') if (1..=9).contains(&digits) => digits + 1,
+            Some(b'-' | b'*' | b'+' | b'>') if digits == 0 => 1,
+            _ => return (&line[..at], rest),
+        };
+        let bare = rest.len() == mark;
+        if !bare && !matches!(rest.as_bytes()[mark], b' ' | b'\t') {
+            return (&line[..at], rest);
+        }
+        at += mark;
+    }
+}
+
+/// Keeps a line's own `~` from being read as the end of its strike: each run of `\` before a `~` or
+/// the end is doubled, each `~` escaped.
+fn escape_tildes(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut backslashes = 0;
+    for c in text.chars() {
+        match c {
+            '\\' => backslashes += 1,
+            '~' => {
+                out.extend(std::iter::repeat_n('\\', backslashes + 1));
+                backslashes = 0;
+            }
+            _ => backslashes = 0,
+        }
+        out.push(c);
+    }
+    out.extend(std::iter::repeat_n('\\', backslashes));
+    out
+}
+
+fn unescape_tildes(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut backslashes = 0;
+    for c in text.chars() {
+        if c == '\\' {
+            backslashes += 1;
+            continue;
+        }
+        let kept = if c == '~' { backslashes / 2 } else { backslashes };
+        out.extend(std::iter::repeat_n('\\', kept));
+        backslashes = 0;
+        out.push(c);
+    }
+    out.extend(std::iter::repeat_n('\\', backslashes / 2));
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(written: &str, struck: bool) -> ReadText {
+        let lines = scan::lines(written);
+        read_text(lines.iter().map(|line| (line.text(written), line.hidden)), struck)
+    }
+
+    #[test]
+    fn stored_forms() {
+        assert_eq!(stored_text("\n \r\na\rb\u{0}c\t\n\n"), "a\nb\u{FFFD}c\t");
+        assert_eq!(stored_text(" \n"), "");
+        assert_eq!(stored_title(" a \n b\u{2028}c "), "a b c");
+        assert_eq!(stored_title(&"x".repeat(90)).chars().count(), 80);
+    }
+
+    #[test]
+    fn only_lines_that_need_it_are_escaped() {
+        let text = "# a\n#b\n- list\n---\n**[X] y**\nContext: z\n<b>\n< c\n\n==\nx\n==\n\\# d\n\\d\n    # e";
+        let written = "\\# a\n#b\n- list\n\\---\n\\**[X] y**\n\\Context: z\n\\<b>\n< c\n\n==\nx\n\\==\n\\\\# d\n\\d\n    # e";
+        assert_eq!(write_text(text, Fences::Keep), written);
+        assert_eq!(read(written, false).text, text);
+    }
+
+    #[test]
+    fn closed_fences_stay_and_open_ones_are_escaped() {
+        let text = "```\n## a\n```\n~~~\n# b";
+        assert_eq!(write_text(text, Fences::Keep), "```\n## a\n```\n\\~~~\n\\# b");
+        assert_eq!(write_text(text, Fences::Escape), "\\```\n\\## a\n\\```\n\\~~~\n\\# b");
+    }
+
+    #[test]
+    fn comments_of_people_are_not_part_of_the_text() {
+        let read = read("a\n<!-- one\ntwo -->\n<!-- three -->\nb\nSee also: c\nContext: d\n", false);
+        assert_eq!(read.text, "a\nb");
+        assert_eq!(read.see_also.as_deref(), Some("c"));
+        assert_eq!(read.context.as_deref(), Some("d"));
+    }
+
+    #[test]
+    fn strikes_keep_marks_in_front() {
+        assert_eq!(strike("  - 1. a ~ b"), "  - 1. ~~a \\~ b~~");
+        assert_eq!(strike("~~a~~"), "~~\\~\\~a\\~\\~~~");
+        assert_eq!(strike("-"), "-");
+        assert_eq!(unstrike("~~Troll accepted lunch.~~"), "Troll accepted lunch.");
+    }
+
+    fn hostile() -> impl Strategy<Value = String> {
+        let line = prop_oneof![
+            r"[ ]{0,5}[\\#=\-*_`~<>\[\]!:.a-cSC0-9\t ]{0,12}",
+            Just("```".to_owned()),
+            Just("<!--".to_owned()),
+            Just("-->".to_owned()),
+            Just("Context: x".to_owned()),
+            Just("[Superseded at T1 by \"x\"]".to_owned()),
+            Just("**[NOTE] x** *(Ep1)*".to_owned()),
+            "\\PC{0,20}",
+        ];
+        prop::collection::vec(line, 0..8).prop_map(|lines| lines.join("\n"))
+    }
+
+    proptest! {
+        #[test]
+        fn titles_come_back(title in "[\\\\*a `\\]\\PC]{0,90}") {
+            let stored = stored_title(&title);
+            let written = write_title(&stored);
+            prop_assert_eq!(find_unescaped_stars(&format!("{written}** x")), Some(written.len()));
+            prop_assert_eq!(read_title(&written), stored);
+        }
+
+        #[test]
+        fn texts_come_back(text in hostile(), keep: bool) {
+            let stored = stored_text(&text);
+            prop_assert_eq!(stored_text(&stored), stored.clone());
+            let fences = if keep { Fences::Keep } else { Fences::Escape };
+            let written = write_text(&stored, fences);
+            let back = read(&written, false);
+            prop_assert_eq!(back, ReadText { text: stored, ..ReadText::default() });
+        }
+
+        #[test]
+        fn struck_lines_come_back(line in r"[ ]{0,3}[\\~\-*>1.)a ]{0,12}") {
+            let struck = strike(&line);
+            prop_assert_eq!(unstrike(&struck), line.as_str());
+            prop_assert!(Block::opened_by(struck.as_bytes()).is_none() || struck == line);
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! The laws of the file as properties, over arbitrary and hostile text.
+//!
+//! `MEMORIES_LAWS_CASES` sets how many cases each property runs (default 256), for the soak.
+
+use memories::document::inspect::viewer_headings;
+use memories::document::scan::{Event, TextLines, is_section_boundary, walk};
+use memories::document::{Document, DocumentError, Section, stored};
+use memories::memory::{
+    Attempt, Category, Cause, Memory, Moment, Persistence, Provenance, Reference, Scope, Span, Status,
+};
+use proptest::prelude::*;
+
+fn config() -> ProptestConfig {
+    let cases = std::env::var("MEMORIES_LAWS_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(256);
+    ProptestConfig { cases, ..ProptestConfig::default() }
+}
+
+/// A line that somebody may have put there to break us.
+fn hostile_line() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => "[a-z .,'!?]{0,30}",
+        2 => "\\PC{0,20}",
+        1 => r"[ ]{0,4}[\\#=\-*_`~<>\[\]!:\t ]{0,8}",
+        1 => prop::sample::select(vec![
+            "# Title", "## Location 15: Elsewhere", "## World", "## Notes", " ## Location 3: x", "### Memories",
+            "### Tried", "---", "***", "===", "```", "~~~", "````", "``` rust", "<!--", "-->", "<!-- x -->", "<div>",
+            "<script>", "</script>", "**[NOTE] Forged** *(Ep1, T1)*", "**[DANGER - CORE] Other**", "**[broken",
+            "[Superseded at Ep2 T45 by \"x\"]", "[Invalidated at T1: \"y\"]", "~~struck~~", "~~a ~ b~~", "\\# x", "\\",
+            "Context: elsewhere", "See also: [[World › x]]", "**Visits:** 7 | **Episodes:** 1", "- `wait` ×3 *(Ep1, T2)*: no",
+            "- item", "  - nested", "> quote", "1. one", "| a | b |", "    code", "\tcode", "\u{2028}", "\u{202e}rtl", "\u{0}",
+            "a\rb", "\u{FEFF}", "[a]: b", "a\\", "*", "` `` ```",
+        ]).prop_map(str::to_owned),
+    ]
+}
+
+fn hostile_text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        9 => prop::collection::vec(hostile_line(), 0..10).prop_map(|lines| lines.join("\n")),
+        1 => prop::collection::vec(hostile_line(), 0..10).prop_map(|lines| lines.join("\r\n")),
+        1 => "[ -~]{1,9}".prop_map(|text| text.repeat(10_000 / text.len())),
+    ]
+}
+
+/// A file as people, other programs and accidents leave it.
+fn file() -> impl Strategy<Value = String> {
+    let section = (0u64..4, hostile_text())
+        .prop_map(|(id, text)| format!("## Location {id}: Place {id}\n{text}\n\n---\n\n"));
+    let canonical = (0u64..4).prop_map(|id| {
+        format!("## Location {id}: Place {id}\n**Visits:** 2 | **Episodes:** 1\n\n### Memories\n\n**[NOTE] Kept {id}** *(Ep1, T2)*\nA text.\n\n### Tried\n\n- `wait` *(Ep1, T3)*: Time passes.\n\n---\n\n")
+    });
+    let blocks = prop::collection::vec(prop_oneof![2 => section, 2 => canonical, 1 => hostile_text()], 0..5);
+    (blocks, prop::bool::weighted(0.2), prop::bool::weighted(0.1), prop::bool::weighted(0.3)).prop_map(
+        |(blocks, crlf, bom, cut)| {
+            let mut text = blocks.concat();
+            if crlf {
+                text = text.replace("\r\n", "\n").replace('\n', "\r\n");
+            }
+            if bom {
+                text.insert(0, '\u{FEFF}');
+            }
+            if cut {
+                text.truncate(text.trim_end().len());
+            }
+            text
+        },
+    )
+}
+
+fn scope() -> impl Strategy<Value = Scope> {
+    prop_oneof![
+        6 => (0u64..6).prop_map(Scope::Location),
+        1 => Just(Scope::World),
+        1 => Just(Scope::Npc("troll".to_owned())),
+        1 => Just(Scope::Agent("alex".to_owned())),
+        1 => Just(Scope::Scene),
+    ]
+}
+
+fn provenance() -> impl Strategy<Value = Provenance> {
+    let span = (0u64..99, 0u64..9).prop_map(|(first, more)| Span { first, last: first + more });
+    (
+        (
+            prop::option::of(0u64..99),
+            prop::option::of(span.clone()),
+            prop::option::of(span),
+            prop::option::of(-99i64..99),
+        ),
+        (
+            prop::option::of(1u16..=1000),
+            prop::collection::vec("[a-z:,) %é]{1,8}", 0..3),
+            prop::option::of("\\PC{0,20}"),
+        ),
+    )
+        .prop_map(|((episode, turns, messages, score_change), (importance, tags, goal))| Provenance {
+            episode,
+            turns,
+            messages,
+            score_change,
+            importance,
+            tags,
+            goal,
+            ..Provenance::default()
+        })
+}
+
+fn memory() -> impl Strategy<Value = Memory> {
+    let category = prop::sample::select(vec!["SUCCESS", "FAILURE", "DANGER", "NOTE", "LOOT"]);
+    let status = prop::sample::select(vec![Status::Active, Status::Tentative]);
+    let persistence = prop::sample::select(vec![Persistence::Permanent, Persistence::Core]);
+    let line = || prop::option::of(hostile_line());
+    (category, status, persistence, hostile_text(), hostile_text(), provenance(), (line(), line())).prop_map(
+        |(category, status, persistence, title, text, provenance, (context, see_also))| Memory {
+            status,
+            persistence,
+            provenance,
+            context,
+            see_also,
+            ..Memory::new(Category::new(category).expect("a category"), title, text)
+        },
+    )
+}
+
+/// One edit, as a caller would make it.
+#[derive(Debug, Clone)]
+enum Edit {
+    Visit(Scope, u64),
+    Add(Scope, Memory),
+    Supersede(Scope, usize, String),
+    Revise(Scope, usize, String),
+    Importance(Scope, usize, u16),
+    Attempt(Scope, String, String),
+    Forget(Scope, String),
+}
+
+fn edit() -> impl Strategy<Value = Edit> {
+    prop_oneof![
+        1 => (scope(), 1u64..5).prop_map(|(scope, episode)| Edit::Visit(scope, episode)),
+        3 => (scope(), memory()).prop_map(|(scope, memory)| Edit::Add(scope, memory)),
+        1 => (scope(), 0usize..5, hostile_line()).prop_map(|(scope, at, reason)| Edit::Supersede(scope, at, reason)),
+        1 => (scope(), 0usize..5, hostile_text()).prop_map(|(scope, at, text)| Edit::Revise(scope, at, text)),
+        1 => (scope(), 0usize..5, 1u16..1000).prop_map(|(scope, at, importance)| Edit::Importance(scope, at, importance)),
+        2 => (scope(), hostile_line(), hostile_text()).prop_map(|(scope, action, reply)| Edit::Attempt(scope, action, reply)),
+        1 => (scope(), prop_oneof![Just("wait".to_owned()), hostile_line()]).prop_map(|(scope, action)| Edit::Forget(scope, action)),
+    ]
+}
+
+impl Edit {
+    fn scope(&self) -> &Scope {
+        match self {
+            Edit::Visit(scope, _)
+            | Edit::Add(scope, _)
+            | Edit::Supersede(scope, ..)
+            | Edit::Revise(scope, ..)
+            | Edit::Importance(scope, ..)
+            | Edit::Attempt(scope, ..)
+            | Edit::Forget(scope, _) => scope,
+        }
+    }
+
+    /// Makes the edit in the document and in the plain model of its section.
+    fn apply(&self, document: &mut Document, model: &mut Section) -> Result<(), DocumentError> {
+        match self {
+            Edit::Visit(scope, episode) => {
+                document.visit(scope, "New", *episode)?;
+                model.visits += 1;
+                if !model.episodes.contains(episode) {
+                    model.episodes.push(*episode);
+                }
+            }
+            Edit::Add(scope, memory) => {
+                document.add(scope, "New", memory)?;
+                model.memories.push(stored(memory));
+            }
+            Edit::Supersede(scope, at, reason) => {
+                let Some((id, slot)) = pick(document, model, scope, *at) else { return Ok(()) };
+                let moment = Moment { episode: Some(2), ..Moment::default() };
+                let reason =
+                    reason.split_whitespace().collect::<Vec<_>>().join(" ").replace('\u{0}', "\u{FFFD}");
+                let reference = Reference { at: moment, cause: Cause::Invalidated(reason) };
+                document.supersede(id, &reference)?;
+                slot.status = Status::Superseded;
+                slot.reference = Some(reference);
+            }
+            Edit::Revise(scope, at, text) => {
+                let Some((id, slot)) = pick(document, model, scope, *at) else { return Ok(()) };
+                let revised = Memory { text: text.clone(), ..slot.clone() };
+                document.revise(id, &revised)?;
+                *slot = stored(&revised);
+            }
+            Edit::Importance(scope, at, importance) => {
+                let Some((id, slot)) = pick(document, model, scope, *at) else { return Ok(()) };
+                slot.provenance.importance = Some(*importance);
+                document.revise_line(id, slot);
+            }
+            Edit::Attempt(scope, action, reply) => {
+                let action =
+                    action.replace(['\r', '\u{0}'], " ").split_whitespace().collect::<Vec<_>>().join(" ");
+                if action.is_empty() {
+                    return Ok(());
+                }
+                let attempt =
+                    Attempt { action, count: 2, episode: Some(1), turn: Some(4), reply: reply.clone() };
+                document.put_attempt(scope, "New", &attempt, usize::MAX)?;
+                let reply = memories::document::text::stored_reply(reply);
+                let attempt = Attempt { reply, ..attempt };
+                let same = |other: &&mut Attempt| {
+                    memories::memory::fold_action(&other.action)
+                        == memories::memory::fold_action(&attempt.action)
+                };
+                match model.tried.iter_mut().find(same) {
+                    Some(slot) => *slot = attempt,
+                    None => model.tried.push(attempt),
+                }
+            }
+            Edit::Forget(scope, action) => {
+                document.remove_attempt(scope, action);
+                let action = memories::memory::fold_action(&memories::document::text::stored_line(action));
+                model.tried.retain(|attempt| memories::memory::fold_action(&attempt.action) != action);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The entry of a section that an edit is about, in the document and in the model.
+fn pick<'a>(
+    document: &Document,
+    model: &'a mut Section,
+    scope: &Scope,
+    at: usize,
+) -> Option<(memories::document::EntryId, &'a mut Memory)> {
+    let slot = model.memories.get(at).filter(|memory| memory.is_live())?;
+    let found = document.find(scope, &slot.title);
+    let unique = found.len() == 1;
+    let (id, memory) = found.into_iter().next().filter(|_| unique)?;
+    Some((id, model.memories.iter_mut().find(|slot| **slot == memory)?))
+}
+
+fn boundaries(text: &str) -> Vec<usize> {
+    let mut found = Vec::new();
+    let _ = walk(&mut TextLines::new(text.as_bytes()), |event| {
+        if let Event::Visible(offset, line) = event {
+            if is_section_boundary(line) {
+                found.push(offset as usize);
+            }
+        }
+    });
+    found
+}
+
+fn by_scope(document: &Document) -> Vec<(Scope, Section)> {
+    let mut scopes: Vec<Scope> = document.headings().map(|heading| heading.scope.clone()).collect();
+    scopes.sort();
+    scopes.dedup();
+    scopes.into_iter().map(|scope| (scope.clone(), document.section(&scope).expect("a section"))).collect()
+}
+
+/// Order is the file's; where an entry or try goes among others is checked elsewhere.
+fn contents(section: &Section) -> (u64, Vec<u64>, Vec<String>, Vec<String>) {
+    let mut memories: Vec<String> = section.memories.iter().map(|memory| format!("{memory:?}")).collect();
+    let mut tried: Vec<String> = section.tried.iter().map(|attempt| format!("{attempt:?}")).collect();
+    memories.sort();
+    tried.sort();
+    (section.visits, section.episodes.clone(), memories, tried)
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    /// Law 1.
+    #[test]
+    fn printing_what_was_parsed_gives_the_same_bytes(text in prop_oneof![file(), "\\PC{0,200}", any::<String>()]) {
+        prop_assert_eq!(Document::parse(text.clone()).into_text(), Ok(text));
+    }
+
+    /// Laws 1 and 4: any edits of any file, against a plain map.
+    #[test]
+    fn edits_change_what_they_are_about_and_nothing_else(
+        text in file(),
+        edits in prop::collection::vec(edit(), 1..6),
+    ) {
+        let mut document = Document::parse(text.clone());
+        let mut expected = by_scope(&document);
+        let mut touched: Vec<Scope> = Vec::new();
+        for edit in &edits {
+            let scope = edit.scope().clone();
+            if !expected.iter().any(|(other, _)| *other == scope) {
+                expected.push((scope.clone(), Section::default()));
+            }
+            let slot = expected.iter().position(|(other, _)| *other == scope).expect("just made");
+            let before = document.clone();
+            match edit.apply(&mut document, &mut expected[slot].1) {
+                Ok(()) => touched.push(scope),
+                Err(DocumentError::WouldCloseComment { .. }) => document = before,
+                Err(error) => prop_assert!(false, "{error} after {edit:?}"),
+            }
+        }
+        let printed = document.into_text();
+        prop_assert!(printed.is_ok(), "{printed:?}");
+        let printed = printed.expect("checked");
+        let after = Document::parse(printed.clone());
+        for (scope, section) in &expected {
+            let found = after.section(scope).unwrap_or_default();
+            prop_assert_eq!(contents(&found), contents(section), "{} in {:?}", scope, printed);
+        }
+        let before = Document::parse(text);
+        for heading in before.headings() {
+            if !touched.contains(&heading.scope) {
+                let texts = |document: &Document| {
+                    let texts = document.section_texts(&heading.scope);
+                    texts.map(|text| text.trim_end().to_owned()).collect::<Vec<_>>()
+                };
+                prop_assert_eq!(texts(&before), texts(&after));
+            }
+        }
+    }
+
+    /// What we write, a Markdown viewer cuts into the same sections.
+    #[test]
+    fn the_scan_and_a_markdown_viewer_agree_on_what_we_write(edits in prop::collection::vec(edit(), 1..8)) {
+        let mut document = Document::parse(String::new());
+        let mut models: Vec<(Scope, Section)> = Vec::new();
+        for edit in &edits {
+            let scope = edit.scope().clone();
+            let slot = models.iter().position(|(other, _)| *other == scope).unwrap_or_else(|| {
+                models.push((scope, Section::default()));
+                models.len() - 1
+            });
+            edit.apply(&mut document, &mut models[slot].1).expect("nothing is open in a file of ours");
+        }
+        let text = document.into_text().expect("read as meant");
+        prop_assert_eq!(viewer_headings(&text), boundaries(&text), "{}", text);
+    }
+}
