@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 fn config() -> ProptestConfig {
     let cases = std::env::var("MEMORIES_LAWS_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(256);
-    ProptestConfig { cases, ..ProptestConfig::default() }
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
 /// A line that somebody may have put there to break us.
@@ -261,7 +261,9 @@ fn contents(section: &Section) -> (u64, Vec<u64>, Vec<String>, Vec<String>) {
     let mut tried: Vec<String> = section.tried.iter().map(|attempt| format!("{attempt:?}")).collect();
     memories.sort();
     tried.sort();
-    (section.visits, section.episodes.clone(), memories, tried)
+    let mut episodes = section.episodes.clone();
+    episodes.sort();
+    (section.visits, episodes, memories, tried)
 }
 
 proptest! {

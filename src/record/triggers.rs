@@ -1,0 +1,184 @@
+//! What the game's state says of a turn: what changed, and whether it is worth a thought.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use crate::record::turn::Turn;
+
+/// A fact that makes a turn worth thinking about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trigger {
+    /// The score changed.
+    Score,
+    /// The player is elsewhere.
+    Location,
+    /// The player carries other things.
+    Inventory,
+    /// The player died.
+    Death,
+    /// The place reached had no section before.
+    FirstVisit,
+    /// The reply is long.
+    Response,
+    /// The caller says that the world changed, and nothing else shows it.
+    WorldChanged,
+}
+
+impl Trigger {
+    /// All of them, in the order in which they are reported.
+    pub const ALL: [Trigger; 7] = [
+        Trigger::Score,
+        Trigger::Location,
+        Trigger::Inventory,
+        Trigger::Death,
+        Trigger::FirstVisit,
+        Trigger::Response,
+        Trigger::WorldChanged,
+    ];
+
+    /// The name in settings, JSON and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Trigger::Score => "score",
+            Trigger::Location => "location",
+            Trigger::Inventory => "inventory",
+            Trigger::Death => "death",
+            Trigger::FirstVisit => "first_visit",
+            Trigger::Response => "response",
+            Trigger::WorldChanged => "world_changed",
+        }
+    }
+}
+
+/// Which triggers may fire.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Switches {
+    /// Triggers that are off.
+    pub off: Vec<Trigger>,
+    /// A reply of more characters than this is long.
+    pub response_chars: usize,
+}
+
+impl Default for Switches {
+    fn default() -> Switches {
+        Switches { off: Vec::new(), response_chars: 100 }
+    }
+}
+
+/// What of the game's state changed in a turn. What the caller did not say counts as unchanged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Changes {
+    /// The score.
+    pub score: bool,
+    /// The place.
+    pub location: bool,
+    /// What is carried, as a multiset.
+    pub inventory: bool,
+    /// Life.
+    pub death: bool,
+    /// The caller says that something changed.
+    pub world: bool,
+}
+
+impl Changes {
+    /// Compares before and after; `moved` tells whether the place is another.
+    pub fn of(turn: &Turn, moved: bool) -> Changes {
+        Changes {
+            score: score_change(turn).is_some_and(|change| change != 0),
+            location: moved,
+            inventory: inventory_changed(turn),
+            death: turn.died,
+            world: turn.world_changed == Some(true),
+        }
+    }
+
+    /// Whether the turn changed nothing that the game shows: an action tried in vain.
+    pub fn nothing(self) -> bool {
+        !(self.score || self.location || self.inventory || self.death || self.world)
+    }
+}
+
+/// By how much the score changed, where both scores are known.
+pub fn score_change(turn: &Turn) -> Option<i64> {
+    turn.score_after?.checked_sub(turn.score_before?)
+}
+
+fn inventory_changed(turn: &Turn) -> bool {
+    let (Some(before), Some(after)) = (&turn.inventory_before, &turn.inventory_after) else { return false };
+    let mut counts: HashMap<&str, i64> = HashMap::new();
+    for item in before {
+        *counts.entry(item).or_default() -= 1;
+    }
+    for item in after {
+        *counts.entry(item).or_default() += 1;
+    }
+    counts.values().any(|&count| count != 0)
+}
+
+/// The triggers that fire.
+pub fn fired(turn: &Turn, changes: Changes, first_visit: bool, switches: &Switches) -> Vec<Trigger> {
+    let shown = changes.score || changes.location || changes.inventory || changes.death;
+    let fires = |trigger: &Trigger| match trigger {
+        Trigger::Score => changes.score,
+        Trigger::Location => changes.location,
+        Trigger::Inventory => changes.inventory,
+        Trigger::Death => changes.death,
+        Trigger::FirstVisit => first_visit,
+        Trigger::Response => turn.response.trim().chars().count() > switches.response_chars,
+        Trigger::WorldChanged => changes.world && !shown,
+    };
+    Trigger::ALL.into_iter().filter(|trigger| !switches.off.contains(trigger) && fires(trigger)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn() -> Turn {
+        Turn::new("wait", "Time passes.", None)
+    }
+
+    fn names(turn: &Turn, moved: bool, first: bool) -> Vec<&'static str> {
+        let changes = Changes::of(turn, moved);
+        fired(turn, changes, first, &Switches::default()).into_iter().map(Trigger::name).collect()
+    }
+
+    #[test]
+    fn each_trigger_fires_on_its_own_fact() {
+        assert_eq!(names(&turn(), false, false), [""; 0]);
+        assert_eq!(names(&turn(), true, false), ["location"]);
+        assert_eq!(names(&turn(), false, true), ["first_visit"]);
+        assert_eq!(names(&Turn { died: true, ..turn() }, false, false), ["death"]);
+        let scored = Turn { score_before: Some(5), score_after: Some(-5), ..turn() };
+        assert_eq!(names(&scored, false, false), ["score"]);
+        let changed = Turn { world_changed: Some(true), ..turn() };
+        assert_eq!(names(&changed, false, false), ["world_changed"]);
+        assert_eq!(names(&changed, true, false), ["location"]);
+    }
+
+    #[test]
+    fn a_hundred_characters_are_not_more_than_a_hundred() {
+        assert_eq!(names(&Turn { response: "é".repeat(100), ..turn() }, false, false), [""; 0]);
+        assert_eq!(names(&Turn { response: "é".repeat(101), ..turn() }, false, false), ["response"]);
+    }
+
+    #[test]
+    fn the_inventory_is_a_multiset() {
+        let carrying = |before: &[&str], after: &[&str]| {
+            let list = |items: &[&str]| Some(items.iter().map(|item| (*item).to_owned()).collect());
+            let turn = Turn { inventory_before: list(before), inventory_after: list(after), ..turn() };
+            Changes::of(&turn, false).inventory
+        };
+        assert!(!carrying(&["a", "b"], &["b", "a"]));
+        assert!(carrying(&["a"], &["a", "a"]));
+    }
+
+    #[test]
+    fn a_switch_silences_its_trigger() {
+        let switches = Switches { off: vec![Trigger::Death], response_chars: 3 };
+        let turn = Turn { died: true, ..turn() };
+        assert_eq!(fired(&turn, Changes::of(&turn, false), false, &switches), [Trigger::Response]);
+    }
+}
