@@ -2,3 +2,4 @@
 
 pub mod llm;
 pub mod memory;
+pub mod store;
