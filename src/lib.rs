@@ -3,3 +3,4 @@
 pub mod document;
 pub mod llm;
 pub mod memory;
+pub mod store;

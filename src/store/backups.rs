@@ -1,0 +1,113 @@
+//! The last ten states of a file, for `restore`.
+//!
+//! A folder of numbered files, `1.md` and so on, the higher the newer. The old file enters before
+//! it is replaced, by a further name of its inode where the file system can, else as a copy. What
+//! is no number in that folder is let alone.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::error::StoreError;
+use super::platform;
+
+/// How many states are kept.
+const KEPT: usize = 10;
+
+/// One former state of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Backup {
+    /// Its number: the higher, the newer.
+    pub number: u64,
+    /// Where it is.
+    pub path: PathBuf,
+    /// When that state was written.
+    pub modified: SystemTime,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+/// All backups, newest first. None where there is no folder.
+pub(super) fn list(folder: &Path) -> Result<Vec<Backup>, StoreError> {
+    let mut backups = Vec::new();
+    for (number, path) in numbered(folder)? {
+        // Whatever has gone since it was listed is none of the backups any more.
+        if let Ok(metadata) = fs::metadata(&path) {
+            let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+            backups.push(Backup {
+                number,
+                path,
+                modified,
+                size: metadata.len(),
+            });
+        }
+    }
+    Ok(backups)
+}
+
+/// The path of the backup of that number.
+pub(super) fn path_of(folder: &Path, number: u64) -> PathBuf {
+    folder.join(format!("{number}.md"))
+}
+
+/// Keeps the file as the newest backup and lets go of the oldest ones beyond the tenth.
+pub(super) fn keep(folder: &Path, file: &Path, metadata: &Metadata) -> Result<(), StoreError> {
+    let error = |source| StoreError::Write {
+        action: "keep a backup in",
+        path: folder.to_owned(),
+        source,
+    };
+    fs::create_dir_all(folder).map_err(error)?;
+    let mut present = numbered(folder)?;
+    let newest = present.first().map(|(_, path)| path);
+    let newest_metadata = newest.and_then(|path| fs::metadata(path).ok());
+    if newest_metadata.is_some_and(|newest| platform::is_same_file(&newest, metadata)) {
+        // A writer was killed, or an editor was faster, between this backup and the replacement.
+        return Ok(());
+    }
+    let number = present
+        .first()
+        .map_or(1, |(number, _)| number.saturating_add(1));
+    let path = path_of(folder, number);
+    if fs::hard_link(file, &path).is_err()
+        && let Err(source) = fs::copy(file, &path)
+    {
+        let _ = fs::remove_file(&path);
+        return Err(error(source));
+    }
+    present.insert(0, (number, path));
+    for (_, oldest) in present.iter().skip(KEPT) {
+        fs::remove_file(oldest).map_err(error)?;
+    }
+    Ok(())
+}
+
+/// Numbers and paths in the folder, newest first.
+fn numbered(folder: &Path) -> Result<Vec<(u64, PathBuf)>, StoreError> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => {
+            return Err(StoreError::Read {
+                path: folder.to_owned(),
+                source,
+            });
+        }
+    };
+    let mut numbered = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(StoreError::read(folder))?.path();
+        let number = path
+            .file_stem()
+            .and_then(|stem| stem.to_str()?.parse().ok());
+        if let Some(number) = number
+            && path == path_of(folder, number)
+        {
+            numbered.push((number, path));
+        }
+    }
+    numbered.sort_unstable_by(|one, other| other.cmp(one));
+    Ok(numbered)
+}

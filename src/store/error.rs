@@ -1,0 +1,213 @@
+//! Everything that can go wrong with files, and what the user can do about it.
+//!
+//! Paths and `io::Error`s enter, messages and hints leave. A message says what failed and on what,
+//! its source says why, the hint says what to do next. No error here is a bug of the program.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What the caller can do about an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The same command may succeed in a moment: somebody else is writing.
+    TryAgain,
+    /// The command will fail until the user changes something: rights, space, the file itself.
+    UserCanFix,
+}
+
+/// Why a file could not be read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The path leads to a folder, a pipe, a socket or a device.
+    #[error("`{}` is {what}, not a file", path.display())]
+    NotAFile {
+        /// The path as given.
+        path: PathBuf,
+        /// What it is instead, with its article.
+        what: &'static str,
+    },
+    /// The folder in which the file stands or would stand does not exist.
+    #[error("the folder `{}` does not exist", path.display())]
+    NoFolder {
+        /// The missing folder.
+        path: PathBuf,
+    },
+    /// Symbolic links that lead back to themselves.
+    #[error("the symbolic links of `{}` lead nowhere but to each other", path.display())]
+    SymlinkLoop {
+        /// The path as given.
+        path: PathBuf,
+    },
+    /// The file is not UTF-8. It is never touched.
+    #[error("`{}` is not UTF-8: line {line}, column {column}", path.display())]
+    NotUtf8 {
+        /// The file.
+        path: PathBuf,
+        /// Line of the first wrong byte, from 1.
+        line: usize,
+        /// Column of the first wrong byte in characters, from 1.
+        column: usize,
+        /// Bytes before the first wrong one.
+        offset: usize,
+    },
+    /// A file cannot be read.
+    #[error("cannot read `{}`", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file cannot be written. The memory file is as it was, but for warnings of an update.
+    #[error("cannot {action} `{}`", path.display())]
+    Write {
+        /// What was tried: `write`, `replace`, `back up`, `sync`.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file was replaced, but the disk would not confirm it: a power cut may undo the write.
+    #[error("the disk did not confirm that `{}` was replaced", path.display())]
+    NotConfirmed {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The folder for lock and history cannot be made.
+    #[error("cannot make the folder `{}` for lock and history", path.display())]
+    Sidecar {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Another process writes for longer than we were told to wait.
+    #[error(
+        "`{}` is held by {} for more than {waited:?}",
+        path.display(),
+        holder.map_or("another process".to_owned(), |pid| format!("process {pid}"))
+    )]
+    Locked {
+        /// The lock file.
+        path: PathBuf,
+        /// The process that holds it, where the lock file says so.
+        holder: Option<u32>,
+        /// How long we waited.
+        waited: Duration,
+    },
+    /// The lock file cannot be locked at all.
+    #[error("cannot lock `{}`: this file system has no locks", path.display())]
+    NoLocks {
+        /// The lock file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// An editor saved the file between each of our readings and writings.
+    #[error("`{}` was changed by another program during each of {tries} tries", path.display())]
+    KeepsChanging {
+        /// The file.
+        path: PathBuf,
+        /// How often we tried.
+        tries: u32,
+    },
+    /// The state cannot be understood; the default is used instead. Always a warning.
+    #[error("`{}` is damaged and was taken as empty: {reason}", path.display())]
+    DamagedState {
+        /// The state file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// There is no backup of that number.
+    #[error("there is no backup `{}`", path.display())]
+    NoBackup {
+        /// Where it would be.
+        path: PathBuf,
+    },
+}
+
+impl StoreError {
+    /// What the caller can do about it.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            StoreError::Locked { .. } | StoreError::KeepsChanging { .. } => ErrorKind::TryAgain,
+            _ => ErrorKind::UserCanFix,
+        }
+    }
+
+    /// The next step for the user.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            StoreError::NotAFile { .. } => {
+                "give the path of a Markdown file, or of one to be created"
+            }
+            StoreError::NoFolder { .. } => "create the folder, or correct the path",
+            StoreError::SymlinkLoop { .. } => {
+                "remove one of the links, or give the path of the file itself"
+            }
+            StoreError::NotUtf8 { .. } => {
+                "convert the file to UTF-8, for example with `iconv`; it was left as it is"
+            }
+            StoreError::Locked { .. } => {
+                "try again, wait longer with `--lock-timeout`, or look at what that process does"
+            }
+            StoreError::NoLocks { .. } => {
+                "move the file to a local disk: without locks, writers would overwrite each other"
+            }
+            StoreError::KeepsChanging { .. } => "try again when the other program has finished",
+            StoreError::DamagedState { .. } => "set the episode again with `episode start`",
+            StoreError::NoBackup { .. } => "choose one of the backups that exist",
+            StoreError::NotConfirmed { .. } => {
+                "check the disk, then whether the file holds what was written"
+            }
+            StoreError::Read { source, .. }
+            | StoreError::Write { source, .. }
+            | StoreError::Sidecar { source, .. } => hint_for(source),
+        }
+    }
+
+    /// For `map_err`: the file at this path cannot be read.
+    pub(super) fn read(path: &std::path::Path) -> impl FnOnce(io::Error) -> StoreError + '_ {
+        move |source| StoreError::Read {
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    /// For `map_err`: this cannot be done to the file at this path.
+    pub(super) fn write<'a>(
+        action: &'static str,
+        path: &'a std::path::Path,
+    ) -> impl FnOnce(io::Error) -> StoreError + 'a {
+        move |source| StoreError::Write {
+            action,
+            path: path.to_owned(),
+            source,
+        }
+    }
+}
+
+fn hint_for(error: &io::Error) -> &'static str {
+    use io::ErrorKind as Kind;
+    match error.kind() {
+        Kind::PermissionDenied => "check who may read and write the file and its folder",
+        Kind::ReadOnlyFilesystem => {
+            "the disk is mounted read-only: copy the file to one that can be written"
+        }
+        Kind::StorageFull | Kind::QuotaExceeded => {
+            "the disk is full: free some space and run the command again"
+        }
+        Kind::NotADirectory | Kind::AlreadyExists | Kind::IsADirectory => {
+            "something else stands in its place: move it out of the way"
+        }
+        Kind::InvalidFilename => "choose a shorter file name",
+        Kind::NotFound => "its folder has gone: create it, or correct the path",
+        _ => "check the disk and the rights of the file and its folder",
+    }
+}

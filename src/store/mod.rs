@@ -1,0 +1,282 @@
+//! The only room that writes files: whole, one writer at a time, with a way back.
+//!
+//! The path of a memory file enters, and a function from its text to a new one; what leaves is the
+//! new file, its backups, and beside it a folder with lock, journal and state ([`Sidecar`]). The
+//! store knows nothing of Markdown. It always holds that
+//!
+//! * the file is at each moment the whole old or the whole new text, also after a kill or power cut;
+//! * no writer's change is lost to another's, nor an editor's, which takes no lock, to ours;
+//! * readers take no lock, write nothing and need no right to write;
+//! * the journal speaks of a change only after the file has it.
+//!
+//! One thing cannot be ruled out: an editor that saves in the microseconds between our last look
+//! at the file and the rename, or within one tick of the file system's clock without a change of
+//! size. What it overwrote is then in the backup.
+
+#![allow(
+    clippy::disallowed_methods,
+    reason = "this is the room that writes files for all others"
+)]
+
+mod backups;
+mod error;
+mod journal;
+mod lock;
+mod path;
+mod platform;
+mod replace;
+mod sidecar;
+mod snapshot;
+mod state;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::Value;
+
+pub use backups::Backup;
+pub use error::{ErrorKind, StoreError};
+pub use journal::Lines;
+pub use sidecar::Sidecar;
+pub use state::State;
+
+use lock::Lock;
+use replace::Outcome;
+use snapshot::Snapshot;
+
+/// How often an edit is repeated because an editor changed the file meanwhile.
+const MOST_TRIES: u32 = 10;
+
+/// A memory file, which need not exist yet, and what is kept beside it.
+#[derive(Debug, Clone)]
+pub struct Store {
+    path: PathBuf,
+    real_path: PathBuf,
+    sidecar: Sidecar,
+    lock_timeout: Duration,
+}
+
+impl Store {
+    /// Finds the file behind a path, through symbolic links, also to where one does not exist yet.
+    /// Creates nothing; refuses what is not a file. Writers will wait for each other up to the limit.
+    pub fn open(path: impl AsRef<Path>, lock_timeout: Duration) -> Result<Store, StoreError> {
+        let path = path.as_ref().to_owned();
+        let real_path = path::resolve(&path)?;
+        let sidecar = Sidecar::of(&real_path);
+        Ok(Store {
+            path,
+            real_path,
+            sidecar,
+            lock_timeout,
+        })
+    }
+
+    /// The path as it was given, for messages.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path of the file itself: absolute, without symbolic links.
+    pub fn real_path(&self) -> &Path {
+        &self.real_path
+    }
+
+    /// The folder for lock, journal and state. It need not exist.
+    pub fn folder(&self) -> &Path {
+        self.sidecar.folder()
+    }
+
+    /// Where the state before the last write is. It need not exist.
+    pub fn backup_path(&self) -> PathBuf {
+        replace::backup_path(&self.real_path)
+    }
+
+    /// Journal, state and session, to be read without the lock.
+    pub fn sidecar(&self) -> &Sidecar {
+        &self.sidecar
+    }
+
+    /// The whole text; `None` where there is no file.
+    pub fn read(&self) -> Result<Option<String>, StoreError> {
+        snapshot::read(&self.real_path)
+    }
+
+    /// The file, for a reader that wants only parts of it; `None` where there is no file.
+    pub fn open_for_reading(&self) -> Result<Option<File>, StoreError> {
+        snapshot::open(&self.real_path)
+    }
+
+    /// The former states that are kept, newest first: the first is the state before the last write.
+    pub fn backups(&self) -> Result<Vec<Backup>, StoreError> {
+        backups::list(&self.sidecar.backups_path())
+    }
+
+    /// The text of a former state, by its number. To restore it, let [`Store::update`] write it:
+    /// so the restoring can be undone like any other change.
+    pub fn read_backup(&self, number: u64) -> Result<String, StoreError> {
+        let path = self.sidecar.backup_path(number);
+        snapshot::read(&path)?.ok_or(StoreError::NoBackup { path })
+    }
+
+    /// Changes the file under the lock. The edit gets the present text (`None` where there is no
+    /// file) and answers with a [`Change`]. It is called again, with the fresh text, when an editor
+    /// changed the file meanwhile: so it must not keep anything from its earlier call. Nothing is
+    /// written where it fails.
+    ///
+    /// A model must not be asked within the edit, for all other writers wait; nor must it update
+    /// this file itself, for it would wait for its own lock.
+    pub fn update<T, E>(
+        &self,
+        mut edit: impl FnMut(Option<String>, &Sidecar) -> Result<Change<T>, E>,
+    ) -> Result<Update<T>, UpdateError<E>> {
+        let _lock = self.lock()?;
+        for _ in 0..MOST_TRIES {
+            let (text, snapshot) = Snapshot::take(&self.real_path)?;
+            let change = edit(text, &self.sidecar).map_err(UpdateError::Edit)?;
+            if let Some(update) = self.commit(&snapshot, change)? {
+                return Ok(update);
+            }
+        }
+        let error = StoreError::KeepsChanging {
+            path: self.path.clone(),
+            tries: MOST_TRIES,
+        };
+        Err(UpdateError::Store(error))
+    }
+
+    /// Takes the lock, and removes what the last holder left should it have been killed.
+    fn lock(&self) -> Result<Lock, StoreError> {
+        self.sidecar.create()?;
+        let path = self.sidecar.lock_path();
+        let mut lock = Lock::acquire(&path, self.lock_timeout)?;
+        if let Some(process) = lock.last_holder() {
+            replace::sweep(&self.real_path, process);
+        }
+        lock.sign(&path)?;
+        Ok(lock)
+    }
+
+    /// Writes the file, then what goes with it. `None` where an editor was faster: nothing is written.
+    fn commit<T>(
+        &self,
+        snapshot: &Snapshot,
+        change: Change<T>,
+    ) -> Result<Option<Update<T>>, StoreError> {
+        let mut update = Update {
+            value: change.value,
+            written: false,
+            warnings: Vec::new(),
+        };
+        let session = change
+            .session
+            .map(|text| self.sidecar.stage_session(&text))
+            .transpose()?;
+        if let Some(text) = change.text
+            && !snapshot.holds(&text, &self.real_path)?
+        {
+            match replace::replace(
+                &self.real_path,
+                &self.sidecar.backups_path(),
+                snapshot,
+                &text,
+            )? {
+                Outcome::Overtaken => return Ok(None),
+                Outcome::Replaced(warnings) => update.warnings = warnings,
+            }
+            update.written = true;
+        }
+        if let Some(session) = session {
+            session.publish()?;
+        }
+        let state = change
+            .state
+            .map_or(Ok(()), |state| self.sidecar.save_state(&state));
+        let journal = self.sidecar.journal().append(&change.journal);
+        for failed in [state.err(), journal.err()].into_iter().flatten() {
+            // Once the file has it, a failure beside it is no failure of the command.
+            if !update.written {
+                return Err(failed);
+            }
+            update.warnings.push(failed);
+        }
+        Ok(Some(update))
+    }
+}
+
+/// What an edit wants written. The file comes first; only when it is on disk do state and journal
+/// follow, under the same lock.
+#[derive(Debug, Clone, PartialEq)]
+#[must_use]
+pub struct Change<T> {
+    value: T,
+    text: Option<String>,
+    session: Option<String>,
+    state: Option<State>,
+    journal: Vec<Value>,
+}
+
+impl<T> Change<T> {
+    /// The file stays as it is.
+    pub fn unchanged(value: T) -> Change<T> {
+        Change {
+            value,
+            text: None,
+            session: None,
+            state: None,
+            journal: Vec::new(),
+        }
+    }
+
+    /// The file gets this text. Where that is the text it has, nothing is written.
+    pub fn to(text: String, value: T) -> Change<T> {
+        Change {
+            text: Some(text),
+            ..Change::unchanged(value)
+        }
+    }
+
+    /// Also adds a line to the journal: a JSON object.
+    pub fn with_journal_line(mut self, line: Value) -> Change<T> {
+        debug_assert!(line.is_object(), "a line of the journal is an object");
+        self.journal.push(line);
+        self
+    }
+
+    /// Also replaces the state.
+    pub fn with_state(mut self, state: State) -> Change<T> {
+        self.state = Some(state);
+        self
+    }
+
+    /// Also replaces the text of the session, the memories that end with the episode.
+    pub fn with_session(mut self, text: String) -> Change<T> {
+        self.session = Some(text);
+        self
+    }
+}
+
+/// What came of an update.
+#[derive(Debug)]
+#[must_use]
+pub struct Update<T> {
+    /// The value of the edit that was written.
+    pub value: T,
+    /// Whether the file has a new text.
+    pub written: bool,
+    /// What could not be kept beside the new file: a numbered backup, the state, the journal's lines.
+    /// Where the file has no new text, these are errors instead.
+    pub warnings: Vec<StoreError>,
+}
+
+/// Why an update failed. The file is as it was, but after [`StoreError::NotConfirmed`] and where the
+/// session alone could not be put in place.
+#[derive(Debug, thiserror::Error)]
+pub enum UpdateError<E> {
+    /// The file could not be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The edit itself failed.
+    #[error(transparent)]
+    Edit(E),
+}

@@ -1,0 +1,79 @@
+//! From the path that a user gives to the one real file behind it.
+//!
+//! A path enters, an absolute path without symbolic links leaves, so that all names of a file share
+//! one lock and one history. Nothing is created, and what is no file is refused.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::error::StoreError;
+use super::platform;
+
+/// As many links in a row as Linux follows.
+const MOST_LINKS: usize = 40;
+
+/// The real path of a file that exists or may be created.
+pub(super) fn resolve(given: &Path) -> Result<PathBuf, StoreError> {
+    match fs::metadata(given) {
+        Ok(metadata) if metadata.is_file() => {
+            fs::canonicalize(given).map_err(StoreError::read(given))
+        }
+        Ok(metadata) => {
+            let what = if metadata.is_dir() {
+                "a folder"
+            } else {
+                platform::describe_special(&metadata)
+            };
+            Err(StoreError::NotAFile {
+                path: given.to_owned(),
+                what,
+            })
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => resolve_missing(given),
+        Err(error) if platform::is_symlink_loop(&error) => Err(StoreError::SymlinkLoop {
+            path: given.to_owned(),
+        }),
+        Err(source) => Err(StoreError::Read {
+            path: given.to_owned(),
+            source,
+        }),
+    }
+}
+
+/// Where a file would be created: behind the links, should the path be one that dangles.
+fn resolve_missing(given: &Path) -> Result<PathBuf, StoreError> {
+    let mut path = given.to_owned();
+    for _ in 0..MOST_LINKS {
+        let Some(name) = path.file_name() else {
+            return Err(StoreError::NotAFile {
+                path: given.to_owned(),
+                what: "a folder",
+            });
+        };
+        let real = real_folder(&path)?.join(name);
+        match fs::read_link(&real) {
+            Ok(target) => path = real.with_file_name(target),
+            Err(_) => return Ok(real),
+        }
+    }
+    Err(StoreError::SymlinkLoop {
+        path: given.to_owned(),
+    })
+}
+
+fn real_folder(path: &Path) -> Result<PathBuf, StoreError> {
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    fs::canonicalize(folder).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => StoreError::NoFolder {
+            path: folder.to_owned(),
+        },
+        _ => StoreError::Read {
+            path: folder.to_owned(),
+            source,
+        },
+    })
+}

@@ -1,0 +1,138 @@
+//! What differs between operating systems: identity, mode and owner of files, and error numbers.
+//!
+//! Metadata, open files and `io::Error`s enter; plain values leave. Nothing else in the store may
+//! say `cfg(unix)`. Where a system has no such notion, the answer is the harmless one.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
+use std::path::Path;
+
+/// Whether both are names of one file on disk. Never true where files have no identity.
+pub(super) fn is_same_file(one: &Metadata, other: &Metadata) -> bool {
+    identity(one).is_some_and(|identity_of_one| Some(identity_of_one) == identity(other))
+}
+
+/// Device and inode.
+#[cfg(unix)]
+pub(super) fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+/// Device and inode.
+#[cfg(not(unix))]
+pub(super) fn identity(_: &Metadata) -> Option<(u64, u64)> {
+    None
+}
+
+/// What a path that is neither file nor folder leads to, in words.
+#[cfg(unix)]
+pub(super) fn describe_special(metadata: &Metadata) -> &'static str {
+    use std::os::unix::fs::FileTypeExt;
+    let file_type = metadata.file_type();
+    if file_type.is_fifo() {
+        "a pipe"
+    } else if file_type.is_socket() {
+        "a socket"
+    } else {
+        "a device"
+    }
+}
+
+/// What a path that is neither file nor folder leads to, in words.
+#[cfg(not(unix))]
+pub(super) fn describe_special(_: &Metadata) -> &'static str {
+    "a device"
+}
+
+/// Creates a file that must not exist yet. One that shall take the place of a `private` file is for
+/// nobody else's eyes until it has that file's mode; any other has the ordinary mode.
+pub(super) fn create_exclusively(path: &Path, private: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if private {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    #[cfg(not(unix))]
+    let _ = private;
+    options.open(path)
+}
+
+/// Gives the file the mode and, as far as the system lets us, the owner of another. The owner comes
+/// first, for a change of owner takes bits off the mode.
+pub(super) fn copy_mode_and_owner(file: &File, model: &Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        let own = file.metadata()?;
+        if own.uid() != model.uid() {
+            ignore_refusal(fchown(file, Some(model.uid()), None))?;
+        }
+        if own.gid() != model.gid() {
+            ignore_refusal(fchown(file, None, Some(model.gid())))?;
+        }
+    }
+    file.set_permissions(model.permissions())
+}
+
+/// Only root gives files away, and some file systems know no owners: both are no reason to fail.
+#[cfg(unix)]
+fn ignore_refusal(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error)
+            if !matches!(
+                error.kind(),
+                io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported
+            ) && error.raw_os_error() != Some(EINVAL) =>
+        {
+            Err(error)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Makes the names in a folder survive a power cut. File systems that cannot do this to a folder
+/// say EINVAL, and then there is nothing to be done.
+#[cfg(unix)]
+pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+    match File::open(folder)?.sync_all() {
+        Err(error)
+            if error.raw_os_error() == Some(EINVAL)
+                || error.kind() == io::ErrorKind::Unsupported =>
+        {
+            Ok(())
+        }
+        result => result,
+    }
+}
+
+/// Folders cannot be synced here.
+#[cfg(not(unix))]
+pub(super) fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Whether the file system has no locks, as some network file systems.
+pub(super) fn is_lock_unsupported(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::Unsupported || error.raw_os_error() == Some(ENOLCK)
+}
+
+/// Whether following the path's symbolic links never ends.
+pub(super) fn is_symlink_loop(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(ELOOP)
+}
+
+#[cfg(unix)]
+const EINVAL: i32 = 22;
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const ENOLCK: i32 = 37;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const ENOLCK: i32 = 77;
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const ELOOP: i32 = 40;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const ELOOP: i32 = 62;

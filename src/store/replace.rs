@@ -1,0 +1,152 @@
+//! Puts a new text in the place of a file, whole or not at all.
+//!
+//! A path, what was read there and the new text enter; the file with the new text, the backup
+//! `<name>.backup` and a numbered backup leave. At each moment, also after a kill or a power cut,
+//! the path leads to the whole old or the whole new text. Mode and owner are kept. The caller holds
+//! the lock.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::backups;
+use super::error::StoreError;
+use super::platform;
+use super::snapshot::Snapshot;
+
+/// How an attempt to replace a file ended.
+pub(super) enum Outcome {
+    /// The new text is on disk. The warnings tell which backup could not be kept.
+    Replaced(Vec<StoreError>),
+    /// An editor has changed the file since it was read; the file is the editor's.
+    Overtaken,
+}
+
+/// Replaces the file, in this order: temporary file, sync, backups, rename, sync of the folder.
+pub(super) fn replace(
+    path: &Path,
+    numbered_backups: &Path,
+    snapshot: &Snapshot,
+    text: &str,
+) -> Result<Outcome, StoreError> {
+    let [new, spare] = temporary_paths(path, std::process::id());
+    let new = Temporary::write(new, path, snapshot.metadata(), text)?;
+    let mut warnings = Vec::new();
+    if let Some(old) = snapshot.metadata() {
+        // A backup made before this check would be of the editor's text, not of what we read.
+        if !snapshot.is_current(path)? {
+            return Ok(Outcome::Overtaken);
+        }
+        if let Err(warning) = backups::keep(numbered_backups, path, old) {
+            warnings.push(warning);
+        }
+        back_up(path, spare)?;
+    }
+    if !snapshot.is_current(path)? {
+        return Ok(Outcome::Overtaken);
+    }
+    fs::rename(&new.path, path).map_err(StoreError::write("replace", path))?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    match platform::sync_folder(folder) {
+        Ok(()) => Ok(Outcome::Replaced(warnings)),
+        Err(source) => Err(StoreError::NotConfirmed {
+            path: path.to_owned(),
+            source,
+        }),
+    }
+}
+
+/// Removes what a killed writer of that process id left beside the file.
+pub(super) fn sweep(path: &Path, process: u32) {
+    for leftover in temporary_paths(path, process) {
+        let _ = fs::remove_file(leftover);
+    }
+}
+
+/// Where the state before the last write is kept: `<name>.backup`.
+pub(super) fn backup_path(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".backup");
+    path.with_file_name(name)
+}
+
+/// The names a writer of that process id uses beside the file: for the new text and for the backup.
+fn temporary_paths(path: &Path, process: u32) -> [PathBuf; 2] {
+    ["new", "old"].map(|role| {
+        let mut name = std::ffi::OsString::from(".");
+        name.push(path.file_name().unwrap_or_default());
+        name.push(format!(".{process}.{role}"));
+        path.with_file_name(name)
+    })
+}
+
+/// The old text by a second name of its inode: costs no copy and no sync, and cannot be torn.
+fn back_up(path: &Path, spare: PathBuf) -> Result<(), StoreError> {
+    let error = |source| StoreError::Write {
+        action: "back up",
+        path: path.to_owned(),
+        source,
+    };
+    let _ = fs::remove_file(&spare);
+    let spare = Temporary { path: spare };
+    if fs::hard_link(path, &spare.path).is_err() {
+        // No links here (or not to this file): a copy, which needs its own sync.
+        fs::copy(path, &spare.path).map_err(error)?;
+        // Linux syncs through any handle, Windows only through one that may write.
+        let copy = OpenOptions::new()
+            .write(true)
+            .open(&spare.path)
+            .or_else(|_| File::open(&spare.path));
+        copy.and_then(|copy| copy.sync_all()).map_err(error)?;
+    }
+    fs::rename(&spare.path, backup_path(path)).map_err(error)
+    // The drop of `spare` matters here: a rename between two names of one inode does nothing and
+    // leaves both, as when a writer was killed between backup and replacement.
+}
+
+/// A file that is removed when dropped, should its name still be there.
+struct Temporary {
+    path: PathBuf,
+}
+
+impl Temporary {
+    /// Writes and syncs a file that shall replace another. A failed sync is final: asked again,
+    /// the system would say yes though the data are lost.
+    fn write(
+        path: PathBuf,
+        target: &Path,
+        old: Option<&Metadata>,
+        text: &str,
+    ) -> Result<Temporary, StoreError> {
+        let error = |source| StoreError::Write {
+            action: "write",
+            path: target.to_owned(),
+            source,
+        };
+        if old.is_some() {
+            // A file that its owner has protected must not be replaced behind his back.
+            match OpenOptions::new().write(true).open(target) {
+                Err(refusal) if refusal.kind() != io::ErrorKind::NotFound => {
+                    return Err(error(refusal));
+                }
+                _ => {}
+            }
+        }
+        // Holding the lock, we are the only writer: a file of our name is a dead namesake's.
+        let _ = fs::remove_file(&path);
+        let mut file = platform::create_exclusively(&path, old.is_some()).map_err(error)?;
+        let temporary = Temporary { path };
+        if let Some(old) = old {
+            platform::copy_mode_and_owner(&file, old).map_err(error)?;
+        }
+        file.write_all(text.as_bytes()).map_err(error)?;
+        file.sync_all().map_err(error)?;
+        Ok(temporary)
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}

@@ -1,0 +1,155 @@
+//! The folder `.memories/<file name>/` beside a memory file: what it holds and where.
+//!
+//! Reading takes no lock and never needs the folder to exist. Writing is left to [`super::Store`],
+//! which holds the lock meanwhile. Nothing here is needed to read a stored memory.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::backups;
+use super::error::StoreError;
+use super::journal::{Journal, Lines};
+use super::snapshot;
+use super::state::{self, State};
+
+/// What is kept beside a memory file.
+#[derive(Debug, Clone)]
+pub struct Sidecar {
+    folder: PathBuf,
+}
+
+impl Sidecar {
+    /// The running episode and other counters; with a warning where the file is damaged.
+    pub fn state(&self) -> (State, Option<StoreError>) {
+        state::load(&self.state_path())
+    }
+
+    /// The text of `session.md`, the memories that end with the episode; `None` where there are none.
+    pub fn session(&self) -> Result<Option<String>, StoreError> {
+        snapshot::read(&self.folder.join("session.md"))
+    }
+
+    /// The last lines of the journal, at most that many, oldest first. Costs no more for a long
+    /// journal than for a short one; lines that are no JSON objects are passed over.
+    pub fn journal_tail(&self, count: usize) -> Result<Vec<Value>, StoreError> {
+        self.journal().tail(count)
+    }
+
+    /// All lines of the journal that are still kept, oldest first.
+    pub fn journal_lines(&self) -> Result<Lines, StoreError> {
+        self.journal().lines()
+    }
+
+    /// Lines with `"outcome":"queued"` which no later line `"resolves"` by their `"id"`, oldest first.
+    pub fn queued(&self) -> Result<Vec<Value>, StoreError> {
+        self.journal().queued()
+    }
+
+    /// Where all this is. The folder need not exist.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The sidecar of the file at that real path.
+    pub(super) fn of(real_path: &Path) -> Sidecar {
+        let name = real_path.file_name().unwrap_or_default();
+        Sidecar {
+            folder: real_path.with_file_name(".memories").join(name),
+        }
+    }
+
+    /// Makes the folder, if need be. Its parent gets a `.gitignore` before it gets the folder, so that
+    /// a kill in between is made good by the next to come.
+    pub(super) fn create(&self) -> Result<(), StoreError> {
+        if self.folder.is_dir() {
+            return Ok(());
+        }
+        let parent = self.folder.parent().unwrap_or(Path::new("."));
+        let made = fs::create_dir_all(parent)
+            .and_then(|()| ignore_in_git(parent))
+            .and_then(|()| match fs::create_dir(&self.folder) {
+                Err(error)
+                    if error.kind() != io::ErrorKind::AlreadyExists || !self.folder.is_dir() =>
+                {
+                    Err(error)
+                }
+                _ => Ok(()),
+            });
+        made.map_err(|source| StoreError::Sidecar {
+            path: self.folder.clone(),
+            source,
+        })
+    }
+
+    pub(super) fn lock_path(&self) -> PathBuf {
+        self.folder.join("lock")
+    }
+
+    pub(super) fn backups_path(&self) -> PathBuf {
+        self.folder.join("backups")
+    }
+
+    pub(super) fn backup_path(&self, number: u64) -> PathBuf {
+        backups::path_of(&self.backups_path(), number)
+    }
+
+    pub(super) fn journal(&self) -> Journal {
+        Journal::new(&self.folder)
+    }
+
+    pub(super) fn save_state(&self, state: &State) -> Result<(), StoreError> {
+        Staged::write(self.state_path(), &state::render(state))?.publish()
+    }
+
+    /// Writes the text of `session.md` where no reader sees it yet.
+    pub(super) fn stage_session(&self, text: &str) -> Result<Staged, StoreError> {
+        Staged::write(self.folder.join("session.md"), text)
+    }
+
+    fn state_path(&self) -> PathBuf {
+        self.folder.join("state.json")
+    }
+}
+
+/// A file of the sidecar that waits under a temporary name. The name is always the same, as its only
+/// writer is the holder of the lock: what a killed one left is overwritten.
+pub(super) struct Staged {
+    path: PathBuf,
+    temporary: PathBuf,
+}
+
+impl Staged {
+    fn write(path: PathBuf, text: &str) -> Result<Staged, StoreError> {
+        let temporary = path.with_added_extension("new");
+        let staged = Staged { path, temporary };
+        fs::write(&staged.temporary, text).map_err(StoreError::write("write", &staged.path))?;
+        Ok(staged)
+    }
+
+    /// Lets readers see it.
+    pub(super) fn publish(self) -> Result<(), StoreError> {
+        fs::rename(&self.temporary, &self.path).map_err(StoreError::write("replace", &self.path))
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.temporary);
+    }
+}
+
+/// Keeps the folder's contents out of the user's repository, unless the user has decided otherwise.
+fn ignore_in_git(folder: &Path) -> io::Result<()> {
+    let created: io::Result<File> = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(folder.join(".gitignore"));
+    match created {
+        Ok(mut file) => file.write_all(b"*\n"),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
+}

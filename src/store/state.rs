@@ -1,0 +1,105 @@
+//! What scripts share between commands: the running episode.
+//!
+//! `state.json` enters, a [`State`] leaves, and back, replaced whole. Fields that other versions
+//! wrote are kept. A damaged file never stops a command: it counts as empty, with a warning.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::error::StoreError;
+
+/// Counters that outlive a command.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct State {
+    /// Version of the file's shape.
+    pub version: u32,
+    /// The running episode.
+    pub episode: u64,
+    /// Fields we do not know.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+impl Default for State {
+    fn default() -> State {
+        State {
+            version: 1,
+            episode: 1,
+            other: Map::new(),
+        }
+    }
+}
+
+/// The state in a file, the default where there is none; with a warning where it is damaged.
+pub(super) fn load(path: &Path) -> (State, Option<StoreError>) {
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return (State::default(), None),
+        Err(source) => {
+            return (
+                State::default(),
+                Some(StoreError::Read {
+                    path: path.to_owned(),
+                    source,
+                }),
+            );
+        }
+    };
+    match serde_json::from_slice(&bytes) {
+        Ok(state) => (state, None),
+        Err(error) => {
+            let warning = StoreError::DamagedState {
+                path: path.to_owned(),
+                reason: error.to_string(),
+            };
+            (State::default(), Some(warning))
+        }
+    }
+}
+
+/// The text of a state file.
+pub(super) fn render(state: &State) -> String {
+    let mut text = serde_json::to_string(state).expect("a state has only string keys");
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_fields_survive_and_missing_ones_get_their_default() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.json");
+        fs::write(&path, r#"{"episode":7,"mood":["grim",{"deep":null}]}"#).unwrap();
+        let (state, warning) = load(&path);
+        assert!(warning.is_none());
+        assert_eq!((state.version, state.episode), (1, 7));
+        assert_eq!(
+            render(&state),
+            "{\"version\":1,\"episode\":7,\"mood\":[\"grim\",{\"deep\":null}]}\n"
+        );
+    }
+
+    #[test]
+    fn a_damaged_state_is_a_warning_and_the_default() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.json");
+        assert_eq!(load(&path).0, State::default());
+        for damage in ["", "{", "[]", "null", r#"{"episode":-1}"#, "\u{0}\u{0}"] {
+            fs::write(&path, damage).unwrap();
+            let (state, warning) = load(&path);
+            assert_eq!(state, State::default(), "{damage}");
+            assert!(
+                matches!(warning, Some(StoreError::DamagedState { .. })),
+                "{damage}"
+            );
+        }
+    }
+}

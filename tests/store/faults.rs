@@ -1,0 +1,353 @@
+//! Editors that take no lock, disks that are full or read-only, and things in the way.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::process::Command;
+
+use super::*;
+
+fn append(path: &Path, text: &str) {
+    OpenOptions::new()
+        .append(true)
+        .open(path)
+        .unwrap()
+        .write_all(text.as_bytes())
+        .unwrap();
+}
+
+/// An update that adds a line, while an editor does something during its first call.
+fn add_line_during(store: &Store, editor: impl Fn()) -> (u32, Update<()>) {
+    let mut calls = 0;
+    let update = store.update(|text, _| {
+        calls += 1;
+        if calls == 1 {
+            editor();
+        }
+        let change = Change::to(text.unwrap_or_default() + "ours\n", ());
+        Ok::<_, Infallible>(
+            change
+                .with_journal_line(json!({"call": calls}))
+                .with_session(calls.to_string()),
+        )
+    });
+    (calls, update.unwrap())
+}
+
+#[test]
+fn an_editor_that_saves_meanwhile_loses_nothing() {
+    let (folder, path) = empty_folder();
+    fs::write(&path, "old\n").unwrap();
+    let store = open(&path);
+    let (calls, update) = add_line_during(&store, || append(&path, "editor's\n"));
+    assert_eq!((calls, update.written), (2, true));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "old\neditor's\nours\n");
+    assert_eq!(
+        fs::read_to_string(store.backup_path()).unwrap(),
+        "old\neditor's\n"
+    );
+    assert_eq!(
+        names(folder.path()),
+        [".memories", "Memories.md", "Memories.md.backup"]
+    );
+    let journal: Vec<_> = store
+        .sidecar()
+        .journal_lines()
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    assert_eq!(
+        journal,
+        [json!({"call": 2})],
+        "only what was written is told"
+    );
+    assert_eq!(store.sidecar().session().unwrap().as_deref(), Some("2"));
+}
+
+#[test]
+fn an_editor_that_renames_is_noticed_though_size_and_time_agree() {
+    let (folder, path) = empty_folder();
+    fs::write(&path, "old\n").unwrap();
+    let modified = fs::metadata(&path).unwrap().modified().unwrap();
+    let (calls, _) = add_line_during(&open(&path), || {
+        let new = folder.path().join("new");
+        fs::write(&new, "new\n").unwrap();
+        File::options()
+            .write(true)
+            .open(&new)
+            .unwrap()
+            .set_modified(modified)
+            .unwrap();
+        fs::rename(&new, &path).unwrap();
+    });
+    assert_eq!(calls, 2);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "new\nours\n");
+}
+
+#[test]
+fn an_editor_that_writes_in_place_is_noticed_though_the_size_agrees() {
+    let (_folder, path) = empty_folder();
+    fs::write(&path, "old\n").unwrap();
+    let (calls, _) = add_line_during(&open(&path), || {
+        let mut file = OpenOptions::new().write(true).open(&path).unwrap();
+        file.write_all(b"new\n").unwrap();
+        let modified = file.metadata().unwrap().modified().unwrap();
+        file.set_modified(modified + Duration::from_nanos(1))
+            .unwrap();
+    });
+    assert_eq!(calls, 2);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "new\nours\n");
+}
+
+#[test]
+fn a_file_that_comes_or_goes_meanwhile_is_noticed() {
+    let (_folder, path) = empty_folder();
+    let (calls, _) = add_line_during(&open(&path), || fs::write(&path, "editor's\n").unwrap());
+    assert_eq!(calls, 2);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "editor's\nours\n");
+    let (calls, _) = add_line_during(&open(&path), || fs::remove_file(&path).unwrap());
+    assert_eq!(calls, 2);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "ours\n");
+}
+
+#[test]
+fn an_editor_that_never_rests_is_given_way_to() {
+    let (folder, path) = empty_folder();
+    fs::write(&path, "").unwrap();
+    let store = open(&path);
+    let mut calls = 0;
+    let error = store_error(store.update(|text, _| {
+        calls += 1;
+        append(&path, "x");
+        Ok::<_, Infallible>(Change::to(text.unwrap() + "ours", ()).with_journal_line(json!({})))
+    }));
+    assert!(
+        matches!(error, StoreError::KeepsChanging { tries: 10, .. }),
+        "{error:?}"
+    );
+    assert_eq!(error.kind(), ErrorKind::TryAgain);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "x".repeat(10));
+    assert_eq!(calls, 10);
+    assert_eq!(names(folder.path()), [".memories", "Memories.md"]);
+    assert_eq!(names(store.folder()), ["lock"]);
+}
+
+#[test]
+fn what_cannot_be_kept_beside_a_written_file_is_a_warning() {
+    let (_folder, path) = empty_folder();
+    let store = open(&path);
+    write(&store, "one");
+    for name in ["journal.jsonl", "state.json"] {
+        fs::create_dir(store.folder().join(name)).unwrap();
+    }
+    fs::write(store.folder().join("backups"), "").unwrap();
+    let with_all = |change: Change<()>| {
+        change
+            .with_journal_line(json!({}))
+            .with_state(State::default())
+    };
+    let update = store
+        .update(|_, _| Ok::<_, Infallible>(with_all(Change::to("two".to_owned(), ()))))
+        .unwrap();
+    assert!(update.written);
+    assert_eq!(update.warnings.len(), 3, "{:?}", update.warnings);
+    assert!(
+        update
+            .warnings
+            .iter()
+            .all(|warning| !warning.hint().is_empty())
+    );
+    assert_eq!(fs::read_to_string(&path).unwrap(), "two");
+    assert_eq!(fs::read_to_string(store.backup_path()).unwrap(), "one");
+    // Where these are all there is to write, they are what failed.
+    store_error(store.update(|_, _| Ok::<_, Infallible>(with_all(Change::unchanged(())))));
+}
+
+#[test]
+fn without_a_backup_nothing_is_replaced() {
+    let (folder, path) = empty_folder();
+    let store = open(&path);
+    write(&store, "one");
+    fs::create_dir(store.backup_path()).unwrap();
+    let error = store_error(try_write(&store, "two"));
+    assert!(error.to_string().starts_with("cannot back up `"), "{error}");
+    assert_eq!(error.kind(), ErrorKind::UserCanFix);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "one");
+    assert_eq!(
+        names(folder.path()),
+        [".memories", "Memories.md", "Memories.md.backup"]
+    );
+}
+
+#[test]
+fn a_file_in_place_of_the_sidecar_is_a_clear_error() {
+    let (folder, path) = empty_folder();
+    fs::write(folder.path().join(".memories"), "").unwrap();
+    let store = open(&path);
+    let error = store_error(try_write(&store, "one"));
+    assert!(matches!(error, StoreError::Sidecar { .. }), "{error:?}");
+    assert!(
+        error.hint().contains("move it out of the way"),
+        "{}",
+        error.hint()
+    );
+    assert_eq!(names(folder.path()), [".memories"]);
+    assert_eq!(store.read().unwrap(), None);
+}
+
+#[test]
+fn leftovers_of_a_killed_writer_are_swept() {
+    let (folder, path) = empty_folder();
+    let store = open(&path);
+    write(&store, "one");
+    fs::write(store.folder().join("lock"), "4194304   \n").unwrap();
+    for name in [
+        ".Memories.md.4194304.new",
+        ".Memories.md.4194304.old",
+        ".Memories.md.4194303.new",
+    ] {
+        fs::write(folder.path().join(name), "half a te").unwrap();
+    }
+    fs::write(store.folder().join("state.json.new"), "{").unwrap();
+    let update = store
+        .update(|_, _| Ok::<_, Infallible>(Change::unchanged(()).with_state(State::default())));
+    assert!(update.unwrap().warnings.is_empty());
+    assert_eq!(
+        names(folder.path()),
+        [".Memories.md.4194303.new", ".memories", "Memories.md"],
+        "no stranger's file"
+    );
+    assert_eq!(names(store.folder()), ["lock", "state.json"]);
+    let lock = fs::read_to_string(store.folder().join("lock")).unwrap();
+    assert_eq!(lock.trim(), std::process::id().to_string());
+}
+
+#[test]
+fn a_leftover_with_our_own_process_id_is_no_obstacle() {
+    let (folder, path) = empty_folder();
+    fs::write(&path, "one").unwrap();
+    for role in ["new", "old"] {
+        let name = format!(".Memories.md.{}.{role}", std::process::id());
+        fs::write(folder.path().join(name), "half").unwrap();
+    }
+    write(&open(&path), "two");
+    assert_eq!(
+        names(folder.path()),
+        [".memories", "Memories.md", "Memories.md.backup"]
+    );
+}
+
+/// A file system in memory, unmounted when dropped. `None` where we may not mount.
+struct Mount {
+    folder: TempDir,
+}
+
+impl Mount {
+    fn of_size(size: &str) -> Option<Mount> {
+        let mount = Mount {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        let option = format!("size={size}");
+        mount
+            .call(&["mount", "-t", "tmpfs", "-o", &option, "tmpfs"])
+            .then_some(mount)
+    }
+
+    fn call(&self, words: &[&str]) -> bool {
+        let output = Command::new(words[0])
+            .args(&words[1..])
+            .arg(self.folder.path())
+            .output();
+        output.is_ok_and(|output| output.status.success())
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        self.call(&["umount"]);
+    }
+}
+
+#[test]
+fn a_full_disk_leaves_the_old_file_and_no_rubbish() {
+    let Some(mount) = Mount::of_size("256k") else {
+        return note("we may not mount a small disk");
+    };
+    let path = mount.folder.path().join("Memories.md");
+    let store = open(&path);
+    let mut last = String::new();
+    let error = (1..).find_map(|number: usize| {
+        let text = format!("{number} ").repeat(8000);
+        match try_write(&store, &text) {
+            Ok(_) => last = text,
+            Err(UpdateError::Store(error)) => return Some(error),
+            Err(UpdateError::Edit(never)) => match never {},
+        }
+        None
+    });
+    let error = error.unwrap();
+    assert!(error.hint().contains("free some space"), "{error:?}");
+    assert_eq!(error.kind(), ErrorKind::UserCanFix);
+    assert_eq!(fs::read_to_string(&path).unwrap(), last);
+    assert_eq!(
+        names(mount.folder.path()),
+        [".memories", "Memories.md", "Memories.md.backup"]
+    );
+    // A change that needs no space still works, and so does the next one that finds some.
+    fs::remove_dir_all(store.folder().join("backups")).unwrap();
+    write(&store, "small again");
+}
+
+#[test]
+fn a_journal_on_a_full_disk_is_taken_back_whole() {
+    let Some(mount) = Mount::of_size("64k") else {
+        return note("we may not mount a small disk");
+    };
+    let store = open(&mount.folder.path().join("Memories.md"));
+    let line = || json!({"text": "x".repeat(5000)});
+    let add = || {
+        store.update(|_, _| Ok::<_, Infallible>(Change::unchanged(()).with_journal_line(line())))
+    };
+    let added = (0..100).take_while(|_| add().is_ok()).count();
+    let journal = fs::read(store.folder().join("journal.jsonl")).unwrap();
+    assert!(added > 3 && journal.ends_with(b"}\n"));
+    assert_eq!(store.sidecar().journal_lines().unwrap().count(), added);
+}
+
+#[test]
+fn a_read_only_disk_can_be_read() {
+    let Some(mount) = Mount::of_size("64k") else {
+        return note("we may not mount a small disk");
+    };
+    let path = mount.folder.path().join("Memories.md");
+    fs::write(&path, "text").unwrap();
+    assert!(mount.call(&["mount", "-o", "remount,ro"]));
+    let store = open(&path);
+    assert_eq!(store.read().unwrap().as_deref(), Some("text"));
+    assert!(store.open_for_reading().unwrap().is_some());
+    let error = store_error(try_write(&store, "new"));
+    assert!(matches!(error, StoreError::Sidecar { .. }), "{error:?}");
+    assert!(error.hint().contains("read-only"));
+}
+
+#[test]
+fn rights_that_a_person_took_away_are_respected() {
+    let (folder, path) = empty_folder();
+    let store = open(&path);
+    write(&store, "one");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+    if OpenOptions::new().append(true).open(&path).is_ok() {
+        return note("root may write everything");
+    }
+    let error = store_error(try_write(&store, "two"));
+    assert!(error.hint().contains("who may read and write"), "{error:?}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "one");
+    assert_eq!(names(folder.path()), [".memories", "Memories.md"]);
+
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    fs::remove_dir_all(folder.path().join(".memories")).unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o555)).unwrap();
+    let error = store_error(try_write(&store, "two"));
+    assert!(matches!(error, StoreError::Sidecar { .. }), "{error:?}");
+    assert_eq!(store.read().unwrap().as_deref(), Some("one"));
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+}
