@@ -3,4 +3,6 @@
 pub mod document;
 pub mod llm;
 pub mod memory;
+pub mod recall;
+pub mod record;
 pub mod store;

@@ -1,9 +1,6 @@
 //! The store's promises, on real files: what is written, kept, refused and reported.
 
-#![allow(
-    clippy::disallowed_methods,
-    reason = "tests play the editor, the person and the broken disk"
-)]
+#![allow(clippy::disallowed_methods, reason = "tests play the editor, the person and the broken disk")]
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "these are tests")]
 
 #[path = "store/faults.rs"]
@@ -88,29 +85,14 @@ fn the_first_write_makes_the_file_and_its_sidecar_but_no_backup() {
             Ok::<_, Infallible>(Change::to("one\n".to_owned(), 7))
         })
         .unwrap();
-    assert_eq!(
-        (update.value, update.written, update.warnings.len()),
-        (7, true, 0)
-    );
+    assert_eq!((update.value, update.written, update.warnings.len()), (7, true, 0));
     assert_eq!(names(folder.path()), [".memories", "Memories.md"]);
-    assert_eq!(
-        fs::read_to_string(folder.path().join(".memories/.gitignore")).unwrap(),
-        "*\n"
-    );
-    assert_eq!(
-        store.folder(),
-        store
-            .real_path()
-            .with_file_name(".memories")
-            .join("Memories.md")
-    );
+    assert_eq!(fs::read_to_string(folder.path().join(".memories/.gitignore")).unwrap(), "*\n");
+    assert_eq!(store.folder(), store.real_path().with_file_name(".memories").join("Memories.md"));
     assert_eq!(names(store.folder()), ["lock"]);
     let ordinary = folder.path().join("ordinary");
     fs::write(&ordinary, "").unwrap();
-    assert_eq!(
-        fs::metadata(&path).unwrap().mode(),
-        fs::metadata(&ordinary).unwrap().mode()
-    );
+    assert_eq!(fs::metadata(&path).unwrap().mode(), fs::metadata(&ordinary).unwrap().mode());
 }
 
 #[test]
@@ -131,31 +113,15 @@ fn the_backup_is_always_the_state_before_and_ten_are_kept() {
     for number in 0..25 {
         write(&store, &number.to_string());
         if number > 0 {
-            assert_eq!(
-                fs::read_to_string(store.backup_path()).unwrap(),
-                (number - 1).to_string()
-            );
+            assert_eq!(fs::read_to_string(store.backup_path()).unwrap(), (number - 1).to_string());
         }
     }
     let backups = store.backups().unwrap();
-    let texts: Vec<_> = backups
-        .iter()
-        .map(|backup| store.read_backup(backup.number).unwrap())
-        .collect();
-    let expected: Vec<_> = (14..24)
-        .rev()
-        .map(|number: u32| number.to_string())
-        .collect();
+    let texts: Vec<_> = backups.iter().map(|backup| store.read_backup(backup.number).unwrap()).collect();
+    let expected: Vec<_> = (14..24).rev().map(|number: u32| number.to_string()).collect();
     assert_eq!(texts, expected);
-    assert!(
-        backups
-            .iter()
-            .all(|backup| backup.size == 2 && backup.modified > SystemTime::UNIX_EPOCH)
-    );
-    assert!(matches!(
-        store.read_backup(1),
-        Err(StoreError::NoBackup { .. })
-    ));
+    assert!(backups.iter().all(|backup| backup.size == 2 && backup.modified > SystemTime::UNIX_EPOCH));
+    assert!(matches!(store.read_backup(1), Err(StoreError::NoBackup { .. })));
 }
 
 #[test]
@@ -186,17 +152,9 @@ fn a_backup_left_by_a_killed_writer_is_replaced() {
     write(&store, "three");
     assert_eq!(fs::read_to_string(&path).unwrap(), "three");
     assert_eq!(fs::read_to_string(store.backup_path()).unwrap(), "two");
-    let numbers: Vec<_> = store
-        .backups()
-        .unwrap()
-        .iter()
-        .map(|backup| backup.number)
-        .collect();
+    let numbers: Vec<_> = store.backups().unwrap().iter().map(|backup| backup.number).collect();
     assert_eq!(numbers, [2, 1]);
-    assert_eq!(
-        names(folder.path()),
-        [".memories", "Memories.md", "Memories.md.backup"]
-    );
+    assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
 }
 
 #[test]
@@ -207,12 +165,7 @@ fn nothing_is_written_where_nothing_changes() {
     write(&store, "two");
     let inode = fs::metadata(&path).unwrap().ino();
     assert!(!try_write(&store, "two").unwrap().written);
-    assert!(
-        !store
-            .update(|_, _| Ok::<_, Infallible>(Change::unchanged(())))
-            .unwrap()
-            .written
-    );
+    assert!(!store.update(|_, _| Ok::<_, Infallible>(Change::unchanged(()))).unwrap().written);
     let failed = store.update(|_, _| Err::<Change<()>, _>("no"));
     assert!(matches!(failed, Err(UpdateError::Edit("no"))));
     assert_eq!(fs::metadata(&path).unwrap().ino(), inode);
@@ -229,10 +182,7 @@ fn the_mode_is_kept() {
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
         write(&store, &format!("{mode:o}"));
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, mode);
-        assert_eq!(
-            fs::metadata(store.backup_path()).unwrap().mode() & 0o7777,
-            mode
-        );
+        assert_eq!(fs::metadata(store.backup_path()).unwrap().mode() & 0o7777, mode);
     }
 }
 
@@ -251,44 +201,18 @@ fn the_owner_is_kept_where_the_system_lets_us() {
 #[test]
 fn what_is_not_utf8_is_refused_and_left_as_it_is() {
     let (folder, path) = empty_folder();
-    let bytes = "# ä\nzwei ü\u{20ac}"
-        .bytes()
-        .chain([0xff, b'x'])
-        .collect::<Vec<_>>();
+    let bytes = "# ä\nzwei ü\u{20ac}".bytes().chain([0xff, b'x']).collect::<Vec<_>>();
     fs::write(&path, &bytes).unwrap();
     let store = open(&path);
-    for error in [
-        store.read().unwrap_err(),
-        store_error(try_write(&store, "new")),
-    ] {
-        assert!(
-            matches!(
-                error,
-                StoreError::NotUtf8 {
-                    line: 2,
-                    column: 8,
-                    offset: 15,
-                    ..
-                }
-            ),
-            "{error:?}"
-        );
+    for error in [store.read().unwrap_err(), store_error(try_write(&store, "new"))] {
+        assert!(matches!(error, StoreError::NotUtf8 { line: 2, column: 8, offset: 15, .. }), "{error:?}");
         assert_eq!(error.kind(), ErrorKind::UserCanFix);
-        assert!(
-            error
-                .to_string()
-                .ends_with("is not UTF-8: line 2, column 8")
-        );
+        assert!(error.to_string().ends_with("is not UTF-8: line 2, column 8"));
     }
     assert_eq!(fs::read(&path).unwrap(), bytes);
     assert_eq!(names(folder.path()), [".memories", "Memories.md"]);
     let mut read = Vec::new();
-    store
-        .open_for_reading()
-        .unwrap()
-        .unwrap()
-        .read_to_end(&mut read)
-        .unwrap();
+    store.open_for_reading().unwrap().unwrap().read_to_end(&mut read).unwrap();
     assert_eq!(read, bytes);
 }
 
@@ -301,9 +225,8 @@ fn journal_state_and_session_go_with_the_change() {
     state.other.insert("mood".to_owned(), json!("grim"));
     let update = store.update(|_, sidecar| {
         assert!(sidecar.journal_tail(1).unwrap().is_empty());
-        let change = Change::to("text".to_owned(), ())
-            .with_state(state.clone())
-            .with_session("fleeting".to_owned());
+        let change =
+            Change::to("text".to_owned(), ()).with_state(state.clone()).with_session("fleeting".to_owned());
         Ok::<_, Infallible>(
             change
                 .with_journal_line(json!({"turn": 1}))
@@ -312,28 +235,14 @@ fn journal_state_and_session_go_with_the_change() {
     });
     assert!(update.unwrap().warnings.is_empty());
     assert_eq!(store.sidecar().state().0, state);
-    assert_eq!(
-        store.sidecar().session().unwrap().as_deref(),
-        Some("fleeting")
-    );
-    assert_eq!(
-        store.sidecar().journal_tail(1).unwrap(),
-        [json!({"turn": 2, "id": 2, "outcome": "queued"})]
-    );
+    assert_eq!(store.sidecar().session().unwrap().as_deref(), Some("fleeting"));
+    assert_eq!(store.sidecar().journal_tail(1).unwrap(), [json!({"turn": 2, "id": 2, "outcome": "queued"})]);
     assert_eq!(store.sidecar().queued().unwrap().len(), 1);
     let change = || Change::unchanged(()).with_journal_line(json!({"turn": 3, "resolves": 2}));
-    assert!(
-        !store
-            .update(|_, _| Ok::<_, Infallible>(change()))
-            .unwrap()
-            .written
-    );
+    assert!(!store.update(|_, _| Ok::<_, Infallible>(change())).unwrap().written);
     assert!(store.sidecar().queued().unwrap().is_empty());
     assert_eq!(store.sidecar().journal_lines().unwrap().count(), 3);
-    assert_eq!(
-        names(store.folder()),
-        ["journal.jsonl", "lock", "session.md", "state.json"]
-    );
+    assert_eq!(names(store.folder()), ["journal.jsonl", "lock", "session.md", "state.json"]);
 }
 
 /// Tells why a test tests nothing on this machine.

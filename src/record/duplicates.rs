@@ -17,7 +17,8 @@ const BY_CHARACTERS: usize = 1000;
 
 /// The first live memory that says nearly the same as `text`.
 pub fn find_twin<'a>(text: &str, mut memories: impl Iterator<Item = &'a Memory>) -> Option<&'a Memory> {
-    memories.find(|memory| memory.is_live() && !memory.category.only_grows() && says_the_same(text, &memory.text))
+    memories
+        .find(|memory| memory.is_live() && !memory.category.only_grows() && says_the_same(text, &memory.text))
 }
 
 /// Whether two texts say nearly the same: equal without case and surplus space, one within the
@@ -59,7 +60,10 @@ mod tests {
     fn twins() {
         assert!(says_the_same("The Troll  attacks.", "the troll attacks."));
         assert!(says_the_same("The troll attacks you.", "The troll attacks you. Run"));
-        assert!(says_the_same("The window can be opened with effort.", "The window can be opened with an effort."));
+        assert!(says_the_same(
+            "The window can be opened with effort.",
+            "The window can be opened with an effort."
+        ));
         assert!(says_the_same("", " "));
     }
 

@@ -384,7 +384,8 @@ mod tests {
 
     #[test]
     fn places_are_read_in_all_their_forms() {
-        let with = |place: &str| read(&format!(r#"{{"action": "a", "response": "b", {place}}}"#)).expect("a turn");
+        let with =
+            |place: &str| read(&format!(r#"{{"action": "a", "response": "b", {place}}}"#)).expect("a turn");
         assert_eq!(spot(&with(r#""location_before": {"id": 23, "name": "x"}"#)), (Some(23), Some("x")));
         assert_eq!(spot(&with(r#""location_before": 0"#)), (Some(0), None));
         assert_eq!(spot(&with(r#""location": "Attic""#)), (None, Some("Attic")));

@@ -36,12 +36,7 @@ pub(super) fn list(folder: &Path) -> Result<Vec<Backup>, StoreError> {
         // Whatever has gone since it was listed is none of the backups any more.
         if let Ok(metadata) = fs::metadata(&path) {
             let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-            backups.push(Backup {
-                number,
-                path,
-                modified,
-                size: metadata.len(),
-            });
+            backups.push(Backup { number, path, modified, size: metadata.len() });
         }
     }
     Ok(backups)
@@ -54,11 +49,7 @@ pub(super) fn path_of(folder: &Path, number: u64) -> PathBuf {
 
 /// Keeps the file as the newest backup and lets go of the oldest ones beyond the tenth.
 pub(super) fn keep(folder: &Path, file: &Path, metadata: &Metadata) -> Result<(), StoreError> {
-    let error = |source| StoreError::Write {
-        action: "keep a backup in",
-        path: folder.to_owned(),
-        source,
-    };
+    let error = |source| StoreError::Write { action: "keep a backup in", path: folder.to_owned(), source };
     fs::create_dir_all(folder).map_err(error)?;
     let mut present = numbered(folder)?;
     let newest = present.first().map(|(_, path)| path);
@@ -67,9 +58,7 @@ pub(super) fn keep(folder: &Path, file: &Path, metadata: &Metadata) -> Result<()
         // A writer was killed, or an editor was faster, between this backup and the replacement.
         return Ok(());
     }
-    let number = present
-        .first()
-        .map_or(1, |(number, _)| number.saturating_add(1));
+    let number = present.first().map_or(1, |(number, _)| number.saturating_add(1));
     let path = path_of(folder, number);
     if fs::hard_link(file, &path).is_err()
         && let Err(source) = fs::copy(file, &path)
@@ -90,18 +79,13 @@ fn numbered(folder: &Path) -> Result<Vec<(u64, PathBuf)>, StoreError> {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(source) => {
-            return Err(StoreError::Read {
-                path: folder.to_owned(),
-                source,
-            });
+            return Err(StoreError::Read { path: folder.to_owned(), source });
         }
     };
     let mut numbered = Vec::new();
     for entry in entries {
         let path = entry.map_err(StoreError::read(folder))?.path();
-        let number = path
-            .file_stem()
-            .and_then(|stem| stem.to_str()?.parse().ok());
+        let number = path.file_stem().and_then(|stem| stem.to_str()?.parse().ok());
         if let Some(number) = number
             && path == path_of(folder, number)
         {

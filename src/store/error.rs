@@ -144,13 +144,9 @@ impl StoreError {
     /// The next step for the user.
     pub fn hint(&self) -> &'static str {
         match self {
-            StoreError::NotAFile { .. } => {
-                "give the path of a Markdown file, or of one to be created"
-            }
+            StoreError::NotAFile { .. } => "give the path of a Markdown file, or of one to be created",
             StoreError::NoFolder { .. } => "create the folder, or correct the path",
-            StoreError::SymlinkLoop { .. } => {
-                "remove one of the links, or give the path of the file itself"
-            }
+            StoreError::SymlinkLoop { .. } => "remove one of the links, or give the path of the file itself",
             StoreError::NotUtf8 { .. } => {
                 "convert the file to UTF-8, for example with `iconv`; it was left as it is"
             }
@@ -163,9 +159,7 @@ impl StoreError {
             StoreError::KeepsChanging { .. } => "try again when the other program has finished",
             StoreError::DamagedState { .. } => "set the episode again with `episode start`",
             StoreError::NoBackup { .. } => "choose one of the backups that exist",
-            StoreError::NotConfirmed { .. } => {
-                "check the disk, then whether the file holds what was written"
-            }
+            StoreError::NotConfirmed { .. } => "check the disk, then whether the file holds what was written",
             StoreError::Read { source, .. }
             | StoreError::Write { source, .. }
             | StoreError::Sidecar { source, .. } => hint_for(source),
@@ -174,10 +168,7 @@ impl StoreError {
 
     /// For `map_err`: the file at this path cannot be read.
     pub(super) fn read(path: &std::path::Path) -> impl FnOnce(io::Error) -> StoreError + '_ {
-        move |source| StoreError::Read {
-            path: path.to_owned(),
-            source,
-        }
+        move |source| StoreError::Read { path: path.to_owned(), source }
     }
 
     /// For `map_err`: this cannot be done to the file at this path.
@@ -185,11 +176,7 @@ impl StoreError {
         action: &'static str,
         path: &'a std::path::Path,
     ) -> impl FnOnce(io::Error) -> StoreError + 'a {
-        move |source| StoreError::Write {
-            action,
-            path: path.to_owned(),
-            source,
-        }
+        move |source| StoreError::Write { action, path: path.to_owned(), source }
     }
 }
 
@@ -197,9 +184,7 @@ fn hint_for(error: &io::Error) -> &'static str {
     use io::ErrorKind as Kind;
     match error.kind() {
         Kind::PermissionDenied => "check who may read and write the file and its folder",
-        Kind::ReadOnlyFilesystem => {
-            "the disk is mounted read-only: copy the file to one that can be written"
-        }
+        Kind::ReadOnlyFilesystem => "the disk is mounted read-only: copy the file to one that can be written",
         Kind::StorageFull | Kind::QuotaExceeded => {
             "the disk is full: free some space and run the command again"
         }

@@ -63,9 +63,8 @@ impl Journal {
                 let skip_carried = has_older && *path == self.current;
                 read_backwards(file, |line| {
                     if newest_first.len() < count {
-                        newest_first.extend(
-                            parse_line(line).filter(|line| !(skip_carried && is_carried(line))),
-                        );
+                        newest_first
+                            .extend(parse_line(line).filter(|line| !(skip_carried && is_carried(line))));
                     }
                     newest_first.len() < count
                 })
@@ -78,32 +77,22 @@ impl Journal {
 
     /// All lines, oldest first.
     pub(super) fn lines(&self) -> Result<Lines, StoreError> {
-        let open = |path: &PathBuf| {
-            Ok(snapshot::open(path)?.map(|file| (path.clone(), BufReader::new(file))))
-        };
+        let open =
+            |path: &PathBuf| Ok(snapshot::open(path)?.map(|file| (path.clone(), BufReader::new(file))));
         let older = open(&self.older)?;
         let current = open(&self.current)?;
         let in_older_part = older.is_some();
         let parts = [current, older].into_iter().flatten().collect();
-        Ok(Lines {
-            parts,
-            in_older_part,
-            skip_carried: in_older_part,
-            wanted: |_| true,
-        })
+        Ok(Lines { parts, in_older_part, skip_carried: in_older_part, wanted: |_| true })
     }
 
     /// Queued lines that no later line resolves, oldest first.
     pub(super) fn queued(&self) -> Result<Vec<Value>, StoreError> {
         let mut queue: Vec<Value> = Vec::new();
         let concerns_queue = |line: &[u8]| {
-            memmem::find(line, b"\"queued\"").is_some()
-                || memmem::find(line, b"\"resolves\"").is_some()
+            memmem::find(line, b"\"queued\"").is_some() || memmem::find(line, b"\"resolves\"").is_some()
         };
-        for line in (Lines {
-            wanted: concerns_queue,
-            ..self.lines()?
-        }) {
+        for line in (Lines { wanted: concerns_queue, ..self.lines()? }) {
             let line = line?;
             if let Some(resolved) = line.get("resolves") {
                 queue.retain(|queued| queued.get("id") != Some(resolved));
@@ -117,11 +106,7 @@ impl Journal {
 
     /// A kill between the two renames leaves only `next`, which is then already whole and on disk.
     fn rotate_if_full(&self) -> Result<(), StoreError> {
-        let error = |source| StoreError::Write {
-            action: "rotate",
-            path: self.current.clone(),
-            source,
-        };
+        let error = |source| StoreError::Write { action: "rotate", path: self.current.clone(), source };
         match fs::metadata(&self.current) {
             Ok(metadata) if metadata.len() < self.rotation_size => return Ok(()),
             Ok(_) => {}
@@ -179,9 +164,7 @@ impl Iterator for Lines {
                 }
                 Ok(_) if !(self.wanted)(&line) => {}
                 Ok(_) => match parse_line(&line) {
-                    Some(line)
-                        if !(self.skip_carried && !self.in_older_part && is_carried(&line)) =>
-                    {
+                    Some(line) if !(self.skip_carried && !self.in_older_part && is_carried(&line)) => {
                         return Some(Ok(line));
                     }
                     _ => {}
@@ -199,11 +182,7 @@ impl Iterator for Lines {
 /// A torn last line is ended first, so that it costs only itself. What cannot be written whole (the
 /// disk is full) is taken back.
 fn append_bytes(path: &Path, mut bytes: Vec<u8>) -> io::Result<()> {
-    let mut file = OpenOptions::new()
-        .read(true)
-        .append(true)
-        .create(true)
-        .open(path)?;
+    let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
     let size = file.seek(SeekFrom::End(0))?;
     if size > 0 {
         let mut last = [0];
@@ -266,25 +245,15 @@ mod tests {
     use super::*;
 
     fn small(folder: &Path, rotation_size: u64) -> Journal {
-        Journal {
-            rotation_size,
-            ..Journal::new(folder)
-        }
+        Journal { rotation_size, ..Journal::new(folder) }
     }
 
     fn ids(lines: &[Value]) -> Vec<u64> {
-        lines
-            .iter()
-            .map(|line| line["id"].as_u64().unwrap())
-            .collect()
+        lines.iter().map(|line| line["id"].as_u64().unwrap()).collect()
     }
 
     fn all(journal: &Journal) -> Vec<u64> {
-        ids(&journal
-            .lines()
-            .unwrap()
-            .collect::<Result<Vec<_>, _>>()
-            .unwrap())
+        ids(&journal.lines().unwrap().collect::<Result<Vec<_>, _>>().unwrap())
     }
 
     #[test]
@@ -301,15 +270,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let journal = small(folder.path(), ROTATION_SIZE);
         journal.append(&[json!({"id": 1})]).unwrap();
-        let mut file = OpenOptions::new()
-            .append(true)
-            .open(&journal.current)
-            .unwrap();
+        let mut file = OpenOptions::new().append(true).open(&journal.current).unwrap();
         file.write_all(b"{\"id\": 2, \"text\": \"to").unwrap();
         assert_eq!(ids(&journal.tail(5).unwrap()), [1]);
-        journal
-            .append(&[json!({"id": 3, "text": "two\nlines"}), json!({"id": 4})])
-            .unwrap();
+        journal.append(&[json!({"id": 3, "text": "two\nlines"}), json!({"id": 4})]).unwrap();
         file.write_all(b"\n\n[1]\n7\n\xff\xfe\n\"x\"").unwrap();
         assert_eq!(ids(&journal.tail(5).unwrap()), [1, 3, 4]);
         assert_eq!(all(&journal), [1, 3, 4]);
@@ -319,31 +283,15 @@ mod tests {
     fn the_tail_is_the_end_of_all_lines_whatever_their_length() {
         let folder = tempfile::tempdir().unwrap();
         let journal = small(folder.path(), u64::MAX);
-        let lengths = [
-            0,
-            10,
-            BLOCK_SIZE - 30,
-            BLOCK_SIZE,
-            3,
-            5 * BLOCK_SIZE + 1,
-            2 * BLOCK_SIZE,
-            7,
-            0,
-        ];
+        let lengths = [0, 10, BLOCK_SIZE - 30, BLOCK_SIZE, 3, 5 * BLOCK_SIZE + 1, 2 * BLOCK_SIZE, 7, 0];
         for (id, length) in lengths.iter().enumerate() {
-            journal
-                .append(&[json!({"id": id, "text": "x".repeat(*length)})])
-                .unwrap();
+            journal.append(&[json!({"id": id, "text": "x".repeat(*length)})]).unwrap();
         }
         let expected = all(&journal);
         assert_eq!(expected.len(), lengths.len());
         for count in 0..=lengths.len() + 1 {
             let first = expected.len().saturating_sub(count);
-            assert_eq!(
-                ids(&journal.tail(count).unwrap()),
-                expected[first..],
-                "{count}"
-            );
+            assert_eq!(ids(&journal.tail(count).unwrap()), expected[first..], "{count}");
         }
     }
 
@@ -352,10 +300,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let journal = small(folder.path(), 2000);
         journal
-            .append(&[
-                json!({"id": 1, "outcome": "queued"}),
-                json!({"id": 2, "outcome": "queued"}),
-            ])
+            .append(&[json!({"id": 1, "outcome": "queued"}), json!({"id": 2, "outcome": "queued"})])
             .unwrap();
         for id in 3..400 {
             let line = match id {
@@ -378,26 +323,16 @@ mod tests {
         assert!(fs::metadata(&journal.older).unwrap().len() < 2100);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
         let kept = all(&journal);
-        assert!(
-            kept.starts_with(&[1, 200]),
-            "carried lines come first: {kept:?}"
-        );
-        assert!(
-            kept[2..].windows(2).all(|pair| pair[0] + 1 == pair[1]),
-            "and none twice: {kept:?}"
-        );
+        assert!(kept.starts_with(&[1, 200]), "carried lines come first: {kept:?}");
+        assert!(kept[2..].windows(2).all(|pair| pair[0] + 1 == pair[1]), "and none twice: {kept:?}");
     }
 
     #[test]
     fn a_kill_between_the_renames_of_a_rotation_loses_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let journal = small(folder.path(), 60);
-        journal
-            .append(&[json!({"id": 1, "outcome": "queued"})])
-            .unwrap();
-        journal
-            .append(&[json!({"id": 2, "outcome": "declined", "why": "to fill the file"})])
-            .unwrap();
+        journal.append(&[json!({"id": 1, "outcome": "queued"})]).unwrap();
+        journal.append(&[json!({"id": 2, "outcome": "declined", "why": "to fill the file"})]).unwrap();
         journal.append(&[json!({"id": 3})]).unwrap();
         fs::rename(&journal.current, &journal.next).unwrap();
         assert_eq!(ids(&journal.queued().unwrap()), [1]);

@@ -29,18 +29,12 @@ impl Lock {
     /// Takes the lock, waiting for other holders up to the limit, in the order of arrival.
     pub(super) fn acquire(path: &Path, limit: Duration) -> Result<Lock, StoreError> {
         for _ in 0..MOST_RENEWALS {
-            let lock = Lock {
-                file: wait_for(open(path)?, path, limit)?,
-            };
+            let lock = Lock { file: wait_for(open(path)?, path, limit)? };
             if lock.is_on(path) {
                 return Ok(lock);
             }
         }
-        Err(StoreError::Locked {
-            path: path.to_owned(),
-            holder: None,
-            waited: limit,
-        })
+        Err(StoreError::Locked { path: path.to_owned(), holder: None, waited: limit })
     }
 
     /// The process that held the lock before us, where the file names one.
@@ -51,10 +45,8 @@ impl Lock {
     /// Names us as the holder: one write of fixed width, so that no reader sees half a number.
     pub(super) fn sign(&mut self, path: &Path) -> Result<(), StoreError> {
         let signature = format!("{:<10}\n", std::process::id());
-        let written = self
-            .file
-            .seek(SeekFrom::Start(0))
-            .and_then(|_| self.file.write_all(signature.as_bytes()));
+        let written =
+            self.file.seek(SeekFrom::Start(0)).and_then(|_| self.file.write_all(signature.as_bytes()));
         written.map_err(StoreError::write("write", path))
     }
 
@@ -78,26 +70,15 @@ impl Drop for Lock {
 
 /// Opened for both, as NFS turns the lock into one that a file opened for reading cannot have.
 fn open(path: &Path) -> Result<File, StoreError> {
-    let opened = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path);
+    let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
     let file = opened.map_err(StoreError::write("open the lock", path))?;
     match file.metadata() {
         Ok(metadata) if metadata.is_file() => Ok(file),
         Ok(metadata) => {
             let what = platform::describe_special(&metadata);
-            Err(StoreError::NotAFile {
-                path: path.to_owned(),
-                what,
-            })
+            Err(StoreError::NotAFile { path: path.to_owned(), what })
         }
-        Err(source) => Err(StoreError::Read {
-            path: path.to_owned(),
-            source,
-        }),
+        Err(source) => Err(StoreError::Read { path: path.to_owned(), source }),
     }
 }
 
@@ -107,23 +88,17 @@ fn wait_for(file: File, path: &Path, limit: Duration) -> Result<File, StoreError
         Err(error) if is_contended(&error) => {}
         Err(error) => return Err(refusal(error, path)),
     }
-    let locked = || StoreError::Locked {
-        path: path.to_owned(),
-        holder: read_holder(path),
-        waited: limit,
-    };
+    let locked = || StoreError::Locked { path: path.to_owned(), holder: read_holder(path), waited: limit };
     if limit.is_zero() {
         return Err(locked());
     }
     // Waiting in the kernel is a fair queue, but has no time limit: so a thread waits. Should we
     // have gone by the time it has the lock, the file is dropped with the channel, and so is the lock.
     let (sender, receiver) = mpsc::sync_channel(1);
-    let waiter = thread::Builder::new()
-        .name("lock".to_owned())
-        .spawn(move || {
-            let result = lock_blocking(&file);
-            let _ = sender.send(result.map(|()| file));
-        });
+    let waiter = thread::Builder::new().name("lock".to_owned()).spawn(move || {
+        let result = lock_blocking(&file);
+        let _ = sender.send(result.map(|()| file));
+    });
     waiter.map_err(StoreError::write("wait for", path))?;
     match receiver.recv_timeout(limit) {
         Ok(Ok(file)) => Ok(file),
@@ -150,11 +125,7 @@ fn refusal(source: io::Error, path: &Path) -> StoreError {
     if platform::is_lock_unsupported(&source) {
         StoreError::NoLocks { path, source }
     } else {
-        StoreError::Write {
-            action: "lock",
-            path,
-            source,
-        }
+        StoreError::Write { action: "lock", path, source }
     }
 }
 
@@ -202,13 +173,9 @@ mod tests {
     fn a_holder_is_read_from_the_first_line_alone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
-        for (text, holder) in [
-            ("", None),
-            ("12  \n", Some(12)),
-            ("../x\n", None),
-            ("7\n8\n", Some(7)),
-            ("-1", None),
-        ] {
+        for (text, holder) in
+            [("", None), ("12  \n", Some(12)), ("../x\n", None), ("7\n8\n", Some(7)), ("-1", None)]
+        {
             fs::write(&path, text).unwrap();
             assert_eq!(read_holder(&path), holder, "{text:?}");
         }

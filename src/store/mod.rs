@@ -13,10 +13,7 @@
 //! at the file and the rename, or within one tick of the file system's clock without a change of
 //! size. What it overwrote is then in the backup.
 
-#![allow(
-    clippy::disallowed_methods,
-    reason = "this is the room that writes files for all others"
-)]
+#![allow(clippy::disallowed_methods, reason = "this is the room that writes files for all others")]
 
 mod backups;
 mod error;
@@ -28,6 +25,7 @@ mod replace;
 mod sidecar;
 mod snapshot;
 mod state;
+mod window;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -40,6 +38,7 @@ pub use error::{ErrorKind, StoreError};
 pub use journal::Lines;
 pub use sidecar::Sidecar;
 pub use state::State;
+pub use window::read_sections;
 
 use lock::Lock;
 use replace::Outcome;
@@ -64,12 +63,7 @@ impl Store {
         let path = path.as_ref().to_owned();
         let real_path = path::resolve(&path)?;
         let sidecar = Sidecar::of(&real_path);
-        Ok(Store {
-            path,
-            real_path,
-            sidecar,
-            lock_timeout,
-        })
+        Ok(Store { path, real_path, sidecar, lock_timeout })
     }
 
     /// The path as it was given, for messages.
@@ -138,10 +132,7 @@ impl Store {
                 return Ok(update);
             }
         }
-        let error = StoreError::KeepsChanging {
-            path: self.path.clone(),
-            tries: MOST_TRIES,
-        };
+        let error = StoreError::KeepsChanging { path: self.path.clone(), tries: MOST_TRIES };
         Err(UpdateError::Store(error))
     }
 
@@ -158,29 +149,13 @@ impl Store {
     }
 
     /// Writes the file, then what goes with it. `None` where an editor was faster: nothing is written.
-    fn commit<T>(
-        &self,
-        snapshot: &Snapshot,
-        change: Change<T>,
-    ) -> Result<Option<Update<T>>, StoreError> {
-        let mut update = Update {
-            value: change.value,
-            written: false,
-            warnings: Vec::new(),
-        };
-        let session = change
-            .session
-            .map(|text| self.sidecar.stage_session(&text))
-            .transpose()?;
+    fn commit<T>(&self, snapshot: &Snapshot, change: Change<T>) -> Result<Option<Update<T>>, StoreError> {
+        let mut update = Update { value: change.value, written: false, warnings: Vec::new() };
+        let session = change.session.map(|text| self.sidecar.stage_session(&text)).transpose()?;
         if let Some(text) = change.text
             && !snapshot.holds(&text, &self.real_path)?
         {
-            match replace::replace(
-                &self.real_path,
-                &self.sidecar.backups_path(),
-                snapshot,
-                &text,
-            )? {
+            match replace::replace(&self.real_path, &self.sidecar.backups_path(), snapshot, &text)? {
                 Outcome::Overtaken => return Ok(None),
                 Outcome::Replaced(warnings) => update.warnings = warnings,
             }
@@ -189,9 +164,7 @@ impl Store {
         if let Some(session) = session {
             session.publish()?;
         }
-        let state = change
-            .state
-            .map_or(Ok(()), |state| self.sidecar.save_state(&state));
+        let state = change.state.map_or(Ok(()), |state| self.sidecar.save_state(&state));
         let journal = self.sidecar.journal().append(&change.journal);
         for failed in [state.err(), journal.err()].into_iter().flatten() {
             // Once the file has it, a failure beside it is no failure of the command.
@@ -219,21 +192,12 @@ pub struct Change<T> {
 impl<T> Change<T> {
     /// The file stays as it is.
     pub fn unchanged(value: T) -> Change<T> {
-        Change {
-            value,
-            text: None,
-            session: None,
-            state: None,
-            journal: Vec::new(),
-        }
+        Change { value, text: None, session: None, state: None, journal: Vec::new() }
     }
 
     /// The file gets this text. Where that is the text it has, nothing is written.
     pub fn to(text: String, value: T) -> Change<T> {
-        Change {
-            text: Some(text),
-            ..Change::unchanged(value)
-        }
+        Change { text: Some(text), ..Change::unchanged(value) }
     }
 
     /// Also adds a line to the journal: a JSON object.

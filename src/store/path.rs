@@ -16,28 +16,16 @@ const MOST_LINKS: usize = 40;
 /// The real path of a file that exists or may be created.
 pub(super) fn resolve(given: &Path) -> Result<PathBuf, StoreError> {
     match fs::metadata(given) {
-        Ok(metadata) if metadata.is_file() => {
-            fs::canonicalize(given).map_err(StoreError::read(given))
-        }
+        Ok(metadata) if metadata.is_file() => fs::canonicalize(given).map_err(StoreError::read(given)),
         Ok(metadata) => {
-            let what = if metadata.is_dir() {
-                "a folder"
-            } else {
-                platform::describe_special(&metadata)
-            };
-            Err(StoreError::NotAFile {
-                path: given.to_owned(),
-                what,
-            })
+            let what = if metadata.is_dir() { "a folder" } else { platform::describe_special(&metadata) };
+            Err(StoreError::NotAFile { path: given.to_owned(), what })
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => resolve_missing(given),
-        Err(error) if platform::is_symlink_loop(&error) => Err(StoreError::SymlinkLoop {
-            path: given.to_owned(),
-        }),
-        Err(source) => Err(StoreError::Read {
-            path: given.to_owned(),
-            source,
-        }),
+        Err(error) if platform::is_symlink_loop(&error) => {
+            Err(StoreError::SymlinkLoop { path: given.to_owned() })
+        }
+        Err(source) => Err(StoreError::Read { path: given.to_owned(), source }),
     }
 }
 
@@ -46,10 +34,7 @@ fn resolve_missing(given: &Path) -> Result<PathBuf, StoreError> {
     let mut path = given.to_owned();
     for _ in 0..MOST_LINKS {
         let Some(name) = path.file_name() else {
-            return Err(StoreError::NotAFile {
-                path: given.to_owned(),
-                what: "a folder",
-            });
+            return Err(StoreError::NotAFile { path: given.to_owned(), what: "a folder" });
         };
         let real = real_folder(&path)?.join(name);
         match fs::read_link(&real) {
@@ -57,9 +42,7 @@ fn resolve_missing(given: &Path) -> Result<PathBuf, StoreError> {
             Err(_) => return Ok(real),
         }
     }
-    Err(StoreError::SymlinkLoop {
-        path: given.to_owned(),
-    })
+    Err(StoreError::SymlinkLoop { path: given.to_owned() })
 }
 
 fn real_folder(path: &Path) -> Result<PathBuf, StoreError> {
@@ -68,12 +51,7 @@ fn real_folder(path: &Path) -> Result<PathBuf, StoreError> {
         _ => Path::new("."),
     };
     fs::canonicalize(folder).map_err(|source| match source.kind() {
-        io::ErrorKind::NotFound => StoreError::NoFolder {
-            path: folder.to_owned(),
-        },
-        _ => StoreError::Read {
-            path: folder.to_owned(),
-            source,
-        },
+        io::ErrorKind::NotFound => StoreError::NoFolder { path: folder.to_owned() },
+        _ => StoreError::Read { path: folder.to_owned(), source },
     })
 }

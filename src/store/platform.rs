@@ -82,10 +82,8 @@ pub(super) fn copy_mode_and_owner(file: &File, model: &Metadata) -> io::Result<(
 fn ignore_refusal(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error)
-            if !matches!(
-                error.kind(),
-                io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported
-            ) && error.raw_os_error() != Some(EINVAL) =>
+            if !matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported)
+                && error.raw_os_error() != Some(EINVAL) =>
         {
             Err(error)
         }
@@ -98,10 +96,7 @@ fn ignore_refusal(result: io::Result<()>) -> io::Result<()> {
 #[cfg(unix)]
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     match File::open(folder)?.sync_all() {
-        Err(error)
-            if error.raw_os_error() == Some(EINVAL)
-                || error.kind() == io::ErrorKind::Unsupported =>
-        {
+        Err(error) if error.raw_os_error() == Some(EINVAL) || error.kind() == io::ErrorKind::Unsupported => {
             Ok(())
         }
         result => result,

@@ -49,10 +49,7 @@ pub(super) fn replace(
     let folder = path.parent().unwrap_or(Path::new("."));
     match platform::sync_folder(folder) {
         Ok(()) => Ok(Outcome::Replaced(warnings)),
-        Err(source) => Err(StoreError::NotConfirmed {
-            path: path.to_owned(),
-            source,
-        }),
+        Err(source) => Err(StoreError::NotConfirmed { path: path.to_owned(), source }),
     }
 }
 
@@ -82,21 +79,14 @@ fn temporary_paths(path: &Path, process: u32) -> [PathBuf; 2] {
 
 /// The old text by a second name of its inode: costs no copy and no sync, and cannot be torn.
 fn back_up(path: &Path, spare: PathBuf) -> Result<(), StoreError> {
-    let error = |source| StoreError::Write {
-        action: "back up",
-        path: path.to_owned(),
-        source,
-    };
+    let error = |source| StoreError::Write { action: "back up", path: path.to_owned(), source };
     let _ = fs::remove_file(&spare);
     let spare = Temporary { path: spare };
     if fs::hard_link(path, &spare.path).is_err() {
         // No links here (or not to this file): a copy, which needs its own sync.
         fs::copy(path, &spare.path).map_err(error)?;
         // Linux syncs through any handle, Windows only through one that may write.
-        let copy = OpenOptions::new()
-            .write(true)
-            .open(&spare.path)
-            .or_else(|_| File::open(&spare.path));
+        let copy = OpenOptions::new().write(true).open(&spare.path).or_else(|_| File::open(&spare.path));
         copy.and_then(|copy| copy.sync_all()).map_err(error)?;
     }
     fs::rename(&spare.path, backup_path(path)).map_err(error)
@@ -118,11 +108,7 @@ impl Temporary {
         old: Option<&Metadata>,
         text: &str,
     ) -> Result<Temporary, StoreError> {
-        let error = |source| StoreError::Write {
-            action: "write",
-            path: target.to_owned(),
-            source,
-        };
+        let error = |source| StoreError::Write { action: "write", path: target.to_owned(), source };
         if old.is_some() {
             // A file that its owner has protected must not be replaced behind his back.
             match OpenOptions::new().write(true).open(target) {

@@ -56,9 +56,7 @@ impl Sidecar {
     /// The sidecar of the file at that real path.
     pub(super) fn of(real_path: &Path) -> Sidecar {
         let name = real_path.file_name().unwrap_or_default();
-        Sidecar {
-            folder: real_path.with_file_name(".memories").join(name),
-        }
+        Sidecar { folder: real_path.with_file_name(".memories").join(name) }
     }
 
     /// Makes the folder, if need be. Its parent gets a `.gitignore` before it gets the folder, so that
@@ -68,20 +66,16 @@ impl Sidecar {
             return Ok(());
         }
         let parent = self.folder.parent().unwrap_or(Path::new("."));
-        let made = fs::create_dir_all(parent)
-            .and_then(|()| ignore_in_git(parent))
-            .and_then(|()| match fs::create_dir(&self.folder) {
-                Err(error)
-                    if error.kind() != io::ErrorKind::AlreadyExists || !self.folder.is_dir() =>
-                {
-                    Err(error)
-                }
-                _ => Ok(()),
-            });
-        made.map_err(|source| StoreError::Sidecar {
-            path: self.folder.clone(),
-            source,
-        })
+        let made =
+            fs::create_dir_all(parent).and_then(|()| ignore_in_git(parent)).and_then(
+                |()| match fs::create_dir(&self.folder) {
+                    Err(error) if error.kind() != io::ErrorKind::AlreadyExists || !self.folder.is_dir() => {
+                        Err(error)
+                    }
+                    _ => Ok(()),
+                },
+            );
+        made.map_err(|source| StoreError::Sidecar { path: self.folder.clone(), source })
     }
 
     pub(super) fn lock_path(&self) -> PathBuf {
@@ -143,10 +137,8 @@ impl Drop for Staged {
 
 /// Keeps the folder's contents out of the user's repository, unless the user has decided otherwise.
 fn ignore_in_git(folder: &Path) -> io::Result<()> {
-    let created: io::Result<File> = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(folder.join(".gitignore"));
+    let created: io::Result<File> =
+        OpenOptions::new().write(true).create_new(true).open(folder.join(".gitignore"));
     match created {
         Ok(mut file) => file.write_all(b"*\n"),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),

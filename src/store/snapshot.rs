@@ -25,12 +25,7 @@ impl Snapshot {
         // Before the reading, so that a change while we read is noticed, too.
         let metadata = file.metadata().map_err(StoreError::read(path))?;
         let text = read_text(&mut file, &metadata, path)?;
-        Ok((
-            Some(text),
-            Snapshot {
-                opened: Some((file, metadata)),
-            },
-        ))
+        Ok((Some(text), Snapshot { opened: Some((file, metadata)) }))
     }
 
     /// What was known of the file when it was read, `None` where it was missing.
@@ -44,10 +39,7 @@ impl Snapshot {
             Ok(metadata) => Some(metadata),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(source) => {
-                return Err(StoreError::Read {
-                    path: path.to_owned(),
-                    source,
-                });
+                return Err(StoreError::Read { path: path.to_owned(), source });
             }
         };
         Ok(self.metadata().map(stamp) == present.as_ref().map(stamp))
@@ -62,8 +54,7 @@ impl Snapshot {
             return Ok(false);
         }
         let mut file = file;
-        file.seek(SeekFrom::Start(0))
-            .map_err(StoreError::read(path))?;
+        file.seek(SeekFrom::Start(0)).map_err(StoreError::read(path))?;
         Ok(read_bytes(&mut file, metadata, path)? == text.as_bytes())
     }
 }
@@ -73,10 +64,7 @@ pub(super) fn open(path: &Path) -> Result<Option<File>, StoreError> {
     match File::open(path) {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(StoreError::Read {
-            path: path.to_owned(),
-            source,
-        }),
+        Err(source) => Err(StoreError::Read { path: path.to_owned(), source }),
     }
 }
 
@@ -92,11 +80,7 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, StoreError> {
 type Stamp = (Option<(u64, u64)>, u64, Option<SystemTime>);
 
 fn stamp(metadata: &Metadata) -> Stamp {
-    (
-        platform::identity(metadata),
-        metadata.len(),
-        metadata.modified().ok(),
-    )
+    (platform::identity(metadata), metadata.len(), metadata.modified().ok())
 }
 
 fn read_text(file: &mut impl Read, metadata: &Metadata, path: &Path) -> Result<String, StoreError> {
@@ -106,27 +90,14 @@ fn read_text(file: &mut impl Read, metadata: &Metadata, path: &Path) -> Result<S
         StoreError::NotUtf8 {
             path: path.to_owned(),
             line: before.matches('\n').count() + 1,
-            column: before
-                .rsplit('\n')
-                .next()
-                .map_or(0, |line| line.chars().count())
-                + 1,
+            column: before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1,
             offset,
         }
     })
 }
 
-fn read_bytes(
-    file: &mut impl Read,
-    metadata: &Metadata,
-    path: &Path,
-) -> Result<Vec<u8>, StoreError> {
-    let mut bytes = Vec::with_capacity(
-        usize::try_from(metadata.len())
-            .unwrap_or(0)
-            .saturating_add(1),
-    );
-    file.read_to_end(&mut bytes)
-        .map_err(StoreError::read(path))?;
+fn read_bytes(file: &mut impl Read, metadata: &Metadata, path: &Path) -> Result<Vec<u8>, StoreError> {
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0).saturating_add(1));
+    file.read_to_end(&mut bytes).map_err(StoreError::read(path))?;
     Ok(bytes)
 }

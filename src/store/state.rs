@@ -27,11 +27,7 @@ pub struct State {
 
 impl Default for State {
     fn default() -> State {
-        State {
-            version: 1,
-            episode: 1,
-            other: Map::new(),
-        }
+        State { version: 1, episode: 1, other: Map::new() }
     }
 }
 
@@ -41,22 +37,13 @@ pub(super) fn load(path: &Path) -> (State, Option<StoreError>) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return (State::default(), None),
         Err(source) => {
-            return (
-                State::default(),
-                Some(StoreError::Read {
-                    path: path.to_owned(),
-                    source,
-                }),
-            );
+            return (State::default(), Some(StoreError::Read { path: path.to_owned(), source }));
         }
     };
     match serde_json::from_slice(&bytes) {
         Ok(state) => (state, None),
         Err(error) => {
-            let warning = StoreError::DamagedState {
-                path: path.to_owned(),
-                reason: error.to_string(),
-            };
+            let warning = StoreError::DamagedState { path: path.to_owned(), reason: error.to_string() };
             (State::default(), Some(warning))
         }
     }
@@ -81,10 +68,7 @@ mod tests {
         let (state, warning) = load(&path);
         assert!(warning.is_none());
         assert_eq!((state.version, state.episode), (1, 7));
-        assert_eq!(
-            render(&state),
-            "{\"version\":1,\"episode\":7,\"mood\":[\"grim\",{\"deep\":null}]}\n"
-        );
+        assert_eq!(render(&state), "{\"version\":1,\"episode\":7,\"mood\":[\"grim\",{\"deep\":null}]}\n");
     }
 
     #[test]
@@ -96,10 +80,7 @@ mod tests {
             fs::write(&path, damage).unwrap();
             let (state, warning) = load(&path);
             assert_eq!(state, State::default(), "{damage}");
-            assert!(
-                matches!(warning, Some(StoreError::DamagedState { .. })),
-                "{damage}"
-            );
+            assert!(matches!(warning, Some(StoreError::DamagedState { .. })), "{damage}");
         }
     }
 }

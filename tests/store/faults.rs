@@ -7,12 +7,7 @@ use std::process::Command;
 use super::*;
 
 fn append(path: &Path, text: &str) {
-    OpenOptions::new()
-        .append(true)
-        .open(path)
-        .unwrap()
-        .write_all(text.as_bytes())
-        .unwrap();
+    OpenOptions::new().append(true).open(path).unwrap().write_all(text.as_bytes()).unwrap();
 }
 
 /// An update that adds a line, while an editor does something during its first call.
@@ -24,11 +19,7 @@ fn add_line_during(store: &Store, editor: impl Fn()) -> (u32, Update<()>) {
             editor();
         }
         let change = Change::to(text.unwrap_or_default() + "ours\n", ());
-        Ok::<_, Infallible>(
-            change
-                .with_journal_line(json!({"call": calls}))
-                .with_session(calls.to_string()),
-        )
+        Ok::<_, Infallible>(change.with_journal_line(json!({"call": calls})).with_session(calls.to_string()))
     });
     (calls, update.unwrap())
 }
@@ -41,25 +32,10 @@ fn an_editor_that_saves_meanwhile_loses_nothing() {
     let (calls, update) = add_line_during(&store, || append(&path, "editor's\n"));
     assert_eq!((calls, update.written), (2, true));
     assert_eq!(fs::read_to_string(&path).unwrap(), "old\neditor's\nours\n");
-    assert_eq!(
-        fs::read_to_string(store.backup_path()).unwrap(),
-        "old\neditor's\n"
-    );
-    assert_eq!(
-        names(folder.path()),
-        [".memories", "Memories.md", "Memories.md.backup"]
-    );
-    let journal: Vec<_> = store
-        .sidecar()
-        .journal_lines()
-        .unwrap()
-        .map(Result::unwrap)
-        .collect();
-    assert_eq!(
-        journal,
-        [json!({"call": 2})],
-        "only what was written is told"
-    );
+    assert_eq!(fs::read_to_string(store.backup_path()).unwrap(), "old\neditor's\n");
+    assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
+    let journal: Vec<_> = store.sidecar().journal_lines().unwrap().map(Result::unwrap).collect();
+    assert_eq!(journal, [json!({"call": 2})], "only what was written is told");
     assert_eq!(store.sidecar().session().unwrap().as_deref(), Some("2"));
 }
 
@@ -71,12 +47,7 @@ fn an_editor_that_renames_is_noticed_though_size_and_time_agree() {
     let (calls, _) = add_line_during(&open(&path), || {
         let new = folder.path().join("new");
         fs::write(&new, "new\n").unwrap();
-        File::options()
-            .write(true)
-            .open(&new)
-            .unwrap()
-            .set_modified(modified)
-            .unwrap();
+        File::options().write(true).open(&new).unwrap().set_modified(modified).unwrap();
         fs::rename(&new, &path).unwrap();
     });
     assert_eq!(calls, 2);
@@ -91,8 +62,7 @@ fn an_editor_that_writes_in_place_is_noticed_though_the_size_agrees() {
         let mut file = OpenOptions::new().write(true).open(&path).unwrap();
         file.write_all(b"new\n").unwrap();
         let modified = file.metadata().unwrap().modified().unwrap();
-        file.set_modified(modified + Duration::from_nanos(1))
-            .unwrap();
+        file.set_modified(modified + Duration::from_nanos(1)).unwrap();
     });
     assert_eq!(calls, 2);
     assert_eq!(fs::read_to_string(&path).unwrap(), "new\nours\n");
@@ -120,10 +90,7 @@ fn an_editor_that_never_rests_is_given_way_to() {
         append(&path, "x");
         Ok::<_, Infallible>(Change::to(text.unwrap() + "ours", ()).with_journal_line(json!({})))
     }));
-    assert!(
-        matches!(error, StoreError::KeepsChanging { tries: 10, .. }),
-        "{error:?}"
-    );
+    assert!(matches!(error, StoreError::KeepsChanging { tries: 10, .. }), "{error:?}");
     assert_eq!(error.kind(), ErrorKind::TryAgain);
     assert_eq!(fs::read_to_string(&path).unwrap(), "x".repeat(10));
     assert_eq!(calls, 10);
@@ -140,22 +107,12 @@ fn what_cannot_be_kept_beside_a_written_file_is_a_warning() {
         fs::create_dir(store.folder().join(name)).unwrap();
     }
     fs::write(store.folder().join("backups"), "").unwrap();
-    let with_all = |change: Change<()>| {
-        change
-            .with_journal_line(json!({}))
-            .with_state(State::default())
-    };
-    let update = store
-        .update(|_, _| Ok::<_, Infallible>(with_all(Change::to("two".to_owned(), ()))))
-        .unwrap();
+    let with_all = |change: Change<()>| change.with_journal_line(json!({})).with_state(State::default());
+    let update =
+        store.update(|_, _| Ok::<_, Infallible>(with_all(Change::to("two".to_owned(), ())))).unwrap();
     assert!(update.written);
     assert_eq!(update.warnings.len(), 3, "{:?}", update.warnings);
-    assert!(
-        update
-            .warnings
-            .iter()
-            .all(|warning| !warning.hint().is_empty())
-    );
+    assert!(update.warnings.iter().all(|warning| !warning.hint().is_empty()));
     assert_eq!(fs::read_to_string(&path).unwrap(), "two");
     assert_eq!(fs::read_to_string(store.backup_path()).unwrap(), "one");
     // Where these are all there is to write, they are what failed.
@@ -172,10 +129,7 @@ fn without_a_backup_nothing_is_replaced() {
     assert!(error.to_string().starts_with("cannot back up `"), "{error}");
     assert_eq!(error.kind(), ErrorKind::UserCanFix);
     assert_eq!(fs::read_to_string(&path).unwrap(), "one");
-    assert_eq!(
-        names(folder.path()),
-        [".memories", "Memories.md", "Memories.md.backup"]
-    );
+    assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
 }
 
 #[test]
@@ -185,11 +139,7 @@ fn a_file_in_place_of_the_sidecar_is_a_clear_error() {
     let store = open(&path);
     let error = store_error(try_write(&store, "one"));
     assert!(matches!(error, StoreError::Sidecar { .. }), "{error:?}");
-    assert!(
-        error.hint().contains("move it out of the way"),
-        "{}",
-        error.hint()
-    );
+    assert!(error.hint().contains("move it out of the way"), "{}", error.hint());
     assert_eq!(names(folder.path()), [".memories"]);
     assert_eq!(store.read().unwrap(), None);
 }
@@ -200,16 +150,11 @@ fn leftovers_of_a_killed_writer_are_swept() {
     let store = open(&path);
     write(&store, "one");
     fs::write(store.folder().join("lock"), "4194304   \n").unwrap();
-    for name in [
-        ".Memories.md.4194304.new",
-        ".Memories.md.4194304.old",
-        ".Memories.md.4194303.new",
-    ] {
+    for name in [".Memories.md.4194304.new", ".Memories.md.4194304.old", ".Memories.md.4194303.new"] {
         fs::write(folder.path().join(name), "half a te").unwrap();
     }
     fs::write(store.folder().join("state.json.new"), "{").unwrap();
-    let update = store
-        .update(|_, _| Ok::<_, Infallible>(Change::unchanged(()).with_state(State::default())));
+    let update = store.update(|_, _| Ok::<_, Infallible>(Change::unchanged(()).with_state(State::default())));
     assert!(update.unwrap().warnings.is_empty());
     assert_eq!(
         names(folder.path()),
@@ -230,10 +175,7 @@ fn a_leftover_with_our_own_process_id_is_no_obstacle() {
         fs::write(folder.path().join(name), "half").unwrap();
     }
     write(&open(&path), "two");
-    assert_eq!(
-        names(folder.path()),
-        [".memories", "Memories.md", "Memories.md.backup"]
-    );
+    assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
 }
 
 /// A file system in memory, unmounted when dropped. `None` where we may not mount.
@@ -243,20 +185,13 @@ struct Mount {
 
 impl Mount {
     fn of_size(size: &str) -> Option<Mount> {
-        let mount = Mount {
-            folder: tempfile::tempdir().unwrap(),
-        };
+        let mount = Mount { folder: tempfile::tempdir().unwrap() };
         let option = format!("size={size}");
-        mount
-            .call(&["mount", "-t", "tmpfs", "-o", &option, "tmpfs"])
-            .then_some(mount)
+        mount.call(&["mount", "-t", "tmpfs", "-o", &option, "tmpfs"]).then_some(mount)
     }
 
     fn call(&self, words: &[&str]) -> bool {
-        let output = Command::new(words[0])
-            .args(&words[1..])
-            .arg(self.folder.path())
-            .output();
+        let output = Command::new(words[0]).args(&words[1..]).arg(self.folder.path()).output();
         output.is_ok_and(|output| output.status.success())
     }
 }
@@ -288,10 +223,7 @@ fn a_full_disk_leaves_the_old_file_and_no_rubbish() {
     assert!(error.hint().contains("free some space"), "{error:?}");
     assert_eq!(error.kind(), ErrorKind::UserCanFix);
     assert_eq!(fs::read_to_string(&path).unwrap(), last);
-    assert_eq!(
-        names(mount.folder.path()),
-        [".memories", "Memories.md", "Memories.md.backup"]
-    );
+    assert_eq!(names(mount.folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
     // A change that needs no space still works, and so does the next one that finds some.
     fs::remove_dir_all(store.folder().join("backups")).unwrap();
     write(&store, "small again");
@@ -304,9 +236,7 @@ fn a_journal_on_a_full_disk_is_taken_back_whole() {
     };
     let store = open(&mount.folder.path().join("Memories.md"));
     let line = || json!({"text": "x".repeat(5000)});
-    let add = || {
-        store.update(|_, _| Ok::<_, Infallible>(Change::unchanged(()).with_journal_line(line())))
-    };
+    let add = || store.update(|_, _| Ok::<_, Infallible>(Change::unchanged(()).with_journal_line(line())));
     let added = (0..100).take_while(|_| add().is_ok()).count();
     let journal = fs::read(store.folder().join("journal.jsonl")).unwrap();
     assert!(added > 3 && journal.ends_with(b"}\n"));

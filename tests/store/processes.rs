@@ -22,17 +22,8 @@ fn in_role(role: &str, path: &Path, by_way_of: &[&str]) -> Command {
             command
         }
     };
-    command.args([
-        "--exact",
-        "processes::play_a_role",
-        "--test-threads=1",
-        "--nocapture",
-    ]);
-    command
-        .env(ROLE, role)
-        .env(FILE, path)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped());
+    command.args(["--exact", "processes::play_a_role", "--test-threads=1", "--nocapture"]);
+    command.env(ROLE, role).env(FILE, path).stdin(Stdio::piped()).stdout(Stdio::piped());
     command
 }
 
@@ -74,18 +65,14 @@ fn say(line: &str) {
 
 /// Reads what a process says until it is a line with that beginning; gives the rest of that line.
 fn hear(output: &mut impl BufRead, beginning: &str) -> Option<String> {
-    output
-        .lines()
-        .map_while(Result::ok)
-        .find_map(|line| line.strip_prefix(beginning).map(str::to_owned))
+    output.lines().map_while(Result::ok).find_map(|line| line.strip_prefix(beginning).map(str::to_owned))
 }
 
 fn increment(store: &Store) {
     let update = store.update(|text, _| {
         let number: u32 = text.map_or(0, |text| text.parse().unwrap());
         Ok::<_, Infallible>(
-            Change::to((number + 1).to_string(), ())
-                .with_journal_line(json!({"number": number + 1})),
+            Change::to((number + 1).to_string(), ()).with_journal_line(json!({"number": number + 1})),
         )
     });
     assert!(update.unwrap().written);
@@ -104,9 +91,7 @@ fn add_line(store: &Store) -> usize {
 #[test]
 fn no_increment_of_many_threads_and_processes_is_lost() {
     let (folder, path) = empty_folder();
-    let mut children: Vec<Child> = (0..4)
-        .map(|_| in_role("count", &path, &[]).spawn().unwrap())
-        .collect();
+    let mut children: Vec<Child> = (0..4).map(|_| in_role("count", &path, &[]).spawn().unwrap()).collect();
     std::thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
@@ -121,19 +106,10 @@ fn no_increment_of_many_threads_and_processes_is_lost() {
     let store = open(&path);
     assert_eq!(store.read().unwrap().as_deref(), Some("500"));
     assert_eq!(fs::read_to_string(store.backup_path()).unwrap(), "499");
-    let numbers = store
-        .sidecar()
-        .journal_lines()
-        .unwrap()
-        .map(|line| line.unwrap()["number"].as_u64().unwrap());
-    assert!(
-        numbers.eq(1..=500),
-        "the journal is in the order of the writes"
-    );
-    assert_eq!(
-        names(folder.path()),
-        [".memories", "Memories.md", "Memories.md.backup"]
-    );
+    let numbers =
+        store.sidecar().journal_lines().unwrap().map(|line| line.unwrap()["number"].as_u64().unwrap());
+    assert!(numbers.eq(1..=500), "the journal is in the order of the writes");
+    assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
     assert_eq!(names(store.folder()), ["backups", "journal.jsonl", "lock"]);
 }
 
@@ -151,19 +127,10 @@ fn a_held_lock_stops_writers_in_time_and_readers_not_at_all() {
     let error = store_error(try_write(&store, "new"));
     let waited = start.elapsed();
     assert!(waited >= limit && waited < limit * 10, "{waited:?}");
-    assert!(
-        matches!(error, StoreError::Locked { holder: Some(pid), .. } if pid == child.id()),
-        "{error:?}"
-    );
-    assert!(error.to_string().ends_with(&format!(
-        "is held by process {} for more than 200ms",
-        child.id()
-    )));
+    assert!(matches!(error, StoreError::Locked { holder: Some(pid), .. } if pid == child.id()), "{error:?}");
+    assert!(error.to_string().ends_with(&format!("is held by process {} for more than 200ms", child.id())));
     assert_eq!(error.kind(), ErrorKind::TryAgain);
-    store_error(try_write(
-        &Store::open(&path, Duration::ZERO).unwrap(),
-        "new",
-    ));
+    store_error(try_write(&Store::open(&path, Duration::ZERO).unwrap(), "new"));
     assert_eq!(store.read().unwrap().as_deref(), Some("text"));
     assert!(store.sidecar().journal_tail(1).unwrap().is_empty());
 
@@ -196,23 +163,12 @@ fn a_writer_killed_at_any_moment_leaves_a_whole_file() {
 
         let text = store.read().unwrap().unwrap();
         let lines: Vec<_> = text.lines().skip(12_500).collect();
-        assert!(
-            text.ends_with('\n')
-                && (lines.len() == acknowledged || lines.len() == acknowledged + 1)
-        );
-        assert!(
-            lines
-                .iter()
-                .enumerate()
-                .all(|(index, line)| *line == (index + 1).to_string())
-        );
+        assert!(text.ends_with('\n') && (lines.len() == acknowledged || lines.len() == acknowledged + 1));
+        assert!(lines.iter().enumerate().all(|(index, line)| *line == (index + 1).to_string()));
 
         assert_eq!(add_line(&store), lines.len() + 1);
         assert_eq!(fs::read_to_string(store.backup_path()).unwrap(), text);
-        assert_eq!(
-            names(folder.path()),
-            [".memories", "Memories.md", "Memories.md.backup"]
-        );
+        assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
         assert!(store.backups().unwrap().len() <= 10);
     }
 }
@@ -232,20 +188,11 @@ fn traced(path: &Path, injection: Option<&str>) -> Option<(String, Vec<String>)>
     }
     let output = in_role("write", path, &by_way_of).output().ok()?;
     let said = String::from_utf8(output.stdout).unwrap();
-    let said = said
-        .lines()
-        .find(|line| line.starts_with("written") || line.starts_with("failed"))?
-        .to_owned();
+    let said =
+        said.lines().find(|line| line.starts_with("written") || line.starts_with("failed"))?.to_owned();
     let calls = fs::read_to_string(&trace).unwrap();
     fs::remove_file(trace).unwrap();
-    Some((
-        said,
-        calls
-            .lines()
-            .filter(|line| line.contains('('))
-            .map(str::to_owned)
-            .collect(),
-    ))
+    Some((said, calls.lines().filter(|line| line.contains('(')).map(str::to_owned).collect()))
 }
 
 fn count(calls: &[String], name: &str) -> usize {
@@ -260,16 +207,8 @@ fn a_write_syncs_the_file_and_its_folder_and_nothing_else() {
     };
     assert_eq!(said, "written, 0 warnings");
     assert_eq!(count(&calls, "sync("), 2, "{calls:#?}");
-    assert_eq!(
-        count(&calls, "flock("),
-        2,
-        "locked and unlocked: {calls:#?}"
-    );
-    assert_eq!(
-        count(&calls, "clone"),
-        1,
-        "no thread but the test's own: {calls:#?}"
-    );
+    assert_eq!(count(&calls, "flock("), 2, "locked and unlocked: {calls:#?}");
+    assert_eq!(count(&calls, "clone"), 1, "no thread but the test's own: {calls:#?}");
 }
 
 #[test]
@@ -285,16 +224,8 @@ fn where_links_are_not_possible_backups_are_copies() {
         let store = open(&path);
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
         assert_eq!(fs::read_to_string(store.backup_path()).unwrap(), "old");
-        assert_eq!(
-            store
-                .read_backup(store.backups().unwrap()[0].number)
-                .unwrap(),
-            "old"
-        );
-        assert_eq!(
-            names(folder.path()),
-            [".memories", "Memories.md", "Memories.md.backup"]
-        );
+        assert_eq!(store.read_backup(store.backups().unwrap()[0].number).unwrap(), "old");
+        assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
     }
 }
 
@@ -309,10 +240,7 @@ fn a_sync_that_fails_is_final() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "old");
     assert_eq!(names(folder.path()), [".memories", "Memories.md"]);
     let (said, _) = traced(&path, Some("inject=fsync:error=EIO:when=2")).unwrap();
-    assert!(
-        said.starts_with("failed: the disk did not confirm"),
-        "{said}"
-    );
+    assert!(said.starts_with("failed: the disk did not confirm"), "{said}");
     assert_eq!(fs::read_to_string(&path).unwrap(), "new");
 }
 
@@ -325,10 +253,7 @@ fn a_rename_that_fails_leaves_the_old_file() {
     };
     assert!(said.starts_with("failed: cannot replace `"), "{said}");
     assert_eq!(fs::read_to_string(&path).unwrap(), "old");
-    assert_eq!(
-        names(folder.path()),
-        [".memories", "Memories.md", "Memories.md.backup"]
-    );
+    assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
 }
 
 #[test]
@@ -340,8 +265,7 @@ fn a_disk_without_locks_is_a_clear_error() {
             return note("strace cannot be used");
         };
         assert!(
-            said.starts_with("failed: cannot lock `")
-                && said.ends_with("this file system has no locks"),
+            said.starts_with("failed: cannot lock `") && said.ends_with("this file system has no locks"),
             "{said}"
         );
         assert_eq!(names(folder.path()), [".memories", "Memories.md"]);

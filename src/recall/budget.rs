@@ -1,0 +1,125 @@
+//! How many tokens a text costs, estimated without a tokenizer.
+//!
+//! An exact count would cost fifty times the program's own start. The estimate is meant to err on
+//! the safe side for English game text and for bare lists of short commands alike; the test
+//! `tests/tokens.rs` measures it against a real tokenizer.
+
+/// Bytes of English text per token, at least.
+const BYTES_PER_TOKEN: usize = 4;
+
+/// Letters of one word per token, at least.
+const LETTERS_PER_TOKEN: usize = 8;
+
+/// Digits per token.
+const DIGITS_PER_TOKEN: usize = 3;
+
+/// An upper estimate of the tokens of a text: a quarter of its bytes, or what its words, numbers,
+/// marks and line breaks come to, whichever is more. The estimate of two texts together is never
+/// more than the sum of both.
+pub fn estimate_tokens(text: &str) -> usize {
+    let mut pieces = 0;
+    let mut run = 0;
+    let mut kind = Kind::Space;
+    for c in text.chars() {
+        let next = Kind::of(c);
+        if next != kind {
+            pieces += kind.cost(run);
+            run = 0;
+            kind = next;
+        }
+        run += 1;
+    }
+    pieces += kind.cost(run);
+    pieces.max(text.len().div_ceil(BYTES_PER_TOKEN))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Space,
+    Break,
+    Letter,
+    Digit,
+    Mark(char),
+    Foreign,
+}
+
+impl Kind {
+    fn of(c: char) -> Kind {
+        match c {
+            '\n' => Kind::Break,
+            c if c.is_whitespace() => Kind::Space,
+            c if c.is_ascii_alphabetic() => Kind::Letter,
+            c if c.is_ascii_digit() => Kind::Digit,
+            c if c.is_ascii() => Kind::Mark(c),
+            _ => Kind::Foreign,
+        }
+    }
+
+    fn cost(self, length: usize) -> usize {
+        match self {
+            Kind::Space => 0,
+            Kind::Letter => length.div_ceil(LETTERS_PER_TOKEN),
+            Kind::Digit => length.div_ceil(DIGITS_PER_TOKEN),
+            Kind::Break | Kind::Mark(_) => length.div_ceil(2),
+            Kind::Foreign => length,
+        }
+    }
+}
+
+/// The longest beginning of a text that ends a sentence and that `fits`, with `…` behind it; else
+/// the longest that ends a word; `None` where not even one word fits.
+pub fn cut_at_sentence(text: &str, fits: impl Fn(&str) -> bool) -> Option<String> {
+    let candidate = |end: usize| format!("{} …", text[..end].trim_end());
+    let ends_sentence = |end: &usize| {
+        text[..*end].ends_with(['.', '!', '?', '"']) && text[*end..].starts_with(char::is_whitespace)
+    };
+    let ends: Vec<usize> = text
+        .char_indices()
+        .filter(|(_, c)| c.is_whitespace())
+        .map(|(at, _)| at)
+        .filter(|&at| at > 0)
+        .collect();
+    let sentence =
+        ends.iter().rev().filter(|end| ends_sentence(end)).map(|&end| candidate(end)).find(|t| fits(t));
+    sentence.or_else(|| ends.iter().rev().map(|&end| candidate(end)).find(|text| fits(text)))
+}
+
+/// A text of at most so many characters, cut at a word with `…` where it is longer.
+pub fn cut_at_word(text: &str, chars: usize) -> String {
+    let Some((end, _)) = text.char_indices().nth(chars) else { return text.to_owned() };
+    let head = &text[..end];
+    let whole = head.rfind(char::is_whitespace).filter(|&at| at >= end / 2).unwrap_or(end);
+    format!("{}…", head[..whole].trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn estimates() {
+        assert_eq!(estimate_tokens(""), 0);
+        assert_eq!(estimate_tokens("n; s; e; w"), 7);
+        assert_eq!(estimate_tokens("abcd efgh"), 3);
+    }
+
+    #[test]
+    fn cuts() {
+        let text = "One two. Three four. Five six.";
+        assert_eq!(cut_at_sentence(text, |text| text.len() < 26).as_deref(), Some("One two. Three four. …"));
+        assert_eq!(cut_at_sentence(text, |text| text.len() < 9).as_deref(), Some("One …"));
+        assert_eq!(cut_at_sentence("Onetwo", |_| true), None);
+        assert_eq!(cut_at_word("You can't be serious.", 12), "You can't…");
+        assert_eq!(cut_at_word("short", 12), "short");
+    }
+
+    proptest! {
+        #[test]
+        fn the_whole_is_never_more_than_its_parts(a in "[a-z0-9 .;()\né]{0,40}", b in "[a-z0-9 .;()\né]{0,40}") {
+            let whole = format!("{a}{b}");
+            prop_assert!(estimate_tokens(&whole) <= estimate_tokens(&a) + estimate_tokens(&b));
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Which memories and tries are shown when not all fit.
+//!
+//! Memories rank by: core and DANGER, then importance, then the most recent; no more than so many
+//! successes and failures. What is chosen keeps the order of the file. Tries may use what the
+//! memories leave, and three fifths of the budget whatever the memories want; their replies are cut
+//! before an action is left out.
+
+use std::cmp::Reverse;
+
+use crate::document::Section;
+use crate::memory::{Attempt, Category, Memory, Persistence, Scope, Status};
+use crate::recall::budget::{cut_at_sentence, cut_at_word, estimate_tokens};
+use crate::recall::render::Format;
+use crate::recall::{View, render};
+
+/// Reply lengths in characters that are tried, from generous to none.
+const REPLY_LENGTHS: [usize; 6] = [100, 60, 40, 25, 15, 0];
+
+/// Actions are shown up to this many characters.
+const ACTION_CHARS: usize = 120;
+
+/// Below this many tokens an entry is left out rather than cut.
+const LEAST_CUT: usize = 24;
+
+/// Limits of what is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Tokens of the whole answer, by [`estimate_tokens`]; `None` shows everything.
+    pub max_tokens: Option<usize>,
+    /// Most entries of category SUCCESS.
+    pub max_successes: usize,
+    /// Most entries of category FAILURE.
+    pub max_failures: usize,
+    /// Most characters of one text; 0 for the whole.
+    pub max_text_chars: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { max_tokens: Some(300), max_successes: 5, max_failures: 5, max_text_chars: 0 }
+    }
+}
+
+/// Chooses what to show of each scope, all together within the budget.
+pub fn choose(sections: &[(Scope, Section)], limits: &Limits, format: Format) -> Vec<View> {
+    let mut views: Vec<View> = Vec::with_capacity(sections.len());
+    let mut left = limits.max_tokens;
+    for (at, (scope, section)) in sections.iter().enumerate() {
+        // Each scope gets its share of what is left; what one does not use the next may.
+        let share = left.map(|left| left / (sections.len() - at));
+        let view = choose_one(scope, section, limits, share, format);
+        left = left.map(|left| left.saturating_sub(cost_of_view(&view, format, sections.len())));
+        views.push(view);
+    }
+    views
+}
+
+fn cost_of_view(view: &View, format: Format, scopes: usize) -> usize {
+    estimate_tokens(&render::render_view(view, format, scopes > 1)) + 1
+}
+
+fn choose_one(
+    scope: &Scope,
+    section: &Section,
+    limits: &Limits,
+    budget: Option<usize>,
+    format: Format,
+) -> View {
+    let live: Vec<&Memory> = section.live().collect();
+    let mut view = View {
+        scope: scope.clone(),
+        name: section.name.clone(),
+        visits: section.visits,
+        episodes: section.episodes.len() as u64,
+        memories: live.iter().map(|memory| (*memory).clone()).collect(),
+        tried: section.tried.clone(),
+        memories_left_out: 0,
+        tried_left_out: 0,
+    };
+    let Some(budget) = budget else { return view };
+    view.memories.clear();
+    view.tried.clear();
+    view.memories_left_out = live.len();
+    view.tried_left_out = section.tried.len();
+    // What is always there: header, visits, the note on what was left out.
+    let frame = estimate_tokens(&render::render_view(&view, format, true)) + 2;
+    let room = budget.saturating_sub(frame);
+    let tries = fit_tries(&section.tried, usize::MAX, format);
+    let reserved = cost_of_tries(&tries, format).min(budget * 3 / 5).min(room);
+    let chosen = choose_memories(&live, limits, room - reserved, format);
+    let used = cost_of_memories(&chosen, format);
+    view.memories = chosen;
+    view.tried = fit_tries(&section.tried, room.saturating_sub(used), format);
+    view.memories_left_out -= view.memories.len();
+    view.tried_left_out -= view.tried.len();
+    view
+}
+
+/// The memories that fit, in the order of the file.
+fn choose_memories(live: &[&Memory], limits: &Limits, room: usize, format: Format) -> Vec<Memory> {
+    let mut ranked: Vec<usize> = (0..live.len()).collect();
+    ranked.sort_by_key(|&at| Reverse(rank(live[at], at)));
+    let mut chosen: Vec<(usize, Memory)> = Vec::new();
+    let mut left = room;
+    let mut tentative = false;
+    let mut successes = 0;
+    let mut failures = 0;
+    for at in ranked {
+        let counter = if live[at].category == Category::success() {
+            Some((&mut successes, limits.max_successes))
+        } else if live[at].category == Category::failure() {
+            Some((&mut failures, limits.max_failures))
+        } else {
+            None
+        };
+        if counter.as_ref().is_some_and(|(count, most)| **count >= *most) {
+            continue;
+        }
+        let mut memory = live[at].clone();
+        if limits.max_text_chars > 0 {
+            memory.text = cut_at_word(&memory.text, limits.max_text_chars);
+        }
+        // The first tentative memory brings its heading along.
+        let opens = memory.status == Status::Tentative && !tentative;
+        let heading = if opens { estimate_tokens(render::tentative_heading(format)) } else { 0 };
+        let fitted = fit_memory(memory, left.saturating_sub(heading), room, format);
+        if let Some(memory) = fitted {
+            left = left.saturating_sub(heading + cost_of_memory(&memory, format));
+            tentative |= opens;
+            chosen.push((at, memory));
+            if let Some((count, _)) = counter {
+                *count += 1;
+            }
+        }
+    }
+    chosen.sort_by_key(|(at, _)| *at);
+    chosen.into_iter().map(|(_, memory)| memory).collect()
+}
+
+/// Core and DANGER, then importance, then the most recent; of equals the later in the file.
+fn rank(memory: &Memory, at: usize) -> (bool, u16, Option<u64>, Option<u64>, usize) {
+    let first = memory.persistence == Persistence::Core || memory.category.is_danger();
+    let turn = memory.provenance.turns.map(|turns| turns.last);
+    (first, memory.importance(), memory.provenance.episode, turn, at)
+}
+
+/// The memory as it fits into what is left: whole, or cut where it is too long for the room alone.
+fn fit_memory(memory: Memory, left: usize, room: usize, format: Format) -> Option<Memory> {
+    let fits = |memory: &Memory| cost_of_memory(memory, format) <= left;
+    if fits(&memory) {
+        return Some(memory);
+    }
+    if cost_of_memory(&memory, format) <= room || left < LEAST_CUT {
+        return None;
+    }
+    let with = |text: &str| Memory { text: text.to_owned(), ..memory.clone() };
+    let text = cut_at_sentence(&memory.text, |text| fits(&with(text)));
+    text.map(|text| with(&text)).or_else(|| Some(with("…")).filter(fits))
+}
+
+fn cost_of_memory(memory: &Memory, format: Format) -> usize {
+    estimate_tokens(&render::render_memory(memory, format))
+}
+
+fn cost_of_memories(memories: &[Memory], format: Format) -> usize {
+    let heading = memories.iter().any(|memory| memory.status == Status::Tentative);
+    let heading = if heading { estimate_tokens(render::tentative_heading(format)) } else { 0 };
+    heading + memories.iter().map(|memory| cost_of_memory(memory, format)).sum::<usize>()
+}
+
+/// The tries that fit, in the order of the file: all with the longest replies possible, else without
+/// replies the most repeated and the most recent.
+fn fit_tries(tried: &[Attempt], room: usize, format: Format) -> Vec<Attempt> {
+    for length in REPLY_LENGTHS {
+        let shortened: Vec<Attempt> = tried.iter().map(|attempt| shorten(attempt, length)).collect();
+        if cost_of_tries(&shortened, format) <= room {
+            return shortened;
+        }
+    }
+    let mut ranked: Vec<usize> = (0..tried.len()).collect();
+    ranked.sort_by_key(|&at| {
+        let Attempt { count, episode, turn, .. } = tried[at];
+        Reverse((count, episode, turn, at))
+    });
+    let mut chosen: Vec<usize> = Vec::new();
+    let mut left = room;
+    for at in ranked {
+        // Each costs no more than it would cost alone.
+        let cost = cost_of_tries(&[shorten(&tried[at], 0)], format);
+        let cost = if chosen.is_empty() { cost } else { cost - cost_of_tries_line(format) + 1 };
+        if cost <= left {
+            left -= cost;
+            chosen.push(at);
+        }
+    }
+    chosen.sort_unstable();
+    chosen.into_iter().map(|at| shorten(&tried[at], 0)).collect()
+}
+
+/// What the line of tries costs before its first action.
+fn cost_of_tries_line(format: Format) -> usize {
+    let empty = Attempt { action: String::new(), count: 1, episode: None, turn: None, reply: String::new() };
+    if format == Format::Xml { 0 } else { cost_of_tries(&[empty], format) }
+}
+
+fn shorten(attempt: &Attempt, reply_chars: usize) -> Attempt {
+    let reply = if reply_chars == 0 { String::new() } else { cut_at_word(&attempt.reply, reply_chars) };
+    Attempt { action: cut_at_word(&attempt.action, ACTION_CHARS), reply, ..attempt.clone() }
+}
+
+fn cost_of_tries(tried: &[Attempt], format: Format) -> usize {
+    if tried.is_empty() { 0 } else { estimate_tokens(&render::render_tried(tried, format)) }
+}

@@ -1,0 +1,154 @@
+//! What matters at a place, within a budget of tokens.
+//!
+//! Scopes enter, as a person or script names them; views leave, ready to be rendered. The file is
+//! read through a window and only the sections asked for are parsed. Nothing is locked or written.
+
+pub mod budget;
+mod choose;
+mod render;
+
+use std::io;
+
+use crate::document::grammar::{Heading, parse_heading};
+use crate::document::{Section, nearest};
+use crate::memory::{Attempt, Memory, Scope, ScopeName};
+use crate::store::{Store, StoreError, read_sections};
+
+pub use choose::{Limits, choose};
+pub use render::{Format, render};
+
+/// What is shown of one scope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct View {
+    /// The scope.
+    pub scope: Scope,
+    /// Its name; empty where it is not known.
+    pub name: String,
+    /// Number of visits.
+    pub visits: u64,
+    /// Number of episodes with a visit.
+    pub episodes: u64,
+    /// Memories shown, in the order of the file; texts may be cut.
+    pub memories: Vec<Memory>,
+    /// Tried actions shown, in the order of the file; replies may be cut or empty.
+    pub tried: Vec<Attempt>,
+    /// Live memories that are not shown.
+    pub memories_left_out: usize,
+    /// Tried actions that are not shown.
+    pub tried_left_out: usize,
+}
+
+/// Why nothing can be recalled.
+#[derive(Debug, thiserror::Error)]
+pub enum RecallError {
+    /// The file cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The file changed in an unlucky moment or the disk failed.
+    #[error("cannot read `{path}`")]
+    Read {
+        /// The file.
+        path: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// No place has that name.
+    #[error("no place is called `{name}`")]
+    UnknownName {
+        /// The name asked for.
+        name: String,
+        /// The names most like it.
+        nearest: Vec<String>,
+    },
+    /// Several places have that name.
+    #[error("{} places are called `{name}`", candidates.len())]
+    AmbiguousName {
+        /// The name asked for.
+        name: String,
+        /// Their scopes.
+        candidates: Vec<Scope>,
+    },
+}
+
+/// Reads what the file says of scopes, in the order asked for; a scope without a section is empty.
+///
+/// # Errors
+///
+/// See [`RecallError`].
+pub fn read_scopes(store: &Store, names: &[ScopeName]) -> Result<Vec<(Scope, Section)>, RecallError> {
+    let mut found: Vec<Heading> = Vec::new();
+    let texts = match store.open_for_reading()? {
+        None => Vec::new(),
+        Some(file) => read_sections(file, |line| {
+            let heading = std::str::from_utf8(line).ok().and_then(|line| parse_heading(line.trim_end()));
+            let heading = heading.filter(|heading| names.iter().any(|name| is_meant(name, heading)));
+            let wanted = heading.is_some();
+            found.extend(heading);
+            wanted
+        })
+        .map_err(|source| RecallError::Read { path: store.path().display().to_string(), source })?,
+    };
+    let texts: Vec<String> = match texts.into_iter().map(String::from_utf8).collect() {
+        Ok(texts) => texts,
+        // The whole file is read again to name the place of the first wrong byte.
+        Err(_) => return Err(invalid_text(store)),
+    };
+    let mut scopes = Vec::with_capacity(names.len());
+    for name in names {
+        let scope = match name {
+            ScopeName::Scope(scope) => scope.clone(),
+            ScopeName::Name(name) => find_by_name(store, name, &found)?,
+        };
+        if !scopes.contains(&scope) {
+            scopes.push(scope);
+        }
+    }
+    let section_of = |scope: Scope| {
+        let of_scope = found.iter().zip(&texts).filter(|(heading, _)| heading.scope == scope);
+        let section = Section::read(of_scope.map(|(_, text)| text.as_str()));
+        (scope, section)
+    };
+    Ok(scopes.into_iter().map(section_of).collect())
+}
+
+fn invalid_text(store: &Store) -> RecallError {
+    match store.read() {
+        Err(error) => error.into(),
+        Ok(_) => RecallError::Read {
+            path: store.path().display().to_string(),
+            source: io::Error::other("it changed while it was read"),
+        },
+    }
+}
+
+fn is_meant(name: &ScopeName, heading: &Heading) -> bool {
+    match name {
+        ScopeName::Scope(scope) => *scope == heading.scope,
+        ScopeName::Name(name) => is_called(heading, name),
+    }
+}
+
+/// Whether a heading is that of a place of this name, compared without case.
+pub fn is_called(heading: &Heading, name: &str) -> bool {
+    matches!(heading.scope, Scope::Location(_)) && heading.name.to_lowercase() == name.trim().to_lowercase()
+}
+
+fn find_by_name(store: &Store, name: &str, found: &[Heading]) -> Result<Scope, RecallError> {
+    let mut candidates: Vec<Scope> = found
+        .iter()
+        .filter(|heading| is_called(heading, name))
+        .map(|heading| heading.scope.clone())
+        .collect();
+    candidates.sort();
+    candidates.dedup();
+    match candidates.as_slice() {
+        [scope] => Ok(scope.clone()),
+        [] => {
+            let text = store.read()?.unwrap_or_default();
+            let document = crate::document::Document::parse(text);
+            let names = document.headings().map(|heading| heading.name.as_str());
+            Err(RecallError::UnknownName { name: name.to_owned(), nearest: nearest(name, names, 3) })
+        }
+        _ => Err(RecallError::AmbiguousName { name: name.to_owned(), candidates }),
+    }
+}

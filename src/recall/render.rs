@@ -1,0 +1,206 @@
+//! Views as text: for an agent's prompt, as Markdown, or as XML.
+
+use std::fmt::Write;
+use std::str::FromStr;
+
+use crate::memory::{Attempt, Memory, Scope, Status};
+use crate::recall::View;
+
+/// How views are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Format {
+    /// Plain text, for a prompt.
+    #[default]
+    Text,
+    /// Markdown with a heading for each scope.
+    Markdown,
+    /// XML elements, for prompts that are built of them.
+    Xml,
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Format, String> {
+        match text {
+            "text" => Ok(Format::Text),
+            "markdown" => Ok(Format::Markdown),
+            "xml" => Ok(Format::Xml),
+            other => Err(format!("`{other}` is not a format: use `text`, `markdown` or `xml`")),
+        }
+    }
+}
+
+/// All views, ended by a line break.
+pub fn render(views: &[View], format: Format) -> String {
+    let several = views.len() > 1;
+    let parts: Vec<String> = views.iter().map(|view| render_view(view, format, several)).collect();
+    parts.join("\n")
+}
+
+/// One view, ended by a line break. A first visit has no header where it stands alone.
+pub(super) fn render_view(view: &View, format: Format, several: bool) -> String {
+    let known = view.memories.len() + view.tried.len() + view.memories_left_out + view.tried_left_out > 0;
+    let first_visit = matches!(view.scope, Scope::Location(_)) && view.visits <= 1 && !known;
+    if first_visit && !several && format == Format::Text {
+        return "First visit - no prior experiences\n".to_owned();
+    }
+    let mut out = render_header(view, format);
+    if first_visit {
+        out.push_str("First visit - no prior experiences\n");
+    } else if let Some(visits) = render_visits(view) {
+        out.push_str(&visits);
+    }
+    let has_memories = view.memories.len() + view.memories_left_out > 0;
+    if !first_visit && !has_memories {
+        let gap = if out.ends_with("\n\n") || format == Format::Xml { "" } else { "\n" };
+        let _ = writeln!(out, "{gap}No memories yet");
+    }
+    let firm = |memory: &&Memory| memory.status != Status::Tentative;
+    for memory in view.memories.iter().filter(firm) {
+        out.push_str(&render_memory(memory, format));
+    }
+    if !view.memories.iter().all(|memory| firm(&memory)) {
+        out.push_str(tentative_heading(format));
+        for memory in view.memories.iter().filter(|memory| !firm(memory)) {
+            out.push_str(&render_memory(memory, format));
+        }
+    }
+    if !view.tried.is_empty() {
+        out.push_str(&render_tried(&view.tried, format));
+    }
+    if let Some(note) = left_out(view) {
+        let _ = match format {
+            Format::Xml => writeln!(out, "<note>{note}</note>"),
+            Format::Text | Format::Markdown => writeln!(out, "({note})"),
+        };
+    }
+    if format == Format::Xml {
+        out.push_str("</memory>\n");
+    }
+    out
+}
+
+fn render_header(view: &View, format: Format) -> String {
+    let (kind, key) = match &view.scope {
+        Scope::Location(id) => ("Location Memory", format!("Location {id}")),
+        Scope::Npc(id) => ("Character Memory", format!("NPC {id}")),
+        Scope::Agent(id) => ("Agent Memory", format!("Agent {id}")),
+        Scope::World => ("Memory", "World".to_owned()),
+        Scope::Scene => ("Memory", "Scene".to_owned()),
+        Scope::Dialogue => ("Memory", "Dialogue".to_owned()),
+    };
+    let called = if view.name.is_empty() { key.clone() } else { format!("{} ({key})", view.name) };
+    match format {
+        Format::Text => format!("{kind} for {called}:\n\n"),
+        Format::Markdown => format!("## {called}\n\n"),
+        Format::Xml => {
+            format!(
+                "<memory scope=\"{}\" name=\"{}\">\n",
+                escape(&view.scope.to_string()),
+                escape(&view.name)
+            )
+        }
+    }
+}
+
+fn render_visits(view: &View) -> Option<String> {
+    if view.visits == 0 {
+        return None;
+    }
+    let times = if view.visits == 1 { "time" } else { "times" };
+    let episodes = match view.episodes {
+        0 => String::new(),
+        1 => " across 1 episode".to_owned(),
+        count => format!(" across {count} episodes"),
+    };
+    Some(format!("You've been here {} {times}{episodes}.\n", view.visits))
+}
+
+/// What stands before tentative memories.
+pub(super) fn tentative_heading(format: Format) -> &'static str {
+    match format {
+        Format::Text | Format::Markdown => "\nTentative (unconfirmed, may be invalidated):\n",
+        Format::Xml => "<!-- tentative: unconfirmed, may be invalidated -->\n",
+    }
+}
+
+/// One memory with the blank line that sets it off.
+pub(super) fn render_memory(memory: &Memory, format: Format) -> String {
+    let origin = render_origin(memory);
+    match format {
+        Format::Text => {
+            let origin = if origin.is_empty() { origin } else { format!(" ({origin})") };
+            let gap = if memory.status == Status::Tentative { "" } else { "\n" };
+            format!("{gap}[{}] {}{origin}\n{}", memory.category, memory.title, text_line(&memory.text))
+        }
+        Format::Markdown => {
+            let origin = if origin.is_empty() { origin } else { format!(" *({origin})*") };
+            format!("\n**[{}] {}**{origin}\n{}", memory.category, memory.title, text_line(&memory.text))
+        }
+        Format::Xml => {
+            let status = if memory.status == Status::Tentative { " status=\"tentative\"" } else { "" };
+            let origin = if origin.is_empty() { origin } else { format!(" origin=\"{}\"", escape(&origin)) };
+            let (category, title) = (escape(memory.category.as_str()), escape(&memory.title));
+            let text = escape(&memory.text);
+            format!("<entry category=\"{category}\" title=\"{title}\"{status}{origin}>{text}</entry>\n")
+        }
+    }
+}
+
+fn text_line(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("{text}\n") }
+}
+
+/// Episode, turns and score change: what an agent can use.
+fn render_origin(memory: &Memory) -> String {
+    let mut parts = Vec::new();
+    parts.extend(memory.provenance.episode.map(|episode| format!("Ep{episode}")));
+    parts.extend(memory.provenance.turns.map(|turns| match turns.first == turns.last {
+        true => format!("T{}", turns.first),
+        false => format!("T{}-{}", turns.first, turns.last),
+    }));
+    parts.extend(memory.provenance.score_change.map(|change| format!("{change:+}")));
+    parts.join(", ")
+}
+
+/// All tries in one line, set off by a blank line.
+pub(super) fn render_tried(tried: &[Attempt], format: Format) -> String {
+    let count =
+        |attempt: &Attempt| if attempt.count == 1 { String::new() } else { format!(" ×{}", attempt.count) };
+    if format == Format::Xml {
+        let line = |attempt: &Attempt| {
+            let (action, reply) = (escape(&attempt.action), escape(&attempt.reply));
+            format!("<tried action=\"{action}\" count=\"{}\">{reply}</tried>\n", attempt.count)
+        };
+        return tried.iter().map(line).collect();
+    }
+    let items: Vec<String> = tried
+        .iter()
+        .map(|attempt| {
+            let reply =
+                if attempt.reply.is_empty() { String::new() } else { format!(" ({})", attempt.reply) };
+            format!("{}{}{reply}", attempt.action, count(attempt))
+        })
+        .collect();
+    format!("\nTried here, no visible change: {}\n", items.join("; "))
+}
+
+fn left_out(view: &View) -> Option<String> {
+    let mut parts = Vec::new();
+    match view.memories_left_out {
+        0 => {}
+        1 => parts.push("1 more memory".to_owned()),
+        count => parts.push(format!("{count} more memories")),
+    }
+    match view.tried_left_out {
+        0 => {}
+        1 => parts.push("1 more try".to_owned()),
+        count => parts.push(format!("{count} more tries")),
+    }
+    (!parts.is_empty()).then(|| format!("{} not shown", parts.join(", ")))
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}

@@ -1,0 +1,4 @@
+//! x
+pub mod duplicates;
+pub mod triggers;
+pub mod turn;
