@@ -12,6 +12,7 @@
 
 pub mod answer;
 mod lenient;
+pub mod replay;
 
 use std::time::{Duration, Instant};
 
