@@ -11,8 +11,17 @@
 //! beneath it), [`command`], [`replay`], [`offline`].
 
 pub mod answer;
+pub mod command;
+pub mod config;
+#[cfg(feature = "llm")]
+mod http;
 mod lenient;
+pub mod offline;
+#[cfg(feature = "llm")]
+pub mod openai;
 pub mod replay;
+
+pub use config::{Choice, Config, Environment, Provider, StructuredOutput, choose};
 
 use std::time::{Duration, Instant};
 
