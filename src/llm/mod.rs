@@ -1,9 +1,29 @@
 //! Language models: one trait, and the providers behind it.
 //!
 //! A [`Question`] goes in, the model's own words and what they cost come out. Nothing is believed
-//! here: what an answer means, and whether it can be used, is decided by whoever asked. No provider
-//! reads the environment or a clock; keys and hosts arrive in [`Config`]. Nothing is opened (no
-//! socket, no certificate store, no thread) before the first question.
+//! here: what an answer means, and whether it can be used, is decided by whoever asked; [`answer`]
+//! has the tolerant reader for it. No provider reads the environment or the wall clock; keys and
+//! hosts arrive in [`Config`] and [`Environment`], randomness as a seed. Nothing is opened (no
+//! socket, no certificate store, no thread, no file) before the first question, and every question
+//! ends within its time limit.
+//!
+//! [`choose`] turns settings into a [`Model`]; one file for each provider: `openai` (with `http`
+//! beneath it), [`command`], [`replay`], [`offline`].
+
+pub mod answer;
+pub mod command;
+pub mod config;
+#[cfg(feature = "llm")]
+mod http;
+mod lenient;
+pub mod offline;
+#[cfg(feature = "llm")]
+pub mod openai;
+pub mod replay;
+
+pub use config::{Choice, Config, Environment, Provider, StructuredOutput, choose};
+
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -21,6 +41,18 @@ pub struct Question<'a> {
     pub schema: &'a Value,
     /// What the prompt says, as data, for a provider that reads no prose.
     pub facts: &'a Value,
+}
+
+impl Question<'_> {
+    /// The prompt with the demand for JSON behind it, for whatever cannot take the schema apart
+    /// from the text.
+    pub fn prompt_with_schema(&self) -> String {
+        format!(
+            "{}\n\nAnswer with one JSON object and nothing else: no explanation, no code fence. \
+             It must be valid against this JSON schema:\n{}",
+            self.prompt, self.schema
+        )
+    }
 }
 
 /// What a model said, word for word.
@@ -98,4 +130,27 @@ pub trait Model {
     ///
     /// See [`ModelError`]. An answer that is not what was asked for is not an error here.
     fn ask(&self, question: &Question<'_>) -> Result<Answer, ModelError>;
+}
+
+/// The moment at which a question has to end; limits beyond a day count as a day.
+fn deadline_after(timeout: Duration) -> Instant {
+    Instant::now() + timeout.min(Duration::from_secs(24 * 60 * 60))
+}
+
+/// A foreign text as one line of an error: control characters and line breaks become spaces, and
+/// what goes beyond 300 characters is cut.
+fn one_line(text: &str) -> String {
+    const LIMIT: usize = 300;
+    let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LIMIT * 8).collect();
+    let mut line = String::new();
+    for word in clean.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    match line.char_indices().nth(LIMIT) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
 }

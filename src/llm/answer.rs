@@ -1,0 +1,256 @@
+//! Reads the JSON object out of what a model says.
+//!
+//! A text enters, an object or the reason why there is none leaves. Well-formed answers take the
+//! short way; others may be fenced, wrapped in an array or in a string, stand between prose or
+//! after thoughts (`<think>…</think>`), or be slightly broken. Nothing is made up: a value that is
+//! cut off is left out. No input panics, and the work is bounded.
+
+use serde_json::{Map, Value};
+
+use crate::llm::lenient;
+
+/// How many brackets of one text may lead to nothing: what has more is no answer.
+const TRIES: usize = 500;
+
+/// At how many of them a broken object is looked for, each time maybe up to the text's end.
+const LENIENT_TRIES: usize = 50;
+
+/// The object that the model meant.
+///
+/// Of several, the last is taken: models correct themselves, and quote before they answer.
+///
+/// # Errors
+///
+/// Why there is none, for people.
+pub fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
+    let text = text.trim_start_matches('\u{feff}').trim();
+    if text.is_empty() {
+        return Err("the answer is empty".to_owned());
+    }
+    if let Some(object) = parse_whole(text) {
+        return Ok(object);
+    }
+    if let Some((_, said)) = text.rsplit_once("</think>")
+        && let Some(object) = parse_last(said)
+    {
+        return Ok(object);
+    }
+    parse_last(text).ok_or_else(|| "the answer holds no JSON object".to_owned())
+}
+
+/// A text that is JSON as it stands: the object, wrapped in an array or written as a string.
+fn parse_whole(text: &str) -> Option<Map<String, Value>> {
+    match serde_json::from_str(text).ok()? {
+        Value::String(inner) => match serde_json::from_str(&inner).ok()? {
+            Value::Object(object) => Some(object),
+            _ => None,
+        },
+        value => unwrap_object(value),
+    }
+}
+
+fn unwrap_object(value: Value) -> Option<Map<String, Value>> {
+    match value {
+        Value::Object(object) => Some(object),
+        Value::Array(items) => items.into_iter().find_map(|item| match item {
+            Value::Object(object) => Some(object),
+            _ => None,
+        }),
+        _ => None,
+    }
+}
+
+/// The last object that stands anywhere in the text; one with content before an empty one, a
+/// complete one before one that the text's end cuts off.
+fn parse_last(text: &str) -> Option<Map<String, Value>> {
+    let mut best: Option<Map<String, Value>> = None;
+    let (mut tries, mut position) = (0, 0);
+    while let Some(found) = text[position..].find(['{', '[']) {
+        let start = position + found;
+        if let Some((object, length)) = parse_strict(&text[start..]) {
+            position = start + length;
+            keep_better(&mut best, object);
+            continue;
+        }
+        position = start + 1;
+        tries += 1;
+        if tries > TRIES {
+            break;
+        }
+        if tries > LENIENT_TRIES || !text[start..].starts_with('{') {
+            continue;
+        }
+        let Some(found) = lenient::parse_object(&text[start..]) else {
+            continue;
+        };
+        if !found.complete {
+            return best.filter(|best| !best.is_empty()).or(Some(found.object));
+        }
+        position = start + found.length;
+        keep_better(&mut best, found.object);
+    }
+    best
+}
+
+fn keep_better(best: &mut Option<Map<String, Value>>, object: Map<String, Value>) {
+    if best.is_none() || !object.is_empty() {
+        *best = Some(object);
+    }
+}
+
+/// The well-formed object, or the array around one, with which the text begins.
+fn parse_strict(text: &str) -> Option<(Map<String, Value>, usize)> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    let object = unwrap_object(values.next()?.ok()?)?;
+    Some((object, values.byte_offset()))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(text: &str) -> Value {
+        match parse_object(text) {
+            Ok(object) => Value::Object(object),
+            Err(problem) => Value::String(problem),
+        }
+    }
+
+    #[test]
+    fn well_formed_answers() {
+        let object = json!({"title": "Take lamp", "supersedes": ["a", "b"], "n": 3});
+        let plain = object.to_string();
+        for text in [
+            plain.clone(),
+            format!("\u{feff}\n {plain}\n"),
+            format!("```json\n{plain}\n```"),
+            format!("```\n{plain}\n```"),
+            format!("[{plain}]"),
+            format!("```json\n[{plain}]\n```\nDone."),
+            Value::String(plain.clone()).to_string(),
+            format!("<think>\nIs {{this}} worth it? {{\"title\": \"no\"}}\n</think>\n\n{plain}"),
+            format!("The title is \"lamp\".\n</think>\n{plain}"),
+            format!("<think>I would say\n{plain}"),
+            format!("Sure! Here's what I'd keep: {plain} Hope {{that}} helps {{}}"),
+            format!("First {{\"title\": \"draft\"}}, better: {plain}"),
+            format!("{{ not this, but {plain}"),
+        ] {
+            assert_eq!(read(&text), object, "{text}");
+        }
+    }
+
+    #[test]
+    fn closing_thoughts_inside_a_text_do_not_hide_the_answer() {
+        let object = json!({"text": "</think> {\"forged\": 1}", "n": 1});
+        assert_eq!(read(&object.to_string()), object);
+        assert_eq!(read(&format!("Here: {object}")), object);
+    }
+
+    #[test]
+    fn slightly_broken_answers() {
+        let object = json!({"ok": true, "title": "Don't jump", "list": [1, 2]});
+        for text in [
+            r#"{"ok": true, "title": "Don't jump", "list": [1, 2,],}"#,
+            r#"{"ok": True, "title": "Don't jump", "list": [1, 2]}"#,
+            r#"{'ok': True, 'title': "Don't jump", 'list': [1, 2]}"#,
+            r#"{'ok': True, 'title': 'Don't jump', 'list': [1, 2]}"#,
+            r#"{'ok': True, 'title': 'Don\'t jump', 'list': [1, 2]}"#,
+            r#"{ok: true, title: "Don't jump", list: [1, 2]}"#,
+            r#"{"ok": true, "title": "Don't jump", "list": [1, 2]"#,
+            r#"{"ok": true, "title": "Don't jump", "list": [1, 2,"#,
+            r#"{"ok": true "title": "Don't jump" "list": [1 2]}"#,
+            "{“ok”: true, “title”: “Don't jump”, “list”: [1, 2]}",
+            "```json\n{\n  \"ok\": true,\n  // why\n  \"title\": \"Don't jump\",\n  \"list\": [1, 2],\n}\n```",
+            "[{\"ok\": true, \"title\": \"Don't jump\", \"list\": [1, 2]}",
+        ] {
+            assert_eq!(read(text), object, "{text}");
+        }
+        assert_eq!(
+            read("{\"text\": \"two\nlines\tand \"quotes\", here\", \"none\": None}"),
+            json!({"text": "two\nlines\tand \"quotes\", here", "none": null})
+        );
+        assert_eq!(
+            read(r#"{"place": before, "a": {"b": {"c": 1}}, "n": +5}"#),
+            json!({"place": "before", "a": {"b": {"c": 1}}, "n": 5})
+        );
+        assert_eq!(read(r#"{"bad": "\q \u00e9 \ud83d\ude00 \ud83d",}"#), json!({"bad": "q é 😀 \u{fffd}"}));
+    }
+
+    #[test]
+    fn what_is_cut_off_is_left_out() {
+        assert_eq!(read(r#"{"title": "Take lamp", "text": "It is da"#), json!({"title": "Take lamp"}));
+        assert_eq!(read(r#"{"title": "Take lamp", "te"#), json!({"title": "Take lamp"}));
+        assert_eq!(read(r#"{"title": "Take lamp", "ok": tr"#), json!({"title": "Take lamp"}));
+        assert_eq!(read(r#"{"title": "Take lamp", "n": 12"#), json!({"title": "Take lamp"}));
+    }
+
+    #[test]
+    fn no_object_is_said() {
+        for text in ["I would rather not.", "[1, 2]", "12", "null", "{ what }", "{{{{", "[[["] {
+            assert_eq!(read(text), json!("the answer holds no JSON object"), "{text}");
+        }
+        assert_eq!(read(" \n"), json!("the answer is empty"));
+        assert_eq!(read("{}"), json!({}));
+    }
+
+    #[test]
+    fn hostile_texts_end_soon() {
+        let many = 20_000;
+        for text in ["{", "[", "{\"a\":", "{a:[", "{a:\"xx", "{'", "\"", "{\"a\":[1,", "{a:\" "] {
+            let _ = parse_object(&text.repeat(many));
+        }
+    }
+
+    fn any_value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<String>().prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 20, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::hash_map(any::<String>(), inner, 0..4)
+                    .prop_map(|map| Value::Object(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn never_panics(text in "\\PC*", json in "[{}\\[\\]\"',:\\\\ntruefalsN0-9 \n/]{0,60}") {
+            let _ = parse_object(&text);
+            let _ = parse_object(&json);
+            let _ = parse_object(&format!("{{\"a\": {json}"));
+        }
+
+        #[test]
+        fn an_object_between_prose_is_found(
+            before in "[^{\\[<]{0,60}",
+            value in any_value(),
+            after in "[^{\\[<]{0,60}",
+        ) {
+            let object = json!({"key": value});
+            let pretty = serde_json::to_string_pretty(&object).unwrap();
+            prop_assert_eq!(read(&format!("{before}{object}{after}")), object.clone());
+            prop_assert_eq!(read(&format!("{before}```json\n{pretty}\n```{after}")), object);
+        }
+
+        #[test]
+        fn a_cut_answer_has_only_what_was_said(value in any_value(), cut in any::<prop::sample::Index>()) {
+            let object = json!({"first": 1, "key": value});
+            let text = object.to_string();
+            let end = text.char_indices().map(|(at, _)| at).nth(cut.index(text.chars().count())).unwrap();
+            if let Ok(read) = parse_object(&text[..end]) {
+                prop_assert!(read.keys().all(|key| key == "first" || key == "key"));
+                prop_assert!(read.get("first").is_none_or(|first| first == 1));
+            }
+        }
+    }
+}

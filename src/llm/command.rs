@@ -1,0 +1,319 @@
+//! Any program as a model: the prompt on its stdin, the answer on its stdout.
+//!
+//! The program runs without a shell and inherits the environment. Reading and writing stand on
+//! threads of their own, so that neither a long prompt nor a long answer can block; the time limit
+//! ends the program, and on Unix whatever it started, by its process group. Arguments may hold
+//! secrets and are never shown.
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::process::{Child, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::time::{Duration, Instant};
+
+use crate::llm::config::Config;
+use crate::llm::{Answer, Model, ModelError, Question, Usage, deadline_after, one_line};
+
+/// The longest answer that is read.
+const OUTPUT_LIMIT: u64 = 4 * 1024 * 1024;
+
+/// How much of the end of stderr is kept.
+const ERROR_LIMIT: usize = 8 * 1024;
+
+/// How often a program is looked after that has closed its stdout and still runs.
+const POLL: Duration = Duration::from_millis(5);
+
+/// A program that answers.
+pub struct Command {
+    program: String,
+    arguments: Vec<String>,
+    shown: String,
+    timeout: Duration,
+}
+
+impl Command {
+    /// The program that the settings name; it is started with the first question.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::Settings`] where they name none.
+    pub fn new(config: &Config) -> Result<Command, ModelError> {
+        match config.command.split_first() {
+            Some((program, arguments)) if !program.trim().is_empty() => Ok(Command {
+                program: program.clone(),
+                arguments: arguments.to_vec(),
+                shown: shown_name(program, arguments),
+                timeout: config.timeout,
+            }),
+            _ => Err(ModelError::Settings {
+                problem: "provider `command` has no program".to_owned(),
+                hint: "set `command` under `[llm]`, for example to `[\"llm\", \"-m\", \"gpt-4.1-mini\"]`"
+                    .to_owned(),
+            }),
+        }
+    }
+
+    fn start(&self) -> Result<Child, ModelError> {
+        let mut command = std::process::Command::new(&self.program);
+        command.args(&self.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command.spawn().map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => self.settings("was not found"),
+            io::ErrorKind::PermissionDenied => self.settings("may not be run"),
+            _ => self.unreachable(format!("it does not start: {error}")),
+        })
+    }
+
+    /// Waits for the answer until `deadline`; then, or when it grows too long, ends the program.
+    fn run(&self, prompt: String) -> Result<Vec<u8>, ModelError> {
+        let deadline = deadline_after(self.timeout);
+        let mut child = self.start()?;
+        if let Some(mut stdin) = child.stdin.take() {
+            // A program may answer without reading all: a closed pipe is no error.
+            std::thread::spawn(move || stdin.write_all(prompt.as_bytes()));
+        }
+        let output = read_aside(child.stdout.take(), |stream| {
+            let mut output = Vec::new();
+            stream.take(OUTPUT_LIMIT + 1).read_to_end(&mut output)?;
+            Ok(output)
+        });
+        let errors = read_aside(child.stderr.take(), read_end);
+        let left = || deadline.saturating_duration_since(Instant::now());
+        let Ok(output) = output.recv_timeout(left()) else {
+            end(&mut child);
+            return Err(self.too_late());
+        };
+        if output.len() as u64 > OUTPUT_LIMIT {
+            end(&mut child);
+            return Err(self.garbled("the answer is longer than 4 MiB"));
+        }
+        let status = loop {
+            match child.try_wait() {
+                Ok(Some(status)) => break status,
+                Ok(None) if !left().is_zero() => std::thread::sleep(POLL.min(left())),
+                Ok(None) => {
+                    end(&mut child);
+                    return Err(self.too_late());
+                }
+                Err(error) => return Err(self.unreachable(format!("it is lost: {error}"))),
+            }
+        };
+        if status.success() {
+            return Ok(output);
+        }
+        // What it left running may hold stderr open.
+        let errors = errors.recv_timeout(left().min(Duration::from_millis(200)));
+        Err(self.failed(status, &errors.unwrap_or_default()))
+    }
+
+    /// What an exit code means, by the customs of shells and of `sysexits`.
+    fn failed(&self, status: ExitStatus, errors: &[u8]) -> ModelError {
+        let errors = String::from_utf8_lossy(errors);
+        let last = errors.lines().rev().find(|line| !line.trim().is_empty());
+        let mut problem = match status.code() {
+            Some(code) => format!("it ended with exit code {code}"),
+            None => format!("it ended with {status}"),
+        };
+        if let Some(last) = last {
+            problem = format!("{problem}: {}", one_line(last));
+        }
+        match status.code() {
+            Some(126 | 127) => self.settings(&format!("does not run: {problem}")),
+            Some(69 | 75) | None => self.unreachable(problem),
+            Some(_) => ModelError::Refused { at: self.at(), problem },
+        }
+    }
+
+    fn at(&self) -> String {
+        format!("`{}`", self.shown)
+    }
+
+    fn settings(&self, problem: &str) -> ModelError {
+        ModelError::Settings {
+            problem: format!("the program `{}` {problem}", self.shown),
+            hint: "check `command` under `[llm]`; a relative path starts at the working directory".to_owned(),
+        }
+    }
+
+    fn too_late(&self) -> ModelError {
+        self.unreachable(format!("no answer within {} s", self.timeout.as_secs_f64()))
+    }
+
+    fn unreachable(&self, problem: String) -> ModelError {
+        ModelError::Unreachable { at: self.at(), problem }
+    }
+
+    fn garbled(&self, problem: &str) -> ModelError {
+        ModelError::Garbled { at: self.at(), problem: problem.to_owned() }
+    }
+}
+
+impl std::fmt::Debug for Command {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Command").field(&self.shown).finish()
+    }
+}
+
+impl Model for Command {
+    fn name(&self) -> String {
+        format!("command/{}", self.shown)
+    }
+
+    fn ask(&self, question: &Question<'_>) -> Result<Answer, ModelError> {
+        let prompt = format!("{}\n\n{}\n", question.system, question.prompt_with_schema());
+        let output = self.run(prompt)?;
+        let text = String::from_utf8_lossy(&output).into_owned();
+        if text.trim().is_empty() {
+            return Err(self.garbled("the answer is empty"));
+        }
+        Ok(Answer { text, model: self.name(), usage: Usage { calls: 1, ..Usage::default() } })
+    }
+}
+
+/// A program's name without its folder; of a shell's line the first word that assigns nothing.
+fn shown_name(program: &str, arguments: &[String]) -> String {
+    let word = match (program, arguments) {
+        ("sh", [flag, line]) if flag == "-c" => line.split_whitespace().find(|word| !word.contains('=')),
+        _ => None,
+    };
+    let path = Path::new(word.unwrap_or(program));
+    match path.file_name() {
+        Some(name) => name.to_string_lossy().into_owned(),
+        None => program.to_owned(),
+    }
+}
+
+/// Reads a stream on a thread of its own; nothing comes where it fails.
+fn read_aside<S: Read + Send + 'static>(
+    stream: Option<S>,
+    read: impl FnOnce(S) -> io::Result<Vec<u8>> + Send + 'static,
+) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    if let Some(stream) = stream {
+        std::thread::spawn(move || {
+            // Nobody listens any more when the time is up.
+            let _ = sender.send(read(stream).unwrap_or_default());
+        });
+    }
+    receiver
+}
+
+/// The end of a stream of any length.
+fn read_end(mut stream: impl Read) -> io::Result<Vec<u8>> {
+    let mut kept = Vec::new();
+    let mut piece = [0; ERROR_LIMIT];
+    loop {
+        match stream.read(&mut piece)? {
+            0 => return Ok(kept),
+            length => kept.extend_from_slice(&piece[..length]),
+        }
+        let surplus = kept.len().saturating_sub(ERROR_LIMIT);
+        kept.drain(..surplus);
+    }
+}
+
+/// Ends a program and, on Unix, its process group. The group goes by the shell's own `kill`, for
+/// the standard library can only end the program itself.
+fn end(child: &mut Child) {
+    #[cfg(unix)]
+    let _ = std::process::Command::new("sh")
+        .args(["-c", "kill -9 \"-$1\"", "sh", &child.id().to_string()])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::llm::config::shell;
+
+    fn ask_with(command: Vec<String>, prompt: &str, timeout: Duration) -> Result<Answer, ModelError> {
+        let config = Config { command, timeout, ..Config::default() };
+        Command::new(&config)?.ask(&Question {
+            system: "You judge.",
+            prompt,
+            schema_name: "memory",
+            schema: &json!({"type": "object"}),
+            facts: &Value::Null,
+        })
+    }
+
+    fn ask(line: &str) -> Result<Answer, ModelError> {
+        ask_with(shell(line), "The turn.", Duration::from_secs(20))
+    }
+
+    #[test]
+    fn the_prompt_goes_in_and_the_answer_comes_out() {
+        let text = ask("cat").unwrap().text;
+        assert!(text.starts_with("You judge.\n\nThe turn.\n\n"), "{text}");
+        assert!(text.ends_with("{\"type\":\"object\"}\n"), "{text}");
+        let answer = ask_with(vec!["echo".to_owned(), "{}".to_owned()], "", Duration::from_secs(20));
+        let answer = answer.unwrap();
+        assert_eq!((answer.text.as_str(), answer.model.as_str()), ("{}\n", "command/echo"));
+        assert_eq!(answer.usage.calls, 1);
+    }
+
+    #[test]
+    fn long_prompts_and_answers_do_not_block() {
+        let prompt = "x".repeat(1_000_000);
+        let answer = ask_with(shell("cat"), &prompt, Duration::from_secs(20)).unwrap();
+        assert!(answer.text.len() > prompt.len());
+        let answer = ask_with(shell("echo '{}'"), &prompt, Duration::from_secs(20)).unwrap();
+        assert_eq!(answer.text, "{}\n");
+        let error = ask("yes").unwrap_err();
+        assert!(error.to_string().contains("longer than 4 MiB"), "{error}");
+        let answer = ask("yes | head -c 300000 >&2; echo '{}'").unwrap();
+        assert_eq!(answer.text, "{}\n");
+    }
+
+    #[test]
+    fn the_time_limit_ends_the_program_and_what_it_started() {
+        let folder = tempfile::tempdir().unwrap();
+        let pids = folder.path().join("pids");
+        let line = format!("sleep 600 & echo $! > '{}'; wait", pids.display());
+        let started = Instant::now();
+        let error = ask_with(shell(&line), "", Duration::from_secs(1)).unwrap_err();
+        assert!(matches!(error, ModelError::Unreachable { .. }), "{error}");
+        assert!(error.to_string().contains("no answer within 1 s"), "{error}");
+        assert!(started.elapsed() < Duration::from_secs(20));
+        let pid = std::fs::read_to_string(&pids).unwrap();
+        let gone = format!(
+            "i=0; while kill -0 {0} 2>&-; do i=$((i+1)); [ $i -gt 2000 ] && exit 1; sleep 0.01; done; echo gone",
+            pid.trim()
+        );
+        assert_eq!(ask(&gone).unwrap().text, "gone\n");
+        let error = ask_with(shell("exec >&-; sleep 600"), "", Duration::from_millis(500));
+        assert!(error.unwrap_err().to_string().contains("no answer within"));
+    }
+
+    #[test]
+    fn failures_say_the_last_line() {
+        let error = ask("echo first >&2; echo 'no such model' >&2; echo >&2; exit 3").unwrap_err();
+        assert!(matches!(error, ModelError::Refused { .. }));
+        let text = error.to_string();
+        assert!(text.ends_with("it ended with exit code 3: no such model"), "{text}");
+        assert!(matches!(ask("exit 75"), Err(ModelError::Unreachable { .. })));
+        assert!(matches!(ask("kill -9 $$"), Err(ModelError::Unreachable { .. })));
+        assert!(matches!(ask("no-such-program-here"), Err(ModelError::Settings { .. })));
+        assert!(matches!(ask("true"), Err(ModelError::Garbled { .. })));
+        let missing = vec!["no-such-program-here".to_owned()];
+        let error = ask_with(missing, "", Duration::from_secs(20)).unwrap_err();
+        let text = error.to_string();
+        assert_eq!(text, "the program `no-such-program-here` was not found");
+    }
+
+    #[test]
+    fn arguments_are_never_shown() {
+        let shown = |line: &str| shown_name("sh", &["-c".to_owned(), line.to_owned()]);
+        assert_eq!(shown("KEY=secret /usr/bin/llm --key secret"), "llm");
+        assert_eq!(shown("KEY=secret"), "sh");
+        assert_eq!(shown_name("/usr/bin/llm", &["secret".to_owned()]), "llm");
+    }
+}

@@ -1,0 +1,361 @@
+//! Settings of the models, and the one function that turns them into a [`Model`].
+//!
+//! Plain values enter, already read from flags, files and the environment by the caller; a model
+//! leaves. Nothing is opened here: a wrong key or a dead server shows at the first question. Keys
+//! stand in [`Environment`] alone and no `Debug` prints them. Where both speak, [`Config`] beats
+//! [`Environment`].
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::llm::command::Command;
+use crate::llm::offline::Offline;
+use crate::llm::replay::Replay;
+use crate::llm::{Model, ModelError};
+
+/// What models can be asked through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Provider {
+    /// `openai` where a key or a host is known, else `offline` with a notice.
+    #[default]
+    Auto,
+    /// Any server with `/v1/chat/completions`.
+    Openai,
+    /// Any program: prompt on stdin, answer on stdout.
+    Command,
+    /// Recorded answers from a file.
+    Replay,
+    /// Built in rules, no model.
+    Offline,
+}
+
+impl Provider {
+    /// Every provider, in the order of help texts.
+    pub const ALL: [Provider; 5] =
+        [Provider::Auto, Provider::Openai, Provider::Command, Provider::Replay, Provider::Offline];
+
+    /// The name in settings and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Provider::Auto => "auto",
+            Provider::Openai => "openai",
+            Provider::Command => "command",
+            Provider::Replay => "replay",
+            Provider::Offline => "offline",
+        }
+    }
+}
+
+impl fmt::Display for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Provider {
+    type Err = ModelError;
+
+    fn from_str(text: &str) -> Result<Provider, ModelError> {
+        from_name(text, "provider", &Provider::ALL.map(|p| (p.as_str(), p)))
+    }
+}
+
+/// How a server is told that the answer must be JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum StructuredOutput {
+    /// The strictest that the server takes, found out by asking.
+    #[default]
+    Auto,
+    /// `response_format` with the schema, and nothing else where it is refused.
+    JsonSchema,
+    /// `response_format` without a schema, which then stands in the prompt.
+    JsonObject,
+    /// Only the prompt says so.
+    Plain,
+}
+
+impl StructuredOutput {
+    /// Every way, strictest first.
+    pub const ALL: [StructuredOutput; 4] = [
+        StructuredOutput::Auto,
+        StructuredOutput::JsonSchema,
+        StructuredOutput::JsonObject,
+        StructuredOutput::Plain,
+    ];
+
+    /// The name in settings and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            StructuredOutput::Auto => "auto",
+            StructuredOutput::JsonSchema => "json_schema",
+            StructuredOutput::JsonObject => "json_object",
+            StructuredOutput::Plain => "plain",
+        }
+    }
+}
+
+impl FromStr for StructuredOutput {
+    type Err = ModelError;
+
+    fn from_str(text: &str) -> Result<StructuredOutput, ModelError> {
+        let known = StructuredOutput::ALL.map(|s| (s.as_str(), s));
+        from_name(text, "way of structured output", &known)
+    }
+}
+
+fn from_name<T: Copy>(text: &str, what: &str, known: &[(&'static str, T)]) -> Result<T, ModelError> {
+    let folded = text.trim().to_lowercase();
+    if let Some((_, value)) = known.iter().find(|(name, _)| *name == folded) {
+        return Ok(*value);
+    }
+    let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+    let problem = match similar::get_close_matches(folded.as_str(), &names, 1, 0.5).first() {
+        Some(nearest) => format!("`{}` is not a {what}; the nearest is `{nearest}`", text.trim()),
+        None => format!("`{}` is not a {what}", text.trim()),
+    };
+    Err(ModelError::Settings { problem, hint: format!("use one of `{}`", names.join("`, `")) })
+}
+
+/// What the settings say of models.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// Through what models are asked. Default: [`Provider::Auto`].
+    pub provider: Provider,
+    /// The model's name, as the server knows it. Default: `gpt-4.1-mini` at OpenAI, at other
+    /// servers what they choose themselves.
+    pub model: Option<String>,
+    /// The server of `openai`, with or without `/v1`. Default: OpenAI's.
+    pub base_url: Option<String>,
+    /// The program of `command` and its arguments; see [`shell`] for a single string. Default: none.
+    pub command: Vec<String>,
+    /// The file of `replay`. Default: none.
+    pub replay: Option<PathBuf>,
+    /// The time limit of a whole question, retries and waiting included. Default: 60 s.
+    pub timeout: Duration,
+    /// How often a request is repeated after what may pass. Default: 2.
+    pub max_retries: u32,
+    /// The wait before the first retry; it doubles with each further one, and up to half of it is
+    /// taken off by chance. Default: 500 ms.
+    pub retry_delay: Duration,
+    /// How long an answer may be, in tokens. Default: 500.
+    pub max_output_tokens: u32,
+    /// How freely the model words its answer. Default: 0.
+    pub temperature: f64,
+    /// How JSON is asked for. Default: [`StructuredOutput::Auto`].
+    pub structured_output: StructuredOutput,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            provider: Provider::Auto,
+            model: None,
+            base_url: None,
+            command: Vec::new(),
+            replay: None,
+            timeout: Duration::from_secs(60),
+            max_retries: 2,
+            retry_delay: Duration::from_millis(500),
+            max_output_tokens: 500,
+            temperature: 0.0,
+            structured_output: StructuredOutput::Auto,
+        }
+    }
+}
+
+/// The command of a single string, as a shell would run it.
+pub fn shell(line: &str) -> Vec<String> {
+    vec!["sh".to_owned(), "-c".to_owned(), line.to_owned()]
+}
+
+/// What the caller found in the process environment. Empty values count as absent.
+#[derive(Clone, Default)]
+pub struct Environment {
+    /// `OPENAI_API_KEY`
+    pub openai_api_key: Option<SecretString>,
+    /// `OPENAI_BASE_URL`
+    pub openai_base_url: Option<String>,
+    /// `OPENAI_MODEL`
+    pub openai_model: Option<String>,
+}
+
+impl Environment {
+    /// The key, where there is one that is not blank.
+    pub fn openai_key(&self) -> Option<SecretString> {
+        let key = self.openai_api_key.as_ref()?.expose_secret().trim();
+        (!key.is_empty()).then(|| SecretString::from(key))
+    }
+}
+
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let key = self.openai_api_key.as_ref().map(|_| format_args!("****"));
+        f.debug_struct("Environment")
+            .field("openai_api_key", &key)
+            .field("openai_base_url", &self.openai_base_url)
+            .field("openai_model", &self.openai_model)
+            .finish()
+    }
+}
+
+/// A model, and what the person should know about the choice.
+pub struct Choice {
+    /// Whom to ask.
+    pub model: Box<dyn Model>,
+    /// One line for stderr.
+    pub notice: Option<String>,
+}
+
+impl fmt::Debug for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Choice").field("model", &self.model.name()).field("notice", &self.notice).finish()
+    }
+}
+
+/// The model that the settings ask for. `seed` decides the jitter of retries.
+///
+/// # Errors
+///
+/// [`ModelError::Settings`] where the settings cannot work.
+pub fn choose(config: &Config, environment: &Environment, seed: u64) -> Result<Choice, ModelError> {
+    let silent = |model| Choice { model, notice: None };
+    match config.provider {
+        Provider::Auto if knows_server(config, environment) => openai(config, environment, seed).map(silent),
+        Provider::Auto => Ok(Choice {
+            model: Box::new(Offline),
+            notice: Some(
+                "no model configured: memories are drawn from the game's text by rules \
+                 (provider `offline`)"
+                    .to_owned(),
+            ),
+        }),
+        Provider::Openai => openai(config, environment, seed).map(silent),
+        Provider::Command => Ok(silent(Box::new(Command::new(config)?))),
+        Provider::Replay => match &config.replay {
+            Some(path) => Ok(silent(Box::new(Replay::new(path)))),
+            None => Err(ModelError::Settings {
+                problem: "provider `replay` has no file".to_owned(),
+                hint: "set `replay` under `[llm]` to a JSONL file of recorded answers".to_owned(),
+            }),
+        },
+        Provider::Offline => Ok(silent(Box::new(Offline))),
+    }
+}
+
+fn knows_server(config: &Config, environment: &Environment) -> bool {
+    environment.openai_key().is_some()
+        || text_of(&config.base_url).is_some()
+        || text_of(&environment.openai_base_url).is_some()
+}
+
+/// A setting that says something.
+pub(super) fn text_of(setting: &Option<String>) -> Option<&str> {
+    setting.as_deref().map(str::trim).filter(|text| !text.is_empty())
+}
+
+#[cfg(feature = "llm")]
+fn openai(config: &Config, environment: &Environment, seed: u64) -> Result<Box<dyn Model>, ModelError> {
+    Ok(Box::new(crate::llm::openai::OpenAi::new(config, environment, seed)?))
+}
+
+#[cfg(not(feature = "llm"))]
+fn openai(_: &Config, _: &Environment, _: u64) -> Result<Box<dyn Model>, ModelError> {
+    Err(ModelError::Settings {
+        problem: "this build has no provider `openai`".to_owned(),
+        hint: "build with `cargo install memories --features llm`, or set `provider` to `command`".to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(provider: Provider) -> Config {
+        Config { provider, ..Config::default() }
+    }
+
+    #[test]
+    fn names_read_back() {
+        for provider in Provider::ALL {
+            assert_eq!(provider.as_str().parse::<Provider>().unwrap(), provider);
+        }
+        for way in StructuredOutput::ALL {
+            assert_eq!(way.as_str().parse::<StructuredOutput>().unwrap(), way);
+        }
+        assert_eq!(" OpenAI ".parse::<Provider>().unwrap(), Provider::Openai);
+    }
+
+    #[test]
+    fn a_wrong_name_is_answered_with_the_nearest() {
+        let error = "opnai".parse::<Provider>().unwrap_err();
+        assert_eq!(error.to_string(), "`opnai` is not a provider; the nearest is `openai`");
+        let error = "zzz".parse::<Provider>().unwrap_err();
+        assert_eq!(error.to_string(), "`zzz` is not a provider");
+        let ModelError::Settings { hint, .. } = error else { panic!("not settings") };
+        assert_eq!(hint, "use one of `auto`, `openai`, `command`, `replay`, `offline`");
+    }
+
+    #[test]
+    fn auto_without_key_and_host_is_offline_and_says_so() {
+        let blank = Environment {
+            openai_api_key: Some(SecretString::from("  ")),
+            openai_base_url: Some(String::new()),
+            openai_model: Some("m".to_owned()),
+        };
+        for environment in [Environment::default(), blank] {
+            let choice = choose(&Config::default(), &environment, 1).unwrap();
+            assert!(choice.model.name().starts_with("offline"));
+            assert!(choice.notice.unwrap().contains("no model configured"));
+        }
+        let choice = choose(&with(Provider::Offline), &Environment::default(), 1).unwrap();
+        assert!(choice.notice.is_none());
+    }
+
+    #[cfg(feature = "llm")]
+    #[test]
+    fn auto_takes_a_key_or_a_host() {
+        let key = Environment {
+            openai_api_key: Some(SecretString::from("sk-1234567890")),
+            ..Environment::default()
+        };
+        let choice = choose(&Config::default(), &key, 1).unwrap();
+        assert_eq!(choice.model.name(), "openai/gpt-4.1-mini");
+        assert!(choice.notice.is_none());
+        let host = Config {
+            base_url: Some("http://localhost:8080".to_owned()),
+            model: Some("qwen".to_owned()),
+            ..Config::default()
+        };
+        let choice = choose(&host, &Environment::default(), 1).unwrap();
+        assert_eq!(choice.model.name(), "openai/qwen");
+    }
+
+    #[cfg(not(feature = "llm"))]
+    #[test]
+    fn without_the_feature_openai_says_how_to_build() {
+        let error = choose(&with(Provider::Openai), &Environment::default(), 1).unwrap_err();
+        assert!(matches!(error, ModelError::Settings { hint, .. } if hint.contains("--features llm")));
+    }
+
+    #[test]
+    fn what_a_provider_lacks_is_told() {
+        for provider in [Provider::Command, Provider::Replay] {
+            let error = choose(&with(provider), &Environment::default(), 1).unwrap_err();
+            assert!(matches!(error, ModelError::Settings { .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn debug_never_shows_the_key() {
+        let environment = Environment {
+            openai_api_key: Some(SecretString::from("sk-very-secret")),
+            ..Environment::default()
+        };
+        let shown = format!("{environment:?}");
+        assert!(shown.contains("****") && !shown.contains("very-secret"), "{shown}");
+    }
+}

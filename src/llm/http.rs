@@ -1,0 +1,280 @@
+//! One bounded POST: JSON goes out, status and body come back before the deadline.
+//!
+//! Here stands what every HTTP provider needs alike: a client that is built at the first request,
+//! no redirects (they could carry the key to another host), a limit on the body, the pauses
+//! between retries, the reading of error texts, and the key's removal from whatever is shown.
+
+use std::io::Read;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use reqwest::Url;
+use reqwest::blocking::{Client, RequestBuilder, Response};
+use reqwest::header::{AUTHORIZATION, HeaderValue, LOCATION, RETRY_AFTER};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+
+use crate::llm::one_line;
+
+/// The longest body that is read.
+const BODY_LIMIT: u64 = 4 * 1024 * 1024;
+
+/// A client for one server.
+#[derive(Debug)]
+pub(super) struct Http {
+    client: OnceLock<Client>,
+    loopback: bool,
+}
+
+/// What a server sent back.
+#[derive(Debug)]
+pub(super) struct Reply {
+    /// HTTP status.
+    pub status: u16,
+    /// How long the server asks to wait.
+    pub retry_after: Option<Duration>,
+    /// Where it redirects to.
+    pub location: Option<String>,
+    /// The body, as far as it is text.
+    pub body: String,
+}
+
+/// Why nothing usable came back.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// The client cannot be built.
+    Setup(String),
+    /// The deadline passed.
+    TooLate,
+    /// The connection failed or broke: trying again may help.
+    Broken(String),
+    /// The body goes beyond the limit.
+    TooLong,
+}
+
+impl Http {
+    /// A client for the server of `url`; a proxy is never asked for one on this machine.
+    pub fn new(url: &Url) -> Http {
+        let loopback = match url.host_str() {
+            Some("localhost" | "[::1]") => true,
+            Some(host) => host.starts_with("127.") && host.parse::<std::net::Ipv4Addr>().is_ok(),
+            None => false,
+        };
+        Http { client: OnceLock::new(), loopback }
+    }
+
+    /// Posts `body` and reads the whole reply, all before `deadline`.
+    pub fn post(
+        &self,
+        url: &Url,
+        key: Option<&SecretString>,
+        body: &Value,
+        deadline: Instant,
+    ) -> Result<Reply, Fault> {
+        let mut request = self.client()?.post(url.clone()).json(body);
+        if let Some(key) = key {
+            request = request.header(AUTHORIZATION, bearer(key)?);
+        }
+        let response = send(request, deadline)?;
+        let header = |name| {
+            let value: Option<&HeaderValue> = response.headers().get(name);
+            value.and_then(|value| value.to_str().ok()).map(str::to_owned)
+        };
+        let (status, location) = (response.status().as_u16(), header(LOCATION));
+        let retry_after = header(RETRY_AFTER).and_then(|text| parse_retry_after(&text));
+        Ok(Reply { status, retry_after, location, body: read_body(response, deadline)? })
+    }
+
+    fn client(&self) -> Result<&Client, Fault> {
+        if let Some(client) = self.client.get() {
+            return Ok(client);
+        }
+        // An error means that a provider is installed already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut builder = Client::builder()
+            .user_agent(concat!("memories/", env!("CARGO_PKG_VERSION")))
+            .redirect(reqwest::redirect::Policy::none());
+        if self.loopback {
+            builder = builder.no_proxy();
+        }
+        let client = builder.build().map_err(|error| Fault::Setup(causes(&error)))?;
+        Ok(self.client.get_or_init(|| client))
+    }
+}
+
+fn bearer(key: &SecretString) -> Result<HeaderValue, Fault> {
+    let mut value = HeaderValue::from_str(&format!("Bearer {}", key.expose_secret()))
+        .map_err(|_| Fault::Setup("the key holds characters that no header can".to_owned()))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+fn send(request: RequestBuilder, deadline: Instant) -> Result<Response, Fault> {
+    let remaining = remaining(deadline).ok_or(Fault::TooLate)?;
+    request.timeout(remaining).send().map_err(|error| {
+        if error.is_timeout() {
+            Fault::TooLate
+        } else if error.is_builder() {
+            Fault::Setup(causes(&error.without_url()))
+        } else {
+            Fault::Broken(causes(&error.without_url()))
+        }
+    })
+}
+
+/// Reads in pieces, so that a server that trickles cannot outlast the deadline.
+fn read_body(response: Response, deadline: Instant) -> Result<String, Fault> {
+    let mut body = Vec::new();
+    let mut piece = vec![0; 64 * 1024];
+    let mut limited = response.take(BODY_LIMIT + 1);
+    loop {
+        remaining(deadline).ok_or(Fault::TooLate)?;
+        match limited.read(&mut piece) {
+            Ok(0) => break,
+            Ok(length) => body.extend_from_slice(&piece[..length]),
+            Err(error) if remaining(deadline).is_none() || is_timeout(&error) => {
+                return Err(Fault::TooLate);
+            }
+            Err(_) => return Err(Fault::Broken("the answer broke off".to_owned())),
+        }
+    }
+    if body.len() as u64 > BODY_LIMIT {
+        return Err(Fault::TooLong);
+    }
+    Ok(String::from_utf8_lossy(&body).into_owned())
+}
+
+fn is_timeout(error: &std::io::Error) -> bool {
+    let inner = error.get_ref().and_then(|e| e.downcast_ref::<reqwest::Error>());
+    error.kind() == std::io::ErrorKind::TimedOut || inner.is_some_and(reqwest::Error::is_timeout)
+}
+
+/// What is left until the deadline, or `None` when it has passed.
+pub(super) fn remaining(deadline: Instant) -> Option<Duration> {
+    deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
+}
+
+/// An error with its causes, for it is the last that tells what happened.
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let more = cause.to_string();
+        if !text.ends_with(&more) {
+            text = format!("{text}: {more}");
+        }
+        source = cause.source();
+    }
+    one_line(&text)
+}
+
+/// `Retry-After` in seconds; the form with a date is not read.
+fn parse_retry_after(text: &str) -> Option<Duration> {
+    let seconds: f64 = text.trim().parse().ok()?;
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+/// The wait before retry `number` (from 0): doubled each time, up to half taken off by chance.
+pub(super) fn backoff(first: Duration, number: u32, seed: u64) -> Duration {
+    let whole = first
+        .saturating_mul(1_u32.checked_shl(number).unwrap_or(u32::MAX))
+        .min(Duration::from_secs(24 * 60 * 60));
+    let share = mix(seed.wrapping_add(u64::from(number))) >> 11;
+    whole.mul_f64((1.0 - share as f64 / (1_u64 << 54) as f64).clamp(0.5, 1.0))
+}
+
+/// SplitMix64's mixing of a counter into bits that look random.
+fn mix(seed: u64) -> u64 {
+    let mut bits = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}
+
+/// A text without the key.
+pub(super) fn scrub(text: &str, key: Option<&SecretString>) -> String {
+    match key.map(|key| key.expose_secret()) {
+        // Shorter ones are place-holders that local servers are given.
+        Some(key) if key.len() >= 4 => text.replace(key, "****"),
+        _ => text.to_owned(),
+    }
+}
+
+/// What an error body says, on one line: the known shapes of servers and gateways, else its
+/// beginning.
+pub(super) fn error_text(body: &str) -> String {
+    let Ok(value) = serde_json::from_str::<Value>(body) else {
+        return one_line(&html_title(body).unwrap_or_else(|| body.to_owned()));
+    };
+    let places = ["/error/message", "/choices/0/error/message", "/error", "/message", "/detail"];
+    let said = places.iter().find_map(|place| match value.pointer(place) {
+        Some(Value::String(text)) if !text.trim().is_empty() => Some(text.clone()),
+        Some(Value::Array(items)) if !items.is_empty() => Some(Value::from(items.clone()).to_string()),
+        _ => None,
+    });
+    one_line(&said.unwrap_or_else(|| value.to_string()))
+}
+
+fn html_title(body: &str) -> Option<String> {
+    let lower = body.to_ascii_lowercase();
+    let start = lower.find("<title>")? + "<title>".len();
+    let end = start + lower[start..].find("</title>")?;
+    Some(body[start..end].to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_double_and_are_the_same_for_the_same_seed() {
+        let first = Duration::from_millis(100);
+        for number in 0..4 {
+            let whole = first * 2_u32.pow(number);
+            for seed in 0..50 {
+                let pause = backoff(first, number, seed);
+                assert!(pause <= whole && pause >= whole / 2, "{pause:?}");
+                assert_eq!(pause, backoff(first, number, seed));
+            }
+        }
+        assert_ne!(backoff(first, 0, 1), backoff(first, 0, 2));
+        assert!(backoff(first, 400, 1) > first);
+        assert!(backoff(Duration::MAX, 3, 1) < Duration::MAX);
+    }
+
+    #[test]
+    fn retry_after_in_seconds() {
+        assert_eq!(parse_retry_after(" 2 "), Some(Duration::from_secs(2)));
+        assert_eq!(parse_retry_after("0.5"), Some(Duration::from_millis(500)));
+        for text in ["", "-1", "NaN", "Fri, 31 Dec 1999 23:59:59 GMT"] {
+            assert_eq!(parse_retry_after(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn error_texts_of_servers() {
+        for (body, said) in [
+            (r#"{"error": {"message": "no such model", "code": "x"}}"#, "no such model"),
+            (
+                r#"{"error": "'response_format.type' must be 'text'"}"#,
+                "'response_format.type' must be 'text'",
+            ),
+            (r#"{"object": "error", "message": "too long", "code": 400}"#, "too long"),
+            (r#"{"detail": [{"loc": ["body"]}]}"#, r#"[{"loc":["body"]}]"#),
+            (r#"{"other": 1}"#, r#"{"other":1}"#),
+            ("<html><head><title>502 Bad Gateway</title></head></html>", "502 Bad Gateway"),
+            ("bad\u{1b}[31m\n  things", "bad [31m things"),
+            ("", ""),
+        ] {
+            assert_eq!(error_text(body), said);
+        }
+        assert_eq!(error_text(&"x".repeat(1000)).chars().count(), 301);
+    }
+
+    #[test]
+    fn the_key_is_taken_out() {
+        let key = SecretString::from("sk-abc");
+        assert_eq!(scrub("key sk-abc, sk-abc", Some(&key)), "key ****, ****");
+        assert_eq!(scrub("text", None), "text");
+    }
+}
