@@ -5,6 +5,8 @@
 //! reads the environment or a clock; keys and hosts arrive in [`Config`]. Nothing is opened (no
 //! socket, no certificate store, no thread) before the first question.
 
+pub mod offline;
+
 use serde::Serialize;
 use serde_json::Value;
 
