@@ -117,11 +117,19 @@ pub(super) fn find_title<'a>(memories: &'a [Known], title: &str) -> Option<&'a K
     memories.iter().find(|known| same_title(&known.title, title))
 }
 
-/// Whether a title or text names the action, without regard to case and surplus space.
+/// Whether a title or text names the action in whole words, without regard to case and surplus
+/// space.
 pub(super) fn names_action(known: &Known, action: &str) -> bool {
     let action = fold_action(action);
-    !action.is_empty()
-        && (fold_action(&known.title).contains(&action) || fold_action(&known.text).contains(&action))
+    let names = |text: &str| {
+        let text = fold_action(text);
+        text.match_indices(&action).any(|(at, found)| {
+            let before = text[..at].chars().next_back();
+            let after = text[at + found.len()..].chars().next();
+            !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
+        })
+    };
+    !action.is_empty() && (names(&known.title) || names(&known.text))
 }
 
 fn read_place(value: &Value) -> Option<Place> {

@@ -13,6 +13,7 @@ const PLACE: &str = "Place and ways";
 const ITEMS: &str = "Items found here";
 
 const MAX_SIGHTS_CHARS: usize = 100;
+const MAX_SCENERY_CHARS: usize = 60;
 const MAX_DARK_CHARS: usize = 60;
 const MAX_WAYS: usize = 10;
 const MAX_ITEMS: usize = 6;
@@ -67,15 +68,21 @@ impl PlaceText {
     }
 }
 
+/// Whether a memory says that the place is dark without a light, though it was seen lit once.
+pub(super) fn is_dark_without_light(memories: &[Known]) -> bool {
+    memories.iter().any(|known| known.text.contains(DARK_NOTE))
+}
+
 /// What the reply shows of the place where the player is now, if that is not known yet and more
 /// than scenery.
 pub(super) fn judge_sights(facts: &Facts, reply: &Reply) -> Option<Decision> {
     judge_description(facts, reply, NOTABLE)
 }
 
-/// The same for mere scenery, for a place of which nothing at all is known.
+/// The same for mere scenery, on arrival at a place of which nothing at all is known.
 pub(super) fn judge_scenery(facts: &Facts, reply: &Reply) -> Option<Decision> {
-    if !facts.memories_here().is_empty() {
+    let arrives = facts.first_visit || facts.moved();
+    if !arrives || !facts.memories_here().is_empty() {
         return None;
     }
     judge_description(facts, reply, SCENERY)
@@ -100,8 +107,7 @@ fn judge_description(facts: &Facts, reply: &Reply, least: i32) -> Option<Decisio
         };
         "the place is dark"
     } else if place.unseen || place.sights.is_empty() {
-        let least = if place.unseen { SCENERY } else { least };
-        let chosen = choose_sights(&shown, least);
+        let chosen = choose_sights(&shown, if place.unseen { SCENERY } else { least });
         if chosen.is_empty() {
             return None;
         }
@@ -200,6 +206,7 @@ fn choose_sights(statements: &[&Piece], least: i32) -> String {
     chosen.sort_unstable();
     let pieces: Vec<&Piece> = chosen.into_iter().map(|index| statements[index]).collect();
     end_sentence(&upper_first(&match pieces.as_slice() {
+        [alone] if least < NOTABLE => cut(&alone.text, MAX_SCENERY_CHARS),
         [alone] => cut_sight(&alone.text),
         several => first_that_fit(several, MAX_SIGHTS_CHARS),
     }))
@@ -229,7 +236,7 @@ fn rate_sight(text: &str, listed: bool) -> i32 {
     let is_here =
         has(&[" here "]) && opens(&[" there is ", " there are ", " a ", " an ", " some ", " several "]);
     if is_here || has(THINGS) || opens(PLACINGS) || (listed && names_thing) {
-        rate += if listed { 5 } else { 3 };
+        rate += (if listed { 5 } else { 3 }) + i32::from(is_here);
     }
     if has(OPENINGS) && !has(&[" no door", " no window"]) {
         rate += 2;
@@ -302,7 +309,7 @@ impl Pairs {
     }
 
     fn has_target(&self, target: &str) -> bool {
-        self.0.iter().any(|(_, known)| known == target)
+        self.0.iter().any(|(_, known)| known == target || is_same_place(known, target))
     }
 
     /// Whether another action leads to a place of the same name.

@@ -6,7 +6,7 @@
 
 use super::facts::{Facts, Known, find_title, names_action};
 use super::sentences::{
-    Piece, Reply, cut, end_sentence, first_that_fit, is_obituary, is_refusal, upper_first,
+    Kind, Piece, Reply, cut, end_sentence, first_that_fit, is_dark, is_obituary, is_refusal, upper_first,
 };
 use super::words;
 use super::{Decision, Draft, MAX_TEXT_CHARS, MAX_TITLE_CHARS, places};
@@ -19,14 +19,15 @@ pub(super) fn decide(facts: &Facts, reply: &Reply) -> Decision {
     judge_death(facts, reply)
         .or_else(|| judge_theft(facts, reply))
         .or_else(|| judge_score(facts, reply))
+        .or_else(|| judge_detour(facts, reply))
         .or_else(|| places::judge_sights(facts, reply))
         .or_else(|| places::judge_ways(facts))
         .or_else(|| places::judge_gains(facts))
         .or_else(|| judge_loss(facts, reply))
         .or_else(|| judge_blow(facts, reply))
         .or_else(|| judge_change(facts, reply))
-        .or_else(|| judge_reading(facts, reply))
         .or_else(|| places::judge_scenery(facts, reply))
+        .or_else(|| judge_reading(facts, reply))
         .unwrap_or(Decision::Decline(if facts.first_visit {
             "a new place, but the reply says nothing of it"
         } else {
@@ -50,8 +51,7 @@ fn judge_death(facts: &Facts, reply: &Reply) -> Option<Decision> {
         });
     }
     let killer = find_killer(&cause);
-    let was_dark =
-        facts.memories.iter().any(|known| super::sentences::is_dark(&known.text) && known.tentative);
+    let was_dark = facts.memories.iter().any(|known| is_dark(&known.text) && known.tentative);
     let after = if action.is_empty() { String::new() } else { format!(" after {action}") };
     let by = match &killer {
         Some(killer) => format!(" by {killer}"),
@@ -59,8 +59,11 @@ fn judge_death(facts: &Facts, reply: &Reply) -> Option<Decision> {
         None => String::new(),
     };
     let advice = match &killer {
-        Some(killer) => format!("Do not stay near the {killer} unprepared"),
+        Some(killer) => format!("Beware of the {killer} here"),
         None if was_dark => "Do not go on here without a light".to_owned(),
+        None if places::is_dark_without_light(&facts.memories) => {
+            format!("Avoid `{action}` here without a light")
+        }
         None => format!("Avoid `{action}` here"),
     };
     let cause = if cause.is_empty() { "You died".to_owned() } else { cause };
@@ -73,8 +76,7 @@ fn find_cause(reply: &Reply) -> String {
     let pieces = reply.before_banner();
     let tells =
         |piece: &&Piece| piece.text.len() > 12 && !is_refusal(&piece.text) && !is_obituary(&piece.text);
-    let said: Vec<&Piece> =
-        pieces.iter().filter(|piece| piece.kind == super::sentences::Kind::Sentence).collect();
+    let said: Vec<&Piece> = pieces.iter().filter(|piece| piece.kind == Kind::Sentence).collect();
     let told: Vec<&Piece> = said.iter().copied().filter(tells).collect();
     let Some(last) = told.last() else {
         return said.last().map(|piece| cut(&piece.text, 150)).unwrap_or_default();
@@ -151,6 +153,26 @@ fn judge_score(facts: &Facts, reply: &Reply) -> Option<Decision> {
     Some(Draft::new(category, importance, title, text).because("the score changed"))
 }
 
+/// Carried on from the place that the way led to.
+fn judge_detour(facts: &Facts, reply: &Reply) -> Option<Decision> {
+    let said = reply.detour();
+    if !facts.moved() || said.is_empty() {
+        return None;
+    }
+    let last = &said[said.len().saturating_sub(2)..];
+    let mut told: Vec<&Piece> = last.iter().copied().filter(|piece| piece.text.len() > 12).collect();
+    if told.is_empty() {
+        told = last.to_vec();
+    }
+    let target = facts.after.as_ref().map(|place| cut(&place.name, 30)).unwrap_or_default();
+    let text = format!("{} You end up at {target}.", first_that_fit(&told, 160));
+    let title = format!("{} does not end there", cut(&action_title(facts), MAX_ACTION_CHARS));
+    if find_title(&facts.memories, &title).is_some() {
+        return Some(Decision::Decline("it is known where this ends"));
+    }
+    Some(Draft::new("DANGER", 550, title, text).tentative(true).because("the way led on to another place"))
+}
+
 /// What was given away on purpose, and what went without being named.
 fn split_losses(facts: &Facts) -> (Vec<&str>, Vec<&str>) {
     let action = facts.action.to_lowercase();
@@ -191,6 +213,9 @@ fn judge_blow(facts: &Facts, reply: &Reply) -> Option<Decision> {
     if said.is_empty() || !is_noteworthy(facts) {
         return None;
     }
+    if reply.sentences().first().is_some_and(|first| is_refusal(&first.text)) {
+        return Some(Decision::Decline("the reply reads as a refusal"));
+    }
     let title = action_title(facts);
     let text = first_that_fit(&said, 130);
     if words::is_decisive(&text) {
@@ -230,6 +255,10 @@ fn judge_change(facts: &Facts, reply: &Reply) -> Option<Decision> {
             return Some(Decision::Decline("what this does is known"));
         }
         _ => {}
+    }
+    if words::is_taking(&facts.action) {
+        let text = first_that_fit(&said[..said.len().min(1)], 130);
+        return Some(Draft::new("FAILURE", 400, title, text).because("it could not be taken"));
     }
     if let Some(twin) = facts.memories.iter().find(|known| is_same_effect(known, &text)) {
         return Some(match also(twin, &facts.action) {

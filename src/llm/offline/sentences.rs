@@ -76,12 +76,23 @@ impl Reply {
         self.pieces.iter().any(|piece| matches!(piece.kind, Kind::Title | Kind::OtherTitle))
     }
 
-    /// Statements before the name of the place, or before all goes dark: what happened on the way.
+    /// Statements before the name of any place, or before all goes dark: what happened on the way.
     pub(super) fn events(&self) -> Vec<&Piece> {
+        let titled =
+            self.pieces.iter().position(|piece| matches!(piece.kind, Kind::Title | Kind::OtherTitle));
+        let end = titled.filter(|_| self.title_index().is_some());
         let dark = || self.pieces.iter().position(|piece| is_dark(&piece.text));
-        let end = self.title_index().or_else(dark).unwrap_or(0);
-        let said = self.pieces[..end].iter().filter(|piece| piece.kind == Kind::Sentence);
-        said.filter(|piece| !is_refusal(&piece.text)).collect()
+        let said = self.pieces[..end.or_else(dark).unwrap_or(0)].iter();
+        said.filter(|piece| piece.kind == Kind::Sentence && !is_refusal(&piece.text)).collect()
+    }
+
+    /// Sentences under another title before the name of the place: what happened at a place that
+    /// the player passed without staying.
+    pub(super) fn detour(&self) -> Vec<&Piece> {
+        let Some(end) = self.title_index() else { return Vec::new() };
+        let other = self.pieces[..end].iter().position(|piece| piece.kind == Kind::OtherTitle);
+        let said = self.pieces[other.unwrap_or(end)..end].iter();
+        said.filter(|piece| piece.kind == Kind::Sentence).collect()
     }
 
     /// Sentences before the banner of the end, or all of them.
@@ -113,8 +124,13 @@ fn join_lines(reply: &str, names: &[&str]) -> Vec<Line> {
         let indented = raw.starts_with("  ") || raw.starts_with('\t');
         let joined = match lines.last_mut() {
             Some(last) if indented && (last.text.ends_with(':') || last.items > 0) => {
-                last.text.push_str(if last.items > 0 && !last.text.ends_with(':') { ", " } else { " " });
-                last.text.push_str(&lower_first(&text));
+                last.text.push_str(if last.items > 0 && !last.text.ends_with([':', '.', '!', '?']) {
+                    ", "
+                } else {
+                    " "
+                });
+                let goes_on = !last.text.ends_with(['.', '!', '?']);
+                last.text.push_str(&if goes_on { lower_first(&text) } else { text.clone() });
                 last.items += 1;
                 true
             }
@@ -350,7 +366,7 @@ pub(super) fn cut(text: &str, limit: usize) -> String {
 
 /// A text that ends as a sentence does.
 pub(super) fn end_sentence(text: &str) -> String {
-    let ended = text.ends_with(['.', '!', '?', '…', '"', '”', '\'']);
+    let ended = text.is_empty() || text.ends_with(['.', '!', '?', '…', '"', '”', '\'']);
     if ended { text.to_owned() } else { format!("{text}.") }
 }
 

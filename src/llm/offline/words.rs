@@ -136,6 +136,11 @@ pub(super) fn is_placing(action: &str) -> bool {
     )
 }
 
+/// Whether the action tries to pick something up.
+pub(super) fn is_taking(action: &str) -> bool {
+    has_verb(action, &["take", "get", "pick", "grab", "carry"])
+}
+
 /// Whether the action lets go of something on purpose.
 pub(super) fn is_letting_go(action: &str) -> bool {
     is_placing(action)
