@@ -4,8 +4,8 @@
 //! The same facts always give the same answer, nothing is opened, nothing costs, and nothing is
 //! claimed that the reply or the game's state does not show.
 //!
-//! [`facts`] reads the turn, [`sentences`] takes the reply apart, [`words`] knows what actions are
-//! called, [`rules`] decides on events and [`places`] on what a place holds and where it leads.
+//! `facts` reads the turn, `sentences` takes the reply apart, `words` knows what actions are
+//! called, `rules` decides on events and `places` on what a place holds and where it leads.
 
 mod facts;
 mod places;
