@@ -25,6 +25,8 @@ pub use config::{Choice, Config, Environment, Provider, StructuredOutput, choose
 
 use std::time::{Duration, Instant};
 
+pub mod offline;
+
 use serde::Serialize;
 use serde_json::Value;
 

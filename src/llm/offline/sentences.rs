@@ -1,0 +1,388 @@
+//! A game's reply, taken apart into title lines and sentences.
+//!
+//! In: the reply and the names of the places it may be headed with. Out: sentences in their order,
+//! each with the number of its line, and where the title lines stood. The sentences are the game's
+//! own words; only white space, wrapped lines and printed lists are put in order.
+
+/// What a piece of a reply is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The name of the place arrived at, on a line of its own.
+    Title,
+    /// Another line that looks like a title.
+    OtherTitle,
+    /// A banner that tells of the end: `**** You have died ****`.
+    Banner,
+    /// A sentence.
+    Sentence,
+}
+
+/// A piece of a reply.
+#[derive(Debug, Clone)]
+pub(super) struct Piece {
+    /// What it is.
+    pub(super) kind: Kind,
+    /// Its text, on one line.
+    pub(super) text: String,
+    /// The line it stood on, counted after wrapped lines were joined.
+    pub(super) line: usize,
+}
+
+/// A reply taken apart.
+#[derive(Debug, Clone)]
+pub(super) struct Reply {
+    /// Its pieces in their order.
+    pub(super) pieces: Vec<Piece>,
+}
+
+impl Reply {
+    /// Takes a reply apart. The last of the names is that of the place arrived at.
+    pub(super) fn new(reply: &str, names: &[&str]) -> Reply {
+        let lines = join_lines(reply, names);
+        let mut pieces = Vec::new();
+        for (number, line) in lines.iter().enumerate() {
+            let starts_block = number == 0 || line.after_blank;
+            let is_last = number + 1 == lines.len();
+            let kind = kind_of(&line.text, names, starts_block && !is_last);
+            match kind {
+                Kind::Sentence if is_aside(&line.text) => {}
+                Kind::Sentence => {
+                    let sentence = |text| Piece { kind, text, line: number };
+                    pieces.extend(split_sentences(&line.text).into_iter().map(sentence));
+                }
+                _ => pieces.push(Piece { kind, text: line.text.clone(), line: number }),
+            }
+        }
+        Reply { pieces }
+    }
+
+    /// All sentences.
+    pub(super) fn sentences(&self) -> Vec<&Piece> {
+        self.pieces.iter().filter(|piece| piece.kind == Kind::Sentence).collect()
+    }
+
+    /// Sentences that neither refuse nor ask back.
+    pub(super) fn statements(&self) -> Vec<&Piece> {
+        self.sentences().into_iter().filter(|piece| !is_refusal(&piece.text)).collect()
+    }
+
+    /// Where the name of the place stands.
+    pub(super) fn title_index(&self) -> Option<usize> {
+        self.pieces.iter().rposition(|piece| piece.kind == Kind::Title)
+    }
+
+    /// Whether a line names a place or looks as if it did.
+    pub(super) fn has_title(&self) -> bool {
+        self.pieces.iter().any(|piece| matches!(piece.kind, Kind::Title | Kind::OtherTitle))
+    }
+
+    /// Statements before the name of any place, or before all goes dark: what happened on the way.
+    pub(super) fn events(&self) -> Vec<&Piece> {
+        let titled =
+            self.pieces.iter().position(|piece| matches!(piece.kind, Kind::Title | Kind::OtherTitle));
+        let end = titled.filter(|_| self.title_index().is_some());
+        let dark = || self.pieces.iter().position(|piece| is_dark(&piece.text));
+        let said = self.pieces[..end.or_else(dark).unwrap_or(0)].iter();
+        said.filter(|piece| piece.kind == Kind::Sentence && !is_refusal(&piece.text)).collect()
+    }
+
+    /// Sentences under another title before the name of the place: what happened at a place that
+    /// the player passed without staying.
+    pub(super) fn detour(&self) -> Vec<&Piece> {
+        let Some(end) = self.title_index() else { return Vec::new() };
+        let other = self.pieces[..end].iter().position(|piece| piece.kind == Kind::OtherTitle);
+        let said = self.pieces[other.unwrap_or(end)..end].iter();
+        said.filter(|piece| piece.kind == Kind::Sentence).collect()
+    }
+
+    /// Sentences before the banner of the end, or all of them.
+    pub(super) fn before_banner(&self) -> &[Piece] {
+        let end = self.pieces.iter().position(|piece| piece.kind == Kind::Banner);
+        &self.pieces[..end.unwrap_or(self.pieces.len())]
+    }
+}
+
+struct Line {
+    text: String,
+    after_blank: bool,
+    items: usize,
+}
+
+/// Lines without prompts, with wrapped lines joined and printed lists drawn into their heading.
+fn join_lines(reply: &str, names: &[&str]) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::new();
+    let mut after_blank = true;
+    for raw in reply.lines().take(400) {
+        let text = raw.split_whitespace().collect::<Vec<_>>().join(" ");
+        if text.is_empty() {
+            after_blank = true;
+            continue;
+        }
+        if text.starts_with('>') {
+            continue;
+        }
+        let indented = raw.starts_with("  ") || raw.starts_with('\t');
+        let joined = match lines.last_mut() {
+            Some(last) if indented && (last.text.ends_with(':') || last.items > 0) => {
+                last.text.push_str(if last.items > 0 && !last.text.ends_with([':', '.', '!', '?']) {
+                    ", "
+                } else {
+                    " "
+                });
+                let goes_on = !last.text.ends_with(['.', '!', '?']);
+                last.text.push_str(&if goes_on { lower_first(&text) } else { text.clone() });
+                last.items += 1;
+                true
+            }
+            Some(last) if !after_blank && is_wrapped(&last.text, &text, names) => {
+                last.text.push(' ');
+                last.text.push_str(&text);
+                true
+            }
+            _ => false,
+        };
+        if !joined {
+            lines.push(Line { text, after_blank, items: 0 });
+        }
+        after_blank = false;
+    }
+    lines
+}
+
+fn is_wrapped(line: &str, next: &str, names: &[&str]) -> bool {
+    let ended = line.ends_with(['.', '!', '?', ':', '"', '\'', ')', ']', '*', '”']);
+    let goes_on = next.starts_with(char::is_lowercase) || line.chars().count() >= 60;
+    !ended && goes_on && !is_name(line, names)
+}
+
+fn kind_of(line: &str, names: &[&str], may_be_title: bool) -> Kind {
+    let bare = strip_decoration(line);
+    let is_decorated = bare.len() < line.len();
+    let letters = bare.to_lowercase();
+    if line.starts_with("***") || (is_decorated && END_PHRASES.iter().any(|end| letters.contains(end))) {
+        return Kind::Banner;
+    }
+    if let Some(last) = names.last()
+        && is_name(line, &[last])
+    {
+        return Kind::Title;
+    }
+    let is_short = bare.chars().count() <= 40 && bare.split(' ').count() <= 6;
+    let is_open = !line.ends_with(['.', '!', '?', ':', ',', ';', '"', ')', '…', '-']);
+    let is_headed = is_decorated && line.starts_with(['[', '*', '#', '_']) && may_be_title;
+    let looks_like_one = is_short && may_be_title && (is_open || is_headed);
+    if is_name(line, names) || (looks_like_one && bare.starts_with(char::is_uppercase)) {
+        Kind::OtherTitle
+    } else {
+        Kind::Sentence
+    }
+}
+
+/// Whether a line is one of the names, perhaps decorated or followed by `(on the bed)`.
+fn is_name(line: &str, names: &[&str]) -> bool {
+    let bare = strip_decoration(line).to_lowercase();
+    names.iter().any(|name| {
+        let name = strip_decoration(name).to_lowercase();
+        let rest = bare.strip_prefix(&name);
+        !name.is_empty() && rest.is_some_and(|rest| rest.is_empty() || is_name_suffix(rest))
+    })
+}
+
+fn is_name_suffix(rest: &str) -> bool {
+    rest.chars().count() <= 30
+        && !rest.ends_with(['.', '!', '?'])
+        && (rest.starts_with(" (") || rest.starts_with(", "))
+}
+
+fn strip_decoration(text: &str) -> &str {
+    text.trim_matches(|c: char| {
+        c.is_whitespace() || matches!(c, '*' | '_' | '#' | '[' | ']' | '<' | '>' | '~' | '=')
+    })
+}
+
+/// A remark of the parser, all in brackets: `(Taken)`, `[Your score has gone up.]`.
+fn is_aside(line: &str) -> bool {
+    (line.starts_with('(') && line.ends_with(')')) || (line.starts_with('[') && line.ends_with(']'))
+}
+
+fn split_sentences(line: &str) -> Vec<String> {
+    let chars: Vec<char> = line.chars().collect();
+    let mut sentences = Vec::new();
+    let mut start = 0;
+    let mut at = 0;
+    while at < chars.len() {
+        if !matches!(chars[at], '.' | '!' | '?' | '…') {
+            at += 1;
+            continue;
+        }
+        let mut end = at + 1;
+        while end < chars.len() && matches!(chars[end], '.' | '!' | '?' | '"' | '\'' | ')' | ']' | '”' | '’')
+        {
+            end += 1;
+        }
+        let next = chars[end..].iter().find(|c| !c.is_whitespace());
+        let is_spaced = chars.get(end).is_none_or(|c| c.is_whitespace());
+        let opens = next.is_none_or(|c| !c.is_lowercase() && !matches!(c, ',' | ';'));
+        if is_spaced && opens && !is_abbreviation(&chars[start..at]) {
+            push_sentence(&mut sentences, &chars[start..end]);
+            start = end;
+        }
+        at = end;
+    }
+    push_sentence(&mut sentences, &chars[start..]);
+    sentences
+}
+
+fn push_sentence(sentences: &mut Vec<String>, chars: &[char]) {
+    let text: String = chars.iter().collect();
+    let text = text.trim();
+    if text.chars().any(char::is_alphanumeric) {
+        sentences.push(text.to_owned());
+    }
+}
+
+fn is_abbreviation(before: &[char]) -> bool {
+    let word: String = before.iter().rev().take_while(|c| c.is_alphanumeric()).collect();
+    let word: String = word.chars().rev().collect();
+    let is_initial = word.chars().count() == 1 && word.chars().all(|c| c.is_uppercase() && c != 'I');
+    is_initial || matches!(word.as_str(), "Mr" | "Mrs" | "Ms" | "Dr" | "St" | "Prof" | "Capt")
+}
+
+/// Phrases in which games announce the end of a life.
+const END_PHRASES: &[&str] = &[
+    "you have died",
+    "you are dead",
+    "you died",
+    "you're dead",
+    "you have lost",
+    "you have been killed",
+    "you die",
+    "the end",
+];
+
+/// Whether a sentence only announces that a life is over, not what ended it.
+pub(super) fn is_obituary(text: &str) -> bool {
+    let folded = text.to_lowercase();
+    END_PHRASES.iter().any(|phrase| folded.contains(phrase)) && folded.chars().count() <= 60
+        || folded.starts_with("it appears that")
+}
+
+/// Whether a sentence refuses, corrects or asks back instead of telling something.
+pub(super) fn is_refusal(text: &str) -> bool {
+    let folded = text.to_lowercase().replace('’', "'");
+    let start = folded.trim_start_matches(['"', '(', '[']);
+    let opens_so = REFUSAL_STARTS.iter().any(|phrase| start.starts_with(phrase));
+    opens_so || REFUSAL_PARTS.iter().any(|phrase| folded.contains(phrase)) || folded.ends_with('?')
+}
+
+const REFUSAL_STARTS: &[&str] = &[
+    "you can't",
+    "you cannot",
+    "you don't",
+    "you aren't",
+    "you must",
+    "you need to",
+    "you already",
+    "you'll have to",
+    "you have to",
+    "you see no",
+    "you find nothing",
+    "there's nothing",
+    "there is nothing",
+    "nothing ",
+    "i don't",
+    "i can't",
+    "i beg",
+    "that's not",
+    "that is not",
+    "that's hardly",
+    "it's not",
+    "what do you want",
+    "violence",
+    "how does one",
+];
+
+const REFUSAL_PARTS: &[&str] = &[
+    "doesn't seem to",
+    "isn't notably",
+    "has no effect",
+    "nothing special",
+    "is locked",
+    "isn't how",
+    "can't be ",
+    "cannot be ",
+    "won't budge",
+    "already have",
+    "already ",
+    "impossible to",
+    "don't appear",
+    "don't know the word",
+    "n't see any",
+    "not understand",
+    "n't understand",
+    "not recogni",
+    "too dark to",
+    "would agree with you",
+    "as you attempt",
+];
+
+/// Whether a reply says that nothing can be seen for want of light.
+pub(super) fn is_dark(text: &str) -> bool {
+    let folded = text.to_lowercase().replace(['’', '-'], " ");
+    DARK_PHRASES.iter().any(|phrase| folded.contains(phrase))
+}
+
+const DARK_PHRASES: &[&str] =
+    &["pitch black", "pitch dark", "too dark to", "it is dark here", "completely dark", "in total darkness"];
+
+/// The first sentences that fit, joined; a first one that is too long alone is cut.
+pub(super) fn first_that_fit(sentences: &[&Piece], limit: usize) -> String {
+    let mut text = String::new();
+    for piece in sentences {
+        let length = text.chars().count() + 1 + piece.text.chars().count();
+        if !text.is_empty() && length > limit {
+            break;
+        }
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(&piece.text);
+    }
+    cut(&text, limit)
+}
+
+/// A text of at most that many characters, cut between clauses or words and marked with `…`.
+pub(super) fn cut(text: &str, limit: usize) -> String {
+    let text = text.trim();
+    if text.chars().count() <= limit {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(limit.saturating_sub(1)).collect();
+    let half = head.len() / 2;
+    let clause = head.rfind([',', ';']).filter(|at| *at > half);
+    let end = clause.or_else(|| head.rfind(' ').filter(|at| *at > half)).unwrap_or(head.len());
+    format!("{}…", head[..end].trim_end_matches([' ', ',', ';', '.']))
+}
+
+/// A text that ends as a sentence does.
+pub(super) fn end_sentence(text: &str) -> String {
+    let ended = text.is_empty() || text.ends_with(['.', '!', '?', '…', '"', '”', '\'']);
+    if ended { text.to_owned() } else { format!("{text}.") }
+}
+
+/// A text with its first letter in upper case.
+pub(super) fn upper_first(text: &str) -> String {
+    let mut chars = text.chars();
+    match chars.next() {
+        Some(first) => first.to_uppercase().chain(chars).collect(),
+        None => String::new(),
+    }
+}
+
+fn lower_first(text: &str) -> String {
+    let mut chars = text.chars();
+    match (chars.next(), chars.clone().next()) {
+        (Some(first), Some(second)) if !second.is_uppercase() => first.to_lowercase().chain(chars).collect(),
+        _ => text.to_owned(),
+    }
+}
