@@ -1,5 +1,6 @@
 //! A memory for agents that a person can read.
 
+pub mod cli;
 pub mod document;
 pub mod llm;
 pub mod memory;

@@ -1,2 +1,12 @@
-//! x
-fn main() {}
+//! Arguments in, exit code out.
+
+use std::process::ExitCode;
+
+use memories::cli::{Streams, run};
+
+fn main() -> ExitCode {
+    let streams = Streams::standard();
+    // A panic is our bug: the default hook has told what happened, the code says whose fault it is.
+    let code = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(std::env::args_os(), streams)));
+    ExitCode::from(code.unwrap_or(memories::cli::EXIT_BUG))
+}

@@ -17,6 +17,13 @@ pub struct Heading {
     pub name: String,
 }
 
+impl Heading {
+    /// Whether this is the heading of a place of that name, compared without case and outer space.
+    pub fn is_called(&self, name: &str) -> bool {
+        matches!(self.scope, Scope::Location(_)) && self.name.to_lowercase() == name.trim().to_lowercase()
+    }
+}
+
 /// Reads `## Location 15: West of House` and its kin; also `## Location: West of House (ID: 180)`.
 pub fn parse_heading(line: &str) -> Option<Heading> {
     let rest = line.strip_prefix("##")?;

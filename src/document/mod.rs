@@ -483,22 +483,16 @@ pub fn line_number(text: &str, offset: usize) -> usize {
 
 /// The candidates most like a text, the likest first; those with little in common are left out.
 pub fn nearest<'a>(text: &str, candidates: impl Iterator<Item = &'a str>, most: usize) -> Vec<String> {
-    let wanted = text.to_lowercase();
-    let likeness = |candidate: &str| {
-        let candidate = candidate.to_lowercase();
-        let bonus = if candidate.contains(&wanted) { 1.0 } else { 0.0 };
-        similar::TextDiff::from_chars(wanted.as_str(), candidate.as_str()).ratio() + bonus
-    };
-    let mut ranked: Vec<(f32, &str)> = candidates
-        .filter(|candidate| !candidate.is_empty())
-        .map(|candidate| (likeness(candidate), candidate))
-        .collect();
-    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let mut names: Vec<String> = Vec::new();
-    for (_, name) in ranked.into_iter().filter(|(likeness, _)| *likeness >= 0.5) {
-        if names.len() < most && !names.iter().any(|other| other == name) {
-            names.push(name.to_owned());
+    let mut names: Vec<(String, &str)> = Vec::new();
+    for name in candidates.filter(|name| !name.is_empty()) {
+        let folded = name.to_lowercase();
+        if !names.iter().any(|(other, _)| *other == folded) {
+            names.push((folded, name));
         }
     }
-    names
+    let folded: Vec<&str> = names.iter().map(|(folded, _)| folded.as_str()).collect();
+    let close = similar::get_close_matches(text.to_lowercase().as_str(), &folded, most, 0.4);
+    let original =
+        |close: &str| names.iter().find(|(folded, _)| folded == close).map(|(_, name)| (*name).to_owned());
+    close.into_iter().filter_map(original).collect()
 }

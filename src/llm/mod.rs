@@ -25,8 +25,6 @@ pub use config::{Choice, Config, Environment, Provider, StructuredOutput, choose
 
 use std::time::{Duration, Instant};
 
-pub mod offline;
-
 use serde::Serialize;
 use serde_json::Value;
 

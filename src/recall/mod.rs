@@ -124,21 +124,13 @@ fn invalid_text(store: &Store) -> RecallError {
 fn is_meant(name: &ScopeName, heading: &Heading) -> bool {
     match name {
         ScopeName::Scope(scope) => *scope == heading.scope,
-        ScopeName::Name(name) => is_called(heading, name),
+        ScopeName::Name(name) => heading.is_called(name),
     }
 }
 
-/// Whether a heading is that of a place of this name, compared without case.
-pub fn is_called(heading: &Heading, name: &str) -> bool {
-    matches!(heading.scope, Scope::Location(_)) && heading.name.to_lowercase() == name.trim().to_lowercase()
-}
-
 fn find_by_name(store: &Store, name: &str, found: &[Heading]) -> Result<Scope, RecallError> {
-    let mut candidates: Vec<Scope> = found
-        .iter()
-        .filter(|heading| is_called(heading, name))
-        .map(|heading| heading.scope.clone())
-        .collect();
+    let mut candidates: Vec<Scope> =
+        found.iter().filter(|heading| heading.is_called(name)).map(|heading| heading.scope.clone()).collect();
     candidates.sort();
     candidates.dedup();
     match candidates.as_slice() {

@@ -1,4 +1,517 @@
-//! x
+//! One turn of a game becomes memory: the whole flow on this page.
+//!
+//! A [`Turn`] enters. The game's facts decide *when* to think ([`triggers`]), a model decides *what*
+//! is worth keeping ([`prompt`], [`synthesis`]), and what is kept is on disk before the [`Report`]
+//! leaves ([`apply`], [`crate::store`]). Visits and tries are written whatever the model does; the
+//! lock is never held while it is asked.
+
+pub mod apply;
 pub mod duplicates;
+mod places;
+pub mod prompt;
+pub mod synthesis;
 pub mod triggers;
 pub mod turn;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::document::text::{stored_line, stored_reply};
+use crate::document::{Document, DocumentError};
+use crate::llm::{Model, Question, Usage};
+use crate::memory::{
+    Attempt, Cause, DEFAULT_IMPORTANCE, Memory, Moment, Reference, Scope, Span, fold_action,
+};
+use crate::store::{Change, Store, StoreError, UpdateError};
+
+use apply::{Applied, Fate, store_memory, strike};
+use prompt::Context;
+use synthesis::{Proposal, Side, read_answer};
+use triggers::{Changes, Switches, Trigger, fired, score_change};
+use turn::Turn;
+
+pub use places::{Place, PlaceError};
+
+/// Tag of entries that the built-in rules made, so that a model can be asked later.
+pub const OFFLINE_TAG: &str = "offline";
+
+/// How turns are recorded.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Which triggers may fire.
+    pub switches: Switches,
+    /// Earlier turns that a model is shown.
+    pub history_window: usize,
+    /// Most tried actions kept of a place.
+    pub tried_per_place: usize,
+    /// Whether date, score and moves are written into entries.
+    pub provenance: bool,
+    /// Whether an unknown name makes a new place.
+    pub new_place: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            switches: Switches::default(),
+            history_window: 3,
+            tried_per_place: 40,
+            provenance: false,
+            new_place: false,
+        }
+    }
+}
+
+/// What became of a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// A new memory is on disk.
+    Stored,
+    /// A memory of the same title was written anew.
+    Revised,
+    /// The model failed; the turn waits.
+    Queued,
+    /// Another memory says it already.
+    Duplicate,
+    /// The model saw nothing worth keeping.
+    Declined,
+    /// Nothing changed; the action is noted as tried.
+    Tried,
+    /// Nothing to think about.
+    NotSignificant,
+}
+
+impl Outcome {
+    /// The name in JSON and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Stored => "stored",
+            Outcome::Revised => "revised",
+            Outcome::Queued => "queued",
+            Outcome::Duplicate => "duplicate",
+            Outcome::Declined => "declined",
+            Outcome::Tried => "tried",
+            Outcome::NotSignificant => "not_significant",
+        }
+    }
+}
+
+/// Which model was asked, and what it cost.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ModelUse {
+    /// Provider and model.
+    pub name: String,
+    /// What it cost.
+    #[serde(flatten)]
+    pub usage: Usage,
+    /// Why there is no answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// What was done with a turn, and why.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Episode of the turn.
+    pub episode: u64,
+    /// Number of the turn.
+    pub turn: u64,
+    /// Where the action was taken.
+    pub place: Place,
+    /// Visits of that place by now.
+    pub visits: u64,
+    /// Why it was worth a thought.
+    pub triggers: Vec<Trigger>,
+    /// What became of each memory.
+    pub memories: Vec<Applied>,
+    /// Titles proven wrong.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub invalidated: Vec<String>,
+    /// The action, where it was noted as tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tried: Option<Attempt>,
+    /// Why the model decided so.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reasoning: String,
+    /// The model asked, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelUse>,
+    /// What was dropped, changed or could not be done.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// Why a turn is not recorded. Nothing is changed then.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// The file cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The file cannot take the edit.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+    /// The place cannot be told.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+}
+
+impl From<UpdateError<RecordError>> for RecordError {
+    fn from(error: UpdateError<RecordError>) -> RecordError {
+        match error {
+            UpdateError::Store(error) => error.into(),
+            UpdateError::Edit(error) => error,
+        }
+    }
+}
+
+/// Records turns in one file, with one model.
+pub struct Recorder<'a> {
+    /// The file.
+    pub store: &'a Store,
+    /// The model. It is asked only where a trigger fires.
+    pub model: &'a dyn Model,
+    /// How turns are recorded.
+    pub settings: &'a Settings,
+}
+
+/// A turn with all that the file and the journal say about it.
+struct Situation {
+    turn: Turn,
+    episode: u64,
+    number: u64,
+    before: Place,
+    after: Place,
+    changes: Changes,
+    triggers: Vec<Trigger>,
+    repeat: bool,
+    memories: Vec<Memory>,
+    memories_after: Vec<Memory>,
+    history: Vec<Value>,
+}
+
+/// What the model made of a turn.
+enum Thought {
+    NotAsked,
+    Answered(Proposal, ModelUse),
+    Failed(ModelUse),
+}
+
+impl Recorder<'_> {
+    /// Records one turn. `now` is the time for the journal (RFC 3339), `id` a name that no other line
+    /// of it bears.
+    ///
+    /// # Errors
+    ///
+    /// See [`RecordError`]. A model that fails is no error: the turn is queued.
+    pub fn record(&self, turn: Turn, now: &str, id: &str) -> Result<Report, RecordError> {
+        let situation = self.look(turn)?;
+        let thought = self.think(&situation);
+        self.write(&situation, &thought, now, id)
+    }
+
+    /// Reads file and journal, without the lock.
+    fn look(&self, turn: Turn) -> Result<Situation, RecordError> {
+        let sidecar = self.store.sidecar();
+        let document = Document::parse(self.store.read()?.unwrap_or_default());
+        let mut history = sidecar.journal_tail(self.settings.history_window.max(1))?;
+        let last = history.last().and_then(|line| line["turn"]["turn"].as_u64());
+        let number = turn.turn.unwrap_or(last.map_or(1, |last| last + 1));
+        let episode = turn.episode.unwrap_or_else(|| sidecar.state().0.episode);
+        history.retain(|line| line["turn"]["episode"].as_u64() == Some(episode));
+        if self.settings.history_window == 0 {
+            history.clear();
+        }
+        let (before, after) = places::resolve(&document, &turn, self.settings.new_place)?;
+        let changes = Changes::of(&turn, before.id != after.id);
+        let reached = turn.location_after.as_ref().map_or(&before, |_| &after);
+        let first_visit = document.section(&reached.scope()).is_none();
+        let triggers = fired(&turn, changes, first_visit, &self.settings.switches);
+        let section = document.section(&before.scope()).unwrap_or_default();
+        let action = fold_action(&stored_line(&turn.action));
+        let reply = stored_reply(&turn.response);
+        let repeat = changes.nothing()
+            && section.tried.iter().any(|tried| fold_action(&tried.action) == action && tried.reply == reply);
+        let memories_after = match document.section(&after.scope()) {
+            Some(section) if after.id != before.id => section.live().cloned().collect(),
+            _ => Vec::new(),
+        };
+        let memories = section.live().cloned().collect();
+        Ok(Situation {
+            turn,
+            episode,
+            number,
+            before,
+            after,
+            changes,
+            triggers,
+            repeat,
+            memories,
+            memories_after,
+            history,
+        })
+    }
+
+    /// Asks the model where a trigger fired and the turn is not the exact repeat of a tried action.
+    fn think(&self, situation: &Situation) -> Thought {
+        if situation.triggers.is_empty() || situation.repeat {
+            return Thought::NotAsked;
+        }
+        let turn =
+            Turn { episode: Some(situation.episode), turn: Some(situation.number), ..situation.turn.clone() };
+        let context = Context {
+            turn: &turn,
+            before: &situation.before,
+            after: &situation.after,
+            triggers: &situation.triggers,
+            memories: &situation.memories,
+            memories_after: &situation.memories_after,
+            history: &situation.history,
+        };
+        let question = Question {
+            system: prompt::SYSTEM,
+            prompt: &prompt::prompt(&context),
+            schema_name: prompt::SCHEMA_NAME,
+            schema: &prompt::schema(),
+            facts: &prompt::facts(&context),
+        };
+        let name = self.model.name();
+        let failed = |usage, error: String| {
+            Thought::Failed(ModelUse { name: name.clone(), usage, error: Some(error) })
+        };
+        let proven = situation.changes.death || situation.changes.score;
+        match self.model.ask(&question) {
+            Err(error) => failed(Usage::default(), error.to_string()),
+            Ok(answer) => match read_answer(&answer.text, proven) {
+                Ok(proposal) => {
+                    Thought::Answered(proposal, ModelUse { name, usage: answer.usage, error: None })
+                }
+                Err(problem) => failed(answer.usage, problem),
+            },
+        }
+    }
+
+    /// Writes all that follows from the turn in one step.
+    fn write(
+        &self,
+        situation: &Situation,
+        thought: &Thought,
+        now: &str,
+        id: &str,
+    ) -> Result<Report, RecordError> {
+        let update = self.store.update(|text, _| {
+            let mut document = Document::parse(text.unwrap_or_default());
+            let report = self.edit(&mut document, situation, thought, now)?;
+            let line = journal_line(situation, &report, now, id);
+            Ok::<_, RecordError>(Change::to(document.into_text()?, report).with_journal_line(line))
+        })?;
+        let mut report = update.value;
+        report.warnings.extend(update.warnings.iter().map(ToString::to_string));
+        Ok(report)
+    }
+
+    fn edit(
+        &self,
+        document: &mut Document,
+        situation: &Situation,
+        thought: &Thought,
+        now: &str,
+    ) -> Result<Report, RecordError> {
+        let Situation { turn, episode, number, changes, .. } = situation;
+        let (before, after) = places::resolve(document, turn, self.settings.new_place)?;
+        let mut warnings = places::name_warnings(document, turn, &before, &after);
+        count_visits(document, &before, &after, *episode)?;
+        let tried = if changes.nothing() {
+            self.note_attempt(document, situation, &before)?
+        } else {
+            document.remove_attempt(&before.scope(), &turn.action);
+            None
+        };
+        let mut memories = Vec::new();
+        if let Some(remember) = &turn.remember {
+            let mut memory = Memory::new(remember.category.clone(), "", &remember.text);
+            memory.provenance.importance = Some(remember.importance);
+            let memory = self.with_provenance(memory, situation, now, false);
+            let memory = places::with_free_title(document, &before.scope(), memory);
+            let place = (&before.scope(), before.name.as_str());
+            memories.push(store_memory(document, place, &memory, &[], &Moment::default(), &mut warnings)?);
+        }
+        let mut report = Report {
+            outcome: Outcome::NotSignificant,
+            episode: *episode,
+            turn: *number,
+            visits: 0,
+            place: before.clone(),
+            triggers: situation.triggers.clone(),
+            memories,
+            invalidated: Vec::new(),
+            tried,
+            reasoning: String::new(),
+            model: None,
+            warnings,
+        };
+        match thought {
+            Thought::NotAsked => {}
+            Thought::Failed(model) => report.model = Some(model.clone()),
+            Thought::Answered(proposal, model) => {
+                report.model = Some(model.clone());
+                self.apply(document, situation, proposal, (&before, &after), &mut report, now)?;
+            }
+        }
+        report.visits = document.section(&before.scope()).unwrap_or_default().visits;
+        report.outcome = outcome(&report, thought);
+        Ok(report)
+    }
+
+    fn note_attempt(
+        &self,
+        document: &mut Document,
+        situation: &Situation,
+        place: &Place,
+    ) -> Result<Option<Attempt>, RecordError> {
+        let action = stored_line(&situation.turn.action);
+        if action.is_empty() {
+            return Ok(None);
+        }
+        let folded = fold_action(&action);
+        let tried = document.section(&place.scope()).unwrap_or_default().tried;
+        let earlier = tried.into_iter().find(|tried| fold_action(&tried.action) == folded);
+        let attempt = Attempt {
+            count: earlier.as_ref().map_or(0, |earlier| earlier.count).saturating_add(1),
+            action: earlier.map_or(action, |earlier| earlier.action),
+            episode: Some(situation.episode),
+            turn: Some(situation.number),
+            reply: stored_reply(&situation.turn.response),
+        };
+        document.put_attempt(&place.scope(), &place.name, &attempt, self.settings.tried_per_place)?;
+        Ok(Some(attempt))
+    }
+
+    /// Puts what the model proposes into the document.
+    fn apply(
+        &self,
+        document: &mut Document,
+        situation: &Situation,
+        proposal: &Proposal,
+        (before, after): (&Place, &Place),
+        report: &mut Report,
+        now: &str,
+    ) -> Result<(), RecordError> {
+        report.reasoning.clone_from(&proposal.reasoning);
+        report.warnings.extend(proposal.warnings.iter().cloned());
+        let at =
+            Moment { episode: Some(situation.episode), turn: Some(situation.number), ..Moment::default() };
+        if let Some((memory, side)) = &proposal.memory {
+            let place = if *side == Side::After { after } else { before };
+            let offline = report.model.as_ref().is_some_and(|model| model.name == OFFLINE_TAG);
+            let memory = self.with_provenance(memory.clone(), situation, now, offline);
+            let scope = (&place.scope(), place.name.as_str());
+            let supersedes = &proposal.supersedes;
+            report.memories.push(store_memory(
+                document,
+                scope,
+                &memory,
+                supersedes,
+                &at,
+                &mut report.warnings,
+            )?);
+        }
+        let reason = match proposal.invalidation_reason.as_str() {
+            "" => &proposal.reasoning,
+            reason => reason,
+        };
+        for title in &proposal.invalidates {
+            let here = !document.find(&before.scope(), title).is_empty();
+            let scope = if here { before.scope() } else { after.scope() };
+            let reference = Reference { at: at.clone(), cause: Cause::Invalidated(reason.to_owned()) };
+            report.invalidated.extend(strike(document, &scope, title, &reference, &mut report.warnings)?);
+        }
+        Ok(())
+    }
+
+    fn with_provenance(&self, mut memory: Memory, situation: &Situation, now: &str, offline: bool) -> Memory {
+        let turn = &situation.turn;
+        let fields = &mut memory.provenance;
+        fields.episode = Some(situation.episode);
+        fields.turns = Some(Span::one(situation.number));
+        fields.score_change = score_change(turn).filter(|change| *change != 0);
+        fields.importance = fields.importance.filter(|importance| *importance != DEFAULT_IMPORTANCE);
+        if offline {
+            fields.tags.push(OFFLINE_TAG.to_owned());
+        }
+        if self.settings.provenance {
+            fields.date = Some(turn.timestamp.clone().unwrap_or_else(|| now.to_owned()));
+            fields.score = turn.score_after;
+            fields.moves = turn.moves_after;
+        }
+        memory
+    }
+}
+
+/// An arrival counts one visit; so does an episode's first turn at a place that lacks the episode.
+fn count_visits(
+    document: &mut Document,
+    before: &Place,
+    after: &Place,
+    episode: u64,
+) -> Result<(), DocumentError> {
+    let section = document.section(&before.scope()).unwrap_or_default();
+    if !section.episodes.contains(&episode) {
+        document.visit(&before.scope(), &before.name, episode)?;
+    }
+    if after.id != before.id {
+        document.visit(&after.scope(), &after.name, episode)?;
+    }
+    Ok(())
+}
+
+fn outcome(report: &Report, thought: &Thought) -> Outcome {
+    let fates = report.memories.iter().map(|applied| match applied.outcome {
+        Fate::Stored => Outcome::Stored,
+        Fate::Revised => Outcome::Revised,
+        Fate::Duplicate => Outcome::Duplicate,
+    });
+    let model = match thought {
+        Thought::Failed(_) => Some(Outcome::Queued),
+        Thought::Answered(..) if !report.invalidated.is_empty() => Some(Outcome::Revised),
+        Thought::Answered(..) => Some(Outcome::Declined),
+        Thought::NotAsked => None,
+    };
+    let rest = if report.tried.is_some() { Outcome::Tried } else { Outcome::NotSignificant };
+    fates.chain(model).min().unwrap_or(rest)
+}
+
+fn journal_line(situation: &Situation, report: &Report, now: &str, id: &str) -> Value {
+    let mut turn = json!(situation.turn);
+    turn["episode"] = json!(situation.episode);
+    turn["turn"] = json!(situation.number);
+    turn["location_before"] = json!(report.place);
+    if situation.turn.location_after.is_some() {
+        turn["location_after"] = json!(situation.after);
+    }
+    let queued = matches!(report.model, Some(ModelUse { error: Some(_), .. }));
+    let mut line = json!({
+        "version": 1,
+        "id": id,
+        "time": now,
+        "outcome": if queued { Outcome::Queued } else { report.outcome },
+        "turn": turn,
+    });
+    let details = json!(report);
+    for name in ["triggers", "memories", "invalidated", "reasoning", "model", "warnings", "visits"] {
+        if !details[name].is_null() {
+            line[name] = details[name].clone();
+        }
+    }
+    line
+}
+
+/// The section of a place.
+impl Place {
+    /// The scope of the place.
+    pub fn scope(&self) -> Scope {
+        Scope::Location(self.id)
+    }
+}

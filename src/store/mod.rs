@@ -28,6 +28,7 @@ mod state;
 mod window;
 
 use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -54,6 +55,19 @@ pub struct Store {
     real_path: PathBuf,
     sidecar: Sidecar,
     lock_timeout: Duration,
+}
+
+/// Writes a small file that must not be there yet, such as settings; `false` where it is there.
+pub fn write_new(path: &Path, text: &str) -> Result<bool, StoreError> {
+    let failed = |source| StoreError::Write { action: "write", path: path.to_owned(), source };
+    match File::create_new(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(failed(error)),
+        Ok(mut file) => {
+            file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
+            Ok(true)
+        }
+    }
 }
 
 impl Store {

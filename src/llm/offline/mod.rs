@@ -15,7 +15,7 @@ mod words;
 
 use serde_json::json;
 
-use self::facts::Facts;
+use self::facts::{Facts, find_title};
 use self::sentences::{Reply, cut};
 use super::{Answer, Model, ModelError, Question, Usage};
 
@@ -42,7 +42,7 @@ impl Model for Offline {
         }
         let facts = Facts::new(question.facts);
         let reply = Reply::new(&facts.reply, &facts.place_names());
-        let text = render_decision(&rules::decide(&facts, &reply));
+        let text = render_decision(&facts, &rules::decide(&facts, &reply));
         Ok(Answer { text, model: self.name(), usage: Usage::default() })
     }
 }
@@ -111,12 +111,16 @@ impl Draft {
     }
 }
 
-fn render_decision(decision: &Decision) -> String {
+fn render_decision(facts: &Facts, decision: &Decision) -> String {
     let empty = Draft::new("NOTE", 1, "", "");
     let (should_remember, draft, reasoning) = match decision {
         Decision::Remember(draft) => (true, draft, draft.reasoning),
         Decision::Decline(reason) => (false, &empty, *reason),
     };
+    // A title in use is used again only to say more: named, it is a revision however alike the texts.
+    let elsewhere = draft.at_arrival && facts.moved();
+    let memories = if elsewhere { &facts.memories_after } else { &facts.memories };
+    let revised = find_title(memories, &draft.title).map(|known| known.title.as_str());
     json!({
         "should_remember": should_remember,
         "category": draft.category,
@@ -127,7 +131,7 @@ fn render_decision(decision: &Decision) -> String {
         "persistence": "permanent",
         "status": if draft.tentative { "tentative" } else { "active" },
         "importance": draft.importance,
-        "supersedes": [],
+        "supersedes": Vec::from_iter(revised),
         "invalidates": [],
         "invalidation_reason": "",
     })

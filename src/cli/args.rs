@@ -1,0 +1,134 @@
+//! The command line as clap reads it, and the overview that groups its commands.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, CommandFactory, Parser, Subcommand};
+
+use crate::cli::commands::{add, check, episode, init, list, recall, record, restore, show, tried};
+use crate::cli::ui::Color;
+
+/// A memory for agents that a person can read: one Markdown file, a section for each place
+#[derive(Debug, Parser)]
+#[command(
+    name = "memories",
+    version,
+    help_template = "{about}\n\n{usage-heading} {usage}\n{after-help}\n\nOptions:\n{options}",
+    disable_help_subcommand = true,
+    propagate_version = false
+)]
+pub struct Arguments {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// Flags that every command takes.
+#[derive(Debug, Args)]
+pub struct Global {
+    /// The memory file [default: `Memories.md` here or above, up to the git root]
+    #[arg(short, long, value_name = "PATH", global = true, env = "MEMORIES_FILE", hide_env = true)]
+    pub file: Option<PathBuf>,
+    /// The settings [default: `memories.toml` beside the memory file or above]
+    #[arg(long, value_name = "PATH", global = true, env = "MEMORIES_CONFIG", hide_env = true)]
+    pub config: Option<PathBuf>,
+    /// Answer in JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Say nothing but the answer, warnings and errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Say why
+    #[arg(short, long, global = true)]
+    pub verbose: bool,
+    /// When to use colour
+    #[arg(long, value_name = "WHEN", global = true, value_enum, default_value_t = Color::Auto, hide_default_value = true)]
+    pub color: Color,
+    /// How long to wait for other writers, such as `500ms` or `1m`
+    #[arg(long, value_name = "TIME", global = true, default_value = "10s", value_parser = parse_duration)]
+    pub lock_timeout: Duration,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Record(record::RecordArgs),
+    Recall(recall::RecallArgs),
+    Add(add::AddArgs),
+    Tried(tried::TriedArgs),
+    Check(check::CheckArgs),
+    List(list::ListArgs),
+    Show(show::ShowArgs),
+    Episode(episode::EpisodeArgs),
+    Restore(restore::RestoreArgs),
+    Init(init::InitArgs),
+}
+
+/// Commands in the groups of the overview; the first is the daily work.
+const GROUPS: [(&str, &[&str]); 4] = [
+    ("Every turn", &["record", "recall", "add", "tried", "check"]),
+    ("Look inside", &["list", "show"]),
+    ("Put right", &["restore"]),
+    ("Set up", &["init", "episode"]),
+];
+
+/// A time span as people write it: `10s`, `500ms`, `1m`; a bare number is seconds.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    let spelled =
+        if text.bytes().all(|byte| byte.is_ascii_digit()) { format!("{text}s") } else { text.to_owned() };
+    let duration: Result<jiff::SignedDuration, _> = spelled.parse();
+    let duration = duration.ok().and_then(|duration| Duration::try_from(duration).ok());
+    duration.ok_or_else(|| "write a time such as `10s`, `500ms` or `1m`".to_owned())
+}
+
+/// The command with the overview of its commands; building it is only worth it when it is shown.
+pub fn command_with_overview() -> clap::Command {
+    let command = Arguments::command();
+    let overview = overview(&command);
+    command.after_help(overview)
+}
+
+fn overview(command: &clap::Command) -> String {
+    let about = |name: &str| {
+        let subcommand = command.find_subcommand(name).and_then(clap::Command::get_about);
+        subcommand.map(ToString::to_string).unwrap_or_default()
+    };
+    let mut out = String::new();
+    for (title, names) in GROUPS {
+        out.push_str(&format!("\n{title}:\n"));
+        for name in names {
+            out.push_str(&format!("  {name:<10}{}\n", about(name)));
+        }
+    }
+    out.push_str("\n`memories COMMAND --help` shows examples.");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn the_overview_names_every_command_once() {
+        let command = Arguments::command();
+        let mut all: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        all.sort_unstable();
+        grouped.sort_unstable();
+        assert_eq!(all, grouped);
+    }
+
+    #[test]
+    fn durations() {
+        assert_eq!(parse_duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(parse_duration("3"), Ok(Duration::from_secs(3)));
+        assert!(parse_duration("-3s").is_err());
+        assert!(parse_duration("soon").is_err());
+    }
+}

@@ -1,0 +1,47 @@
+//! One file a command: its arguments, and one function that resolves, calls and reports.
+
+pub mod add;
+pub mod check;
+pub mod episode;
+pub mod init;
+pub mod list;
+pub mod recall;
+pub mod record;
+pub mod restore;
+pub mod show;
+pub mod tried;
+
+use crate::cli::Cli;
+use crate::cli::failure::Failure;
+use crate::memory::{Memory, Scope, ScopeName};
+use crate::store::Store;
+
+impl Cli<'_> {
+    /// The memory file of this command.
+    fn store(&self) -> Result<Store, Failure> {
+        Ok(Store::open(&self.settings.file, self.settings.lock_timeout)?)
+    }
+}
+
+/// The scopes that a person named.
+fn parse_scopes(names: &[String]) -> Result<Vec<ScopeName>, Failure> {
+    names.iter().map(|name| name.parse().map_err(Failure::from)).collect()
+}
+
+/// A number with its noun.
+fn counted(count: u64, one: &str, many: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
+}
+
+/// How a place or another scope is called in a report: `Living Room (location:23)`.
+fn scope_label(scope: &Scope, name: &str) -> String {
+    if name.is_empty() { scope.to_string() } else { format!("{name} ({scope})") }
+}
+
+/// A memory as an object of JSON answers.
+fn memory_json(scope: &Scope, memory: &Memory) -> serde_json::Value {
+    let mut value = serde_json::json!(memory);
+    value["scope"] = serde_json::json!(scope);
+    value["importance"] = serde_json::json!(memory.importance());
+    value
+}

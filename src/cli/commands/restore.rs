@@ -1,0 +1,98 @@
+//! `restore`: back to a former state. Itself undone by another `restore`.
+
+use serde_json::json;
+
+use crate::cli::Cli;
+use crate::cli::commands::counted;
+use crate::cli::failure::Failure;
+use crate::store::{Backup, Change, Store};
+
+/// Go back to the state before the last write, or to an earlier one
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The last ten states are kept. A restore is a write like any other: another `restore` takes it back.
+
+Examples:
+  memories restore              the state before the last write
+  memories restore --list       the states there are, the newest first
+  memories restore 41           one of them, by its number
+  memories restore --json       {version, restored, file}; with --list {version, backups: [{number, modified, bytes}]}")]
+pub struct RestoreArgs {
+    /// Number of the state, as `--list` shows it
+    #[arg(value_name = "N", conflicts_with = "list")]
+    number: Option<u64>,
+    /// Show the states there are
+    #[arg(long)]
+    list: bool,
+}
+
+pub(in crate::cli) fn run(cli: Cli<'_>, args: RestoreArgs) -> Result<u8, Failure> {
+    let RestoreArgs { number, list } = args;
+    let store = cli.store()?;
+    let backups = store.backups()?;
+    if list {
+        return show(cli, &backups);
+    }
+    let Some(newest) = backups.first() else {
+        let problem = format!("there is no former state of `{}`", store.path().display());
+        return Err(
+            Failure::user(anyhow::Error::msg(problem)).hint("a state is kept at every write but the first")
+        );
+    };
+    let number = number.unwrap_or(newest.number);
+    if !backups.iter().any(|backup| backup.number == number) {
+        let numbers: Vec<String> = backups.iter().map(|backup| backup.number.to_string()).collect();
+        let problem = format!("there is no state {number}");
+        return Err(
+            Failure::user(anyhow::Error::msg(problem)).hint(format!("there are {}", numbers.join(", ")))
+        );
+    }
+    let written = restore(&cli, &store, number)?;
+    let file = store.path().display().to_string();
+    if cli.ui.json {
+        cli.ui.json_line(&json!({"version": 1, "restored": number, "file": file, "changed": written}))?;
+    } else if written {
+        cli.ui.data(&format!("restored state {number} of {file}\n"))?;
+    } else {
+        cli.ui.data(&format!("{file} is in state {number} already\n"))?;
+    }
+    Ok(0)
+}
+
+fn restore(cli: &Cli<'_>, store: &Store, number: u64) -> Result<bool, Failure> {
+    let text = store.read_backup(number)?;
+    let update = store.update(|_, _| {
+        let line = json!({
+            "version": 1, "id": cli.settings.fresh_id(), "time": cli.settings.now, "outcome": "restored",
+            "command": "restore", "state": number,
+        });
+        Ok::<_, Failure>(Change::to(text.clone(), ()).with_journal_line(line))
+    })?;
+    Ok(update.written)
+}
+
+fn show(cli: Cli<'_>, backups: &[Backup]) -> Result<u8, Failure> {
+    let modified = |backup: &Backup| {
+        let time = jiff::Timestamp::try_from(backup.modified).ok();
+        let time = time.and_then(|time| jiff::Timestamp::from_second(time.as_second()).ok());
+        time.map(|time| time.to_string()).unwrap_or_default()
+    };
+    if cli.ui.json {
+        let list: Vec<serde_json::Value> = backups
+            .iter()
+            .map(
+                |backup| json!({"number": backup.number, "modified": modified(backup), "bytes": backup.size}),
+            )
+            .collect();
+        cli.ui.json_line(&json!({"version": 1, "backups": list}))?;
+        return Ok(0);
+    }
+    if backups.is_empty() {
+        cli.ui.notice("no former state is kept yet");
+    }
+    for backup in backups {
+        let bytes = counted(backup.size, "byte", "bytes");
+        cli.ui.data(&format!("{:>4}  {}  {bytes}\n", backup.number, modified(backup)))?;
+    }
+    Ok(0)
+}

@@ -1,0 +1,114 @@
+//! The command line: arguments in, exit code out.
+//!
+//! This is the only room that reads the environment and the clock, and with `mcp` the only one that
+//! talks. A command resolves its arguments, calls one flow, and reports what came of it.
+
+mod args;
+mod commands;
+mod failure;
+mod settings;
+mod ui;
+
+use std::ffi::OsString;
+
+use clap::FromArgMatches;
+use clap::error::ErrorKind;
+
+use args::{Arguments, Command, Global};
+use commands::{add, check, episode, init, list, recall, record, restore, show, tried};
+use failure::{Failure, Kind};
+use settings::{Environment, Settings};
+use ui::Ui;
+
+pub use ui::Streams;
+
+/// Exit code of a panic.
+pub const EXIT_BUG: u8 = 70;
+
+/// What a command has at hand.
+struct Cli<'a> {
+    ui: &'a mut Ui,
+    settings: Settings,
+}
+
+/// Runs one command line, the program's name first, and gives its exit code.
+pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: Streams) -> u8 {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let environment = Environment::of_process();
+    let parsed = parse(&arguments);
+    let global = parsed.as_ref().ok().map(|arguments| &arguments.global);
+    let json = global.is_some_and(|global| global.json);
+    let (quiet, verbose) = global.map_or((false, false), |global| (global.quiet, global.verbose));
+    let color = global.map(|global| global.color).unwrap_or_default();
+    let mut ui = Ui::new(streams, json, quiet, verbose, color, environment.no_color);
+    let result = match parsed {
+        Ok(arguments) => dispatch(&mut ui, arguments, environment),
+        Err(error) => show_clap_error(&mut ui, &error),
+    };
+    let result = result.and_then(|code| ui.flush().map(|()| code).map_err(Failure::from));
+    result.unwrap_or_else(|failure| report(&mut ui, &failure))
+}
+
+fn parse(arguments: &[OsString]) -> Result<Arguments, clap::Error> {
+    let about_all = |argument: &OsString| argument == "-h" || argument == "--help";
+    let command = match arguments.len() <= 1 || arguments.iter().any(about_all) {
+        true => args::command_with_overview(),
+        false => <Arguments as clap::CommandFactory>::command(),
+    };
+    Arguments::from_arg_matches(&command.try_get_matches_from(arguments)?)
+}
+
+/// Help and version are answers; everything else is a wrong command line.
+fn show_clap_error(ui: &mut Ui, error: &clap::Error) -> Result<u8, Failure> {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            ui.data(&error.render().to_string())?;
+            Ok(0)
+        }
+        _ => {
+            let text = error.render().to_string();
+            ui.error(text.trim_start_matches("error: ").trim_end());
+            Ok(Kind::Usage.exit_code())
+        }
+    }
+}
+
+fn dispatch(ui: &mut Ui, arguments: Arguments, environment: Environment) -> Result<u8, Failure> {
+    let Arguments { global, command } = arguments;
+    let Some(command) = command else {
+        ui.data(&args::command_with_overview().render_help().to_string())?;
+        return Ok(0);
+    };
+    let Global { file, config, json: _, quiet: _, verbose: _, color: _, lock_timeout } = global;
+    let (settings, warnings) = Settings::load(file, config, lock_timeout, environment)?;
+    for warning in warnings {
+        ui.warning(&warning);
+    }
+    if !settings.enabled && !matches!(command, Command::Init(_)) {
+        ui.detail("memory is switched off (`enabled = false`)");
+        return Ok(0);
+    }
+    let cli = Cli { ui, settings };
+    match command {
+        Command::Record(args) => record::run(cli, args),
+        Command::Recall(args) => recall::run(cli, args),
+        Command::Add(args) => add::run(cli, args),
+        Command::Tried(args) => tried::run(cli, args),
+        Command::Check(args) => check::run(cli, args),
+        Command::List(args) => list::run(cli, args),
+        Command::Show(args) => show::run(cli, args),
+        Command::Episode(args) => episode::run(cli, args),
+        Command::Restore(args) => restore::run(cli, args),
+        Command::Init(args) => init::run(cli, args),
+    }
+}
+
+fn report(ui: &mut Ui, failure: &Failure) -> u8 {
+    if failure.kind != Kind::ClosedPipe {
+        ui.error(&failure.message());
+        for hint in &failure.hints {
+            ui.hint(hint);
+        }
+    }
+    failure.kind.exit_code()
+}

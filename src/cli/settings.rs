@@ -1,0 +1,318 @@
+//! Settings: flag, environment, `memories.toml`, default, in this order, decided here alone.
+//!
+//! Environment variables: `MEMORIES_FILE` and `MEMORIES_CONFIG` (as the flags), `MEMORIES_NOW` (a
+//! fixed time, for tests), `MEMORIES_PROVIDER`, `MEMORIES_MODEL`, `MEMORIES_BASE_URL` (as the keys of
+//! `[llm]`), `MEMORIES_API_KEY`, and the names that others use: `OPENAI_API_KEY`, `OPENAI_BASE_URL`,
+//! `OPENAI_MODEL`, `NO_COLOR`. Keys come from the environment only. `OPENAI_API_KEY` goes to OpenAI or
+//! to the server that the environment names, never to one that a file names.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use secrecy::SecretString;
+use toml::{Table, Value};
+
+use crate::cli::failure::Failure;
+use crate::document::nearest;
+use crate::llm;
+use crate::recall::Limits;
+use crate::record::triggers::{Switches, Trigger};
+use crate::record::{self};
+
+/// Name of the settings file.
+const FILE_NAME: &str = "memories.toml";
+
+/// Name of the memory file.
+const MEMORY_FILE_NAME: &str = "Memories.md";
+
+/// A setting may not raise the budget of a recall above this; the flag may.
+const MOST_TOKENS_BY_SETTING: usize = 500;
+
+/// What `init` writes: every key, commented out, with its default.
+pub const TEMPLATE: &str = include_str!("../../memories.toml.example");
+
+/// What the environment says.
+#[derive(Debug, Default)]
+pub struct Environment {
+    pub no_color: bool,
+    now: Option<String>,
+    provider: Option<String>,
+    model: Option<String>,
+    base_url: Option<String>,
+    api_key: Option<SecretString>,
+    openai_api_key: Option<SecretString>,
+    openai_base_url: Option<String>,
+    openai_model: Option<String>,
+    folder: PathBuf,
+}
+
+impl Environment {
+    /// Reads the variables of this process and where it runs.
+    pub fn of_process() -> Environment {
+        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+        Environment {
+            no_color: variable("NO_COLOR").is_some(),
+            now: variable("MEMORIES_NOW"),
+            provider: variable("MEMORIES_PROVIDER"),
+            model: variable("MEMORIES_MODEL"),
+            base_url: variable("MEMORIES_BASE_URL"),
+            api_key: variable("MEMORIES_API_KEY").map(SecretString::from),
+            openai_api_key: variable("OPENAI_API_KEY").map(SecretString::from),
+            openai_base_url: variable("OPENAI_BASE_URL"),
+            openai_model: variable("OPENAI_MODEL"),
+            folder: std::env::current_dir().unwrap_or_default(),
+        }
+    }
+}
+
+/// All settings, with nothing left to interpret.
+#[derive(Debug)]
+pub struct Settings {
+    /// The memory file.
+    pub file: PathBuf,
+    /// Where new settings would go.
+    pub config_path: PathBuf,
+    /// How long writers wait for each other.
+    pub lock_timeout: Duration,
+    /// `false`: every command does nothing.
+    pub enabled: bool,
+    /// What a recall shows.
+    pub limits: Limits,
+    /// How turns are recorded.
+    pub record: record::Settings,
+    /// Which model, and how.
+    pub llm: llm::Config,
+    /// Keys and hosts for it.
+    pub llm_environment: llm::Environment,
+    /// The present time, RFC 3339.
+    pub now: String,
+}
+
+impl Settings {
+    /// Decides all settings; the second value is what to warn of.
+    ///
+    /// # Errors
+    ///
+    /// When a settings file is named but missing, not TOML, or holds a value of the wrong kind.
+    pub fn load(
+        file: Option<PathBuf>,
+        config: Option<PathBuf>,
+        lock_timeout: Duration,
+        environment: Environment,
+    ) -> Result<(Settings, Vec<String>), Failure> {
+        let start = match &file {
+            Some(file) => environment.folder.join(file).parent().map_or_else(PathBuf::new, Path::to_owned),
+            None => environment.folder.clone(),
+        };
+        let found = match &config {
+            Some(config) => Some(config.clone()),
+            None => find_above(&start, FILE_NAME),
+        };
+        let mut reader = match &found {
+            Some(path) => Reader::read(path)?,
+            None => Reader::default(),
+        };
+        let beside = found.as_deref().and_then(Path::parent).unwrap_or(Path::new("")).to_owned();
+        let memory_file = reader.text("memory_file")?.map(|file| beside.join(file));
+        let file = file
+            .or(memory_file)
+            .or_else(|| find_above(&environment.folder, MEMORY_FILE_NAME))
+            .unwrap_or_else(|| PathBuf::from(MEMORY_FILE_NAME));
+        let config_path = found.unwrap_or_else(|| start.join(FILE_NAME));
+        let enabled = reader.flag("enabled")?.unwrap_or(true);
+        // Every write is immediate; the key is accepted because others' settings have it.
+        reader.flag("flush_on_death")?;
+        let limits = read_limits(&mut reader)?;
+        let record = read_record(&mut reader)?;
+        let (llm, llm_environment) = read_llm(&mut reader, &beside, &environment)?;
+        let now = environment.now.unwrap_or_else(|| {
+            let now = jiff::Timestamp::now();
+            // Whole seconds: what is shorter says nothing to a reader.
+            jiff::Timestamp::from_second(now.as_second()).unwrap_or(now).to_string()
+        });
+        let settings =
+            Settings { file, config_path, lock_timeout, enabled, limits, record, llm, llm_environment, now };
+        Ok((settings, reader.unknown_keys()))
+    }
+
+    /// A name that no other line of a journal bears: the time in nanoseconds and the process.
+    pub fn fresh_id(&self) -> String {
+        format!("{:x}-{:x}", jiff::Timestamp::now().as_nanosecond(), std::process::id())
+    }
+
+    /// A number that differs from run to run, for the jitter of retries.
+    pub fn seed(&self) -> u64 {
+        u64::from(std::process::id()) ^ jiff::Timestamp::now().as_nanosecond() as u64
+    }
+}
+
+fn read_limits(reader: &mut Reader) -> Result<Limits, Failure> {
+    let defaults = Limits::default();
+    let tokens = reader.count("max_tokens")?.map(|tokens| tokens.min(MOST_TOKENS_BY_SETTING));
+    Ok(Limits {
+        max_tokens: tokens.or(defaults.max_tokens),
+        max_successes: reader.count("max_successful_actions_shown")?.unwrap_or(defaults.max_successes),
+        max_failures: reader.count("max_failed_actions_shown")?.unwrap_or(defaults.max_failures),
+        max_text_chars: reader.count("max_text_chars")?.unwrap_or(defaults.max_text_chars),
+    })
+}
+
+fn read_record(reader: &mut Reader) -> Result<record::Settings, Failure> {
+    let defaults = record::Settings::default();
+    let mut switches = Switches::default();
+    for trigger in Trigger::ALL {
+        if reader.flag(&format!("triggers.{}", trigger.name()))? == Some(false) {
+            switches.off.push(trigger);
+        }
+    }
+    switches.response_chars = reader.count("triggers.response_chars")?.unwrap_or(switches.response_chars);
+    Ok(record::Settings {
+        switches,
+        history_window: reader.count("record.history_window")?.unwrap_or(defaults.history_window),
+        tried_per_place: reader.count("tried_per_place")?.unwrap_or(defaults.tried_per_place),
+        provenance: reader.flag("record.provenance")?.unwrap_or(defaults.provenance),
+        new_place: false,
+    })
+}
+
+fn read_llm(
+    reader: &mut Reader,
+    beside: &Path,
+    environment: &Environment,
+) -> Result<(llm::Config, llm::Environment), Failure> {
+    let mut config = llm::Config::default();
+    let from_file = reader.text("llm.provider")?;
+    if let Some(provider) = environment.provider.clone().or(from_file) {
+        config.provider = provider.parse()?;
+    }
+    let from_file = reader.text("llm.model")?;
+    config.model = environment.model.clone().or(environment.openai_model.clone()).or(from_file);
+    let file_url = reader.text("llm.base_url")?;
+    let environment_url = environment.base_url.clone().or(environment.openai_base_url.clone());
+    let trusted = environment_url.is_some() || file_url.as_deref().is_none_or(is_openai);
+    config.base_url = environment_url.or(file_url);
+    config.command = reader.command("llm.command")?.unwrap_or_default();
+    config.replay = reader.text("llm.replay")?.map(|path| beside.join(path));
+    if let Some(timeout) = reader.text("llm.timeout")? {
+        config.timeout = super::args::parse_duration(&timeout)
+            .map_err(|problem| Failure::user(anyhow::anyhow!("`llm.timeout`: {problem}")))?;
+    }
+    if let Some(retries) = reader.count("llm.max_retries")? {
+        config.max_retries = u32::try_from(retries).unwrap_or(u32::MAX);
+    }
+    if let Some(tokens) = reader.count("llm.max_output_tokens")? {
+        config.max_output_tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
+    }
+    if let Some(temperature) = reader.number("llm.temperature")? {
+        config.temperature = temperature;
+    }
+    if let Some(way) = reader.text("llm.structured_output")? {
+        config.structured_output = way.parse()?;
+    }
+    let openai_key = environment.openai_api_key.clone().filter(|_| trusted);
+    let keys = llm::Environment {
+        openai_api_key: environment.api_key.clone().or(openai_key),
+        openai_base_url: environment.openai_base_url.clone(),
+        openai_model: environment.openai_model.clone(),
+    };
+    Ok((config, keys))
+}
+
+fn is_openai(url: &str) -> bool {
+    url.starts_with("https://api.openai.com/") || url == "https://api.openai.com"
+}
+
+/// The file in a folder or, within a git work tree, in one above it up to the tree's root.
+fn find_above(folder: &Path, name: &str) -> Option<PathBuf> {
+    let root = folder.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(folder);
+    let candidates = folder.ancestors().take_while(|folder| folder.starts_with(root));
+    candidates.map(|folder| folder.join(name)).find(|path| path.exists())
+}
+
+/// A settings file, and which of its keys were asked for.
+#[derive(Debug, Default)]
+struct Reader {
+    path: PathBuf,
+    table: Table,
+    known: Vec<String>,
+}
+
+impl Reader {
+    fn read(path: &Path) -> Result<Reader, Failure> {
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            Failure::user(anyhow::Error::from(error).context(format!("cannot read `{}`", path.display())))
+                .hint("`memories init` writes one")
+        })?;
+        let table = text.parse().map_err(|error: toml::de::Error| {
+            let line = error.span().map_or(1, |span| crate::document::line_number(&text, span.start));
+            let problem = format!("`{}` line {line} is not TOML: {}", path.display(), error.message());
+            Failure::user(anyhow::Error::msg(problem)).hint("`memories init` shows the form of every key")
+        })?;
+        Ok(Reader { path: path.to_owned(), table, known: Vec::new() })
+    }
+
+    fn get(&mut self, key: &str) -> Option<Value> {
+        self.known.push(key.to_owned());
+        match key.split_once('.') {
+            Some((table, key)) => self.table.get(table)?.as_table()?.get(key).cloned(),
+            None => self.table.get(key).cloned(),
+        }
+    }
+
+    fn wrong(&self, key: &str, value: &Value, expected: &str) -> Failure {
+        let problem = format!("`{key}` in `{}` is {value}, expected {expected}", self.path.display());
+        Failure::user(anyhow::Error::msg(problem)).hint("`memories init` shows the form of every key")
+    }
+
+    fn flag(&mut self, key: &str) -> Result<Option<bool>, Failure> {
+        let Some(value) = self.get(key) else { return Ok(None) };
+        value.as_bool().map(Some).ok_or_else(|| self.wrong(key, &value, "true or false"))
+    }
+
+    fn text(&mut self, key: &str) -> Result<Option<String>, Failure> {
+        let Some(value) = self.get(key) else { return Ok(None) };
+        value.as_str().map(|text| Some(text.to_owned())).ok_or_else(|| self.wrong(key, &value, "a text"))
+    }
+
+    fn count(&mut self, key: &str) -> Result<Option<usize>, Failure> {
+        let Some(value) = self.get(key) else { return Ok(None) };
+        let count = value.as_integer().and_then(|number| usize::try_from(number).ok());
+        count.map(Some).ok_or_else(|| self.wrong(key, &value, "a whole number, 0 or more"))
+    }
+
+    fn number(&mut self, key: &str) -> Result<Option<f64>, Failure> {
+        let Some(value) = self.get(key) else { return Ok(None) };
+        let number = value.as_float().or_else(|| value.as_integer().map(|number| number as f64));
+        number.map(Some).ok_or_else(|| self.wrong(key, &value, "a number"))
+    }
+
+    /// A program with its arguments as a list, or one line for the shell.
+    fn command(&mut self, key: &str) -> Result<Option<Vec<String>>, Failure> {
+        let Some(value) = self.get(key) else { return Ok(None) };
+        if let Some(line) = value.as_str() {
+            return Ok(Some(llm::config::shell(line)));
+        }
+        let words =
+            value.as_array().map(|items| items.iter().map(|item| item.as_str().map(str::to_owned)).collect());
+        let words: Option<Option<Vec<String>>> = words;
+        words.flatten().map(Some).ok_or_else(|| self.wrong(key, &value, "a list of words or one line"))
+    }
+
+    /// A warning for each key that nobody asked for.
+    fn unknown_keys(&self) -> Vec<String> {
+        let mut keys: Vec<String> = Vec::new();
+        for (key, value) in &self.table {
+            match value.as_table() {
+                Some(table) => keys.extend(table.keys().map(|inner| format!("{key}.{inner}"))),
+                None => keys.push(key.clone()),
+            }
+        }
+        keys.retain(|key| !self.known.contains(key));
+        let warning = |key: &String| {
+            let like = nearest(key, self.known.iter().map(String::as_str), 1);
+            let like = like.first().map(|key| format!("; the nearest is `{key}`")).unwrap_or_default();
+            format!("unknown key `{key}` in `{}`{like}", self.path.display())
+        };
+        keys.iter().map(warning).collect()
+    }
+}

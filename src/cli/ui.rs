@@ -1,0 +1,154 @@
+//! Where commands write: data on stdout, everything else on stderr.
+//!
+//! Nothing else in the program prints. A closed pipe is no error: whoever read has read enough.
+
+use std::io::{self, IsTerminal, Read, Write};
+
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+
+/// The three streams of a process, or stand-ins for them in a test.
+pub struct Streams {
+    /// Input.
+    pub stdin: Box<dyn Read>,
+    /// Data.
+    pub stdout: Box<dyn Write>,
+    /// Notices, progress and diagnostics.
+    pub stderr: Box<dyn Write>,
+    /// Whether input comes from a person's keyboard.
+    pub stdin_is_terminal: bool,
+    /// Whether a person reads stderr.
+    pub stderr_is_terminal: bool,
+}
+
+impl Streams {
+    /// Those of this process.
+    pub fn standard() -> Streams {
+        Streams {
+            stdin: Box::new(io::stdin()),
+            stdout: Box::new(io::BufWriter::new(io::stdout())),
+            stderr: Box::new(io::stderr()),
+            stdin_is_terminal: io::stdin().is_terminal(),
+            stderr_is_terminal: io::stderr().is_terminal(),
+        }
+    }
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The one way for commands to say something.
+pub struct Ui {
+    streams: Streams,
+    /// Answers are JSON.
+    pub json: bool,
+    quiet: bool,
+    verbose: bool,
+    colored: bool,
+}
+
+impl Ui {
+    /// A user interface on these streams. `no_color` is the person's wish from the environment.
+    pub fn new(streams: Streams, json: bool, quiet: bool, verbose: bool, color: Color, no_color: bool) -> Ui {
+        let colored = match color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => streams.stderr_is_terminal && !no_color,
+        };
+        Ui { streams, json, quiet, verbose, colored }
+    }
+
+    /// Writes data as it is.
+    ///
+    /// # Errors
+    ///
+    /// When stdout takes no more.
+    pub fn data(&mut self, text: &str) -> io::Result<()> {
+        self.streams.stdout.write_all(text.as_bytes())
+    }
+
+    /// Writes a value as one line of JSON.
+    ///
+    /// # Errors
+    ///
+    /// When stdout takes no more.
+    pub fn json_line(&mut self, value: &impl Serialize) -> io::Result<()> {
+        let mut line = serde_json::to_string(value)?;
+        line.push('\n');
+        self.data(&line)
+    }
+
+    /// Hands over what was written so far.
+    ///
+    /// # Errors
+    ///
+    /// When stdout takes no more.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.streams.stdout.flush()
+    }
+
+    /// Tells what was done besides the answer; silent under `--quiet`.
+    pub fn notice(&mut self, text: &str) {
+        if !self.quiet {
+            self.say(None, "", text);
+        }
+    }
+
+    /// Tells details; only under `--verbose`.
+    pub fn detail(&mut self, text: &str) {
+        if self.verbose {
+            self.say(None, "", text);
+        }
+    }
+
+    /// Tells what may not be as wished. Shown also under `--quiet`.
+    pub fn warning(&mut self, text: &str) {
+        self.say(Some(AnsiColor::Yellow), "warning: ", text);
+    }
+
+    /// Tells what failed.
+    pub fn error(&mut self, text: &str) {
+        self.say(Some(AnsiColor::Red), "error: ", text);
+    }
+
+    /// Tells what to do next.
+    pub fn hint(&mut self, text: &str) {
+        self.say(Some(AnsiColor::Cyan), "hint: ", text);
+    }
+
+    fn say(&mut self, color: Option<AnsiColor>, label: &str, text: &str) {
+        let style = color.filter(|_| self.colored).map_or(Style::new(), |color| color.on_default().bold());
+        // Nobody is left to be told where stderr is gone.
+        let _ = writeln!(self.streams.stderr, "{style}{label}{style:#}{text}");
+    }
+
+    /// Whether a progress bar would be seen.
+    pub fn shows_progress(&self) -> bool {
+        self.streams.stderr_is_terminal && !self.quiet && !self.json
+    }
+
+    /// Whether input comes from a person's keyboard.
+    pub fn stdin_is_terminal(&self) -> bool {
+        self.streams.stdin_is_terminal
+    }
+
+    /// All of stdin as text.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read or is not UTF-8.
+    pub fn read_stdin(&mut self) -> io::Result<String> {
+        let mut text = String::new();
+        self.streams.stdin.read_to_string(&mut text)?;
+        Ok(text)
+    }
+}

@@ -1,0 +1,127 @@
+//! Which places a turn speaks of.
+//!
+//! An id is taken as it is. A name alone is taken when exactly one section bears it; a place keeps
+//! the name it first had.
+
+use serde::Serialize;
+
+use crate::document::text::TITLE_CHARS;
+use crate::document::{Document, nearest, stored};
+use crate::memory::{Memory, Scope, same_title};
+use crate::record::duplicates::says_the_same;
+use crate::record::turn::{Spot, Turn};
+
+/// A place of the game.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// The engine's id.
+    pub id: u64,
+    /// The name for people; may be empty.
+    pub name: String,
+}
+
+/// Why a place cannot be told.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlaceError {
+    /// The turn names no place at all.
+    #[error("the turn names no place")]
+    None,
+    /// No section bears the name.
+    #[error("no place is called `{name}`, and the turn gives no id")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// Names most like it.
+        nearest: Vec<String>,
+    },
+    /// Several sections bear the name.
+    #[error("{} places are called `{name}`, and the turn gives no id", candidates.len())]
+    Ambiguous {
+        /// The name.
+        name: String,
+        /// Their ids.
+        candidates: Vec<u64>,
+    },
+}
+
+/// Where the action was taken and where it led; the same place where the turn does not say.
+///
+/// # Errors
+///
+/// See [`PlaceError`].
+pub fn resolve(document: &Document, turn: &Turn, new_place: bool) -> Result<(Place, Place), PlaceError> {
+    let before = turn.location_before.as_ref();
+    let after = turn.location_after.as_ref();
+    let before = resolve_spot(document, before.or(after).ok_or(PlaceError::None)?, new_place)?;
+    let after = match after {
+        Some(after) => resolve_spot(document, after, new_place)?,
+        None => before.clone(),
+    };
+    Ok((before, after))
+}
+
+fn resolve_spot(document: &Document, spot: &Spot, new_place: bool) -> Result<Place, PlaceError> {
+    let given = spot.name.as_deref().map(str::trim).unwrap_or_default();
+    if let Some(id) = spot.id {
+        let known = document.headings().find(|heading| heading.scope == Scope::Location(id));
+        let name = known.map_or(given, |heading| heading.name.as_str());
+        return Ok(Place { id, name: name.to_owned() });
+    }
+    let location = |scope: &Scope| match scope {
+        Scope::Location(id) => Some(*id),
+        _ => None,
+    };
+    let bearing = document.headings().filter(|heading| heading.is_called(given));
+    let mut candidates: Vec<u64> = bearing.filter_map(|heading| location(&heading.scope)).collect();
+    candidates.sort_unstable();
+    candidates.dedup();
+    match candidates.as_slice() {
+        [id] => Ok(Place { id: *id, name: given.to_owned() }),
+        [] if new_place => {
+            let highest = document.headings().filter_map(|heading| location(&heading.scope)).max();
+            let id = highest.map_or(1, |id| id.saturating_add(1));
+            Ok(Place { id, name: given.to_owned() })
+        }
+        [] => {
+            let names = document.headings().map(|heading| heading.name.as_str());
+            Err(PlaceError::Unknown { name: given.to_owned(), nearest: nearest(given, names, 3) })
+        }
+        _ => Err(PlaceError::Ambiguous { name: given.to_owned(), candidates }),
+    }
+}
+
+/// A warning for each place whose name is not the heading's: the heading stays.
+pub fn name_warnings(document: &Document, turn: &Turn, before: &Place, after: &Place) -> Vec<String> {
+    let spots = [(turn.location_before.as_ref(), before), (turn.location_after.as_ref(), after)];
+    let mut warnings: Vec<String> = Vec::new();
+    for (spot, place) in spots {
+        let given = spot.and_then(|spot| spot.name.as_deref()).map(str::trim).unwrap_or_default();
+        let heading = document.headings().find(|heading| heading.scope == place.scope());
+        let other = heading.is_some_and(|heading| !given.is_empty() && !heading.is_called(given));
+        if other {
+            let warning =
+                format!("{} is called `{}` here; the turn says `{given}`", place.scope(), place.name);
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+        }
+    }
+    warnings
+}
+
+/// A memory without a title gets one of its first words that no other live entry of the section
+/// bears, unless that entry says the same.
+pub fn with_free_title(document: &Document, scope: &Scope, memory: Memory) -> Memory {
+    let mut memory = stored(&memory);
+    let section = document.section(scope).unwrap_or_default();
+    // Room for the number within the longest title.
+    let title: String = memory.title.chars().take(TITLE_CHARS - 6).collect();
+    for number in 2.. {
+        let taken = section.live().find(|other| same_title(&other.title, &memory.title));
+        if taken.is_none_or(|other| says_the_same(&other.text, &memory.text)) {
+            break;
+        }
+        memory.title = format!("{title} ({number})");
+    }
+    memory
+}
