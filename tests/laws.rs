@@ -124,7 +124,7 @@ fn memory() -> impl Strategy<Value = Memory> {
 #[derive(Debug, Clone)]
 enum Edit {
     Visit(Scope, u64),
-    Add(Scope, Memory),
+    Add(Scope, Box<Memory>),
     Supersede(Scope, usize, String),
     Revise(Scope, usize, String),
     Importance(Scope, usize, u16),
@@ -135,7 +135,7 @@ enum Edit {
 fn edit() -> impl Strategy<Value = Edit> {
     prop_oneof![
         1 => (scope(), 1u64..5).prop_map(|(scope, episode)| Edit::Visit(scope, episode)),
-        3 => (scope(), memory()).prop_map(|(scope, memory)| Edit::Add(scope, memory)),
+        3 => (scope(), memory()).prop_map(|(scope, memory)| Edit::Add(scope, Box::new(memory))),
         1 => (scope(), 0usize..5, hostile_line()).prop_map(|(scope, at, reason)| Edit::Supersede(scope, at, reason)),
         1 => (scope(), 0usize..5, hostile_text()).prop_map(|(scope, at, text)| Edit::Revise(scope, at, text)),
         1 => (scope(), 0usize..5, 1u16..1000).prop_map(|(scope, at, importance)| Edit::Importance(scope, at, importance)),
@@ -239,10 +239,9 @@ fn pick<'a>(
 fn boundaries(text: &str) -> Vec<usize> {
     let mut found = Vec::new();
     let _ = walk(&mut TextLines::new(text.as_bytes()), |event| {
-        if let Event::Visible(offset, line) = event {
-            if is_section_boundary(line) {
-                found.push(offset as usize);
-            }
+        let Event::Visible(offset, line) = event else { return };
+        if is_section_boundary(line) {
+            found.push(offset as usize);
         }
     });
     found

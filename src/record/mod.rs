@@ -195,7 +195,7 @@ struct Situation {
 /// What the model made of a turn.
 enum Thought {
     NotAsked,
-    Answered(Proposal, ModelUse),
+    Answered(Box<Proposal>, ModelUse),
     Failed(ModelUse),
 }
 
@@ -286,7 +286,7 @@ impl Recorder<'_> {
             Err(error) => failed(Usage::default(), error.to_string()),
             Ok(answer) => match read_answer(&answer.text, proven) {
                 Ok(proposal) => {
-                    Thought::Answered(proposal, ModelUse { name, usage: answer.usage, error: None })
+                    Thought::Answered(Box::new(proposal), ModelUse { name, usage: answer.usage, error: None })
                 }
                 Err(problem) => failed(answer.usage, problem),
             },
