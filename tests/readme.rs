@@ -68,7 +68,8 @@ fn what_readme_shows_is_what_the_program_prints() {
             let actual = run_line(&command, folder.path());
             let lines: Vec<&str> = actual.lines().collect();
             if !matches(&expected, &lines) {
-                wrong.push(format!("$ {command}\nREADME shows:\n{}\nprinted:\n{actual}", expected.join("\n")));
+                wrong
+                    .push(format!("$ {command}\nREADME shows:\n{}\nprinted:\n{actual}", expected.join("\n")));
             }
             rewritten.push_str(&format!("$ {command}\n"));
             for line in lines.iter().take(MOST_LINES) {

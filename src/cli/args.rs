@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
-use crate::cli::commands::{add, check, episode, init, list, recall, record, restore, show, tried};
+use crate::cli::commands::{
+    add, check, episode, forget, init, invalidate, list, mark, recall, record, rename, restore, show,
+    supersede, tried,
+};
 use crate::cli::ui::Color;
 
 /// A memory for agents that a person can read: one Markdown file, a section for each place
@@ -60,6 +63,11 @@ pub enum Command {
     Check(check::CheckArgs),
     List(list::ListArgs),
     Show(show::ShowArgs),
+    Supersede(supersede::SupersedeArgs),
+    Invalidate(invalidate::InvalidateArgs),
+    Mark(mark::MarkArgs),
+    Forget(forget::ForgetArgs),
+    Rename(rename::RenameArgs),
     Episode(episode::EpisodeArgs),
     Restore(restore::RestoreArgs),
     Init(init::InitArgs),
@@ -69,7 +77,7 @@ pub enum Command {
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Every turn", &["record", "recall", "add", "tried", "check"]),
     ("Look inside", &["list", "show"]),
-    ("Put right", &["restore"]),
+    ("Put right", &["supersede", "invalidate", "mark", "forget", "rename", "restore"]),
     ("Set up", &["init", "episode"]),
 ];
 
@@ -98,7 +106,7 @@ fn overview(command: &clap::Command) -> String {
     for (title, names) in GROUPS {
         out.push_str(&format!("\n{title}:\n"));
         for name in names {
-            out.push_str(&format!("  {name:<10}{}\n", about(name)));
+            out.push_str(&format!("  {name:<12}{}\n", about(name)));
         }
     }
     out.push_str("\n`memories COMMAND --help` shows examples.");

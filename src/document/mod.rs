@@ -20,7 +20,7 @@ use crate::document::grammar::{Heading, Visits};
 use crate::document::scan::{Event, TextLines, walk};
 use crate::document::section::{Tried, parse_section};
 use crate::document::text::{Fences, stored_line, stored_text, stored_title};
-use crate::memory::{Attempt, Memory, Reference, Scope, fold_action, same_title};
+use crate::memory::{Attempt, Memory, Persistence, Reference, Scope, Status, fold_action, same_title};
 
 const BYTE_ORDER_MARK: char = '\u{FEFF}';
 
@@ -113,6 +113,15 @@ impl Section {
             section.tried.extend(parts.tried.into_iter().map(|tried| tried.attempt));
         }
         section
+    }
+
+    /// Adds what is remembered for this episode only: the same scope's section of the session.
+    pub fn add_session(&mut self, session: Section) {
+        if self.name.is_empty() {
+            self.name = session.name;
+        }
+        let ephemeral = |memory| Memory { persistence: Persistence::Ephemeral, ..memory };
+        self.memories.extend(session.memories.into_iter().map(ephemeral));
     }
 
     /// Memories that are neither superseded nor invalidated.
@@ -220,15 +229,33 @@ impl Document {
 
     /// Live entries of a scope that bear a title.
     pub fn find(&self, scope: &Scope, title: &str) -> Vec<(EntryId, Memory)> {
+        let mut found = self.find_all(scope, title);
+        found.retain(|(_, memory)| memory.is_live());
+        found
+    }
+
+    /// All entries of a scope that bear a title, superseded ones too.
+    pub fn find_all(&self, scope: &Scope, title: &str) -> Vec<(EntryId, Memory)> {
         let mut found = Vec::new();
         for block in self.blocks_of(scope) {
             for (entry, candidate) in parse_section(self.block_text(block)).entries.into_iter().enumerate() {
-                if candidate.memory.is_live() && same_title(&candidate.memory.title, title) {
+                if same_title(&candidate.memory.title, title) {
                     found.push((EntryId { block, entry }, candidate.memory));
                 }
             }
         }
         found
+    }
+
+    /// What an entry says, as it stands in the file.
+    pub fn memory(&self, id: EntryId) -> Memory {
+        parse_section(self.block_text(id.block)).entries.swap_remove(id.entry).memory
+    }
+
+    /// Number of the line, from 1, at which an entry starts.
+    pub fn line_of(&self, id: EntryId) -> usize {
+        let before = (0..id.block).map(|at| self.block_text(at).matches('\n').count()).sum::<usize>();
+        before + parse_section(self.block_text(id.block)).entries[id.entry].line_number + 1
     }
 
     /// Counts a visit in an episode; makes the section where there is none.
@@ -282,15 +309,41 @@ impl Document {
         self.edit_entry(id, |text, entry, style| edit::replace_entry_line(text, entry, &memory, style));
     }
 
-    /// Strikes an entry and says why.
+    /// Strikes an entry and says why, where there is a reason.
     ///
     /// # Errors
     ///
     /// See [`DocumentError`].
-    pub fn supersede(&mut self, id: EntryId, reference: &Reference) -> Result<(), DocumentError> {
-        self.check_new_text(&grammar::write_reference(reference))?;
+    pub fn supersede(&mut self, id: EntryId, reference: Option<&Reference>) -> Result<(), DocumentError> {
+        if let Some(reference) = reference {
+            self.check_new_text(&grammar::write_reference(reference))?;
+        }
         self.edit_entry(id, |text, entry, style| edit::supersede_entry(text, entry, reference, style));
         Ok(())
+    }
+
+    /// Takes an entry's strikes and reference away.
+    pub fn revive(&mut self, id: EntryId, status: Status) {
+        self.edit_entry(id, |text, entry, style| edit::revive_entry(text, entry, status, style));
+    }
+
+    /// Removes an entry.
+    pub fn remove(&mut self, id: EntryId) {
+        self.edit_entry(id, |text, entry, _| edit::remove_entry(text, entry));
+    }
+
+    /// Gives the first section of a scope another name; `false` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// See [`DocumentError`].
+    pub fn rename(&mut self, scope: &Scope, name: &str) -> Result<bool, DocumentError> {
+        self.check_new_text(name)?;
+        let Some(block) = self.blocks_of(scope).next() else { return Ok(false) };
+        let text = edit::replace_heading(self.block_text(block), scope, name, self.style);
+        self.blocks[block].heading = text.lines().next().and_then(grammar::parse_heading);
+        self.replace(block, text);
+        Ok(true)
     }
 
     /// Notes a try, in place of an earlier one of the same action. At most `limit` stay: of the

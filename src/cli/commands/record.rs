@@ -7,13 +7,14 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
 use crate::cli::Cli;
+use crate::cli::commands::memory_args::episode_number;
 use crate::cli::commands::{counted, scope_label};
 use crate::cli::failure::{Failure, Kind};
 use crate::document::Document;
 use crate::llm;
 use crate::memory::{Category, DEFAULT_IMPORTANCE, Scope};
 use crate::record::apply::Fate;
-use crate::record::turn::{Remember, Spot, Turn, TurnError, clamp_importance, parse_episode};
+use crate::record::turn::{Remember, Spot, Turn, TurnError, clamp_importance};
 use crate::record::{Outcome, RecordError, Recorder, Report};
 use crate::store::Store;
 
@@ -167,13 +168,7 @@ fn turn_from_flags(args: RecordArgs) -> Result<Turn, Failure> {
                 .collect::<Vec<_>>()
         })
     };
-    let episode = match args.episode {
-        None => None,
-        Some(label) => Some(parse_episode(&label).ok_or_else(|| {
-            Failure::usage(format!("`{label}` is not an episode"))
-                .hint("send the number, or a label with one run of digits such as `ep_003`")
-        })?),
-    };
+    let episode = args.episode.as_deref().map(episode_number).transpose()?;
     if let Some(time) = args.timestamp.as_deref().filter(|time| !crate::document::fields::is_date(time)) {
         let failure = Failure::usage(format!("`{time}` is not a time"));
         return Err(failure.hint("write a date such as 2026-01-31 or a time such as 2026-01-31T10:40:00Z"));
