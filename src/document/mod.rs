@@ -185,8 +185,9 @@ impl Document {
             text.push_str(self.block_text(at));
         }
         let marked = text.starts_with(BYTE_ORDER_MARK);
-        let mut expected =
-            starts.into_iter().filter(|&start| scan::is_section_boundary(&text.as_bytes()[start..]));
+        let begins_with_heading =
+            |start: &usize| scan::is_section_boundary(text[*start..].lines().next().unwrap_or("").as_bytes());
+        let mut expected = starts.into_iter().filter(begins_with_heading);
         let mut misread: Option<usize> = None;
         let Ok(()) = walk(&mut TextLines::new(text.as_bytes()), |event| {
             let Event::Visible(offset, line) = event else { return };
