@@ -334,3 +334,12 @@ proptest! {
         prop_assert_eq!(viewer_headings(&text), boundaries(&text), "{}", text);
     }
 }
+
+#[test]
+fn a_heading_of_nothing_but_its_mark_keeps_nobody_from_writing() {
+    for text in ["#", "##\n", "#\r\n\r\n##\r\ntext", "# T\n##\n"] {
+        let mut document = Document::parse(text.to_owned());
+        document.visit(&Scope::Location(1), "", 1).expect("can be edited");
+        document.into_text().expect("is read back as it was meant");
+    }
+}

@@ -169,15 +169,18 @@ impl Document {
         if !self.is_edited() {
             return Ok(self.source);
         }
-        let mut text = String::with_capacity(self.source.len() + 1024);
         let mut starts = Vec::with_capacity(self.blocks.len());
+        let mut start = 0;
         for at in 0..self.blocks.len() {
-            starts.push(text.len());
-            text.push_str(self.block_text(at));
+            starts.push(start);
+            start += self.block_text(at).len();
         }
+        let text = self.splice();
+        debug_assert_eq!(text.len(), start, "every byte belongs to a block");
         let marked = text.starts_with(BYTE_ORDER_MARK);
+        let line_at = |start: usize| text[start..].split('\n').next().unwrap_or_default();
         let mut expected =
-            starts.into_iter().filter(|&start| scan::is_section_boundary(&text.as_bytes()[start..]));
+            starts.into_iter().filter(|&start| scan::is_section_boundary(line_at(start).as_bytes()));
         let mut misread: Option<usize> = None;
         let Ok(()) = walk(&mut TextLines::new(text.as_bytes()), |event| {
             let Event::Visible(offset, line) = event else { return };
@@ -194,6 +197,29 @@ impl Document {
             Some(offset) => Err(DocumentError::Misread { line: line_number(&text, offset) }),
             None => Ok(text),
         }
+    }
+
+    /// The source with the edited blocks in their places. It is not copied: for a large file, fresh
+    /// memory costs more than moving what follows an edit.
+    fn splice(self) -> String {
+        let mut text = self.source;
+        let mut new = String::new();
+        let mut end = text.len();
+        for block in self.blocks.iter().rev() {
+            match &block.text {
+                BlockText::Edited(edited) => new.insert_str(0, edited),
+                BlockText::Source(range) => {
+                    // What stood between this block and the next gives way to what was edited there.
+                    if range.end < end || !new.is_empty() {
+                        text.replace_range(range.end..end, &new);
+                        new.clear();
+                    }
+                    end = range.start;
+                }
+            }
+        }
+        text.replace_range(..end, &new);
+        text
     }
 
     /// Whether any edit was made.
