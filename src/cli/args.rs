@@ -50,8 +50,9 @@ pub struct Global {
     pub lock_timeout: Duration,
 }
 
-/// The commands.
+/// The commands. The arguments of each are only built when it is the one that is called.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Command {
     Record(record::RecordArgs),
     Recall(recall::RecallArgs),
@@ -84,9 +85,9 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
 
 /// The command with the overview of its commands; building it is only worth it when it is shown.
 pub fn command_with_overview() -> clap::Command {
-    let command = Arguments::command();
-    let overview = overview(&command);
-    command.after_help(overview)
+    let mut built = Arguments::command();
+    built.build();
+    Arguments::command().after_help(overview(&built))
 }
 
 fn overview(command: &clap::Command) -> String {
