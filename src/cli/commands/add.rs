@@ -3,15 +3,16 @@
 use serde_json::{Value, json};
 
 use crate::cli::Cli;
+use crate::cli::args::{parse_count, parse_importance};
 use crate::cli::commands::{parse_scopes, scope_label};
 use crate::cli::failure::Failure;
 use crate::document::fields::is_date;
 use crate::document::{Document, stored};
-use crate::memory::{Category, Memory, Moment, Persistence, Scope, Span, Status, same_title};
-use crate::recall::read_scopes;
+use crate::memory::{Category, Memory, Moment, Persistence, Scope, ScopeName, Span, Status, same_title};
+use crate::recall::{RecallError, read_scopes};
 use crate::record::apply::{Fate, store_memory};
 use crate::record::turn::{clamp_importance, parse_episode};
-use crate::store::Change;
+use crate::store::{Change, Store};
 
 /// Add a memory that you worded yourself
 #[derive(Debug, clap::Args)]
@@ -19,16 +20,21 @@ use crate::store::Change;
 Without --text, a JSON object is read from stdin, with the flags' names as fields.
 
 Examples:
-  memories add 23 --category DANGER --title 'Trap door shuts behind you' --text 'Leave it open from below.'
-  memories add npc:troll --name 'The Troll' --text 'Accepts gifts and attacks all the same.' --importance 900
-  memories add world --category EVENT --title 'The dam opened' --text 'The reservoir is empty.' --episode 2 --turn 81
+  memories add 23 --text 'Dark without a lamp.'
+  memories add 23 --category DANGER --title 'Trap door shuts' \\
+      --text 'It shuts behind you and is barred from above.' --core
+  memories add npc:troll --name 'The Troll' --importance 900 \\
+      --text 'Accepts gifts and attacks all the same.'
+  memories add world --category EVENT --title 'The dam opened' \\
+      --text 'The reservoir is empty.' --episode 2 --turn 81
   echo '{\"text\": \"Dark without a lamp.\", \"importance\": 700}' | memories add 24
 
-Answer: one line, or with --json {version, outcome, scope, title}. A text that another entry has already is not
-stored twice: the outcome is `duplicate`, with that entry's title.")]
+Answer: one line, or with --json {version, outcome, scope, title}.
+A text that another entry has already is not stored twice: the outcome is
+`duplicate`, with that entry's title.")]
 pub struct AddArgs {
     /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or the name of a known place
-    #[arg(value_name = "SCOPE")]
+    #[arg(value_name = "SCOPE", allow_negative_numbers = true)]
     scope: String,
     /// What is remembered
     #[arg(long, value_name = "TEXT")]
@@ -40,7 +46,7 @@ pub struct AddArgs {
     #[arg(long, value_name = "CATEGORY", requires = "text")]
     category: Option<Category>,
     /// How important it is, 1 to 1000 [default: 500]
-    #[arg(long, value_name = "N", requires = "text", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", requires = "text", allow_negative_numbers = true, value_parser = parse_importance)]
     importance: Option<f64>,
     /// Always show it first
     #[arg(long, requires = "text")]
@@ -52,7 +58,7 @@ pub struct AddArgs {
     #[arg(long, value_name = "EPISODE", requires = "text")]
     episode: Option<String>,
     /// Turn in which it was learned
-    #[arg(long, value_name = "N", requires = "text")]
+    #[arg(long, value_name = "N", requires = "text", allow_negative_numbers = true, value_parser = parse_count::<u64>)]
     turn: Option<u64>,
     /// A tag such as `troll` or `about:jordan`; repeatable
     #[arg(long = "tag", value_name = "TAG", requires = "text")]
@@ -65,12 +71,12 @@ pub struct AddArgs {
     name: Option<String>,
 }
 
-pub(in crate::cli) fn run(cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
+pub(in crate::cli) fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
     let store = cli.store()?;
     let names = parse_scopes(std::slice::from_ref(&args.scope))?;
     let scope = match names.first() {
-        Some(crate::memory::ScopeName::Scope(scope)) => scope.clone(),
-        _ => read_scopes(&store, &names)?.remove(0).0,
+        Some(ScopeName::Scope(scope)) => scope.clone(),
+        _ => find_by_name(&store, &names)?,
     };
     let name = args.name.clone().unwrap_or_default();
     let memory = match args.text {
@@ -78,7 +84,7 @@ pub(in crate::cli) fn run(cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
         None if cli.ui.stdin_is_terminal() => {
             return Err(Failure::usage("no text given").hint("use --text, or send a JSON object on stdin"));
         }
-        None => memory_from_json(&cli.ui.read_stdin()?)?,
+        None => memory_from_json(&cli.read_input("a memory")?)?,
     };
     let memory = stored(&memory);
     if memory.text.is_empty() {
@@ -95,25 +101,36 @@ pub(in crate::cli) fn run(cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
             "version": 1, "id": cli.settings.fresh_id(), "time": cli.settings.now, "outcome": applied.outcome,
             "command": "add", "memories": [applied],
         });
-        Ok::<_, Failure>(Change::to(document.into_text()?, applied).with_journal_line(line))
+        let called = document.section(&scope).map(|section| section.name).unwrap_or_default();
+        Ok::<_, Failure>(Change::to(document.into_text()?, (applied, called)).with_journal_line(line))
     })?;
     for warning in warnings.into_iter().chain(update.warnings.iter().map(ToString::to_string)) {
         cli.ui.warning(&warning);
     }
-    let applied = update.value;
+    let (applied, called) = update.value;
     if cli.ui.json {
         cli.ui.json_line(&json!({
             "version": 1, "outcome": applied.outcome, "scope": applied.scope, "title": applied.title,
         }))?;
         return Ok(0);
     }
-    let place = scope_label(&scope, &name);
+    let place = scope_label(&scope, &called);
     let what = match applied.outcome {
         Fate::Stored | Fate::Revised => "stored",
         Fate::Duplicate => "duplicate of",
     };
     cli.ui.data(&format!("{what} \"{}\" in {place}\n", applied.title))?;
     Ok(0)
+}
+
+/// The scope that a name stands for; a name alone makes no new place.
+fn find_by_name(store: &Store, names: &[ScopeName]) -> Result<Scope, Failure> {
+    let found = read_scopes(store, names).map_err(|error| {
+        let is_new = matches!(error, RecallError::UnknownName { .. });
+        let failure = Failure::from(error);
+        if is_new { failure.hint("a new place wants its id: `memories add 23 --name NAME`") } else { failure }
+    });
+    Ok(found?.remove(0).0)
 }
 
 /// A title is an address: it is never given twice, unless for the same text.
