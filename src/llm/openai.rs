@@ -159,8 +159,8 @@ impl OpenAi {
         match status {
             401 | 403 => {
                 problem.push_str(match self.key {
-                    Some(_) => " (check the key in `OPENAI_API_KEY`)",
-                    None => " (set `OPENAI_API_KEY`)",
+                    Some(_) => " (check the key in `MEMORIES_API_KEY` or `OPENAI_API_KEY`)",
+                    None => " (set `MEMORIES_API_KEY`)",
                 });
                 Verdict::Failed(self.refused(problem))
             }
