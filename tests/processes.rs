@@ -1,6 +1,11 @@
 //! The program as processes among others: many at once, killed, shut out, cut off.
 #![cfg(unix)]
-#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test writes files and may panic")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test writes files, may panic, and tells what it skips"
+)]
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
@@ -93,7 +98,7 @@ fn note(why: &str) {
 #[test]
 fn nothing_of_many_writers_is_lost() {
     const WRITERS: u64 = 32;
-    const EACH: u64 = 8;
+    const EACH: u64 = 4;
     const PLACES: u64 = 8;
     let (_scratch, folder) = empty_folder();
     std::thread::scope(|scope| {
@@ -157,14 +162,14 @@ fn end_after(child: &mut Child, acknowledged: usize, end: impl FnOnce(&mut Child
 
 #[test]
 fn a_recorder_killed_at_any_moment_leaves_a_whole_file() {
-    for round in 0..12_usize {
+    for round in 0..6_usize {
         let (_scratch, folder) = empty_folder();
         let folder = folder.join("play");
         fs::create_dir(&folder).unwrap();
         let mut child = recording(&folder, &turns_file(&folder, 500));
         let acknowledged = end_after(&mut child, 1 + round, |child| {
             // Another point of the next write in each round.
-            (0..round * 40_000).for_each(|_| std::hint::spin_loop());
+            (0..round * 60_000).for_each(|_| std::hint::spin_loop());
             child.kill().unwrap();
         });
         let recorded = sections(&folder).len();
@@ -179,12 +184,12 @@ fn an_add_killed_at_any_moment_leaves_the_old_file_or_the_new_one() {
     let path = folder.join("Memories.md");
     succeed(&folder, &["add", "1", "--text", "The first."]);
     let mut there = 1;
-    for round in 0..40_u64 {
+    for round in 0..25_u64 {
         let before = fs::read_to_string(&path).unwrap();
         let text = text_of(round);
         let mut child =
             command_in(&folder, &["add", "1", "--text", &text]).stdout(Stdio::null()).spawn().unwrap();
-        (0..round * 20_000).for_each(|_| std::hint::spin_loop());
+        (0..round * 32_000).for_each(|_| std::hint::spin_loop());
         child.kill().unwrap();
         child.wait().unwrap();
         let after = fs::read_to_string(&path).unwrap();
@@ -364,13 +369,37 @@ fn a_symbolic_link_stays_one() {
 }
 
 #[test]
+fn files_are_looked_for_up_to_the_root_of_the_work_tree() {
+    let (_scratch, folder) = empty_folder();
+    let inner = folder.join("game/saves");
+    fs::create_dir_all(&inner).unwrap();
+    fs::write(folder.join("Memories.md"), "## Location 1: Outside\n**[NOTE] t**\nNot ours.\n").unwrap();
+    assert_eq!(succeed(&inner, &["recall", "1"]), "First visit - no prior experiences\n");
+    fs::create_dir(folder.join("game/.git")).unwrap();
+    assert_eq!(succeed(&inner, &["recall", "1"]), "First visit - no prior experiences\n");
+    fs::write(folder.join("game/Memories.md"), "## Location 1: Inside\n**[NOTE] t**\nOurs.\n").unwrap();
+    fs::write(folder.join("game/memories.toml"), "max_text_chars = \"x\"\n").unwrap();
+    assert_eq!(run(&inner, &["recall", "1"]).status.code(), Some(4));
+    fs::write(folder.join("game/memories.toml"), "").unwrap();
+    assert!(succeed(&inner, &["recall", "1"]).contains("Ours."));
+    succeed(&inner, &["add", "1", "--text", "Written from below."]);
+    assert_eq!(names(&inner), [""; 0]);
+    // A file here comes before one above.
+    fs::write(inner.join("Memories.md"), "").unwrap();
+    assert_eq!(succeed(&inner, &["recall", "1"]), "First visit - no prior experiences\n");
+}
+
+#[test]
 fn what_asks_no_model_starts_no_thread_opens_no_socket_and_reads_no_certificate() {
     let (_scratch, folder) = empty_folder();
     succeed(&folder, &["add", "1", "--text", "The first."]);
     let trace = folder.with_extension("trace");
-    for arguments in
-        [&["recall", "1"][..], &["tried", "1", "x"], &["add", "1", "--text", "Another, quite different."]]
-    {
+    for arguments in [
+        &["recall", "1"][..],
+        &["tried", "1", "x"],
+        &["add", "1", "--text", "Another, quite different."],
+        &["record", "--location", "1", "--action", "wait", "--response", "Time passes."],
+    ] {
         let mut command = Command::new("strace");
         command.args([
             "-f",
