@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::cli::commands::{
-    add, check, episode, forget, init, invalidate, list, mark, recall, record, rename, restore, show,
+    add, check, episode, forget, init, invalidate, list, mark, recall, record, rename, restore, retry, show,
     supersede, tried,
 };
 use crate::cli::ui::Color;
@@ -70,6 +70,7 @@ pub enum Command {
     Rename(rename::RenameArgs),
     Episode(episode::EpisodeArgs),
     Restore(restore::RestoreArgs),
+    Retry(retry::RetryArgs),
     Init(init::InitArgs),
 }
 
@@ -77,7 +78,7 @@ pub enum Command {
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Every turn", &["record", "recall", "add", "tried", "check"]),
     ("Look inside", &["list", "show"]),
-    ("Put right", &["supersede", "invalidate", "mark", "forget", "rename", "restore"]),
+    ("Put right", &["supersede", "invalidate", "mark", "forget", "rename", "restore", "retry"]),
     ("Set up", &["init", "episode"]),
 ];
 

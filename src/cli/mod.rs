@@ -16,7 +16,7 @@ use clap::error::ErrorKind;
 
 use args::{Arguments, Command, Global};
 use commands::{
-    add, check, episode, forget, init, invalidate, list, mark, recall, record, rename, restore, show,
+    add, check, episode, forget, init, invalidate, list, mark, recall, record, rename, restore, retry, show,
     supersede, tried,
 };
 use failure::{Failure, Kind};
@@ -107,6 +107,7 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: Environment) -> Resu
         Command::Rename(args) => rename::run(cli, args),
         Command::Episode(args) => episode::run(cli, args),
         Command::Restore(args) => restore::run(cli, args),
+        Command::Retry(args) => retry::run(cli, args),
         Command::Init(args) => init::run(cli, args),
     }
 }

@@ -11,6 +11,7 @@ pub mod duplicates;
 pub mod files;
 mod places;
 pub mod prompt;
+pub mod retry;
 pub mod synthesis;
 pub mod triggers;
 pub mod turn;
@@ -145,6 +146,26 @@ pub struct Report {
     /// What was dropped, changed or could not be done.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+}
+
+impl Report {
+    /// Nothing done yet.
+    fn of(situation: &Situation, place: Place) -> Report {
+        Report {
+            outcome: Outcome::NotSignificant,
+            episode: situation.episode,
+            turn: situation.number,
+            place,
+            visits: 0,
+            triggers: situation.triggers.clone(),
+            memories: Vec::new(),
+            invalidated: Vec::new(),
+            tried: None,
+            reasoning: String::new(),
+            model: None,
+            warnings: Vec::new(),
+        }
+    }
 }
 
 /// Why a turn is not recorded. Nothing is changed then.
@@ -320,7 +341,7 @@ impl Recorder<'_> {
         thought: &Thought,
         now: &str,
     ) -> Result<Report, RecordError> {
-        let Situation { turn, episode, number, changes, .. } = situation;
+        let Situation { turn, episode, changes, .. } = situation;
         let document = &mut files.lasting;
         let (before, after) = places::resolve(document, turn, self.settings.new_place)?;
         let mut warnings = places::name_warnings(document, turn, &before, &after);
@@ -340,20 +361,7 @@ impl Recorder<'_> {
             let place = (&before.scope(), before.name.as_str());
             memories.push(store_memory(files, place, &memory, &[], &Moment::default(), &mut warnings)?);
         }
-        let mut report = Report {
-            outcome: Outcome::NotSignificant,
-            episode: *episode,
-            turn: *number,
-            visits: 0,
-            place: before.clone(),
-            triggers: situation.triggers.clone(),
-            memories,
-            invalidated: Vec::new(),
-            tried,
-            reasoning: String::new(),
-            model: None,
-            warnings,
-        };
+        let mut report = Report { memories, tried, warnings, ..Report::of(situation, before.clone()) };
         match thought {
             Thought::NotAsked => {}
             Thought::Failed(model) => report.model = Some(model.clone()),
@@ -400,7 +408,7 @@ impl Recorder<'_> {
         (before, after): (&Place, &Place),
         report: &mut Report,
         now: &str,
-    ) -> Result<(), RecordError> {
+    ) -> Result<(), DocumentError> {
         report.reasoning.clone_from(&proposal.reasoning);
         report.warnings.extend(proposal.warnings.iter().cloned());
         let at =

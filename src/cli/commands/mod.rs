@@ -14,6 +14,7 @@ pub mod recall;
 pub mod record;
 pub mod rename;
 pub mod restore;
+pub mod retry;
 pub mod show;
 pub mod supersede;
 pub mod tried;

@@ -333,11 +333,12 @@ fn record_many(cli: Cli<'_>, recorder: &Recorder<'_>, text: &str, strict: bool) 
     })
 }
 
-fn progress_bar(cli: &Cli<'_>, length: u64) -> ProgressBar {
+/// A bar for what takes long, where a person would see it.
+pub(super) fn progress_bar(cli: &Cli<'_>, length: u64) -> ProgressBar {
     if !cli.ui.shows_progress() {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template("recording {wide_bar} {pos}/{len} turns, {eta} left");
+    let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} turns, {eta} left");
     ProgressBar::new(length).with_style(style.expect("the template is well formed"))
 }
 
