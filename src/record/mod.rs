@@ -310,7 +310,9 @@ impl Recorder<'_> {
                 Ok(proposal) => {
                     Thought::Answered(Box::new(proposal), ModelUse { name, usage: answer.usage, error: None })
                 }
-                Err(problem) => failed(answer.usage, problem),
+                Err(problem) => {
+                    failed(answer.usage, format!("the model {name} gave no usable answer: {problem}"))
+                }
             },
         }
     }

@@ -77,7 +77,11 @@ fn resolve_spot(document: &Document, spot: &Spot, new_place: bool) -> Result<Pla
     candidates.sort_unstable();
     candidates.dedup();
     match candidates.as_slice() {
-        [id] => Ok(Place { id: *id, name: given.to_owned() }),
+        [id] => {
+            let mut headings = document.headings();
+            let known = headings.find(|heading| heading.scope == Scope::Location(*id));
+            Ok(Place { id: *id, name: known.map_or(given, |heading| heading.name.as_str()).to_owned() })
+        }
         [] if new_place => {
             let highest = document.headings().filter_map(|heading| location(&heading.scope)).max();
             let id = highest.map_or(1, |id| id.saturating_add(1));
@@ -100,8 +104,11 @@ pub fn name_warnings(document: &Document, turn: &Turn, before: &Place, after: &P
         let heading = document.headings().find(|heading| heading.scope == place.scope());
         let other = heading.is_some_and(|heading| !given.is_empty() && !heading.is_called(given));
         if other {
-            let warning =
-                format!("{} is called `{}` here; the turn says `{given}`", place.scope(), place.name);
+            let scope = place.scope();
+            let warning = match place.name.as_str() {
+                "" => format!("{scope} has no name in the file; the turn says `{given}`"),
+                name => format!("{scope} is called `{name}` in the file; the turn says `{given}`"),
+            };
             if !warnings.contains(&warning) {
                 warnings.push(warning);
             }

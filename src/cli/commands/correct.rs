@@ -72,7 +72,7 @@ pub fn run(
                 "`memories {command} --help` shows examples; many at once come as JSON on stdin"
             )));
         }
-        None => from_json(&store, command, &cli.ui.read_stdin()?)?,
+        None => from_json(&store, command, &cli.read_input("a list of corrections")?)?,
     };
     check_consistent(&corrections)?;
     let results = if args.dry_run {
