@@ -85,7 +85,7 @@ fn every_command_has_cases_and_every_folder_is_a_command() {
     assert!(commands.len() >= 10, "{overview}");
     commands.insert("memories".to_owned());
     commands.insert("settings".to_owned());
-    assert_eq!(subfolders(&root()).iter().map(name_of).collect::<BTreeSet<_>>(), commands);
+    assert_eq!(subfolders(&root()).iter().map(|path| name_of(path)).collect::<BTreeSet<_>>(), commands);
     for command in commands.iter().filter(|command| *command != "settings") {
         assert!(root().join(command).join("help").is_dir(), "no case shows the help of `{command}`");
     }
@@ -114,7 +114,7 @@ fn subfolders(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-fn name_of(path: &PathBuf) -> String {
+fn name_of(path: &Path) -> String {
     path.file_name().unwrap().to_str().unwrap().to_owned()
 }
 
