@@ -195,7 +195,7 @@ fn command(case: &Path, folder: &Path, home: &Path, line: &str) -> Command {
 /// What differs from before, and what the case asks for besides.
 fn changes(case: &Path, before: &Files, mut files: Files) -> Result<Files, String> {
     let asked = read_files(&case.join("after"));
-    let reader = READERS.contains(&name_of(&case.parent().unwrap().to_owned()).as_str());
+    let reader = READERS.contains(&name_of(case.parent().unwrap()).as_str());
     let beside = |name: &str| name.split('/').any(|part| part == ".memories") || name.ends_with(".backup");
     let mut changes = Files::new();
     for name in before.keys().filter(|name| !files.contains_key(*name)) {

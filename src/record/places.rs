@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 use crate::document::text::TITLE_CHARS;
-use crate::document::{Document, nearest, stored};
+use crate::document::{Document, DocumentError, nearest, stored};
 use crate::memory::{Memory, Scope, same_title};
 use crate::record::duplicates::says_the_same;
 use crate::record::files::Files;
@@ -19,6 +19,13 @@ pub struct Place {
     pub id: u64,
     /// The name for people; may be empty.
     pub name: String,
+}
+
+impl Place {
+    /// The scope of the place.
+    pub fn scope(&self) -> Scope {
+        Scope::Location(self.id)
+    }
 }
 
 /// Why a place cannot be told.
@@ -132,4 +139,25 @@ pub fn with_free_title(files: &Files, scope: &Scope, memory: Memory) -> Memory {
         memory.title = format!("{title} ({number})");
     }
     memory
+}
+
+/// An arrival counts one visit; so does an episode's first turn at a place that lacks the episode.
+///
+/// # Errors
+///
+/// See [`DocumentError`].
+pub fn count_visits(
+    document: &mut Document,
+    before: &Place,
+    after: &Place,
+    episode: u64,
+) -> Result<(), DocumentError> {
+    let section = document.section(&before.scope()).unwrap_or_default();
+    if !section.episodes.contains(&episode) {
+        document.visit(&before.scope(), &before.name, episode)?;
+    }
+    if after.id != before.id {
+        document.visit(&after.scope(), &after.name, episode)?;
+    }
+    Ok(())
 }
