@@ -70,9 +70,11 @@ pub enum StructuredOutput {
     /// The strictest that the server takes, found out by asking.
     #[default]
     Auto,
-    /// `response_format` with the schema, and nothing else where it is refused.
+    /// The server holds the answer to the schema, and nothing else is tried where it refuses to.
     JsonSchema,
-    /// `response_format` without a schema, which then stands in the prompt.
+    /// A tool that must be called with an input under the schema.
+    Tool,
+    /// JSON without a schema, which then stands in the prompt.
     JsonObject,
     /// Only the prompt says so.
     Plain,
@@ -80,9 +82,10 @@ pub enum StructuredOutput {
 
 impl StructuredOutput {
     /// Every way, strictest first.
-    pub const ALL: [StructuredOutput; 4] = [
+    pub const ALL: [StructuredOutput; 5] = [
         StructuredOutput::Auto,
         StructuredOutput::JsonSchema,
+        StructuredOutput::Tool,
         StructuredOutput::JsonObject,
         StructuredOutput::Plain,
     ];
@@ -92,6 +95,7 @@ impl StructuredOutput {
         match self {
             StructuredOutput::Auto => "auto",
             StructuredOutput::JsonSchema => "json_schema",
+            StructuredOutput::Tool => "tool",
             StructuredOutput::JsonObject => "json_object",
             StructuredOutput::Plain => "plain",
         }
