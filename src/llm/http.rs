@@ -57,6 +57,15 @@ impl Access {
         }
     }
 
+    /// What to do where a key is wanted and none is there.
+    pub fn missing_hint(&self) -> String {
+        const ANYWHERE: &str = "MEMORIES_API_KEY";
+        match self.variable {
+            ANYWHERE => format!("set `{ANYWHERE}`"),
+            own => format!("set `{own}`; for a host that only a file names, `{ANYWHERE}`"),
+        }
+    }
+
     fn apply(&self, mut request: RequestBuilder) -> Result<RequestBuilder, Fault> {
         for (name, value) in self.headers {
             request = request.header(*name, *value);

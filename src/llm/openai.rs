@@ -58,11 +58,9 @@ impl OpenAi {
     /// [`ModelError::Settings`] for an address that is none, and for OpenAI's own server without a
     /// key.
     pub fn new(config: &Config, environment: &Environment, seed: u64) -> Result<OpenAi, ModelError> {
-        let base = config::text_of(&config.base_url)
-            .or(config::text_of(&environment.openai_base_url))
-            .unwrap_or(OPENAI_URL);
+        let base = config.base_url(&environment.openai_base_url).unwrap_or(OPENAI_URL);
         let endpoint = address::versioned_endpoint(base, CALL)?;
-        let key = environment.openai_key();
+        let key = config::key_of(&environment.openai_api_key);
         let official = endpoint.host_str() == Some(OPENAI_HOST);
         if official && key.is_none() {
             return Err(ModelError::Settings {
@@ -70,15 +68,13 @@ impl OpenAi {
                 hint: format!("set `{KEY_VARIABLE}`, or `base_url` to a server that needs none"),
             });
         }
-        let model = config::text_of(&config.model)
-            .or(config::text_of(&environment.openai_model))
-            .or(official.then_some(OPENAI_MODEL));
+        let model = config.model(&environment.openai_model).or(official.then_some(OPENAI_MODEL));
         let access = Access { key, variable: KEY_VARIABLE, scheme: Scheme::Bearer, headers: &[] };
         let at = address::shown(&endpoint, CALL);
         Ok(OpenAi {
             model: model.map(str::to_owned),
             max_output_tokens: config.max_output_tokens,
-            temperature: config.temperature,
+            temperature: config.temperature.unwrap_or_default(),
             timeout: config.timeout,
             session: Session::new(endpoint, at, access, &MANNER, config, seed)?,
         })

@@ -289,7 +289,7 @@ impl Session {
         let body = reply.body.to_lowercase();
         let meaning = match (status, with_key) {
             (401 | 403, true) => Meaning::settled(format!("check the key in `{}`", self.access.variable)),
-            (401 | 403, false) => Meaning::settled(format!("set `{}`", self.access.variable)),
+            (401 | 403, false) => Meaning::settled(self.access.missing_hint()),
             _ => protocol.judge(&Failure { status, body: &body, value }),
         };
         if let Some(hint) = &meaning.hint {
