@@ -297,12 +297,14 @@ impl Recorder<'_> {
             schema: &prompt::schema(),
             facts: &prompt::facts(&context),
         };
+        let answer = self.model.ask(&question);
+        // Afterwards, because a provider may learn only by asking which model it has.
         let name = self.model.name();
         let failed = |usage, error: String| {
             Thought::Failed(ModelUse { name: name.clone(), usage, error: Some(error) })
         };
         let proven = situation.changes.death || situation.changes.score;
-        match self.model.ask(&question) {
+        match answer {
             Err(error) => failed(Usage::default(), error.to_string()),
             Ok(answer) => match read_answer(&answer.text, proven) {
                 Ok(proposal) => {

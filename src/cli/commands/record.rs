@@ -107,7 +107,8 @@ pub struct RecordArgs {
     /// Give a place known by name alone the next free id
     #[arg(long)]
     new_place: bool,
-    /// Which model: auto, openai, command, replay, or offline for the built-in rules
+    /// Which model: auto, openai, anthropic, ollama, command, replay, or offline for the
+    /// built-in rules
     #[arg(long, value_name = "PROVIDER", value_parser = parse_provider)]
     provider: Option<llm::Provider>,
     /// The model's name
