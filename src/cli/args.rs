@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
-use crate::cli::commands::{add, check, episode, init, list, recall, record, restore, show, tried};
+use crate::cli::commands::{
+    add, check, episode, forget, init, invalidate, list, mark, recall, record, rename, restore, retry, show,
+    supersede, tried,
+};
 use crate::cli::ui::Color;
 
 /// A memory for agents that a person can read: one Markdown file, a section for each place
@@ -62,8 +65,14 @@ pub enum Command {
     Check(check::CheckArgs),
     List(list::ListArgs),
     Show(show::ShowArgs),
+    Supersede(supersede::SupersedeArgs),
+    Invalidate(invalidate::InvalidateArgs),
+    Mark(mark::MarkArgs),
+    Forget(forget::ForgetArgs),
+    Rename(rename::RenameArgs),
     Episode(episode::EpisodeArgs),
     Restore(restore::RestoreArgs),
+    Retry(retry::RetryArgs),
     Init(init::InitArgs),
 }
 
@@ -74,7 +83,7 @@ const GLOBAL_OPTIONS: &str = "Global options";
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Every turn", &["record", "recall", "add", "tried", "check"]),
     ("Look inside", &["list", "show"]),
-    ("Put right", &["restore"]),
+    ("Put right", &["supersede", "invalidate", "mark", "forget", "rename", "restore", "retry"]),
     ("Set up", &["init", "episode"]),
 ];
 
@@ -120,7 +129,7 @@ fn overview(command: &clap::Command) -> String {
         let gap = if out.is_empty() { "" } else { "\n" };
         out.push_str(&format!("{gap}{title}:\n"));
         for name in names {
-            out.push_str(&format!("  {name:<10}{}\n", about(name)));
+            out.push_str(&format!("  {name:<12}{}\n", about(name)));
         }
     }
     out.push_str("\n`memories COMMAND --help` shows examples.");

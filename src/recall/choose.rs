@@ -8,9 +8,9 @@
 use std::cmp::Reverse;
 
 use crate::document::Section;
-use crate::memory::{Attempt, Category, Memory, Persistence, Scope, Status};
+use crate::memory::{Attempt, Category, Memory, Persistence, Scope};
 use crate::recall::budget::{cut_at_sentence, cut_at_word, estimate_tokens};
-use crate::recall::render::Format;
+use crate::recall::render::{Format, Group};
 use crate::recall::{View, render};
 
 /// Reply lengths in characters that are tried, from generous to none.
@@ -113,7 +113,7 @@ fn choose_memories(live: &[&Memory], limits: &Limits, room: usize, format: Forma
     ranked.sort_by_key(|&at| Reverse(rank(live[at], at)));
     let mut chosen: Vec<(usize, Memory)> = Vec::new();
     let mut left = room;
-    let mut tentative = false;
+    let mut groups: Vec<Group> = Vec::new();
     let mut successes = 0;
     let mut failures = 0;
     for at in ranked {
@@ -131,13 +131,13 @@ fn choose_memories(live: &[&Memory], limits: &Limits, room: usize, format: Forma
         if limits.max_text_chars > 0 {
             memory.text = cut_at_word(&memory.text, limits.max_text_chars);
         }
-        // The first tentative memory brings its heading along.
-        let opens = memory.status == Status::Tentative && !tentative;
-        let heading = if opens { estimate_tokens(render::tentative_heading(format)) } else { 0 };
+        // The first memory of a group brings its heading along.
+        let group = Group::of(&memory);
+        let heading = if groups.contains(&group) { 0 } else { estimate_tokens(group.heading(format)) };
         let fitted = fit_memory(memory, left.saturating_sub(heading), room, format);
         if let Some(memory) = fitted {
             left = left.saturating_sub(heading + cost_of_memory(&memory, format));
-            tentative |= opens;
+            groups.push(group);
             chosen.push((at, memory));
             if let Some((count, _)) = counter {
                 *count += 1;
@@ -174,9 +174,9 @@ fn cost_of_memory(memory: &Memory, format: Format) -> usize {
 }
 
 fn cost_of_memories(memories: &[Memory], format: Format) -> usize {
-    let heading = memories.iter().any(|memory| memory.status == Status::Tentative);
-    let heading = if heading { estimate_tokens(render::tentative_heading(format)) } else { 0 };
-    heading + memories.iter().map(|memory| cost_of_memory(memory, format)).sum::<usize>()
+    let shown = Group::ALL.iter().filter(|group| memories.iter().any(|memory| Group::of(memory) == **group));
+    let headings: usize = shown.map(|group| estimate_tokens(group.heading(format))).sum();
+    headings + memories.iter().map(|memory| cost_of_memory(memory, format)).sum::<usize>()
 }
 
 /// The tries that fit, in the order of the file: all with the longest replies possible, else without

@@ -9,6 +9,7 @@ use crate::document::text::TITLE_CHARS;
 use crate::document::{Document, DocumentError, nearest, stored};
 use crate::memory::{Memory, Scope, same_title};
 use crate::record::duplicates::says_the_same;
+use crate::record::files::Files;
 use crate::record::turn::{Spot, Turn};
 
 /// A place of the game.
@@ -125,9 +126,9 @@ pub fn name_warnings(document: &Document, turn: &Turn, before: &Place, after: &P
 
 /// A memory without a title gets one of its first words that no other live entry of the section
 /// bears, unless that entry says the same.
-pub fn with_free_title(document: &Document, scope: &Scope, memory: Memory) -> Memory {
+pub fn with_free_title(files: &Files, scope: &Scope, memory: Memory) -> Memory {
     let mut memory = stored(&memory);
-    let section = document.section(scope).unwrap_or_default();
+    let section = files.section(scope);
     // Room for the number within the longest title.
     let title: String = memory.title.chars().take(TITLE_CHARS - 6).collect();
     for number in 2.. {

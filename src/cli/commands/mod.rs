@@ -2,18 +2,27 @@
 
 pub mod add;
 pub mod check;
+mod correct;
 pub mod episode;
+pub mod forget;
 pub mod init;
+pub mod invalidate;
 pub mod list;
+pub mod mark;
+mod memory_args;
 pub mod recall;
 pub mod record;
+pub mod rename;
 pub mod restore;
+pub mod retry;
 pub mod show;
+pub mod supersede;
 pub mod tried;
 
 use crate::cli::Cli;
 use crate::cli::failure::Failure;
 use crate::memory::{Memory, Scope, ScopeName};
+use crate::recall::read_scopes;
 use crate::store::Store;
 
 impl Cli<'_> {
@@ -44,6 +53,14 @@ impl Cli<'_> {
 /// The scopes that a person named.
 fn parse_scopes(names: &[String]) -> Result<Vec<ScopeName>, Failure> {
     names.iter().map(|name| name.parse().map_err(Failure::from)).collect()
+}
+
+/// The scope that a person named; a name must be that of exactly one place.
+fn resolve_scope(store: &Store, name: &str) -> Result<Scope, Failure> {
+    match name.parse()? {
+        ScopeName::Scope(scope) => Ok(scope),
+        name @ ScopeName::Name(_) => Ok(read_scopes(store, &[name])?.remove(0).0),
+    }
 }
 
 /// A number with its noun.

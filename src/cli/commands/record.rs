@@ -8,13 +8,14 @@ use serde_json::json;
 
 use crate::cli::Cli;
 use crate::cli::args::{parse_count, parse_importance, parse_integer};
+use crate::cli::commands::memory_args::episode_number;
 use crate::cli::commands::{counted, scope_label};
 use crate::cli::failure::{Failure, Kind};
 use crate::document::Document;
 use crate::llm;
 use crate::memory::{Category, DEFAULT_IMPORTANCE, Scope};
 use crate::record::apply::Fate;
-use crate::record::turn::{Remember, Spot, Turn, TurnError, clamp_importance, parse_episode};
+use crate::record::turn::{Remember, Spot, Turn, TurnError, clamp_importance};
 use crate::record::{Outcome, RecordError, Recorder, Report};
 use crate::store::Store;
 
@@ -106,7 +107,8 @@ pub struct RecordArgs {
     /// Give a place known by name alone the next free id
     #[arg(long)]
     new_place: bool,
-    /// Which model: auto, openai, command, replay, or offline for the built-in rules
+    /// Which model: auto, openai, anthropic, ollama, command, replay, or offline for the
+    /// built-in rules
     #[arg(long, value_name = "PROVIDER", value_parser = parse_provider)]
     provider: Option<llm::Provider>,
     /// The model's name
@@ -185,13 +187,7 @@ fn turn_from_flags(args: RecordArgs) -> Result<Turn, Failure> {
                 .collect::<Vec<_>>()
         })
     };
-    let episode = match args.episode {
-        None => None,
-        Some(label) => Some(parse_episode(&label).ok_or_else(|| {
-            Failure::usage(format!("`{label}` is not an episode"))
-                .hint("send the number, or a label with one run of digits such as `ep_003`")
-        })?),
-    };
+    let episode = args.episode.as_deref().map(episode_number).transpose()?;
     if let Some(time) = args.timestamp.as_deref().filter(|time| !crate::document::fields::is_date(time)) {
         let failure = Failure::usage(format!("`{time}` is not a time"));
         return Err(failure.hint("write a date such as 2026-01-31 or a time such as 2026-01-31T10:40:00Z"));
@@ -368,11 +364,12 @@ fn record_many(cli: Cli<'_>, recorder: &Recorder<'_>, text: &[u8], strict: bool)
     })
 }
 
-fn progress_bar(cli: &Cli<'_>, length: u64) -> ProgressBar {
+/// A bar for what takes long, where a person would see it.
+pub(super) fn progress_bar(cli: &Cli<'_>, length: u64) -> ProgressBar {
     if !cli.ui.shows_progress() {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template("recording {wide_bar} {pos}/{len} turns, {eta} left");
+    let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} turns, {eta} left");
     ProgressBar::new(length).with_style(style.expect("the template is well formed"))
 }
 
