@@ -20,12 +20,13 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::document::text::{stored_line, stored_reply};
-use crate::document::{Document, DocumentError, Section};
+use crate::document::{Document, DocumentError, Section, stored};
 use crate::llm::{Model, Question, Usage};
 use crate::memory::{Attempt, Cause, DEFAULT_IMPORTANCE, Memory, Moment, Reference, Span, fold_action};
 use crate::store::{Store, StoreError, UpdateError};
 
-use apply::{Applied, Fate, store_memory, strike};
+use apply::{Applied, Fate, free_title, store_memory, strike};
+use duplicates::says_the_same;
 use files::Files;
 use prompt::Context;
 use synthesis::{Proposal, Side, read_answer};
@@ -345,6 +346,7 @@ impl Recorder<'_> {
     ) -> Result<Report, RecordError> {
         let Situation { turn, episode, changes, .. } = situation;
         let document = &mut files.lasting;
+        places::name_the_nameless(document, turn)?;
         let (before, after) = places::resolve(document, turn, self.settings.new_place)?;
         let mut warnings = places::name_warnings(document, turn, &before, &after);
         places::count_visits(document, &before, &after, *episode)?;
@@ -359,7 +361,9 @@ impl Recorder<'_> {
             let mut memory = Memory::new(remember.category.clone(), "", &remember.text);
             memory.provenance.importance = Some(remember.importance);
             let memory = self.with_provenance(memory, situation, now, false);
-            let memory = places::with_free_title(files, &before.scope(), memory);
+            let memory = stored(&memory);
+            let meant = |other: &Memory| says_the_same(&other.text, &memory.text);
+            let memory = free_title(files, &before.scope(), memory.clone(), meant);
             let place = (&before.scope(), before.name.as_str());
             memories.push(store_memory(files, place, &memory, &[], &Moment::default(), &mut warnings)?);
         }

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::cli::Cli;
 use crate::cli::args::{parse_count, parse_importance, parse_integer};
 use crate::cli::commands::memory_args::episode_number;
-use crate::cli::commands::{counted, scope_label};
+use crate::cli::commands::{counted, raised, scope_label};
 use crate::cli::failure::{Failure, Kind};
 use crate::document::Document;
 use crate::llm;
@@ -268,7 +268,7 @@ fn one_line(report: &Report) -> String {
         parts.push(match applied.outcome {
             Fate::Stored => format!("stored \"{title}\" in {scope}"),
             Fate::Revised => format!("revised \"{title}\" in {scope}"),
-            Fate::Duplicate => format!("duplicate of \"{title}\" in {scope}"),
+            Fate::Duplicate => format!("duplicate of \"{title}\" in {scope}{}", raised(applied)),
         });
         parts.extend(applied.superseded.iter().map(|title| format!("superseded \"{title}\"")));
     }
