@@ -382,6 +382,16 @@ pub fn same_title(a: &str, b: &str) -> bool {
     fold_title(a) == fold_title(b)
 }
 
+/// Whether somebody who named a title meant this one: itself, or itself in stray brackets.
+pub fn means_title(named: &str, title: &str) -> bool {
+    same_title(named, title) || same_title(without_brackets(named), title)
+}
+
+/// A title without the brackets that models and people put around it.
+pub fn without_brackets(title: &str) -> &str {
+    title.trim().trim_start_matches('[').trim_end_matches(']').trim()
+}
+
 /// The form in which titles are compared.
 pub fn fold_title(title: &str) -> String {
     title.trim().to_lowercase()

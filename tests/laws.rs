@@ -124,10 +124,13 @@ fn memory() -> impl Strategy<Value = Memory> {
 #[derive(Debug, Clone)]
 enum Edit {
     Visit(Scope, u64),
-    Add(Scope, Memory),
+    Add(Scope, Box<Memory>),
     Supersede(Scope, usize, String),
     Revise(Scope, usize, String),
     Importance(Scope, usize, u16),
+    Revive(Scope, usize),
+    Remove(Scope, usize),
+    Rename(Scope, String),
     Attempt(Scope, String, String),
     Forget(Scope, String),
 }
@@ -135,10 +138,13 @@ enum Edit {
 fn edit() -> impl Strategy<Value = Edit> {
     prop_oneof![
         1 => (scope(), 1u64..5).prop_map(|(scope, episode)| Edit::Visit(scope, episode)),
-        3 => (scope(), memory()).prop_map(|(scope, memory)| Edit::Add(scope, memory)),
+        3 => (scope(), memory()).prop_map(|(scope, memory)| Edit::Add(scope, Box::new(memory))),
         1 => (scope(), 0usize..5, hostile_line()).prop_map(|(scope, at, reason)| Edit::Supersede(scope, at, reason)),
         1 => (scope(), 0usize..5, hostile_text()).prop_map(|(scope, at, text)| Edit::Revise(scope, at, text)),
         1 => (scope(), 0usize..5, 1u16..1000).prop_map(|(scope, at, importance)| Edit::Importance(scope, at, importance)),
+        1 => (scope(), 0usize..5).prop_map(|(scope, at)| Edit::Revive(scope, at)),
+        1 => (scope(), 0usize..5).prop_map(|(scope, at)| Edit::Remove(scope, at)),
+        1 => (scope(), hostile_text()).prop_map(|(scope, name)| Edit::Rename(scope, name)),
         2 => (scope(), hostile_line(), hostile_text()).prop_map(|(scope, action, reply)| Edit::Attempt(scope, action, reply)),
         1 => (scope(), prop_oneof![Just("wait".to_owned()), hostile_line()]).prop_map(|(scope, action)| Edit::Forget(scope, action)),
     ]
@@ -152,6 +158,9 @@ impl Edit {
             | Edit::Supersede(scope, ..)
             | Edit::Revise(scope, ..)
             | Edit::Importance(scope, ..)
+            | Edit::Revive(scope, _)
+            | Edit::Remove(scope, _)
+            | Edit::Rename(scope, _)
             | Edit::Attempt(scope, ..)
             | Edit::Forget(scope, _) => scope,
         }
@@ -177,7 +186,7 @@ impl Edit {
                 let reason =
                     reason.split_whitespace().collect::<Vec<_>>().join(" ").replace('\u{0}', "\u{FFFD}");
                 let reference = Reference { at: moment, cause: Cause::Invalidated(reason) };
-                document.supersede(id, &reference)?;
+                document.supersede(id, Some(&reference))?;
                 slot.status = Status::Superseded;
                 slot.reference = Some(reference);
             }
@@ -191,6 +200,25 @@ impl Edit {
                 let Some((id, slot)) = pick(document, model, scope, *at) else { return Ok(()) };
                 slot.provenance.importance = Some(*importance);
                 document.revise_line(id, slot);
+            }
+            Edit::Revive(scope, at) => {
+                let struck = model.memories.iter_mut().filter(|memory| !memory.is_live()).nth(*at);
+                let Some(slot) = struck else { return Ok(()) };
+                let found = document.find_all(scope, &slot.title);
+                let [(id, _)] = found.as_slice() else { return Ok(()) };
+                document.revive(*id, Status::Tentative);
+                slot.status = Status::Tentative;
+                slot.reference = None;
+            }
+            Edit::Remove(scope, at) => {
+                let Some((id, slot)) = pick(document, model, scope, *at) else { return Ok(()) };
+                let removed = slot.clone();
+                document.remove(id);
+                let at = model.memories.iter().position(|memory| *memory == removed).expect("just picked");
+                model.memories.remove(at);
+            }
+            Edit::Rename(scope, name) => {
+                document.rename(scope, name)?;
             }
             Edit::Attempt(scope, action, reply) => {
                 let action =
@@ -239,10 +267,9 @@ fn pick<'a>(
 fn boundaries(text: &str) -> Vec<usize> {
     let mut found = Vec::new();
     let _ = walk(&mut TextLines::new(text.as_bytes()), |event| {
-        if let Event::Visible(offset, line) = event {
-            if is_section_boundary(line) {
-                found.push(offset as usize);
-            }
+        let Event::Visible(offset, line) = event else { return };
+        if is_section_boundary(line) {
+            found.push(offset as usize);
         }
     });
     found

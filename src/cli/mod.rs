@@ -8,6 +8,7 @@ mod commands;
 mod failure;
 mod settings;
 mod ui;
+mod usage;
 
 use std::ffi::OsString;
 
@@ -15,7 +16,10 @@ use clap::FromArgMatches;
 use clap::error::ErrorKind;
 
 use args::{Arguments, Command, Global};
-use commands::{add, check, episode, init, list, recall, record, restore, show, tried};
+use commands::{
+    add, check, episode, forget, init, invalidate, list, mark, recall, record, rename, restore, retry, show,
+    supersede, tried,
+};
 use failure::{Failure, Kind};
 use settings::{Environment, Settings};
 use ui::Ui;
@@ -43,7 +47,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: Streams) -> u
     let mut ui = Ui::new(streams, json, quiet, verbose, color, environment.no_color);
     let result = match parsed {
         Ok(arguments) => dispatch(&mut ui, arguments, environment),
-        Err(error) => show_clap_error(&mut ui, &error),
+        Err(error) => answer_or_refuse(&mut ui, &error, &arguments),
     };
     let result = result.and_then(|code| ui.flush().map(|()| code).map_err(Failure::from));
     result.unwrap_or_else(|failure| report(&mut ui, &failure))
@@ -59,17 +63,13 @@ fn parse(arguments: &[OsString]) -> Result<Arguments, clap::Error> {
 }
 
 /// Help and version are answers; everything else is a wrong command line.
-fn show_clap_error(ui: &mut Ui, error: &clap::Error) -> Result<u8, Failure> {
+fn answer_or_refuse(ui: &mut Ui, error: &clap::Error, arguments: &[OsString]) -> Result<u8, Failure> {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             ui.data(&error.render().to_string())?;
             Ok(0)
         }
-        _ => {
-            let text = error.render().to_string();
-            ui.error(text.trim_start_matches("error: ").trim_end());
-            Ok(Kind::Usage.exit_code())
-        }
+        _ => Err(usage::failure_of(error, arguments)),
     }
 }
 
@@ -80,13 +80,15 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: Environment) -> Resu
         return Ok(0);
     };
     let Global { file, config, json: _, quiet: _, verbose: _, color: _, lock_timeout } = global;
-    let (settings, warnings) = Settings::load(file, config, lock_timeout, environment)?;
+    let begins = matches!(command, Command::Init(_));
+    let (settings, warnings) = Settings::load(file, config, lock_timeout, environment, begins)?;
     for warning in warnings {
         ui.warning(&warning);
     }
-    if !settings.enabled && !matches!(command, Command::Init(_)) {
+    if !settings.enabled && !begins {
         ui.detail("memory is switched off (`enabled = false`)");
-        return Ok(0);
+        // Without memory nothing has been tried: a script that asks must go on and play.
+        return Ok(u8::from(matches!(command, Command::Tried(_))));
     }
     let cli = Cli { ui, settings };
     match command {
@@ -97,8 +99,14 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: Environment) -> Resu
         Command::Check(args) => check::run(cli, args),
         Command::List(args) => list::run(cli, args),
         Command::Show(args) => show::run(cli, args),
+        Command::Supersede(args) => supersede::run(cli, args),
+        Command::Invalidate(args) => invalidate::run(cli, args),
+        Command::Mark(args) => mark::run(cli, args),
+        Command::Forget(args) => forget::run(cli, args),
+        Command::Rename(args) => rename::run(cli, args),
         Command::Episode(args) => episode::run(cli, args),
         Command::Restore(args) => restore::run(cli, args),
+        Command::Retry(args) => retry::run(cli, args),
         Command::Init(args) => init::run(cli, args),
     }
 }

@@ -8,7 +8,7 @@ use crate::document::grammar::{self, Visits};
 use crate::document::scan;
 use crate::document::section::{Entry, Parts, Region, RegionKind, Tried};
 use crate::document::text::{Fences, mark_comments, strike, unstrike, write_closing_lines, write_text};
-use crate::memory::{Attempt, Memory, Reference, Status};
+use crate::memory::{Attempt, Memory, Reference, Scope, Status};
 
 /// How new text is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,10 +144,13 @@ pub fn replace_entry_line(text: &str, entry: &Entry, memory: &Memory, style: Sty
     splice(text, entry.line.clone(), &format!("{}\n", grammar::write_entry(memory)), style)
 }
 
-/// Marks an entry as superseded: bracket, reference line, strikes.
-pub fn supersede_entry(text: &str, entry: &Entry, reference: &Reference, style: Style) -> String {
+/// Marks an entry as superseded: bracket, reference line where a reason is given, strikes.
+pub fn supersede_entry(text: &str, entry: &Entry, reference: Option<&Reference>, style: Style) -> String {
     let memory = Memory { status: Status::Superseded, ..entry.memory.clone() };
-    let head = format!("{}\n{}\n", grammar::write_entry(&memory), grammar::write_reference(reference));
+    let mut head = format!("{}\n", grammar::write_entry(&memory));
+    if let Some(reference) = reference {
+        head.push_str(&format!("{}\n", grammar::write_reference(reference)));
+    }
     let body = map_lines(&text[entry.line.end..entry.range.end], strike);
     let body = body.replace("\r\n", "\n");
     splice(text, entry.range.clone(), &(head + &body), style)
@@ -166,6 +169,20 @@ pub fn revive_entry(text: &str, entry: &Entry, status: Status, style: Style) -> 
     }
     let body = map_lines(body, unstrike).replace("\r\n", "\n");
     splice(text, entry.range.clone(), &format!("{}\n{body}", grammar::write_entry(&memory)), style)
+}
+
+/// Removes an entry with the blank lines behind it.
+pub fn remove_entry(text: &str, entry: &Entry) -> String {
+    let after = &text[entry.range.end..];
+    let blank: usize =
+        after.split_inclusive('\n').take_while(|line| scan::is_blank(line.trim_end())).map(str::len).sum();
+    [&text[..entry.range.start], &after[blank..]].concat()
+}
+
+/// Writes the section's heading anew.
+pub fn replace_heading(text: &str, scope: &Scope, name: &str, style: Style) -> String {
+    let heading = text.split_inclusive('\n').next().map_or(0, str::len);
+    splice(text, 0..heading, &format!("{}\n", grammar::write_heading(scope, name)), style)
 }
 
 /// Writes the visits line, or adds it under the heading.

@@ -92,10 +92,9 @@ fn unclosed(source: &str, problems: &mut Vec<Problem>) {
 fn viewer_differences(source: &str, problems: &mut Vec<Problem>) {
     let mut ours: Vec<usize> = Vec::new();
     let Ok(()) = walk(&mut TextLines::new(source.as_bytes()), |event| {
-        if let Event::Visible(offset, line) = event {
-            if scan::is_section_boundary(scan::first_line_without_bom(offset, line)) {
-                ours.push(usize::try_from(offset).expect("an offset into memory fits"));
-            }
+        let Event::Visible(offset, line) = event else { return };
+        if scan::is_section_boundary(scan::first_line_without_bom(offset, line)) {
+            ours.push(usize::try_from(offset).expect("an offset into memory fits"));
         }
     });
     let theirs = viewer_headings(source);

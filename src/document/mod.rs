@@ -11,7 +11,9 @@ pub mod inspect;
 pub mod problem;
 pub mod scan;
 pub mod section;
+mod stored;
 pub mod text;
+mod view;
 
 use std::ops::Range;
 
@@ -19,8 +21,11 @@ use crate::document::edit::Style;
 use crate::document::grammar::{Heading, Visits};
 use crate::document::scan::{Event, TextLines, walk};
 use crate::document::section::{Tried, parse_section};
-use crate::document::text::{Fences, stored_line, stored_text, stored_title};
-use crate::memory::{Attempt, Memory, Reference, Scope, fold_action, same_title};
+use crate::document::text::{Fences, stored_line};
+use crate::memory::{Attempt, Memory, Reference, Scope, Status, fold_action, same_title};
+
+pub use stored::stored;
+pub use view::Section;
 
 const BYTE_ORDER_MARK: char = '\u{FEFF}';
 
@@ -74,51 +79,6 @@ enum BlockText {
 pub struct EntryId {
     block: usize,
     entry: usize,
-}
-
-/// What the file says of one scope; several sections of the scope are read as one.
-#[derive(Debug, Clone, Default)]
-pub struct Section {
-    /// The name that the first heading states.
-    pub name: String,
-    /// Number of visits.
-    pub visits: u64,
-    /// Episodes in which it was visited.
-    pub episodes: Vec<u64>,
-    /// All memories, in the order of the file.
-    pub memories: Vec<Memory>,
-    /// Tried actions, in the order of the file.
-    pub tried: Vec<Attempt>,
-}
-
-impl Section {
-    /// Reads the texts of a scope's sections, each with its heading line.
-    pub fn read<'a>(texts: impl IntoIterator<Item = &'a str>) -> Section {
-        let mut section = Section::default();
-        for text in texts {
-            let heading = text.lines().next().and_then(grammar::parse_heading);
-            let parts = parse_section(text);
-            if section.name.is_empty() {
-                section.name = heading.map(|heading| heading.name).unwrap_or_default();
-            }
-            if let Some((visits, _)) = parts.visits {
-                section.visits = section.visits.saturating_add(visits.count);
-                for episode in visits.episodes {
-                    if !section.episodes.contains(&episode) {
-                        section.episodes.push(episode);
-                    }
-                }
-            }
-            section.memories.extend(parts.entries.into_iter().map(|entry| entry.memory));
-            section.tried.extend(parts.tried.into_iter().map(|tried| tried.attempt));
-        }
-        section
-    }
-
-    /// Memories that are neither superseded nor invalidated.
-    pub fn live(&self) -> impl Iterator<Item = &Memory> {
-        self.memories.iter().filter(|memory| memory.is_live())
-    }
 }
 
 impl Document {
@@ -246,15 +206,33 @@ impl Document {
 
     /// Live entries of a scope that bear a title.
     pub fn find(&self, scope: &Scope, title: &str) -> Vec<(EntryId, Memory)> {
+        let mut found = self.find_all(scope, title);
+        found.retain(|(_, memory)| memory.is_live());
+        found
+    }
+
+    /// All entries of a scope that bear a title, superseded ones too.
+    pub fn find_all(&self, scope: &Scope, title: &str) -> Vec<(EntryId, Memory)> {
         let mut found = Vec::new();
         for block in self.blocks_of(scope) {
             for (entry, candidate) in parse_section(self.block_text(block)).entries.into_iter().enumerate() {
-                if candidate.memory.is_live() && same_title(&candidate.memory.title, title) {
+                if same_title(&candidate.memory.title, title) {
                     found.push((EntryId { block, entry }, candidate.memory));
                 }
             }
         }
         found
+    }
+
+    /// What an entry says, as it stands in the file.
+    pub fn memory(&self, id: EntryId) -> Memory {
+        parse_section(self.block_text(id.block)).entries.swap_remove(id.entry).memory
+    }
+
+    /// Number of the line, from 1, at which an entry starts.
+    pub fn line_of(&self, id: EntryId) -> usize {
+        let before = (0..id.block).map(|at| self.block_text(at).matches('\n').count()).sum::<usize>();
+        before + parse_section(self.block_text(id.block)).entries[id.entry].line_number + 1
     }
 
     /// Counts a visit in an episode; makes the section where there is none.
@@ -308,15 +286,41 @@ impl Document {
         self.edit_entry(id, |text, entry, style| edit::replace_entry_line(text, entry, &memory, style));
     }
 
-    /// Strikes an entry and says why.
+    /// Strikes an entry and says why, where there is a reason.
     ///
     /// # Errors
     ///
     /// See [`DocumentError`].
-    pub fn supersede(&mut self, id: EntryId, reference: &Reference) -> Result<(), DocumentError> {
-        self.check_new_text(&grammar::write_reference(reference))?;
+    pub fn supersede(&mut self, id: EntryId, reference: Option<&Reference>) -> Result<(), DocumentError> {
+        if let Some(reference) = reference {
+            self.check_new_text(&grammar::write_reference(reference))?;
+        }
         self.edit_entry(id, |text, entry, style| edit::supersede_entry(text, entry, reference, style));
         Ok(())
+    }
+
+    /// Takes an entry's strikes and reference away.
+    pub fn revive(&mut self, id: EntryId, status: Status) {
+        self.edit_entry(id, |text, entry, style| edit::revive_entry(text, entry, status, style));
+    }
+
+    /// Removes an entry.
+    pub fn remove(&mut self, id: EntryId) {
+        self.edit_entry(id, |text, entry, _| edit::remove_entry(text, entry));
+    }
+
+    /// Gives the first section of a scope another name; `false` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// See [`DocumentError`].
+    pub fn rename(&mut self, scope: &Scope, name: &str) -> Result<bool, DocumentError> {
+        self.check_new_text(name)?;
+        let Some(block) = self.blocks_of(scope).next() else { return Ok(false) };
+        let text = edit::replace_heading(self.block_text(block), scope, name, self.style);
+        self.blocks[block].heading = text.lines().next().and_then(grammar::parse_heading);
+        self.replace(block, text);
+        Ok(true)
     }
 
     /// Notes a try, in place of an earlier one of the same action. At most `limit` stay: of the
@@ -470,34 +474,6 @@ impl Document {
     }
 }
 
-/// A memory in its stored form: what writing it and reading it back gives.
-pub fn stored(memory: &Memory) -> Memory {
-    let one_line = |text: &Option<String>| text.as_deref().map(stored_line).filter(|line| !line.is_empty());
-    let mut provenance = memory.provenance.clone();
-    provenance.goal = one_line(&provenance.goal);
-    provenance.tags.retain(|tag| !tag.is_empty());
-    provenance.importance = provenance.importance.map(|importance| importance.clamp(1, 1000));
-    let text = stored_text(&memory.text);
-    let mut title = stored_title(&memory.title);
-    if title.is_empty() {
-        title = stored_title(&text.split_whitespace().take(6).collect::<Vec<_>>().join(" "));
-    }
-    if title.is_empty() {
-        title = "Untitled".to_owned();
-    }
-    Memory {
-        category: memory.category.clone(),
-        persistence: memory.persistence,
-        status: memory.status,
-        title,
-        text,
-        context: one_line(&memory.context),
-        see_also: one_line(&memory.see_also),
-        provenance,
-        reference: memory.reference.clone(),
-    }
-}
-
 fn first_ending_is_crlf(text: &str) -> bool {
     memchr::memchr(b'\n', text.as_bytes()).is_some_and(|at| at > 0 && text.as_bytes()[at - 1] == b'\r')
 }
@@ -509,6 +485,7 @@ pub fn line_number(text: &str, offset: usize) -> usize {
 
 /// The candidates most like a text, the likest first; those with little in common are left out.
 pub fn nearest<'a>(text: &str, candidates: impl Iterator<Item = &'a str>, most: usize) -> Vec<String> {
+    let wanted = text.trim().to_lowercase();
     let mut names: Vec<(String, &str)> = Vec::new();
     for name in candidates.filter(|name| !name.is_empty()) {
         let folded = name.to_lowercase();
@@ -517,8 +494,12 @@ pub fn nearest<'a>(text: &str, candidates: impl Iterator<Item = &'a str>, most: 
         }
     }
     let folded: Vec<&str> = names.iter().map(|(folded, _)| folded.as_str()).collect();
-    let close = similar::get_close_matches(text.to_lowercase().as_str(), &folded, most, 0.4);
+    let close = similar::get_close_matches(wanted.as_str(), &folded, most, 0.55);
+    let longer = folded.iter().copied().filter(|name| wanted.len() > 2 && name.contains(&wanted));
+    let mut found: Vec<&str> = close;
+    found.extend(longer.filter(|name| !found.contains(name)).collect::<Vec<_>>());
+    found.truncate(most);
     let original =
         |close: &str| names.iter().find(|(folded, _)| folded == close).map(|(_, name)| (*name).to_owned());
-    close.into_iter().filter_map(original).collect()
+    found.into_iter().filter_map(original).collect()
 }

@@ -8,13 +8,16 @@
 use std::cmp::Reverse;
 
 use crate::document::Section;
-use crate::memory::{Attempt, Category, Memory, Persistence, Scope, Status};
+use crate::memory::{Attempt, Category, Memory, Persistence, Scope};
 use crate::recall::budget::{cut_at_sentence, cut_at_word, estimate_tokens};
-use crate::recall::render::Format;
+use crate::recall::render::{Format, Group};
 use crate::recall::{View, render};
 
 /// Reply lengths in characters that are tried, from generous to none.
 const REPLY_LENGTHS: [usize; 6] = [100, 60, 40, 25, 15, 0];
+
+/// Memories leave room for the tries with replies of this length; longer ones take what is left over.
+const RESERVED_REPLY_CHARS: usize = 25;
 
 /// Actions are shown up to this many characters.
 const ACTION_CHARS: usize = 120;
@@ -43,16 +46,27 @@ impl Default for Limits {
 
 /// Chooses what to show of each scope, all together within the budget.
 pub fn choose(sections: &[(Scope, Section)], limits: &Limits, format: Format) -> Vec<View> {
-    let mut views: Vec<View> = Vec::with_capacity(sections.len());
-    let mut left = limits.max_tokens;
-    for (at, (scope, section)) in sections.iter().enumerate() {
-        // Each scope gets its share of what is left; what one does not use the next may.
-        let share = left.map(|left| left / (sections.len() - at));
-        let view = choose_one(scope, section, limits, share, format);
-        left = left.map(|left| left.saturating_sub(cost_of_view(&view, format, sections.len())));
-        views.push(view);
+    let one = |at: usize, budget| {
+        let (scope, section) = &sections[at];
+        choose_one(scope, section, limits, budget, format)
+    };
+    let (Some(budget), true) = (limits.max_tokens, sections.len() > 1) else {
+        return (0..sections.len()).map(|at| one(at, limits.max_tokens)).collect();
+    };
+    // Each scope gets its share of what is left, the most modest first: so what one does not use
+    // goes to those that want more, wherever they stand.
+    let wanted = |at: &usize| cost_of_view(&one(*at, Some(budget)), format, sections.len());
+    let mut order: Vec<usize> = (0..sections.len()).collect();
+    order.sort_by_cached_key(wanted);
+    let mut views: Vec<(usize, View)> = Vec::with_capacity(sections.len());
+    let mut left = budget;
+    for at in order {
+        let view = one(at, Some(left / (sections.len() - views.len())));
+        left = left.saturating_sub(cost_of_view(&view, format, sections.len()));
+        views.push((at, view));
     }
-    views
+    views.sort_by_key(|(at, _)| *at);
+    views.into_iter().map(|(_, view)| view).collect()
 }
 
 fn cost_of_view(view: &View, format: Format, scopes: usize) -> usize {
@@ -85,7 +99,8 @@ fn choose_one(
     // What is always there: header, visits, the note on what was left out.
     let frame = estimate_tokens(&render::render_view(&view, format, true)) + 2;
     let room = budget.saturating_sub(frame);
-    let tries = fit_tries(&section.tried, usize::MAX, format);
+    let tries: Vec<Attempt> =
+        section.tried.iter().map(|attempt| shorten(attempt, RESERVED_REPLY_CHARS)).collect();
     let reserved = cost_of_tries(&tries, format).min(budget * 3 / 5).min(room);
     let chosen = choose_memories(&live, limits, room - reserved, format);
     let used = cost_of_memories(&chosen, format);
@@ -102,7 +117,7 @@ fn choose_memories(live: &[&Memory], limits: &Limits, room: usize, format: Forma
     ranked.sort_by_key(|&at| Reverse(rank(live[at], at)));
     let mut chosen: Vec<(usize, Memory)> = Vec::new();
     let mut left = room;
-    let mut tentative = false;
+    let mut groups: Vec<Group> = Vec::new();
     let mut successes = 0;
     let mut failures = 0;
     for at in ranked {
@@ -120,13 +135,13 @@ fn choose_memories(live: &[&Memory], limits: &Limits, room: usize, format: Forma
         if limits.max_text_chars > 0 {
             memory.text = cut_at_word(&memory.text, limits.max_text_chars);
         }
-        // The first tentative memory brings its heading along.
-        let opens = memory.status == Status::Tentative && !tentative;
-        let heading = if opens { estimate_tokens(render::tentative_heading(format)) } else { 0 };
+        // The first memory of a group brings its heading along.
+        let group = Group::of(&memory);
+        let heading = if groups.contains(&group) { 0 } else { estimate_tokens(group.heading(format)) };
         let fitted = fit_memory(memory, left.saturating_sub(heading), room, format);
         if let Some(memory) = fitted {
             left = left.saturating_sub(heading + cost_of_memory(&memory, format));
-            tentative |= opens;
+            groups.push(group);
             chosen.push((at, memory));
             if let Some((count, _)) = counter {
                 *count += 1;
@@ -163,9 +178,9 @@ fn cost_of_memory(memory: &Memory, format: Format) -> usize {
 }
 
 fn cost_of_memories(memories: &[Memory], format: Format) -> usize {
-    let heading = memories.iter().any(|memory| memory.status == Status::Tentative);
-    let heading = if heading { estimate_tokens(render::tentative_heading(format)) } else { 0 };
-    heading + memories.iter().map(|memory| cost_of_memory(memory, format)).sum::<usize>()
+    let shown = Group::ALL.iter().filter(|group| memories.iter().any(|memory| Group::of(memory) == **group));
+    let headings: usize = shown.map(|group| estimate_tokens(group.heading(format))).sum();
+    headings + memories.iter().map(|memory| cost_of_memory(memory, format)).sum::<usize>()
 }
 
 /// The tries that fit, in the order of the file: all with the longest replies possible, else without

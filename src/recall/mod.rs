@@ -10,7 +10,7 @@ mod render;
 use std::io;
 
 use crate::document::grammar::{Heading, parse_heading};
-use crate::document::{Section, nearest};
+use crate::document::{Document, Section, nearest};
 use crate::memory::{Attempt, Memory, Scope, ScopeName};
 use crate::store::{Store, StoreError, read_sections};
 
@@ -103,9 +103,18 @@ pub fn read_scopes(store: &Store, names: &[ScopeName]) -> Result<Vec<(Scope, Sec
             scopes.push(scope);
         }
     }
+    if names.iter().any(|name| matches!(name, ScopeName::Name(_))) {
+        // Another section of the same scope may bear another name: it belongs to it all the same.
+        let names: Vec<ScopeName> = scopes.into_iter().map(ScopeName::Scope).collect();
+        return read_scopes(store, &names);
+    }
+    let session = Document::parse(store.sidecar().session()?.unwrap_or_default());
     let section_of = |scope: Scope| {
         let of_scope = found.iter().zip(&texts).filter(|(heading, _)| heading.scope == scope);
-        let section = Section::read(of_scope.map(|(_, text)| text.as_str()));
+        let mut section = Section::read(of_scope.map(|(_, text)| text.as_str()));
+        if let Some(ephemeral) = session.section(&scope) {
+            section.add_session(ephemeral);
+        }
         (scope, section)
     };
     Ok(scopes.into_iter().map(section_of).collect())
@@ -137,7 +146,7 @@ fn find_by_name(store: &Store, name: &str, found: &[Heading]) -> Result<Scope, R
         [scope] => Ok(scope.clone()),
         [] => {
             let text = store.read()?.unwrap_or_default();
-            let document = crate::document::Document::parse(text);
+            let document = Document::parse(text);
             let names = document.headings().map(|heading| heading.name.as_str());
             Err(RecallError::UnknownName { name: name.to_owned(), nearest: nearest(name, names, 3) })
         }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::str::FromStr;
 
-use crate::memory::{Attempt, Memory, Scope, Status};
+use crate::memory::{Attempt, Memory, Persistence, Scope, Status};
 use crate::recall::View;
 
 /// How views are written.
@@ -50,19 +50,21 @@ pub(super) fn render_view(view: &View, format: Format, several: bool) -> String 
         out.push_str("First visit - no prior experiences\n");
     } else if let Some(visits) = render_visits(view) {
         out.push_str(&visits);
+    } else if format != Format::Xml && !(view.memories.is_empty() && view.tried.is_empty()) {
+        // Memories and tries bring the blank line above them along.
+        out.pop();
     }
     let has_memories = view.memories.len() + view.memories_left_out > 0;
     if !first_visit && !has_memories {
         let gap = if out.ends_with("\n\n") || format == Format::Xml { "" } else { "\n" };
         let _ = writeln!(out, "{gap}No memories yet");
     }
-    let firm = |memory: &&Memory| memory.status != Status::Tentative;
-    for memory in view.memories.iter().filter(firm) {
-        out.push_str(&render_memory(memory, format));
-    }
-    if !view.memories.iter().all(|memory| firm(&memory)) {
-        out.push_str(tentative_heading(format));
-        for memory in view.memories.iter().filter(|memory| !firm(memory)) {
+    for group in Group::ALL {
+        let mut members = view.memories.iter().filter(|memory| Group::of(memory) == group).peekable();
+        if members.peek().is_some() {
+            out.push_str(group.heading(format));
+        }
+        for memory in members {
             out.push_str(&render_memory(memory, format));
         }
     }
@@ -117,11 +119,39 @@ fn render_visits(view: &View) -> Option<String> {
     Some(format!("You've been here {} {times}{episodes}.\n", view.visits))
 }
 
-/// What stands before tentative memories.
-pub(super) fn tentative_heading(format: Format) -> &'static str {
-    match format {
-        Format::Text | Format::Markdown => "\nTentative (unconfirmed, may be invalidated):\n",
-        Format::Xml => "<!-- tentative: unconfirmed, may be invalidated -->\n",
+/// Memories that stand together in the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Group {
+    /// Lasting and believed.
+    Firm,
+    /// Lasting and not yet confirmed.
+    Tentative,
+    /// Of this episode only.
+    Ephemeral,
+}
+
+impl Group {
+    /// All groups, in the order in which they are shown.
+    pub(super) const ALL: [Group; 3] = [Group::Firm, Group::Tentative, Group::Ephemeral];
+
+    /// Where a memory stands.
+    pub(super) fn of(memory: &Memory) -> Group {
+        match (memory.persistence, memory.status) {
+            (Persistence::Ephemeral, _) => Group::Ephemeral,
+            (_, Status::Tentative) => Group::Tentative,
+            _ => Group::Firm,
+        }
+    }
+
+    /// What stands before the group.
+    pub(super) fn heading(self, format: Format) -> &'static str {
+        match (self, format) {
+            (Group::Firm, _) => "",
+            (Group::Tentative, Format::Xml) => "<!-- tentative: unconfirmed, may be invalidated -->\n",
+            (Group::Tentative, _) => "\nTentative (unconfirmed, may be invalidated):\n",
+            (Group::Ephemeral, Format::Xml) => "<!-- this episode only -->\n",
+            (Group::Ephemeral, _) => "\nThis episode only:\n",
+        }
     }
 }
 
@@ -131,7 +161,7 @@ pub(super) fn render_memory(memory: &Memory, format: Format) -> String {
     match format {
         Format::Text => {
             let origin = if origin.is_empty() { origin } else { format!(" ({origin})") };
-            let gap = if memory.status == Status::Tentative { "" } else { "\n" };
+            let gap = if Group::of(memory) == Group::Firm { "\n" } else { "" };
             format!("{gap}[{}] {}{origin}\n{}", memory.category, memory.title, text_line(&memory.text))
         }
         Format::Markdown => {

@@ -1,14 +1,16 @@
-//! Puts memories into a document: new, revised, or recognised as said already; strikes what they
-//! take the place of.
+//! Puts memories into the files: new, revised, or recognised as said already; strikes what they take
+//! the place of.
 //!
 //! Titles are exact. Likeness alone never removes anything: a twin keeps its entry, and the answer
-//! names it.
+//! names it. What is permanent or core never becomes ephemeral.
 
 use serde::Serialize;
 
-use crate::document::{Document, DocumentError, stored};
-use crate::memory::{Cause, Memory, Moment, Persistence, Reference, Scope, same_title};
+use crate::document::text::TITLE_CHARS;
+use crate::document::{DocumentError, stored};
+use crate::memory::{Cause, Memory, Moment, Persistence, Reference, Scope, means_title, same_title};
 use crate::record::duplicates::{find_twin, says_the_same};
+use crate::record::files::{Files, Tier};
 
 /// What became of one memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -33,9 +35,14 @@ pub struct Applied {
     pub title: String,
     /// What it says; of a duplicate, what was not stored.
     pub text: String,
+    /// How long it lives.
+    pub persistence: Persistence,
     /// Titles that it superseded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub superseded: Vec<String>,
+    /// Of a duplicate, the importance to which its twin was raised.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raised_to: Option<u16>,
 }
 
 /// Stores a memory in a section, made where there is none. A title in use with other words is a
@@ -45,82 +52,124 @@ pub struct Applied {
 ///
 /// See [`DocumentError`].
 pub fn store_memory(
-    document: &mut Document,
+    files: &mut Files,
     (scope, name): (&Scope, &str),
     memory: &Memory,
     supersedes: &[String],
     at: &Moment,
     warnings: &mut Vec<String>,
 ) -> Result<Applied, DocumentError> {
-    let memory = stored(memory);
+    let mut memory = stored(memory);
+    if memory.category.only_grows() {
+        // Kinds that only grow share titles: the second of one title gets a number.
+        memory = free_title(files, scope, memory, |_| false);
+    }
     let applied = |outcome, title: &str| Applied {
         outcome,
         scope: scope.clone(),
         title: title.to_owned(),
         text: memory.text.clone(),
+        persistence: memory.persistence,
         superseded: Vec::new(),
+        raised_to: None,
     };
-    let named = |title: &str| supersedes.iter().any(|other| same_title(other, title));
+    let named = |title: &str| supersedes.iter().any(|other| means_title(other, title));
     if !memory.category.only_grows() {
-        let section = document.section(scope).unwrap_or_default();
+        let section = files.section(scope);
         if let Some(old) = section.live().find(|old| same_title(&old.title, &memory.title)) {
             let same = if named(&old.title) {
                 says_exactly(old, &memory)
             } else {
                 says_the_same(&old.text, &memory.text)
             };
-            if same {
-                raise_importance(document, scope, old, memory.importance());
-                return Ok(applied(Fate::Duplicate, &old.title));
+            if same && Tier::of(old.persistence) == Tier::of(memory.persistence) {
+                let raised_to = raise_importance(files, scope, old, memory.importance());
+                return Ok(Applied { raised_to, ..applied(Fate::Duplicate, &old.title) });
             }
-            revise(document, scope, old, &memory)?;
+            revise(files, (scope, name), old, &memory)?;
             let mut applied = applied(Fate::Revised, &old.title);
-            applied.superseded = supersede(document, scope, &memory, supersedes, at, warnings)?;
+            applied.superseded = supersede(files, scope, &memory, supersedes, at, warnings)?;
             return Ok(applied);
         }
         if let Some(twin) = find_twin(&memory.text, section.live().filter(|twin| !named(&twin.title))) {
-            raise_importance(document, scope, twin, memory.importance());
-            return Ok(applied(Fate::Duplicate, &twin.title));
+            let raised_to = raise_importance(files, scope, twin, memory.importance());
+            return Ok(Applied { raised_to, ..applied(Fate::Duplicate, &twin.title) });
         }
     }
-    let superseded = supersede(document, scope, &memory, supersedes, at, warnings)?;
-    document.add(scope, name, &memory)?;
+    let superseded = supersede(files, scope, &memory, supersedes, at, warnings)?;
+    add(files, (scope, name), &memory)?;
     Ok(Applied { superseded, ..applied(Fate::Stored, &memory.title) })
+}
+
+/// The memory with the first title of its own and ` (2)`, ` (3)` … that no live entry of the section
+/// bears, or bears for a memory that is `meant` all the same.
+pub fn free_title(files: &Files, scope: &Scope, memory: Memory, meant: impl Fn(&Memory) -> bool) -> Memory {
+    let mut memory = memory;
+    let section = files.section(scope);
+    // Room for the number within the longest title.
+    let title: String = memory.title.chars().take(TITLE_CHARS - 6).collect();
+    for number in 2.. {
+        let taken = section.live().find(|other| same_title(&other.title, &memory.title));
+        if taken.is_none_or(&meant) {
+            break;
+        }
+        memory.title = format!("{title} ({number})");
+    }
+    memory
 }
 
 fn says_exactly(old: &Memory, new: &Memory) -> bool {
     (&old.text, &old.category, old.status) == (&new.text, &new.category, new.status)
 }
 
-fn raise_importance(document: &mut Document, scope: &Scope, twin: &Memory, importance: u16) {
-    if importance <= twin.importance() {
-        return;
-    }
-    if let [(id, memory)] = document.find(scope, &twin.title).as_slice() {
-        let mut memory = memory.clone();
-        memory.provenance.importance = Some(importance);
-        document.revise_line(*id, &memory);
-    }
+/// Adds to the file in which memories of that persistence live; the session's need no bracket.
+fn add(files: &mut Files, (scope, name): (&Scope, &str), memory: &Memory) -> Result<(), DocumentError> {
+    let tier = Tier::of(memory.persistence);
+    let persistence = if tier == Tier::Session { Persistence::Permanent } else { memory.persistence };
+    files.of(tier).add(scope, name, &Memory { persistence, ..memory.clone() })
 }
 
-/// Writes an entry anew; what the new one leaves open stays, and core stays core.
-fn revise(document: &mut Document, scope: &Scope, old: &Memory, new: &Memory) -> Result<(), DocumentError> {
+/// Gives the twin the higher importance; tells which where that is another than before.
+fn raise_importance(files: &mut Files, scope: &Scope, twin: &Memory, importance: u16) -> Option<u16> {
+    let found = files.find(scope, &twin.title);
+    let [(tier, id, _)] = found.as_slice() else { return None };
+    if importance <= twin.importance() {
+        return None;
+    }
+    let document = files.of(*tier);
+    let mut memory = document.memory(*id);
+    memory.provenance.importance = Some(importance);
+    document.revise_line(*id, &memory);
+    Some(importance)
+}
+
+/// Writes an entry anew; what the new one leaves open stays. A lasting entry stays lasting and core
+/// stays core; an ephemeral one that is to last moves to the lasting file.
+pub fn revise(
+    files: &mut Files,
+    place: (&Scope, &str),
+    old: &Memory,
+    new: &Memory,
+) -> Result<(), DocumentError> {
     let revised = Memory {
         title: old.title.clone(),
-        persistence: if old.persistence == Persistence::Core { Persistence::Core } else { new.persistence },
+        persistence: old.persistence.min(new.persistence),
         context: new.context.clone().or_else(|| old.context.clone()),
         see_also: new.see_also.clone().or_else(|| old.see_also.clone()),
         ..new.clone()
     };
-    match document.find(scope, &old.title).first() {
-        Some((id, _)) => document.revise(*id, &revised),
-        None => Ok(()),
+    let Some((tier, id, _)) = files.find(place.0, &old.title).into_iter().next() else { return Ok(()) };
+    if tier == Tier::Session && Tier::of(revised.persistence) == Tier::Lasting {
+        files.session.remove(id);
+        return add(files, place, &revised);
     }
+    let persistence = if tier == Tier::Session { Persistence::Permanent } else { revised.persistence };
+    files.of(tier).revise(id, &Memory { persistence, ..revised })
 }
 
 /// Strikes the entries that a memory takes the place of; one of its own title is its revision.
 fn supersede(
-    document: &mut Document,
+    files: &mut Files,
     scope: &Scope,
     memory: &Memory,
     titles: &[String],
@@ -128,9 +177,16 @@ fn supersede(
     warnings: &mut Vec<String>,
 ) -> Result<Vec<String>, DocumentError> {
     let mut done = Vec::new();
-    for title in titles.iter().filter(|title| !same_title(title, &memory.title)) {
+    for title in titles.iter().filter(|title| !means_title(title, &memory.title)) {
+        let ephemeral = memory.persistence == Persistence::Ephemeral;
+        let lasting = |(tier, ..): &(Tier, _, _)| *tier == Tier::Lasting;
+        if ephemeral && files.find(scope, title).iter().any(lasting) {
+            warnings
+                .push(format!("`{title}` lasts and is not superseded by an ephemeral memory: left alone"));
+            continue;
+        }
         let reference = Reference { at: at.clone(), cause: Cause::SupersededBy(memory.title.clone()) };
-        if let Some(title) = strike(document, scope, title, &reference, warnings)? {
+        if let Some(title) = strike(files, scope, title, &reference, warnings)? {
             done.push(title);
         }
     }
@@ -143,15 +199,15 @@ fn supersede(
 ///
 /// See [`DocumentError`].
 pub fn strike(
-    document: &mut Document,
+    files: &mut Files,
     scope: &Scope,
     title: &str,
     reference: &Reference,
     warnings: &mut Vec<String>,
 ) -> Result<Option<String>, DocumentError> {
-    match document.find(scope, title).as_slice() {
-        [(id, memory)] => {
-            document.supersede(*id, reference)?;
+    match files.find(scope, title).as_slice() {
+        [(tier, id, memory)] => {
+            files.of(*tier).supersede(*id, Some(reference))?;
             Ok(Some(memory.title.clone()))
         }
         [] => {

@@ -6,29 +6,36 @@
 //! lock is never held while it is asked.
 
 pub mod apply;
+pub mod correct;
 pub mod duplicates;
+pub mod files;
 mod places;
 pub mod prompt;
+mod report;
+pub mod retry;
 pub mod synthesis;
 pub mod triggers;
 pub mod turn;
 
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::document::text::{stored_line, stored_reply};
-use crate::document::{Document, DocumentError};
+use crate::document::{Document, DocumentError, Section, stored};
 use crate::llm::{Model, Question, Usage};
-use crate::memory::{
-    Attempt, Cause, DEFAULT_IMPORTANCE, Memory, Moment, Reference, Scope, Span, fold_action,
-};
-use crate::store::{Change, Store, StoreError, UpdateError};
+use crate::memory::{Attempt, Cause, DEFAULT_IMPORTANCE, Memory, Moment, Reference, Span, fold_action};
+use crate::store::{Store, StoreError, UpdateError};
 
-use apply::{Applied, Fate, store_memory, strike};
+use apply::{free_title, store_memory, strike};
+use duplicates::says_the_same;
+use files::Files;
 use prompt::Context;
 use synthesis::{Proposal, Side, read_answer};
 use triggers::{Changes, Switches, Trigger, fired, score_change};
 use turn::Turn;
+
+pub use report::{ModelUse, Outcome, Report};
+
+use report::{journal_line, outcome};
 
 pub use places::{Place, PlaceError};
 
@@ -60,88 +67,6 @@ impl Default for Settings {
             new_place: false,
         }
     }
-}
-
-/// What became of a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// A new memory is on disk.
-    Stored,
-    /// A memory of the same title was written anew.
-    Revised,
-    /// The model failed; the turn waits.
-    Queued,
-    /// Another memory says it already.
-    Duplicate,
-    /// The model saw nothing worth keeping.
-    Declined,
-    /// Nothing changed; the action is noted as tried.
-    Tried,
-    /// Nothing to think about.
-    NotSignificant,
-}
-
-impl Outcome {
-    /// The name in JSON and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Outcome::Stored => "stored",
-            Outcome::Revised => "revised",
-            Outcome::Queued => "queued",
-            Outcome::Duplicate => "duplicate",
-            Outcome::Declined => "declined",
-            Outcome::Tried => "tried",
-            Outcome::NotSignificant => "not_significant",
-        }
-    }
-}
-
-/// Which model was asked, and what it cost.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ModelUse {
-    /// Provider and model.
-    pub name: String,
-    /// What it cost.
-    #[serde(flatten)]
-    pub usage: Usage,
-    /// Why there is no answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-}
-
-/// What was done with a turn, and why.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Report {
-    /// What became of it.
-    pub outcome: Outcome,
-    /// Episode of the turn.
-    pub episode: u64,
-    /// Number of the turn.
-    pub turn: u64,
-    /// Where the action was taken.
-    pub place: Place,
-    /// Visits of that place by now.
-    pub visits: u64,
-    /// Why it was worth a thought.
-    pub triggers: Vec<Trigger>,
-    /// What became of each memory.
-    pub memories: Vec<Applied>,
-    /// Titles proven wrong.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub invalidated: Vec<String>,
-    /// The action, where it was noted as tried.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tried: Option<Attempt>,
-    /// Why the model decided so.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub reasoning: String,
-    /// The model asked, if any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<ModelUse>,
-    /// What was dropped, changed or could not be done.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }
 
 /// Why a turn is not recorded. Nothing is changed then.
@@ -195,7 +120,7 @@ struct Situation {
 /// What the model made of a turn.
 enum Thought {
     NotAsked,
-    Answered(Proposal, ModelUse),
+    Answered(Box<Proposal>, ModelUse),
     Failed(ModelUse),
 }
 
@@ -215,7 +140,7 @@ impl Recorder<'_> {
     /// Reads file and journal, without the lock.
     fn look(&self, turn: Turn) -> Result<Situation, RecordError> {
         let sidecar = self.store.sidecar();
-        let document = Document::parse(self.store.read()?.unwrap_or_default());
+        let files = Files::open(self.store.read()?, sidecar)?;
         let mut history = sidecar.journal_tail(self.settings.history_window.max(1))?;
         let last = history.last().and_then(|line| line["turn"]["turn"].as_u64());
         let number = turn.turn.unwrap_or(last.map_or(1, |last| last + 1));
@@ -224,20 +149,18 @@ impl Recorder<'_> {
         if self.settings.history_window == 0 {
             history.clear();
         }
-        let (before, after) = places::resolve(&document, &turn, self.settings.new_place)?;
+        let (before, after) = places::resolve(&files.lasting, &turn, self.settings.new_place)?;
         let changes = Changes::of(&turn, before.id != after.id);
         let reached = turn.location_after.as_ref().map_or(&before, |_| &after);
-        let first_visit = document.section(&reached.scope()).is_none();
+        let first_visit = files.lasting.section(&reached.scope()).is_none();
         let triggers = fired(&turn, changes, first_visit, &self.settings.switches);
-        let section = document.section(&before.scope()).unwrap_or_default();
+        let section = files.section(&before.scope());
         let action = fold_action(&stored_line(&turn.action));
         let reply = stored_reply(&turn.response);
         let repeat = changes.nothing()
             && section.tried.iter().any(|tried| fold_action(&tried.action) == action && tried.reply == reply);
-        let memories_after = match document.section(&after.scope()) {
-            Some(section) if after.id != before.id => section.live().cloned().collect(),
-            _ => Vec::new(),
-        };
+        let elsewhere = (after.id != before.id).then(|| files.section(&after.scope()));
+        let memories_after = elsewhere.iter().flat_map(Section::live).cloned().collect();
         let memories = section.live().cloned().collect();
         Ok(Situation {
             turn,
@@ -277,18 +200,22 @@ impl Recorder<'_> {
             schema: &prompt::schema(),
             facts: &prompt::facts(&context),
         };
+        let answer = self.model.ask(&question);
+        // Afterwards, because a provider may learn only by asking which model it has.
         let name = self.model.name();
         let failed = |usage, error: String| {
             Thought::Failed(ModelUse { name: name.clone(), usage, error: Some(error) })
         };
         let proven = situation.changes.death || situation.changes.score;
-        match self.model.ask(&question) {
+        match answer {
             Err(error) => failed(Usage::default(), error.to_string()),
             Ok(answer) => match read_answer(&answer.text, proven) {
                 Ok(proposal) => {
-                    Thought::Answered(proposal, ModelUse { name, usage: answer.usage, error: None })
+                    Thought::Answered(Box::new(proposal), ModelUse { name, usage: answer.usage, error: None })
                 }
-                Err(problem) => failed(answer.usage, problem),
+                Err(problem) => {
+                    failed(answer.usage, format!("the model {name} gave no usable answer: {problem}"))
+                }
             },
         }
     }
@@ -301,11 +228,11 @@ impl Recorder<'_> {
         now: &str,
         id: &str,
     ) -> Result<Report, RecordError> {
-        let update = self.store.update(|text, _| {
-            let mut document = Document::parse(text.unwrap_or_default());
-            let report = self.edit(&mut document, situation, thought, now)?;
+        let update = self.store.update(|text, sidecar| {
+            let mut files = Files::open(text, sidecar)?;
+            let report = self.edit(&mut files, situation, thought, now)?;
             let line = journal_line(situation, &report, now, id);
-            Ok::<_, RecordError>(Change::to(document.into_text()?, report).with_journal_line(line))
+            Ok::<_, RecordError>(files.into_change(report)?.with_journal_line(line))
         })?;
         let mut report = update.value;
         report.warnings.extend(update.warnings.iter().map(ToString::to_string));
@@ -314,15 +241,17 @@ impl Recorder<'_> {
 
     fn edit(
         &self,
-        document: &mut Document,
+        files: &mut Files,
         situation: &Situation,
         thought: &Thought,
         now: &str,
     ) -> Result<Report, RecordError> {
-        let Situation { turn, episode, number, changes, .. } = situation;
+        let Situation { turn, episode, changes, .. } = situation;
+        let document = &mut files.lasting;
+        places::name_the_nameless(document, turn)?;
         let (before, after) = places::resolve(document, turn, self.settings.new_place)?;
         let mut warnings = places::name_warnings(document, turn, &before, &after);
-        count_visits(document, &before, &after, *episode)?;
+        places::count_visits(document, &before, &after, *episode)?;
         let tried = if changes.nothing() {
             self.note_attempt(document, situation, &before)?
         } else {
@@ -334,33 +263,22 @@ impl Recorder<'_> {
             let mut memory = Memory::new(remember.category.clone(), "", &remember.text);
             memory.provenance.importance = Some(remember.importance);
             let memory = self.with_provenance(memory, situation, now, false);
-            let memory = places::with_free_title(document, &before.scope(), memory);
+            let memory = stored(&memory);
+            let meant = |other: &Memory| says_the_same(&other.text, &memory.text);
+            let memory = free_title(files, &before.scope(), memory.clone(), meant);
             let place = (&before.scope(), before.name.as_str());
-            memories.push(store_memory(document, place, &memory, &[], &Moment::default(), &mut warnings)?);
+            memories.push(store_memory(files, place, &memory, &[], &Moment::default(), &mut warnings)?);
         }
-        let mut report = Report {
-            outcome: Outcome::NotSignificant,
-            episode: *episode,
-            turn: *number,
-            visits: 0,
-            place: before.clone(),
-            triggers: situation.triggers.clone(),
-            memories,
-            invalidated: Vec::new(),
-            tried,
-            reasoning: String::new(),
-            model: None,
-            warnings,
-        };
+        let mut report = Report { memories, tried, warnings, ..Report::of(situation, before.clone()) };
         match thought {
             Thought::NotAsked => {}
             Thought::Failed(model) => report.model = Some(model.clone()),
             Thought::Answered(proposal, model) => {
                 report.model = Some(model.clone());
-                self.apply(document, situation, proposal, (&before, &after), &mut report, now)?;
+                self.apply(files, situation, proposal, (&before, &after), &mut report, now)?;
             }
         }
-        report.visits = document.section(&before.scope()).unwrap_or_default().visits;
+        report.visits = files.lasting.section(&before.scope()).unwrap_or_default().visits;
         report.outcome = outcome(&report, thought);
         Ok(report)
     }
@@ -392,13 +310,13 @@ impl Recorder<'_> {
     /// Puts what the model proposes into the document.
     fn apply(
         &self,
-        document: &mut Document,
+        files: &mut Files,
         situation: &Situation,
         proposal: &Proposal,
         (before, after): (&Place, &Place),
         report: &mut Report,
         now: &str,
-    ) -> Result<(), RecordError> {
+    ) -> Result<(), DocumentError> {
         report.reasoning.clone_from(&proposal.reasoning);
         report.warnings.extend(proposal.warnings.iter().cloned());
         let at =
@@ -409,24 +327,17 @@ impl Recorder<'_> {
             let memory = self.with_provenance(memory.clone(), situation, now, offline);
             let scope = (&place.scope(), place.name.as_str());
             let supersedes = &proposal.supersedes;
-            report.memories.push(store_memory(
-                document,
-                scope,
-                &memory,
-                supersedes,
-                &at,
-                &mut report.warnings,
-            )?);
+            report.memories.push(store_memory(files, scope, &memory, supersedes, &at, &mut report.warnings)?);
         }
         let reason = match proposal.invalidation_reason.as_str() {
             "" => &proposal.reasoning,
             reason => reason,
         };
         for title in &proposal.invalidates {
-            let here = !document.find(&before.scope(), title).is_empty();
+            let here = !files.find(&before.scope(), title).is_empty();
             let scope = if here { before.scope() } else { after.scope() };
             let reference = Reference { at: at.clone(), cause: Cause::Invalidated(reason.to_owned()) };
-            report.invalidated.extend(strike(document, &scope, title, &reference, &mut report.warnings)?);
+            report.invalidated.extend(strike(files, &scope, title, &reference, &mut report.warnings)?);
         }
         Ok(())
     }
@@ -447,71 +358,5 @@ impl Recorder<'_> {
             fields.moves = turn.moves_after;
         }
         memory
-    }
-}
-
-/// An arrival counts one visit; so does an episode's first turn at a place that lacks the episode.
-fn count_visits(
-    document: &mut Document,
-    before: &Place,
-    after: &Place,
-    episode: u64,
-) -> Result<(), DocumentError> {
-    let section = document.section(&before.scope()).unwrap_or_default();
-    if !section.episodes.contains(&episode) {
-        document.visit(&before.scope(), &before.name, episode)?;
-    }
-    if after.id != before.id {
-        document.visit(&after.scope(), &after.name, episode)?;
-    }
-    Ok(())
-}
-
-fn outcome(report: &Report, thought: &Thought) -> Outcome {
-    let fates = report.memories.iter().map(|applied| match applied.outcome {
-        Fate::Stored => Outcome::Stored,
-        Fate::Revised => Outcome::Revised,
-        Fate::Duplicate => Outcome::Duplicate,
-    });
-    let model = match thought {
-        Thought::Failed(_) => Some(Outcome::Queued),
-        Thought::Answered(..) if !report.invalidated.is_empty() => Some(Outcome::Revised),
-        Thought::Answered(..) => Some(Outcome::Declined),
-        Thought::NotAsked => None,
-    };
-    let rest = if report.tried.is_some() { Outcome::Tried } else { Outcome::NotSignificant };
-    fates.chain(model).min().unwrap_or(rest)
-}
-
-fn journal_line(situation: &Situation, report: &Report, now: &str, id: &str) -> Value {
-    let mut turn = json!(situation.turn);
-    turn["episode"] = json!(situation.episode);
-    turn["turn"] = json!(situation.number);
-    turn["location_before"] = json!(report.place);
-    if situation.turn.location_after.is_some() {
-        turn["location_after"] = json!(situation.after);
-    }
-    let queued = matches!(report.model, Some(ModelUse { error: Some(_), .. }));
-    let mut line = json!({
-        "version": 1,
-        "id": id,
-        "time": now,
-        "outcome": if queued { Outcome::Queued } else { report.outcome },
-        "turn": turn,
-    });
-    let details = json!(report);
-    for name in ["triggers", "memories", "invalidated", "reasoning", "model", "warnings", "visits"] {
-        if !details[name].is_null() {
-            line[name] = details[name].clone();
-        }
-    }
-    line
-}
-
-/// The section of a place.
-impl Place {
-    /// The scope of the place.
-    pub fn scope(&self) -> Scope {
-        Scope::Location(self.id)
     }
 }

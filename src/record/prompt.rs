@@ -38,7 +38,8 @@ lead, what a puzzle needs. Do not remember what an existing memory says already,
 are counted elsewhere), or descriptions without use. When a new fact makes an existing memory wrong, \
 name its exact title: in `supersedes` if your new memory takes its place, in `invalidates` if it is \
 simply wrong. Put the memory at the place where the action was taken (`place`: `before`); use `after` \
-only for what is true of the place arrived at.
+only for what is true of the place arrived at. `persistence` is `ephemeral` for what ends with this \
+episode, such as a door left open or a thing dropped here; `core` only for what must never be overlooked.
 
 Categories: SUCCESS reached its goal; FAILURE invalid or without success; DISCOVERY something new \
 learned; DANGER harm or hazard; NOTE strategy or context. Title: 3 to 6 words. Text: one or two \
@@ -61,7 +62,7 @@ pub fn schema() -> Value {
             "memory_title": text(80),
             "memory_text": text(400),
             "place": choice(&["before", "after"]),
-            "persistence": choice(&["permanent", "core"]),
+            "persistence": choice(&["permanent", "core", "ephemeral"]),
             "status": choice(&["active", "tentative"]),
             "importance": {"type": "integer", "minimum": 1, "maximum": 1000},
             "supersedes": titles.clone(),

@@ -95,6 +95,7 @@ fn read_memory(
     };
     memory.persistence = match text_of(answer, "persistence").to_lowercase().as_str() {
         "core" if proven => Persistence::Core,
+        "ephemeral" => Persistence::Ephemeral,
         _ => Persistence::Permanent,
     };
     let importance = match answer.get("importance") {
@@ -117,8 +118,10 @@ fn read_memory(
 fn read_titles(answer: &Map<String, Value>, names: [&str; 2], warnings: &mut Vec<String>) -> Vec<String> {
     let value = names.iter().find_map(|name| answer.get(*name));
     let mut titles: Vec<String> = match value {
-        Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).map(bare_title).collect(),
-        Some(Value::String(title)) => vec![bare_title(title)],
+        Some(Value::Array(items)) => {
+            items.iter().filter_map(Value::as_str).map(|title| title.trim().to_owned()).collect()
+        }
+        Some(Value::String(title)) => vec![title.trim().to_owned()],
         _ => Vec::new(),
     };
     titles.retain(|title| !title.is_empty());
@@ -128,11 +131,6 @@ fn read_titles(answer: &Map<String, Value>, names: [&str; 2], warnings: &mut Vec
         titles.truncate(MOST_TITLES);
     }
     titles
-}
-
-/// A title without the brackets that models put around it.
-pub fn bare_title(title: &str) -> String {
-    title.trim().trim_start_matches('[').trim_end_matches(']').trim().to_owned()
 }
 
 fn text_of(answer: &Map<String, Value>, name: &str) -> String {
@@ -211,7 +209,7 @@ mod tests {
             false,
         )
         .expect("read");
-        assert_eq!((proposal.memory, proposal.invalidates), (None, vec!["Troll is kind".to_owned()]));
+        assert_eq!((proposal.memory, proposal.invalidates), (None, vec!["[Troll is kind]".to_owned()]));
     }
 
     #[test]

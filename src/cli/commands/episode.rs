@@ -3,17 +3,25 @@
 use serde_json::json;
 
 use crate::cli::Cli;
+use crate::cli::commands::counted;
+use crate::cli::commands::memory_args::episode_number;
 use crate::cli::failure::Failure;
-use crate::record::turn::parse_episode;
+use crate::document::Document;
+use crate::memory::Scope;
 use crate::store::Change;
 
 /// Start the next episode, or show the running one
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    after_help = "\
 Examples:
-  memories episode start        before each new game; prints the number
-  memories episode start 7      with a number of your own, or a label such as `ep_007`
-  memories episode show --json  {version, episode}")]
+  memories episode start      before each new game; prints the number
+  memories episode start 7    with a number of your own, or a label such as `ep_007`
+  memories episode show
+
+With --json: {version, episode, ephemeral_ended}.",
+    arg_required_else_help = false
+)]
 pub struct EpisodeArgs {
     #[command(subcommand)]
     action: EpisodeAction,
@@ -24,7 +32,7 @@ enum EpisodeAction {
     /// Start the next episode
     Start {
         /// Its number, or a label with one run of digits [default: one more than the running one]
-        #[arg(value_name = "EPISODE")]
+        #[arg(value_name = "EPISODE", allow_negative_numbers = true)]
         episode: Option<String>,
     },
     /// Show the running episode
@@ -34,28 +42,28 @@ enum EpisodeAction {
 pub(in crate::cli) fn run(cli: Cli<'_>, args: EpisodeArgs) -> Result<u8, Failure> {
     let EpisodeArgs { action } = args;
     let store = cli.store()?;
-    let episode = match action {
+    let (episode, ended) = match action {
         EpisodeAction::Show => {
             let (state, warning) = store.sidecar().state();
             if let Some(warning) = warning {
                 cli.ui.warning(&warning.to_string());
             }
-            state.episode
+            (state.episode, 0)
         }
         EpisodeAction::Start { episode } => {
-            let wanted = match episode {
-                None => None,
-                Some(label) => Some(parse_episode(&label).ok_or_else(|| {
-                    Failure::usage(format!("`{label}` is not an episode"))
-                        .hint("give a number, or a label with one run of digits such as `ep_003`")
-                })?),
-            };
+            let wanted = episode.as_deref().map(episode_number).transpose()?;
             let update = store.update(|_, sidecar| {
                 let (mut state, _) = sidecar.state();
                 // A folder without state has not started its first episode yet: that one is running.
                 state.episode = wanted.unwrap_or_else(|| state.episode.saturating_add(1));
-                let episode = state.episode;
-                Ok::<_, Failure>(Change::unchanged(episode).with_state(state))
+                let started = (state.episode, count_live(sidecar.session()?));
+                let line = json!({
+                    "version": 1, "id": cli.settings.fresh_id(), "time": cli.settings.now,
+                    "outcome": "episode_started", "command": "episode", "episode": state.episode,
+                    "ephemeral_ended": started.1, "session": sidecar.session()?,
+                });
+                let change = Change::unchanged(started).with_state(state).with_journal_line(line);
+                Ok::<_, Failure>(if started.1 > 0 { change.with_session(String::new()) } else { change })
             })?;
             for warning in &update.warnings {
                 cli.ui.warning(&warning.to_string());
@@ -64,9 +72,22 @@ pub(in crate::cli) fn run(cli: Cli<'_>, args: EpisodeArgs) -> Result<u8, Failure
         }
     };
     if cli.ui.json {
-        cli.ui.json_line(&json!({"version": 1, "episode": episode}))?;
+        cli.ui.json_line(&json!({"version": 1, "episode": episode, "ephemeral_ended": ended}))?;
     } else {
         cli.ui.data(&format!("{episode}\n"))?;
+        if ended > 0 {
+            let memories = counted(ended as u64, "ephemeral memory", "ephemeral memories");
+            cli.ui.notice(&format!("{memories} ended with the episode before"));
+        }
     }
     Ok(0)
+}
+
+/// How many live memories a session holds.
+fn count_live(session: Option<String>) -> usize {
+    let document = Document::parse(session.unwrap_or_default());
+    let mut scopes: Vec<Scope> = document.headings().map(|heading| heading.scope.clone()).collect();
+    scopes.sort();
+    scopes.dedup();
+    scopes.iter().filter_map(|scope| document.section(scope)).map(|section| section.live().count()).sum()
 }

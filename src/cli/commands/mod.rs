@@ -2,18 +2,28 @@
 
 pub mod add;
 pub mod check;
+mod correct;
 pub mod episode;
+pub mod forget;
 pub mod init;
+pub mod invalidate;
 pub mod list;
+pub mod mark;
+mod memory_args;
 pub mod recall;
 pub mod record;
+pub mod rename;
 pub mod restore;
+pub mod retry;
 pub mod show;
+pub mod supersede;
 pub mod tried;
 
 use crate::cli::Cli;
 use crate::cli::failure::Failure;
 use crate::memory::{Memory, Scope, ScopeName};
+use crate::recall::read_scopes;
+use crate::record::apply::Applied;
 use crate::store::Store;
 
 impl Cli<'_> {
@@ -21,11 +31,42 @@ impl Cli<'_> {
     fn store(&self) -> Result<Store, Failure> {
         Ok(Store::open(&self.settings.file, self.settings.lock_timeout)?)
     }
+
+    /// All of stdin, which must hold something; `what` says what was expected.
+    fn read_input(&mut self, what: &str) -> Result<String, Failure> {
+        let text = String::from_utf8(self.read_bytes()?).map_err(|error| {
+            let problem = format!("stdin is not UTF-8: byte {}", error.utf8_error().valid_up_to() + 1);
+            Failure::user(anyhow::Error::msg(problem)).hint(format!("send {what} as JSON in UTF-8"))
+        })?;
+        if text.trim().is_empty() {
+            let failure = Failure::user(anyhow::anyhow!("stdin is empty"));
+            return Err(failure.hint(format!("send {what} as a JSON object, or use flags; see `--help`")));
+        }
+        Ok(text)
+    }
+
+    fn read_bytes(&mut self) -> Result<Vec<u8>, Failure> {
+        let bytes = self.ui.read_stdin();
+        bytes.map_err(|error| Failure::user(anyhow::Error::from(error).context("cannot read stdin")))
+    }
 }
 
 /// The scopes that a person named.
 fn parse_scopes(names: &[String]) -> Result<Vec<ScopeName>, Failure> {
     names.iter().map(|name| name.parse().map_err(Failure::from)).collect()
+}
+
+/// The scope that a person named; a name must be that of exactly one place.
+fn resolve_scope(store: &Store, name: &str) -> Result<Scope, Failure> {
+    match name.parse()? {
+        ScopeName::Scope(scope) => Ok(scope),
+        name @ ScopeName::Name(_) => Ok(read_scopes(store, &[name])?.remove(0).0),
+    }
+}
+
+/// What a duplicate did to its twin.
+fn raised(applied: &Applied) -> String {
+    applied.raised_to.map(|importance| format!(", importance raised to {importance}")).unwrap_or_default()
 }
 
 /// A number with its noun.

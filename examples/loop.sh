@@ -1,0 +1,27 @@
+#!/bin/sh
+# The loop of an agent that remembers: recall before each turn, record after it.
+#
+#   sh examples/loop.sh TURNS.jsonl [COUNT]
+#
+# The "game" here is a file of recorded turns, so that the script runs anywhere. With a real game,
+# take the place from its engine, the action from your agent, and build the same JSON object.
+set -eu
+turns=$1
+count=${2:-5}
+
+memories episode start > /dev/null
+head -n "$count" "$turns" | while IFS= read -r turn; do
+    place=$(printf '%s' "$turn" | sed 's/.*"location_before": {"id": \([0-9]*\).*/\1/')
+    action=$(printf '%s' "$turn" | sed 's/.*"action": "\([^"]*\)".*/\1/')
+
+    # What the agent reads before it acts.
+    memories recall "$place" > recalled.txt
+    if memories tried "$place" "$action" > evidence.txt; then
+        echo "> $action   (a mind that reads would not: $(cat evidence.txt))"
+    else
+        echo "> $action"
+    fi
+
+    # What it learns from the turn.
+    printf '%s' "$turn" | memories record --quiet
+done

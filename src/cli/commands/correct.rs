@@ -1,0 +1,191 @@
+//! What the five corrections share: who is meant, many at once from JSON, doing it in one write,
+//! and saying what was done.
+
+use serde_json::{Value, json};
+
+use crate::cli::Cli;
+use crate::cli::commands::memory_args::{JsonFields, PERSISTENCES};
+use crate::cli::commands::{resolve_scope, scope_label};
+use crate::cli::failure::Failure;
+use crate::memory::{Moment, Status};
+use crate::record::correct::{
+    Corrected, Correction, CorrectionError, Marks, Target, check_consistent, correct,
+};
+use crate::record::files::Files;
+use crate::store::Store;
+
+/// What every correction takes besides its own arguments.
+#[derive(Debug, Default, clap::Args)]
+pub struct CorrectionArgs {
+    /// Line of the entry, where hand-made twins share a title
+    #[arg(long, value_name = "N")]
+    pub line: Option<usize>,
+    /// Say what would be done and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// Help on JSON, for the end of each correction's help.
+pub const JSON_HELP: &str = "\
+Without arguments, JSON is read from stdin: one object or a list, all or nothing:
+  {\"command\": \"supersede\", \"scope\": \"23\", \"titles\": [\"old title\"],
+   \"title\": \"new title\", \"text\": \"…\", \"category\": \"NOTE\"}
+  {\"command\": \"invalidate\", \"scope\": \"23\", \"titles\": [\"…\"], \"reason\": \"…\"}
+  {\"command\": \"mark\", \"scope\": \"23\", \"title\": \"…\", \"status\": \"active\",
+   \"importance\": 900, \"persistence\": \"core\"}
+  {\"command\": \"forget\", \"scope\": \"23\", \"title\": \"…\"}
+  {\"command\": \"rename\", \"scope\": \"23\", \"name\": \"…\"}
+
+Answer: a line for each title, or with --json
+{version, changed, results: [{outcome, scope, title}]}.";
+
+impl From<CorrectionError> for Failure {
+    fn from(error: CorrectionError) -> Failure {
+        let hint = error.hint();
+        Failure::user(error).hint(hint)
+    }
+}
+
+/// The entries that a command line means.
+pub fn targets(
+    store: &Store,
+    scope: &str,
+    titles: &[String],
+    line: Option<usize>,
+) -> Result<Vec<Target>, Failure> {
+    let scope = resolve_scope(store, scope)?;
+    Ok(titles
+        .iter()
+        .map(|title| Target { scope: scope.clone(), title: title.trim().to_owned(), line })
+        .collect())
+}
+
+/// Does what the command line says, or what JSON on stdin says where it says nothing.
+pub fn run(
+    mut cli: Cli<'_>,
+    command: &'static str,
+    args: CorrectionArgs,
+    from_flags: impl FnOnce(&Store) -> Option<Result<Correction, Failure>>,
+) -> Result<u8, Failure> {
+    let store = cli.store()?;
+    let corrections = match from_flags(&store) {
+        Some(correction) => vec![correction?],
+        None if cli.ui.stdin_is_terminal() => {
+            let failure = Failure::usage("nothing to correct is named");
+            return Err(failure.hint(format!(
+                "`memories {command} --help` shows examples; many at once come as JSON on stdin"
+            )));
+        }
+        None => from_json(&store, command, &cli.read_input("a list of corrections")?)?,
+    };
+    check_consistent(&corrections)?;
+    let results = if args.dry_run {
+        let mut files = Files::open(store.read()?, store.sidecar())?;
+        apply(&mut files, &corrections, &moment(&store))?
+    } else {
+        write(&mut cli, &store, command, &corrections)?
+    };
+    tell(cli, &results, args.dry_run)
+}
+
+fn write(
+    cli: &mut Cli<'_>,
+    store: &Store,
+    command: &str,
+    corrections: &[Correction],
+) -> Result<Vec<Corrected>, Failure> {
+    let update = store.update(|text, sidecar| {
+        let mut files = Files::open(text, sidecar)?;
+        let results = apply(&mut files, corrections, &moment(store))?;
+        let reasons: Vec<&str> = corrections
+            .iter()
+            .filter_map(|correction| match correction {
+                Correction::Invalidate(_, reason) => Some(reason.as_str()),
+                _ => None,
+            })
+            .collect();
+        let line = json!({
+            "version": 1, "id": cli.settings.fresh_id(), "time": cli.settings.now, "outcome": "corrected",
+            "command": command, "corrected": results, "reasoning": reasons.join("; "),
+        });
+        Ok::<_, Failure>(files.into_change(results)?.with_journal_line(line))
+    })?;
+    for warning in &update.warnings {
+        cli.ui.warning(&warning.to_string());
+    }
+    Ok(update.value)
+}
+
+fn apply(files: &mut Files, corrections: &[Correction], at: &Moment) -> Result<Vec<Corrected>, Failure> {
+    let mut results = Vec::new();
+    for correction in corrections {
+        results.extend(correct(files, correction, at)?);
+    }
+    Ok(results)
+}
+
+/// The running episode, for reference lines.
+fn moment(store: &Store) -> Moment {
+    Moment { episode: Some(store.sidecar().state().0.episode), ..Moment::default() }
+}
+
+fn tell(cli: Cli<'_>, results: &[Corrected], dry_run: bool) -> Result<u8, Failure> {
+    if cli.ui.json {
+        let list: Vec<Value> = results
+            .iter()
+            .map(|result| json!({"outcome": result.outcome, "scope": result.scope, "title": result.title}))
+            .collect();
+        cli.ui.json_line(&json!({"version": 1, "changed": !dry_run, "results": list}))?;
+        return Ok(0);
+    }
+    for result in results {
+        let would = if dry_run { "would be " } else { "" };
+        let scope = scope_label(&result.scope, "");
+        let name = if result.outcome == "renamed" { " to" } else { "" };
+        cli.ui.data(&format!("{would}{}{name} \"{}\" in {scope}\n", result.outcome, result.title))?;
+    }
+    Ok(0)
+}
+
+fn from_json(store: &Store, command: &str, text: &str) -> Result<Vec<Correction>, Failure> {
+    const HINT: &str = "`memories supersede --help` shows the form of each correction";
+    let value: Value = serde_json::from_str(text)
+        .map_err(|error| Failure::user(anyhow::anyhow!("not JSON: {error}")).hint(HINT))?;
+    let list = match value {
+        Value::Array(list) => list,
+        other => vec![other],
+    };
+    if list.is_empty() {
+        return Err(Failure::user(anyhow::anyhow!("the list of corrections is empty")).hint(HINT));
+    }
+    list.iter().map(|value| one_from_json(store, command, &JsonFields::of(value, HINT)?)).collect()
+}
+
+fn one_from_json(store: &Store, command: &str, fields: &JsonFields<'_>) -> Result<Correction, Failure> {
+    let scope = fields.required("scope")?;
+    let line = fields.count("line")?.and_then(|line| usize::try_from(line).ok());
+    let many = |name: &str| targets(store, &scope, &fields.texts(name)?, line);
+    let one = || {
+        let mut targets = targets(store, &scope, &[fields.required("title")?], line)?;
+        Ok::<_, Failure>(targets.remove(0))
+    };
+    match fields.text("command")?.as_deref().unwrap_or(command) {
+        "supersede" => Ok(Correction::Supersede(many("titles")?, Box::new(fields.memory()?))),
+        "invalidate" => Ok(Correction::Invalidate(many("titles")?, fields.required("reason")?)),
+        "mark" => {
+            let marks = Marks {
+                status: fields.choice("status", &STATUSES)?,
+                importance: fields.importance(),
+                persistence: fields.choice("persistence", &PERSISTENCES)?,
+            };
+            Ok(Correction::Mark(one()?, marks))
+        }
+        "forget" => Ok(Correction::Forget(one()?)),
+        "rename" => Ok(Correction::Rename(resolve_scope(store, &scope)?, fields.required("name")?)),
+        other => Err(fields.wrong(format!("`{other}` is not a correction"))),
+    }
+}
+
+/// The statuses by their names.
+pub const STATUSES: [(&str, Status); 3] =
+    [("active", Status::Active), ("tentative", Status::Tentative), ("superseded", Status::Superseded)];

@@ -1,0 +1,36 @@
+//! `forget`: a memory leaves the file; the journal keeps it.
+
+use crate::cli::Cli;
+use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, targets};
+use crate::cli::failure::Failure;
+use crate::record::correct::Correction;
+
+/// Remove a memory from the file; the journal keeps it
+#[derive(Debug, clap::Args)]
+#[command(after_help = format!("\
+A memory that is wrong is better invalidated: so nobody learns the error again.
+
+Examples:
+  memories forget 23 'Read leaflet'
+
+{JSON_HELP}"))]
+pub struct ForgetArgs {
+    /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or the name of a known place
+    #[arg(value_name = "SCOPE", requires = "title")]
+    scope: Option<String>,
+    /// The exact title
+    #[arg(value_name = "TITLE")]
+    title: Option<String>,
+    #[command(flatten)]
+    correction: CorrectionArgs,
+}
+
+pub(in crate::cli) fn run(cli: Cli<'_>, args: ForgetArgs) -> Result<u8, Failure> {
+    let ForgetArgs { scope, title, correction } = args;
+    let line = correction.line;
+    correct::run(cli, "forget", correction, |store| {
+        let scope = scope?;
+        let targets = targets(store, &scope, &[title.unwrap_or_default()], line);
+        Some(targets.map(|mut targets| Correction::Forget(targets.remove(0))))
+    })
+}

@@ -1,0 +1,38 @@
+//! `invalidate`: memories that are proven wrong.
+
+use crate::cli::Cli;
+use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, targets};
+use crate::cli::failure::Failure;
+use crate::record::correct::Correction;
+
+/// Strike memories that are proven wrong, with the reason
+#[derive(Debug, clap::Args)]
+#[command(after_help = format!("\
+Examples:
+  memories invalidate 23 'Troll is friendly' --reason 'It attacked at once.'
+  memories invalidate 23 'Door is locked' 'Key is needed' --reason 'The door was only stuck.'
+
+{JSON_HELP}"))]
+pub struct InvalidateArgs {
+    /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or the name of a known place
+    #[arg(value_name = "SCOPE", requires = "titles")]
+    scope: Option<String>,
+    /// Exact titles
+    #[arg(value_name = "TITLE", requires = "reason")]
+    titles: Vec<String>,
+    /// Why they are wrong
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    #[command(flatten)]
+    correction: CorrectionArgs,
+}
+
+pub(in crate::cli) fn run(cli: Cli<'_>, args: InvalidateArgs) -> Result<u8, Failure> {
+    let InvalidateArgs { scope, titles, reason, correction } = args;
+    let line = correction.line;
+    correct::run(cli, "invalidate", correction, |store| {
+        let scope = scope?;
+        let targets = targets(store, &scope, &titles, line);
+        Some(targets.map(|targets| Correction::Invalidate(targets, reason.unwrap_or_default())))
+    })
+}

@@ -1,0 +1,59 @@
+//! `mark`: status, importance or persistence of a memory.
+
+use crate::cli::Cli;
+use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, STATUSES, targets};
+use crate::cli::commands::memory_args::PERSISTENCES;
+use crate::cli::failure::Failure;
+use crate::memory::{Persistence, Status};
+use crate::record::correct::{Correction, Marks};
+use crate::record::turn::clamp_importance;
+
+/// Set a memory's status, importance or persistence
+#[derive(Debug, clap::Args)]
+#[command(after_help = format!("\
+Examples:
+  memories mark 23 'Trophy case may score' --status active
+  memories mark 23 'Troll attacks after gifts' --importance 900 --persistence core
+  memories mark 23 'Door stands open' --persistence permanent    it is to last
+
+{JSON_HELP}"))]
+pub struct MarkArgs {
+    /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or the name of a known place
+    #[arg(value_name = "SCOPE", requires = "title")]
+    scope: Option<String>,
+    /// The exact title
+    #[arg(value_name = "TITLE")]
+    title: Option<String>,
+    /// `active` (confirms or revives), `tentative` or `superseded`
+    #[arg(long, value_name = "STATUS", value_parser = parse_status)]
+    status: Option<Status>,
+    /// 1 to 1000
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    importance: Option<f64>,
+    /// `permanent` or `core`; what lasts never becomes ephemeral
+    #[arg(long, value_name = "PERSISTENCE", value_parser = parse_persistence)]
+    persistence: Option<Persistence>,
+    #[command(flatten)]
+    correction: CorrectionArgs,
+}
+
+fn parse_status(text: &str) -> Result<Status, String> {
+    let found = STATUSES.iter().find(|(name, _)| *name == text);
+    found.map(|(_, status)| *status).ok_or_else(|| "use `active`, `tentative` or `superseded`".to_owned())
+}
+
+fn parse_persistence(text: &str) -> Result<Persistence, String> {
+    let found = PERSISTENCES.iter().find(|(name, _)| *name == text);
+    found.map(|(_, persistence)| *persistence).ok_or_else(|| "use `permanent` or `core`".to_owned())
+}
+
+pub(in crate::cli) fn run(cli: Cli<'_>, args: MarkArgs) -> Result<u8, Failure> {
+    let MarkArgs { scope, title, status, importance, persistence, correction } = args;
+    let line = correction.line;
+    correct::run(cli, "mark", correction, |store| {
+        let scope = scope?;
+        let marks = Marks { status, importance: importance.map(clamp_importance), persistence };
+        let targets = targets(store, &scope, &[title.unwrap_or_default()], line);
+        Some(targets.map(|mut targets| Correction::Mark(targets.remove(0), marks)))
+    })
+}

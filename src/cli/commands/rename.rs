@@ -1,0 +1,34 @@
+//! `rename`: a place's or character's name for people.
+
+use crate::cli::Cli;
+use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP};
+use crate::cli::commands::resolve_scope;
+use crate::cli::failure::Failure;
+use crate::record::correct::Correction;
+
+/// Give a place or character another name; its id stays
+#[derive(Debug, clap::Args)]
+#[command(after_help = format!("\
+Examples:
+  memories rename 32 'Forest, by the tree'
+
+{JSON_HELP}"))]
+pub struct RenameArgs {
+    /// An id, `npc:ID`, `agent:ID`, or the name of a known place
+    #[arg(value_name = "SCOPE", requires = "name")]
+    scope: Option<String>,
+    /// The new name
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+    /// Say what would be done and change nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(in crate::cli) fn run(cli: Cli<'_>, args: RenameArgs) -> Result<u8, Failure> {
+    let RenameArgs { scope, name, dry_run } = args;
+    correct::run(cli, "rename", CorrectionArgs { line: None, dry_run }, |store| {
+        let scope = resolve_scope(store, &scope?);
+        Some(scope.map(|scope| Correction::Rename(scope, name.unwrap_or_default())))
+    })
+}

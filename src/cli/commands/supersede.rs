@@ -1,0 +1,41 @@
+//! `supersede`: a better memory in the place of others, in one step.
+
+use crate::cli::Cli;
+use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, targets};
+use crate::cli::commands::memory_args::MemoryArgs;
+use crate::cli::failure::Failure;
+use crate::record::correct::Correction;
+
+/// Put a better memory in the place of others, which are struck
+#[derive(Debug, clap::Args)]
+#[command(after_help = format!("\
+The new title may be the old one: that is a revision. Titles are exact.
+
+Examples:
+  memories supersede 23 'Troll accepts lunch gift' --category DANGER \\
+      --title 'Troll attacks after gifts' --text 'Lunch only delays it.'
+  memories supersede 23 'Case may score' --title 'Case may score' --text 'It does.'
+
+{JSON_HELP}"))]
+pub struct SupersedeArgs {
+    /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or the name of a known place
+    #[arg(value_name = "SCOPE", requires = "titles")]
+    scope: Option<String>,
+    /// Exact titles of the memories that it takes the place of
+    #[arg(value_name = "TITLE", requires = "text")]
+    titles: Vec<String>,
+    #[command(flatten)]
+    memory: MemoryArgs,
+    #[command(flatten)]
+    correction: CorrectionArgs,
+}
+
+pub(in crate::cli) fn run(cli: Cli<'_>, args: SupersedeArgs) -> Result<u8, Failure> {
+    let SupersedeArgs { scope, titles, memory, correction } = args;
+    let line = correction.line;
+    correct::run(cli, "supersede", correction, |store| {
+        let scope = scope?;
+        let targets = targets(store, &scope, &titles, line);
+        Some(targets.and_then(|targets| Ok(Correction::Supersede(targets, Box::new(memory.into_memory()?)))))
+    })
+}

@@ -1,0 +1,366 @@
+//! Corrections by exact title: a better memory in its place, proven wrong, marked, forgotten, renamed.
+//!
+//! A correction enters with both files; what was done leaves, or why nothing was. The caller writes
+//! the files only when all corrections of a command succeed.
+
+use serde::Serialize;
+
+use crate::document::{DocumentError, EntryId, nearest, stored};
+use crate::memory::{Cause, Memory, Moment, Persistence, Reference, Scope, Status, same_title};
+use crate::record::apply::{Fate, revise, store_memory};
+use crate::record::duplicates::find_twin;
+use crate::record::files::{Files, Tier};
+
+/// An entry's address: its exact title, and its line where hand-made twins share the title.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The section.
+    pub scope: Scope,
+    /// The title, compared without case and outer space.
+    pub title: String,
+    /// Line of the entry in its file.
+    pub line: Option<usize>,
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Correction {
+    /// A better memory takes the place of others.
+    Supersede(Vec<Target>, Box<Memory>),
+    /// Memories are wrong, for one reason.
+    Invalidate(Vec<Target>, String),
+    /// A memory's status, importance or persistence is set.
+    Mark(Target, Marks),
+    /// A memory is removed from the file.
+    Forget(Target),
+    /// A section gets another name.
+    Rename(Scope, String),
+}
+
+/// What `mark` sets; at least one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Marks {
+    /// Status.
+    pub status: Option<Status>,
+    /// Importance, 1 to 1000.
+    pub importance: Option<u16>,
+    /// Persistence.
+    pub persistence: Option<Persistence>,
+}
+
+/// What was done to one entry or section.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Corrected {
+    /// `superseded`, `revised`, `stored`, `invalidated`, `marked`, `forgotten`, `renamed`.
+    pub outcome: &'static str,
+    /// The section.
+    pub scope: Scope,
+    /// The title; of a renamed section, its new name.
+    pub title: String,
+    /// What was forgotten, for the journal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Memory>,
+}
+
+/// Why nothing was done.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CorrectionError {
+    /// No entry bears the title.
+    #[error("no {} of {scope} is called `{title}`", if *live { "live memory" } else { "memory" })]
+    Unknown {
+        /// The section.
+        scope: Scope,
+        /// The title asked for.
+        title: String,
+        /// Titles most like it.
+        nearest: Vec<String>,
+        /// Whether only live entries were looked at.
+        live: bool,
+    },
+    /// Several entries bear the title.
+    #[error("{} memories of {scope} are called `{title}`", lines.len())]
+    Ambiguous {
+        /// The section.
+        scope: Scope,
+        /// The title asked for.
+        title: String,
+        /// Their lines.
+        lines: Vec<usize>,
+    },
+    /// An entry that lasts would become ephemeral.
+    #[error("`{0}` lasts: it does not become ephemeral")]
+    Lasting(String),
+    /// Another live entry bears the title.
+    #[error("a memory of {scope} is called `{title}` already")]
+    TitleInUse {
+        /// The section.
+        scope: Scope,
+        /// The title.
+        title: String,
+    },
+    /// Another live entry says the same.
+    #[error("`{0}` says this already")]
+    Twin(String),
+    /// One command both supersedes and invalidates an entry.
+    #[error("`{0}` is both superseded and invalidated")]
+    Both(String),
+    /// No reason, no name, no text.
+    #[error("the {0} is empty")]
+    Empty(&'static str),
+    /// A mark that marks nothing.
+    #[error("there is nothing to set")]
+    NothingToSet,
+    /// There is no such section.
+    #[error("there is no section of {0}")]
+    NoSection(Scope),
+    /// The file cannot take the edit.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+}
+
+impl CorrectionError {
+    /// What the caller can do.
+    pub fn hint(&self) -> String {
+        match self {
+            CorrectionError::Unknown { nearest, scope, .. } if nearest.is_empty() => {
+                format!("`memories show {scope}` shows the titles")
+            }
+            CorrectionError::Unknown { nearest, .. } => {
+                let titles: Vec<String> = nearest.iter().map(|title| format!("`{title}`")).collect();
+                format!("titles are exact; did you mean {}?", titles.join(" or "))
+            }
+            CorrectionError::Ambiguous { lines, .. } => {
+                let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
+                format!("say which one with `--line`, one of {}", lines.join(", "))
+            }
+            CorrectionError::Lasting(_) => "leave `--ephemeral` away, or forget the entry first".to_owned(),
+            CorrectionError::TitleInUse { .. } => "choose another title, or correct that entry".to_owned(),
+            CorrectionError::Twin(title) => format!("correct `{title}` instead"),
+            CorrectionError::Both(_) => "say for each title only one of the two".to_owned(),
+            CorrectionError::Empty("reason") => {
+                "say why it is wrong: `--reason 'The troll was only asleep.'`".to_owned()
+            }
+            CorrectionError::NothingToSet => {
+                "say what to set: `--status`, `--importance` or `--persistence`".to_owned()
+            }
+            CorrectionError::Empty(what) => format!("give a {what}; nothing is changed"),
+            CorrectionError::NoSection(_) => "`memories list` shows what there is".to_owned(),
+            CorrectionError::Document(_) => {
+                "mend the file by hand; `memories check` shows its problems".to_owned()
+            }
+        }
+    }
+}
+
+/// Refuses a list of corrections in which one title is both superseded and invalidated.
+///
+/// # Errors
+///
+/// [`CorrectionError::Both`].
+pub fn check_consistent(corrections: &[Correction]) -> Result<(), CorrectionError> {
+    let superseded = corrections.iter().flat_map(|correction| match correction {
+        Correction::Supersede(targets, _) => targets.as_slice(),
+        _ => &[],
+    });
+    let superseded: Vec<&Target> = superseded.collect();
+    for correction in corrections {
+        let Correction::Invalidate(targets, _) = correction else { continue };
+        let both = targets.iter().find(|target| {
+            superseded
+                .iter()
+                .any(|other| other.scope == target.scope && same_title(&other.title, &target.title))
+        });
+        if let Some(target) = both {
+            return Err(CorrectionError::Both(target.title.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// Makes one correction. `at` is the moment for reference lines.
+///
+/// # Errors
+///
+/// See [`CorrectionError`]. The files are then to be thrown away.
+pub fn correct(
+    files: &mut Files,
+    correction: &Correction,
+    at: &Moment,
+) -> Result<Vec<Corrected>, CorrectionError> {
+    match correction {
+        Correction::Supersede(targets, successor) => supersede(files, targets, successor, at),
+        Correction::Invalidate(targets, reason) => invalidate(files, targets, reason, at),
+        Correction::Mark(target, marks) => mark(files, target, *marks),
+        Correction::Forget(target) => forget(files, target),
+        Correction::Rename(scope, name) => rename(files, scope, name),
+    }
+}
+
+fn done(outcome: &'static str, scope: &Scope, title: &str) -> Corrected {
+    Corrected { outcome, scope: scope.clone(), title: title.to_owned(), memory: None }
+}
+
+/// The one entry that a target means, of those that `wanted` allows.
+fn locate(
+    files: &Files,
+    target: &Target,
+    live: bool,
+    wanted: impl Fn(&Memory) -> bool,
+) -> Result<(Tier, EntryId, Memory), CorrectionError> {
+    let mut found = files.find_all(&target.scope, &target.title);
+    found.retain(|(_, _, memory)| wanted(memory));
+    let line_of = |(tier, id, _): &(Tier, EntryId, Memory)| match tier {
+        Tier::Lasting => files.lasting.line_of(*id),
+        Tier::Session => files.session.line_of(*id),
+    };
+    if let Some(line) = target.line {
+        found.retain(|entry| line_of(entry) == line);
+    }
+    if found.len() > 1 {
+        let lines = found.iter().map(line_of).collect();
+        return Err(CorrectionError::Ambiguous {
+            scope: target.scope.clone(),
+            title: target.title.clone(),
+            lines,
+        });
+    }
+    found.pop().ok_or_else(|| {
+        let section = files.section(&target.scope);
+        let titles =
+            section.memories.iter().filter(|memory| wanted(memory)).map(|memory| memory.title.as_str());
+        let nearest = nearest(&target.title, titles, 3);
+        CorrectionError::Unknown { scope: target.scope.clone(), title: target.title.clone(), nearest, live }
+    })
+}
+
+fn supersede(
+    files: &mut Files,
+    targets: &[Target],
+    successor: &Memory,
+    at: &Moment,
+) -> Result<Vec<Corrected>, CorrectionError> {
+    let Some(Target { scope, .. }) = targets.first() else { return Err(CorrectionError::Empty("title")) };
+    let mut successor = stored(successor);
+    if successor.text.is_empty() {
+        return Err(CorrectionError::Empty("text"));
+    }
+    let mut olds = Vec::new();
+    for target in targets {
+        let (tier, _, old) = locate(files, target, true, Memory::is_live)?;
+        if tier == Tier::Lasting && successor.persistence == Persistence::Ephemeral {
+            return Err(CorrectionError::Lasting(old.title));
+        }
+        olds.push(old);
+    }
+    let section = files.section(scope);
+    let is_old = |memory: &&Memory| olds.iter().any(|old| same_title(&old.title, &memory.title));
+    let others = || section.live().filter(|memory| !is_old(memory));
+    if others().any(|other| same_title(&other.title, &successor.title)) {
+        return Err(CorrectionError::TitleInUse { scope: scope.clone(), title: successor.title });
+    }
+    if let Some(twin) = find_twin(&successor.text, others()) {
+        return Err(CorrectionError::Twin(twin.title.clone()));
+    }
+    // Core stays core, whatever takes its place.
+    if let Some(firmest) = olds.iter().map(|old| old.persistence).min() {
+        successor.persistence = successor.persistence.min(if firmest == Persistence::Core {
+            firmest
+        } else {
+            successor.persistence
+        });
+    }
+    let mut results = Vec::new();
+    for (target, old) in
+        targets.iter().zip(&olds).filter(|(_, old)| !same_title(&old.title, &successor.title))
+    {
+        let (tier, id, _) = locate(files, target, true, Memory::is_live)?;
+        let reference = Reference { at: at.clone(), cause: Cause::SupersededBy(successor.title.clone()) };
+        files.of(tier).supersede(id, Some(&reference))?;
+        results.push(done("superseded", scope, &old.title));
+    }
+    if let Some(old) = olds.iter().find(|old| same_title(&old.title, &successor.title)) {
+        revise(files, (scope, &section.name), old, &successor)?;
+        results.push(done("revised", scope, &old.title));
+        return Ok(results);
+    }
+    let applied = store_memory(files, (scope, &section.name), &successor, &[], at, &mut Vec::new())?;
+    debug_assert_eq!(applied.outcome, Fate::Stored);
+    results.push(done("stored", scope, &applied.title));
+    Ok(results)
+}
+
+fn invalidate(
+    files: &mut Files,
+    targets: &[Target],
+    reason: &str,
+    at: &Moment,
+) -> Result<Vec<Corrected>, CorrectionError> {
+    if reason.trim().is_empty() {
+        return Err(CorrectionError::Empty("reason"));
+    }
+    if targets.is_empty() {
+        return Err(CorrectionError::Empty("title"));
+    }
+    let mut results = Vec::new();
+    for target in targets {
+        let (tier, id, memory) = locate(files, target, true, Memory::is_live)?;
+        let reference = Reference { at: at.clone(), cause: Cause::Invalidated(reason.to_owned()) };
+        files.of(tier).supersede(id, Some(&reference))?;
+        results.push(done("invalidated", &target.scope, &memory.title));
+    }
+    Ok(results)
+}
+
+fn mark(files: &mut Files, target: &Target, marks: Marks) -> Result<Vec<Corrected>, CorrectionError> {
+    if marks == Marks::default() {
+        return Err(CorrectionError::NothingToSet);
+    }
+    let revives = matches!(marks.status, Some(Status::Active | Status::Tentative));
+    let live = !files.find(&target.scope, &target.title).is_empty();
+    // A struck entry is meant only where it is to be revived and no live one bears its title.
+    let (tier, id, old) = locate(files, target, !revives, |memory| {
+        memory.is_live() || (revives && !live) || target.line.is_some()
+    })?;
+    if marks.persistence == Some(Persistence::Ephemeral) && tier == Tier::Lasting {
+        return Err(CorrectionError::Lasting(old.title));
+    }
+    if revives && !old.is_live() && live {
+        return Err(CorrectionError::TitleInUse { scope: target.scope.clone(), title: old.title });
+    }
+    match marks.status {
+        Some(Status::Superseded) if old.is_live() => files.of(tier).supersede(id, None)?,
+        Some(status) if !old.is_live() && status != Status::Superseded => files.of(tier).revive(id, status),
+        _ => {}
+    }
+    let mut memory = files.of(tier).memory(id);
+    memory.status = marks.status.unwrap_or(memory.status);
+    memory.provenance.importance = marks.importance.or(memory.provenance.importance);
+    memory.persistence = marks.persistence.filter(|_| tier == Tier::Lasting).unwrap_or(memory.persistence);
+    files.of(tier).revise_line(id, &memory);
+    if let (Tier::Session, Some(persistence @ (Persistence::Permanent | Persistence::Core))) =
+        (tier, marks.persistence)
+    {
+        let section = files.section(&target.scope);
+        files.session.remove(id);
+        files.lasting.add(&target.scope, &section.name, &Memory { persistence, ..memory })?;
+    }
+    Ok(vec![done("marked", &target.scope, &old.title)])
+}
+
+fn forget(files: &mut Files, target: &Target) -> Result<Vec<Corrected>, CorrectionError> {
+    let live = !files.find(&target.scope, &target.title).is_empty();
+    let (tier, id, memory) =
+        locate(files, target, false, |memory| memory.is_live() || !live || target.line.is_some())?;
+    files.of(tier).remove(id);
+    Ok(vec![Corrected { memory: Some(memory.clone()), ..done("forgotten", &target.scope, &memory.title) }])
+}
+
+fn rename(files: &mut Files, scope: &Scope, name: &str) -> Result<Vec<Corrected>, CorrectionError> {
+    if name.trim().is_empty() {
+        return Err(CorrectionError::Empty("name"));
+    }
+    if !files.lasting.rename(scope, name)? {
+        return Err(CorrectionError::NoSection(scope.clone()));
+    }
+    Ok(vec![done("renamed", scope, name.trim())])
+}
