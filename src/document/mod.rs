@@ -129,18 +129,16 @@ impl Document {
         if !self.is_edited() {
             return Ok(self.source);
         }
-        let mut starts = Vec::with_capacity(self.blocks.len());
-        let mut start = 0;
-        for at in 0..self.blocks.len() {
-            starts.push(start);
-            start += self.block_text(at).len();
-        }
+        // Of each block, and the end of the text, where none begins.
+        let mut starts = vec![0];
+        starts.extend(self.blocks.iter().scan(0, |end, block| {
+            *end += self.text_of(block).len();
+            Some(*end)
+        }));
         let text = self.splice();
-        debug_assert_eq!(text.len(), start, "every byte belongs to a block");
         let marked = text.starts_with(BYTE_ORDER_MARK);
-        let line_at = |start: usize| text[start..].split('\n').next().unwrap_or_default();
-        let mut expected =
-            starts.into_iter().filter(|&start| scan::is_section_boundary(line_at(start).as_bytes()));
+        let line_at = |start: &usize| text[*start..].split('\n').next().unwrap_or_default().as_bytes();
+        let mut expected = starts.into_iter().filter(|start| scan::is_section_boundary(line_at(start)));
         let mut misread: Option<usize> = None;
         let Ok(()) = walk(&mut TextLines::new(text.as_bytes()), |event| {
             let Event::Visible(offset, line) = event else { return };
@@ -162,18 +160,15 @@ impl Document {
     /// The source with the edited blocks in their places. It is not copied: for a large file, fresh
     /// memory costs more than moving what follows an edit.
     fn splice(self) -> String {
-        let mut text = self.source;
+        let (mut end, mut text) = (self.source.len(), self.source);
         let mut new = String::new();
-        let mut end = text.len();
         for block in self.blocks.iter().rev() {
             match &block.text {
                 BlockText::Edited(edited) => new.insert_str(0, edited),
                 BlockText::Source(range) => {
                     // What stood between this block and the next gives way to what was edited there.
-                    if range.end < end || !new.is_empty() {
-                        text.replace_range(range.end..end, &new);
-                        new.clear();
-                    }
+                    text.replace_range(range.end..end, &new);
+                    new.clear();
                     end = range.start;
                 }
             }
