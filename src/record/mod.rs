@@ -9,6 +9,7 @@ pub mod apply;
 pub mod correct;
 pub mod duplicates;
 pub mod files;
+mod masking;
 mod places;
 pub mod prompt;
 pub mod retry;
@@ -229,10 +230,13 @@ impl Recorder<'_> {
     /// # Errors
     ///
     /// See [`RecordError`]. A model that fails is no error: the turn is queued.
-    pub fn record(&self, turn: Turn, now: &str, id: &str) -> Result<Report, RecordError> {
+    pub fn record(&self, mut turn: Turn, now: &str, id: &str) -> Result<Report, RecordError> {
+        let masked = masking::mask_turn(&mut turn);
         let situation = self.look(turn)?;
         let thought = self.think(&situation);
-        self.write(&situation, &thought, now, id)
+        let mut report = self.write(&situation, &thought, now, id)?;
+        report.warnings.extend(masked);
+        Ok(report)
     }
 
     /// Reads file and journal, without the lock.
@@ -302,13 +306,15 @@ impl Recorder<'_> {
         // Afterwards, because a provider may learn only by asking which model it has.
         let name = self.model.name();
         let failed = |usage, error: String| {
+            let error = crate::secrets::mask(&error).map_or(error, |masked| masked.text);
             Thought::Failed(ModelUse { name: name.clone(), usage, error: Some(error) })
         };
         let proven = situation.changes.death || situation.changes.score;
         match answer {
             Err(error) => failed(Usage::default(), error.to_string()),
             Ok(answer) => match read_answer(&answer.text, proven) {
-                Ok(proposal) => {
+                Ok(mut proposal) => {
+                    masking::mask_proposal(&mut proposal);
                     Thought::Answered(Box::new(proposal), ModelUse { name, usage: answer.usage, error: None })
                 }
                 Err(problem) => {
