@@ -6,6 +6,7 @@
 
 pub mod edit;
 pub mod fields;
+pub mod format;
 pub mod grammar;
 pub mod inspect;
 pub mod problem;

@@ -289,6 +289,24 @@ pub fn is_thematic_break(line: &str) -> bool {
     marks >= 3 && line.iter().all(|&byte| byte == mark || matches!(byte, b' ' | b'\t' | b'\r'))
 }
 
+/// Numbers of the lines of a text, for many look-ups.
+#[derive(Debug)]
+pub struct LineNumbers {
+    ends: Vec<usize>,
+}
+
+impl LineNumbers {
+    /// Counts the lines once.
+    pub fn of(text: &str) -> LineNumbers {
+        LineNumbers { ends: memchr::memchr_iter(b'\n', text.as_bytes()).collect() }
+    }
+
+    /// Number of the line, from 1, that starts at or holds an offset.
+    pub fn line(&self, offset: usize) -> usize {
+        self.ends.partition_point(|&end| end < offset) + 1
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
