@@ -3,7 +3,9 @@
 pub mod add;
 pub mod check;
 mod correct;
+pub mod diff;
 pub mod episode;
+pub mod fmt;
 pub mod forget;
 pub mod init;
 pub mod invalidate;
@@ -50,6 +52,14 @@ impl Cli<'_> {
         let bytes = self.ui.read_stdin();
         bytes.map_err(|error| Failure::user(anyhow::Error::from(error).context("cannot read stdin")))
     }
+}
+
+/// The whole text of a file that must be there.
+fn read_existing(store: &Store) -> Result<String, Failure> {
+    store.read()?.ok_or_else(|| {
+        let failure = Failure::user(anyhow::anyhow!("there is no `{}`", store.path().display()));
+        failure.hint("`memories init` makes one, and so does the first `memories record`")
+    })
 }
 
 /// The scopes that a person named.
