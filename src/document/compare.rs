@@ -122,7 +122,7 @@ pub fn compare(before: &str, after: &str) -> Comparison {
     }
     let sections: Vec<SectionDifference> =
         scopes.into_iter().filter_map(|scope| compare_scope(scope, &before, &after)).collect();
-    let other = compare_lines(&outer_lines(&before), &outer_lines(&after));
+    let other = compare_slices(&outer_lines(&before), &outer_lines(&after));
     let form_only = sections.is_empty() && other.is_empty();
     Comparison { sections, other, form_only }
 }
@@ -137,7 +137,7 @@ fn compare_scope(scope: &Scope, before: &Document, after: &Document) -> Option<S
     let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
     let visits = |section: &Section| Visits { visits: section.visits, episodes: section.episodes.clone() };
     let visits = [visits(&old), visits(&new)];
-    let other = compare_lines(&other_lines(before, scope), &other_lines(after, scope));
+    let other = compare_slices(&other_lines(before, scope), &other_lines(after, scope));
     let difference = SectionDifference {
         scope: scope.clone(),
         name: if fate == Fate::Went { old.name.clone() } else { new.name.clone() },
@@ -209,7 +209,7 @@ fn compare_attempts(before: &[Attempt], after: &[Attempt]) -> Vec<AttemptDiffere
     differences
 }
 
-fn compare_lines(before: &[&str], after: &[&str]) -> Vec<LineDifference> {
+fn compare_slices(before: &[&str], after: &[&str]) -> Vec<LineDifference> {
     let mut differences = Vec::new();
     for step in capture_diff_slices(Algorithm::Myers, before, after) {
         let (tag, old, new) = step.as_tag_tuple();
@@ -267,8 +267,17 @@ pub struct Words {
 
 /// How two texts differ, word by word.
 pub fn compare_words(before: &str, after: &str) -> Vec<Words> {
+    runs(&TextDiff::from_words(before, after))
+}
+
+/// How two texts differ, line by line.
+pub fn compare_lines(before: &str, after: &str) -> Vec<Words> {
+    runs(&TextDiff::from_lines(before, after))
+}
+
+fn runs(diff: &TextDiff<'_, '_, str>) -> Vec<Words> {
     let mut runs: Vec<Words> = Vec::new();
-    for change in TextDiff::from_words(before, after).iter_all_changes() {
+    for change in diff.iter_all_changes() {
         let fate = match change.tag() {
             ChangeTag::Equal => Fate::Stayed,
             ChangeTag::Delete => Fate::Went,

@@ -119,7 +119,7 @@ mod tests {
             "The troll attacks when you give it food.",
             "North leads to the kitchen.",
             "When you give it food, the troll attacks!",
-            "South leads to the kitchen.",
+            "South leads down to the dark cellar.",
             "",
             "",
         ];

@@ -10,10 +10,11 @@ use crate::cli::commands::{read_existing, scope_label};
 use crate::cli::failure::Failure;
 use crate::document::compare::{
     AttemptDifference, Comparison, Fate, LineDifference, MemoryDifference, SectionDifference, Visits, Words,
-    compare, compare_words,
+    compare, compare_lines, compare_words,
 };
+use crate::document::fields::write_fields;
 use crate::document::grammar::{write_attempt, write_entry};
-use crate::memory::{Attempt, Cause, Memory};
+use crate::memory::{Attempt, Cause, Memory, Provenance};
 use crate::store::Store;
 
 /// Show what came, went, changed and was superseded, place by place
@@ -98,6 +99,10 @@ fn read_revision(store: &Store, revision: &str) -> Result<String, Failure> {
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         let said = said.lines().next().unwrap_or_default().trim_start_matches("fatal: ").to_owned();
+        if said.starts_with("not a git repository") {
+            let failure = failed(format!("`{}` is in no git repository", store.path().display()));
+            return Err(failure.hint("compare with the backup: `memories diff`"));
+        }
         let failure =
             failed(format!("cannot read `{}` at revision `{revision}`: {said}", store.path().display()));
         return Err(
@@ -177,7 +182,10 @@ fn whole_memory(mark: char, memory: &Memory) -> String {
 }
 
 fn changed_memory(mark: char, [before, after]: &[Memory; 2]) -> String {
-    let mut out = format!("  {mark} {}\n", words(&entry_line(before), &entry_line(after)));
+    let mut out = match mark {
+        'x' => format!("  x {}\n", entry_line(after)),
+        _ => format!("  {mark} {}\n", changed_line(before, after)),
+    };
     match after.reference.as_ref().map(|reference| &reference.cause) {
         Some(Cause::SupersededBy(title)) if mark == 'x' => out.push_str(&format!("      by \"{title}\"\n")),
         Some(Cause::Invalidated(reason)) if mark == 'x' => {
@@ -200,21 +208,42 @@ fn changed_memory(mark: char, [before, after]: &[Memory; 2]) -> String {
 
 /// The entry's line without the stars of Markdown.
 fn entry_line(memory: &Memory) -> String {
-    let line = write_entry(memory);
-    let line = line.strip_prefix("**").unwrap_or(&line);
-    match line.rsplit_once("** *(") {
-        Some((title, fields)) => format!("{title} ({}", fields.strip_suffix('*').unwrap_or(fields)),
-        None => line.strip_suffix("**").unwrap_or(line).to_owned(),
+    let (title, fields) = title_and_fields(memory);
+    if fields.is_empty() { title } else { format!("{title} ({fields})") }
+}
+
+/// The line of a changed entry: its title by words, its fields one by one.
+fn changed_line(before: &Memory, after: &Memory) -> String {
+    let (old, new) = (title_and_fields(before), title_and_fields(after));
+    let fields = |fields: &str| fields.replace(", ", "\n") + "\n";
+    let field = |Words { fate, text }: Words| {
+        text.lines().map(|field| marked(fate, field)).collect::<Vec<String>>().join(", ")
+    };
+    let runs = compare_lines(&fields(&old.1), &fields(&new.1));
+    let fields: Vec<String> = runs.into_iter().map(field).filter(|field| !field.is_empty()).collect();
+    let title = words(&old.0, &new.0);
+    if fields.is_empty() { title } else { format!("{title} ({})", fields.join(", ")) }
+}
+
+/// The bracket with the title, and the fields.
+fn title_and_fields(memory: &Memory) -> (String, String) {
+    let bare = Memory { provenance: Provenance::default(), ..memory.clone() };
+    let title = write_entry(&bare);
+    let title = title.trim_start_matches("**").strip_suffix("**").unwrap_or(&title).to_owned();
+    (title, write_fields(&memory.provenance))
+}
+
+fn marked(fate: Fate, text: &str) -> String {
+    match fate {
+        _ if text.is_empty() => String::new(),
+        Fate::Stayed => text.to_owned(),
+        Fate::Came => format!("{{+{text}+}}"),
+        Fate::Went => format!("[-{text}-]"),
     }
 }
 
 fn words(before: &str, after: &str) -> String {
-    let mark = |Words { fate, text }: Words| match fate {
-        Fate::Stayed => text,
-        Fate::Came => format!("{{+{text}+}}"),
-        Fate::Went => format!("[-{text}-]"),
-    };
-    compare_words(before, after).into_iter().map(mark).collect()
+    compare_words(before, after).into_iter().map(|Words { fate, text }| marked(fate, &text)).collect()
 }
 
 fn render_line(difference: &LineDifference) -> String {
