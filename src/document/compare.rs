@@ -157,16 +157,18 @@ fn compare_scope(scope: &Scope, before: &Document, after: &Document) -> Option<S
     (!same).then_some(difference)
 }
 
+/// Whether an older memory and a newer one are the same.
+type Rule = fn(&Memory, &Memory) -> bool;
+
 fn compare_memories(before: &[Memory], after: &[Memory]) -> Vec<MemoryDifference> {
     let mut old: Vec<Option<&Memory>> = before.iter().map(Some).collect();
     let mut partners: Vec<Option<&Memory>> = vec![None; after.len()];
-    let titled = |old: &Memory, new: &Memory| same_title(&old.title, &new.title);
     // The surest pairs first: what is wholly the same, then live ones of one title, and so on.
-    let rules: [&dyn Fn(&Memory, &Memory) -> bool; 4] = [
-        &|old, new| old == new,
-        &|old, new| titled(old, new) && old.is_live() == new.is_live(),
-        &titled,
-        &|old, new| !old.text.is_empty() && old.text == new.text && old.category == new.category,
+    let rules: [Rule; 4] = [
+        |old, new| old == new,
+        |old, new| titled(old, new) && old.is_live() == new.is_live(),
+        titled,
+        |old, new| !old.text.is_empty() && old.text == new.text && old.category == new.category,
     ];
     for rule in rules {
         for (new, partner) in after.iter().zip(&mut partners).filter(|(_, partner)| partner.is_none()) {
@@ -190,6 +192,10 @@ fn compare_memories(before: &[Memory], after: &[Memory]) -> Vec<MemoryDifference
     }
     differences.extend(old.into_iter().flatten().cloned().map(MemoryDifference::Went));
     differences
+}
+
+fn titled(old: &Memory, new: &Memory) -> bool {
+    same_title(&old.title, &new.title)
 }
 
 fn compare_attempts(before: &[Attempt], after: &[Attempt]) -> Vec<AttemptDifference> {

@@ -13,7 +13,7 @@ use crate::document::grammar;
 use crate::document::scan::{self, LineNumbers};
 use crate::document::section::{Entry, Parts, RegionKind, parse_section};
 use crate::document::{BlockText, Document};
-use crate::memory::{Attempt, Memory, Provenance, Span, Status};
+use crate::memory::{Attempt, Category, Memory, Provenance, Span, Status};
 
 /// A file's canonical form, and how it differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +63,9 @@ pub fn rewrite(source: &str, mend: Mend) -> Formatted {
 }
 
 fn apply(source: &str, document: &Document, mut edits: Vec<(Range<usize>, String)>) -> Formatted {
+    if edits.is_empty() {
+        return Formatted { text: source.to_owned(), changes: Vec::new() };
+    }
     edits.sort_by_key(|(range, _)| range.start);
     let numbers = LineNumbers::of(source);
     let mut text = String::with_capacity(source.len() + 64);
@@ -97,7 +100,7 @@ impl Section<'_> {
         self.put(heading, |line| {
             let heading = grammar::parse_heading(line)?;
             let written = grammar::write_heading(&heading.scope, &heading.name);
-            (grammar::parse_heading(&written)? == heading).then_some(written)
+            (written != line && grammar::parse_heading(&written)? == heading).then_some(written)
         });
         for region in &parts.regions {
             let title = match region.kind {
@@ -111,7 +114,7 @@ impl Section<'_> {
             self.put(line_at(self.text, range.start), |line| {
                 let visits = grammar::parse_visits(line)?;
                 let written = grammar::write_visits(&visits);
-                (grammar::parse_visits(&written)? == visits).then_some(written)
+                (written != line && grammar::parse_visits(&written)? == visits).then_some(written)
             });
         }
         for entry in &parts.entries {
@@ -187,25 +190,28 @@ pub fn reference_line(text: &str, entry: &Entry) -> Option<Range<usize>> {
 fn canonical_entry(line: &str) -> Option<String> {
     let entry = grammar::parse_entry(line)?;
     let memory = Memory {
-        category: entry.category.clone(),
+        category: entry.category,
         persistence: entry.persistence,
         status: entry.status,
-        provenance: entry.provenance.clone(),
-        ..Memory::new(entry.category.clone(), entry.title.clone(), "")
+        provenance: entry.provenance,
+        ..Memory::new(Category::note(), entry.title, "")
     };
     let written = grammar::write_entry(&memory);
-    (grammar::parse_entry(&written)? == entry).then_some(written)
+    (written != line && grammar::parse_entry(&written) == grammar::parse_entry(line)).then_some(written)
 }
 
 fn canonical_reference(line: &str) -> Option<String> {
     let reference = grammar::parse_reference(line)?;
     let written = grammar::write_reference(&reference);
-    (grammar::parse_reference(&written)? == reference).then_some(written)
+    (written != line && grammar::parse_reference(&written)? == reference).then_some(written)
 }
 
 fn canonical_attempt(line: &str) -> Option<String> {
     let attempt = grammar::parse_attempt(line)?;
     let written = grammar::write_attempt(&attempt);
+    if written == line {
+        return None;
+    }
     let same = grammar::parse_attempt(&written)? == attempt;
     (same && fields_are_all(line, &attempt)).then_some(written)
 }

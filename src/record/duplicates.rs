@@ -59,8 +59,8 @@ pub fn look_alikes(texts: &[&str]) -> Vec<(usize, usize)> {
     for (second, b) in words.iter().enumerate() {
         for (first, a) in words[..second].iter().enumerate() {
             let shared = share(a, b);
-            // Texts that say nearly the same share some words; comparing all others is dear.
-            if shared >= ALIKE || (shared > 0.2 && says_the_same(texts[first], texts[second])) {
+            // Texts that say nearly the same share half of their words; comparing others is dear.
+            if shared >= ALIKE || (shared > 0.5 && says_the_same(texts[first], texts[second])) {
                 pairs.push((first, second));
             }
         }
@@ -81,7 +81,7 @@ fn words_of(text: &str) -> Vec<String> {
 fn share(a: &[String], b: &[String]) -> f64 {
     let (short, long) = (a.len().min(b.len()), a.len().max(b.len()));
     // No more can be shared than the shorter one has.
-    if (short as f64) < 0.2 * long as f64 || short == 0 {
+    if (short as f64) < 0.5 * long as f64 || short == 0 {
         return 0.0;
     }
     let (mut at, mut common) = (0, 0);

@@ -233,8 +233,7 @@ impl Recorder<'_> {
     pub fn record(&self, mut turn: Turn, now: &str, id: &str) -> Result<Report, RecordError> {
         let masked = masking::mask_turn(&mut turn);
         let situation = self.look(turn)?;
-        let thought = self.think(&situation);
-        let mut report = self.write(&situation, &thought, now, id)?;
+        let mut report = self.write(&situation, &self.think(&situation), now, id)?;
         report.warnings.extend(masked);
         Ok(report)
     }
