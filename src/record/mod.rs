@@ -8,6 +8,7 @@
 pub mod apply;
 pub mod correct;
 pub mod duplicates;
+mod error;
 pub mod files;
 mod masking;
 mod places;
@@ -24,7 +25,7 @@ use crate::document::text::{stored_line, stored_reply};
 use crate::document::{Document, DocumentError, Section, stored};
 use crate::llm::{Model, Question, Usage};
 use crate::memory::{Attempt, Cause, DEFAULT_IMPORTANCE, Memory, Moment, Reference, Span, fold_action};
-use crate::store::{Store, StoreError, UpdateError};
+use crate::store::Store;
 
 use apply::{Applied, Fate, free_title, store_memory, strike};
 use duplicates::says_the_same;
@@ -34,6 +35,7 @@ use synthesis::{Proposal, Side, read_answer};
 use triggers::{Changes, Switches, Trigger, fired, score_change};
 use turn::Turn;
 
+pub use error::RecordError;
 pub use places::{Place, PlaceError};
 
 /// Tag of entries that the built-in rules made, so that a model can be asked later.
@@ -164,29 +166,6 @@ impl Report {
             reasoning: String::new(),
             model: None,
             warnings: Vec::new(),
-        }
-    }
-}
-
-/// Why a turn is not recorded. Nothing is changed then.
-#[derive(Debug, thiserror::Error)]
-pub enum RecordError {
-    /// The file cannot be read or written.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The file cannot take the edit.
-    #[error(transparent)]
-    Document(#[from] DocumentError),
-    /// The place cannot be told.
-    #[error(transparent)]
-    Place(#[from] PlaceError),
-}
-
-impl From<UpdateError<RecordError>> for RecordError {
-    fn from(error: UpdateError<RecordError>) -> RecordError {
-        match error {
-            UpdateError::Store(error) => error.into(),
-            UpdateError::Edit(error) => error,
         }
     }
 }
