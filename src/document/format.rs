@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use crate::document::fields::parse_fields;
+use crate::document::fields::{parse_fields, write_fields};
 use crate::document::grammar;
 use crate::document::scan::{self, LineNumbers};
 use crate::document::section::{Entry, Parts, RegionKind, parse_section};
@@ -240,7 +240,9 @@ fn mended_entry(line: &str) -> Option<String> {
     }
     let entry = grammar::parse_entry(head.trim_end())?;
     (entry.status != Status::Superseded).then_some(())?;
-    canonical_entry(&format!("{} *({})*", head.trim_end(), crate::document::fields::write_fields(&fields)))
+    let line = format!("{} *({})*", head.trim_end(), write_fields(&fields));
+    grammar::parse_entry(&line)?;
+    canonical_entry(&line).or(Some(line))
 }
 
 #[cfg(test)]
