@@ -266,7 +266,7 @@ pub fn heading_level(line: &[u8]) -> Option<usize> {
         return None;
     }
     let level = line.iter().take_while(|&&byte| byte == b'#').count();
-    let delimited = matches!(line.get(level), None | Some(b' ' | b'\t' | b'\r'));
+    let delimited = matches!(line.get(level), None | Some(b' ' | b'\t' | b'\r' | b'\n'));
     (level <= 6 && delimited).then_some(level)
 }
 
@@ -346,6 +346,7 @@ mod tests {
     fn headings_stand_at_column_zero() {
         assert_eq!(heading_level(b"## Location 1: x"), Some(2));
         assert_eq!(heading_level(b"##"), Some(2));
+        assert_eq!(heading_level(b"##\nmore lines"), Some(2));
         assert_eq!(heading_level(b" ## x"), None);
         assert_eq!(heading_level(b"##x"), None);
         assert_eq!(heading_level(b"####### x"), None);
