@@ -6,8 +6,8 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::cli::commands::{
-    add, check, episode, forget, init, invalidate, list, mark, recall, record, rename, restore, retry, show,
-    supersede, tried,
+    add, check, diff, episode, fmt, forget, init, invalidate, list, mark, recall, record, rename, restore,
+    retry, show, supersede, tried,
 };
 use crate::cli::ui::Color;
 
@@ -66,12 +66,14 @@ pub enum Command {
     Check(check::CheckArgs),
     List(list::ListArgs),
     Show(show::ShowArgs),
+    Diff(diff::DiffArgs),
     Supersede(supersede::SupersedeArgs),
     Invalidate(invalidate::InvalidateArgs),
     Mark(mark::MarkArgs),
     Forget(forget::ForgetArgs),
     Rename(rename::RenameArgs),
     Episode(episode::EpisodeArgs),
+    Fmt(fmt::FmtArgs),
     Restore(restore::RestoreArgs),
     Retry(retry::RetryArgs),
     Init(init::InitArgs),
@@ -83,8 +85,8 @@ const GLOBAL_OPTIONS: &str = "Global options";
 /// Commands in the groups of the overview; the first is the daily work.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Every turn", &["record", "recall", "add", "tried", "check"]),
-    ("Look inside", &["list", "show"]),
-    ("Put right", &["supersede", "invalidate", "mark", "forget", "rename", "restore", "retry"]),
+    ("Look inside", &["list", "show", "diff"]),
+    ("Put right", &["supersede", "invalidate", "mark", "forget", "rename", "fmt", "restore", "retry"]),
     ("Set up", &["init", "episode"]),
 ];
 

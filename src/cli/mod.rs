@@ -17,8 +17,8 @@ use clap::error::ErrorKind;
 
 use args::{Arguments, Command, Global};
 use commands::{
-    add, check, episode, forget, init, invalidate, list, mark, recall, record, rename, restore, retry, show,
-    supersede, tried,
+    add, check, diff, episode, fmt, forget, init, invalidate, list, mark, recall, record, rename, restore,
+    retry, show, supersede, tried,
 };
 use failure::{Failure, Kind};
 use settings::{Environment, Settings};
@@ -99,12 +99,14 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: Environment) -> Resu
         Command::Check(args) => check::run(cli, args),
         Command::List(args) => list::run(cli, args),
         Command::Show(args) => show::run(cli, args),
+        Command::Diff(args) => diff::run(cli, args),
         Command::Supersede(args) => supersede::run(cli, args),
         Command::Invalidate(args) => invalidate::run(cli, args),
         Command::Mark(args) => mark::run(cli, args),
         Command::Forget(args) => forget::run(cli, args),
         Command::Rename(args) => rename::run(cli, args),
         Command::Episode(args) => episode::run(cli, args),
+        Command::Fmt(args) => fmt::run(cli, args),
         Command::Restore(args) => restore::run(cli, args),
         Command::Retry(args) => retry::run(cli, args),
         Command::Init(args) => init::run(cli, args),

@@ -4,16 +4,21 @@
 //! block that no edit touches leaves byte for byte as it came; an edited one is spliced. So printing
 //! what was parsed gives the same bytes, whatever the text. Nothing here reads or writes files.
 
+pub mod compare;
 pub mod edit;
+pub mod encoding;
 pub mod fields;
+pub mod format;
 pub mod grammar;
 pub mod inspect;
 pub mod problem;
+pub mod references;
 pub mod scan;
 pub mod section;
 mod stored;
 pub mod text;
 mod view;
+pub mod viewer;
 
 use std::ops::Range;
 
