@@ -56,7 +56,7 @@ pub fn read_sections(mut file: File, mut wanted: impl FnMut(&[u8]) -> bool) -> i
 }
 
 /// A part of a file in memory, moving forward.
-struct Window<'a> {
+pub(super) struct Window<'a> {
     file: &'a mut File,
     buffer: Vec<u8>,
     /// Where in the file the buffer begins.
@@ -68,7 +68,7 @@ struct Window<'a> {
 }
 
 impl Window<'_> {
-    fn new(file: &mut File) -> Window<'_> {
+    pub(super) fn new(file: &mut File) -> Window<'_> {
         Window { file, buffer: vec![0; WINDOW], offset: 0, start: 0, end: 0, at_end: false }
     }
 
