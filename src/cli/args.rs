@@ -6,8 +6,8 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::cli::commands::{
-    add, check, episode, forget, init, invalidate, list, mark, recall, record, rename, restore, retry, show,
-    supersede, tried,
+    add, check, completions, episode, forget, init, invalidate, list, log, man, mark, recall, record, rename,
+    restore, retry, show, stats, supersede, tried,
 };
 use crate::cli::ui::Color;
 
@@ -63,6 +63,8 @@ pub enum Command {
     Check(check::CheckArgs),
     List(list::ListArgs),
     Show(show::ShowArgs),
+    Stats(stats::StatsArgs),
+    Log(log::LogArgs),
     Supersede(supersede::SupersedeArgs),
     Invalidate(invalidate::InvalidateArgs),
     Mark(mark::MarkArgs),
@@ -72,14 +74,16 @@ pub enum Command {
     Restore(restore::RestoreArgs),
     Retry(retry::RetryArgs),
     Init(init::InitArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
 }
 
 /// Commands in the groups of the overview; the first is the daily work.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Every turn", &["record", "recall", "add", "tried", "check"]),
-    ("Look inside", &["list", "show"]),
+    ("Look inside", &["list", "show", "stats", "log"]),
     ("Put right", &["supersede", "invalidate", "mark", "forget", "rename", "restore", "retry"]),
-    ("Set up", &["init", "episode"]),
+    ("Set up", &["init", "episode", "completions", "man"]),
 ];
 
 /// A time span as people write it: `10s`, `500ms`, `1m`; a bare number is seconds.

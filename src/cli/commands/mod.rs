@@ -2,12 +2,15 @@
 
 pub mod add;
 pub mod check;
+pub mod completions;
 mod correct;
 pub mod episode;
 pub mod forget;
 pub mod init;
 pub mod invalidate;
 pub mod list;
+pub mod log;
+pub mod man;
 pub mod mark;
 mod memory_args;
 pub mod recall;
@@ -16,6 +19,7 @@ pub mod rename;
 pub mod restore;
 pub mod retry;
 pub mod show;
+pub mod stats;
 pub mod supersede;
 pub mod tried;
 
