@@ -8,6 +8,7 @@ mod commands;
 mod failure;
 mod settings;
 mod ui;
+mod usage;
 
 use std::ffi::OsString;
 
@@ -46,7 +47,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: Streams) -> u
     let mut ui = Ui::new(streams, json, quiet, verbose, color, environment.no_color);
     let result = match parsed {
         Ok(arguments) => dispatch(&mut ui, arguments, environment),
-        Err(error) => show_clap_error(&mut ui, &error),
+        Err(error) => answer_or_refuse(&mut ui, &error, &arguments),
     };
     let result = result.and_then(|code| ui.flush().map(|()| code).map_err(Failure::from));
     result.unwrap_or_else(|failure| report(&mut ui, &failure))
@@ -62,17 +63,13 @@ fn parse(arguments: &[OsString]) -> Result<Arguments, clap::Error> {
 }
 
 /// Help and version are answers; everything else is a wrong command line.
-fn show_clap_error(ui: &mut Ui, error: &clap::Error) -> Result<u8, Failure> {
+fn answer_or_refuse(ui: &mut Ui, error: &clap::Error, arguments: &[OsString]) -> Result<u8, Failure> {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             ui.data(&error.render().to_string())?;
             Ok(0)
         }
-        _ => {
-            let text = error.render().to_string();
-            ui.error(text.trim_start_matches("error: ").trim_end());
-            Ok(Kind::Usage.exit_code())
-        }
+        _ => Err(usage::failure_of(error, arguments)),
     }
 }
 
@@ -89,11 +86,12 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: Environment) -> Resu
         _ => {}
     }
     let Global { file, config, json: _, quiet: _, verbose: _, color: _, lock_timeout } = global;
-    let (settings, warnings) = Settings::load(file, config, lock_timeout, environment)?;
+    let begins = matches!(command, Command::Init(_));
+    let (settings, warnings) = Settings::load(file, config, lock_timeout, environment, begins)?;
     for warning in warnings {
         ui.warning(&warning);
     }
-    if !settings.enabled && !matches!(command, Command::Init(_)) {
+    if !settings.enabled && !begins {
         ui.detail("memory is switched off (`enabled = false`)");
         return Ok(0);
     }

@@ -99,6 +99,7 @@ impl Settings {
         config: Option<PathBuf>,
         lock_timeout: Duration,
         environment: Environment,
+        config_may_be_missing: bool,
     ) -> Result<(Settings, Vec<String>), Failure> {
         let start = match &file {
             Some(file) => environment.folder.join(file).parent().map_or_else(PathBuf::new, Path::to_owned),
@@ -106,9 +107,11 @@ impl Settings {
         };
         let found = match &config {
             Some(config) => Some(config.clone()),
-            None => find_above(&start, FILE_NAME),
+            None => find_above(&start, FILE_NAME).map(|path| seen_from(&environment.folder, path)),
         };
         let mut reader = match &found {
+            // What `init` is about to write need not be there.
+            Some(path) if config_may_be_missing && !path.exists() => Reader::default(),
             Some(path) => Reader::read(path)?,
             None => Reader::default(),
         };
@@ -116,9 +119,12 @@ impl Settings {
         let memory_file = reader.text("memory_file")?.map(|file| beside.join(file));
         let file = file
             .or(memory_file)
-            .or_else(|| find_above(&environment.folder, MEMORY_FILE_NAME))
+            .or_else(|| {
+                let found = find_above(&environment.folder, MEMORY_FILE_NAME)?;
+                Some(seen_from(&environment.folder, found))
+            })
             .unwrap_or_else(|| PathBuf::from(MEMORY_FILE_NAME));
-        let config_path = found.unwrap_or_else(|| start.join(FILE_NAME));
+        let config_path = found.unwrap_or_else(|| seen_from(&environment.folder, start.join(FILE_NAME)));
         let enabled = reader.flag("enabled")?.unwrap_or(true);
         // Every write is immediate; the key is accepted because others' settings have it.
         reader.flag("flush_on_death")?;
@@ -182,8 +188,10 @@ fn read_llm(
 ) -> Result<(llm::Config, llm::Environment), Failure> {
     let mut config = llm::Config::default();
     let from_file = reader.text("llm.provider")?;
-    if let Some(provider) = environment.provider.clone().or(from_file) {
-        config.provider = provider.parse()?;
+    if let Some(provider) = &environment.provider {
+        config.provider = provider.parse().map_err(|error| named("MEMORIES_PROVIDER", error))?;
+    } else if let Some(provider) = from_file {
+        config.provider = provider.parse().map_err(|error| reader.named("llm.provider", error))?;
     }
     let from_file = reader.text("llm.model")?;
     config.model = environment.model.clone().or(environment.openai_model.clone()).or(from_file);
@@ -193,9 +201,10 @@ fn read_llm(
     config.base_url = environment_url.or(file_url);
     config.command = reader.command("llm.command")?.unwrap_or_default();
     config.replay = reader.text("llm.replay")?.map(|path| beside.join(path));
-    if let Some(timeout) = reader.text("llm.timeout")? {
-        config.timeout = super::args::parse_duration(&timeout)
-            .map_err(|problem| Failure::user(anyhow::anyhow!("`llm.timeout`: {problem}")))?;
+    if let Some(value) = reader.get("llm.timeout") {
+        let timeout = value.as_str().and_then(|text| super::args::parse_duration(text).ok());
+        config.timeout =
+            timeout.ok_or_else(|| reader.wrong("llm.timeout", &value, "a time such as \"60s\""))?;
     }
     if let Some(retries) = reader.count("llm.max_retries")? {
         config.max_retries = u32::try_from(retries).unwrap_or(u32::MAX);
@@ -207,7 +216,8 @@ fn read_llm(
         config.temperature = temperature;
     }
     if let Some(way) = reader.text("llm.structured_output")? {
-        config.structured_output = way.parse()?;
+        config.structured_output =
+            way.parse().map_err(|error| reader.named("llm.structured_output", error))?;
     }
     let openai_key = environment.openai_api_key.clone().filter(|_| trusted);
     let keys = llm::Environment {
@@ -218,8 +228,19 @@ fn read_llm(
     Ok((config, keys))
 }
 
+/// An error of a setting, with the setting's name before it.
+fn named(setting: &str, error: llm::ModelError) -> Failure {
+    let failure = Failure::from(error);
+    Failure { cause: anyhow::anyhow!("`{setting}`: {}", failure.cause), ..failure }
+}
+
 fn is_openai(url: &str) -> bool {
     url.starts_with("https://api.openai.com/") || url == "https://api.openai.com"
+}
+
+/// A path as it looks from a folder: short for what lies below it.
+fn seen_from(folder: &Path, path: PathBuf) -> PathBuf {
+    path.strip_prefix(folder).map(Path::to_owned).unwrap_or(path)
 }
 
 /// The file in a folder or, within a git work tree, in one above it up to the tree's root.
@@ -240,13 +261,17 @@ struct Reader {
 impl Reader {
     fn read(path: &Path) -> Result<Reader, Failure> {
         let text = std::fs::read_to_string(path).map_err(|error| {
+            let hint = match error.kind() {
+                std::io::ErrorKind::NotFound => "`memories init` with the same `--config` writes one",
+                _ => "the settings are a text file in UTF-8; `memories init` writes one where none is",
+            };
             Failure::user(anyhow::Error::from(error).context(format!("cannot read `{}`", path.display())))
-                .hint("`memories init` writes one")
+                .hint(hint)
         })?;
         let table = text.parse().map_err(|error: toml::de::Error| {
             let line = error.span().map_or(1, |span| crate::document::line_number(&text, span.start));
             let problem = format!("`{}` line {line} is not TOML: {}", path.display(), error.message());
-            Failure::user(anyhow::Error::msg(problem)).hint("`memories init` shows the form of every key")
+            Failure::user(anyhow::Error::msg(problem)).hint("correct the line, such as `max_tokens = 300`")
         })?;
         Ok(Reader { path: path.to_owned(), table, known: Vec::new() })
     }
@@ -261,7 +286,14 @@ impl Reader {
 
     fn wrong(&self, key: &str, value: &Value, expected: &str) -> Failure {
         let problem = format!("`{key}` in `{}` is {value}, expected {expected}", self.path.display());
-        Failure::user(anyhow::Error::msg(problem)).hint("`memories init` shows the form of every key")
+        Failure::user(anyhow::Error::msg(problem))
+            .hint("correct the value, or remove the line for the default")
+    }
+
+    fn named(&self, key: &str, error: llm::ModelError) -> Failure {
+        let failure = Failure::from(error);
+        let cause = anyhow::anyhow!("`{key}` in `{}`: {}", self.path.display(), failure.cause);
+        Failure { cause, ..failure }
     }
 
     fn flag(&mut self, key: &str) -> Result<Option<bool>, Failure> {
@@ -309,6 +341,17 @@ impl Reader {
         }
         keys.retain(|key| !self.known.contains(key));
         let warning = |key: &String| {
+            if key.contains("api_key") {
+                let path = self.path.display();
+                return format!("`{key}` in `{path}` is not read: keys come from the environment only");
+            }
+            let table = format!("{key}.");
+            if self.known.iter().any(|known| known.starts_with(&table)) {
+                return format!(
+                    "`{key}` in `{}` is no table and not read: write `[{key}]`",
+                    self.path.display()
+                );
+            }
             let like = nearest(key, self.known.iter().map(String::as_str), 1);
             let like = like.first().map(|key| format!("; the nearest is `{key}`")).unwrap_or_default();
             format!("unknown key `{key}` in `{}`{like}", self.path.display())

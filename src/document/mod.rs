@@ -11,7 +11,9 @@ pub mod inspect;
 pub mod problem;
 pub mod scan;
 pub mod section;
+mod stored;
 pub mod text;
+mod view;
 
 use std::ops::Range;
 
@@ -19,8 +21,11 @@ use crate::document::edit::Style;
 use crate::document::grammar::{Heading, Visits};
 use crate::document::scan::{Event, TextLines, walk};
 use crate::document::section::{Tried, parse_section};
-use crate::document::text::{Fences, stored_line, stored_text, stored_title};
-use crate::memory::{Attempt, Memory, Persistence, Reference, Scope, Status, fold_action, same_title};
+use crate::document::text::{Fences, stored_line};
+use crate::memory::{Attempt, Memory, Reference, Scope, Status, fold_action, same_title};
+
+pub use stored::stored;
+pub use view::Section;
 
 const BYTE_ORDER_MARK: char = '\u{FEFF}';
 
@@ -74,60 +79,6 @@ enum BlockText {
 pub struct EntryId {
     block: usize,
     entry: usize,
-}
-
-/// What the file says of one scope; several sections of the scope are read as one.
-#[derive(Debug, Clone, Default)]
-pub struct Section {
-    /// The name that the first heading states.
-    pub name: String,
-    /// Number of visits.
-    pub visits: u64,
-    /// Episodes in which it was visited.
-    pub episodes: Vec<u64>,
-    /// All memories, in the order of the file.
-    pub memories: Vec<Memory>,
-    /// Tried actions, in the order of the file.
-    pub tried: Vec<Attempt>,
-}
-
-impl Section {
-    /// Reads the texts of a scope's sections, each with its heading line.
-    pub fn read<'a>(texts: impl IntoIterator<Item = &'a str>) -> Section {
-        let mut section = Section::default();
-        for text in texts {
-            let heading = text.lines().next().and_then(grammar::parse_heading);
-            let parts = parse_section(text);
-            if section.name.is_empty() {
-                section.name = heading.map(|heading| heading.name).unwrap_or_default();
-            }
-            if let Some((visits, _)) = parts.visits {
-                section.visits = section.visits.saturating_add(visits.count);
-                for episode in visits.episodes {
-                    if !section.episodes.contains(&episode) {
-                        section.episodes.push(episode);
-                    }
-                }
-            }
-            section.memories.extend(parts.entries.into_iter().map(|entry| entry.memory));
-            section.tried.extend(parts.tried.into_iter().map(|tried| tried.attempt));
-        }
-        section
-    }
-
-    /// Adds what is remembered for this episode only: the same scope's section of the session.
-    pub fn add_session(&mut self, session: Section) {
-        if self.name.is_empty() {
-            self.name = session.name;
-        }
-        let ephemeral = |memory| Memory { persistence: Persistence::Ephemeral, ..memory };
-        self.memories.extend(session.memories.into_iter().map(ephemeral));
-    }
-
-    /// Memories that are neither superseded nor invalidated.
-    pub fn live(&self) -> impl Iterator<Item = &Memory> {
-        self.memories.iter().filter(|memory| memory.is_live())
-    }
 }
 
 impl Document {
@@ -494,34 +445,6 @@ impl Document {
             .or_else(later)
             .or_else(|| earlier().map(|at| at + 1))
             .unwrap_or(self.blocks.len())
-    }
-}
-
-/// A memory in its stored form: what writing it and reading it back gives.
-pub fn stored(memory: &Memory) -> Memory {
-    let one_line = |text: &Option<String>| text.as_deref().map(stored_line).filter(|line| !line.is_empty());
-    let mut provenance = memory.provenance.clone();
-    provenance.goal = one_line(&provenance.goal);
-    provenance.tags.retain(|tag| !tag.is_empty());
-    provenance.importance = provenance.importance.map(|importance| importance.clamp(1, 1000));
-    let text = stored_text(&memory.text);
-    let mut title = stored_title(&memory.title);
-    if title.is_empty() {
-        title = stored_title(&text.split_whitespace().take(6).collect::<Vec<_>>().join(" "));
-    }
-    if title.is_empty() {
-        title = "Untitled".to_owned();
-    }
-    Memory {
-        category: memory.category.clone(),
-        persistence: memory.persistence,
-        status: memory.status,
-        title,
-        text,
-        context: one_line(&memory.context),
-        see_also: one_line(&memory.see_also),
-        provenance,
-        reference: memory.reference.clone(),
     }
 }
 

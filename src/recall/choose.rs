@@ -43,16 +43,27 @@ impl Default for Limits {
 
 /// Chooses what to show of each scope, all together within the budget.
 pub fn choose(sections: &[(Scope, Section)], limits: &Limits, format: Format) -> Vec<View> {
-    let mut views: Vec<View> = Vec::with_capacity(sections.len());
-    let mut left = limits.max_tokens;
-    for (at, (scope, section)) in sections.iter().enumerate() {
-        // Each scope gets its share of what is left; what one does not use the next may.
-        let share = left.map(|left| left / (sections.len() - at));
-        let view = choose_one(scope, section, limits, share, format);
-        left = left.map(|left| left.saturating_sub(cost_of_view(&view, format, sections.len())));
-        views.push(view);
+    let one = |at: usize, budget| {
+        let (scope, section) = &sections[at];
+        choose_one(scope, section, limits, budget, format)
+    };
+    let (Some(budget), true) = (limits.max_tokens, sections.len() > 1) else {
+        return (0..sections.len()).map(|at| one(at, limits.max_tokens)).collect();
+    };
+    // Each scope gets its share of what is left, the most modest first: so what one does not use
+    // goes to those that want more, wherever they stand.
+    let wanted = |at: &usize| cost_of_view(&one(*at, Some(budget)), format, sections.len());
+    let mut order: Vec<usize> = (0..sections.len()).collect();
+    order.sort_by_cached_key(wanted);
+    let mut views: Vec<(usize, View)> = Vec::with_capacity(sections.len());
+    let mut left = budget;
+    for at in order {
+        let view = one(at, Some(left / (sections.len() - views.len())));
+        left = left.saturating_sub(cost_of_view(&view, format, sections.len()));
+        views.push((at, view));
     }
-    views
+    views.sort_by_key(|(at, _)| *at);
+    views.into_iter().map(|(_, view)| view).collect()
 }
 
 fn cost_of_view(view: &View, format: Format, scopes: usize) -> usize {

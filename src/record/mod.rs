@@ -22,9 +22,7 @@ use serde_json::{Value, json};
 use crate::document::text::{stored_line, stored_reply};
 use crate::document::{Document, DocumentError, Section};
 use crate::llm::{Model, Question, Usage};
-use crate::memory::{
-    Attempt, Cause, DEFAULT_IMPORTANCE, Memory, Moment, Reference, Scope, Span, fold_action,
-};
+use crate::memory::{Attempt, Cause, DEFAULT_IMPORTANCE, Memory, Moment, Reference, Span, fold_action};
 use crate::store::{Store, StoreError, UpdateError};
 
 use apply::{Applied, Fate, store_memory, strike};
@@ -310,7 +308,9 @@ impl Recorder<'_> {
                 Ok(proposal) => {
                     Thought::Answered(Box::new(proposal), ModelUse { name, usage: answer.usage, error: None })
                 }
-                Err(problem) => failed(answer.usage, problem),
+                Err(problem) => {
+                    failed(answer.usage, format!("the model {name} gave no usable answer: {problem}"))
+                }
             },
         }
     }
@@ -345,7 +345,7 @@ impl Recorder<'_> {
         let document = &mut files.lasting;
         let (before, after) = places::resolve(document, turn, self.settings.new_place)?;
         let mut warnings = places::name_warnings(document, turn, &before, &after);
-        count_visits(document, &before, &after, *episode)?;
+        places::count_visits(document, &before, &after, *episode)?;
         let tried = if changes.nothing() {
             self.note_attempt(document, situation, &before)?
         } else {
@@ -453,23 +453,6 @@ impl Recorder<'_> {
     }
 }
 
-/// An arrival counts one visit; so does an episode's first turn at a place that lacks the episode.
-fn count_visits(
-    document: &mut Document,
-    before: &Place,
-    after: &Place,
-    episode: u64,
-) -> Result<(), DocumentError> {
-    let section = document.section(&before.scope()).unwrap_or_default();
-    if !section.episodes.contains(&episode) {
-        document.visit(&before.scope(), &before.name, episode)?;
-    }
-    if after.id != before.id {
-        document.visit(&after.scope(), &after.name, episode)?;
-    }
-    Ok(())
-}
-
 fn outcome(report: &Report, thought: &Thought) -> Outcome {
     let fates = report.memories.iter().map(|applied| match applied.outcome {
         Fate::Stored => Outcome::Stored,
@@ -509,12 +492,4 @@ fn journal_line(situation: &Situation, report: &Report, now: &str, id: &str) -> 
         }
     }
     line
-}
-
-/// The section of a place.
-impl Place {
-    /// The scope of the place.
-    pub fn scope(&self) -> Scope {
-        Scope::Location(self.id)
-    }
 }

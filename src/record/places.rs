@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 use crate::document::text::TITLE_CHARS;
-use crate::document::{Document, nearest, stored};
+use crate::document::{Document, DocumentError, nearest, stored};
 use crate::memory::{Memory, Scope, same_title};
 use crate::record::duplicates::says_the_same;
 use crate::record::files::Files;
@@ -19,6 +19,13 @@ pub struct Place {
     pub id: u64,
     /// The name for people; may be empty.
     pub name: String,
+}
+
+impl Place {
+    /// The scope of the place.
+    pub fn scope(&self) -> Scope {
+        Scope::Location(self.id)
+    }
 }
 
 /// Why a place cannot be told.
@@ -77,7 +84,11 @@ fn resolve_spot(document: &Document, spot: &Spot, new_place: bool) -> Result<Pla
     candidates.sort_unstable();
     candidates.dedup();
     match candidates.as_slice() {
-        [id] => Ok(Place { id: *id, name: given.to_owned() }),
+        [id] => {
+            let mut headings = document.headings();
+            let known = headings.find(|heading| heading.scope == Scope::Location(*id));
+            Ok(Place { id: *id, name: known.map_or(given, |heading| heading.name.as_str()).to_owned() })
+        }
         [] if new_place => {
             let highest = document.headings().filter_map(|heading| location(&heading.scope)).max();
             let id = highest.map_or(1, |id| id.saturating_add(1));
@@ -100,8 +111,11 @@ pub fn name_warnings(document: &Document, turn: &Turn, before: &Place, after: &P
         let heading = document.headings().find(|heading| heading.scope == place.scope());
         let other = heading.is_some_and(|heading| !given.is_empty() && !heading.is_called(given));
         if other {
-            let warning =
-                format!("{} is called `{}` here; the turn says `{given}`", place.scope(), place.name);
+            let scope = place.scope();
+            let warning = match place.name.as_str() {
+                "" => format!("{scope} has no name in the file; the turn says `{given}`"),
+                name => format!("{scope} is called `{name}` in the file; the turn says `{given}`"),
+            };
             if !warnings.contains(&warning) {
                 warnings.push(warning);
             }
@@ -125,4 +139,25 @@ pub fn with_free_title(files: &Files, scope: &Scope, memory: Memory) -> Memory {
         memory.title = format!("{title} ({number})");
     }
     memory
+}
+
+/// An arrival counts one visit; so does an episode's first turn at a place that lacks the episode.
+///
+/// # Errors
+///
+/// See [`DocumentError`].
+pub fn count_visits(
+    document: &mut Document,
+    before: &Place,
+    after: &Place,
+    episode: u64,
+) -> Result<(), DocumentError> {
+    let section = document.section(&before.scope()).unwrap_or_default();
+    if !section.episodes.contains(&episode) {
+        document.visit(&before.scope(), &before.name, episode)?;
+    }
+    if after.id != before.id {
+        document.visit(&after.scope(), &after.name, episode)?;
+    }
+    Ok(())
 }

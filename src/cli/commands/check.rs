@@ -15,7 +15,10 @@ Exit code 0: clean; 1: there are problems.
 
 Examples:
   memories check
-  memories check --json      {version, file, problems: [{line, column, severity, kind, message, hint}]}")]
+  memories check --json
+
+With --json: {version, file, problems: [{line, column, severity, kind, message,
+hint}]}.")]
 pub struct CheckArgs {}
 
 pub(in crate::cli) fn run(cli: Cli<'_>, args: CheckArgs) -> Result<u8, Failure> {

@@ -16,14 +16,16 @@ const MOST_FAILURES: u32 = 2;
 /// Offer the turns whose model call failed to the model again, in order
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Stops when the model fails twice in a row: what waits stays queued, the exit code is 3. `memories stats` shows how many
-turns wait.
+Stops when the model fails twice in a row: what waits stays queued, the exit code
+is 3. `memories stats` shows how many turns wait.
 
 Examples:
   memories retry
-  memories retry --offline      turns that the built-in rules judged; a model's memory takes the place of theirs
-  memories retry --dry-run      which turns wait
-  memories retry --json         {version, waiting, done, failed, outcomes: [{turn, outcome}]}")]
+  memories retry --offline    the turns that the built-in rules judged: a model's
+                              memory takes the place of theirs
+  memories retry --dry-run    which turns wait
+
+With --json: {version, waiting, done, failed, outcomes: [{turn, outcome}]}.")]
 pub struct RetryArgs {
     /// Offer the turns that the built-in rules judged to a model
     #[arg(long)]
