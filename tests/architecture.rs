@@ -9,12 +9,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each room with those that it may use: all that stand left of it in the contract's picture.
-const ROOMS: [(&str, &[&str]); 15] = [
+const ROOMS: [(&str, &[&str]); 16] = [
     ("memory", &[]),
     ("document", &["memory"]),
     ("store", &["memory", "document"]),
     ("recall", &["memory", "document", "store"]),
     ("search", &["memory", "document", "store"]),
+    ("review", &["memory", "document", "store", "recall"]),
     ("llm", &["memory"]),
     ("record", BELOW_RECORD),
     ("reflect", BELOW_RECORD),
@@ -35,6 +36,7 @@ const EVERYTHING: &[&str] = &[
     "store",
     "recall",
     "search",
+    "review",
     "llm",
     "record",
     "reflect",

@@ -76,12 +76,13 @@ fn percent(share: Option<f64>) -> String {
 
 fn model_line(model: &ModelFigures) -> String {
     let ModelFigures { name, questions, failed, calls, input_tokens, output_tokens, cost } = model;
-    let mut line = format!("{name}: asked {questions} times");
+    let counted = |count: u64, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+    let mut line = format!("{name}: asked {}", counted(*questions, "time"));
     if *failed > 0 {
         line.push_str(&format!(", {failed} failed"));
     }
     if *calls > 0 {
-        line.push_str(&format!(", {calls} requests"));
+        line.push_str(&format!(", {}", counted(*calls, "request")));
     }
     if input_tokens + output_tokens > 0 {
         line.push_str(&format!(", {input_tokens} tokens in, {output_tokens} out"));
@@ -93,12 +94,11 @@ fn model_line(model: &ModelFigures) -> String {
 }
 
 fn queue_line(queue: &QueueFigures) -> Option<String> {
-    let age = queue.oldest_seconds.map(|seconds| format!(", the oldest for {}", duration(seconds)));
-    let age = age.unwrap_or_default();
+    let age = queue.oldest_seconds.map(duration).unwrap_or_else(|| "unknown time".to_owned());
     match queue.turns {
         0 => None,
-        1 => Some(format!("1 turn waits for a model{}", age.replace("the oldest ", ""))),
-        turns => Some(format!("{turns} turns wait for a model{age}")),
+        1 => Some(format!("1 turn waits for a model ({age})")),
+        turns => Some(format!("{turns} turns wait for a model (the oldest {age})")),
     }
 }
 
@@ -117,21 +117,23 @@ fn episode_table(episodes: &[EpisodeFigures]) -> String {
         return String::new();
     }
     let first = episodes.len().saturating_sub(MOST_EPISODES);
-    let mut rows: Vec<Vec<String>> = vec![
-        ["episode", "turns", "repeated", "memories", "in all", "places", "known", "deaths", "score"]
-            .map(str::to_owned)
-            .to_vec(),
+    let header = [
+        "episode", "turns", "repeated", "stored", "revised", "in file", "places", "known", "deaths", "score",
     ];
+    let mut rows: Vec<Vec<String>> = vec![header.map(str::to_owned).to_vec()];
     for one in &episodes[first..] {
+        // Of an episode that the journal has forgotten, nothing is known but what the file says.
+        let of_journal = |count: u64| if one.turns > 0 { count.to_string() } else { "-".to_owned() };
         rows.push(vec![
             one.episode.to_string(),
-            one.turns.to_string(),
+            of_journal(one.turns),
             percent(one.repeated_share),
-            format!("+{}", one.memories),
-            one.memories_total.to_string(),
+            of_journal(one.stored),
+            of_journal(one.revised),
+            one.memories.to_string(),
             one.places.visited.to_string(),
             percent(one.places.share),
-            one.deaths.to_string(),
+            of_journal(one.deaths),
             one.best_score.map_or_else(|| "-".to_owned(), |score| score.to_string()),
         ]);
     }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::document::{Document, Section};
-use crate::memory::{Memory, Persistence, Scope, Status};
+use crate::memory::{Persistence, Scope, Status};
 use crate::recall::budget::estimate_tokens;
 use crate::recall::{Format, Limits, choose, render};
 use crate::review::tally::Tally;
@@ -139,10 +139,14 @@ pub struct ModelFigures {
 pub struct EpisodeFigures {
     /// Its number.
     pub episode: u64,
-    /// Entries of the file that it brought, superseded ones too.
+    /// Entries of the file that were last written in it, superseded ones too.
     pub memories: u64,
     /// Entries of this episode and all before it.
     pub memories_total: u64,
+    /// Memories that were new in it, by the journal.
+    pub stored: u64,
+    /// Memories that were written anew in it, by the journal.
+    pub revised: u64,
     /// Places visited in it.
     pub places: PlaceFigures,
     /// Turns in the journal.
@@ -196,13 +200,15 @@ pub fn stats(
         file,
         total_memories: total,
         avg_importance: share(importance, total).map(|mean| (mean * 10.0).round() / 10.0),
-        locations_covered: places().filter(|(_, section)| section.live().next().is_some()).count() as u64,
+        locations_covered: places().filter(|(_, section)| has_memories(section)).count() as u64,
         top_location: top_location(&sections),
         by_category: counts(live().map(|memory| memory.category.as_str().to_owned())),
         by_status: counts(all().map(|memory| status_name(memory.status))),
         by_persistence: counts(live().map(|memory| persistence_name(memory.persistence))),
         tried: sections.iter().map(|(_, section)| section.tried.len() as u64).sum(),
-        places: place_figures(places().filter(|(_, section)| is_visited(section)), Memory::is_live),
+        places: place_figures(places().filter(|(_, section)| is_visited(section)), |_, section| {
+            has_memories(section)
+        }),
         recall_tokens: recall_tokens(places(), limits),
         turns,
         queue,
@@ -236,18 +242,22 @@ fn top_location(sections: &[(Scope, Section)]) -> Option<TopLocation> {
     Some(top).filter(|top| top.memories > 0)
 }
 
+fn has_memories(section: &Section) -> bool {
+    section.live().next().is_some()
+}
+
 fn is_visited(section: &Section) -> bool {
     section.visits > 0 || !section.episodes.is_empty()
 }
 
 fn place_figures<'a>(
     places: impl Iterator<Item = &'a (Scope, Section)>,
-    counts: impl Fn(&Memory) -> bool,
+    is_known: impl Fn(&Scope, &Section) -> bool,
 ) -> PlaceFigures {
     let (mut visited, mut with_memories) = (0, 0);
-    for (_, section) in places {
+    for (scope, section) in places {
         visited += 1;
-        with_memories += u64::from(section.memories.iter().any(&counts));
+        with_memories += u64::from(is_known(scope, section));
     }
     PlaceFigures { visited, with_memories, share: share(with_memories, visited) }
 }
@@ -282,7 +292,12 @@ fn episodes(sections: &[(Scope, Section)], tally: &Tally) -> Vec<EpisodeFigures>
         let visited = sections.iter().filter(|(scope, section)| {
             matches!(scope, Scope::Location(_)) && section.episodes.contains(&number)
         });
-        let known = |memory: &Memory| memory.provenance.episode.is_some_and(|episode| episode <= number);
+        // A revision bears the episode of its last words; the journal knows that of the first.
+        let known = |scope: &Scope, section: &Section| {
+            let named = section.memories.iter().filter_map(|memory| memory.provenance.episode);
+            let since = known_since(scope, tally);
+            named.chain(since).any(|episode| episode <= number)
+        };
         let places = place_figures(visited, known);
         let figures =
             EpisodeFigures { episode: number, memories, memories_total: total, places, ..Default::default() };
@@ -293,12 +308,19 @@ fn episodes(sections: &[(Scope, Section)], tally: &Tally) -> Vec<EpisodeFigures>
             repeated_no_effect: played.repeated_no_effect,
             repeated_share: share(played.repeated_no_effect, played.turns),
             deaths: played.deaths,
+            stored: played.stored,
+            revised: played.revised,
             best_score: played.best_score,
             milestones: played.milestones.clone(),
             ..figures
         }
     };
     numbers.into_iter().map(&mut one).collect()
+}
+
+fn known_since(scope: &Scope, tally: &Tally) -> Option<u64> {
+    let Scope::Location(id) = scope else { return None };
+    tally.known_since.get(id).copied()
 }
 
 fn counts<K: Ord>(keys: impl Iterator<Item = K>) -> BTreeMap<K, u64> {
@@ -377,14 +399,11 @@ It ate.
         let session = Document::parse(session.to_owned());
         let mut tally = Tally::default();
         for (at, action) in ["wait", "wait", "open"].into_iter().enumerate() {
-            tally.count(
-                format!(
-                    r#"{{"time": "2026-01-0{}T00:00:00Z", "outcome": "tried", "turn": {{"episode": 1,
+            tally.count(&format!(
+                r#"{{"time": "2026-01-0{}T00:00:00Z", "outcome": "tried", "turn": {{"episode": 1,
                     "action": "{action}", "location_before": {{"id": 5}}}}}}"#,
-                    at + 1
-                )
-                .as_bytes(),
-            );
+                at + 1
+            ));
         }
         stats("m".to_owned(), &lasting, &session, tally, &Limits::default(), "2026-01-31T10:40:00Z")
     }

@@ -27,8 +27,19 @@ struct Line<'a> {
     resolves: Option<Text<'a>>,
     #[serde(borrow)]
     turn: Option<Turn<'a>>,
+    #[serde(borrow, default)]
+    memories: Vec<Written<'a>>,
     #[serde(borrow)]
     model: Option<Model<'a>>,
+}
+
+/// What became of one memory.
+#[derive(Deserialize)]
+struct Written<'a> {
+    #[serde(borrow)]
+    outcome: Option<Text<'a>>,
+    #[serde(borrow)]
+    scope: Option<Text<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -71,6 +82,8 @@ pub struct Tally {
     pub(super) turns: TurnFigures,
     pub(super) models: Vec<ModelFigures>,
     pub(super) episodes: BTreeMap<u64, EpisodeTally>,
+    /// The first episode in which a memory of a place was written.
+    pub(super) known_since: HashMap<u64, u64>,
     /// Places, each with a hash of an action that changed nothing there when it was last tried.
     in_vain: HashSet<(u64, u64)>,
     /// Queued lines by their id: which came first, and when.
@@ -85,19 +98,24 @@ pub(super) struct EpisodeTally {
     pub(super) no_effect: u64,
     pub(super) repeated_no_effect: u64,
     pub(super) deaths: u64,
+    pub(super) stored: u64,
+    pub(super) revised: u64,
     pub(super) best_score: Option<i64>,
     pub(super) milestones: Vec<Milestone>,
 }
 
 impl Tally {
     /// Counts a line.
-    pub fn count(&mut self, line: &[u8]) {
-        let Ok(line) = serde_json::from_slice::<Line<'_>>(line) else { return };
+    pub fn count(&mut self, line: &str) {
+        let Ok(line) = serde_json::from_str::<Line<'_>>(line) else { return };
         self.lines += 1;
         if let Some(model) = &line.model {
             self.count_model(model);
         }
         let outcome = line.outcome.as_ref().map_or("", Text::as_str);
+        if let Some(turn) = &line.turn {
+            self.count_memories(turn.episode.unwrap_or(1), &line.memories);
+        }
         if let Some(resolved) = &line.resolves {
             // The turn was counted when it was played; only what became of it is new.
             if self.waiting.remove(resolved.as_str()).is_some() && line.turn.is_some() {
@@ -147,6 +165,22 @@ impl Tally {
         self.turns.recorded += 1;
         self.turns.no_effect += u64::from(nothing);
         self.turns.repeated_no_effect += u64::from(repeated);
+    }
+
+    fn count_memories(&mut self, number: u64, memories: &[Written<'_>]) {
+        for memory in memories {
+            let episode = self.episodes.entry(number).or_default();
+            match memory.outcome.as_ref().map_or("", Text::as_str) {
+                "stored" => episode.stored += 1,
+                "revised" => episode.revised += 1,
+                _ => continue,
+            }
+            let scope = memory.scope.as_ref().map_or("", Text::as_str);
+            if let Some(place) = scope.strip_prefix("location:").and_then(|id| id.parse().ok()) {
+                let since = self.known_since.entry(place).or_insert(number);
+                *since = number.min(*since);
+            }
+        }
     }
 
     /// Whether the turn changes nothing, as the same action at the same place did when it was last
@@ -254,7 +288,7 @@ mod tests {
     fn tally(lines: &[Value]) -> Tally {
         let mut tally = Tally::default();
         for line in lines {
-            tally.count(line.to_string().as_bytes());
+            tally.count(&line.to_string());
         }
         tally
     }
@@ -299,6 +333,19 @@ mod tests {
         assert!(changed(json!({"score_before": 5, "score_after": 0})));
         assert!(changed(json!({"location_after": {"id": 6}})));
         assert!(changed(json!({"died": true})));
+    }
+
+    #[test]
+    fn memories_are_counted_where_they_were_first_written() {
+        let mut first = turn(2, 5, "x", json!({}));
+        first["memories"] = json!([{"outcome": "stored", "scope": "location:6"}, {"outcome": "duplicate", "scope": "location:5"}]);
+        let mut second = turn(3, 5, "x", json!({}));
+        second["memories"] =
+            json!([{"outcome": "revised", "scope": "location:6"}, {"outcome": "stored", "scope": "world"}]);
+        let tally = tally(&[first, second]);
+        assert_eq!((tally.episodes[&2].stored, tally.episodes[&2].revised), (1, 0));
+        assert_eq!((tally.episodes[&3].stored, tally.episodes[&3].revised), (1, 1));
+        assert_eq!(tally.known_since, HashMap::from([(6, 2)]));
     }
 
     #[test]

@@ -105,7 +105,7 @@ impl Journal {
     }
 
     /// Shows all lines as they stand, oldest first; none is copied.
-    pub(super) fn visit(&self, mut visit: impl FnMut(&[u8])) -> Result<(), StoreError> {
+    pub(super) fn visit(&self, mut visit: impl FnMut(&str)) -> Result<(), StoreError> {
         let Parts { mut current, mut older } = self.parts()?;
         let mark = carried_mark();
         let skip_carried = older.is_some();
@@ -114,7 +114,9 @@ impl Journal {
             let Some(file) = file else { continue };
             let mut window = Window::new(file);
             while let Some((_, line)) = window.next_line().map_err(StoreError::read(path))? {
-                if !(skip_carried && is_carried_text(&mark, line)) {
+                if !(skip_carried && is_carried_text(&mark, line))
+                    && let Ok(line) = std::str::from_utf8(line)
+                {
                     visit(line);
                 }
             }

@@ -46,7 +46,7 @@ impl Sidecar {
 
     /// Shows all lines of the journal that are still kept, oldest first, as they stand and without
     /// copying: for a reader who wants little of each. Some may be no JSON objects.
-    pub fn visit_journal(&self, visit: impl FnMut(&[u8])) -> Result<(), StoreError> {
+    pub fn visit_journal(&self, visit: impl FnMut(&str)) -> Result<(), StoreError> {
         self.journal().visit(visit)
     }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::cli::Cli;
+use crate::cli::args::parse_count;
 use crate::cli::commands::memory_args::episode_number;
 use crate::cli::commands::resolve_scope;
 use crate::cli::failure::Failure;
@@ -33,7 +34,7 @@ invalidated, reasoning, model, warnings, visits}; of corrections {version, id,
 time, outcome, command, corrected, reasoning}.")]
 pub struct LogArgs {
     /// At most so many entries
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = parse_count::<usize>)]
     lines: usize,
     /// Only what was done at, or written to, this place or other scope
     #[arg(long, value_name = "SCOPE")]

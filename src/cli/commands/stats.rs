@@ -14,6 +14,9 @@ What the figures mean:
               before, and the caller did not say that the world changed
   repeated    of these, turns whose action had no effect at that place when it
               was last tried there, in whatever episode; as a share of all turns
+  stored      memories that were new in the episode
+  revised     memories that got new words in it
+  in file     entries of the file that were last written in it
   known       of the places visited in an episode, the share with a memory of
               that episode or an earlier one
   recall      tokens, by estimate, of each place as `recall` prints it now
@@ -38,8 +41,8 @@ JSON, where nothing is known null:
    models: [{name, questions, failed, calls, input_tokens, output_tokens,
      cost}],
    memories_without_episode,
-   episodes: [{episode, memories, memories_total, places, turns, no_effect,
-     repeated_no_effect, repeated_share, deaths, best_score,
+   episodes: [{episode, memories, memories_total, stored, revised, places,
+     turns, no_effect, repeated_no_effect, repeated_share, deaths, best_score,
      milestones: [{score, turns}]}]}")]
 pub struct StatsArgs {}
 
