@@ -93,7 +93,8 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: Environment) -> Resu
     }
     if !settings.enabled && !begins {
         ui.detail("memory is switched off (`enabled = false`)");
-        return Ok(0);
+        // Without memory nothing has been tried: a script that asks must go on and play.
+        return Ok(u8::from(matches!(command, Command::Tried(_))));
     }
     let cli = Cli { ui, settings };
     match command {

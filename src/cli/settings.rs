@@ -3,8 +3,9 @@
 //! Environment variables: `MEMORIES_FILE` and `MEMORIES_CONFIG` (as the flags), `MEMORIES_NOW` (a
 //! fixed time, for tests), `MEMORIES_PROVIDER`, `MEMORIES_MODEL`, `MEMORIES_BASE_URL` (as the keys of
 //! `[llm]`), `MEMORIES_API_KEY`, and the names that others use: `OPENAI_API_KEY`, `OPENAI_BASE_URL`,
-//! `OPENAI_MODEL`, `NO_COLOR`. Keys come from the environment only. `OPENAI_API_KEY` goes to OpenAI or
-//! to the server that the environment names, never to one that a file names.
+//! `OPENAI_MODEL`, `ANTHROPIC_API_KEY`, `ANTHROPIC_BASE_URL`, `OLLAMA_HOST`, `NO_COLOR`. Keys come from
+//! the environment only. `OPENAI_API_KEY` goes to OpenAI, `ANTHROPIC_API_KEY` to Anthropic, or to the
+//! server that the environment names, never to one that a file names.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -43,6 +44,9 @@ pub struct Environment {
     openai_api_key: Option<SecretString>,
     openai_base_url: Option<String>,
     openai_model: Option<String>,
+    anthropic_api_key: Option<SecretString>,
+    anthropic_base_url: Option<String>,
+    ollama_host: Option<String>,
     folder: PathBuf,
 }
 
@@ -60,6 +64,9 @@ impl Environment {
             openai_api_key: variable("OPENAI_API_KEY").map(SecretString::from),
             openai_base_url: variable("OPENAI_BASE_URL"),
             openai_model: variable("OPENAI_MODEL"),
+            anthropic_api_key: variable("ANTHROPIC_API_KEY").map(SecretString::from),
+            anthropic_base_url: variable("ANTHROPIC_BASE_URL"),
+            ollama_host: variable("OLLAMA_HOST"),
             folder: std::env::current_dir().unwrap_or_default(),
         }
     }
@@ -193,12 +200,10 @@ fn read_llm(
     } else if let Some(provider) = from_file {
         config.provider = provider.parse().map_err(|error| reader.named("llm.provider", error))?;
     }
-    let from_file = reader.text("llm.model")?;
-    config.model = environment.model.clone().or(environment.openai_model.clone()).or(from_file);
-    let file_url = reader.text("llm.base_url")?;
-    let environment_url = environment.base_url.clone().or(environment.openai_base_url.clone());
-    let trusted = environment_url.is_some() || file_url.as_deref().is_none_or(is_openai);
-    config.base_url = environment_url.or(file_url);
+    config.model = environment.model.clone();
+    config.fallback_model = reader.text("llm.model")?;
+    config.base_url = environment.base_url.clone();
+    config.fallback_base_url = reader.text("llm.base_url")?;
     config.command = reader.command("llm.command")?.unwrap_or_default();
     config.replay = reader.text("llm.replay")?.map(|path| beside.join(path));
     if let Some(value) = reader.get("llm.timeout") {
@@ -212,19 +217,12 @@ fn read_llm(
     if let Some(tokens) = reader.count("llm.max_output_tokens")? {
         config.max_output_tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
     }
-    if let Some(temperature) = reader.number("llm.temperature")? {
-        config.temperature = temperature;
-    }
+    config.temperature = reader.number("llm.temperature")?;
     if let Some(way) = reader.text("llm.structured_output")? {
         config.structured_output =
             way.parse().map_err(|error| reader.named("llm.structured_output", error))?;
     }
-    let openai_key = environment.openai_api_key.clone().filter(|_| trusted);
-    let keys = llm::Environment {
-        openai_api_key: environment.api_key.clone().or(openai_key),
-        openai_base_url: environment.openai_base_url.clone(),
-        openai_model: environment.openai_model.clone(),
-    };
+    let keys = read_keys(&config, environment);
     Ok((config, keys))
 }
 
@@ -234,8 +232,31 @@ fn named(setting: &str, error: llm::ModelError) -> Failure {
     Failure { cause: anyhow::anyhow!("`{setting}`: {}", failure.cause), ..failure }
 }
 
-fn is_openai(url: &str) -> bool {
-    url.starts_with("https://api.openai.com/") || url == "https://api.openai.com"
+/// Keys and hosts, without the keys that would go to where only a file leads.
+fn read_keys(config: &llm::Config, environment: &Environment) -> llm::Environment {
+    let file_url = config.fallback_base_url.as_deref();
+    let key = |key: &Option<SecretString>, own_url: &Option<String>, home: &str| {
+        let led = config.base_url.is_some() || own_url.is_some();
+        let trusted = led || file_url.is_none_or(|url| is_at(url, home));
+        environment.api_key.clone().or(key.clone().filter(|_| trusted))
+    };
+    let openai = key(&environment.openai_api_key, &environment.openai_base_url, "https://api.openai.com");
+    let anthropic =
+        key(&environment.anthropic_api_key, &environment.anthropic_base_url, "https://api.anthropic.com");
+    llm::Environment {
+        openai_api_key: openai,
+        openai_base_url: environment.openai_base_url.clone(),
+        openai_model: environment.openai_model.clone(),
+        anthropic_api_key: anthropic,
+        anthropic_base_url: environment.anthropic_base_url.clone(),
+        ollama_host: environment.ollama_host.clone(),
+        ollama_api_key: environment.api_key.clone(),
+    }
+}
+
+/// Whether an address is at a host, given with its scheme.
+fn is_at(url: &str, home: &str) -> bool {
+    url.strip_prefix(home).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// A path as it looks from a folder: short for what lies below it.
@@ -357,5 +378,70 @@ impl Reader {
             format!("unknown key `{key}` in `{}`{like}", self.path.display())
         };
         keys.iter().map(warning).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use secrecy::ExposeSecret;
+
+    use super::*;
+
+    /// The keys for OpenAI, Anthropic and Ollama, given a file's address and the environment.
+    fn keys(file_url: Option<&str>, environment: Environment) -> [Option<String>; 3] {
+        let text = file_url.map(|url| format!("[llm]\nbase_url = \"{url}\"")).unwrap_or_default();
+        let mut reader = Reader { table: text.parse().unwrap(), ..Reader::default() };
+        let (_, keys) = read_llm(&mut reader, Path::new(""), &environment).unwrap();
+        [keys.openai_api_key, keys.anthropic_api_key, keys.ollama_api_key]
+            .map(|key| key.map(|key| key.expose_secret().to_owned()))
+    }
+
+    fn both() -> Environment {
+        Environment {
+            openai_api_key: Some(SecretString::from("o")),
+            anthropic_api_key: Some(SecretString::from("a")),
+            ..Environment::default()
+        }
+    }
+
+    #[test]
+    fn a_key_goes_to_its_owner_or_where_the_environment_leads() {
+        let (o, a) = (|| Some("o".to_owned()), || Some("a".to_owned()));
+        let url = || Some("http://h".to_owned());
+        assert_eq!(keys(None, both()), [o(), a(), None]);
+        for elsewhere in ["http://h", "https://api.anthropic.com.h/", "https://api.openai.com@h"] {
+            assert_eq!(keys(Some(elsewhere), both()), [None, None, None], "{elsewhere}");
+        }
+        assert_eq!(keys(Some("https://api.openai.com/v1"), both()), [o(), None, None]);
+        assert_eq!(keys(Some("https://api.anthropic.com"), both()), [None, a(), None]);
+        let named = Environment { base_url: url(), ..both() };
+        assert_eq!(keys(Some("http://h"), named), [o(), a(), None]);
+        let openai = Environment { openai_base_url: url(), ..both() };
+        assert_eq!(keys(Some("http://h"), openai), [o(), None, None]);
+        let anthropic = Environment { anthropic_base_url: url(), ..both() };
+        assert_eq!(keys(Some("http://h"), anthropic), [None, a(), None]);
+        let any = || Some("m".to_owned());
+        let general = Environment { api_key: Some(SecretString::from("m")), ..both() };
+        assert_eq!(keys(Some("http://h"), general), [any(), any(), any()]);
+    }
+
+    #[test]
+    fn the_environment_beats_the_file_for_each_provider() {
+        let text = "[llm]\nmodel = \"file\"\nbase_url = \"http://file\"";
+        let mut reader = Reader { table: text.parse().unwrap(), ..Reader::default() };
+        let environment = Environment {
+            openai_model: Some("variable".to_owned()),
+            ollama_host: Some("variable".to_owned()),
+            ..Environment::default()
+        };
+        let (config, keys) = read_llm(&mut reader, Path::new(""), &environment).unwrap();
+        assert_eq!(config.model(&keys.openai_model), Some("variable"));
+        assert_eq!(config.model(&None), Some("file"));
+        assert_eq!(config.base_url(&keys.ollama_host), Some("variable"));
+        assert_eq!(config.base_url(&keys.openai_base_url), Some("http://file"));
+        let mut reader = Reader { table: text.parse().unwrap(), ..Reader::default() };
+        let environment = Environment { model: Some("mine".to_owned()), ..environment };
+        let (config, keys) = read_llm(&mut reader, Path::new(""), &environment).unwrap();
+        assert_eq!(config.model(&keys.openai_model), Some("mine"));
     }
 }

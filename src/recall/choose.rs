@@ -16,6 +16,9 @@ use crate::recall::{View, render};
 /// Reply lengths in characters that are tried, from generous to none.
 const REPLY_LENGTHS: [usize; 6] = [100, 60, 40, 25, 15, 0];
 
+/// Memories leave room for the tries with replies of this length; longer ones take what is left over.
+const RESERVED_REPLY_CHARS: usize = 25;
+
 /// Actions are shown up to this many characters.
 const ACTION_CHARS: usize = 120;
 
@@ -96,7 +99,8 @@ fn choose_one(
     // What is always there: header, visits, the note on what was left out.
     let frame = estimate_tokens(&render::render_view(&view, format, true)) + 2;
     let room = budget.saturating_sub(frame);
-    let tries = fit_tries(&section.tried, usize::MAX, format);
+    let tries: Vec<Attempt> =
+        section.tried.iter().map(|attempt| shorten(attempt, RESERVED_REPLY_CHARS)).collect();
     let reserved = cost_of_tries(&tries, format).min(budget * 3 / 5).min(room);
     let chosen = choose_memories(&live, limits, room - reserved, format);
     let used = cost_of_memories(&chosen, format);

@@ -5,11 +5,8 @@
 
 use serde::Serialize;
 
-use crate::document::text::TITLE_CHARS;
-use crate::document::{Document, DocumentError, nearest, stored};
-use crate::memory::{Memory, Scope, same_title};
-use crate::record::duplicates::says_the_same;
-use crate::record::files::Files;
+use crate::document::{Document, DocumentError, nearest};
+use crate::memory::Scope;
 use crate::record::turn::{Spot, Turn};
 
 /// A place of the game.
@@ -124,21 +121,21 @@ pub fn name_warnings(document: &Document, turn: &Turn, before: &Place, after: &P
     warnings
 }
 
-/// A memory without a title gets one of its first words that no other live entry of the section
-/// bears, unless that entry says the same.
-pub fn with_free_title(files: &Files, scope: &Scope, memory: Memory) -> Memory {
-    let mut memory = stored(&memory);
-    let section = files.section(scope);
-    // Room for the number within the longest title.
-    let title: String = memory.title.chars().take(TITLE_CHARS - 6).collect();
-    for number in 2.. {
-        let taken = section.live().find(|other| same_title(&other.title, &memory.title));
-        if taken.is_none_or(|other| says_the_same(&other.text, &memory.text)) {
-            break;
+/// A place that was first seen without a name takes the first name that a turn gives it.
+///
+/// # Errors
+///
+/// See [`DocumentError`].
+pub fn name_the_nameless(document: &mut Document, turn: &Turn) -> Result<(), DocumentError> {
+    for spot in [turn.location_before.as_ref(), turn.location_after.as_ref()].into_iter().flatten() {
+        let (Some(id), Some(name)) = (spot.id, spot.name.as_deref().map(str::trim)) else { continue };
+        let scope = Scope::Location(id);
+        let nameless = document.headings().any(|heading| heading.scope == scope && heading.name.is_empty());
+        if nameless && !name.is_empty() {
+            document.rename(&scope, name)?;
         }
-        memory.title = format!("{title} ({number})");
     }
-    memory
+    Ok(())
 }
 
 /// An arrival counts one visit; so does an episode's first turn at a place that lacks the episode.

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::cli::Cli;
 use crate::cli::commands::memory_args::{JsonFields, MemoryArgs};
-use crate::cli::commands::{resolve_scope, scope_label};
+use crate::cli::commands::{raised, resolve_scope, scope_label};
 use crate::cli::failure::Failure;
 use crate::document::stored;
 use crate::memory::{Memory, Moment, Scope, same_title};
@@ -28,7 +28,7 @@ Examples:
       --text 'The reservoir is empty.' --episode 2 --turn 81
   echo '{\"text\": \"Dark without a lamp.\", \"importance\": 700}' | memories add 24
 
-Answer: one line, or with --json {version, outcome, scope, title}.
+Answer: one line, or with --json {version, outcome, scope, title, raised_to}.
 A text that another entry has already is not stored twice: the outcome is
 `duplicate`, with that entry's title.")]
 pub struct AddArgs {
@@ -75,6 +75,7 @@ pub(in crate::cli) fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure
     if cli.ui.json {
         cli.ui.json_line(&json!({
             "version": 1, "outcome": applied.outcome, "scope": applied.scope, "title": applied.title,
+            "raised_to": applied.raised_to,
         }))?;
         return Ok(0);
     }
@@ -83,7 +84,7 @@ pub(in crate::cli) fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure
         Fate::Stored | Fate::Revised => "stored",
         Fate::Duplicate => "duplicate of",
     };
-    cli.ui.data(&format!("{what} \"{}\" in {place}\n", applied.title))?;
+    cli.ui.data(&format!("{what} \"{}\" in {place}{}\n", applied.title, raised(&applied)))?;
     Ok(0)
 }
 

@@ -27,6 +27,7 @@ use crate::cli::Cli;
 use crate::cli::failure::Failure;
 use crate::memory::{Memory, Scope, ScopeName};
 use crate::recall::read_scopes;
+use crate::record::apply::Applied;
 use crate::store::Store;
 
 impl Cli<'_> {
@@ -65,6 +66,11 @@ fn resolve_scope(store: &Store, name: &str) -> Result<Scope, Failure> {
         ScopeName::Scope(scope) => Ok(scope),
         name @ ScopeName::Name(_) => Ok(read_scopes(store, &[name])?.remove(0).0),
     }
+}
+
+/// What a duplicate did to its twin.
+fn raised(applied: &Applied) -> String {
+    applied.raised_to.map(|importance| format!(", importance raised to {importance}")).unwrap_or_default()
 }
 
 /// A number with its noun.

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::cli::Cli;
 use crate::cli::args::{parse_count, parse_importance, parse_integer};
 use crate::cli::commands::memory_args::episode_number;
-use crate::cli::commands::{counted, scope_label};
+use crate::cli::commands::{counted, raised, scope_label};
 use crate::cli::failure::{Failure, Kind};
 use crate::document::Document;
 use crate::llm;
@@ -107,7 +107,8 @@ pub struct RecordArgs {
     /// Give a place known by name alone the next free id
     #[arg(long)]
     new_place: bool,
-    /// Which model: auto, openai, command, replay, or offline for the built-in rules
+    /// Which model: auto, openai, anthropic, ollama, command, replay, or offline for the
+    /// built-in rules
     #[arg(long, value_name = "PROVIDER", value_parser = parse_provider)]
     provider: Option<llm::Provider>,
     /// The model's name
@@ -267,7 +268,7 @@ fn one_line(report: &Report) -> String {
         parts.push(match applied.outcome {
             Fate::Stored => format!("stored \"{title}\" in {scope}"),
             Fate::Revised => format!("revised \"{title}\" in {scope}"),
-            Fate::Duplicate => format!("duplicate of \"{title}\" in {scope}"),
+            Fate::Duplicate => format!("duplicate of \"{title}\" in {scope}{}", raised(applied)),
         });
         parts.extend(applied.superseded.iter().map(|title| format!("superseded \"{title}\"")));
     }
