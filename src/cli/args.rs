@@ -6,8 +6,8 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::cli::commands::{
-    add, check, diff, episode, fmt, forget, init, invalidate, list, mark, recall, record, rename, restore,
-    retry, show, supersede, tried,
+    add, check, completions, diff, episode, fmt, forget, init, invalidate, list, log, man, mark, recall,
+    record, rename, restore, retry, show, stats, supersede, tried,
 };
 use crate::cli::ui::Color;
 
@@ -67,6 +67,8 @@ pub enum Command {
     List(list::ListArgs),
     Show(show::ShowArgs),
     Diff(diff::DiffArgs),
+    Stats(stats::StatsArgs),
+    Log(log::LogArgs),
     Supersede(supersede::SupersedeArgs),
     Invalidate(invalidate::InvalidateArgs),
     Mark(mark::MarkArgs),
@@ -77,6 +79,8 @@ pub enum Command {
     Restore(restore::RestoreArgs),
     Retry(retry::RetryArgs),
     Init(init::InitArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
 }
 
 /// What stands above the flags of every command, below a command's own.
@@ -85,9 +89,9 @@ const GLOBAL_OPTIONS: &str = "Global options";
 /// Commands in the groups of the overview; the first is the daily work.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Every turn", &["record", "recall", "add", "tried", "check"]),
-    ("Look inside", &["list", "show", "diff"]),
+    ("Look inside", &["list", "show", "stats", "log", "diff"]),
     ("Put right", &["supersede", "invalidate", "mark", "forget", "rename", "fmt", "restore", "retry"]),
-    ("Set up", &["init", "episode"]),
+    ("Set up", &["init", "episode", "completions", "man"]),
 ];
 
 /// A time span as people write it: `10s`, `500ms`, `1m`; a bare number is seconds.

@@ -17,8 +17,8 @@ use clap::error::ErrorKind;
 
 use args::{Arguments, Command, Global};
 use commands::{
-    add, check, diff, episode, fmt, forget, init, invalidate, list, mark, recall, record, rename, restore,
-    retry, show, supersede, tried,
+    add, check, completions, diff, episode, fmt, forget, init, invalidate, list, log, man, mark, recall,
+    record, rename, restore, retry, show, stats, supersede, tried,
 };
 use failure::{Failure, Kind};
 use settings::{Environment, Settings};
@@ -79,6 +79,12 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: Environment) -> Resu
         ui.data(&args::command_with_overview().render_help().to_string())?;
         return Ok(0);
     };
+    // What is asked of the program itself needs no settings, and works where they are broken.
+    match &command {
+        Command::Completions(args) => return completions::run(ui, args),
+        Command::Man(args) => return man::run(ui, args),
+        _ => {}
+    }
     let Global { file, config, json: _, quiet: _, verbose: _, color: _, lock_timeout } = global;
     let begins = matches!(command, Command::Init(_));
     let (settings, warnings) = Settings::load(file, config, lock_timeout, environment, begins)?;
@@ -100,6 +106,8 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: Environment) -> Resu
         Command::List(args) => list::run(cli, args),
         Command::Show(args) => show::run(cli, args),
         Command::Diff(args) => diff::run(cli, args),
+        Command::Stats(args) => stats::run(cli, args),
+        Command::Log(args) => log::run(cli, args),
         Command::Supersede(args) => supersede::run(cli, args),
         Command::Invalidate(args) => invalidate::run(cli, args),
         Command::Mark(args) => mark::run(cli, args),
@@ -110,6 +118,8 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: Environment) -> Resu
         Command::Restore(args) => restore::run(cli, args),
         Command::Retry(args) => retry::run(cli, args),
         Command::Init(args) => init::run(cli, args),
+        Command::Completions(args) => completions::run(cli.ui, &args),
+        Command::Man(args) => man::run(cli.ui, &args),
     }
 }
 

@@ -12,7 +12,7 @@ use memchr::memchr;
 use crate::document::scan::{self, Event, Lines, walk};
 
 /// Smaller windows cost more calls; larger ones cost more fresh memory and leave the processor's cache.
-const WINDOW: usize = 64 * 1024;
+pub(super) const WINDOW: usize = 64 * 1024;
 
 /// The texts of all sections whose heading line is wanted, in the order of the file.
 ///
@@ -57,7 +57,7 @@ pub fn read_sections(mut file: File, mut wanted: impl FnMut(&[u8]) -> bool) -> i
 }
 
 /// A part of a file in memory, moving forward.
-struct Window<'a> {
+pub(super) struct Window<'a> {
     file: &'a mut File,
     buffer: Vec<u8>,
     /// Where in the file the buffer begins.
@@ -70,7 +70,7 @@ struct Window<'a> {
 
 impl Window<'_> {
     /// A window of that size: no more than a small file needs, for fresh memory is dear.
-    fn new(file: &mut File, size: usize) -> Window<'_> {
+    pub(super) fn new(file: &mut File, size: usize) -> Window<'_> {
         Window { file, buffer: vec![0; size], offset: 0, start: 0, end: 0, at_end: false }
     }
 

@@ -2,6 +2,7 @@
 
 pub mod add;
 pub mod check;
+pub mod completions;
 mod correct;
 pub mod diff;
 pub mod episode;
@@ -10,6 +11,8 @@ pub mod forget;
 pub mod init;
 pub mod invalidate;
 pub mod list;
+pub mod log;
+pub mod man;
 pub mod mark;
 mod memory_args;
 pub mod recall;
@@ -18,6 +21,7 @@ pub mod rename;
 pub mod restore;
 pub mod retry;
 pub mod show;
+pub mod stats;
 pub mod supersede;
 pub mod tried;
 
