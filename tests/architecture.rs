@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each room with those that it may use: all that stand left of it in the contract's picture.
-const ROOMS: [(&str, &[&str]); 16] = [
+const ROOMS: [(&str, &[&str]); 17] = [
     ("memory", &[]),
     ("secrets", &[]),
     ("document", &["memory"]),
