@@ -101,7 +101,7 @@ fn choose_one(
     let room = budget.saturating_sub(frame);
     let tries: Vec<Attempt> =
         section.tried.iter().map(|attempt| shorten(attempt, RESERVED_REPLY_CHARS)).collect();
-    let reserved = cost_of_tries(&tries, format).min(budget * 3 / 5).min(room);
+    let reserved = cost_of_tries(&tries, format).min(budget * 3 / 5).min(room * 3 / 4);
     let chosen = choose_memories(&live, limits, room - reserved, format);
     let used = cost_of_memories(&chosen, format);
     view.memories = chosen;
