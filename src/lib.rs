@@ -6,4 +6,6 @@ pub mod llm;
 pub mod memory;
 pub mod recall;
 pub mod record;
+pub mod review;
+pub mod secrets;
 pub mod store;

@@ -1,7 +1,12 @@
-//! The provider `openai` against a real server on loopback that behaves well and badly.
+//! The providers behind HTTP against a real server on loopback that behaves well and badly: `openai`
+//! here, the others in files of their own.
 #![cfg(feature = "llm")]
 #![allow(clippy::unwrap_used)] // Helpers are tests too.
 
+#[path = "llm/anthropic.rs"]
+mod anthropic;
+#[path = "llm/ollama.rs"]
+mod ollama;
 #[path = "support/server.rs"]
 mod server;
 
@@ -389,7 +394,7 @@ fn a_wrong_key_is_named_and_never_shown() {
     }
     let server = Server::start(vec![Behaviour::error(401, "who are you")]);
     let model = choose(&config(&server), &Environment::default(), 7).unwrap().model;
-    assert_refused(ask(&*model), "(set `OPENAI_API_KEY`)");
+    assert_refused(ask(&*model), "(set `OPENAI_API_KEY`; for a host");
 }
 
 #[test]

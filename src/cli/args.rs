@@ -6,8 +6,8 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::cli::commands::{
-    add, check, episode, forget, init, invalidate, list, mark, recall, record, rename, restore, show,
-    supersede, tried,
+    add, check, completions, diff, episode, fmt, forget, init, invalidate, list, log, man, mark, recall,
+    record, rename, restore, retry, show, stats, supersede, tried,
 };
 use crate::cli::ui::Color;
 
@@ -16,7 +16,7 @@ use crate::cli::ui::Color;
 #[command(
     name = "memories",
     version,
-    help_template = "{about}\n\n{usage-heading} {usage}\n{after-help}\n\nOptions:\n{options}",
+    help_template = "{about}\n\n{usage-heading} {usage}{after-help}\n\nOptions:\n{options}",
     disable_help_subcommand = true,
     propagate_version = false
 )]
@@ -29,6 +29,7 @@ pub struct Arguments {
 
 /// Flags that every command takes.
 #[derive(Debug, Args)]
+#[command(next_help_heading = GLOBAL_OPTIONS)]
 pub struct Global {
     /// The memory file [default: `Memories.md` here or above, up to the git root]
     #[arg(short, long, value_name = "PATH", global = true, env = "MEMORIES_FILE", hide_env = true)]
@@ -45,16 +46,18 @@ pub struct Global {
     /// Say why
     #[arg(short, long, global = true)]
     pub verbose: bool,
-    /// When to use colour
-    #[arg(long, value_name = "WHEN", global = true, value_enum, default_value_t = Color::Auto, hide_default_value = true)]
+    /// When to use colour: auto, always or never [default: auto]
+    #[arg(long, value_name = "WHEN", global = true, value_enum, default_value_t = Color::Auto)]
+    #[arg(hide_default_value = true, hide_possible_values = true)]
     pub color: Color,
     /// How long to wait for other writers, such as `500ms` or `1m`
     #[arg(long, value_name = "TIME", global = true, default_value = "10s", value_parser = parse_duration)]
     pub lock_timeout: Duration,
 }
 
-/// The commands.
+/// The commands. The arguments of each are only built when it is the one that is called.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Command {
     Record(record::RecordArgs),
     Recall(recall::RecallArgs),
@@ -63,22 +66,32 @@ pub enum Command {
     Check(check::CheckArgs),
     List(list::ListArgs),
     Show(show::ShowArgs),
+    Diff(diff::DiffArgs),
+    Stats(stats::StatsArgs),
+    Log(log::LogArgs),
     Supersede(supersede::SupersedeArgs),
     Invalidate(invalidate::InvalidateArgs),
     Mark(mark::MarkArgs),
     Forget(forget::ForgetArgs),
     Rename(rename::RenameArgs),
     Episode(episode::EpisodeArgs),
+    Fmt(fmt::FmtArgs),
     Restore(restore::RestoreArgs),
+    Retry(retry::RetryArgs),
     Init(init::InitArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
 }
+
+/// What stands above the flags of every command, below a command's own.
+const GLOBAL_OPTIONS: &str = "Global options";
 
 /// Commands in the groups of the overview; the first is the daily work.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Every turn", &["record", "recall", "add", "tried", "check"]),
-    ("Look inside", &["list", "show"]),
-    ("Put right", &["supersede", "invalidate", "mark", "forget", "rename", "restore"]),
-    ("Set up", &["init", "episode"]),
+    ("Look inside", &["list", "show", "stats", "log", "diff"]),
+    ("Put right", &["supersede", "invalidate", "mark", "forget", "rename", "fmt", "restore", "retry"]),
+    ("Set up", &["init", "episode", "completions", "man"]),
 ];
 
 /// A time span as people write it: `10s`, `500ms`, `1m`; a bare number is seconds.
@@ -90,11 +103,27 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     duration.ok_or_else(|| "write a time such as `10s`, `500ms` or `1m`".to_owned())
 }
 
+/// A whole number from 0 up.
+pub fn parse_count<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a whole number from 0 up"))
+}
+
+/// A whole number.
+pub fn parse_integer(text: &str) -> Result<i64, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a whole number"))
+}
+
+/// An importance as a person gives it; it is brought into its bounds later.
+pub fn parse_importance(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| !number.is_nan());
+    number.ok_or_else(|| format!("`{text}` is not a number"))
+}
+
 /// The command with the overview of its commands; building it is only worth it when it is shown.
 pub fn command_with_overview() -> clap::Command {
-    let command = Arguments::command();
-    let overview = overview(&command);
-    command.after_help(overview)
+    let mut built = Arguments::command();
+    built.build();
+    Arguments::command().after_help(overview(&built))
 }
 
 fn overview(command: &clap::Command) -> String {
@@ -104,7 +133,8 @@ fn overview(command: &clap::Command) -> String {
     };
     let mut out = String::new();
     for (title, names) in GROUPS {
-        out.push_str(&format!("\n{title}:\n"));
+        let gap = if out.is_empty() { "" } else { "\n" };
+        out.push_str(&format!("{gap}{title}:\n"));
         for name in names {
             out.push_str(&format!("  {name:<12}{}\n", about(name)));
         }

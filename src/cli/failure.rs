@@ -136,18 +136,18 @@ impl From<ModelError> for Failure {
 
 impl From<PlaceError> for Failure {
     fn from(error: PlaceError) -> Failure {
-        let hint = match &error {
-            PlaceError::None => "say where it happened: `--location 64`".to_owned(),
+        let hints = match &error {
+            PlaceError::None => vec!["say where it happened: `--location 64`".to_owned()],
             PlaceError::Unknown { nearest, .. } => {
-                let like = nearest_hint(nearest).map(|hint| format!("{hint}; ")).unwrap_or_default();
-                format!("{like}give the engine's id, or `--new-place` for the next free one")
+                let way = "give the engine's id, or `--new-place` for the next free one".to_owned();
+                nearest_hint(nearest).into_iter().chain([way]).collect()
             }
             PlaceError::Ambiguous { candidates, .. } => {
                 let ids: Vec<String> = candidates.iter().map(u64::to_string).collect();
-                format!("give the id, one of {}", ids.join(", "))
+                vec![format!("give the id, one of {}", ids.join(", "))]
             }
         };
-        Failure::user(error).hint(hint)
+        Failure { hints, ..Failure::user(error) }
     }
 }
 

@@ -8,6 +8,7 @@ mod commands;
 mod failure;
 mod settings;
 mod ui;
+mod usage;
 
 use std::ffi::OsString;
 
@@ -16,8 +17,8 @@ use clap::error::ErrorKind;
 
 use args::{Arguments, Command, Global};
 use commands::{
-    add, check, episode, forget, init, invalidate, list, mark, recall, record, rename, restore, show,
-    supersede, tried,
+    add, check, completions, diff, episode, fmt, forget, init, invalidate, list, log, man, mark, recall,
+    record, rename, restore, retry, show, stats, supersede, tried,
 };
 use failure::{Failure, Kind};
 use settings::{Environment, Settings};
@@ -46,7 +47,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: Streams) -> u
     let mut ui = Ui::new(streams, json, quiet, verbose, color, environment.no_color);
     let result = match parsed {
         Ok(arguments) => dispatch(&mut ui, arguments, environment),
-        Err(error) => show_clap_error(&mut ui, &error),
+        Err(error) => answer_or_refuse(&mut ui, &error, &arguments),
     };
     let result = result.and_then(|code| ui.flush().map(|()| code).map_err(Failure::from));
     result.unwrap_or_else(|failure| report(&mut ui, &failure))
@@ -62,17 +63,13 @@ fn parse(arguments: &[OsString]) -> Result<Arguments, clap::Error> {
 }
 
 /// Help and version are answers; everything else is a wrong command line.
-fn show_clap_error(ui: &mut Ui, error: &clap::Error) -> Result<u8, Failure> {
+fn answer_or_refuse(ui: &mut Ui, error: &clap::Error, arguments: &[OsString]) -> Result<u8, Failure> {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             ui.data(&error.render().to_string())?;
             Ok(0)
         }
-        _ => {
-            let text = error.render().to_string();
-            ui.error(text.trim_start_matches("error: ").trim_end());
-            Ok(Kind::Usage.exit_code())
-        }
+        _ => Err(usage::failure_of(error, arguments)),
     }
 }
 
@@ -82,14 +79,22 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: Environment) -> Resu
         ui.data(&args::command_with_overview().render_help().to_string())?;
         return Ok(0);
     };
+    // What is asked of the program itself needs no settings, and works where they are broken.
+    match &command {
+        Command::Completions(args) => return completions::run(ui, args),
+        Command::Man(args) => return man::run(ui, args),
+        _ => {}
+    }
     let Global { file, config, json: _, quiet: _, verbose: _, color: _, lock_timeout } = global;
-    let (settings, warnings) = Settings::load(file, config, lock_timeout, environment)?;
+    let begins = matches!(command, Command::Init(_));
+    let (settings, warnings) = Settings::load(file, config, lock_timeout, environment, begins)?;
     for warning in warnings {
         ui.warning(&warning);
     }
-    if !settings.enabled && !matches!(command, Command::Init(_)) {
+    if !settings.enabled && !begins {
         ui.detail("memory is switched off (`enabled = false`)");
-        return Ok(0);
+        // Without memory nothing has been tried: a script that asks must go on and play.
+        return Ok(u8::from(matches!(command, Command::Tried(_))));
     }
     let cli = Cli { ui, settings };
     match command {
@@ -100,14 +105,21 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: Environment) -> Resu
         Command::Check(args) => check::run(cli, args),
         Command::List(args) => list::run(cli, args),
         Command::Show(args) => show::run(cli, args),
+        Command::Diff(args) => diff::run(cli, args),
+        Command::Stats(args) => stats::run(cli, args),
+        Command::Log(args) => log::run(cli, args),
         Command::Supersede(args) => supersede::run(cli, args),
         Command::Invalidate(args) => invalidate::run(cli, args),
         Command::Mark(args) => mark::run(cli, args),
         Command::Forget(args) => forget::run(cli, args),
         Command::Rename(args) => rename::run(cli, args),
         Command::Episode(args) => episode::run(cli, args),
+        Command::Fmt(args) => fmt::run(cli, args),
         Command::Restore(args) => restore::run(cli, args),
+        Command::Retry(args) => retry::run(cli, args),
         Command::Init(args) => init::run(cli, args),
+        Command::Completions(args) => completions::run(cli.ui, &args),
+        Command::Man(args) => man::run(cli.ui, &args),
     }
 }
 

@@ -3,8 +3,9 @@
 //! Environment variables: `MEMORIES_FILE` and `MEMORIES_CONFIG` (as the flags), `MEMORIES_NOW` (a
 //! fixed time, for tests), `MEMORIES_PROVIDER`, `MEMORIES_MODEL`, `MEMORIES_BASE_URL` (as the keys of
 //! `[llm]`), `MEMORIES_API_KEY`, and the names that others use: `OPENAI_API_KEY`, `OPENAI_BASE_URL`,
-//! `OPENAI_MODEL`, `NO_COLOR`. Keys come from the environment only. `OPENAI_API_KEY` goes to OpenAI or
-//! to the server that the environment names, never to one that a file names.
+//! `OPENAI_MODEL`, `ANTHROPIC_API_KEY`, `ANTHROPIC_BASE_URL`, `OLLAMA_HOST`, `NO_COLOR`. Keys come from
+//! the environment only. `OPENAI_API_KEY` goes to OpenAI, `ANTHROPIC_API_KEY` to Anthropic, or to the
+//! server that the environment names, never to one that a file names.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -43,6 +44,9 @@ pub struct Environment {
     openai_api_key: Option<SecretString>,
     openai_base_url: Option<String>,
     openai_model: Option<String>,
+    anthropic_api_key: Option<SecretString>,
+    anthropic_base_url: Option<String>,
+    ollama_host: Option<String>,
     folder: PathBuf,
 }
 
@@ -60,6 +64,9 @@ impl Environment {
             openai_api_key: variable("OPENAI_API_KEY").map(SecretString::from),
             openai_base_url: variable("OPENAI_BASE_URL"),
             openai_model: variable("OPENAI_MODEL"),
+            anthropic_api_key: variable("ANTHROPIC_API_KEY").map(SecretString::from),
+            anthropic_base_url: variable("ANTHROPIC_BASE_URL"),
+            ollama_host: variable("OLLAMA_HOST"),
             folder: std::env::current_dir().unwrap_or_default(),
         }
     }
@@ -99,6 +106,7 @@ impl Settings {
         config: Option<PathBuf>,
         lock_timeout: Duration,
         environment: Environment,
+        config_may_be_missing: bool,
     ) -> Result<(Settings, Vec<String>), Failure> {
         let start = match &file {
             Some(file) => environment.folder.join(file).parent().map_or_else(PathBuf::new, Path::to_owned),
@@ -106,9 +114,11 @@ impl Settings {
         };
         let found = match &config {
             Some(config) => Some(config.clone()),
-            None => find_above(&start, FILE_NAME),
+            None => find_above(&start, FILE_NAME).map(|path| seen_from(&environment.folder, path)),
         };
         let mut reader = match &found {
+            // What `init` is about to write need not be there.
+            Some(path) if config_may_be_missing && !path.exists() => Reader::default(),
             Some(path) => Reader::read(path)?,
             None => Reader::default(),
         };
@@ -116,9 +126,12 @@ impl Settings {
         let memory_file = reader.text("memory_file")?.map(|file| beside.join(file));
         let file = file
             .or(memory_file)
-            .or_else(|| find_above(&environment.folder, MEMORY_FILE_NAME))
+            .or_else(|| {
+                let found = find_above(&environment.folder, MEMORY_FILE_NAME)?;
+                Some(seen_from(&environment.folder, found))
+            })
             .unwrap_or_else(|| PathBuf::from(MEMORY_FILE_NAME));
-        let config_path = found.unwrap_or_else(|| start.join(FILE_NAME));
+        let config_path = found.unwrap_or_else(|| seen_from(&environment.folder, start.join(FILE_NAME)));
         let enabled = reader.flag("enabled")?.unwrap_or(true);
         // Every write is immediate; the key is accepted because others' settings have it.
         reader.flag("flush_on_death")?;
@@ -182,20 +195,21 @@ fn read_llm(
 ) -> Result<(llm::Config, llm::Environment), Failure> {
     let mut config = llm::Config::default();
     let from_file = reader.text("llm.provider")?;
-    if let Some(provider) = environment.provider.clone().or(from_file) {
-        config.provider = provider.parse()?;
+    if let Some(provider) = &environment.provider {
+        config.provider = provider.parse().map_err(|error| named("MEMORIES_PROVIDER", error))?;
+    } else if let Some(provider) = from_file {
+        config.provider = provider.parse().map_err(|error| reader.named("llm.provider", error))?;
     }
-    let from_file = reader.text("llm.model")?;
-    config.model = environment.model.clone().or(environment.openai_model.clone()).or(from_file);
-    let file_url = reader.text("llm.base_url")?;
-    let environment_url = environment.base_url.clone().or(environment.openai_base_url.clone());
-    let trusted = environment_url.is_some() || file_url.as_deref().is_none_or(is_openai);
-    config.base_url = environment_url.or(file_url);
+    config.model = environment.model.clone();
+    config.fallback_model = reader.text("llm.model")?;
+    config.base_url = environment.base_url.clone();
+    config.fallback_base_url = reader.text("llm.base_url")?;
     config.command = reader.command("llm.command")?.unwrap_or_default();
     config.replay = reader.text("llm.replay")?.map(|path| beside.join(path));
-    if let Some(timeout) = reader.text("llm.timeout")? {
-        config.timeout = super::args::parse_duration(&timeout)
-            .map_err(|problem| Failure::user(anyhow::anyhow!("`llm.timeout`: {problem}")))?;
+    if let Some(value) = reader.get("llm.timeout") {
+        let timeout = value.as_str().and_then(|text| super::args::parse_duration(text).ok());
+        config.timeout =
+            timeout.ok_or_else(|| reader.wrong("llm.timeout", &value, "a time such as \"60s\""))?;
     }
     if let Some(retries) = reader.count("llm.max_retries")? {
         config.max_retries = u32::try_from(retries).unwrap_or(u32::MAX);
@@ -203,23 +217,51 @@ fn read_llm(
     if let Some(tokens) = reader.count("llm.max_output_tokens")? {
         config.max_output_tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
     }
-    if let Some(temperature) = reader.number("llm.temperature")? {
-        config.temperature = temperature;
-    }
+    config.temperature = reader.number("llm.temperature")?;
     if let Some(way) = reader.text("llm.structured_output")? {
-        config.structured_output = way.parse()?;
+        config.structured_output =
+            way.parse().map_err(|error| reader.named("llm.structured_output", error))?;
     }
-    let openai_key = environment.openai_api_key.clone().filter(|_| trusted);
-    let keys = llm::Environment {
-        openai_api_key: environment.api_key.clone().or(openai_key),
-        openai_base_url: environment.openai_base_url.clone(),
-        openai_model: environment.openai_model.clone(),
-    };
+    let keys = read_keys(&config, environment);
     Ok((config, keys))
 }
 
-fn is_openai(url: &str) -> bool {
-    url.starts_with("https://api.openai.com/") || url == "https://api.openai.com"
+/// An error of a setting, with the setting's name before it.
+fn named(setting: &str, error: llm::ModelError) -> Failure {
+    let failure = Failure::from(error);
+    Failure { cause: anyhow::anyhow!("`{setting}`: {}", failure.cause), ..failure }
+}
+
+/// Keys and hosts, without the keys that would go to where only a file leads.
+fn read_keys(config: &llm::Config, environment: &Environment) -> llm::Environment {
+    let file_url = config.fallback_base_url.as_deref();
+    let key = |key: &Option<SecretString>, own_url: &Option<String>, home: &str| {
+        let led = config.base_url.is_some() || own_url.is_some();
+        let trusted = led || file_url.is_none_or(|url| is_at(url, home));
+        environment.api_key.clone().or(key.clone().filter(|_| trusted))
+    };
+    let openai = key(&environment.openai_api_key, &environment.openai_base_url, "https://api.openai.com");
+    let anthropic =
+        key(&environment.anthropic_api_key, &environment.anthropic_base_url, "https://api.anthropic.com");
+    llm::Environment {
+        openai_api_key: openai,
+        openai_base_url: environment.openai_base_url.clone(),
+        openai_model: environment.openai_model.clone(),
+        anthropic_api_key: anthropic,
+        anthropic_base_url: environment.anthropic_base_url.clone(),
+        ollama_host: environment.ollama_host.clone(),
+        ollama_api_key: environment.api_key.clone(),
+    }
+}
+
+/// Whether an address is at a host, given with its scheme.
+fn is_at(url: &str, home: &str) -> bool {
+    url.strip_prefix(home).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// A path as it looks from a folder: short for what lies below it.
+fn seen_from(folder: &Path, path: PathBuf) -> PathBuf {
+    path.strip_prefix(folder).map(Path::to_owned).unwrap_or(path)
 }
 
 /// The file in a folder or, within a git work tree, in one above it up to the tree's root.
@@ -240,13 +282,17 @@ struct Reader {
 impl Reader {
     fn read(path: &Path) -> Result<Reader, Failure> {
         let text = std::fs::read_to_string(path).map_err(|error| {
+            let hint = match error.kind() {
+                std::io::ErrorKind::NotFound => "`memories init` with the same `--config` writes one",
+                _ => "the settings are a text file in UTF-8; `memories init` writes one where none is",
+            };
             Failure::user(anyhow::Error::from(error).context(format!("cannot read `{}`", path.display())))
-                .hint("`memories init` writes one")
+                .hint(hint)
         })?;
         let table = text.parse().map_err(|error: toml::de::Error| {
             let line = error.span().map_or(1, |span| crate::document::line_number(&text, span.start));
             let problem = format!("`{}` line {line} is not TOML: {}", path.display(), error.message());
-            Failure::user(anyhow::Error::msg(problem)).hint("`memories init` shows the form of every key")
+            Failure::user(anyhow::Error::msg(problem)).hint("correct the line, such as `max_tokens = 300`")
         })?;
         Ok(Reader { path: path.to_owned(), table, known: Vec::new() })
     }
@@ -261,7 +307,14 @@ impl Reader {
 
     fn wrong(&self, key: &str, value: &Value, expected: &str) -> Failure {
         let problem = format!("`{key}` in `{}` is {value}, expected {expected}", self.path.display());
-        Failure::user(anyhow::Error::msg(problem)).hint("`memories init` shows the form of every key")
+        Failure::user(anyhow::Error::msg(problem))
+            .hint("correct the value, or remove the line for the default")
+    }
+
+    fn named(&self, key: &str, error: llm::ModelError) -> Failure {
+        let failure = Failure::from(error);
+        let cause = anyhow::anyhow!("`{key}` in `{}`: {}", self.path.display(), failure.cause);
+        Failure { cause, ..failure }
     }
 
     fn flag(&mut self, key: &str) -> Result<Option<bool>, Failure> {
@@ -309,10 +362,86 @@ impl Reader {
         }
         keys.retain(|key| !self.known.contains(key));
         let warning = |key: &String| {
+            if key.contains("api_key") {
+                let path = self.path.display();
+                return format!("`{key}` in `{path}` is not read: keys come from the environment only");
+            }
+            let table = format!("{key}.");
+            if self.known.iter().any(|known| known.starts_with(&table)) {
+                return format!(
+                    "`{key}` in `{}` is no table and not read: write `[{key}]`",
+                    self.path.display()
+                );
+            }
             let like = nearest(key, self.known.iter().map(String::as_str), 1);
             let like = like.first().map(|key| format!("; the nearest is `{key}`")).unwrap_or_default();
             format!("unknown key `{key}` in `{}`{like}", self.path.display())
         };
         keys.iter().map(warning).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use secrecy::ExposeSecret;
+
+    use super::*;
+
+    /// The keys for OpenAI, Anthropic and Ollama, given a file's address and the environment.
+    fn keys(file_url: Option<&str>, environment: Environment) -> [Option<String>; 3] {
+        let text = file_url.map(|url| format!("[llm]\nbase_url = \"{url}\"")).unwrap_or_default();
+        let mut reader = Reader { table: text.parse().unwrap(), ..Reader::default() };
+        let (_, keys) = read_llm(&mut reader, Path::new(""), &environment).unwrap();
+        [keys.openai_api_key, keys.anthropic_api_key, keys.ollama_api_key]
+            .map(|key| key.map(|key| key.expose_secret().to_owned()))
+    }
+
+    fn both() -> Environment {
+        Environment {
+            openai_api_key: Some(SecretString::from("o")),
+            anthropic_api_key: Some(SecretString::from("a")),
+            ..Environment::default()
+        }
+    }
+
+    #[test]
+    fn a_key_goes_to_its_owner_or_where_the_environment_leads() {
+        let (o, a) = (|| Some("o".to_owned()), || Some("a".to_owned()));
+        let url = || Some("http://h".to_owned());
+        assert_eq!(keys(None, both()), [o(), a(), None]);
+        for elsewhere in ["http://h", "https://api.anthropic.com.h/", "https://api.openai.com@h"] {
+            assert_eq!(keys(Some(elsewhere), both()), [None, None, None], "{elsewhere}");
+        }
+        assert_eq!(keys(Some("https://api.openai.com/v1"), both()), [o(), None, None]);
+        assert_eq!(keys(Some("https://api.anthropic.com"), both()), [None, a(), None]);
+        let named = Environment { base_url: url(), ..both() };
+        assert_eq!(keys(Some("http://h"), named), [o(), a(), None]);
+        let openai = Environment { openai_base_url: url(), ..both() };
+        assert_eq!(keys(Some("http://h"), openai), [o(), None, None]);
+        let anthropic = Environment { anthropic_base_url: url(), ..both() };
+        assert_eq!(keys(Some("http://h"), anthropic), [None, a(), None]);
+        let any = || Some("m".to_owned());
+        let general = Environment { api_key: Some(SecretString::from("m")), ..both() };
+        assert_eq!(keys(Some("http://h"), general), [any(), any(), any()]);
+    }
+
+    #[test]
+    fn the_environment_beats_the_file_for_each_provider() {
+        let text = "[llm]\nmodel = \"file\"\nbase_url = \"http://file\"";
+        let mut reader = Reader { table: text.parse().unwrap(), ..Reader::default() };
+        let environment = Environment {
+            openai_model: Some("variable".to_owned()),
+            ollama_host: Some("variable".to_owned()),
+            ..Environment::default()
+        };
+        let (config, keys) = read_llm(&mut reader, Path::new(""), &environment).unwrap();
+        assert_eq!(config.model(&keys.openai_model), Some("variable"));
+        assert_eq!(config.model(&None), Some("file"));
+        assert_eq!(config.base_url(&keys.ollama_host), Some("variable"));
+        assert_eq!(config.base_url(&keys.openai_base_url), Some("http://file"));
+        let mut reader = Reader { table: text.parse().unwrap(), ..Reader::default() };
+        let environment = Environment { model: Some("mine".to_owned()), ..environment };
+        let (config, keys) = read_llm(&mut reader, Path::new(""), &environment).unwrap();
+        assert_eq!(config.model(&keys.openai_model), Some("mine"));
     }
 }

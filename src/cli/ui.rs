@@ -128,6 +128,8 @@ impl Ui {
 
     fn say(&mut self, color: Option<AnsiColor>, label: &str, text: &str) {
         let style = color.filter(|_| self.colored).map_or(Style::new(), |color| color.on_default().bold());
+        // What was answered before is seen before; a stdout that takes no more is told at the end.
+        let _ = self.streams.stdout.flush();
         // Nobody is left to be told where stderr is gone.
         let _ = writeln!(self.streams.stderr, "{style}{label}{style:#}{text}");
     }
@@ -142,16 +144,16 @@ impl Ui {
         self.streams.stdin_is_terminal
     }
 
-    /// All of stdin as text.
+    /// All of stdin.
     ///
     /// # Errors
     ///
-    /// When it cannot be read or is not UTF-8.
-    pub fn read_stdin(&mut self) -> io::Result<String> {
-        let mut text = String::new();
-        let read = self.streams.stdin.read_to_string(&mut text);
+    /// When it cannot be read.
+    pub fn read_stdin(&mut self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let read = self.streams.stdin.read_to_end(&mut bytes);
         read.map_err(|error| naming("cannot read stdin", &error))?;
-        Ok(text)
+        Ok(bytes)
     }
 }
 

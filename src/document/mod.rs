@@ -4,14 +4,22 @@
 //! block that no edit touches leaves byte for byte as it came; an edited one is spliced. So printing
 //! what was parsed gives the same bytes, whatever the text. Nothing here reads or writes files.
 
+pub mod compare;
 pub mod edit;
+pub mod encoding;
 pub mod fields;
+pub mod format;
 pub mod grammar;
 pub mod inspect;
+mod nearest;
 pub mod problem;
+pub mod references;
 pub mod scan;
 pub mod section;
+mod stored;
 pub mod text;
+mod view;
+pub mod viewer;
 
 use std::ops::Range;
 
@@ -19,8 +27,12 @@ use crate::document::edit::Style;
 use crate::document::grammar::{Heading, Visits};
 use crate::document::scan::{Event, TextLines, walk};
 use crate::document::section::{Tried, parse_section};
-use crate::document::text::{Fences, stored_line, stored_text, stored_title};
-use crate::memory::{Attempt, Memory, Persistence, Reference, Scope, Status, fold_action, same_title};
+use crate::document::text::{Fences, stored_line};
+use crate::memory::{Attempt, Memory, Reference, Scope, Status, fold_action, same_title};
+
+pub use nearest::nearest;
+pub use stored::stored;
+pub use view::Section;
 
 const BYTE_ORDER_MARK: char = '\u{FEFF}';
 
@@ -76,60 +88,6 @@ pub struct EntryId {
     entry: usize,
 }
 
-/// What the file says of one scope; several sections of the scope are read as one.
-#[derive(Debug, Clone, Default)]
-pub struct Section {
-    /// The name that the first heading states.
-    pub name: String,
-    /// Number of visits.
-    pub visits: u64,
-    /// Episodes in which it was visited.
-    pub episodes: Vec<u64>,
-    /// All memories, in the order of the file.
-    pub memories: Vec<Memory>,
-    /// Tried actions, in the order of the file.
-    pub tried: Vec<Attempt>,
-}
-
-impl Section {
-    /// Reads the texts of a scope's sections, each with its heading line.
-    pub fn read<'a>(texts: impl IntoIterator<Item = &'a str>) -> Section {
-        let mut section = Section::default();
-        for text in texts {
-            let heading = text.lines().next().and_then(grammar::parse_heading);
-            let parts = parse_section(text);
-            if section.name.is_empty() {
-                section.name = heading.map(|heading| heading.name).unwrap_or_default();
-            }
-            if let Some((visits, _)) = parts.visits {
-                section.visits = section.visits.saturating_add(visits.count);
-                for episode in visits.episodes {
-                    if !section.episodes.contains(&episode) {
-                        section.episodes.push(episode);
-                    }
-                }
-            }
-            section.memories.extend(parts.entries.into_iter().map(|entry| entry.memory));
-            section.tried.extend(parts.tried.into_iter().map(|tried| tried.attempt));
-        }
-        section
-    }
-
-    /// Adds what is remembered for this episode only: the same scope's section of the session.
-    pub fn add_session(&mut self, session: Section) {
-        if self.name.is_empty() {
-            self.name = session.name;
-        }
-        let ephemeral = |memory| Memory { persistence: Persistence::Ephemeral, ..memory };
-        self.memories.extend(session.memories.into_iter().map(ephemeral));
-    }
-
-    /// Memories that are neither superseded nor invalidated.
-    pub fn live(&self) -> impl Iterator<Item = &Memory> {
-        self.memories.iter().filter(|memory| memory.is_live())
-    }
-}
-
 impl Document {
     /// Cuts a file into sections.
     pub fn parse(source: String) -> Document {
@@ -178,16 +136,16 @@ impl Document {
         if !self.is_edited() {
             return Ok(self.source);
         }
-        let mut text = String::with_capacity(self.source.len() + 1024);
-        let mut starts = Vec::with_capacity(self.blocks.len());
-        for at in 0..self.blocks.len() {
-            starts.push(text.len());
-            text.push_str(self.block_text(at));
-        }
+        // Of each block, and the end of the text, where none begins.
+        let mut starts = vec![0];
+        starts.extend(self.blocks.iter().scan(0, |end, block| {
+            *end += self.text_of(block).len();
+            Some(*end)
+        }));
+        let text = self.splice();
         let marked = text.starts_with(BYTE_ORDER_MARK);
-        let begins_with_heading =
-            |start: &usize| scan::is_section_boundary(text[*start..].lines().next().unwrap_or("").as_bytes());
-        let mut expected = starts.into_iter().filter(begins_with_heading);
+        let line_at = |start: &usize| text[*start..].split('\n').next().unwrap_or_default().as_bytes();
+        let mut expected = starts.into_iter().filter(|start| scan::is_section_boundary(line_at(start)));
         let mut misread: Option<usize> = None;
         let Ok(()) = walk(&mut TextLines::new(text.as_bytes()), |event| {
             let Event::Visible(offset, line) = event else { return };
@@ -204,6 +162,26 @@ impl Document {
             Some(offset) => Err(DocumentError::Misread { line: line_number(&text, offset) }),
             None => Ok(text),
         }
+    }
+
+    /// The source with the edited blocks in their places. It is not copied: for a large file, fresh
+    /// memory costs more than moving what follows an edit.
+    fn splice(self) -> String {
+        let (mut end, mut text) = (self.source.len(), self.source);
+        let mut new = String::new();
+        for block in self.blocks.iter().rev() {
+            match &block.text {
+                BlockText::Edited(edited) => new.insert_str(0, edited),
+                BlockText::Source(range) => {
+                    // What stood between this block and the next gives way to what was edited there.
+                    text.replace_range(range.end..end, &new);
+                    new.clear();
+                    end = range.start;
+                }
+            }
+        }
+        text.replace_range(..end, &new);
+        text
     }
 
     /// Whether any edit was made.
@@ -498,34 +476,6 @@ impl Document {
     }
 }
 
-/// A memory in its stored form: what writing it and reading it back gives.
-pub fn stored(memory: &Memory) -> Memory {
-    let one_line = |text: &Option<String>| text.as_deref().map(stored_line).filter(|line| !line.is_empty());
-    let mut provenance = memory.provenance.clone();
-    provenance.goal = one_line(&provenance.goal);
-    provenance.tags.retain(|tag| !tag.is_empty());
-    provenance.importance = provenance.importance.map(|importance| importance.clamp(1, 1000));
-    let text = stored_text(&memory.text);
-    let mut title = stored_title(&memory.title);
-    if title.is_empty() {
-        title = stored_title(&text.split_whitespace().take(6).collect::<Vec<_>>().join(" "));
-    }
-    if title.is_empty() {
-        title = "Untitled".to_owned();
-    }
-    Memory {
-        category: memory.category.clone(),
-        persistence: memory.persistence,
-        status: memory.status,
-        title,
-        text,
-        context: one_line(&memory.context),
-        see_also: one_line(&memory.see_also),
-        provenance,
-        reference: memory.reference.clone(),
-    }
-}
-
 fn first_ending_is_crlf(text: &str) -> bool {
     memchr::memchr(b'\n', text.as_bytes()).is_some_and(|at| at > 0 && text.as_bytes()[at - 1] == b'\r')
 }
@@ -533,20 +483,4 @@ fn first_ending_is_crlf(text: &str) -> bool {
 /// Number of the line, from 1, that starts at or holds an offset.
 pub fn line_number(text: &str, offset: usize) -> usize {
     memchr::memchr_iter(b'\n', &text.as_bytes()[..offset.min(text.len())]).count() + 1
-}
-
-/// The candidates most like a text, the likest first; those with little in common are left out.
-pub fn nearest<'a>(text: &str, candidates: impl Iterator<Item = &'a str>, most: usize) -> Vec<String> {
-    let mut names: Vec<(String, &str)> = Vec::new();
-    for name in candidates.filter(|name| !name.is_empty()) {
-        let folded = name.to_lowercase();
-        if !names.iter().any(|(other, _)| *other == folded) {
-            names.push((folded, name));
-        }
-    }
-    let folded: Vec<&str> = names.iter().map(|(folded, _)| folded.as_str()).collect();
-    let close = similar::get_close_matches(text.to_lowercase().as_str(), &folded, most, 0.4);
-    let original =
-        |close: &str| names.iter().find(|(folded, _)| folded == close).map(|(_, name)| (*name).to_owned());
-    close.into_iter().filter_map(original).collect()
 }

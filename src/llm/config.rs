@@ -2,8 +2,10 @@
 //!
 //! Plain values enter, already read from flags, files and the environment by the caller; a model
 //! leaves. Nothing is opened here: a wrong key or a dead server shows at the first question. Keys
-//! stand in [`Environment`] alone and no `Debug` prints them. Where both speak, [`Config`] beats
-//! [`Environment`].
+//! stand in [`Environment`] alone and no `Debug` prints them. A model and an address are taken from
+//! [`Config::model`] and [`Config::base_url`], else from the provider's own variable in
+//! [`Environment`], else from the fallback in [`Config`]: which variable counts is known only when
+//! the provider is.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -20,11 +22,15 @@ use crate::llm::{Model, ModelError};
 /// What models can be asked through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Provider {
-    /// `openai` where a key or a host is known, else `offline` with a notice.
+    /// The one whose key or host is known, else `offline` with a notice; see [`choose`].
     #[default]
     Auto,
     /// Any server with `/v1/chat/completions`.
     Openai,
+    /// Anthropic's Messages API.
+    Anthropic,
+    /// Ollama's own API.
+    Ollama,
     /// Any program: prompt on stdin, answer on stdout.
     Command,
     /// Recorded answers from a file.
@@ -35,14 +41,23 @@ pub enum Provider {
 
 impl Provider {
     /// Every provider, in the order of help texts.
-    pub const ALL: [Provider; 5] =
-        [Provider::Auto, Provider::Openai, Provider::Command, Provider::Replay, Provider::Offline];
+    pub const ALL: [Provider; 7] = [
+        Provider::Auto,
+        Provider::Openai,
+        Provider::Anthropic,
+        Provider::Ollama,
+        Provider::Command,
+        Provider::Replay,
+        Provider::Offline,
+    ];
 
     /// The name in settings and on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Provider::Auto => "auto",
             Provider::Openai => "openai",
+            Provider::Anthropic => "anthropic",
+            Provider::Ollama => "ollama",
             Provider::Command => "command",
             Provider::Replay => "replay",
             Provider::Offline => "offline",
@@ -70,9 +85,11 @@ pub enum StructuredOutput {
     /// The strictest that the server takes, found out by asking.
     #[default]
     Auto,
-    /// `response_format` with the schema, and nothing else where it is refused.
+    /// The server holds the answer to the schema, and nothing else is tried where it refuses to.
     JsonSchema,
-    /// `response_format` without a schema, which then stands in the prompt.
+    /// A tool that must be called with an input under the schema.
+    Tool,
+    /// JSON without a schema, which then stands in the prompt.
     JsonObject,
     /// Only the prompt says so.
     Plain,
@@ -80,9 +97,10 @@ pub enum StructuredOutput {
 
 impl StructuredOutput {
     /// Every way, strictest first.
-    pub const ALL: [StructuredOutput; 4] = [
+    pub const ALL: [StructuredOutput; 5] = [
         StructuredOutput::Auto,
         StructuredOutput::JsonSchema,
+        StructuredOutput::Tool,
         StructuredOutput::JsonObject,
         StructuredOutput::Plain,
     ];
@@ -92,6 +110,7 @@ impl StructuredOutput {
         match self {
             StructuredOutput::Auto => "auto",
             StructuredOutput::JsonSchema => "json_schema",
+            StructuredOutput::Tool => "tool",
             StructuredOutput::JsonObject => "json_object",
             StructuredOutput::Plain => "plain",
         }
@@ -125,11 +144,17 @@ fn from_name<T: Copy>(text: &str, what: &str, known: &[(&'static str, T)]) -> Re
 pub struct Config {
     /// Through what models are asked. Default: [`Provider::Auto`].
     pub provider: Provider,
-    /// The model's name, as the server knows it. Default: `gpt-4.1-mini` at OpenAI, at other
-    /// servers what they choose themselves.
+    /// The model's name, as the server knows it. Default: `gpt-4.1-mini` at OpenAI,
+    /// `claude-haiku-5-5` at Anthropic, the first installed one of Ollama, at other servers what
+    /// they choose themselves.
     pub model: Option<String>,
-    /// The server of `openai`, with or without `/v1`. Default: OpenAI's.
+    /// The model where neither that nor the provider's own variable names one.
+    pub fallback_model: Option<String>,
+    /// The server of `openai`, `anthropic` or `ollama`, with or without `/v1`. Default: OpenAI's,
+    /// Anthropic's, Ollama's on this machine.
     pub base_url: Option<String>,
+    /// The server where neither that nor the provider's own variable names one.
+    pub fallback_base_url: Option<String>,
     /// The program of `command` and its arguments; see [`shell`] for a single string. Default: none.
     pub command: Vec<String>,
     /// The file of `replay`. Default: none.
@@ -143,8 +168,9 @@ pub struct Config {
     pub retry_delay: Duration,
     /// How long an answer may be, in tokens. Default: 500.
     pub max_output_tokens: u32,
-    /// How freely the model words its answer. Default: 0.
-    pub temperature: f64,
+    /// How freely the model words its answer. Default: 0; at Anthropic, whose newer models refuse
+    /// it, what the model has.
+    pub temperature: Option<f64>,
     /// How JSON is asked for. Default: [`StructuredOutput::Auto`].
     pub structured_output: StructuredOutput,
 }
@@ -154,16 +180,30 @@ impl Default for Config {
         Config {
             provider: Provider::Auto,
             model: None,
+            fallback_model: None,
             base_url: None,
+            fallback_base_url: None,
             command: Vec::new(),
             replay: None,
             timeout: Duration::from_secs(60),
             max_retries: 2,
             retry_delay: Duration::from_millis(500),
             max_output_tokens: 500,
-            temperature: 0.0,
+            temperature: None,
             structured_output: StructuredOutput::Auto,
         }
+    }
+}
+
+impl Config {
+    /// The model to ask, given what the provider's own variable says.
+    pub fn model<'a>(&'a self, variable: &'a Option<String>) -> Option<&'a str> {
+        text_of(&self.model).or(text_of(variable)).or(text_of(&self.fallback_model))
+    }
+
+    /// The server to ask, given what the provider's own variable says.
+    pub fn base_url<'a>(&'a self, variable: &'a Option<String>) -> Option<&'a str> {
+        text_of(&self.base_url).or(text_of(variable)).or(text_of(&self.fallback_base_url))
     }
 }
 
@@ -172,7 +212,8 @@ pub fn shell(line: &str) -> Vec<String> {
     vec!["sh".to_owned(), "-c".to_owned(), line.to_owned()]
 }
 
-/// What the caller found in the process environment. Empty values count as absent.
+/// What the caller found in the process environment, the keys as far as they may be sent to where
+/// [`Config`] leads. Empty values count as absent.
 #[derive(Clone, Default)]
 pub struct Environment {
     /// `OPENAI_API_KEY`
@@ -181,25 +222,35 @@ pub struct Environment {
     pub openai_base_url: Option<String>,
     /// `OPENAI_MODEL`
     pub openai_model: Option<String>,
-}
-
-impl Environment {
-    /// The key, where there is one that is not blank.
-    pub fn openai_key(&self) -> Option<SecretString> {
-        let key = self.openai_api_key.as_ref()?.expose_secret().trim();
-        (!key.is_empty()).then(|| SecretString::from(key))
-    }
+    /// `ANTHROPIC_API_KEY`
+    pub anthropic_api_key: Option<SecretString>,
+    /// `ANTHROPIC_BASE_URL`
+    pub anthropic_base_url: Option<String>,
+    /// `OLLAMA_HOST`
+    pub ollama_host: Option<String>,
+    /// A key for an Ollama server behind a gateway that wants one.
+    pub ollama_api_key: Option<SecretString>,
 }
 
 impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let key = self.openai_api_key.as_ref().map(|_| format_args!("****"));
+        let hidden = |key: &Option<SecretString>| key.as_ref().map(|_| format_args!("****"));
         f.debug_struct("Environment")
-            .field("openai_api_key", &key)
+            .field("openai_api_key", &hidden(&self.openai_api_key))
             .field("openai_base_url", &self.openai_base_url)
             .field("openai_model", &self.openai_model)
+            .field("anthropic_api_key", &hidden(&self.anthropic_api_key))
+            .field("anthropic_base_url", &self.anthropic_base_url)
+            .field("ollama_host", &self.ollama_host)
+            .field("ollama_api_key", &hidden(&self.ollama_api_key))
             .finish()
     }
+}
+
+/// A key that is not blank.
+pub(super) fn key_of(key: &Option<SecretString>) -> Option<SecretString> {
+    let key = key.as_ref()?.expose_secret().trim();
+    (!key.is_empty()).then(|| SecretString::from(key))
 }
 
 /// A model, and what the person should know about the choice.
@@ -218,22 +269,29 @@ impl fmt::Debug for Choice {
 
 /// The model that the settings ask for. `seed` decides the jitter of retries.
 ///
+/// [`Provider::Auto`] takes the first of these that is there: an address in the settings (`openai`),
+/// a key or an address of OpenAI, a key of Anthropic, a host of Ollama; else `offline`.
+///
 /// # Errors
 ///
 /// [`ModelError::Settings`] where the settings cannot work.
 pub fn choose(config: &Config, environment: &Environment, seed: u64) -> Result<Choice, ModelError> {
     let silent = |model| Choice { model, notice: None };
     match config.provider {
-        Provider::Auto if knows_server(config, environment) => openai(config, environment, seed).map(silent),
-        Provider::Auto => Ok(Choice {
-            model: Box::new(Offline),
-            notice: Some(
-                "no model configured: memories are drawn from the game's text by rules \
-                 (provider `offline`)"
-                    .to_owned(),
-            ),
-        }),
-        Provider::Openai => openai(config, environment, seed).map(silent),
+        Provider::Auto => match find_provider(config, environment) {
+            Some(provider) => choose(&Config { provider, ..config.clone() }, environment, seed),
+            None => Ok(Choice {
+                model: Box::new(Offline),
+                notice: Some(
+                    "no model configured: memories are drawn from the game's text by rules \
+                     (provider `offline`)"
+                        .to_owned(),
+                ),
+            }),
+        },
+        Provider::Openai | Provider::Anthropic | Provider::Ollama => {
+            served(config, environment, seed).map(silent)
+        }
         Provider::Command => Ok(silent(Box::new(Command::new(config)?))),
         Provider::Replay => match &config.replay {
             Some(path) => Ok(silent(Box::new(Replay::new(path)))),
@@ -246,10 +304,17 @@ pub fn choose(config: &Config, environment: &Environment, seed: u64) -> Result<C
     }
 }
 
-fn knows_server(config: &Config, environment: &Environment) -> bool {
-    environment.openai_key().is_some()
-        || text_of(&config.base_url).is_some()
-        || text_of(&environment.openai_base_url).is_some()
+/// The provider whose server or key is known.
+fn find_provider(config: &Config, environment: &Environment) -> Option<Provider> {
+    if config.base_url(&environment.openai_base_url).is_some()
+        || key_of(&environment.openai_api_key).is_some()
+    {
+        return Some(Provider::Openai);
+    }
+    if key_of(&environment.anthropic_api_key).is_some() {
+        return Some(Provider::Anthropic);
+    }
+    text_of(&environment.ollama_host).map(|_| Provider::Ollama)
 }
 
 /// A setting that says something.
@@ -257,15 +322,21 @@ pub(super) fn text_of(setting: &Option<String>) -> Option<&str> {
     setting.as_deref().map(str::trim).filter(|text| !text.is_empty())
 }
 
+/// A model behind HTTP.
 #[cfg(feature = "llm")]
-fn openai(config: &Config, environment: &Environment, seed: u64) -> Result<Box<dyn Model>, ModelError> {
-    Ok(Box::new(crate::llm::openai::OpenAi::new(config, environment, seed)?))
+fn served(config: &Config, environment: &Environment, seed: u64) -> Result<Box<dyn Model>, ModelError> {
+    use crate::llm::{anthropic::Anthropic, ollama::Ollama, openai::OpenAi};
+    Ok(match config.provider {
+        Provider::Anthropic => Box::new(Anthropic::new(config, environment, seed)?),
+        Provider::Ollama => Box::new(Ollama::new(config, environment, seed)?),
+        _ => Box::new(OpenAi::new(config, environment, seed)?),
+    })
 }
 
 #[cfg(not(feature = "llm"))]
-fn openai(_: &Config, _: &Environment, _: u64) -> Result<Box<dyn Model>, ModelError> {
+fn served(config: &Config, _: &Environment, _: u64) -> Result<Box<dyn Model>, ModelError> {
     Err(ModelError::Settings {
-        problem: "this build has no provider `openai`".to_owned(),
+        problem: format!("this build has no provider `{}`", config.provider),
         hint: "build with `cargo install memories --features llm`, or set `provider` to `command`".to_owned(),
     })
 }
@@ -296,7 +367,10 @@ mod tests {
         let error = "zzz".parse::<Provider>().unwrap_err();
         assert_eq!(error.to_string(), "`zzz` is not a provider");
         let ModelError::Settings { hint, .. } = error else { panic!("not settings") };
-        assert_eq!(hint, "use one of `auto`, `openai`, `command`, `replay`, `offline`");
+        assert_eq!(
+            hint,
+            "use one of `auto`, `openai`, `anthropic`, `ollama`, `command`, `replay`, `offline`"
+        );
     }
 
     #[test]
@@ -305,6 +379,10 @@ mod tests {
             openai_api_key: Some(SecretString::from("  ")),
             openai_base_url: Some(String::new()),
             openai_model: Some("m".to_owned()),
+            anthropic_api_key: Some(SecretString::from("")),
+            anthropic_base_url: Some("https://h".to_owned()),
+            ollama_host: Some(" ".to_owned()),
+            ollama_api_key: Some(SecretString::from("key")),
         };
         for environment in [Environment::default(), blank] {
             let choice = choose(&Config::default(), &environment, 1).unwrap();
@@ -317,28 +395,52 @@ mod tests {
 
     #[cfg(feature = "llm")]
     #[test]
-    fn auto_takes_a_key_or_a_host() {
-        let key = Environment {
-            openai_api_key: Some(SecretString::from("sk-1234567890")),
-            ..Environment::default()
+    fn auto_takes_the_first_key_or_host() {
+        let key = |text: &str| Some(SecretString::from(text));
+        let mut environment = Environment { ollama_host: Some("box".to_owned()), ..Environment::default() };
+        let name = |config: &Config, environment: &Environment| {
+            let choice = choose(config, environment, 1).unwrap();
+            assert!(choice.notice.is_none());
+            choice.model.name()
         };
-        let choice = choose(&Config::default(), &key, 1).unwrap();
-        assert_eq!(choice.model.name(), "openai/gpt-4.1-mini");
-        assert!(choice.notice.is_none());
-        let host = Config {
-            base_url: Some("http://localhost:8080".to_owned()),
-            model: Some("qwen".to_owned()),
-            ..Config::default()
-        };
-        let choice = choose(&host, &Environment::default(), 1).unwrap();
-        assert_eq!(choice.model.name(), "openai/qwen");
+        assert_eq!(name(&Config::default(), &environment), "ollama/first installed");
+        environment.anthropic_api_key = key("sk-ant-1234567890");
+        assert_eq!(name(&Config::default(), &environment), "anthropic/claude-haiku-5-5");
+        environment.openai_api_key = key("sk-1234567890");
+        assert_eq!(name(&Config::default(), &environment), "openai/gpt-4.1-mini");
+        let url = Some("http://localhost:8080".to_owned());
+        environment =
+            Environment { openai_api_key: None, openai_base_url: url.clone(), ..environment.clone() };
+        assert_eq!(name(&Config::default(), &environment), "openai/default");
+        environment.openai_base_url = None;
+        let model = Some("qwen".to_owned());
+        let named = Config { base_url: url.clone(), model: model.clone(), ..Config::default() };
+        let fallback = Config { fallback_base_url: url, fallback_model: model, ..Config::default() };
+        for config in [named, fallback] {
+            assert_eq!(name(&config, &environment), "openai/qwen");
+        }
+    }
+
+    #[test]
+    fn a_provider_s_own_variable_stands_between_setting_and_fallback() {
+        let text = |text: &str| Some(text.to_owned());
+        let mut config = Config { model: text("a"), fallback_model: text("c"), ..Config::default() };
+        assert_eq!(config.model(&text("b")), Some("a"));
+        config.model = text(" ");
+        assert_eq!(config.model(&text("b")), Some("b"));
+        assert_eq!(config.model(&None), Some("c"));
+        config.fallback_base_url = text("d");
+        assert_eq!((config.base_url(&text("e")), config.base_url(&text(""))), (Some("e"), Some("d")));
     }
 
     #[cfg(not(feature = "llm"))]
     #[test]
-    fn without_the_feature_openai_says_how_to_build() {
-        let error = choose(&with(Provider::Openai), &Environment::default(), 1).unwrap_err();
-        assert!(matches!(error, ModelError::Settings { hint, .. } if hint.contains("--features llm")));
+    fn without_the_feature_servers_say_how_to_build() {
+        for provider in [Provider::Openai, Provider::Anthropic, Provider::Ollama] {
+            let error = choose(&with(provider), &Environment::default(), 1).unwrap_err();
+            assert_eq!(error.to_string(), format!("this build has no provider `{provider}`"));
+            assert!(matches!(error, ModelError::Settings { hint, .. } if hint.contains("--features llm")));
+        }
     }
 
     #[test]
@@ -353,6 +455,8 @@ mod tests {
     fn debug_never_shows_the_key() {
         let environment = Environment {
             openai_api_key: Some(SecretString::from("sk-very-secret")),
+            anthropic_api_key: Some(SecretString::from("sk-ant-very-secret")),
+            ollama_api_key: Some(SecretString::from("very-secret")),
             ..Environment::default()
         };
         let shown = format!("{environment:?}");

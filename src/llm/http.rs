@@ -1,4 +1,4 @@
-//! One bounded POST: JSON goes out, status and body come back before the deadline.
+//! One bounded request: JSON goes out, status and body come back before the deadline.
 //!
 //! Here stands what every HTTP provider needs alike: a client that is built at the first request,
 //! no redirects (they could carry the key to another host), a limit on the body, the pauses
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use reqwest::Url;
 use reqwest::blocking::{Client, RequestBuilder, Response};
-use reqwest::header::{AUTHORIZATION, HeaderValue, LOCATION, RETRY_AFTER};
+use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
@@ -24,6 +24,62 @@ const BODY_LIMIT: u64 = 4 * 1024 * 1024;
 pub(super) struct Http {
     client: OnceLock<Client>,
     loopback: bool,
+}
+
+/// How a client makes itself known.
+pub(super) struct Access {
+    /// The key, where there is one.
+    pub key: Option<SecretString>,
+    /// The variable that people set it by.
+    pub variable: &'static str,
+    /// Where the key goes.
+    pub scheme: Scheme,
+    /// Headers that every request has.
+    pub headers: &'static [(&'static str, &'static str)],
+}
+
+/// The header that holds the key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scheme {
+    /// `Authorization: Bearer …`
+    Bearer,
+    /// `x-api-key: …`
+    ApiKey,
+}
+
+impl Access {
+    /// A text without the key.
+    pub fn scrub(&self, text: &str) -> String {
+        match self.key.as_ref().map(|key| key.expose_secret()) {
+            // Shorter ones are place-holders that local servers are given.
+            Some(key) if key.len() >= 4 => text.replace(key, "****"),
+            _ => text.to_owned(),
+        }
+    }
+
+    /// What to do where a key is wanted and none is there.
+    pub fn missing_hint(&self) -> String {
+        const ANYWHERE: &str = "MEMORIES_API_KEY";
+        match self.variable {
+            ANYWHERE => format!("set `{ANYWHERE}`"),
+            own => format!("set `{own}`; for a host that only a file names, `{ANYWHERE}`"),
+        }
+    }
+
+    fn apply(&self, mut request: RequestBuilder) -> Result<RequestBuilder, Fault> {
+        for (name, value) in self.headers {
+            request = request.header(*name, *value);
+        }
+        let Some(key) = &self.key else { return Ok(request) };
+        let (name, value) = match self.scheme {
+            Scheme::Bearer => (AUTHORIZATION, format!("Bearer {}", key.expose_secret())),
+            Scheme::ApiKey => (HeaderName::from_static("x-api-key"), key.expose_secret().to_owned()),
+        };
+        let mut value = HeaderValue::from_str(&value)
+            .map_err(|_| Fault::Setup("the key holds characters that no header can".to_owned()))?;
+        value.set_sensitive(true);
+        Ok(request.header(name, value))
+    }
 }
 
 /// What a server sent back.
@@ -64,25 +120,13 @@ impl Http {
     }
 
     /// Posts `body` and reads the whole reply, all before `deadline`.
-    pub fn post(
-        &self,
-        url: &Url,
-        key: Option<&SecretString>,
-        body: &Value,
-        deadline: Instant,
-    ) -> Result<Reply, Fault> {
-        let mut request = self.client()?.post(url.clone()).json(body);
-        if let Some(key) = key {
-            request = request.header(AUTHORIZATION, bearer(key)?);
-        }
-        let response = send(request, deadline)?;
-        let header = |name| {
-            let value: Option<&HeaderValue> = response.headers().get(name);
-            value.and_then(|value| value.to_str().ok()).map(str::to_owned)
-        };
-        let (status, location) = (response.status().as_u16(), header(LOCATION));
-        let retry_after = header(RETRY_AFTER).and_then(|text| parse_retry_after(&text));
-        Ok(Reply { status, retry_after, location, body: read_body(response, deadline)? })
+    pub fn post(&self, url: &Url, access: &Access, body: &Value, deadline: Instant) -> Result<Reply, Fault> {
+        exchange(access.apply(self.client()?.post(url.clone()).json(body))?, deadline)
+    }
+
+    /// Fetches what stands at an address, all before `deadline`.
+    pub fn get(&self, url: &Url, access: &Access, deadline: Instant) -> Result<Reply, Fault> {
+        exchange(access.apply(self.client()?.get(url.clone()))?, deadline)
     }
 
     fn client(&self) -> Result<&Client, Fault> {
@@ -102,11 +146,15 @@ impl Http {
     }
 }
 
-fn bearer(key: &SecretString) -> Result<HeaderValue, Fault> {
-    let mut value = HeaderValue::from_str(&format!("Bearer {}", key.expose_secret()))
-        .map_err(|_| Fault::Setup("the key holds characters that no header can".to_owned()))?;
-    value.set_sensitive(true);
-    Ok(value)
+fn exchange(request: RequestBuilder, deadline: Instant) -> Result<Reply, Fault> {
+    let response = send(request, deadline)?;
+    let header = |name| {
+        let value: Option<&HeaderValue> = response.headers().get(name);
+        value.and_then(|value| value.to_str().ok()).map(str::to_owned)
+    };
+    let (status, location) = (response.status().as_u16(), header(LOCATION));
+    let retry_after = header(RETRY_AFTER).and_then(|text| parse_retry_after(&text));
+    Ok(Reply { status, retry_after, location, body: read_body(response, deadline)? })
 }
 
 fn send(request: RequestBuilder, deadline: Instant) -> Result<Response, Fault> {
@@ -191,15 +239,6 @@ fn mix(seed: u64) -> u64 {
     bits ^ (bits >> 31)
 }
 
-/// A text without the key.
-pub(super) fn scrub(text: &str, key: Option<&SecretString>) -> String {
-    match key.map(|key| key.expose_secret()) {
-        // Shorter ones are place-holders that local servers are given.
-        Some(key) if key.len() >= 4 => text.replace(key, "****"),
-        _ => text.to_owned(),
-    }
-}
-
 /// What an error body says, on one line: the known shapes of servers and gateways, else its
 /// beginning.
 pub(super) fn error_text(body: &str) -> String {
@@ -273,8 +312,14 @@ mod tests {
 
     #[test]
     fn the_key_is_taken_out() {
-        let key = SecretString::from("sk-abc");
-        assert_eq!(scrub("key sk-abc, sk-abc", Some(&key)), "key ****, ****");
-        assert_eq!(scrub("text", None), "text");
+        let access = |key: Option<&str>| Access {
+            key: key.map(SecretString::from),
+            variable: "KEY",
+            scheme: Scheme::Bearer,
+            headers: &[],
+        };
+        assert_eq!(access(Some("sk-abc")).scrub("key sk-abc, sk-abc"), "key ****, ****");
+        assert_eq!(access(Some("sk")).scrub("ask"), "ask");
+        assert_eq!(access(None).scrub("text"), "text");
     }
 }

@@ -7,19 +7,30 @@
 //! socket, no certificate store, no thread, no file) before the first question, and every question
 //! ends within its time limit.
 //!
-//! [`choose`] turns settings into a [`Model`]; one file for each provider: `openai` (with `http`
-//! beneath it), [`command`], [`replay`], [`offline`].
+//! [`choose`] turns settings into a [`Model`]; one file for each provider: `openai`,
+//! `anthropic` and `ollama` (with `session`, `form`, `address` and `http` beneath them),
+//! [`command`], [`replay`], [`offline`].
 
+#[cfg(feature = "llm")]
+mod address;
 pub mod answer;
+#[cfg(feature = "llm")]
+pub mod anthropic;
 pub mod command;
 pub mod config;
+#[cfg(feature = "llm")]
+mod form;
 #[cfg(feature = "llm")]
 mod http;
 mod lenient;
 pub mod offline;
 #[cfg(feature = "llm")]
+pub mod ollama;
+#[cfg(feature = "llm")]
 pub mod openai;
 pub mod replay;
+#[cfg(feature = "llm")]
+mod session;
 
 pub use config::{Choice, Config, Environment, Provider, StructuredOutput, choose};
 

@@ -16,6 +16,9 @@ use crate::recall::{View, render};
 /// Reply lengths in characters that are tried, from generous to none.
 const REPLY_LENGTHS: [usize; 6] = [100, 60, 40, 25, 15, 0];
 
+/// Memories leave room for the tries with replies of this length; longer ones take what is left over.
+const RESERVED_REPLY_CHARS: usize = 25;
+
 /// Actions are shown up to this many characters.
 const ACTION_CHARS: usize = 120;
 
@@ -43,16 +46,27 @@ impl Default for Limits {
 
 /// Chooses what to show of each scope, all together within the budget.
 pub fn choose(sections: &[(Scope, Section)], limits: &Limits, format: Format) -> Vec<View> {
-    let mut views: Vec<View> = Vec::with_capacity(sections.len());
-    let mut left = limits.max_tokens;
-    for (at, (scope, section)) in sections.iter().enumerate() {
-        // Each scope gets its share of what is left; what one does not use the next may.
-        let share = left.map(|left| left / (sections.len() - at));
-        let view = choose_one(scope, section, limits, share, format);
-        left = left.map(|left| left.saturating_sub(cost_of_view(&view, format, sections.len())));
-        views.push(view);
+    let one = |at: usize, budget| {
+        let (scope, section) = &sections[at];
+        choose_one(scope, section, limits, budget, format)
+    };
+    let (Some(budget), true) = (limits.max_tokens, sections.len() > 1) else {
+        return (0..sections.len()).map(|at| one(at, limits.max_tokens)).collect();
+    };
+    // Each scope gets its share of what is left, the most modest first: so what one does not use
+    // goes to those that want more, wherever they stand.
+    let wanted = |at: &usize| cost_of_view(&one(*at, Some(budget)), format, sections.len());
+    let mut order: Vec<usize> = (0..sections.len()).collect();
+    order.sort_by_cached_key(wanted);
+    let mut views: Vec<(usize, View)> = Vec::with_capacity(sections.len());
+    let mut left = budget;
+    for at in order {
+        let view = one(at, Some(left / (sections.len() - views.len())));
+        left = left.saturating_sub(cost_of_view(&view, format, sections.len()));
+        views.push((at, view));
     }
-    views
+    views.sort_by_key(|(at, _)| *at);
+    views.into_iter().map(|(_, view)| view).collect()
 }
 
 fn cost_of_view(view: &View, format: Format, scopes: usize) -> usize {
@@ -85,8 +99,9 @@ fn choose_one(
     // What is always there: header, visits, the note on what was left out.
     let frame = estimate_tokens(&render::render_view(&view, format, true)) + 2;
     let room = budget.saturating_sub(frame);
-    let tries = fit_tries(&section.tried, usize::MAX, format);
-    let reserved = cost_of_tries(&tries, format).min(budget * 3 / 5).min(room);
+    let tries: Vec<Attempt> =
+        section.tried.iter().map(|attempt| shorten(attempt, RESERVED_REPLY_CHARS)).collect();
+    let reserved = cost_of_tries(&tries, format).min(budget * 3 / 5).min(room * 3 / 4);
     let chosen = choose_memories(&live, limits, room - reserved, format);
     let used = cost_of_memories(&chosen, format);
     view.memories = chosen;

@@ -103,6 +103,11 @@ pub fn read_scopes(store: &Store, names: &[ScopeName]) -> Result<Vec<(Scope, Sec
             scopes.push(scope);
         }
     }
+    if names.iter().any(|name| matches!(name, ScopeName::Name(_))) {
+        // Another section of the same scope may bear another name: it belongs to it all the same.
+        let names: Vec<ScopeName> = scopes.into_iter().map(ScopeName::Scope).collect();
+        return read_scopes(store, &names);
+    }
     let session = Document::parse(store.sidecar().session()?.unwrap_or_default());
     let section_of = |scope: Scope| {
         let of_scope = found.iter().zip(&texts).filter(|(heading, _)| heading.scope == scope);

@@ -50,6 +50,9 @@ pub(super) fn render_view(view: &View, format: Format, several: bool) -> String 
         out.push_str("First visit - no prior experiences\n");
     } else if let Some(visits) = render_visits(view) {
         out.push_str(&visits);
+    } else if format != Format::Xml && !(view.memories.is_empty() && view.tried.is_empty()) {
+        // Memories and tries bring the blank line above them along.
+        out.pop();
     }
     let has_memories = view.memories.len() + view.memories_left_out > 0;
     if !first_visit && !has_memories {

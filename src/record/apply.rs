@@ -6,6 +6,7 @@
 
 use serde::Serialize;
 
+use crate::document::text::TITLE_CHARS;
 use crate::document::{DocumentError, stored};
 use crate::memory::{Cause, Memory, Moment, Persistence, Reference, Scope, means_title, same_title};
 use crate::record::duplicates::{find_twin, says_the_same};
@@ -39,6 +40,9 @@ pub struct Applied {
     /// Titles that it superseded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub superseded: Vec<String>,
+    /// Of a duplicate, the importance to which its twin was raised.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raised_to: Option<u16>,
 }
 
 /// Stores a memory in a section, made where there is none. A title in use with other words is a
@@ -55,7 +59,11 @@ pub fn store_memory(
     at: &Moment,
     warnings: &mut Vec<String>,
 ) -> Result<Applied, DocumentError> {
-    let memory = stored(memory);
+    let mut memory = stored(memory);
+    if memory.category.only_grows() {
+        // Kinds that only grow share titles: the second of one title gets a number.
+        memory = free_title(files, scope, memory, |_| false);
+    }
     let applied = |outcome, title: &str| Applied {
         outcome,
         scope: scope.clone(),
@@ -63,6 +71,7 @@ pub fn store_memory(
         text: memory.text.clone(),
         persistence: memory.persistence,
         superseded: Vec::new(),
+        raised_to: None,
     };
     let named = |title: &str| supersedes.iter().any(|other| means_title(other, title));
     if !memory.category.only_grows() {
@@ -74,8 +83,8 @@ pub fn store_memory(
                 says_the_same(&old.text, &memory.text)
             };
             if same && Tier::of(old.persistence) == Tier::of(memory.persistence) {
-                raise_importance(files, scope, old, memory.importance());
-                return Ok(applied(Fate::Duplicate, &old.title));
+                let raised_to = raise_importance(files, scope, old, memory.importance());
+                return Ok(Applied { raised_to, ..applied(Fate::Duplicate, &old.title) });
             }
             revise(files, (scope, name), old, &memory)?;
             let mut applied = applied(Fate::Revised, &old.title);
@@ -83,13 +92,30 @@ pub fn store_memory(
             return Ok(applied);
         }
         if let Some(twin) = find_twin(&memory.text, section.live().filter(|twin| !named(&twin.title))) {
-            raise_importance(files, scope, twin, memory.importance());
-            return Ok(applied(Fate::Duplicate, &twin.title));
+            let raised_to = raise_importance(files, scope, twin, memory.importance());
+            return Ok(Applied { raised_to, ..applied(Fate::Duplicate, &twin.title) });
         }
     }
     let superseded = supersede(files, scope, &memory, supersedes, at, warnings)?;
     add(files, (scope, name), &memory)?;
     Ok(Applied { superseded, ..applied(Fate::Stored, &memory.title) })
+}
+
+/// The memory with the first title of its own and ` (2)`, ` (3)` … that no live entry of the section
+/// bears, or bears for a memory that is `meant` all the same.
+pub fn free_title(files: &Files, scope: &Scope, memory: Memory, meant: impl Fn(&Memory) -> bool) -> Memory {
+    let mut memory = memory;
+    let section = files.section(scope);
+    // Room for the number within the longest title.
+    let title: String = memory.title.chars().take(TITLE_CHARS - 6).collect();
+    for number in 2.. {
+        let taken = section.live().find(|other| same_title(&other.title, &memory.title));
+        if taken.is_none_or(&meant) {
+            break;
+        }
+        memory.title = format!("{title} ({number})");
+    }
+    memory
 }
 
 fn says_exactly(old: &Memory, new: &Memory) -> bool {
@@ -103,16 +129,18 @@ fn add(files: &mut Files, (scope, name): (&Scope, &str), memory: &Memory) -> Res
     files.of(tier).add(scope, name, &Memory { persistence, ..memory.clone() })
 }
 
-fn raise_importance(files: &mut Files, scope: &Scope, twin: &Memory, importance: u16) {
+/// Gives the twin the higher importance; tells which where that is another than before.
+fn raise_importance(files: &mut Files, scope: &Scope, twin: &Memory, importance: u16) -> Option<u16> {
+    let found = files.find(scope, &twin.title);
+    let [(tier, id, _)] = found.as_slice() else { return None };
     if importance <= twin.importance() {
-        return;
+        return None;
     }
-    if let [(tier, id, _)] = files.find(scope, &twin.title).as_slice() {
-        let document = files.of(*tier);
-        let mut memory = document.memory(*id);
-        memory.provenance.importance = Some(importance);
-        document.revise_line(*id, &memory);
-    }
+    let document = files.of(*tier);
+    let mut memory = document.memory(*id);
+    memory.provenance.importance = Some(importance);
+    document.revise_line(*id, &memory);
+    Some(importance)
 }
 
 /// Writes an entry anew; what the new one leaves open stays. A lasting entry stays lasting and core

@@ -104,9 +104,12 @@ pub enum CorrectionError {
     /// One command both supersedes and invalidates an entry.
     #[error("`{0}` is both superseded and invalidated")]
     Both(String),
-    /// No reason, no name, nothing to set.
-    #[error("{0} is empty")]
+    /// No reason, no name, no text.
+    #[error("the {0} is empty")]
     Empty(&'static str),
+    /// A mark that marks nothing.
+    #[error("there is nothing to set")]
+    NothingToSet,
     /// There is no such section.
     #[error("there is no section of {0}")]
     NoSection(Scope),
@@ -137,10 +140,10 @@ impl CorrectionError {
             CorrectionError::Empty("reason") => {
                 "say why it is wrong: `--reason 'The troll was only asleep.'`".to_owned()
             }
-            CorrectionError::Empty("mark") => {
+            CorrectionError::NothingToSet => {
                 "say what to set: `--status`, `--importance` or `--persistence`".to_owned()
             }
-            CorrectionError::Empty(_) => "nothing is changed".to_owned(),
+            CorrectionError::Empty(what) => format!("give a {what}; nothing is changed"),
             CorrectionError::NoSection(_) => "`memories list` shows what there is".to_owned(),
             CorrectionError::Document(_) => {
                 "mend the file by hand; `memories check` shows its problems".to_owned()
@@ -310,7 +313,7 @@ fn invalidate(
 
 fn mark(files: &mut Files, target: &Target, marks: Marks) -> Result<Vec<Corrected>, CorrectionError> {
     if marks == Marks::default() {
-        return Err(CorrectionError::Empty("mark"));
+        return Err(CorrectionError::NothingToSet);
     }
     let revives = matches!(marks.status, Some(Status::Active | Status::Tentative));
     let live = !files.find(&target.scope, &target.title).is_empty();

@@ -8,30 +8,36 @@
 pub mod apply;
 pub mod correct;
 pub mod duplicates;
+mod error;
 pub mod files;
+mod masking;
 mod places;
 pub mod prompt;
+mod report;
+pub mod retry;
 pub mod synthesis;
 pub mod triggers;
 pub mod turn;
 
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::document::text::{stored_line, stored_reply};
-use crate::document::{Document, DocumentError, Section};
+use crate::document::{Document, DocumentError, Section, stored};
 use crate::llm::{Model, Question, Usage};
-use crate::memory::{
-    Attempt, Cause, DEFAULT_IMPORTANCE, Memory, Moment, Reference, Scope, Span, fold_action,
-};
-use crate::store::{Store, StoreError, UpdateError};
+use crate::memory::{Attempt, Cause, DEFAULT_IMPORTANCE, Memory, Moment, Reference, Span, fold_action};
+use crate::store::Store;
 
-use apply::{Applied, Fate, store_memory, strike};
+use apply::{free_title, store_memory, strike};
+use duplicates::says_the_same;
 use files::Files;
 use prompt::Context;
 use synthesis::{Proposal, Side, read_answer};
 use triggers::{Changes, Switches, Trigger, fired, score_change};
 use turn::Turn;
+
+pub use error::RecordError;
+pub use report::{ModelUse, Outcome, Report};
+use report::{journal_line, outcome};
 
 pub use places::{Place, PlaceError};
 
@@ -61,111 +67,6 @@ impl Default for Settings {
             tried_per_place: 40,
             provenance: false,
             new_place: false,
-        }
-    }
-}
-
-/// What became of a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// A new memory is on disk.
-    Stored,
-    /// A memory of the same title was written anew.
-    Revised,
-    /// The model failed; the turn waits.
-    Queued,
-    /// Another memory says it already.
-    Duplicate,
-    /// The model saw nothing worth keeping.
-    Declined,
-    /// Nothing changed; the action is noted as tried.
-    Tried,
-    /// Nothing to think about.
-    NotSignificant,
-}
-
-impl Outcome {
-    /// The name in JSON and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Outcome::Stored => "stored",
-            Outcome::Revised => "revised",
-            Outcome::Queued => "queued",
-            Outcome::Duplicate => "duplicate",
-            Outcome::Declined => "declined",
-            Outcome::Tried => "tried",
-            Outcome::NotSignificant => "not_significant",
-        }
-    }
-}
-
-/// Which model was asked, and what it cost.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ModelUse {
-    /// Provider and model.
-    pub name: String,
-    /// What it cost.
-    #[serde(flatten)]
-    pub usage: Usage,
-    /// Why there is no answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-}
-
-/// What was done with a turn, and why.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Report {
-    /// What became of it.
-    pub outcome: Outcome,
-    /// Episode of the turn.
-    pub episode: u64,
-    /// Number of the turn.
-    pub turn: u64,
-    /// Where the action was taken.
-    pub place: Place,
-    /// Visits of that place by now.
-    pub visits: u64,
-    /// Why it was worth a thought.
-    pub triggers: Vec<Trigger>,
-    /// What became of each memory.
-    pub memories: Vec<Applied>,
-    /// Titles proven wrong.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub invalidated: Vec<String>,
-    /// The action, where it was noted as tried.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tried: Option<Attempt>,
-    /// Why the model decided so.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub reasoning: String,
-    /// The model asked, if any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<ModelUse>,
-    /// What was dropped, changed or could not be done.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
-}
-
-/// Why a turn is not recorded. Nothing is changed then.
-#[derive(Debug, thiserror::Error)]
-pub enum RecordError {
-    /// The file cannot be read or written.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The file cannot take the edit.
-    #[error(transparent)]
-    Document(#[from] DocumentError),
-    /// The place cannot be told.
-    #[error(transparent)]
-    Place(#[from] PlaceError),
-}
-
-impl From<UpdateError<RecordError>> for RecordError {
-    fn from(error: UpdateError<RecordError>) -> RecordError {
-        match error {
-            UpdateError::Store(error) => error.into(),
-            UpdateError::Edit(error) => error,
         }
     }
 }
@@ -209,10 +110,12 @@ impl Recorder<'_> {
     /// # Errors
     ///
     /// See [`RecordError`]. A model that fails is no error: the turn is queued.
-    pub fn record(&self, turn: Turn, now: &str, id: &str) -> Result<Report, RecordError> {
+    pub fn record(&self, mut turn: Turn, now: &str, id: &str) -> Result<Report, RecordError> {
+        let masked = masking::mask_turn(&mut turn);
         let situation = self.look(turn)?;
-        let thought = self.think(&situation);
-        self.write(&situation, &thought, now, id)
+        let mut report = self.write(&situation, &self.think(&situation), now, id)?;
+        report.warnings.extend(masked);
+        Ok(report)
     }
 
     /// Reads file and journal, without the lock.
@@ -281,18 +184,24 @@ impl Recorder<'_> {
             schema: &prompt::schema(),
             facts: &prompt::facts(&context),
         };
+        let answer = self.model.ask(&question);
+        // Afterwards, because a provider may learn only by asking which model it has.
         let name = self.model.name();
         let failed = |usage, error: String| {
+            let error = crate::secrets::mask(&error).map_or(error, |masked| masked.text);
             Thought::Failed(ModelUse { name: name.clone(), usage, error: Some(error) })
         };
         let proven = situation.changes.death || situation.changes.score;
-        match self.model.ask(&question) {
+        match answer {
             Err(error) => failed(Usage::default(), error.to_string()),
             Ok(answer) => match read_answer(&answer.text, proven) {
-                Ok(proposal) => {
+                Ok(mut proposal) => {
+                    masking::mask_proposal(&mut proposal);
                     Thought::Answered(Box::new(proposal), ModelUse { name, usage: answer.usage, error: None })
                 }
-                Err(problem) => failed(answer.usage, problem),
+                Err(problem) => {
+                    failed(answer.usage, format!("the model {name} gave no usable answer: {problem}"))
+                }
             },
         }
     }
@@ -323,11 +232,12 @@ impl Recorder<'_> {
         thought: &Thought,
         now: &str,
     ) -> Result<Report, RecordError> {
-        let Situation { turn, episode, number, changes, .. } = situation;
+        let Situation { turn, episode, changes, .. } = situation;
         let document = &mut files.lasting;
+        places::name_the_nameless(document, turn)?;
         let (before, after) = places::resolve(document, turn, self.settings.new_place)?;
         let mut warnings = places::name_warnings(document, turn, &before, &after);
-        count_visits(document, &before, &after, *episode)?;
+        places::count_visits(document, &before, &after, *episode)?;
         let tried = if changes.nothing() {
             self.note_attempt(document, situation, &before)?
         } else {
@@ -339,24 +249,13 @@ impl Recorder<'_> {
             let mut memory = Memory::new(remember.category.clone(), "", &remember.text);
             memory.provenance.importance = Some(remember.importance);
             let memory = self.with_provenance(memory, situation, now, false);
-            let memory = places::with_free_title(files, &before.scope(), memory);
+            let memory = stored(&memory);
+            let meant = |other: &Memory| says_the_same(&other.text, &memory.text);
+            let memory = free_title(files, &before.scope(), memory.clone(), meant);
             let place = (&before.scope(), before.name.as_str());
             memories.push(store_memory(files, place, &memory, &[], &Moment::default(), &mut warnings)?);
         }
-        let mut report = Report {
-            outcome: Outcome::NotSignificant,
-            episode: *episode,
-            turn: *number,
-            visits: 0,
-            place: before.clone(),
-            triggers: situation.triggers.clone(),
-            memories,
-            invalidated: Vec::new(),
-            tried,
-            reasoning: String::new(),
-            model: None,
-            warnings,
-        };
+        let mut report = Report { memories, tried, warnings, ..Report::of(situation, before.clone()) };
         match thought {
             Thought::NotAsked => {}
             Thought::Failed(model) => report.model = Some(model.clone()),
@@ -403,7 +302,7 @@ impl Recorder<'_> {
         (before, after): (&Place, &Place),
         report: &mut Report,
         now: &str,
-    ) -> Result<(), RecordError> {
+    ) -> Result<(), DocumentError> {
         report.reasoning.clone_from(&proposal.reasoning);
         report.warnings.extend(proposal.warnings.iter().cloned());
         let at =
@@ -445,71 +344,5 @@ impl Recorder<'_> {
             fields.moves = turn.moves_after;
         }
         memory
-    }
-}
-
-/// An arrival counts one visit; so does an episode's first turn at a place that lacks the episode.
-fn count_visits(
-    document: &mut Document,
-    before: &Place,
-    after: &Place,
-    episode: u64,
-) -> Result<(), DocumentError> {
-    let section = document.section(&before.scope()).unwrap_or_default();
-    if !section.episodes.contains(&episode) {
-        document.visit(&before.scope(), &before.name, episode)?;
-    }
-    if after.id != before.id {
-        document.visit(&after.scope(), &after.name, episode)?;
-    }
-    Ok(())
-}
-
-fn outcome(report: &Report, thought: &Thought) -> Outcome {
-    let fates = report.memories.iter().map(|applied| match applied.outcome {
-        Fate::Stored => Outcome::Stored,
-        Fate::Revised => Outcome::Revised,
-        Fate::Duplicate => Outcome::Duplicate,
-    });
-    let model = match thought {
-        Thought::Failed(_) => Some(Outcome::Queued),
-        Thought::Answered(..) if !report.invalidated.is_empty() => Some(Outcome::Revised),
-        Thought::Answered(..) => Some(Outcome::Declined),
-        Thought::NotAsked => None,
-    };
-    let rest = if report.tried.is_some() { Outcome::Tried } else { Outcome::NotSignificant };
-    fates.chain(model).min().unwrap_or(rest)
-}
-
-fn journal_line(situation: &Situation, report: &Report, now: &str, id: &str) -> Value {
-    let mut turn = json!(situation.turn);
-    turn["episode"] = json!(situation.episode);
-    turn["turn"] = json!(situation.number);
-    turn["location_before"] = json!(report.place);
-    if situation.turn.location_after.is_some() {
-        turn["location_after"] = json!(situation.after);
-    }
-    let queued = matches!(report.model, Some(ModelUse { error: Some(_), .. }));
-    let mut line = json!({
-        "version": 1,
-        "id": id,
-        "time": now,
-        "outcome": if queued { Outcome::Queued } else { report.outcome },
-        "turn": turn,
-    });
-    let details = json!(report);
-    for name in ["triggers", "memories", "invalidated", "reasoning", "model", "warnings", "visits"] {
-        if !details[name].is_null() {
-            line[name] = details[name].clone();
-        }
-    }
-    line
-}
-
-/// The section of a place.
-impl Place {
-    /// The scope of the place.
-    pub fn scope(&self) -> Scope {
-        Scope::Location(self.id)
     }
 }

@@ -5,11 +5,8 @@
 
 use serde::Serialize;
 
-use crate::document::text::TITLE_CHARS;
-use crate::document::{Document, nearest, stored};
-use crate::memory::{Memory, Scope, same_title};
-use crate::record::duplicates::says_the_same;
-use crate::record::files::Files;
+use crate::document::{Document, DocumentError, nearest};
+use crate::memory::Scope;
 use crate::record::turn::{Spot, Turn};
 
 /// A place of the game.
@@ -19,6 +16,13 @@ pub struct Place {
     pub id: u64,
     /// The name for people; may be empty.
     pub name: String,
+}
+
+impl Place {
+    /// The scope of the place.
+    pub fn scope(&self) -> Scope {
+        Scope::Location(self.id)
+    }
 }
 
 /// Why a place cannot be told.
@@ -77,7 +81,11 @@ fn resolve_spot(document: &Document, spot: &Spot, new_place: bool) -> Result<Pla
     candidates.sort_unstable();
     candidates.dedup();
     match candidates.as_slice() {
-        [id] => Ok(Place { id: *id, name: given.to_owned() }),
+        [id] => {
+            let mut headings = document.headings();
+            let known = headings.find(|heading| heading.scope == Scope::Location(*id));
+            Ok(Place { id: *id, name: known.map_or(given, |heading| heading.name.as_str()).to_owned() })
+        }
         [] if new_place => {
             let highest = document.headings().filter_map(|heading| location(&heading.scope)).max();
             let id = highest.map_or(1, |id| id.saturating_add(1));
@@ -100,8 +108,11 @@ pub fn name_warnings(document: &Document, turn: &Turn, before: &Place, after: &P
         let heading = document.headings().find(|heading| heading.scope == place.scope());
         let other = heading.is_some_and(|heading| !given.is_empty() && !heading.is_called(given));
         if other {
-            let warning =
-                format!("{} is called `{}` here; the turn says `{given}`", place.scope(), place.name);
+            let scope = place.scope();
+            let warning = match place.name.as_str() {
+                "" => format!("{scope} has no name in the file; the turn says `{given}`"),
+                name => format!("{scope} is called `{name}` in the file; the turn says `{given}`"),
+            };
             if !warnings.contains(&warning) {
                 warnings.push(warning);
             }
@@ -110,19 +121,40 @@ pub fn name_warnings(document: &Document, turn: &Turn, before: &Place, after: &P
     warnings
 }
 
-/// A memory without a title gets one of its first words that no other live entry of the section
-/// bears, unless that entry says the same.
-pub fn with_free_title(files: &Files, scope: &Scope, memory: Memory) -> Memory {
-    let mut memory = stored(&memory);
-    let section = files.section(scope);
-    // Room for the number within the longest title.
-    let title: String = memory.title.chars().take(TITLE_CHARS - 6).collect();
-    for number in 2.. {
-        let taken = section.live().find(|other| same_title(&other.title, &memory.title));
-        if taken.is_none_or(|other| says_the_same(&other.text, &memory.text)) {
-            break;
+/// A place that was first seen without a name takes the first name that a turn gives it.
+///
+/// # Errors
+///
+/// See [`DocumentError`].
+pub fn name_the_nameless(document: &mut Document, turn: &Turn) -> Result<(), DocumentError> {
+    for spot in [turn.location_before.as_ref(), turn.location_after.as_ref()].into_iter().flatten() {
+        let (Some(id), Some(name)) = (spot.id, spot.name.as_deref().map(str::trim)) else { continue };
+        let scope = Scope::Location(id);
+        let nameless = document.headings().any(|heading| heading.scope == scope && heading.name.is_empty());
+        if nameless && !name.is_empty() {
+            document.rename(&scope, name)?;
         }
-        memory.title = format!("{title} ({number})");
     }
-    memory
+    Ok(())
+}
+
+/// An arrival counts one visit; so does an episode's first turn at a place that lacks the episode.
+///
+/// # Errors
+///
+/// See [`DocumentError`].
+pub fn count_visits(
+    document: &mut Document,
+    before: &Place,
+    after: &Place,
+    episode: u64,
+) -> Result<(), DocumentError> {
+    let section = document.section(&before.scope()).unwrap_or_default();
+    if !section.episodes.contains(&episode) {
+        document.visit(&before.scope(), &before.name, episode)?;
+    }
+    if after.id != before.id {
+        document.visit(&after.scope(), &after.name, episode)?;
+    }
+    Ok(())
 }

@@ -121,7 +121,12 @@ impl TurnError {
             TurnError::Unexpected { field, .. } if field == "episode" => {
                 "send the number, or a label with one run of digits such as `ep_003`"
             }
-            TurnError::Unexpected { .. } => "numbers are sent as numbers, not as text",
+            TurnError::Unexpected { found, expected, .. }
+                if found.starts_with('"') && (*expected == ID || expected.starts_with("a whole number")) =>
+            {
+                "numbers are sent as numbers, not as text"
+            }
+            TurnError::Unexpected { .. } => "correct that field; nothing of this turn is recorded",
         }
     }
 }
@@ -159,8 +164,14 @@ impl Turn {
     ///
     /// See [`TurnError`].
     pub fn from_json(text: &str) -> Result<Turn, TurnError> {
-        let value: Value =
-            serde_json::from_str(text).map_err(|error| TurnError::NotJson(error.to_string()))?;
+        let value: Value = serde_json::from_str(text).map_err(|error| {
+            // The line of a text of one line says nothing, and would be taken for that of its file.
+            let problem = match text.trim_end().contains('\n') {
+                true => error.to_string(),
+                false => error.to_string().replace(" at line 1 column ", " at column "),
+            };
+            TurnError::NotJson(problem)
+        })?;
         Turn::from_value(&value)
     }
 
@@ -278,7 +289,8 @@ impl Fields<'_> {
                 Spot { id, name: name_of.filter(|_| id.is_some() || present("name").is_some()) }
             }
             Value::String(text) => {
-                if text.trim().bytes().all(|byte| byte.is_ascii_digit()) {
+                let digits = text.trim();
+                if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
                     return Err(unexpected(name, value, ID));
                 }
                 Spot { id: None, name: Some(text.clone()) }

@@ -13,7 +13,10 @@ use memchr::memmem;
 use serde_json::Value;
 
 use super::error::StoreError;
+use super::platform;
 use super::snapshot;
+use super::window::{WINDOW, Window};
+use crate::document::scan::Lines as _;
 
 /// The size at which a journal becomes the older part.
 const ROTATION_SIZE: u64 = 16 * 1024 * 1024;
@@ -21,7 +24,14 @@ const ROTATION_SIZE: u64 = 16 * 1024 * 1024;
 /// How much is read at first when looking for the last lines.
 const BLOCK_SIZE: usize = 64 * 1024;
 
+/// The two files of a journal, open; a missing one is `None`.
+pub(super) struct Parts {
+    pub(super) current: Option<File>,
+    pub(super) older: Option<File>,
+}
+
 /// The two files of a journal.
+#[derive(Debug)]
 pub(super) struct Journal {
     current: PathBuf,
     older: PathBuf,
@@ -38,6 +48,11 @@ impl Journal {
             next: folder.join("journal.jsonl.new"),
             rotation_size: ROTATION_SIZE,
         }
+    }
+
+    #[cfg(test)]
+    pub(super) fn with_rotation_size(folder: &Path, rotation_size: u64) -> Journal {
+        Journal { rotation_size, ..Journal::new(folder) }
     }
 
     /// Adds lines at the end, all or (but for a kill) none.
@@ -57,22 +72,99 @@ impl Journal {
     /// The last lines, at most that many, oldest first.
     pub(super) fn tail(&self, count: usize) -> Result<Vec<Value>, StoreError> {
         let mut newest_first = Vec::new();
-        let has_older = self.older.exists();
-        for path in [&self.current, &self.older] {
-            if let Some(file) = snapshot::open(path)? {
-                let skip_carried = has_older && *path == self.current;
-                read_backwards(file, |line| {
-                    if newest_first.len() < count {
-                        newest_first
-                            .extend(parse_line(line).filter(|line| !(skip_carried && is_carried(line))));
-                    }
-                    newest_first.len() < count
-                })
-                .map_err(StoreError::read(path))?;
-            }
+        let mut parts = self.parts()?;
+        if count > 0 {
+            self.visit_backwards(&mut parts, None, |line| {
+                newest_first.extend(parse_line(line));
+                newest_first.len() < count
+            })?;
         }
         newest_first.reverse();
         Ok(newest_first)
+    }
+
+    /// The last of the lines that are wanted, as they stand, oldest first. `end` is where the current
+    /// part ends for the caller.
+    pub(super) fn tail_text(
+        &self,
+        parts: &mut Parts,
+        end: Option<u64>,
+        count: usize,
+        mut wanted: impl FnMut(&str) -> bool,
+    ) -> Result<Vec<String>, StoreError> {
+        let mut newest_first: Vec<String> = Vec::new();
+        if count > 0 {
+            self.visit_backwards(parts, end, |line| {
+                let line = std::str::from_utf8(line).ok().filter(|line| wanted(line));
+                newest_first.extend(line.map(str::to_owned));
+                newest_first.len() < count
+            })?;
+        }
+        newest_first.reverse();
+        Ok(newest_first)
+    }
+
+    /// Shows all lines as they stand, oldest first; none is copied.
+    pub(super) fn visit(&self, mut visit: impl FnMut(&str)) -> Result<(), StoreError> {
+        let Parts { mut current, mut older } = self.parts()?;
+        let mark = carried_mark();
+        let skip_carried = older.is_some();
+        let files = [(&mut older, &self.older, false), (&mut current, &self.current, skip_carried)];
+        for (file, path, skip_carried) in files {
+            let Some(file) = file else { continue };
+            let mut window = Window::new(file, WINDOW);
+            while let Some((_, line)) = window.next_line().map_err(StoreError::read(path))? {
+                if !(skip_carried && is_carried_text(&mark, line))
+                    && let Ok(line) = std::str::from_utf8(line)
+                {
+                    visit(line);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Both parts, opened at one moment.
+    pub(super) fn parts(&self) -> Result<Parts, StoreError> {
+        let current = snapshot::open(&self.current)?;
+        let older = snapshot::open(&self.older)?;
+        // A rotation in between has made what we opened the older part.
+        let same = match (&current, &older) {
+            (Some(current), Some(older)) => {
+                let [current, older] = [current, older].map(File::metadata);
+                current.is_ok_and(|current| older.is_ok_and(|older| platform::is_same_file(&current, &older)))
+            }
+            _ => false,
+        };
+        Ok(Parts { current, older: older.filter(|_| !same) })
+    }
+
+    /// The path of the part that is written to.
+    pub(super) fn current_path(&self) -> &Path {
+        &self.current
+    }
+
+    /// Shows the lines from the last to the first, until told to stop.
+    fn visit_backwards(
+        &self,
+        parts: &mut Parts,
+        end: Option<u64>,
+        mut visit: impl FnMut(&[u8]) -> bool,
+    ) -> Result<(), StoreError> {
+        let mark = carried_mark();
+        let mut more = true;
+        let skip_carried = parts.older.is_some();
+        if let Some(file) = &mut parts.current {
+            read_backwards(file, end, |line| {
+                more = (skip_carried && is_carried_text(&mark, line)) || visit(line);
+                more
+            })
+            .map_err(StoreError::read(&self.current))?;
+        }
+        if let Some(file) = parts.older.as_mut().filter(|_| more) {
+            read_backwards(file, None, &mut visit).map_err(StoreError::read(&self.older))?;
+        }
+        Ok(())
     }
 
     /// All lines, oldest first.
@@ -209,10 +301,20 @@ fn is_carried(line: &Value) -> bool {
     line.get("carried") == Some(&Value::Bool(true))
 }
 
-/// Shows the lines from the last to the first, until told to stop. Reads blocks from the end, larger
-/// ones where a line is longer than a block.
-fn read_backwards(mut file: File, mut visit: impl FnMut(&[u8]) -> bool) -> io::Result<()> {
-    let mut position = file.seek(SeekFrom::End(0))?;
+/// What every carried line holds; others may hold it too.
+pub(super) fn carried_mark() -> memmem::Finder<'static> {
+    memmem::Finder::new(b"\"carried\"")
+}
+
+/// Whether a line is carried; parses only what may be.
+pub(super) fn is_carried_text(mark: &memmem::Finder<'_>, line: &[u8]) -> bool {
+    mark.find(line).is_some() && parse_line(line).is_some_and(|line| is_carried(&line))
+}
+
+/// Shows the lines from the last to the first, until told to stop. Reads blocks from the end (or where
+/// the file ends for the caller), larger ones where a line is longer than a block.
+fn read_backwards(file: &mut File, end: Option<u64>, mut visit: impl FnMut(&[u8]) -> bool) -> io::Result<()> {
+    let mut position = end.map_or_else(|| file.seek(SeekFrom::End(0)), Ok)?;
     let mut block_size = BLOCK_SIZE;
     // The beginning of the file's unread end, up to its first newline: perhaps half a line.
     let mut half = Vec::new();
@@ -249,7 +351,7 @@ mod tests {
     use super::*;
 
     fn small(folder: &Path, rotation_size: u64) -> Journal {
-        Journal { rotation_size, ..Journal::new(folder) }
+        Journal::with_rotation_size(folder, rotation_size)
     }
 
     fn ids(lines: &[Value]) -> Vec<u64> {

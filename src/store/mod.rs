@@ -18,6 +18,8 @@
 
 mod backups;
 mod error;
+mod follow;
+mod generated;
 mod journal;
 mod lock;
 mod path;
@@ -37,6 +39,8 @@ use serde_json::Value;
 
 pub use backups::Backup;
 pub use error::{ErrorKind, StoreError};
+pub use follow::Follower;
+pub use generated::write_generated;
 pub use journal::Lines;
 pub use sidecar::Sidecar;
 pub use state::State;

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::backups;
 use super::error::StoreError;
+use super::follow::Follower;
 use super::journal::{Journal, Lines};
 use super::snapshot;
 use super::state::{self, State};
@@ -50,6 +51,22 @@ impl Sidecar {
     /// All lines of the journal that are still kept, oldest first.
     pub fn journal_lines(&self) -> Result<Lines, StoreError> {
         self.journal().lines()
+    }
+
+    /// Shows all lines of the journal that are still kept, oldest first, as they stand and without
+    /// copying: for a reader who wants little of each. Some may be no JSON objects.
+    pub fn visit_journal(&self, visit: impl FnMut(&str)) -> Result<(), StoreError> {
+        self.journal().visit(visit)
+    }
+
+    /// The last of the journal's lines that are wanted, at most that many, as they stand, oldest
+    /// first; and what tells of those still to come. Reads from the end and no further than it must.
+    pub fn follow_journal(
+        &self,
+        count: usize,
+        wanted: impl FnMut(&str) -> bool,
+    ) -> Result<(Vec<String>, Follower), StoreError> {
+        Follower::start(self.journal(), count, wanted)
     }
 
     /// Lines with `"outcome":"queued"` which no later line `"resolves"` by their `"id"`, oldest first.

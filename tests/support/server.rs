@@ -145,6 +145,11 @@ impl Server {
         format!("http://{}/v1", self.address)
     }
 
+    /// The address alone.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
     /// The requests that came so far.
     pub fn requests(&self) -> Vec<Request> {
         self.shared.requests.lock().unwrap().clone()

@@ -4,12 +4,14 @@ use serde_json::json;
 
 use crate::cli::Cli;
 use crate::cli::commands::memory_args::{JsonFields, MemoryArgs};
-use crate::cli::commands::{resolve_scope, scope_label};
+use crate::cli::commands::{raised, resolve_scope, scope_label, warn_of_secrets};
 use crate::cli::failure::Failure;
 use crate::document::stored;
 use crate::memory::{Memory, Moment, Scope, same_title};
+use crate::recall::RecallError;
 use crate::record::apply::{Fate, store_memory};
 use crate::record::files::Files;
+use crate::store::Store;
 
 /// Add a memory that you worded yourself
 #[derive(Debug, clap::Args)]
@@ -17,16 +19,21 @@ use crate::record::files::Files;
 Without --text, a JSON object is read from stdin, with the flags' names as fields.
 
 Examples:
-  memories add 23 --category DANGER --title 'Trap door shuts behind you' --text 'Leave it open from below.'
-  memories add npc:troll --name 'The Troll' --text 'Accepts gifts and attacks all the same.' --importance 900
-  memories add world --category EVENT --title 'The dam opened' --text 'The reservoir is empty.' --episode 2 --turn 81
+  memories add 23 --text 'Dark without a lamp.'
+  memories add 23 --category DANGER --title 'Trap door shuts' \\
+      --text 'It shuts behind you and is barred from above.' --core
+  memories add npc:troll --name 'The Troll' --importance 900 \\
+      --text 'Accepts gifts and attacks all the same.'
+  memories add world --category EVENT --title 'The dam opened' \\
+      --text 'The reservoir is empty.' --episode 2 --turn 81
   echo '{\"text\": \"Dark without a lamp.\", \"importance\": 700}' | memories add 24
 
-Answer: one line, or with --json {version, outcome, scope, title}. A text that another entry has already is not
-stored twice: the outcome is `duplicate`, with that entry's title.")]
+Answer: one line, or with --json {version, outcome, scope, title, raised_to}.
+A text that another entry has already is not stored twice: the outcome is
+`duplicate`, with that entry's title.")]
 pub struct AddArgs {
     /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or the name of a known place
-    #[arg(value_name = "SCOPE")]
+    #[arg(value_name = "SCOPE", allow_negative_numbers = true)]
     scope: String,
     #[command(flatten)]
     memory: MemoryArgs,
@@ -35,18 +42,19 @@ pub struct AddArgs {
     name: Option<String>,
 }
 
-pub(in crate::cli) fn run(cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
+pub(in crate::cli) fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
     let store = cli.store()?;
-    let scope = resolve_scope(&store, &args.scope)?;
+    let scope = find_scope(&store, &args.scope)?;
     let name = args.name.unwrap_or_default();
     let memory = match args.memory.text {
         Some(_) => args.memory.into_memory()?,
         None if cli.ui.stdin_is_terminal() => {
             return Err(Failure::usage("no text given").hint("use --text, or send a JSON object on stdin"));
         }
-        None => memory_from_json(&cli.ui.read_stdin()?)?,
+        None => memory_from_json(&cli.read_input("a memory")?)?,
     };
     let memory = stored(&memory);
+    warn_of_secrets(&mut cli, &memory);
     let mut warnings = Vec::new();
     let update = store.update(|text, sidecar| {
         let mut files = Files::open(text, sidecar)?;
@@ -58,25 +66,36 @@ pub(in crate::cli) fn run(cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
             "version": 1, "id": cli.settings.fresh_id(), "time": cli.settings.now, "outcome": applied.outcome,
             "command": "add", "memories": [applied],
         });
-        Ok::<_, Failure>(files.into_change(applied)?.with_journal_line(line))
+        let called = files.section(&scope).name;
+        Ok::<_, Failure>(files.into_change((applied, called))?.with_journal_line(line))
     })?;
     for warning in warnings.into_iter().chain(update.warnings.iter().map(ToString::to_string)) {
         cli.ui.warning(&warning);
     }
-    let applied = update.value;
+    let (applied, called) = update.value;
     if cli.ui.json {
         cli.ui.json_line(&json!({
             "version": 1, "outcome": applied.outcome, "scope": applied.scope, "title": applied.title,
+            "raised_to": applied.raised_to,
         }))?;
         return Ok(0);
     }
-    let place = scope_label(&scope, &name);
+    let place = scope_label(&scope, &called);
     let what = match applied.outcome {
         Fate::Stored | Fate::Revised => "stored",
         Fate::Duplicate => "duplicate of",
     };
-    cli.ui.data(&format!("{what} \"{}\" in {place}\n", applied.title))?;
+    cli.ui.data(&format!("{what} \"{}\" in {place}{}\n", applied.title, raised(&applied)))?;
     Ok(0)
+}
+
+/// The scope that a person named; a name alone makes no new place.
+fn find_scope(store: &Store, name: &str) -> Result<Scope, Failure> {
+    resolve_scope(store, name).map_err(|failure| {
+        let is_new = failure.cause.downcast_ref::<RecallError>();
+        let is_new = is_new.is_some_and(|error| matches!(error, RecallError::UnknownName { .. }));
+        if is_new { failure.hint("a new place wants its id: `memories add 23 --name NAME`") } else { failure }
+    })
 }
 
 /// A title is an address: it is never given twice, unless for the same text.

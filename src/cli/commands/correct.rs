@@ -28,12 +28,16 @@ pub struct CorrectionArgs {
 /// Help on JSON, for the end of each correction's help.
 pub const JSON_HELP: &str = "\
 Without arguments, JSON is read from stdin: one object or a list, all or nothing:
-  {\"command\": \"supersede\", \"scope\": \"23\", \"titles\": [\"old\"], \"title\": \"new\", \"text\": \"…\", \"category\": \"NOTE\"}
+  {\"command\": \"supersede\", \"scope\": \"23\", \"titles\": [\"old title\"],
+   \"title\": \"new title\", \"text\": \"…\", \"category\": \"NOTE\"}
   {\"command\": \"invalidate\", \"scope\": \"23\", \"titles\": [\"…\"], \"reason\": \"…\"}
-  {\"command\": \"mark\", \"scope\": \"23\", \"title\": \"…\", \"status\": \"active\", \"importance\": 900, \"persistence\": \"core\"}
-  {\"command\": \"forget\", \"scope\": \"23\", \"title\": \"…\"}    {\"command\": \"rename\", \"scope\": \"23\", \"name\": \"…\"}
+  {\"command\": \"mark\", \"scope\": \"23\", \"title\": \"…\", \"status\": \"active\",
+   \"importance\": 900, \"persistence\": \"core\"}
+  {\"command\": \"forget\", \"scope\": \"23\", \"title\": \"…\"}
+  {\"command\": \"rename\", \"scope\": \"23\", \"name\": \"…\"}
 
-Answer: a line for each title, or with --json {version, changed, results: [{outcome, scope, title}]}.";
+Answer: a line for each title, or with --json
+{version, changed, results: [{outcome, scope, title}]}.";
 
 impl From<CorrectionError> for Failure {
     fn from(error: CorrectionError) -> Failure {
@@ -72,7 +76,7 @@ pub fn run(
                 "`memories {command} --help` shows examples; many at once come as JSON on stdin"
             )));
         }
-        None => from_json(&store, command, &cli.ui.read_stdin()?)?,
+        None => from_json(&store, command, &cli.read_input("a list of corrections")?)?,
     };
     check_consistent(&corrections)?;
     let results = if args.dry_run {

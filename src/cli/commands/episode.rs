@@ -12,11 +12,16 @@ use crate::store::Change;
 
 /// Start the next episode, or show the running one
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    after_help = "\
 Examples:
-  memories episode start        before each new game; prints the number
-  memories episode start 7      with a number of your own, or a label such as `ep_007`
-  memories episode show --json  {version, episode, ephemeral_ended}")]
+  memories episode start      before each new game; prints the number
+  memories episode start 7    with a number of your own, or a label such as `ep_007`
+  memories episode show
+
+With --json: {version, episode, ephemeral_ended}.",
+    arg_required_else_help = false
+)]
 pub struct EpisodeArgs {
     #[command(subcommand)]
     action: EpisodeAction,
@@ -27,7 +32,7 @@ enum EpisodeAction {
     /// Start the next episode
     Start {
         /// Its number, or a label with one run of digits [default: one more than the running one]
-        #[arg(value_name = "EPISODE")]
+        #[arg(value_name = "EPISODE", allow_negative_numbers = true)]
         episode: Option<String>,
     },
     /// Show the running episode

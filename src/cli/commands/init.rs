@@ -15,11 +15,14 @@ pub const EXAMPLE: &str = include_str!("../../../Memories.md.example");
 /// Write a memory file that explains itself, and settings with every key commented
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Files that are there already stay as they are. Nothing needs `init`: the first `record` makes the memory file.
+Files that are there already stay as they are. Nothing needs `init`: the first
+`record` makes the memory file.
 
 Examples:
   memories init
-  memories init --json       {version, written: [PATH], kept: [PATH]}")]
+  memories init --json
+
+With --json: {version, written: [PATH], kept: [PATH]}.")]
 pub struct InitArgs {}
 
 pub(in crate::cli) fn run(cli: Cli<'_>, args: InitArgs) -> Result<u8, Failure> {

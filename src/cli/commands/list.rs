@@ -13,7 +13,10 @@ use crate::memory::Scope;
 #[command(after_help = "\
 Examples:
   memories list
-  memories list --json       {version, file, sections: [{scope, name, visits, episodes, memories, superseded, tried}]}")]
+  memories list --json
+
+With --json: {version, file, sections: [{scope, name, visits, episodes,
+memories, superseded, tried}]}.")]
 pub struct ListArgs {}
 
 pub(in crate::cli) fn run(cli: Cli<'_>, args: ListArgs) -> Result<u8, Failure> {

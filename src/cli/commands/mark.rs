@@ -8,13 +8,13 @@ use crate::memory::{Persistence, Status};
 use crate::record::correct::{Correction, Marks};
 use crate::record::turn::clamp_importance;
 
-/// Set a memory's status, importance or persistence; `--status active` confirms or revives
+/// Set a memory's status, importance or persistence
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("\
 Examples:
   memories mark 23 'Trophy case may score' --status active
   memories mark 23 'Troll attacks after gifts' --importance 900 --persistence core
-  memories mark 23 'Door stands open' --persistence permanent       an ephemeral memory is to last
+  memories mark 23 'Door stands open' --persistence permanent    it is to last
 
 {JSON_HELP}"))]
 pub struct MarkArgs {
@@ -24,7 +24,7 @@ pub struct MarkArgs {
     /// The exact title
     #[arg(value_name = "TITLE")]
     title: Option<String>,
-    /// `active`, `tentative` or `superseded`
+    /// `active` (confirms or revives), `tentative` or `superseded`
     #[arg(long, value_name = "STATUS", value_parser = parse_status)]
     status: Option<Status>,
     /// 1 to 1000

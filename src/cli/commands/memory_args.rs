@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::cli::args::{parse_count, parse_importance};
 use crate::cli::failure::Failure;
 use crate::document::fields::is_date;
 use crate::memory::{Category, Memory, Persistence, Span, Status};
@@ -20,7 +21,7 @@ pub struct MemoryArgs {
     #[arg(long, value_name = "CATEGORY", requires = "text")]
     category: Option<Category>,
     /// How important it is, 1 to 1000 [default: 500]
-    #[arg(long, value_name = "N", requires = "text", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", requires = "text", allow_negative_numbers = true, value_parser = parse_importance)]
     importance: Option<f64>,
     /// Always show it first
     #[arg(long, requires = "text")]
@@ -35,7 +36,7 @@ pub struct MemoryArgs {
     #[arg(long, value_name = "EPISODE", requires = "text")]
     episode: Option<String>,
     /// Turn in which it was learned
-    #[arg(long, value_name = "N", requires = "text")]
+    #[arg(long, value_name = "N", requires = "text", allow_negative_numbers = true, value_parser = parse_count::<u64>)]
     turn: Option<u64>,
     /// A tag such as `troll` or `about:jordan`; repeatable
     #[arg(long = "tag", value_name = "TAG", requires = "text")]

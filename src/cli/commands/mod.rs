@@ -2,19 +2,26 @@
 
 pub mod add;
 pub mod check;
+pub mod completions;
 mod correct;
+pub mod diff;
 pub mod episode;
+pub mod fmt;
 pub mod forget;
 pub mod init;
 pub mod invalidate;
 pub mod list;
+pub mod log;
+pub mod man;
 pub mod mark;
 mod memory_args;
 pub mod recall;
 pub mod record;
 pub mod rename;
 pub mod restore;
+pub mod retry;
 pub mod show;
+pub mod stats;
 pub mod supersede;
 pub mod tried;
 
@@ -22,6 +29,8 @@ use crate::cli::Cli;
 use crate::cli::failure::Failure;
 use crate::memory::{Memory, Scope, ScopeName};
 use crate::recall::read_scopes;
+use crate::record::apply::Applied;
+use crate::secrets::mask;
 use crate::store::Store;
 
 impl Cli<'_> {
@@ -29,6 +38,32 @@ impl Cli<'_> {
     fn store(&self) -> Result<Store, Failure> {
         Ok(Store::open(&self.settings.file, self.settings.lock_timeout)?)
     }
+
+    /// All of stdin, which must hold something; `what` says what was expected.
+    fn read_input(&mut self, what: &str) -> Result<String, Failure> {
+        let text = String::from_utf8(self.read_bytes()?).map_err(|error| {
+            let problem = format!("stdin is not UTF-8: byte {}", error.utf8_error().valid_up_to() + 1);
+            Failure::user(anyhow::Error::msg(problem)).hint(format!("send {what} as JSON in UTF-8"))
+        })?;
+        if text.trim().is_empty() {
+            let failure = Failure::user(anyhow::anyhow!("stdin is empty"));
+            return Err(failure.hint(format!("send {what} as a JSON object, or use flags; see `--help`")));
+        }
+        Ok(text)
+    }
+
+    fn read_bytes(&mut self) -> Result<Vec<u8>, Failure> {
+        let bytes = self.ui.read_stdin();
+        bytes.map_err(|error| Failure::user(anyhow::Error::from(error).context("cannot read stdin")))
+    }
+}
+
+/// The whole text of a file that must be there.
+fn read_existing(store: &Store) -> Result<String, Failure> {
+    store.read()?.ok_or_else(|| {
+        let failure = Failure::user(anyhow::anyhow!("there is no `{}`", store.path().display()));
+        failure.hint("`memories init` makes one, and so does the first `memories record`")
+    })
 }
 
 /// The scopes that a person named.
@@ -44,6 +79,11 @@ fn resolve_scope(store: &Store, name: &str) -> Result<Scope, Failure> {
     }
 }
 
+/// What a duplicate did to its twin.
+fn raised(applied: &Applied) -> String {
+    applied.raised_to.map(|importance| format!(", importance raised to {importance}")).unwrap_or_default()
+}
+
 /// A number with its noun.
 fn counted(count: u64, one: &str, many: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
@@ -52,6 +92,15 @@ fn counted(count: u64, one: &str, many: &str) -> String {
 /// How a place or another scope is called in a report: `Living Room (location:23)`.
 fn scope_label(scope: &Scope, name: &str) -> String {
     if name.is_empty() { scope.to_string() } else { format!("{name} ({scope})") }
+}
+
+/// Warns where a memory that a person worded holds what looks like a secret; it is stored all the same.
+fn warn_of_secrets(cli: &mut Cli<'_>, memory: &Memory) {
+    let texts = [Some(&memory.title), Some(&memory.text), memory.context.as_ref()];
+    for masked in texts.into_iter().flatten().filter_map(|text| mask(text)) {
+        let kinds = masked.kinds.join(", ");
+        cli.ui.warning(&format!("this looks like a secret and is stored as you wrote it: {kinds}"));
+    }
 }
 
 /// A memory as an object of JSON answers.

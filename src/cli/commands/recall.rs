@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::cli::Cli;
+use crate::cli::args::parse_count;
 use crate::cli::commands::{memory_json, parse_scopes};
 use crate::cli::failure::Failure;
 use crate::recall::budget::estimate_tokens;
@@ -12,17 +13,21 @@ use crate::recall::{Format, Limits, View, choose, read_scopes, render};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  memories recall 23                      one place, by the engine's id
-  memories recall \"Living Room\"           by a name that only one place has
-  memories recall 23 npc:troll world      several scopes in one budget
-  memories recall 23 --all                everything that is live
-  memories recall 23 --json               {version, tokens, text, scopes: [{scope, name, visits, memories, tried, …}]}")]
+  memories recall 23                    one place, by the engine's id
+  memories recall 'Living Room'         by a name that only one place has
+  memories recall 23 npc:troll world    several scopes in one budget
+  memories recall 23 --all              everything that is live
+  memories recall 23 --json
+
+With --json: {version, tokens, text, scopes: [{scope, name, visits, episodes,
+memories, tried, memories_left_out, tried_left_out}]}.")]
 pub struct RecallArgs {
     /// Ids, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or names of places
-    #[arg(required = true, value_name = "SCOPE")]
+    #[arg(required = true, value_name = "SCOPE", allow_negative_numbers = true)]
     scopes: Vec<String>,
     /// Tokens of the whole answer, estimated on the safe side
-    #[arg(long, value_name = "N", conflicts_with = "all")]
+    #[arg(long, value_name = "N", conflicts_with = "all", allow_negative_numbers = true)]
+    #[arg(value_parser = parse_count::<usize>)]
     max_tokens: Option<usize>,
     /// Show everything that is live, whatever it costs
     #[arg(long)]

@@ -7,8 +7,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
 use crate::cli::Cli;
+use crate::cli::args::{parse_count, parse_importance, parse_integer};
 use crate::cli::commands::memory_args::episode_number;
-use crate::cli::commands::{counted, scope_label};
+use crate::cli::commands::{counted, raised, scope_label};
 use crate::cli::failure::{Failure, Kind};
 use crate::document::Document;
 use crate::llm;
@@ -24,15 +25,23 @@ use crate::store::Store;
 Without --action and --turns, one turn is read from stdin as a JSON object.
 
 Examples:
-  memories record --location 64 --action 'take mailbox' --response 'It is securely anchored.'
-  memories record --location '23:Living Room' --location-after '34:Kitchen' --action west --response 'Kitchen …'
-  memories record --location 23 --action 'take lamp' --response Taken. --score-before 0 --score-after 5 \\
-      --inventory-after 'brass lantern' --remember 'The lamp lights dark places' --remember-importance 800
-  echo '{\"action\": \"look\", \"response\": \"A field.\", \"location\": 64}' | memories record --json
+  memories record --location 64 --action 'take mailbox' --response 'No.'
+  memories record --location '23:Living Room' --location-after '34:Kitchen' \\
+      --action west --response 'Kitchen. A table stands here.'
+  memories record --location 23 --action 'take lamp' --response Taken. \\
+      --score-before 0 --score-after 5 --inventory-after 'brass lantern' \\
+      --remember 'The lamp lights dark places' --remember-importance 800
+  echo '{\"action\": \"look\", \"response\": \"A field.\", \"location\": 64}' |
+      memories record
   memories record --turns turns.jsonl
 
-Answer: one line, or with --json {version, outcome, episode, turn, place, visits, triggers, memories, …}.
-Outcomes: stored, revised, duplicate, declined, tried, not_significant, queued (the model failed; the turn waits).")]
+Answer: one line, or with --json {version, outcome, episode, turn, place,
+visits, triggers, memories, invalidated, tried, reasoning, model, warnings}.
+Outcomes: stored, revised, duplicate, declined, tried, not_significant, and
+queued (the model failed; the turn waits).
+With --turns and --json: {version, file, turns, outcomes, failed: [{line,
+error}], places, memories, tried}. A line that is refused leaves the others
+alone; the exit code is then 4.")]
 pub struct RecordArgs {
     /// Read many turns from a file, one JSON object a line; `-` is stdin
     #[arg(long, value_name = "FILE", conflicts_with_all = ["action", "response"])]
@@ -44,22 +53,22 @@ pub struct RecordArgs {
     #[arg(long, value_name = "TEXT", requires = "action")]
     response: Option<String>,
     /// Where: an id, `id:name`, or a name that one place has
-    #[arg(long, value_name = "PLACE")]
+    #[arg(long, value_name = "PLACE", allow_negative_numbers = true)]
     location: Option<String>,
     /// Where it led, if elsewhere
-    #[arg(long, value_name = "PLACE")]
+    #[arg(long, value_name = "PLACE", allow_negative_numbers = true)]
     location_after: Option<String>,
     /// Score before
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_integer)]
     score_before: Option<i64>,
     /// Score after
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_integer)]
     score_after: Option<i64>,
     /// Move counter before
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_integer)]
     moves_before: Option<i64>,
     /// Move counter after
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_integer)]
     moves_after: Option<i64>,
     /// What was carried before, separated by commas
     #[arg(long, value_name = "ITEMS", value_delimiter = ',')]
@@ -80,13 +89,14 @@ pub struct RecordArgs {
     #[arg(long, value_name = "EPISODE")]
     episode: Option<String>,
     /// Number of the turn [default: one more than the last]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count::<u64>)]
     turn: Option<u64>,
     /// Keep this as worded, without a model
     #[arg(long, value_name = "TEXT")]
     remember: Option<String>,
     /// How important it is, 1 to 1000 [default: 500]
     #[arg(long, value_name = "N", allow_negative_numbers = true, requires = "remember")]
+    #[arg(value_parser = parse_importance)]
     remember_importance: Option<f64>,
     /// What kind of memory it is [default: NOTE]
     #[arg(long, value_name = "CATEGORY", requires = "remember")]
@@ -97,8 +107,9 @@ pub struct RecordArgs {
     /// Give a place known by name alone the next free id
     #[arg(long)]
     new_place: bool,
-    /// Which model: auto, openai, command, replay, or offline for the built-in rules
-    #[arg(long, value_name = "PROVIDER")]
+    /// Which model: auto, openai, anthropic, ollama, command, replay, or offline for the
+    /// built-in rules
+    #[arg(long, value_name = "PROVIDER", value_parser = parse_provider)]
     provider: Option<llm::Provider>,
     /// The model's name
     #[arg(long, value_name = "NAME")]
@@ -106,6 +117,14 @@ pub struct RecordArgs {
     /// Exit with 3 when the model fails; the turn is written and queued all the same
     #[arg(long)]
     strict: bool,
+}
+
+/// A provider by its name; the error says which there are.
+fn parse_provider(text: &str) -> Result<llm::Provider, String> {
+    text.parse().map_err(|error| match error {
+        llm::ModelError::Settings { problem, hint } => format!("{problem}: {hint}"),
+        other => other.to_string(),
+    })
 }
 
 pub(in crate::cli) fn run(mut cli: Cli<'_>, args: RecordArgs) -> Result<u8, Failure> {
@@ -155,7 +174,7 @@ fn turn_from_stdin(cli: &mut Cli<'_>) -> Result<Turn, Failure> {
             failure.hint("use --action, --response and --location, --turns FILE, or send JSON on stdin")
         );
     }
-    Ok(Turn::from_json(&cli.ui.read_stdin()?)?)
+    Ok(Turn::from_json(&cli.read_input("a turn")?)?)
 }
 
 fn turn_from_flags(args: RecordArgs) -> Result<Turn, Failure> {
@@ -226,8 +245,10 @@ fn tell(cli: &mut Cli<'_>, report: &Report) -> Result<(), Failure> {
         cli.ui.warning(&format!("{error}; the turn is queued"));
     }
     if cli.ui.json {
-        let mut value = json!(report);
-        value["version"] = json!(1);
+        let mut value = json!({"version": 1});
+        if let (Some(value), serde_json::Value::Object(report)) = (value.as_object_mut(), json!(report)) {
+            value.extend(report);
+        }
         cli.ui.json_line(&value)?;
     } else {
         cli.ui.data(&format!("{}\n", one_line(report)))?;
@@ -247,7 +268,7 @@ fn one_line(report: &Report) -> String {
         parts.push(match applied.outcome {
             Fate::Stored => format!("stored \"{title}\" in {scope}"),
             Fate::Revised => format!("revised \"{title}\" in {scope}"),
-            Fate::Duplicate => format!("duplicate of \"{title}\" in {scope}"),
+            Fate::Duplicate => format!("duplicate of \"{title}\" in {scope}{}", raised(applied)),
         });
         parts.extend(applied.superseded.iter().map(|title| format!("superseded \"{title}\"")));
     }
@@ -272,15 +293,18 @@ fn one_line(report: &Report) -> String {
     format!("{}{triggers}", parts.join(", "))
 }
 
-fn read_turns(cli: &mut Cli<'_>, file: &Path) -> Result<String, Failure> {
+fn read_turns(cli: &mut Cli<'_>, file: &Path) -> Result<Vec<u8>, Failure> {
     if file == Path::new("-") {
-        return Ok(cli.ui.read_stdin()?);
+        return cli.read_bytes();
     }
-    std::fs::read_to_string(file).map_err(|error| {
+    std::fs::read(file).map_err(|error| {
         Failure::user(anyhow::Error::from(error).context(format!("cannot read `{}`", file.display())))
             .hint("--turns takes a file with one JSON object a line")
     })
 }
+
+/// Most warnings that are shown after many turns.
+const MOST_WARNINGS: usize = 10;
 
 /// What came of many turns.
 #[derive(Default)]
@@ -288,34 +312,41 @@ struct Tally {
     outcomes: BTreeMap<&'static str, u64>,
     failed_lines: Vec<(usize, String)>,
     warnings: Vec<String>,
-    model_failed: bool,
+    model_errors: BTreeMap<String, u64>,
 }
 
-fn record_many(cli: Cli<'_>, recorder: &Recorder<'_>, text: &str, strict: bool) -> Result<u8, Failure> {
-    let lines: Vec<(usize, &str)> = text
-        .lines()
+fn record_many(cli: Cli<'_>, recorder: &Recorder<'_>, text: &[u8], strict: bool) -> Result<u8, Failure> {
+    let lines: Vec<(usize, &[u8])> = text
+        .split(|&byte| byte == b'\n')
         .enumerate()
         .map(|(at, line)| (at + 1, line))
-        .filter(|(_, line)| !line.trim().is_empty())
+        .filter(|(_, line)| !line.trim_ascii().is_empty())
         .collect();
     let bar = progress_bar(&cli, lines.len() as u64);
     let mut tally = Tally::default();
     for (number, line) in &lines {
-        let turn = Turn::from_json(line).map_err(|error: TurnError| error.to_string());
+        let turn = std::str::from_utf8(line).map_err(|_| "not UTF-8".to_owned());
+        let turn = turn.and_then(|line| Turn::from_json(line).map_err(|error: TurnError| error.to_string()));
         let report = match turn {
             Err(problem) => Err(problem),
             Ok(turn) => match recorder.record(turn, &cli.settings.now, &cli.settings.fresh_id()) {
                 Ok(report) => Ok(report),
                 // What concerns one turn leaves the others alone; a store that fails concerns all.
                 Err(error @ (RecordError::Place(_) | RecordError::Document(_))) => Err(error.to_string()),
-                Err(RecordError::Store(error)) => return Err(error.into()),
+                Err(RecordError::Store(error)) => {
+                    bar.finish_and_clear();
+                    let failure = Failure::from(error);
+                    return Err(failure.hint(format!("the turns before line {number} are recorded")));
+                }
             },
         };
         match report {
             Err(problem) => tally.failed_lines.push((*number, problem)),
             Ok(report) => {
                 *tally.outcomes.entry(report.outcome.name()).or_default() += 1;
-                tally.model_failed |= report.model.as_ref().is_some_and(|model| model.error.is_some());
+                if let Some(error) = report.model.as_ref().and_then(|model| model.error.clone()) {
+                    *tally.model_errors.entry(error).or_default() += 1;
+                }
                 tally
                     .warnings
                     .extend(report.warnings.iter().map(|warning| format!("line {number}: {warning}")));
@@ -326,18 +357,19 @@ fn record_many(cli: Cli<'_>, recorder: &Recorder<'_>, text: &str, strict: bool) 
     }
     bar.finish_and_clear();
     tell_tally(cli, recorder.store, lines.len(), &tally)?;
-    Ok(match (tally.failed_lines.is_empty(), strict && tally.model_failed) {
+    Ok(match (tally.failed_lines.is_empty(), strict && !tally.model_errors.is_empty()) {
         (false, _) => Kind::User.exit_code(),
         (true, true) => Kind::TryAgain.exit_code(),
         (true, false) => 0,
     })
 }
 
-fn progress_bar(cli: &Cli<'_>, length: u64) -> ProgressBar {
+/// A bar for what takes long, where a person would see it.
+pub(super) fn progress_bar(cli: &Cli<'_>, length: u64) -> ProgressBar {
     if !cli.ui.shows_progress() {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template("recording {wide_bar} {pos}/{len} turns, {eta} left");
+    let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} turns, {eta} left");
     ProgressBar::new(length).with_style(style.expect("the template is well formed"))
 }
 
@@ -358,8 +390,18 @@ fn tell_tally(cli: Cli<'_>, store: &Store, turns: usize, tally: &Tally) -> Resul
     for (line, problem) in &tally.failed_lines {
         cli.ui.error(&format!("line {line}: {problem}"));
     }
-    for warning in &tally.warnings {
-        cli.ui.detail(warning);
+    for (error, count) in &tally.model_errors {
+        let turns = counted(*count, "turn is", "turns are");
+        cli.ui.warning(&format!("{error}; {turns} queued"));
+    }
+    for warning in tally.warnings.iter().take(MOST_WARNINGS) {
+        cli.ui.warning(warning);
+    }
+    if let Some(more) = tally.warnings.len().checked_sub(MOST_WARNINGS).filter(|more| *more > 0) {
+        cli.ui.warning(&format!(
+            "{} more like these; the journal has them all",
+            counted(more as u64, "warning", "warnings")
+        ));
     }
     let path = store.path().display().to_string();
     if cli.ui.json {
@@ -377,20 +419,21 @@ fn tell_tally(cli: Cli<'_>, store: &Store, turns: usize, tally: &Tally) -> Resul
     let outcomes: Vec<String> =
         tally.outcomes.iter().map(|(name, count)| format!("{count} {name}")).collect();
     let recorded = turns - tally.failed_lines.len();
+    let outcomes = if outcomes.is_empty() { String::new() } else { format!(": {}", outcomes.join(", ")) };
     cli.ui.data(&format!(
-        "{} recorded: {}\n{path} now knows {}: {}, {}\n",
+        "{} recorded{outcomes}\n{path} now knows {}: {}, {}\n",
         counted(recorded as u64, "turn", "turns"),
-        outcomes.join(", "),
         counted(places, "place", "places"),
         counted(memories, "memory", "memories"),
         counted(tries, "tried action", "tried actions"),
     ))?;
     if !tally.failed_lines.is_empty() {
-        cli.ui.hint("the other lines are recorded; mend these and record them alone");
+        cli.ui.hint("mend these lines and record them alone; the others are recorded");
     }
     if let Some((Scope::Location(id), name, ..)) = sections.iter().max_by_key(|(_, _, memories, _)| *memories)
     {
-        cli.ui.hint(&format!("try `memories recall {id}` for what is known of {name}"));
+        let place = if name.is_empty() { "that place" } else { name };
+        cli.ui.hint(&format!("try `memories recall {id}` for what is known of {place}"));
     }
     Ok(())
 }

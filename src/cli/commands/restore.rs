@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::cli::Cli;
+use crate::cli::args::parse_count;
 use crate::cli::commands::counted;
 use crate::cli::failure::Failure;
 use crate::store::{Backup, Change, Store};
@@ -10,16 +11,20 @@ use crate::store::{Backup, Change, Store};
 /// Go back to the state before the last write, or to an earlier one
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The last ten states are kept. A restore is a write like any other: another `restore` takes it back.
+The last ten states are kept. A restore is a write like any other: another
+`restore` takes it back.
 
 Examples:
-  memories restore              the state before the last write
-  memories restore --list       the states there are, the newest first
-  memories restore 41           one of them, by its number
-  memories restore --json       {version, restored, file}; with --list {version, backups: [{number, modified, bytes}]}")]
+  memories restore           the state before the last write
+  memories restore --list    the states there are, the newest first
+  memories restore 41        one of them, by its number
+
+With --json: {version, restored, file, changed}, and for --list {version,
+backups: [{number, modified, bytes}]}.")]
 pub struct RestoreArgs {
     /// Number of the state, as `--list` shows it
-    #[arg(value_name = "N", conflicts_with = "list")]
+    #[arg(value_name = "N", conflicts_with = "list", allow_negative_numbers = true)]
+    #[arg(value_parser = parse_count::<u64>)]
     number: Option<u64>,
     /// Show the states there are
     #[arg(long)]
@@ -44,7 +49,7 @@ pub(in crate::cli) fn run(cli: Cli<'_>, args: RestoreArgs) -> Result<u8, Failure
         let numbers: Vec<String> = backups.iter().map(|backup| backup.number.to_string()).collect();
         let problem = format!("there is no state {number}");
         return Err(
-            Failure::user(anyhow::Error::msg(problem)).hint(format!("there are {}", numbers.join(", ")))
+            Failure::user(anyhow::Error::msg(problem)).hint(format!("choose one of {}", numbers.join(", ")))
         );
     }
     let written = restore(&cli, &store, number)?;

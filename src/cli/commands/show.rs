@@ -13,10 +13,12 @@ use crate::recall::read_scopes;
 #[command(after_help = "\
 Examples:
   memories show 23
-  memories show 'Living Room' --json     {version, scope, name, visits, episodes, memories, tried}")]
+  memories show 'Living Room' --json
+
+With --json: {version, scope, name, visits, episodes, memories, tried}.")]
 pub struct ShowArgs {
     /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or a place's name
-    #[arg(value_name = "SCOPE")]
+    #[arg(value_name = "SCOPE", allow_negative_numbers = true)]
     scope: String,
 }
 

@@ -6,15 +6,15 @@ use crate::cli::commands::memory_args::MemoryArgs;
 use crate::cli::failure::Failure;
 use crate::record::correct::Correction;
 
-/// Put a better memory in the place of others: the old ones are struck, the new one stored
+/// Put a better memory in the place of others, which are struck
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("\
-A new title of an old one's name is a revision of it. Titles are exact.
+The new title may be the old one: that is a revision. Titles are exact.
 
 Examples:
-  memories supersede 23 'Troll accepts lunch gift' --category DANGER --title 'Troll attacks after gifts' \\
-      --text 'Giving lunch only delays its attack.'
-  memories supersede 23 'Trophy case may score' --title 'Trophy case may score' --text 'It does: 10 points.'
+  memories supersede 23 'Troll accepts lunch gift' --category DANGER \\
+      --title 'Troll attacks after gifts' --text 'Lunch only delays it.'
+  memories supersede 23 'Case may score' --title 'Case may score' --text 'It does.'
 
 {JSON_HELP}"))]
 pub struct SupersedeArgs {

@@ -13,14 +13,15 @@ use crate::recall::read_scopes;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  memories tried 64 take mailbox        exit 0: yes, with the evidence; exit 1: no
-  memories tried 64 'take mailbox' -q || play 'take mailbox'
+  memories tried 64 take mailbox
+  memories tried 64 'take mailbox' > /dev/null || play 'take mailbox'
 
-With --json: {version, tried, scope, action, count, episode, turn, reply, memories}. Memories are those that name the
-action in title or text.")]
+Exit code 0: yes, with the evidence; 1: no.
+With --json: {version, tried, scope, action, memories, count, episode, turn,
+reply}. Memories are those that name the action in title or text.")]
 pub struct TriedArgs {
     /// The place
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", allow_negative_numbers = true)]
     place: String,
     /// The action; several words are one action
     #[arg(required = true, value_name = "ACTION")]

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::memory::{fold_action, same_title};
+use crate::memory::same_title;
 
 /// The longest reply that is looked at, in characters.
 const MAX_REPLY_CHARS: usize = 6000;
@@ -26,15 +26,15 @@ pub(super) struct Known {
     pub(super) title: String,
     /// Its text.
     pub(super) text: String,
-    /// Its category, upper case.
-    pub(super) category: String,
-    /// Not yet confirmed.
-    pub(super) tentative: bool,
+    /// The episode in which it was last written, where that is known.
+    pub(super) episode: Option<u64>,
 }
 
 /// What is known of a turn.
 #[derive(Debug, Clone)]
 pub(super) struct Facts {
+    /// The running episode, where that is known.
+    pub(super) episode: Option<u64>,
     /// The action on one line, single-spaced.
     pub(super) action: String,
     /// What the game said, without control characters, bounded.
@@ -69,6 +69,7 @@ impl Facts {
         let after = read_place(&turn["location_after"]);
         let (gained, lost) = difference(&turn["inventory_before"], &turn["inventory_after"]);
         Facts {
+            episode: turn["episode"].as_u64(),
             action: one_line(turn["action"].as_str().unwrap_or_default()),
             reply: clean(turn["response"].as_str().unwrap_or_default()),
             before,
@@ -117,21 +118,6 @@ pub(super) fn find_title<'a>(memories: &'a [Known], title: &str) -> Option<&'a K
     memories.iter().find(|known| same_title(&known.title, title))
 }
 
-/// Whether a title or text names the action in whole words, without regard to case and surplus
-/// space.
-pub(super) fn names_action(known: &Known, action: &str) -> bool {
-    let action = fold_action(action);
-    let names = |text: &str| {
-        let text = fold_action(text);
-        text.match_indices(&action).any(|(at, found)| {
-            let before = text[..at].chars().next_back();
-            let after = text[at + found.len()..].chars().next();
-            !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
-        })
-    };
-    !action.is_empty() && (names(&known.title) || names(&known.text))
-}
-
 fn read_place(value: &Value) -> Option<Place> {
     if let Some(id) = value.as_i64() {
         return Some(Place { id: Some(id), name: String::new() });
@@ -146,8 +132,7 @@ fn read_memories(value: &Value) -> Vec<Known> {
     let read = |value: &Value| Known {
         title: text(&value["title"]),
         text: one_line(value["text"].as_str().unwrap_or_default()),
-        category: text(&value["category"]).to_uppercase(),
-        tentative: text(&value["status"]).eq_ignore_ascii_case("tentative"),
+        episode: value["episode"].as_u64(),
     };
     value.as_array().map(|list| list.iter().map(read).collect()).unwrap_or_default()
 }

@@ -4,6 +4,11 @@
 //! The same facts always give the same answer, nothing is opened, nothing costs, and nothing is
 //! claimed that the reply or the game's state does not show.
 //!
+//! A file must not grow by more than a person reads. So what matters about a place is gathered in few
+//! entries that are written anew as they grow: `Here` (ways, actions that worked, things seen),
+//! `Points`, `Deaths`; only thefts, losses and fights won have entries of their own. Nothing is kept
+//! that the list of tries shows anyway.
+//!
 //! `facts` reads the turn, `sentences` takes the reply apart, `words` knows what actions are
 //! called, `rules` decides on events and `places` on what a place holds and where it leads.
 

@@ -1,228 +1,240 @@
-//! What a place holds and where it leads.
+//! What is known of a place, in one memory.
 //!
-//! In: a turn's facts and its reply. Out: at most one memory: `Place and ways`, what the description
-//! shows and a list that grows with each way taken; or `Items found here`, a list of things picked
-//! up. A list is read from the memory's own text and written back whole.
+//! In: a turn's facts and its reply. Out: the memory `Here`, written anew with what the turn adds:
+//! ways, actions that changed something, actions in vain that the list of tries does not keep, and
+//! the most telling sentence of the description. It is read from its own text and written back
+//! whole, so that a place costs one entry however often it is visited.
+//!
+//! What was done there is noted at once, and each way to a new place; a way back that the other place
+//! lists need not be told twice. What can merely be seen waits for a later episode: it will be there
+//! again, and a place that is never visited again need not be described.
 
-use super::facts::{Facts, Known, find_title, names_action};
-use super::sentences::{Piece, Reply, cut, end_sentence, first_that_fit, is_dark, upper_first};
+use super::facts::{Facts, Known, find_title};
+use super::sentences::{Piece, Reply, cut, end_sentence, is_dark, is_refusal, upper_first};
 use super::words;
-use super::{Decision, Draft, MAX_TEXT_CHARS};
+use super::{Decision, Draft};
 
-const PLACE: &str = "Place and ways";
-const ITEMS: &str = "Items found here";
+/// Title of the memory that tells what earned points at a place.
+pub(super) const POINTS: &str = "Points";
+const HERE: &str = "Here";
 
-const MAX_SIGHTS_CHARS: usize = 100;
-const MAX_SCENERY_CHARS: usize = 60;
-const MAX_DARK_CHARS: usize = 60;
-const MAX_WAYS: usize = 10;
-const MAX_ITEMS: usize = 6;
-const DARK_NOTE: &str = "Dark without a light.";
-const WAYS_MARK: &str = "Ways: ";
-
-/// How telling a sentence must be to be kept of a place, and to be kept beside another one.
-const SCENERY: i32 = -2;
-const NOTABLE: i32 = 3;
-const WORTH_ADDING: i32 = 5;
+/// The longest text: what recall leaves to memories beside a long list of tries.
+const MAX_HERE_CHARS: usize = 200;
+const MAX_SIGHT_CHARS: usize = 60;
+const MAX_NAME_CHARS: usize = 24;
+const MAX_RESULT_CHARS: usize = 30;
+/// The longest action that a list takes, in characters.
+const MAX_ACTION_CHARS: usize = 30;
+/// How telling a sentence must be to be kept of a place.
+const NOTABLE: i32 = 5;
 
 /// What is remembered of a place, as its one memory words it.
 #[derive(Default)]
-struct PlaceText {
-    sights: String,
-    ways: Pairs,
-    /// Only ever seen in the dark.
-    unseen: bool,
+struct Here {
+    dark: bool,
+    /// Ways: `n` to `Kitchen`.
+    ways: List,
+    /// Actions that changed something, with what they revealed.
+    worked: List,
+    /// Actions that failed although something else changed meanwhile.
+    vain: List,
+    /// What the description tells.
+    seen: String,
+    /// Nothing was known so far.
+    is_new: bool,
+    /// Nothing was known, or it was last written in an earlier episode.
+    may_grow: bool,
 }
 
-impl PlaceText {
-    fn find(memories: &[Known]) -> PlaceText {
-        let Some(known) = find_title(memories, PLACE) else { return PlaceText::default() };
-        let (sights, ways) = match known.text.split_once(WAYS_MARK) {
-            Some((sights, ways)) => (sights.trim(), ways),
-            None => (known.text.as_str(), ""),
+const DARK: &str = "Dark";
+const WORKED: &str = "Worked: ";
+const VAIN: &str = "In vain: ";
+const SEEN: &str = "Seen: ";
+
+impl Here {
+    fn find(memories: &[Known], episode: Option<u64>) -> Here {
+        let Some(known) = find_title(memories, HERE) else {
+            return Here { is_new: true, may_grow: true, ..Here::default() };
         };
-        let unseen = known.tentative && is_dark(sights);
-        PlaceText { sights: sights.to_owned(), ways: Pairs::parse(ways), unseen }
+        let rest = known.text.trim();
+        let (rest, seen) = rest.split_once(SEEN).unwrap_or((rest, ""));
+        let (rest, vain) = rest.split_once(VAIN).unwrap_or((rest, ""));
+        let (rest, worked) = rest.split_once(WORKED).unwrap_or((rest, ""));
+        let (dark, ways) = match rest.strip_prefix(DARK) {
+            Some(ways) => (true, ways),
+            None => (false, rest),
+        };
+        Here {
+            dark,
+            ways: List::parse(ways),
+            worked: List::parse(worked),
+            vain: List::parse(vain),
+            seen: seen.trim().to_owned(),
+            is_new: false,
+            may_grow: known.episode.is_none() || known.episode != episode,
+        }
     }
 
-    /// The memory; ways leave, the oldest first, until it is short enough.
-    fn draft(mut self) -> Draft {
+    /// The memory; what tells least leaves until it is short enough.
+    fn draft(mut self, at_arrival: bool, reasoning: &'static str) -> Decision {
         let mut text = self.render();
-        while text.chars().count() > MAX_TEXT_CHARS && self.ways.drop_oldest() {
+        while text.chars().count() > MAX_HERE_CHARS && self.shrink() {
             text = self.render();
         }
-        let category = match (self.unseen, self.sights.is_empty()) {
-            (true, _) => "DANGER",
-            (false, true) => "NOTE",
-            (false, false) => "DISCOVERY",
-        };
-        Draft::new(category, 300, PLACE, text).tentative(self.unseen)
+        Draft::new("NOTE", 500, HERE, text).at_arrival(at_arrival).because(reasoning)
+    }
+
+    /// Drops a part; false where there is none to drop.
+    fn shrink(&mut self) -> bool {
+        if !self.seen.is_empty() {
+            self.seen.clear();
+            return true;
+        }
+        let longest = [&mut self.vain, &mut self.ways, &mut self.worked];
+        longest.into_iter().max_by_key(|list| list.0.len()).is_some_and(List::drop_oldest)
     }
 
     fn render(&self) -> String {
-        match (self.sights.as_str(), self.ways.render()) {
-            (sights, ways) if ways.is_empty() => sights.to_owned(),
-            ("", ways) => format!("{WAYS_MARK}{ways}"),
-            (sights, ways) => format!("{sights} {WAYS_MARK}{ways}"),
+        let mut parts = Vec::new();
+        if self.dark {
+            parts.push(DARK.to_owned());
         }
-    }
-}
-
-/// Whether a memory says that the place is dark without a light, though it was seen lit once.
-pub(super) fn is_dark_without_light(memories: &[Known]) -> bool {
-    memories.iter().any(|known| known.text.contains(DARK_NOTE))
-}
-
-/// What the reply shows of the place where the player is now, if that is not known yet and more
-/// than scenery.
-pub(super) fn judge_sights(facts: &Facts, reply: &Reply) -> Option<Decision> {
-    judge_description(facts, reply, NOTABLE)
-}
-
-/// The same for mere scenery, on arrival at a place of which nothing at all is known.
-pub(super) fn judge_scenery(facts: &Facts, reply: &Reply) -> Option<Decision> {
-    let arrives = facts.first_visit || facts.moved();
-    if !arrives || !facts.memories_here().is_empty() {
-        return None;
-    }
-    judge_description(facts, reply, SCENERY)
-}
-
-fn judge_description(facts: &Facts, reply: &Reply, least: i32) -> Option<Decision> {
-    let shows = facts.moved() || reply.title_index().is_some() || words::is_look(&facts.action);
-    if !shows || facts.here().is_none() {
-        return None;
-    }
-    let mut place = PlaceText::find(facts.memories_here());
-    let shown = shown(facts, reply);
-    let reason = if let Some(dark) = shown.iter().find(|piece| is_dark(&piece.text)) {
-        let noted = is_dark(&place.sights) || place.sights.contains(DARK_NOTE);
-        if noted || place.sights.chars().count() + DARK_NOTE.len() > MAX_TEXT_CHARS {
-            return None;
+        for (mark, list) in [("", &self.ways), (WORKED, &self.worked), (VAIN, &self.vain)] {
+            if !list.0.is_empty() {
+                parts.push(format!("{mark}{}", list.render()));
+            }
         }
-        place.unseen = place.sights.is_empty();
-        place.sights = match place.unseen {
-            true => cut(&dark.text, MAX_DARK_CHARS),
-            false => format!("{} {DARK_NOTE}", place.sights),
-        };
-        "the place is dark"
-    } else if place.unseen || place.sights.is_empty() {
-        let chosen = choose_sights(&shown, if place.unseen { SCENERY } else { least });
-        if chosen.is_empty() {
-            return None;
+        if !self.seen.is_empty() {
+            parts.push(format!("{SEEN}{}", self.seen));
         }
-        place.sights = if place.unseen { format!("{chosen} {DARK_NOTE}") } else { chosen };
-        place.unseen = false;
-        "a place seen for the first time"
-    } else {
-        return None;
-    };
-    Some(place.draft().at_arrival(facts.moved()).because(reason))
+        parts.join(". ")
+    }
 }
 
-/// The way that the action opened to another place.
-pub(super) fn judge_ways(facts: &Facts) -> Option<Decision> {
-    if !facts.moved() {
+/// What the turn adds to what is known of the place where it was taken, or else of the place where
+/// it led.
+pub(super) fn judge_place(facts: &Facts, reply: &Reply) -> Option<Decision> {
+    judge_darkness(facts, reply)
+        .or_else(|| judge_way(facts, reply))
+        .or_else(|| judge_action(facts, reply))
+        .or_else(|| judge_sight(facts, reply))
+}
+
+/// The way that the action opened to another place: always to a new one, to a known one where no way
+/// is listed yet. What lies in the dark is said here, where it is read in time.
+fn judge_way(facts: &Facts, reply: &Reply) -> Option<Decision> {
+    let (from, to) = (facts.before.as_ref()?, facts.after.as_ref().filter(|_| facts.moved())?);
+    let mut here = Here::find(&facts.memories, facts.episode);
+    if !(facts.first_visit || (here.may_grow && here.ways.0.is_empty())) {
         return None;
     }
-    let (from, to) = (facts.before.as_ref()?, facts.after.as_ref()?);
-    let mut place = PlaceText::find(&facts.memories);
     let direction = words::direction(&facts.action);
     let action = direction.map_or_else(|| facts.action.to_lowercase(), str::to_owned);
-    let mut target = cut(&to.name.replace([';', '→'], " "), 30);
-    let told = format!(" to {target}").to_lowercase();
-    let tells = |known: &&Known| known.title.to_lowercase().ends_with(&told);
-    let teller = facts.memories.iter().find(tells);
-    let is_told = teller.is_some_and(|known| direction.is_none() || names_action(known, &facts.action));
+    if action.chars().count() > MAX_ACTION_CHARS {
+        return None;
+    }
+    let there = Here::find(&facts.memories_after, facts.episode);
+    if here.is_new && !facts.first_visit && there.ways.has_target(&listed(&from.name)) {
+        return None;
+    }
+    let goal = format!("({})", listed(&to.name));
+    if find_title(&facts.memories, POINTS).is_some_and(|known| known.text.contains(&goal)) {
+        return None;
+    }
+    let mut target = cut(&listed(&to.name), MAX_NAME_CHARS);
     if let Some(id) = to.id {
         if target.is_empty() {
             target = format!("place {id}");
-        } else if to.name == from.name || place.ways.leads_elsewhere(&action, &target) {
-            target = format!("{target} ({id})");
+        } else if to.name == from.name || here.ways.leads_elsewhere(&action, &target) {
+            target = format!("{target} {id}");
         }
     }
-    if is_told || (direction.is_none() && place.ways.has_target(&target)) {
+    if shown(facts, reply).iter().any(|piece| is_dark(&piece.text)) {
+        target.push_str(" (dark)");
+    }
+    if direction.is_none() && here.ways.has_target(&target) {
         return None;
     }
-    let is_new = place.ways.add(&action, &target, MAX_WAYS);
-    is_new.then(|| place.draft().because("a way to another place"))
+    here.ways.add(&action, &target).then(|| here.draft(false, "a way to another place"))
 }
 
-/// Things picked up, unless a memory already says that this action yields them.
-pub(super) fn judge_gains(facts: &Facts) -> Option<Decision> {
-    if facts.gained.is_empty() {
+/// What the action changed or yielded, or that it failed though the world moved on.
+fn judge_action(facts: &Facts, reply: &Reply) -> Option<Decision> {
+    let gained = !facts.gained.is_empty();
+    if facts.moved() || !(facts.world_changed || gained) {
         return None;
     }
-    let items = facts.gained.iter().take(4).map(|item| item.replace([';', '→'], " "));
-    let items = cut(&items.collect::<Vec<_>>().join(", "), 80);
-    let told =
-        facts.memories.iter().any(|known| names_action(known, &facts.action) && known.text.contains(&items));
-    if told {
-        return Some(Decision::Decline("it is known where that is found"));
+    let action = facts.action.to_lowercase();
+    let is_listable = action.chars().count() <= MAX_ACTION_CHARS;
+    if !is_listable || words::is_meta(&action) || words::is_look(&action) || words::is_for_all(&action) {
+        return None;
     }
-    let known = find_title(&facts.memories, ITEMS).map(|known| known.text.as_str()).unwrap_or_default();
-    let mut pairs = Pairs::parse(known);
-    if pairs.has_target(&items) {
-        return Some(Decision::Decline("it is known where that is found"));
+    let mut here = Here::find(&facts.memories, facts.episode);
+    let refused = reply.sentences().first().is_some_and(|first| is_refusal(&first.text));
+    let failed = refused || !gained && (words::is_taking(&action) || words::direction(&action).is_some());
+    if failed {
+        let is_news = !here.is_new && here.vain.add(&action, "");
+        return is_news.then(|| here.draft(false, "it failed while something else changed"));
     }
-    let is_named = facts.action.to_lowercase().ends_with(&items.to_lowercase());
-    if !pairs.add(&facts.action, if is_named { "" } else { &items }, MAX_ITEMS) {
-        return Some(Decision::Decline("the action cannot be listed"));
+    if !gained && facts.lost.is_empty() && words::opponent(&action).is_some() {
+        return None;
     }
-    Some(Draft::new("SUCCESS", 500, ITEMS, pairs.render()).because("something was picked up"))
+    let result = match gained {
+        true => gains(facts, &action),
+        false => reply.revealed().map(|text| listed(&text)).unwrap_or_default(),
+    };
+    let result = if result.chars().count() <= MAX_RESULT_CHARS { result } else { String::new() };
+    here.vain.remove(&action);
+    here.worked.add(&action, &result).then(|| here.draft(false, "the action changed something"))
 }
 
-/// What the reply says of the place: after its name where that is printed, else all of it; and what
-/// happened on the way there.
+/// What was gained, where the action does not name it.
+fn gains(facts: &Facts, action: &str) -> String {
+    let noun = action.split(' ').next_back().unwrap_or_default();
+    let is_named = |item: &&String| item.to_lowercase().contains(noun);
+    let unnamed = facts.gained.iter().filter(|item| !is_named(item)).take(3).map(|item| listed(item));
+    unnamed.collect::<Vec<_>>().join(", ")
+}
+
+/// That the place where the player is now is dark.
+fn judge_darkness(facts: &Facts, reply: &Reply) -> Option<Decision> {
+    facts.here().filter(|_| shows_place(facts, reply))?;
+    let mut here = Here::find(facts.memories_here(), facts.episode);
+    let is_news = !here.dark && !here.is_new && shown(facts, reply).iter().any(|piece| is_dark(&piece.text));
+    here.dark = true;
+    is_news.then(|| here.draft(facts.moved(), "the place is dark"))
+}
+
+/// What the place where the player is now shows.
+fn judge_sight(facts: &Facts, reply: &Reply) -> Option<Decision> {
+    facts.here().filter(|_| shows_place(facts, reply))?;
+    let mut here = Here::find(facts.memories_here(), facts.episode);
+    if !here.seen.is_empty() || !here.may_grow || here.is_new {
+        return None;
+    }
+    here.seen = choose_sight(&shown(facts, reply))?;
+    Some(here.draft(facts.moved(), "what the place shows"))
+}
+
+fn shows_place(facts: &Facts, reply: &Reply) -> bool {
+    facts.moved() || reply.title_index().is_some() || words::is_look(&facts.action)
+}
+
+/// What the reply says of the place: after its name where that is printed, else all of it.
 fn shown<'a>(facts: &Facts, reply: &'a Reply) -> Vec<&'a Piece> {
     let Some(index) = reply.title_index() else { return reply.statements() };
     let line = reply.pieces[index].line;
     let described = reply.sentences().into_iter().filter(|piece| piece.line > line);
-    if facts.moved() && facts.score_change == 0 {
-        reply.events().into_iter().chain(described).collect()
-    } else {
-        described.collect()
-    }
+    if facts.moved() { reply.events().into_iter().chain(described).collect() } else { described.collect() }
 }
 
-/// The sentences that matter most, in their order, as many as fit.
-fn choose_sights(statements: &[&Piece], least: i32) -> String {
-    let first_line = statements.first().map_or(0, |piece| piece.line);
-    let mut ranked: Vec<(i32, usize)> = Vec::new();
-    for (index, piece) in statements.iter().enumerate() {
-        ranked.push((rate_sight(&piece.text, piece.line > first_line), index));
-    }
-    ranked.sort_by_key(|(rate, index)| (-rate, *index));
-    let mut chosen = Vec::new();
-    let mut length = 0;
-    for (rate, index) in ranked {
-        let chars = statements[index].text.chars().count() + 1;
-        let is_first = chosen.is_empty();
-        if (is_first && rate >= least) || (rate >= WORTH_ADDING && length + chars <= MAX_SIGHTS_CHARS) {
-            chosen.push(index);
-            length += chars;
-        }
-    }
-    chosen.sort_unstable();
-    let pieces: Vec<&Piece> = chosen.into_iter().map(|index| statements[index]).collect();
-    end_sentence(&upper_first(&match pieces.as_slice() {
-        [alone] if least < NOTABLE => cut(&alone.text, MAX_SCENERY_CHARS),
-        [alone] => cut_sight(&alone.text),
-        several => first_that_fit(several, MAX_SIGHTS_CHARS),
-    }))
-}
-
-/// A sentence that is too long, cut to the half that tells of something.
-fn cut_sight(text: &str) -> String {
-    let head = cut(text, MAX_SIGHTS_CHARS);
-    let fits = |at: &usize| text[*at..].chars().count() < MAX_SIGHTS_CHARS;
-    let clause = text.match_indices(", ").map(|(at, _)| at + 2).find(fits);
-    match clause {
-        Some(at) if head.len() < text.len() && rate_sight(&head, false) < NOTABLE => {
-            format!("…{}", &text[at..])
-        }
-        _ => head,
-    }
+/// The most telling sentence that is short, if one tells enough; of equals the first.
+fn choose_sight(statements: &[&Piece]) -> Option<String> {
+    let first_line = statements.first()?.line;
+    let short = statements.iter().filter(|piece| piece.text.chars().count() <= MAX_SIGHT_CHARS);
+    let rated = short.map(|piece| (rate_sight(&piece.text, piece.line > first_line), piece));
+    let (rate, best) = rated.rev().max_by_key(|(rate, _)| *rate)?;
+    (rate >= NOTABLE).then(|| end_sentence(&upper_first(&best.text)))
 }
 
 /// How much a sentence of a description tells a player who will come back; things that are listed
@@ -293,23 +305,23 @@ const DANGERS: &[&str] =
 const EXITS: &[&str] =
     &[" passage", " path", " exit", " leads ", " leading ", " north", " south", " east", " west", " doorway"];
 
-/// A list of actions and what they lead to: `north → Kitchen; up → Attic`.
+/// A list of actions and what they lead to: `n: Kitchen; u: Attic`.
 #[derive(Default)]
-struct Pairs(Vec<(String, String)>);
+pub(super) struct List(Vec<(String, String)>);
 
-impl Pairs {
+impl List {
     /// Reads a list; what a person put between is kept as it stands.
-    fn parse(text: &str) -> Pairs {
-        let parts = text.trim_end_matches('.').split("; ").filter(|part| !part.trim().is_empty());
-        let split = |part: &str| match part.split_once(" → ") {
+    pub(super) fn parse(text: &str) -> List {
+        let parts = text.trim().trim_matches('.').split("; ").filter(|part| !part.trim().is_empty());
+        let split = |part: &str| match part.split_once(": ") {
             Some((action, target)) => (action.trim().to_owned(), target.trim().to_owned()),
             None => (part.trim().to_owned(), String::new()),
         };
-        Pairs(parts.map(split).collect())
+        List(parts.map(split).collect())
     }
 
     fn has_target(&self, target: &str) -> bool {
-        self.0.iter().any(|(_, known)| known == target || is_same_place(known, target))
+        self.0.iter().any(|(_, known)| is_same_place(known, target))
     }
 
     /// Whether another action leads to a place of the same name.
@@ -317,50 +329,53 @@ impl Pairs {
         self.0.iter().any(|(known, name)| known != action && name == target)
     }
 
-    /// Adds a pair; false where it is known or cannot be written in a list. The oldest make room.
-    fn add(&mut self, action: &str, target: &str, limit: usize) -> bool {
-        let listable =
-            !action.trim().is_empty() && action.chars().count() <= 40 && !action.contains([';', '→']);
-        if !listable {
+    /// Adds an action; false where it is known or cannot be written in a list.
+    pub(super) fn add(&mut self, action: &str, target: &str) -> bool {
+        if action.is_empty() || action != listed(action) {
             return false;
         }
-        match self.0.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(action)) {
-            Some((_, known))
-                if known.split(" or ").any(|one| one == target || is_same_place(one, target)) =>
-            {
-                return false;
-            }
-            Some((_, known)) => {
-                let first = known.rsplit(" or ").next().unwrap_or_default();
-                *known = format!("{first} or {target}");
-            }
-            None => self.0.push((action.to_owned(), target.to_owned())),
+        let Some((_, known)) = self.0.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(action)) else {
+            self.0.push((action.to_owned(), target.to_owned()));
+            return true;
+        };
+        if target.is_empty() || known.split(" or ").any(|one| is_same_place(one, target)) {
+            return false;
         }
-        while self.0.len() > limit || (self.0.len() > 1 && self.render().chars().count() > MAX_TEXT_CHARS) {
-            self.drop_oldest();
-        }
+        let first = known.rsplit(" or ").next().filter(|first| !first.is_empty());
+        *known = first.map_or_else(|| target.to_owned(), |first| format!("{first} or {target}"));
         true
     }
 
+    fn remove(&mut self, action: &str) {
+        self.0.retain(|(known, _)| !known.eq_ignore_ascii_case(action));
+    }
+
     /// Lets the oldest go; false where there is none.
-    fn drop_oldest(&mut self) -> bool {
+    pub(super) fn drop_oldest(&mut self) -> bool {
         !self.0.is_empty() && !self.0.remove(0).0.is_empty()
     }
 
-    fn render(&self) -> String {
+    pub(super) fn render(&self) -> String {
         let parts = self.0.iter().map(|(action, target)| match target.as_str() {
             "" => action.clone(),
-            _ => format!("{action} → {target}"),
+            _ => format!("{action}: {target}"),
         });
         parts.collect::<Vec<_>>().join("; ")
     }
 }
 
-/// Whether one is the other with its id.
+/// A text without the marks that a list is made of.
+pub(super) fn listed(text: &str) -> String {
+    text.replace([';', ':', '.'], " ").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether both are the same place, one perhaps with its id.
 fn is_same_place(one: &str, other: &str) -> bool {
-    let bare = |text: &str| match text.rsplit_once(" (") {
-        Some((name, id)) if id.trim_end_matches(')').bytes().all(|b| b.is_ascii_digit()) => name.to_owned(),
+    let lit = |text: &str| text.trim_end_matches(" (dark)").to_owned();
+    let bare = |text: &str| match text.rsplit_once(' ') {
+        Some((name, id)) if id.bytes().all(|b| b.is_ascii_digit()) => name.to_owned(),
         _ => text.to_owned(),
     };
-    (bare(one) == other) || (bare(other) == one)
+    let (one, other) = (lit(one), lit(other));
+    one == other || bare(&one) == other || bare(&other) == one
 }

@@ -71,11 +71,6 @@ impl Reply {
         self.pieces.iter().rposition(|piece| piece.kind == Kind::Title)
     }
 
-    /// Whether a line names a place or looks as if it did.
-    pub(super) fn has_title(&self) -> bool {
-        self.pieces.iter().any(|piece| matches!(piece.kind, Kind::Title | Kind::OtherTitle))
-    }
-
     /// Statements before the name of any place, or before all goes dark: what happened on the way.
     pub(super) fn events(&self) -> Vec<&Piece> {
         let titled =
@@ -86,13 +81,17 @@ impl Reply {
         said.filter(|piece| piece.kind == Kind::Sentence && !is_refusal(&piece.text)).collect()
     }
 
-    /// Sentences under another title before the name of the place: what happened at a place that
-    /// the player passed without staying.
-    pub(super) fn detour(&self) -> Vec<&Piece> {
-        let Some(end) = self.title_index() else { return Vec::new() };
-        let other = self.pieces[..end].iter().position(|piece| piece.kind == Kind::OtherTitle);
-        let said = self.pieces[other.unwrap_or(end)..end].iter();
-        said.filter(|piece| piece.kind == Kind::Sentence).collect()
+    /// What the reply says was revealed.
+    pub(super) fn revealed(&self) -> Option<String> {
+        self.statements().into_iter().find_map(|piece| {
+            let text = piece.text.trim_end_matches(['.', '!']);
+            if let Some(named) = text.strip_suffix(" is revealed") {
+                return Some(without_article(named.rsplit(", ").next()?).to_owned());
+            }
+            let after = |word: &str| text.split_once(word).map(|(_, revealed)| revealed);
+            let revealed = [" revealing ", " reveals ", " to reveal "].into_iter().find_map(after)?;
+            Some(without_article(revealed).to_owned())
+        })
     }
 
     /// Sentences before the banner of the end, or all of them.
@@ -246,6 +245,10 @@ fn is_abbreviation(before: &[char]) -> bool {
     let word: String = word.chars().rev().collect();
     let is_initial = word.chars().count() == 1 && word.chars().all(|c| c.is_uppercase() && c != 'I');
     is_initial || matches!(word.as_str(), "Mr" | "Mrs" | "Ms" | "Dr" | "St" | "Prof" | "Capt")
+}
+
+fn without_article(text: &str) -> &str {
+    ["a ", "an ", "the "].into_iter().find_map(|article| text.strip_prefix(article)).unwrap_or(text)
 }
 
 /// Phrases in which games announce the end of a life.

@@ -3,7 +3,7 @@
 //! In: an action as typed. Out: whether it is a direction, a blow, a gift, a question to the parser.
 //! Short lists of the common vocabulary; nothing here knows a single game.
 
-/// A direction's full name, for an action that is nothing but a direction: `n`, `go north`.
+/// A direction's short name, for an action that is nothing but a direction: `n`, `go north`.
 pub(super) fn direction(action: &str) -> Option<&'static str> {
     let folded = action.to_lowercase();
     let mut words = folded.split_whitespace();
@@ -15,7 +15,7 @@ pub(super) fn direction(action: &str) -> Option<&'static str> {
         return None;
     }
     let found = DIRECTIONS.iter().find(|(full, short)| word == *full || word == *short);
-    found.map(|(full, _)| *full)
+    found.map(|(_, short)| *short)
 }
 
 const DIRECTIONS: [(&str, &str); 18] = [

@@ -1,0 +1,36 @@
+//! `completions`: what a shell must know to complete our command lines.
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+use serde_json::json;
+
+use crate::cli::args::Arguments;
+use crate::cli::failure::Failure;
+use crate::cli::ui::Ui;
+
+/// Print the completions of a shell
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  memories completions bash > ~/.local/share/bash-completion/completions/memories
+  memories completions zsh > ~/.zfunc/_memories
+  memories completions fish > ~/.config/fish/completions/memories.fish
+  memories completions bash --json         {version, shell, script}")]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    shell: Shell,
+}
+
+pub(in crate::cli) fn run(ui: &mut Ui, args: &CompletionsArgs) -> Result<u8, Failure> {
+    let CompletionsArgs { shell } = args;
+    let mut script = Vec::new();
+    clap_complete::generate(*shell, &mut Arguments::command(), "memories", &mut script);
+    let script = String::from_utf8_lossy(&script);
+    if ui.json {
+        ui.json_line(&json!({"version": 1, "shell": shell.to_string(), "script": script}))?;
+    } else {
+        ui.data(&script)?;
+    }
+    Ok(0)
+}

@@ -1,0 +1,91 @@
+//! `log`: why each decision was taken, from the journal.
+
+use std::time::Duration;
+
+use crate::cli::Cli;
+use crate::cli::args::parse_count;
+use crate::cli::commands::memory_args::episode_number;
+use crate::cli::commands::resolve_scope;
+use crate::cli::failure::Failure;
+use crate::review::log::{Entry, Filter};
+use crate::store::Follower;
+
+/// How often new entries are looked for.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
+
+/// Show why each decision was taken, the newest last
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A line tells the time, episode and turn, the place, what was done, what came of
+it, and why.
+
+Outcomes: stored, revised, duplicate, declined, tried, not_significant, queued;
+of corrections superseded, invalidated, marked, forgotten, renamed; and
+episode_started. The journal forgets the oldest entries when it grows large.
+
+Examples:
+  memories log                             the last 20 entries
+  memories log -n 100 --place 'Living Room' --outcome stored
+  memories log --episode 3 --json          entries as the journal holds them
+  memories log --follow                    new ones too, as they come
+
+JSON: one object a line, {version, id, time, outcome, turn, triggers, memories,
+invalidated, reasoning, model, warnings, visits}; of corrections {version, id,
+time, outcome, command, corrected, reasoning}.")]
+pub struct LogArgs {
+    /// At most so many entries
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = parse_count::<usize>)]
+    lines: usize,
+    /// Only what was done at, or written to, this place or other scope
+    #[arg(long, value_name = "SCOPE")]
+    place: Option<String>,
+    /// Only entries with this outcome
+    #[arg(long, value_name = "NAME")]
+    outcome: Option<String>,
+    /// Only this episode: a number, or a label such as `ep_003`
+    #[arg(long, value_name = "EPISODE")]
+    episode: Option<String>,
+    /// Go on with new entries as they come, until interrupted
+    #[arg(short = 'F', long)]
+    follow: bool,
+}
+
+pub(in crate::cli) fn run(mut cli: Cli<'_>, args: LogArgs) -> Result<u8, Failure> {
+    let LogArgs { lines, place, outcome, episode, follow } = args;
+    let store = cli.store()?;
+    let filter = Filter {
+        scope: place.map(|place| resolve_scope(&store, &place)).transpose()?,
+        outcome,
+        episode: episode.as_deref().map(episode_number).transpose()?,
+    };
+    let wanted = |line: &str| Entry::parse(line).is_some_and(|entry| entry.passes(&filter));
+    let (last, follower) = store.sidecar().follow_journal(lines, wanted)?;
+    if last.is_empty() && !follow && lines > 0 {
+        cli.ui.notice("no such entry is in the journal");
+    }
+    tell(&mut cli, &last, &filter)?;
+    if follow { go_on(cli, follower, &filter, POLL_INTERVAL) } else { Ok(0) }
+}
+
+/// Shows what comes. Only an interrupt or a closed pipe ends this.
+fn go_on(
+    mut cli: Cli<'_>,
+    mut follower: Follower,
+    filter: &Filter,
+    interval: Duration,
+) -> Result<u8, Failure> {
+    loop {
+        cli.ui.flush()?;
+        std::thread::sleep(interval);
+        tell(&mut cli, &follower.poll()?, filter)?;
+    }
+}
+
+fn tell(cli: &mut Cli<'_>, lines: &[String], filter: &Filter) -> Result<(), Failure> {
+    for line in lines {
+        let Some(entry) = Entry::parse(line).filter(|entry| entry.passes(filter)) else { continue };
+        let text = if cli.ui.json { line.trim_end().to_owned() } else { entry.render() };
+        cli.ui.data(&format!("{text}\n"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! `man`: pages of the manual, one a command.
+
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::CommandFactory;
+use clap::builder::Resettable;
+use serde_json::json;
+
+use crate::cli::args::Arguments;
+use crate::cli::failure::Failure;
+use crate::cli::ui::Ui;
+use crate::store::write_generated;
+
+/// Print the manual's main page, or write the pages of all commands
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  memories man | man -l -
+  memories man ~/.local/share/man/man1
+  memories man DIR --json                  {version, written: [PATH], kept: [PATH]}
+  memories man --json                      {version, page}")]
+pub struct ManArgs {
+    /// Write a page for each command to this folder
+    #[arg(value_name = "DIR")]
+    folder: Option<PathBuf>,
+    /// Replace files that are there and hold something else
+    #[arg(long, requires = "folder")]
+    force: bool,
+}
+
+/// A page of the manual.
+struct Page {
+    file_name: String,
+    text: String,
+}
+
+pub(in crate::cli) fn run(ui: &mut Ui, args: &ManArgs) -> Result<u8, Failure> {
+    let ManArgs { folder, force } = args;
+    let pages = pages()?;
+    match folder {
+        Some(folder) => write_pages(ui, folder, &pages, *force),
+        None if ui.json => {
+            ui.json_line(&json!({"version": 1, "page": pages[0].text}))?;
+            Ok(0)
+        }
+        None => {
+            ui.data(&pages[0].text)?;
+            Ok(0)
+        }
+    }
+}
+
+/// All pages, or none where one would take the place of something else.
+fn write_pages(ui: &mut Ui, folder: &Path, pages: &[Page], force: bool) -> Result<u8, Failure> {
+    let (mut written, mut kept) = (Vec::new(), Vec::new());
+    for page in pages {
+        let path = folder.join(&page.file_name);
+        match std::fs::read(&path) {
+            Ok(there) if there == page.text.as_bytes() => kept.push(path.display().to_string()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => written.push((path, page)),
+            _ if force => written.push((path, page)),
+            _ => {
+                let problem = format!("`{}` is there and is not this page", path.display());
+                let failure = Failure::user(anyhow::Error::msg(problem));
+                return Err(
+                    failure.hint("`--force` replaces it, as when pages of an older version are there")
+                );
+            }
+        }
+    }
+    for (path, page) in &written {
+        write_generated(path, &page.text)?;
+    }
+    let written: Vec<String> = written.iter().map(|(path, _)| path.display().to_string()).collect();
+    if ui.json {
+        ui.json_line(&json!({"version": 1, "written": written, "kept": kept}))?;
+        return Ok(0);
+    }
+    for path in &written {
+        ui.data(&format!("wrote {path}\n"))?;
+    }
+    for path in &kept {
+        ui.data(&format!("kept {path}\n"))?;
+    }
+    Ok(0)
+}
+
+/// The pages of the program and of each of its commands, the program's first.
+fn pages() -> io::Result<Vec<Page>> {
+    let mut program = Arguments::command();
+    program.build();
+    let mut pages = Vec::new();
+    collect(&program, &mut pages)?;
+    Ok(pages)
+}
+
+fn collect(command: &clap::Command, pages: &mut Vec<Page>) -> io::Result<()> {
+    let examples = command.get_after_help().map(|text| examples(&text.to_string())).unwrap_or_default();
+    // What stands there is laid out by hand; the generator would run it together.
+    let man = clap_mangen::Man::new(command.clone().after_help(Resettable::Reset));
+    let mut page = Vec::new();
+    man.render(&mut page)?;
+    let text = format!("{}{examples}", String::from_utf8_lossy(&page));
+    pages.push(Page { file_name: man.get_filename(), text });
+    command.get_subcommands().filter(|inner| !inner.is_hide_set()).try_for_each(|inner| collect(inner, pages))
+}
+
+/// Text as a section whose lines stay as they are.
+fn examples(text: &str) -> String {
+    let mut out = String::from(".SH NOTES\n.nf\n");
+    for line in text.lines() {
+        // At the start of a line a dot or an apostrophe would be a request.
+        let guard = if line.starts_with(['.', '\'']) { "\\&" } else { "" };
+        let line = line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
+        let _ = writeln!(out, "{guard}{line}");
+    }
+    out.push_str(".fi\n");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn laid_out_text_stays_as_it_is() {
+        assert_eq!(
+            examples(".a 'b'\n  c\\d --e"),
+            ".SH NOTES\n.nf\n\\&.a \\(aqb\\(aq\n  c\\ed \\-\\-e\n.fi\n"
+        );
+    }
+}

@@ -1,0 +1,126 @@
+//! `retry`: turns whose model call failed, offered again.
+
+use serde_json::json;
+
+use crate::cli::Cli;
+use crate::cli::commands::counted;
+use crate::cli::commands::record::progress_bar;
+use crate::cli::failure::{Failure, Kind};
+use crate::llm;
+use crate::record::Recorder;
+use crate::record::retry::{Offer, Waiting, Wanted, waiting};
+
+/// Failures in a row after which the server counts as down.
+const MOST_FAILURES: u32 = 2;
+
+/// Offer the turns whose model call failed to the model again, in order
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Stops when the model fails twice in a row: what waits stays queued, the exit code
+is 3. `memories stats` shows how many turns wait.
+
+Examples:
+  memories retry
+  memories retry --offline    the turns that the built-in rules judged: a model's
+                              memory takes the place of theirs
+  memories retry --dry-run    which turns wait
+
+With --json: {version, waiting, done, failed, outcomes: [{turn, outcome}]}.")]
+pub struct RetryArgs {
+    /// Offer the turns that the built-in rules judged to a model
+    #[arg(long)]
+    offline: bool,
+    /// Say which turns wait and ask nobody
+    #[arg(long)]
+    dry_run: bool,
+    /// Which model: auto, openai, anthropic, ollama, command, replay, or offline for the built-in rules
+    #[arg(long, value_name = "PROVIDER")]
+    provider: Option<llm::Provider>,
+    /// The model's name
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+}
+
+pub(in crate::cli) fn run(mut cli: Cli<'_>, args: RetryArgs) -> Result<u8, Failure> {
+    let RetryArgs { offline, dry_run, provider, model } = args;
+    cli.settings.llm.provider = provider.unwrap_or(cli.settings.llm.provider);
+    cli.settings.llm.model = model.or(cli.settings.llm.model);
+    let store = cli.store()?;
+    let wanted = if offline { Wanted::Offline } else { Wanted::Queued };
+    let queue = waiting(&store, wanted, cli.settings.record.history_window)?;
+    if dry_run {
+        return show(cli, &queue);
+    }
+    let llm::Choice { model, notice } =
+        llm::choose(&cli.settings.llm, &cli.settings.llm_environment, cli.settings.seed())?;
+    if offline && model.name() == crate::record::OFFLINE_TAG {
+        let failure = Failure::user(anyhow::anyhow!("there is no model to offer the turns to"));
+        return Err(failure.hint("set a key or a host, or choose one with --provider"));
+    }
+    if let Some(notice) = notice.filter(|_| !queue.is_empty()) {
+        cli.ui.notice(&notice);
+    }
+    let settings = cli.settings.record.clone();
+    let recorder = Recorder { store: &store, model: &*model, settings: &settings };
+    work_off(cli, &recorder, &queue)
+}
+
+fn work_off(cli: Cli<'_>, recorder: &Recorder<'_>, queue: &[Waiting]) -> Result<u8, Failure> {
+    let bar = progress_bar(&cli, queue.len() as u64);
+    let mut outcomes = Vec::new();
+    let (mut done, mut failed, mut in_a_row) = (0, 0, 0);
+    for turn in queue {
+        match recorder.retry(turn, &cli.settings.now, &cli.settings.fresh_id())? {
+            Offer::Done(report) => {
+                (done, in_a_row) = (done + 1, 0);
+                outcomes.push((turn.label.clone(), report.outcome.name()));
+                for warning in &report.warnings {
+                    cli.ui.warning(&format!("{}: {warning}", turn.label));
+                }
+            }
+            Offer::Gone => outcomes.push((turn.label.clone(), "gone")),
+            Offer::Failed(error) => {
+                (failed, in_a_row) = (failed + 1, in_a_row + 1);
+                cli.ui.warning(&format!("{}: {error}", turn.label));
+            }
+        }
+        bar.inc(1);
+        if in_a_row >= MOST_FAILURES {
+            break;
+        }
+    }
+    bar.finish_and_clear();
+    let waiting = queue.len() - outcomes.len();
+    if cli.ui.json {
+        let list: Vec<serde_json::Value> =
+            outcomes.iter().map(|(turn, outcome)| json!({"turn": turn, "outcome": outcome})).collect();
+        cli.ui.json_line(&json!({
+            "version": 1, "waiting": waiting, "done": done, "failed": failed, "outcomes": list,
+        }))?;
+    } else {
+        for (turn, outcome) in &outcomes {
+            cli.ui.data(&format!("{turn}: {outcome}\n"))?;
+        }
+        let waiting = counted(waiting as u64, "turn waits", "turns wait");
+        cli.ui.data(&format!("{}, {waiting}\n", counted(done, "turn done", "turns done")))?;
+    }
+    Ok(if failed > 0 { Kind::TryAgain.exit_code() } else { 0 })
+}
+
+fn show(cli: Cli<'_>, queue: &[Waiting]) -> Result<u8, Failure> {
+    if cli.ui.json {
+        let list: Vec<serde_json::Value> = queue
+            .iter()
+            .map(|turn| json!({"turn": turn.label, "outcome": "waiting", "time": turn.time}))
+            .collect();
+        cli.ui.json_line(&json!({
+            "version": 1, "waiting": queue.len(), "done": 0, "failed": 0, "outcomes": list,
+        }))?;
+        return Ok(0);
+    }
+    for turn in queue {
+        cli.ui.data(&format!("{}: waiting since {}\n", turn.label, turn.time))?;
+    }
+    cli.ui.data(&format!("{}\n", counted(queue.len() as u64, "turn waits", "turns wait")))?;
+    Ok(0)
+}

@@ -1,0 +1,64 @@
+//! `stats`: figures about what is known and how play goes.
+
+use crate::cli::Cli;
+use crate::cli::failure::Failure;
+use crate::document::Document;
+use crate::review::stats::stats;
+use crate::review::{Tally, render};
+
+/// Show figures: what is known, and how play goes
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+What the figures mean:
+  no effect   turns after which score, place, inventory and life were as
+              before, and the caller did not say that the world changed
+  repeated    of these, turns whose action had no effect at that place when it
+              was last tried there, in whatever episode; as a share of all turns
+  stored      memories that were new in the episode
+  revised     memories that got new words in it
+  in file     entries of the file that were last written in it
+  known       of the places visited in an episode, the share with a memory of
+              that episode or an earlier one
+  recall      tokens, by estimate, of each place as `recall` prints it now
+  turns to    turns of an episode until its score was first that high
+
+Memories and places come from the file. Turns come from the journal, which
+forgets the oldest when it grows large. A turn that `retry` settled counts by
+what came of the retry.
+
+Examples:
+  memories stats
+  memories stats --json
+
+JSON, where nothing is known null:
+  {version, file, total_memories, avg_importance, locations_covered,
+   top_location: {scope, name, memories}, by_category, by_status,
+   by_persistence, tried, places: {visited, with_memories, share},
+   recall_tokens: {places, p50, max},
+   turns: {recorded, since, until, no_effect, repeated_no_effect,
+     repeated_share, outcomes},
+   queue: {turns, oldest, oldest_seconds},
+   models: [{name, questions, failed, calls, input_tokens, output_tokens,
+     cost}],
+   memories_without_episode,
+   episodes: [{episode, memories, memories_total, stored, revised, places,
+     turns, no_effect, repeated_no_effect, repeated_share, deaths, best_score,
+     milestones: [{score, turns}]}]}")]
+pub struct StatsArgs {}
+
+pub(in crate::cli) fn run(cli: Cli<'_>, args: StatsArgs) -> Result<u8, Failure> {
+    let StatsArgs {} = args;
+    let store = cli.store()?;
+    let mut tally = Tally::default();
+    store.sidecar().visit_journal(|line| tally.count(line))?;
+    let lasting = Document::parse(store.read()?.unwrap_or_default());
+    let session = Document::parse(store.sidecar().session()?.unwrap_or_default());
+    let file = store.path().display().to_string();
+    let figures = stats(file, &lasting, &session, tally, &cli.settings.limits, &cli.settings.now);
+    if cli.ui.json {
+        cli.ui.json_line(&figures)?;
+    } else {
+        cli.ui.data(&render(&figures))?;
+    }
+    Ok(0)
+}

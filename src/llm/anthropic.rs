@@ -1,0 +1,220 @@
+//! Anthropic's Messages API, and servers that speak it.
+//!
+//! JSON is asked for by `output_config.format` (which needs no beta header any more), else by a
+//! tool that must be called, else in the prompt. Whichever it was, the answer is taken from a
+//! `tool_use` block where there is one, else from the text: a forced tool may be answered in plain
+//! text all the same. Thinking is switched off where the model allows it, for it would eat the
+//! answer's tokens and forbid the forced tool. A question makes at most `max_retries` + 5 requests.
+
+mod schema;
+
+use std::fmt;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::llm::address;
+use crate::llm::config::{self, Config, Environment};
+use crate::llm::form::{Form, Format, Manner};
+use crate::llm::http::{Access, Scheme};
+use crate::llm::session::{Failure, Meaning, Protocol, Session, Unusable};
+use crate::llm::{Answer, Model, ModelError, Question, Usage, deadline_after};
+
+const ANTHROPIC_URL: &str = "https://api.anthropic.com";
+const ANTHROPIC_HOST: &str = "api.anthropic.com";
+const ANTHROPIC_MODEL: &str = "claude-haiku-5-5";
+const KEY_VARIABLE: &str = "ANTHROPIC_API_KEY";
+const CALL: &str = "/messages";
+const HEADERS: &[(&str, &str)] = &[("anthropic-version", "2023-06-01")];
+
+/// Newer models refuse a temperature.
+const TEMPERATURE: &str = "temperature";
+/// Some models cannot but think.
+const THINKING: &str = "thinking";
+
+static MANNER: Manner = Manner {
+    provider: "anthropic",
+    ladder: &[Format::Schema, Format::Tool, Format::Plain],
+    switches: &[TEMPERATURE, THINKING],
+    format_words: &[
+        "output_config",
+        "output_format",
+        "output format",
+        "structured output",
+        "schema",
+        "tool_choice",
+        "tools",
+    ],
+    fails_on_formats: false,
+};
+
+/// A model behind the Messages API.
+pub struct Anthropic {
+    model: String,
+    max_output_tokens: u32,
+    temperature: Option<f64>,
+    timeout: Duration,
+    session: Session,
+}
+
+impl Anthropic {
+    /// The model that the settings name; nothing is opened yet.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::Settings`] for an address that is none, for a way of structured output that
+    /// the API lacks, and for Anthropic's own server without a key.
+    pub fn new(config: &Config, environment: &Environment, seed: u64) -> Result<Anthropic, ModelError> {
+        let base = config.base_url(&environment.anthropic_base_url).unwrap_or(ANTHROPIC_URL);
+        let endpoint = address::versioned_endpoint(base, CALL)?;
+        let key = config::key_of(&environment.anthropic_api_key);
+        if endpoint.host_str() == Some(ANTHROPIC_HOST) && key.is_none() {
+            return Err(ModelError::Settings {
+                problem: "provider `anthropic` has no key".to_owned(),
+                hint: format!("set `{KEY_VARIABLE}`, or `base_url` to a server that needs none"),
+            });
+        }
+        let access = Access { key, variable: KEY_VARIABLE, scheme: Scheme::ApiKey, headers: HEADERS };
+        let at = address::shown(&endpoint, CALL);
+        Ok(Anthropic {
+            model: config.model(&None).unwrap_or(ANTHROPIC_MODEL).to_owned(),
+            max_output_tokens: config.max_output_tokens,
+            temperature: config.temperature,
+            timeout: config.timeout,
+            session: Session::new(endpoint, at, access, &MANNER, config, seed)?,
+        })
+    }
+}
+
+impl Protocol for Anthropic {
+    fn request(&self, question: &Question<'_>, form: Form) -> Value {
+        let prompt = match form.format() {
+            Format::Schema | Format::Tool => question.prompt.to_owned(),
+            Format::Object | Format::Plain => question.prompt_with_schema(),
+        };
+        let mut request = json!({
+            "model": self.model,
+            "max_tokens": self.max_output_tokens,
+            "system": question.system,
+            "messages": [{"role": "user", "content": prompt}],
+        });
+        if let (Some(temperature), false) = (self.temperature, form.is_switched(TEMPERATURE)) {
+            request["temperature"] = json!(temperature);
+        }
+        if !form.is_switched(THINKING) {
+            request["thinking"] = json!({"type": "disabled"});
+        }
+        match form.format() {
+            Format::Schema => {
+                let schema = schema::accepted(question.schema);
+                request["output_config"] = json!({"format": {"type": "json_schema", "schema": schema}});
+            }
+            Format::Tool => {
+                request["tools"] = json!([{
+                    "name": question.schema_name,
+                    "description": "Takes the answer.",
+                    "input_schema": question.schema,
+                }]);
+                request["tool_choice"] = json!({"type": "tool", "name": question.schema_name});
+            }
+            Format::Object | Format::Plain => {}
+        }
+        request
+    }
+
+    fn read_answer(&self, reply: &Value) -> Result<Answer, Unusable> {
+        let Some(blocks) = reply["content"].as_array() else {
+            return Err(Unusable::Foreign("message"));
+        };
+        match reply["stop_reason"].as_str() {
+            Some("refusal") => {
+                let said = reply.pointer("/stop_details/explanation").and_then(Value::as_str);
+                return Err(Unusable::Refused(said.unwrap_or("the model declined to answer").to_owned()));
+            }
+            Some("max_tokens") => return Err(Unusable::cut_off(self.max_output_tokens)),
+            Some("model_context_window_exceeded") => {
+                let problem = "the answer was cut off where the model's context ends";
+                return Err(Unusable::Garbled(problem.to_owned()));
+            }
+            _ => {}
+        }
+        let text = tool_input(blocks).unwrap_or_else(|| text_of(blocks));
+        if text.trim().is_empty() {
+            let reasoned = blocks
+                .iter()
+                .any(|block| matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking")));
+            return Err(Unusable::empty(reasoned));
+        }
+        let usage = &reply["usage"];
+        let read = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
+        Ok(Answer {
+            text,
+            model: reply["model"].as_str().unwrap_or(&self.model).to_owned(),
+            usage: Usage {
+                calls: 0,
+                input_tokens: read
+                    .iter()
+                    .filter_map(|field| usage[*field].as_u64())
+                    .reduce(u64::saturating_add),
+                output_tokens: usage["output_tokens"].as_u64(),
+                cost: None,
+            },
+        })
+    }
+
+    fn judge(&self, failure: &Failure<'_>) -> Meaning {
+        let kind = failure.value.pointer("/error/type").and_then(Value::as_str).unwrap_or_default();
+        let code = failure.value.pointer("/error/details/error_code").and_then(Value::as_str);
+        match failure.status {
+            400 if failure.body.contains("too long") || failure.body.contains("context") => {
+                Meaning::settled("more than the model's context holds; `history_window` makes it less")
+            }
+            402 => Meaning::settled("check the account's billing"),
+            404 if kind == "not_found_error" && failure.body.contains("model") => {
+                Meaning::settled("no such model for this key; check `model`")
+            }
+            // The spend limit of a month: the wait would be days.
+            429 if code == Some("enforced_spend_limit_reached") => {
+                Meaning::settled("the account's spend limit is reached")
+            }
+            529 => Meaning { passing: true, hint: Some("the service is overloaded".to_owned()) },
+            status => Meaning::of_status(status),
+        }
+    }
+}
+
+impl fmt::Debug for Anthropic {
+    /// Only what holds no secret: addresses and keys may.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Anthropic")
+            .field("at", &self.session.at())
+            .field("model", &self.model)
+            .field("format", &self.session.form().format())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Model for Anthropic {
+    fn name(&self) -> String {
+        format!("anthropic/{}", self.model)
+    }
+
+    fn ask(&self, question: &Question<'_>) -> Result<Answer, ModelError> {
+        self.session.ask(self, question, deadline_after(self.timeout))
+    }
+}
+
+/// The input of the first tool that was called: an object, at some servers one written as text.
+fn tool_input(blocks: &[Value]) -> Option<String> {
+    let called = blocks.iter().find(|block| block["type"] == "tool_use")?;
+    match &called["input"] {
+        Value::String(text) => Some(text.clone()),
+        input @ Value::Object(_) => Some(input.to_string()),
+        _ => None,
+    }
+}
+
+fn text_of(blocks: &[Value]) -> String {
+    let texts = blocks.iter().filter(|block| block["type"] == "text");
+    texts.filter_map(|block| block["text"].as_str()).collect()
+}

@@ -1,0 +1,106 @@
+//! A JSON schema as Anthropic's structured output takes it.
+//!
+//! Any schema enters, one without the keywords that the server refuses leaves. What they say is
+//! not lost: it goes into the description, where the model reads it.
+
+use serde_json::{Map, Value, json};
+
+/// Keywords that the server takes as they stand; of others it refuses the whole request.
+const TAKEN: [&str; 12] = [
+    "type",
+    "enum",
+    "const",
+    "anyOf",
+    "allOf",
+    "$ref",
+    "$defs",
+    "properties",
+    "required",
+    "items",
+    "title",
+    "description",
+];
+
+/// The schema with every object closed and every bound told in words.
+pub(super) fn accepted(schema: &Value) -> Value {
+    let Some(fields) = schema.as_object() else {
+        return schema.clone();
+    };
+    let mut kept = Map::new();
+    let mut told = Vec::new();
+    for (name, value) in fields {
+        match name.as_str() {
+            "properties" | "$defs" => {
+                kept.insert(name.clone(), each_field(value));
+            }
+            "items" => {
+                kept.insert(name.clone(), accepted(value));
+            }
+            "anyOf" | "allOf" => {
+                kept.insert(name.clone(), each_item(value));
+            }
+            "additionalProperties" => {}
+            name if TAKEN.contains(&name) => {
+                kept.insert(name.to_owned(), value.clone());
+            }
+            name => told.push(format!("{name}: {value}")),
+        }
+    }
+    if fields.get("type").is_some_and(|kind| kind == "object") {
+        kept.insert("additionalProperties".to_owned(), json!(false));
+    }
+    if !told.is_empty() {
+        let described = kept.get("description").and_then(Value::as_str).map(|text| format!("{text} "));
+        let description = format!("{}({})", described.unwrap_or_default(), told.join(", "));
+        kept.insert("description".to_owned(), json!(description));
+    }
+    Value::Object(kept)
+}
+
+fn each_field(schemas: &Value) -> Value {
+    let fields = schemas.as_object().into_iter().flatten();
+    Value::Object(fields.map(|(name, schema)| (name.clone(), accepted(schema))).collect())
+}
+
+fn each_item(schemas: &Value) -> Value {
+    Value::Array(schemas.as_array().into_iter().flatten().map(accepted).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_become_words_and_objects_are_closed() {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "maxLength": {"type": "string", "maxLength": 80},
+                "n": {"type": "integer", "minimum": 1, "maximum": 9, "description": "How many."},
+                "list": {"type": "array", "items": {"type": "string", "maxLength": 9}, "maxItems": 3},
+                "inner": {"type": "object", "properties": {}},
+                "kind": {"type": "string", "enum": ["a", "b"]},
+            },
+            "required": ["n"],
+        });
+        assert_eq!(
+            accepted(&schema),
+            json!({
+                "type": "object",
+                "properties": {
+                    "maxLength": {"type": "string", "description": "(maxLength: 80)"},
+                    "n": {"type": "integer", "description": "How many. (minimum: 1, maximum: 9)"},
+                    "list": {
+                        "type": "array",
+                        "items": {"type": "string", "description": "(maxLength: 9)"},
+                        "description": "(maxItems: 3)",
+                    },
+                    "inner": {"type": "object", "properties": {}, "additionalProperties": false},
+                    "kind": {"type": "string", "enum": ["a", "b"]},
+                },
+                "required": ["n"],
+                "additionalProperties": false,
+            })
+        );
+    }
+}

@@ -1,0 +1,201 @@
+//! The form of a request, as far as servers of one kind differ in what they take.
+//!
+//! A form and a server's refusal enter, another form that may be taken leaves; nothing is sent
+//! here. Forms only ever become weaker, each step once, so that trying them ends.
+
+use crate::llm::ModelError;
+use crate::llm::config::StructuredOutput;
+
+/// How JSON is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    /// The server holds the answer to the schema.
+    Schema,
+    /// A tool that must be called, its input under the schema.
+    Tool,
+    /// JSON of any kind; the schema stands in the prompt.
+    Object,
+    /// Only the prompt says so.
+    Plain,
+}
+
+/// What servers of one kind have in common.
+#[derive(Debug, PartialEq)]
+pub(super) struct Manner {
+    /// The provider's name in settings.
+    pub provider: &'static str,
+    /// Ways of asking for JSON, strictest first; `Plain` is the last.
+    pub ladder: &'static [Format],
+    /// Fields to change where a refusal names them, by these words; see [`Form::is_switched`].
+    pub switches: &'static [&'static str],
+    /// Words by which a refusal names the way JSON was asked for.
+    pub format_words: &'static [&'static str],
+    /// Some servers fail with 500 on a format they do not know.
+    pub fails_on_formats: bool,
+}
+
+/// What one server is believed to take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Form {
+    manner: &'static Manner,
+    /// How far down the ladder.
+    step: usize,
+    /// The format stays whatever the server says.
+    fixed: bool,
+    /// An answer came in this format.
+    proven: bool,
+    /// One bit for each switch.
+    switched: u8,
+}
+
+impl Form {
+    /// The form of the first request.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::Settings`] for a way that these servers do not have.
+    pub fn first(manner: &'static Manner, way: StructuredOutput) -> Result<Form, ModelError> {
+        let wanted = match way {
+            StructuredOutput::Auto => manner.ladder[0],
+            StructuredOutput::JsonSchema => Format::Schema,
+            StructuredOutput::Tool => Format::Tool,
+            StructuredOutput::JsonObject => Format::Object,
+            StructuredOutput::Plain => Format::Plain,
+        };
+        let Some(step) = manner.ladder.iter().position(|format| *format == wanted) else {
+            return Err(ModelError::Settings {
+                problem: format!(
+                    "provider `{}` has no structured output `{}`",
+                    manner.provider,
+                    way.as_str()
+                ),
+                hint: "set `structured_output` to `auto`".to_owned(),
+            });
+        };
+        Ok(Form { manner, step, fixed: way != StructuredOutput::Auto, proven: false, switched: 0 })
+    }
+
+    /// How JSON is asked for.
+    pub fn format(self) -> Format {
+        self.manner.ladder[self.step]
+    }
+
+    /// Whether a refusal named this one of the manner's switches.
+    pub fn is_switched(self, word: &str) -> bool {
+        let place = self.manner.switches.iter().position(|known| *known == word);
+        place.is_some_and(|place| self.switched & (1 << place) != 0)
+    }
+
+    /// The form of the next question, after an answer to this one.
+    ///
+    /// Prose in spite of a schema or a tool means that the server takes no notice of it: later
+    /// questions go another way.
+    pub fn after_answer(self, well_formed: bool) -> Form {
+        let demanding = matches!(self.format(), Format::Schema | Format::Tool);
+        match self.weaker() {
+            Some(weaker) if demanding && !self.fixed && !well_formed => weaker,
+            _ => Form { proven: true, ..self },
+        }
+    }
+
+    /// Another form that may avoid a failure, by its status and its body in lower case.
+    ///
+    /// `settled` says that the same request failed before or may not be repeated.
+    pub fn adapted(self, status: u16, body: &str, settled: bool) -> Option<Form> {
+        if matches!(status, 400 | 422) {
+            for (place, word) in self.manner.switches.iter().enumerate() {
+                if self.switched & (1 << place) == 0 && body.contains(word) {
+                    return Some(Form { switched: self.switched | (1 << place), ..self });
+                }
+            }
+        }
+        let named = self.manner.format_words.iter().any(|word| body.contains(word));
+        let blamed = match status {
+            400 | 415 | 422 => named || !(self.proven || names_other_cause(body)),
+            404 => named,
+            // Once may be chance, twice is not.
+            500 if self.manner.fails_on_formats => named || (!self.proven && settled),
+            500 => named,
+            501 => named || !self.proven,
+            _ => false,
+        };
+        if self.fixed || !blamed { None } else { self.weaker() }
+    }
+
+    fn weaker(self) -> Option<Form> {
+        let step = self.step + 1;
+        (step < self.manner.ladder.len()).then_some(Form { step, proven: false, ..self })
+    }
+}
+
+/// Whether an error has a cause that no other format avoids.
+fn names_other_cause(body: &str) -> bool {
+    let words = [
+        "context",
+        "too long",
+        "model_not_found",
+        "does not exist",
+        "not found",
+        "model is required",
+        "api key",
+        "api_key",
+        "credit",
+        "usage limit",
+        "spend limit",
+    ];
+    words.iter().any(|word| body.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static MANNER: Manner = Manner {
+        provider: "test",
+        ladder: &[Format::Schema, Format::Object, Format::Plain],
+        switches: &["max_completion_tokens", "temperature"],
+        format_words: &["response_format", "schema"],
+        fails_on_formats: true,
+    };
+
+    fn first() -> Form {
+        Form::first(&MANNER, StructuredOutput::Auto).unwrap()
+    }
+
+    #[test]
+    fn a_proven_format_is_kept_unless_it_is_named() {
+        let form = first().after_answer(true);
+        for status in [400, 404, 415, 422, 500, 501, 503] {
+            assert_eq!(form.adapted(status, "no", true), None, "{status}");
+        }
+        let other = form.adapted(400, "invalid schema for response_format", false);
+        assert_eq!(other.map(Form::format), Some(Format::Object));
+    }
+
+    #[test]
+    fn adapting_ends() {
+        let body = "max_completion_tokens temperature response_format";
+        let mut form = first();
+        let mut steps = 0;
+        while let Some(other) = form.adapted(400, body, true) {
+            (form, steps) = (other, steps + 1);
+        }
+        assert_eq!(steps, 4);
+        assert!(form.is_switched("temperature"));
+    }
+
+    #[test]
+    fn prose_leads_away_from_a_schema_and_no_further() {
+        let form = first().after_answer(false);
+        assert_eq!(form.format(), Format::Object);
+        assert_eq!(form.after_answer(false).format(), Format::Object);
+        let fixed = Form::first(&MANNER, StructuredOutput::JsonSchema).unwrap();
+        assert_eq!(fixed.after_answer(false).format(), Format::Schema);
+    }
+
+    #[test]
+    fn a_way_that_servers_lack_is_told() {
+        let error = Form::first(&MANNER, StructuredOutput::Tool).unwrap_err();
+        assert_eq!(error.to_string(), "provider `test` has no structured output `tool`");
+    }
+}

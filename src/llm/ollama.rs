@@ -1,0 +1,212 @@
+//! Ollama's own API: `/api/chat`.
+//!
+//! JSON is asked for by `format` with the schema, else by `"json"`, else in the prompt. Thinking is
+//! switched off where the server knows the word, for thoughts count towards the answer's tokens. A
+//! prompt that goes beyond the context is to be refused, not cut without a word. Which models there
+//! are only the server knows: without a name in the settings the first installed one is asked. A
+//! question makes at most `max_retries` + 4 requests, and once one for the list of models.
+
+use std::fmt;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use reqwest::Url;
+use serde_json::{Value, json};
+
+use crate::llm::address;
+use crate::llm::config::{self, Config, Environment};
+use crate::llm::form::{Form, Format, Manner};
+use crate::llm::http::{Access, Scheme};
+use crate::llm::session::{Failure, Meaning, Protocol, Session, Unusable};
+use crate::llm::{Answer, Model, ModelError, Question, Usage, deadline_after, one_line};
+
+const OLLAMA_HOST: &str = "127.0.0.1:11434";
+const CALL: &str = "/api/chat";
+const TAGS: &str = "/api/tags";
+
+/// Some servers and models refuse the word.
+const THINK: &str = "think";
+
+static MANNER: Manner = Manner {
+    provider: "ollama",
+    ladder: &[Format::Schema, Format::Object, Format::Plain],
+    switches: &[THINK],
+    format_words: &["format", "schema", "grammar"],
+    fails_on_formats: false,
+};
+
+/// A model behind an Ollama server.
+pub struct Ollama {
+    model: Option<String>,
+    /// The first installed model, once it was asked for.
+    found: OnceLock<String>,
+    tags: Url,
+    max_output_tokens: u32,
+    temperature: f64,
+    timeout: Duration,
+    session: Session,
+}
+
+/// The protocol with the model that is asked.
+struct Chat<'a> {
+    ollama: &'a Ollama,
+    model: &'a str,
+}
+
+impl Ollama {
+    /// The model that the settings name; nothing is opened yet.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::Settings`] for an address that is none, and for a way of structured output
+    /// that the server lacks.
+    pub fn new(config: &Config, environment: &Environment, seed: u64) -> Result<Ollama, ModelError> {
+        let host = config.base_url(&environment.ollama_host).unwrap_or(OLLAMA_HOST);
+        let endpoint = address::ollama_endpoint(host, CALL)?;
+        let access = Access {
+            key: config::key_of(&environment.ollama_api_key),
+            variable: "MEMORIES_API_KEY",
+            scheme: Scheme::Bearer,
+            headers: &[],
+        };
+        let at = address::shown(&endpoint, CALL);
+        Ok(Ollama {
+            model: config.model(&None).map(str::to_owned),
+            found: OnceLock::new(),
+            tags: address::ollama_endpoint(host, TAGS)?,
+            max_output_tokens: config.max_output_tokens,
+            temperature: config.temperature.unwrap_or_default(),
+            timeout: config.timeout,
+            session: Session::new(endpoint, at, access, &MANNER, config, seed)?,
+        })
+    }
+
+    /// The model of the settings, else the first that is installed.
+    fn resolve(&self, deadline: Instant) -> Result<&str, ModelError> {
+        if let Some(model) = self.model.as_ref().or(self.found.get()) {
+            return Ok(model);
+        }
+        let chat = Chat { ollama: self, model: "" };
+        let tags = self.session.fetch(&chat, &self.tags, deadline)?;
+        let Some(first) = first_installed(&tags) else {
+            return Err(ModelError::Refused {
+                at: self.session.at().to_owned(),
+                problem: "no model is installed (install one with `ollama pull NAME`, or set `model`)"
+                    .to_owned(),
+            });
+        };
+        Ok(self.found.get_or_init(|| first))
+    }
+}
+
+impl Protocol for Chat<'_> {
+    fn request(&self, question: &Question<'_>, form: Form) -> Value {
+        let prompt = match form.format() {
+            Format::Schema => question.prompt.to_owned(),
+            _ => question.prompt_with_schema(),
+        };
+        let mut request = json!({
+            "model": self.model,
+            "messages": [
+                {"role": "system", "content": question.system},
+                {"role": "user", "content": prompt},
+            ],
+            "stream": false,
+            "truncate": false,
+            "options": {
+                "temperature": self.ollama.temperature,
+                "num_predict": self.ollama.max_output_tokens,
+            },
+        });
+        if !form.is_switched(THINK) {
+            request["think"] = json!(false);
+        }
+        match form.format() {
+            Format::Schema => request["format"] = question.schema.clone(),
+            Format::Object => request["format"] = json!("json"),
+            Format::Tool | Format::Plain => {}
+        }
+        request
+    }
+
+    fn read_answer(&self, reply: &Value) -> Result<Answer, Unusable> {
+        let Some(message) = reply.get("message").filter(|message| message.is_object()) else {
+            return Err(Unusable::Foreign("chat of Ollama"));
+        };
+        if reply["done_reason"] == "length" {
+            return Err(Unusable::cut_off(self.ollama.max_output_tokens));
+        }
+        let text = message["content"].as_str().unwrap_or_default();
+        if text.trim().is_empty() {
+            return Err(Unusable::empty(message["thinking"].as_str().is_some_and(|text| !text.is_empty())));
+        }
+        Ok(Answer {
+            text: text.to_owned(),
+            model: reply["model"].as_str().unwrap_or(self.model).to_owned(),
+            usage: Usage {
+                calls: 0,
+                input_tokens: reply["prompt_eval_count"].as_u64(),
+                output_tokens: reply["eval_count"].as_u64(),
+                cost: None,
+            },
+        })
+    }
+
+    fn judge(&self, failure: &Failure<'_>) -> Meaning {
+        let said = |words: &[&str]| words.iter().any(|word| failure.body.contains(word));
+        match failure.status {
+            404 if said(&["model"]) => {
+                Meaning::settled(format!("install it with `ollama pull {}`, or set `model`", self.model))
+            }
+            404 => Meaning::settled("is this an Ollama server?"),
+            400..=599 if said(&["context length", "context size", "context window", "too long"]) => {
+                Meaning::settled("start the server with a larger `OLLAMA_CONTEXT_LENGTH`")
+            }
+            500 if said(&["system memory"]) => Meaning::settled("set `model` to a smaller one"),
+            status => Meaning::of_status(status),
+        }
+    }
+
+    fn connection_hint(&self) -> Option<&'static str> {
+        Some("is `ollama serve` running?")
+    }
+}
+
+impl fmt::Debug for Ollama {
+    /// Only what holds no secret: addresses and keys may.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ollama")
+            .field("at", &self.session.at())
+            .field("model", &self.model)
+            .field("found", &self.found)
+            .field("format", &self.session.form().format())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Model for Ollama {
+    fn name(&self) -> String {
+        match (&self.model, self.found.get()) {
+            (Some(model), _) => format!("ollama/{model}"),
+            (None, Some(found)) => format!("ollama/{found} (first installed)"),
+            (None, None) => "ollama/first installed".to_owned(),
+        }
+    }
+
+    fn ask(&self, question: &Question<'_>) -> Result<Answer, ModelError> {
+        let deadline = deadline_after(self.timeout);
+        let chat = Chat { ollama: self, model: self.resolve(deadline)? };
+        self.session.ask(&chat, question, deadline)
+    }
+}
+
+/// The first model of the list that can talk; those for embeddings cannot.
+fn first_installed(tags: &Value) -> Option<String> {
+    let models = tags["models"].as_array()?.iter();
+    let talking = models.filter(|model| {
+        let family = model.pointer("/details/family").and_then(Value::as_str).unwrap_or_default();
+        !family.contains("bert") && !model["name"].as_str().unwrap_or_default().contains("embed")
+    });
+    let mut names = talking.filter_map(|model| model["name"].as_str().or(model["model"].as_str()));
+    names.find(|name| !name.trim().is_empty()).map(one_line)
+}

@@ -1,0 +1,156 @@
+//! What was done with a turn, and why: for the caller and for the journal.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::llm::Usage;
+use crate::memory::Attempt;
+use crate::record::apply::{Applied, Fate};
+use crate::record::places::Place;
+use crate::record::triggers::Trigger;
+use crate::record::{Situation, Thought};
+
+/// What became of a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// A new memory is on disk.
+    Stored,
+    /// A memory of the same title was written anew.
+    Revised,
+    /// The model failed; the turn waits.
+    Queued,
+    /// Another memory says it already.
+    Duplicate,
+    /// The model saw nothing worth keeping.
+    Declined,
+    /// Nothing changed; the action is noted as tried.
+    Tried,
+    /// Nothing to think about.
+    NotSignificant,
+}
+
+impl Outcome {
+    /// The name in JSON and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Stored => "stored",
+            Outcome::Revised => "revised",
+            Outcome::Queued => "queued",
+            Outcome::Duplicate => "duplicate",
+            Outcome::Declined => "declined",
+            Outcome::Tried => "tried",
+            Outcome::NotSignificant => "not_significant",
+        }
+    }
+}
+
+/// Which model was asked, and what it cost.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ModelUse {
+    /// Provider and model.
+    pub name: String,
+    /// What it cost.
+    #[serde(flatten)]
+    pub usage: Usage,
+    /// Why there is no answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// What was done with a turn, and why.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Episode of the turn.
+    pub episode: u64,
+    /// Number of the turn.
+    pub turn: u64,
+    /// Where the action was taken.
+    pub place: Place,
+    /// Visits of that place by now.
+    pub visits: u64,
+    /// Why it was worth a thought.
+    pub triggers: Vec<Trigger>,
+    /// What became of each memory.
+    pub memories: Vec<Applied>,
+    /// Titles proven wrong.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub invalidated: Vec<String>,
+    /// The action, where it was noted as tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tried: Option<Attempt>,
+    /// Why the model decided so.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reasoning: String,
+    /// The model asked, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelUse>,
+    /// What was dropped, changed or could not be done.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+impl Report {
+    /// Nothing done yet.
+    pub(super) fn of(situation: &Situation, place: Place) -> Report {
+        Report {
+            outcome: Outcome::NotSignificant,
+            episode: situation.episode,
+            turn: situation.number,
+            place,
+            visits: 0,
+            triggers: situation.triggers.clone(),
+            memories: Vec::new(),
+            invalidated: Vec::new(),
+            tried: None,
+            reasoning: String::new(),
+            model: None,
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// What became of the turn as a whole: the most that became of any part of it.
+pub(super) fn outcome(report: &Report, thought: &Thought) -> Outcome {
+    let fates = report.memories.iter().map(|applied| match applied.outcome {
+        Fate::Stored => Outcome::Stored,
+        Fate::Revised => Outcome::Revised,
+        Fate::Duplicate => Outcome::Duplicate,
+    });
+    let model = match thought {
+        Thought::Failed(_) => Some(Outcome::Queued),
+        Thought::Answered(..) if !report.invalidated.is_empty() => Some(Outcome::Revised),
+        Thought::Answered(..) => Some(Outcome::Declined),
+        Thought::NotAsked => None,
+    };
+    let rest = if report.tried.is_some() { Outcome::Tried } else { Outcome::NotSignificant };
+    fates.chain(model).min().unwrap_or(rest)
+}
+
+/// The turn's line in the journal, with the whole turn, so that it can be offered to a model again.
+pub(super) fn journal_line(situation: &Situation, report: &Report, now: &str, id: &str) -> Value {
+    let mut turn = json!(situation.turn);
+    turn["episode"] = json!(situation.episode);
+    turn["turn"] = json!(situation.number);
+    turn["location_before"] = json!(report.place);
+    if situation.turn.location_after.is_some() {
+        turn["location_after"] = json!(situation.after);
+    }
+    let queued = matches!(report.model, Some(ModelUse { error: Some(_), .. }));
+    let mut line = json!({
+        "version": 1,
+        "id": id,
+        "time": now,
+        "outcome": if queued { Outcome::Queued } else { report.outcome },
+        "turn": turn,
+    });
+    let details = json!(report);
+    for name in ["triggers", "memories", "invalidated", "reasoning", "model", "warnings", "visits"] {
+        if !details[name].is_null() {
+            line[name] = details[name].clone();
+        }
+    }
+    line
+}

@@ -1,0 +1,204 @@
+//! Turns whose model call failed, or that only the built-in rules judged, are offered to a model again.
+//!
+//! The journal's lines enter; each turn that waits leaves as an answer of a model, written in one
+//! step together with the line that resolves it. Visits and tries were written when it was played.
+//! Two retries at once do no turn twice: whoever comes second finds it resolved, under the lock.
+
+use std::collections::{HashMap, VecDeque};
+
+use serde_json::{Value, json};
+
+use crate::document::DocumentError;
+use crate::memory::same_title;
+use crate::record::files::Files;
+use crate::record::triggers::{Changes, Trigger};
+use crate::record::turn::Turn;
+use crate::record::{
+    OFFLINE_TAG, Outcome, RecordError, Recorder, Report, Situation, Thought, journal_line, outcome, places,
+};
+use crate::store::{Change, Sidecar, Store, StoreError};
+
+/// Which turns wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// Those whose model call failed.
+    Queued,
+    /// Those that the built-in rules made a memory of.
+    Offline,
+}
+
+/// A turn that waits for a model.
+#[derive(Debug, Clone)]
+pub struct Waiting {
+    /// Name of its line in the journal.
+    pub id: String,
+    /// When it was recorded.
+    pub time: String,
+    /// Episode and number, for reports.
+    pub label: String,
+    line: Value,
+    history: Vec<Value>,
+}
+
+/// What became of an offer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Offer {
+    /// The model answered, and this was done.
+    Done(Box<Report>),
+    /// The model failed again; the turn still waits.
+    Failed(String),
+    /// Another process resolved it meanwhile.
+    Gone,
+}
+
+/// The turns that wait, in the order in which they were played.
+///
+/// # Errors
+///
+/// When the journal cannot be read.
+pub fn waiting(store: &Store, wanted: Wanted, window: usize) -> Result<Vec<Waiting>, StoreError> {
+    let mut found: Vec<Waiting> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut resolved: Vec<String> = Vec::new();
+    let mut history: VecDeque<Value> = VecDeque::new();
+    for line in store.sidecar().journal_lines()? {
+        let line = line?;
+        if let Some(id) = line["resolves"].as_str() {
+            resolved.push(id.to_owned());
+        }
+        if is_wanted(&line, wanted)
+            && let (Some(id), true) = (line["id"].as_str(), line["turn"].is_object())
+            && !places.contains_key(id)
+        {
+            places.insert(id.to_owned(), found.len());
+            let same_episode = |before: &&Value| before["turn"]["episode"] == line["turn"]["episode"];
+            found.push(Waiting {
+                id: id.to_owned(),
+                time: line["time"].as_str().unwrap_or_default().to_owned(),
+                label: format!("Ep{} T{}", line["turn"]["episode"], line["turn"]["turn"]),
+                history: history.iter().filter(same_episode).cloned().collect(),
+                line: line.clone(),
+            });
+        }
+        if line["turn"].is_object() {
+            history.push_back(line);
+            if history.len() > window {
+                history.pop_front();
+            }
+        }
+    }
+    found.retain(|waiting| !resolved.contains(&waiting.id));
+    Ok(found)
+}
+
+fn is_wanted(line: &Value, wanted: Wanted) -> bool {
+    match wanted {
+        Wanted::Queued => line["outcome"] == Outcome::Queued.name(),
+        Wanted::Offline => {
+            let made = line["memories"].as_array().is_some_and(|memories| !memories.is_empty());
+            line["model"]["name"] == OFFLINE_TAG && made
+        }
+    }
+}
+
+impl Recorder<'_> {
+    /// Offers a waiting turn to the model and writes what it makes of it.
+    ///
+    /// # Errors
+    ///
+    /// See [`RecordError`]. A model that fails is no error.
+    pub fn retry(&self, waiting: &Waiting, now: &str, id: &str) -> Result<Offer, RecordError> {
+        let Some(situation) = self.situation_of(waiting)? else {
+            return Ok(Offer::Failed("the journal's line holds no turn".to_owned()));
+        };
+        let mut thought = self.think(&situation);
+        if let Thought::Failed(model) = &thought {
+            return Ok(Offer::Failed(model.error.clone().unwrap_or_default()));
+        }
+        replace_rule_made(&mut thought, &waiting.line);
+        let update = self.store.update(|text, sidecar| {
+            if is_resolved(sidecar, &waiting.id)? {
+                return Ok(Change::unchanged(Offer::Gone));
+            }
+            let mut files = Files::open(text, sidecar)?;
+            let report = self.edit_again(&mut files, &situation, &thought, now)?;
+            let mut line = journal_line(&situation, &report, now, id);
+            line["resolves"] = json!(waiting.id);
+            line["command"] = json!("retry");
+            Ok::<_, RecordError>(files.into_change(Offer::Done(Box::new(report)))?.with_journal_line(line))
+        })?;
+        Ok(update.value)
+    }
+
+    fn situation_of(&self, waiting: &Waiting) -> Result<Option<Situation>, RecordError> {
+        let mut turn = waiting.line["turn"].clone();
+        if let Some(fields) = turn.as_object_mut() {
+            // What the player wanted kept was kept at once.
+            fields.remove("remember");
+        }
+        let Ok(turn) = Turn::from_value(&turn) else { return Ok(None) };
+        let files = Files::open(self.store.read()?, self.store.sidecar())?;
+        let (before, after) = places::resolve(&files.lasting, &turn, false)?;
+        let noticed = |trigger: &Trigger| {
+            let names = waiting.line["triggers"].as_array();
+            names.is_some_and(|names| names.iter().any(|name| name == trigger.name()))
+        };
+        let section = files.section(&before.scope());
+        let elsewhere = (after.id != before.id).then(|| files.section(&after.scope()));
+        Ok(Some(Situation {
+            episode: turn.episode.unwrap_or(1),
+            number: turn.turn.unwrap_or(1),
+            changes: Changes::of(&turn, before.id != after.id),
+            triggers: Trigger::ALL.into_iter().filter(noticed).collect(),
+            repeat: false,
+            memories: section.live().cloned().collect(),
+            memories_after: elsewhere.iter().flat_map(crate::document::Section::live).cloned().collect(),
+            history: waiting.history.clone(),
+            before,
+            after,
+            turn,
+        }))
+    }
+
+    /// What [`Recorder::record`] writes, without visits, tries and what the player wanted kept.
+    fn edit_again(
+        &self,
+        files: &mut Files,
+        situation: &Situation,
+        thought: &Thought,
+        now: &str,
+    ) -> Result<Report, DocumentError> {
+        let mut report = Report::of(situation, situation.before.clone());
+        if let Thought::Answered(proposal, model) = thought {
+            report.model = Some(model.clone());
+            self.apply(files, situation, proposal, (&situation.before, &situation.after), &mut report, now)?;
+        }
+        report.visits = files.section(&situation.before.scope()).visits;
+        report.outcome = outcome(&report, thought);
+        Ok(report)
+    }
+}
+
+/// What the built-in rules made of the turn, the model's own memory takes the place of.
+fn replace_rule_made(thought: &mut Thought, line: &Value) {
+    let Thought::Answered(proposal, model) = thought else { return };
+    if model.name == OFFLINE_TAG || line["model"]["name"] != OFFLINE_TAG || proposal.memory.is_none() {
+        return;
+    }
+    for memory in line["memories"].as_array().into_iter().flatten() {
+        let title = memory["title"].as_str().unwrap_or_default();
+        let stored = memory["outcome"] == "stored";
+        if stored && !proposal.supersedes.iter().any(|other| same_title(other, title)) {
+            proposal.supersedes.push(title.to_owned());
+        }
+    }
+}
+
+fn is_resolved(sidecar: &Sidecar, id: &str) -> Result<bool, StoreError> {
+    for line in sidecar.journal_lines()? {
+        if line?["resolves"] == id {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

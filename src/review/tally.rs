@@ -1,0 +1,389 @@
+//! What the journal says of play, in one pass and little memory.
+//!
+//! Lines enter one by one, oldest first; of each only the few parts that count are parsed. A line
+//! that cannot be understood counts nothing. What leaves are the journal's part of
+//! [`crate::review::stats::Stats`].
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::memory::fold_action;
+use crate::review::Text;
+use crate::review::stats::{Milestone, ModelFigures, QueueFigures, TurnFigures};
+
+/// The parts of a journal's line that count.
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(borrow)]
+    id: Option<Text<'a>>,
+    #[serde(borrow)]
+    time: Option<Text<'a>>,
+    #[serde(borrow)]
+    outcome: Option<Text<'a>>,
+    #[serde(borrow)]
+    resolves: Option<Text<'a>>,
+    #[serde(borrow)]
+    turn: Option<Turn<'a>>,
+    #[serde(borrow, default)]
+    memories: Vec<Written<'a>>,
+    #[serde(borrow)]
+    model: Option<Model<'a>>,
+}
+
+/// What became of one memory.
+#[derive(Deserialize)]
+struct Written<'a> {
+    #[serde(borrow)]
+    outcome: Option<Text<'a>>,
+    #[serde(borrow)]
+    scope: Option<Text<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Turn<'a> {
+    episode: Option<u64>,
+    #[serde(borrow)]
+    action: Option<Text<'a>>,
+    location_before: Option<Spot>,
+    location_after: Option<Spot>,
+    score_before: Option<i64>,
+    score_after: Option<i64>,
+    #[serde(borrow)]
+    inventory_before: Option<&'a RawValue>,
+    #[serde(borrow)]
+    inventory_after: Option<&'a RawValue>,
+    died: Option<bool>,
+    world_changed: Option<bool>,
+}
+
+#[derive(Deserialize)]
+struct Spot {
+    id: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Model<'a> {
+    #[serde(borrow)]
+    name: Option<Text<'a>>,
+    calls: Option<u64>,
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    cost: Option<f64>,
+    #[serde(borrow)]
+    error: Option<Text<'a>>,
+}
+
+/// What was counted so far.
+#[derive(Debug, Default)]
+pub struct Tally {
+    pub(super) turns: TurnFigures,
+    pub(super) models: Vec<ModelFigures>,
+    pub(super) episodes: BTreeMap<u64, EpisodeTally>,
+    /// The first episode in which a memory of a place was written.
+    pub(super) known_since: HashMap<u64, u64>,
+    /// Places, each with a hash of an action that changed nothing there when it was last tried.
+    in_vain: HashSet<(u64, u64)>,
+    /// Queued lines by their id: which came first, and when.
+    waiting: HashMap<String, (u64, String)>,
+    lines: u64,
+}
+
+/// What was counted of one episode.
+#[derive(Debug, Default)]
+pub(super) struct EpisodeTally {
+    pub(super) turns: u64,
+    pub(super) no_effect: u64,
+    pub(super) repeated_no_effect: u64,
+    pub(super) deaths: u64,
+    pub(super) stored: u64,
+    pub(super) revised: u64,
+    pub(super) best_score: Option<i64>,
+    pub(super) milestones: Vec<Milestone>,
+}
+
+impl Tally {
+    /// Counts a line.
+    pub fn count(&mut self, line: &str) {
+        let Ok(line) = serde_json::from_str::<Line<'_>>(line) else { return };
+        self.lines += 1;
+        if let Some(model) = &line.model {
+            self.count_model(model);
+        }
+        let outcome = line.outcome.as_ref().map_or("", Text::as_str);
+        if let Some(turn) = &line.turn {
+            self.count_memories(turn.episode.unwrap_or(1), &line.memories);
+        }
+        if let Some(resolved) = &line.resolves {
+            // The turn was counted when it was played; only what became of it is new.
+            if self.waiting.remove(resolved.as_str()).is_some() && line.turn.is_some() {
+                *self.turns.outcomes.entry("queued".to_owned()).or_insert(1) -= 1;
+                self.turns.count_outcome(outcome);
+            }
+        } else if let Some(turn) = &line.turn {
+            self.turns.count_outcome(outcome);
+            self.count_turn(turn, line.time.as_ref());
+        }
+        if outcome == "queued"
+            && let Some(id) = &line.id
+        {
+            let time = line.time.as_ref().map_or("", Text::as_str).to_owned();
+            self.waiting.entry(id.as_str().to_owned()).or_insert((self.lines, time));
+        }
+    }
+
+    /// The turns that wait for a model; `now` tells how long.
+    pub(super) fn queue(&self, now: &str) -> QueueFigures {
+        let oldest = self.waiting.values().min().map(|(_, time)| time.clone());
+        let seconds = |time: &str| time.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second);
+        let age = oldest.as_deref().and_then(seconds).zip(seconds(now)).map(|(then, now)| now - then);
+        QueueFigures {
+            turns: self.waiting.len() as u64,
+            oldest,
+            oldest_seconds: age.and_then(|age| u64::try_from(age).ok()),
+        }
+    }
+
+    fn count_turn(&mut self, turn: &Turn<'_>, time: Option<&Text<'_>>) {
+        if let Some(time) = time.map(Text::as_str) {
+            let since = &mut self.turns.since;
+            since.get_or_insert_with(|| time.to_owned());
+            let until = self.turns.until.get_or_insert_default();
+            until.clear();
+            until.push_str(time);
+        }
+        let nothing = turn.changed_nothing();
+        let repeated = self.is_repeated(turn, nothing);
+        let episode = self.episodes.entry(turn.episode.unwrap_or(1)).or_default();
+        episode.turns += 1;
+        episode.no_effect += u64::from(nothing);
+        episode.repeated_no_effect += u64::from(repeated);
+        episode.deaths += u64::from(turn.died == Some(true));
+        episode.reach(turn.score_before, turn.score_after);
+        self.turns.recorded += 1;
+        self.turns.no_effect += u64::from(nothing);
+        self.turns.repeated_no_effect += u64::from(repeated);
+    }
+
+    fn count_memories(&mut self, number: u64, memories: &[Written<'_>]) {
+        for memory in memories {
+            let episode = self.episodes.entry(number).or_default();
+            match memory.outcome.as_ref().map_or("", Text::as_str) {
+                "stored" => episode.stored += 1,
+                "revised" => episode.revised += 1,
+                _ => continue,
+            }
+            let scope = memory.scope.as_ref().map_or("", Text::as_str);
+            if let Some(place) = scope.strip_prefix("location:").and_then(|id| id.parse().ok()) {
+                let since = self.known_since.entry(place).or_insert(number);
+                *since = number.min(*since);
+            }
+        }
+    }
+
+    /// Whether the turn changes nothing, as the same action at the same place did when it was last
+    /// tried.
+    fn is_repeated(&mut self, turn: &Turn<'_>, nothing: bool) -> bool {
+        let Some(place) = turn.place() else { return false };
+        let action = fold_action(turn.action.as_ref().map_or("", Text::as_str));
+        if action.is_empty() {
+            return false;
+        }
+        let mut hasher = DefaultHasher::new();
+        action.hash(&mut hasher);
+        let key = (place, hasher.finish());
+        if nothing {
+            !self.in_vain.insert(key)
+        } else {
+            self.in_vain.remove(&key);
+            false
+        }
+    }
+
+    fn count_model(&mut self, model: &Model<'_>) {
+        let name = model.name.as_ref().map_or("", Text::as_str);
+        let known = self.models.iter().position(|figures| figures.name == name);
+        let at = known.unwrap_or_else(|| {
+            self.models.push(ModelFigures { name: name.to_owned(), ..ModelFigures::default() });
+            self.models.len() - 1
+        });
+        let figures = &mut self.models[at];
+        figures.questions += 1;
+        figures.failed += u64::from(model.error.is_some());
+        figures.calls += model.calls.unwrap_or(0);
+        figures.input_tokens += model.input_tokens.unwrap_or(0);
+        figures.output_tokens += model.output_tokens.unwrap_or(0);
+        figures.cost += model.cost.unwrap_or(0.0);
+    }
+}
+
+impl TurnFigures {
+    fn count_outcome(&mut self, outcome: &str) {
+        match self.outcomes.get_mut(outcome) {
+            Some(count) => *count += 1,
+            None => {
+                self.outcomes.insert(outcome.to_owned(), 1);
+            }
+        }
+    }
+}
+
+impl EpisodeTally {
+    fn reach(&mut self, before: Option<i64>, after: Option<i64>) {
+        let best = self.best_score.or(before);
+        let Some(after) = after else {
+            self.best_score = best;
+            return;
+        };
+        if best.is_none_or(|best| after > best) {
+            // A first score without one before it is where the episode starts.
+            if best.is_some() {
+                self.milestones.push(Milestone { score: after, turns: self.turns });
+            }
+            self.best_score = Some(after);
+        } else {
+            self.best_score = best;
+        }
+    }
+}
+
+impl Turn<'_> {
+    /// Where the action was taken.
+    fn place(&self) -> Option<u64> {
+        let id = |spot: &Option<Spot>| spot.as_ref().and_then(|spot| spot.id);
+        id(&self.location_before).or(id(&self.location_after))
+    }
+
+    /// As `record` decides it: same score, place, inventory and life, and the caller says nothing else.
+    fn changed_nothing(&self) -> bool {
+        let score = matches!((self.score_before, self.score_after), (Some(a), Some(b)) if a != b);
+        let after = self.location_after.as_ref().and_then(|spot| spot.id);
+        let moved = after.is_some() && after != self.place();
+        let life_or_world = self.died == Some(true) || self.world_changed == Some(true);
+        !(score || moved || life_or_world || self.inventory_changed())
+    }
+
+    fn inventory_changed(&self) -> bool {
+        let (Some(before), Some(after)) = (self.inventory_before, self.inventory_after) else { return false };
+        if before.get() == after.get() {
+            return false;
+        }
+        let items = |list: &RawValue| {
+            let mut items: Vec<String> = serde_json::from_str(list.get()).unwrap_or_default();
+            items.sort_unstable();
+            items
+        };
+        items(before) != items(after)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn tally(lines: &[Value]) -> Tally {
+        let mut tally = Tally::default();
+        for line in lines {
+            tally.count(&line.to_string());
+        }
+        tally
+    }
+
+    fn turn(episode: u64, place: u64, action: &str, more: Value) -> Value {
+        let mut turn = json!({"episode": episode, "turn": 1, "action": action, "response": "No.",
+            "location_before": {"id": place, "name": "Somewhere"}, "died": false});
+        for (name, value) in more.as_object().unwrap() {
+            turn[name] = value.clone();
+        }
+        json!({"version": 1, "id": "a", "time": "2026-01-31T10:00:00Z", "outcome": "tried", "turn": turn})
+    }
+
+    #[test]
+    fn a_repeat_is_in_vain_again_at_the_same_place() {
+        let tally = tally(&[
+            turn(1, 5, "take rug", json!({})),
+            turn(1, 5, "  TAKE   rug", json!({})),
+            turn(1, 6, "take rug", json!({})),
+            turn(2, 5, "take rug", json!({})),
+            turn(2, 5, "take rug", json!({"world_changed": true})),
+            turn(2, 5, "take rug", json!({})),
+            turn(2, 5, "", json!({})),
+            turn(2, 5, "", json!({})),
+        ]);
+        let counts = |episode: u64| {
+            let episode = &tally.episodes[&episode];
+            (episode.turns, episode.no_effect, episode.repeated_no_effect)
+        };
+        assert_eq!(counts(1), (3, 3, 1));
+        assert_eq!(counts(2), (5, 4, 1));
+        assert_eq!(tally.turns.repeated_no_effect, 2);
+    }
+
+    #[test]
+    fn what_counts_as_a_change() {
+        let changed = |more: Value| tally(&[turn(1, 5, "wait", more)]).turns.no_effect == 0;
+        assert!(!changed(json!({"score_before": 5, "score_after": 5, "location_after": {"id": 5}})));
+        assert!(!changed(json!({"inventory_before": ["a", "b"], "inventory_after": ["b", "a"]})));
+        assert!(!changed(json!({"inventory_after": ["a"], "score_after": 5})));
+        assert!(changed(json!({"inventory_before": ["a"], "inventory_after": ["a", "a"]})));
+        assert!(changed(json!({"score_before": 5, "score_after": 0})));
+        assert!(changed(json!({"location_after": {"id": 6}})));
+        assert!(changed(json!({"died": true})));
+    }
+
+    #[test]
+    fn memories_are_counted_where_they_were_first_written() {
+        let mut first = turn(2, 5, "x", json!({}));
+        first["memories"] = json!([{"outcome": "stored", "scope": "location:6"}, {"outcome": "duplicate", "scope": "location:5"}]);
+        let mut second = turn(3, 5, "x", json!({}));
+        second["memories"] =
+            json!([{"outcome": "revised", "scope": "location:6"}, {"outcome": "stored", "scope": "world"}]);
+        let tally = tally(&[first, second]);
+        assert_eq!((tally.episodes[&2].stored, tally.episodes[&2].revised), (1, 0));
+        assert_eq!((tally.episodes[&3].stored, tally.episodes[&3].revised), (1, 1));
+        assert_eq!(tally.known_since, HashMap::from([(6, 2)]));
+    }
+
+    #[test]
+    fn milestones_are_new_best_scores() {
+        let score =
+            |before: i64, after: i64| turn(1, 5, "x", json!({"score_before": before, "score_after": after}));
+        let tally = tally(&[score(0, 0), score(0, 5), score(5, 2), score(2, 5), score(5, 15)]);
+        let reached: Vec<(i64, u64)> = tally.episodes[&1]
+            .milestones
+            .iter()
+            .map(|milestone| (milestone.score, milestone.turns))
+            .collect();
+        assert_eq!(reached, [(5, 2), (15, 5)]);
+    }
+
+    #[test]
+    fn the_queue_and_what_a_retry_settles() {
+        let mut first = turn(1, 5, "x", json!({}));
+        first["outcome"] = json!("queued");
+        first["model"] = json!({"name": "m", "calls": 3, "error": "down"});
+        let mut second = first.clone();
+        second["id"] = json!("b");
+        second["time"] = json!("2026-01-31T10:10:00Z");
+        let mut settled = turn(1, 5, "x", json!({}));
+        settled["outcome"] = json!("stored");
+        settled["resolves"] = json!("a");
+        settled["model"] =
+            json!({"name": "m", "calls": 1, "input_tokens": 900, "output_tokens": 80, "cost": 0.5});
+        let corrected = json!({"version": 1, "outcome": "corrected", "corrected": []});
+        let tally = tally(&[first, second, settled, corrected, json!(["no object"]), json!({"turn": 7})]);
+        assert_eq!(tally.turns.recorded, 2);
+        let outcomes: Vec<(&str, u64)> =
+            tally.turns.outcomes.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+        assert_eq!(outcomes, [("queued", 1), ("stored", 1)]);
+        let queue = tally.queue("2026-01-31T10:40:00Z");
+        assert_eq!((queue.turns, queue.oldest_seconds), (1, Some(1800)));
+        let model = &tally.models[0];
+        assert_eq!((model.questions, model.failed, model.calls, model.input_tokens), (3, 2, 7, 900));
+        assert!((model.cost - 0.5).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,181 @@
+//! Replays recorded turns through the library and measures what comes of it.
+//!
+//! Turns enter as JSONL. Before each turn the memory of its place is recalled as an agent would read
+//! it, after it the turn is recorded by the built-in rules; all settings are the defaults. Figures
+//! leave, an episode at a time.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use memories::document::Document;
+use memories::llm::offline::Offline;
+use memories::memory::{Scope, ScopeName, fold_action};
+use memories::recall::budget::estimate_tokens;
+use memories::recall::{Format, Limits, choose, read_scopes, render};
+use memories::record::turn::Turn;
+use memories::record::{Recorder, Settings};
+use memories::store::Store;
+use serde_json::Value;
+
+/// What one episode came to.
+#[derive(Debug, Default)]
+pub struct Episode {
+    /// Its number as the turns have it.
+    pub number: Option<u64>,
+    /// Turns played.
+    pub turns: usize,
+    /// Turns that try again what had failed at their place, in this episode or before.
+    pub repeats: usize,
+    /// Repeats of which the recalled text had named the action.
+    pub warned: usize,
+    /// Place and action of the others.
+    pub unwarned: Vec<(u64, String)>,
+    /// Places known by the end.
+    pub places: usize,
+    /// Places with a live memory by the end.
+    pub covered: usize,
+    /// By how many bytes the file grew.
+    pub grown: i64,
+    /// What each recall cost: tokens as estimated and as counted.
+    pub tokens: Vec<(usize, usize)>,
+    /// How long each recall took.
+    pub recalls: Vec<Duration>,
+    /// How long each turn took to record.
+    pub records: Vec<Duration>,
+}
+
+impl Episode {
+    /// Places with a memory in percent.
+    pub fn covered_percent(&self) -> f64 {
+        percent(self.covered, self.places)
+    }
+
+    /// The most that one recall cost, as estimated and as counted.
+    pub fn most_tokens(&self) -> (usize, usize) {
+        let most = |part: fn(&(usize, usize)) -> usize| self.tokens.iter().map(part).max().unwrap_or(0);
+        (most(|both| both.0), most(|both| both.1))
+    }
+}
+
+/// A share in percent, 100 of nothing.
+pub fn percent(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 100.0 } else { part as f64 * 100.0 / whole as f64 }
+}
+
+/// A game played again into one memory file.
+pub struct Replay {
+    store: Store,
+    settings: Settings,
+    count_tokens: fn(&str) -> usize,
+    failed: BTreeSet<(u64, String)>,
+    places: BTreeSet<u64>,
+    turns: usize,
+    /// The episodes so far.
+    pub episodes: Vec<Episode>,
+}
+
+impl Replay {
+    /// A replay into a file, with a tokenizer to count by.
+    pub fn new(store: Store, count_tokens: fn(&str) -> usize) -> Replay {
+        Replay {
+            store,
+            settings: Settings::default(),
+            count_tokens,
+            failed: BTreeSet::new(),
+            places: BTreeSet::new(),
+            turns: 0,
+            episodes: Vec::new(),
+        }
+    }
+
+    /// The memory file as it is now.
+    pub fn text(&self) -> Result<String> {
+        Ok(self.store.read()?.unwrap_or_default())
+    }
+
+    /// Plays the turns of one file; an episode ends with its number or with the file.
+    pub fn play(&mut self, lines: &str) -> Result<()> {
+        let mut before = self.text()?.len();
+        let mut episode = Episode::default();
+        for (at, line) in lines.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            let turn: Value = serde_json::from_str(line).with_context(|| format!("line {}", at + 1))?;
+            let number = turn["episode"].as_u64();
+            if episode.turns > 0 && episode.number != number {
+                before = self.close(std::mem::take(&mut episode), before)?;
+            }
+            episode.number = number;
+            self.play_turn(&turn, &mut episode).with_context(|| format!("line {}", at + 1))?;
+        }
+        self.close(episode, before).map(drop)
+    }
+
+    fn play_turn(&mut self, value: &Value, episode: &mut Episode) -> Result<()> {
+        let turn = Turn::from_value(value)?;
+        let id = |spot: &Option<_>| spot.as_ref().and_then(|spot: &memories::record::turn::Spot| spot.id);
+        let place = id(&turn.location_before).context("the turn has no `location_before` with an id")?;
+        let started = Instant::now();
+        let recalled = self.recall(place)?;
+        episode.recalls.push(started.elapsed());
+        episode.tokens.push((estimate_tokens(&recalled), (self.count_tokens)(&recalled)));
+        self.watch(place, value, &recalled, episode);
+        self.places.insert(place);
+        self.places.extend(id(&turn.location_after));
+        self.turns += 1;
+        episode.turns += 1;
+        let recorder = Recorder { store: &self.store, model: &Offline, settings: &self.settings };
+        let started = Instant::now();
+        recorder.record(turn, "2026-01-31T12:00:00Z", &self.turns.to_string())?;
+        episode.records.push(started.elapsed());
+        Ok(())
+    }
+
+    fn recall(&self, place: u64) -> Result<String> {
+        let sections = read_scopes(&self.store, &[ScopeName::Scope(Scope::Location(place))])?;
+        Ok(render(&choose(&sections, &Limits::default(), Format::Text), Format::Text))
+    }
+
+    /// Whether the turn repeats a failure, and whether what was recalled would have told.
+    fn watch(&mut self, place: u64, turn: &Value, recalled: &str, episode: &mut Episode) {
+        let action = fold_action(turn["action"].as_str().unwrap_or_default());
+        let key = (place, action);
+        if self.failed.contains(&key) {
+            episode.repeats += 1;
+            if fold_action(recalled).contains(&key.1) {
+                episode.warned += 1;
+            } else {
+                episode.unwarned.push(key.clone());
+            }
+        }
+        if matches!(turn["outcome"].as_str(), Some("refused" | "parse_error")) {
+            self.failed.insert(key);
+        }
+    }
+
+    /// Adds up an episode; the size of the file is handed on to the next.
+    fn close(&mut self, mut episode: Episode, before: usize) -> Result<usize> {
+        let text = self.text()?;
+        let length = text.len();
+        let document = Document::parse(text);
+        let covered = |place: &&u64| {
+            document.section(&Scope::Location(**place)).is_some_and(|section| section.live().next().is_some())
+        };
+        episode.places = self.places.len();
+        episode.covered = self.places.iter().filter(covered).count();
+        episode.grown = length as i64 - before as i64;
+        self.episodes.push(episode);
+        Ok(length)
+    }
+}
+
+/// A folder for a replay, in memory where the system has such a place: each turn is synced to disk.
+pub fn temporary_folder() -> Result<tempfile::TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("memories-replay-");
+    Ok(builder.tempdir_in("/dev/shm").or_else(|_| builder.tempdir())?)
+}
+
+/// Tokens of a text as models of the `o200k` family count them.
+pub fn count_tokens(text: &str) -> usize {
+    bpe_openai::o200k_base().count(text)
+}
