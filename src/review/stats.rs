@@ -415,7 +415,7 @@ It ate.
         assert_eq!(figures.avg_importance, Some(650.0));
         let top = figures.top_location.unwrap();
         assert_eq!((top.scope, top.name.as_str(), top.memories), (Scope::Location(5), "Hall", 2));
-        assert_eq!(figures.by_category.into_iter().map(|(_, n)| n).collect::<Vec<_>>(), [1, 2, 1]);
+        assert_eq!(figures.by_category.into_values().collect::<Vec<_>>(), [1, 2, 1]);
         assert_eq!(
             figures.by_status.into_iter().collect::<Vec<_>>(),
             [("active", 3), ("superseded", 1), ("tentative", 1)]
