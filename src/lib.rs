@@ -7,4 +7,5 @@ pub mod memory;
 pub mod recall;
 pub mod record;
 pub mod review;
+pub mod secrets;
 pub mod store;

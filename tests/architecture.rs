@@ -9,8 +9,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each room with those that it may use: all that stand left of it in the contract's picture.
-const ROOMS: [(&str, &[&str]); 16] = [
+const ROOMS: [(&str, &[&str]); 17] = [
     ("memory", &[]),
+    ("secrets", &[]),
     ("document", &["memory"]),
     ("store", &["memory", "document"]),
     ("recall", &["memory", "document", "store"]),
@@ -28,10 +29,12 @@ const ROOMS: [(&str, &[&str]); 16] = [
     ("main", &["cli"]),
 ];
 
-const BELOW_RECORD: &[&str] = &["memory", "document", "store", "llm", "search"];
-const BELOW_CONVERSATION: &[&str] = &["memory", "document", "store", "llm", "search", "record", "reflect"];
+const BELOW_RECORD: &[&str] = &["memory", "secrets", "document", "store", "llm", "search"];
+const BELOW_CONVERSATION: &[&str] =
+    &["memory", "secrets", "document", "store", "llm", "search", "record", "reflect"];
 const EVERYTHING: &[&str] = &[
     "memory",
+    "secrets",
     "document",
     "store",
     "recall",

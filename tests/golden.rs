@@ -22,9 +22,9 @@ const NOW: &str = "2026-01-31T10:40:00Z";
 /// What may stand in the folder of a case.
 const PARTS: [&str; 8] = ["command", "stdin", "env", "before", "after", "stdout", "stderr", "exit"];
 
-/// Commands that leave every file as it is, and make none.
-const READERS: [&str; 9] =
-    ["memories", "recall", "tried", "check", "list", "show", "stats", "log", "completions"];
+/// Commands that leave every file as it is, and make none; `check --fix` writes.
+const READERS: [&str; 10] =
+    ["memories", "recall", "tried", "check", "list", "show", "diff", "stats", "log", "completions"];
 
 /// In `after/`, `NAME.absent` says that there must be no `NAME`.
 const ABSENT: &str = ".absent";
@@ -196,7 +196,8 @@ fn command(case: &Path, folder: &Path, home: &Path, line: &str) -> Command {
 /// What differs from before, and what the case asks for besides.
 fn changes(case: &Path, before: &Files, mut files: Files) -> Result<Files, String> {
     let asked = read_files(&case.join("after"));
-    let reader = READERS.contains(&name_of(case.parent().unwrap()).as_str());
+    let mends = fs::read_to_string(case.join("command")).is_ok_and(|lines| lines.contains("--fix"));
+    let reader = READERS.contains(&name_of(case.parent().unwrap()).as_str()) && !mends;
     let beside = |name: &str| name.split('/').any(|part| part == ".memories") || name.ends_with(".backup");
     let mut changes = Files::new();
     for name in before.keys().filter(|name| !files.contains_key(*name)) {

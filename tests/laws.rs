@@ -2,9 +2,10 @@
 //!
 //! `MEMORIES_LAWS_CASES` sets how many cases each property runs (default 256), for the soak.
 
+use memories::document::format::format;
 use memories::document::inspect::viewer_headings;
-use memories::document::scan::{Event, TextLines, is_section_boundary, walk};
-use memories::document::{Document, DocumentError, Section, stored};
+use memories::document::scan::{Event, TextLines, is_section_boundary, lines, walk};
+use memories::document::{Document, DocumentError, Section, grammar, stored};
 use memories::memory::{
     Attempt, Category, Cause, Memory, Moment, Persistence, Provenance, Reference, Scope, Span, Status,
 };
@@ -28,7 +29,9 @@ fn hostile_line() -> impl Strategy<Value = String> {
             "[Superseded at Ep2 T45 by \"x\"]", "[Invalidated at T1: \"y\"]", "~~struck~~", "~~a ~ b~~", "\\# x", "\\",
             "Context: elsewhere", "See also: [[World › x]]", "**Visits:** 7 | **Episodes:** 1", "- `wait` ×3 *(Ep1, T2)*: no",
             "- item", "  - nested", "> quote", "1. one", "| a | b |", "    code", "\tcode", "\u{2028}", "\u{202e}rtl", "\u{0}",
-            "a\rb", "\u{FEFF}", "[a]: b", "a\\", "*", "` `` ```",
+            "**[note - PERMANENT - ACTIVE]  Sloppy ** *(T2, Ep1,+5 )*", "**[X - SUPERSEDED] Old**", "* wait x ×1", "- go: no",
+            "**Visits:**  7 |**Episodes:** 1,2  ", " ### Tried ", "### Memories  ", "## Location:  Place 3 (ID: 3)",
+            " [Superseded at  T45 by \"x\"] ", "- `a` *(Ep1, T2-3)*", " ---", "a\rb", "\u{FEFF}", "[a]: b", "a\\", "*", "` `` ```",
         ]).prop_map(str::to_owned),
     ]
 }
@@ -359,5 +362,51 @@ proptest! {
         }
         let text = document.into_text().expect("read as meant");
         prop_assert_eq!(viewer_headings(&text), boundaries(&text), "{}", text);
+    }
+
+    /// Laws 1 and 3: the canonical form says the same, and only lines of the grammar differ.
+    #[test]
+    fn the_canonical_form_says_the_same(text in file()) {
+        let formatted = format(&text);
+        prop_assert_eq!(&format(&formatted.text).text, &formatted.text);
+        let (before, after) = (Document::parse(text.clone()), Document::parse(formatted.text.clone()));
+        prop_assert_eq!(by_scope(&before), by_scope(&after), "{}", formatted.text);
+        let old: Vec<&str> = text.split_inclusive('\n').collect();
+        let mut new = formatted.text.split_inclusive('\n');
+        let mut changes = formatted.changes.iter().peekable();
+        let hidden: Vec<bool> = lines(&text).iter().map(|line| line.hidden).collect();
+        for (at, old) in old.iter().enumerate() {
+            if changes.next_if(|change| change.line == at + 1 && change.before.is_none()).is_some() {
+                prop_assert_eq!(new.next().map(str::trim), Some(""));
+            }
+            let line = new.next().expect("no line goes");
+            let Some(change) = changes.next_if(|change| change.line == at + 1) else {
+                prop_assert_eq!(line, *old);
+                continue;
+            };
+            let ending = |line: &str| line[line.trim_end_matches(['\r', '\n']).len()..].to_owned();
+            prop_assert_eq!((change.before.as_deref(), ending(line)), (Some(old.trim_end_matches(['\r', '\n'])), ending(old)));
+            prop_assert!(!hidden[at] && is_grammar(old.trim_end_matches(['\r', '\n'])), "{:?}", old);
+        }
+        prop_assert_eq!((new.next(), changes.next()), (None, None));
+    }
+}
+
+/// Whether a line is of a kind that `fmt` may touch.
+fn is_grammar(line: &str) -> bool {
+    grammar::parse_heading(line.trim_start_matches('\u{FEFF}')).is_some()
+        || grammar::parse_visits(line).is_some()
+        || grammar::parse_entry(line).is_some()
+        || grammar::parse_reference(line).is_some()
+        || grammar::parse_attempt(line).is_some()
+        || matches!(line.trim(), "### Memories" | "### Tried" | "---")
+}
+
+#[test]
+fn a_heading_of_nothing_but_its_mark_keeps_nobody_from_writing() {
+    for text in ["#", "##\n", "#\r\n\r\n##\r\ntext", "# T\n##\n"] {
+        let mut document = Document::parse(text.to_owned());
+        document.visit(&Scope::Location(1), "", 1).expect("can be edited");
+        document.into_text().expect("is read back as it was meant");
     }
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::cli::commands::{
-    add, check, completions, episode, forget, init, invalidate, list, log, man, mark, recall, record, rename,
-    restore, retry, show, stats, supersede, tried,
+    add, check, completions, diff, episode, fmt, forget, init, invalidate, list, log, man, mark, recall,
+    record, rename, restore, retry, show, stats, supersede, tried,
 };
 use crate::cli::ui::Color;
 
@@ -55,8 +55,9 @@ pub struct Global {
     pub lock_timeout: Duration,
 }
 
-/// The commands.
+/// The commands. The arguments of each are only built when it is the one that is called.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Command {
     Record(record::RecordArgs),
     Recall(recall::RecallArgs),
@@ -65,6 +66,7 @@ pub enum Command {
     Check(check::CheckArgs),
     List(list::ListArgs),
     Show(show::ShowArgs),
+    Diff(diff::DiffArgs),
     Stats(stats::StatsArgs),
     Log(log::LogArgs),
     Supersede(supersede::SupersedeArgs),
@@ -73,6 +75,7 @@ pub enum Command {
     Forget(forget::ForgetArgs),
     Rename(rename::RenameArgs),
     Episode(episode::EpisodeArgs),
+    Fmt(fmt::FmtArgs),
     Restore(restore::RestoreArgs),
     Retry(retry::RetryArgs),
     Init(init::InitArgs),
@@ -86,8 +89,8 @@ const GLOBAL_OPTIONS: &str = "Global options";
 /// Commands in the groups of the overview; the first is the daily work.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Every turn", &["record", "recall", "add", "tried", "check"]),
-    ("Look inside", &["list", "show", "stats", "log"]),
-    ("Put right", &["supersede", "invalidate", "mark", "forget", "rename", "restore", "retry"]),
+    ("Look inside", &["list", "show", "stats", "log", "diff"]),
+    ("Put right", &["supersede", "invalidate", "mark", "forget", "rename", "fmt", "restore", "retry"]),
     ("Set up", &["init", "episode", "completions", "man"]),
 ];
 
@@ -118,9 +121,9 @@ pub fn parse_importance(text: &str) -> Result<f64, String> {
 
 /// The command with the overview of its commands; building it is only worth it when it is shown.
 pub fn command_with_overview() -> clap::Command {
-    let command = Arguments::command();
-    let overview = overview(&command);
-    command.after_help(overview)
+    let mut built = Arguments::command();
+    built.build();
+    Arguments::command().after_help(overview(&built))
 }
 
 fn overview(command: &clap::Command) -> String {

@@ -17,8 +17,8 @@ use clap::error::ErrorKind;
 
 use args::{Arguments, Command, Global};
 use commands::{
-    add, check, completions, episode, forget, init, invalidate, list, log, man, mark, recall, record, rename,
-    restore, retry, show, stats, supersede, tried,
+    add, check, completions, diff, episode, fmt, forget, init, invalidate, list, log, man, mark, recall,
+    record, rename, restore, retry, show, stats, supersede, tried,
 };
 use failure::{Failure, Kind};
 use settings::{Environment, Settings};
@@ -105,6 +105,7 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: Environment) -> Resu
         Command::Check(args) => check::run(cli, args),
         Command::List(args) => list::run(cli, args),
         Command::Show(args) => show::run(cli, args),
+        Command::Diff(args) => diff::run(cli, args),
         Command::Stats(args) => stats::run(cli, args),
         Command::Log(args) => log::run(cli, args),
         Command::Supersede(args) => supersede::run(cli, args),
@@ -113,6 +114,7 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: Environment) -> Resu
         Command::Forget(args) => forget::run(cli, args),
         Command::Rename(args) => rename::run(cli, args),
         Command::Episode(args) => episode::run(cli, args),
+        Command::Fmt(args) => fmt::run(cli, args),
         Command::Restore(args) => restore::run(cli, args),
         Command::Retry(args) => retry::run(cli, args),
         Command::Init(args) => init::run(cli, args),

@@ -1,50 +1,109 @@
 //! All problems of a file, in the order of its lines: the work of `check`.
 //!
-//! Besides what the grammar cannot read, this compares the line scan with what a Markdown viewer
-//! (CommonMark, by pulldown-cmark) makes of the same text: where the two see different sections, a
-//! person would read another file than the program does.
+//! A text enters; what the grammar cannot read leaves, with line, column and a way to mend it, and
+//! so does what a person or another program would see otherwise: headings ([`crate::document::viewer`]),
+//! references ([`crate::document::references`]), characters ([`crate::document::encoding`]).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use pulldown_cmark::{Event as ViewerEvent, HeadingLevel, Options, Parser, Tag};
+use crate::document::encoding::find_encoded_twice;
+use crate::document::format::reference_line;
+use crate::document::problem::{Kind, Problem, column};
+use crate::document::references::{Link, Node, References};
+use crate::document::scan::{self, Block, Event, LineNumbers, TextLines, walk};
+use crate::document::section::{Entry, parse_section};
+use crate::document::viewer::viewer_differences;
+use crate::document::{BlockText, Document, grammar};
+use crate::memory::{Memory, Scope, fold_title};
 
-use crate::document::problem::{Kind, Problem};
-use crate::document::scan::{self, Block, Event, TextLines, walk};
-use crate::document::section::parse_section;
-use crate::document::{Document, grammar, line_number};
-use crate::memory::{Scope, fold_title};
+pub use crate::document::viewer::viewer_headings;
+
+/// An entry of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Located {
+    /// Its scope.
+    pub scope: Scope,
+    /// What it says.
+    pub memory: Memory,
+    /// Its line, from 1.
+    pub line: usize,
+}
 
 /// Finds everything wrong with a file; lines count from 1.
 pub fn problems(source: &str) -> Vec<Problem> {
     let document = Document::parse(source.to_owned());
+    let numbers = LineNumbers::of(source);
     let mut problems = Vec::new();
-    let mut line = 1;
-    let mut seen: BTreeMap<Scope, BTreeMap<String, usize>> = BTreeMap::new();
+    let mut boundaries = Vec::new();
+    let mut titles: BTreeMap<Scope, BTreeSet<String>> = BTreeMap::new();
+    let mut references = References::default();
     for block in &document.blocks {
         let text = document.text_of(block);
-        match &block.heading {
-            Some(heading) => {
-                let second = seen.contains_key(&heading.scope);
-                if second {
-                    let kind = Kind::SecondSection(heading.scope.to_string());
-                    problems.push(Problem { line, column: 1, kind });
-                }
-                let titles = seen.entry(heading.scope.clone()).or_default();
-                section_problems(text, line, titles, &mut problems);
-            }
-            None => {
-                let first = text.lines().next().unwrap_or("");
-                if looks_like_ours(first) {
-                    problems.push(Problem { line, column: 1, kind: Kind::BrokenHeading(first.to_owned()) });
-                }
-            }
+        let BlockText::Source(range) = &block.text else { continue };
+        let line = numbers.line(range.start);
+        if scan::is_section_boundary(text.as_bytes()) {
+            let marked = range.start == super::BYTE_ORDER_MARK.len_utf8()
+                && source.starts_with(super::BYTE_ORDER_MARK);
+            boundaries.push(if marked { 0 } else { range.start });
         }
-        line += text.bytes().filter(|&byte| byte == b'\n').count();
+        let Some(heading) = &block.heading else {
+            let first = text.lines().next().unwrap_or("");
+            if looks_like_ours(first) {
+                problems.push(Problem::of_line(line, first, Kind::BrokenHeading(first.to_owned())));
+            }
+            continue;
+        };
+        if titles.contains_key(&heading.scope) {
+            problems.push(Problem { line, column: 1, kind: Kind::SecondSection(heading.scope.to_string()) });
+        }
+        references.add_scope(&heading.scope);
+        let section = Section { text, line, scope: &heading.scope };
+        section.inspect(titles.entry(heading.scope.clone()).or_default(), &mut references, &mut problems);
     }
-    unclosed(source, &mut problems);
-    viewer_differences(source, &mut problems);
+    problems.extend(references.problems());
+    if document.open_comment.is_some() || document.style.fences == crate::document::text::Fences::Escape {
+        unclosed(source, &numbers, &mut problems);
+    }
+    viewer_differences(source, &boundaries, &numbers, &mut problems);
+    encoded_twice(source, &numbers, &mut problems);
     problems.sort_by_key(|problem| (problem.line, problem.column));
     problems
+}
+
+/// All entries of a file, in its order.
+pub fn entries(source: &str) -> Vec<Located> {
+    let document = Document::parse(source.to_owned());
+    let numbers = LineNumbers::of(source);
+    let mut found = Vec::new();
+    for block in &document.blocks {
+        let (Some(heading), BlockText::Source(range)) = (&block.heading, &block.text) else { continue };
+        let first = numbers.line(range.start);
+        found.extend(parse_section(document.text_of(block)).entries.into_iter().map(|entry| Located {
+            scope: heading.scope.clone(),
+            memory: entry.memory,
+            line: first + entry.line_number,
+        }));
+    }
+    found
+}
+
+/// Sections of places whose ids are not among those of a map.
+pub fn not_on_map(source: &str, map: &BTreeSet<u64>) -> Vec<Problem> {
+    let document = Document::parse(source.to_owned());
+    let numbers = LineNumbers::of(source);
+    let off_map = |block: &super::Block| match (&block.heading.as_ref()?.scope, &block.text) {
+        (Scope::Location(id), BlockText::Source(range)) if !map.contains(id) => {
+            let line = &source[range.clone()];
+            let at = line.find(&id.to_string()).unwrap_or(0);
+            Some(Problem {
+                line: numbers.line(range.start),
+                column: column(line, at),
+                kind: Kind::NotOnMap(*id),
+            })
+        }
+        _ => None,
+    };
+    document.blocks.iter().filter_map(off_map).collect()
 }
 
 /// A heading that a person most likely meant as one of ours.
@@ -55,90 +114,90 @@ fn looks_like_ours(line: &str) -> bool {
         && grammar::parse_heading(line).is_none()
 }
 
-fn section_problems(
-    text: &str,
+/// A section that is looked at; `line` is the line of its heading.
+struct Section<'a> {
+    text: &'a str,
     line: usize,
-    titles: &mut BTreeMap<String, usize>,
-    problems: &mut Vec<Problem>,
-) {
-    let parts = parse_section(text);
-    problems
-        .extend(parts.problems.into_iter().map(|problem| Problem { line: line + problem.line, ..problem }));
-    for entry in parts.entries {
-        if !entry.memory.is_live() || entry.memory.category.only_grows() {
-            continue;
+    scope: &'a Scope,
+}
+
+impl Section<'_> {
+    fn inspect(
+        &self,
+        titles: &mut BTreeSet<String>,
+        references: &mut References,
+        problems: &mut Vec<Problem>,
+    ) {
+        let parts = parse_section(self.text);
+        let in_file = |problem: Problem| Problem { line: self.line + problem.line, ..problem };
+        problems.extend(parts.problems.into_iter().map(in_file));
+        for entry in parts.entries {
+            let at = self.line + entry.line_number;
+            references.add_entry(self.scope, Node::of(&entry.memory, self.reference_line(&entry)));
+            for link in self.links(&entry) {
+                references.add_link(self.scope, link);
+            }
+            let unique = entry.memory.is_live() && !entry.memory.category.only_grows();
+            if unique && !titles.insert(fold_title(&entry.memory.title)) {
+                let line = &self.text[entry.line.clone()];
+                problems.push(Problem::of_line(at, line, Kind::SameTitle(entry.memory.title)));
+            }
         }
-        let at = line + entry.line_number;
-        if titles.insert(fold_title(&entry.memory.title), at).is_some() {
-            problems.push(Problem { line: at, column: 1, kind: Kind::SameTitle(entry.memory.title) });
-        }
+    }
+
+    /// Line of the file in which an entry says why it is superseded; else its first line.
+    fn reference_line(&self, entry: &Entry) -> usize {
+        let at = reference_line(self.text, entry).map_or(entry.line.start, |range| range.start);
+        self.line + entry.line_number + self.text[entry.line.start..at].matches('\n').count()
+    }
+
+    /// What an entry's `See also:` names in double brackets.
+    fn links(&self, entry: &Entry) -> Vec<Link> {
+        let Some(see_also) = &entry.memory.see_also else { return Vec::new() };
+        let text = &self.text[entry.range.clone()];
+        let start = text.rfind("See also:").unwrap_or(0);
+        let line = self.line + entry.line_number + text[..start].matches('\n').count();
+        let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let parts = see_also.split("[[").skip(1).filter_map(|part| part.split_once("]]"));
+        parts
+            .map(|(target, _)| {
+                let at = text[start..].find(&format!("[[{target}]]")).map_or(start, |at| start + at);
+                Link { target: target.to_owned(), line, column: column(&text[line_start..], at - line_start) }
+            })
+            .collect()
     }
 }
 
-fn unclosed(source: &str, problems: &mut Vec<Problem>) {
+fn unclosed(source: &str, numbers: &LineNumbers, problems: &mut Vec<Problem>) {
     let Ok(()) = walk(&mut TextLines::new(source.as_bytes()), |event| {
         let Event::Unclosed { opener, .. } = event else { return };
         let offset = usize::try_from(opener).expect("an offset into memory fits");
         let line = source[offset..].lines().next().unwrap_or("");
-        let kind = match Block::opened_by(line.as_bytes()) {
+        let kind = match Block::opened_by(line.trim_start_matches(super::BYTE_ORDER_MARK).as_bytes()) {
             Some(Block::Comment) => Kind::UnclosedComment,
             _ => Kind::UnclosedFence,
         };
-        problems.push(Problem { line: line_number(source, offset), column: 1, kind });
+        problems.push(Problem { line: numbers.line(offset), column: 1, kind });
     });
 }
 
-/// Compares the section boundaries of the scan with the headings that a viewer shows.
-fn viewer_differences(source: &str, problems: &mut Vec<Problem>) {
-    let mut ours: Vec<usize> = Vec::new();
-    let Ok(()) = walk(&mut TextLines::new(source.as_bytes()), |event| {
-        let Event::Visible(offset, line) = event else { return };
-        if scan::is_section_boundary(scan::first_line_without_bom(offset, line)) {
-            ours.push(usize::try_from(offset).expect("an offset into memory fits"));
+/// One problem for each line that holds such characters.
+fn encoded_twice(source: &str, numbers: &LineNumbers, problems: &mut Vec<Problem>) {
+    let mut last = 0;
+    for found in find_encoded_twice(source) {
+        let line = numbers.line(found.range.start);
+        if line != last {
+            let start = source[..found.range.start].rfind('\n').map_or(0, |at| at + 1);
+            let kind =
+                Kind::EncodedTwice { seen: source[found.range.clone()].to_owned(), meant: found.meant };
+            problems.push(Problem {
+                line,
+                column: column(&source[start..], found.range.start - start),
+                kind,
+            });
         }
-    });
-    let theirs = viewer_headings(source);
-    let reported: Vec<usize> = problems.iter().map(|problem| problem.line).collect();
-    let mut report = |offset: usize, kind: fn(String) -> Kind| {
-        let line = line_number(source, offset);
-        if !reported.contains(&line) {
-            let text = source[offset..].lines().next().unwrap_or("").to_owned();
-            problems.push(Problem { line, column: 1, kind: kind(text) });
-        }
-    };
-    for &offset in theirs.iter().filter(|offset| ours.binary_search(offset).is_err()) {
-        report(offset, Kind::ViewerSeesHeading);
+        last = line;
     }
-    for &offset in ours.iter().filter(|offset| theirs.binary_search(offset).is_err()) {
-        report(offset, Kind::ViewerMissesHeading);
-    }
-}
-
-/// Offsets of the lines at which a Markdown viewer shows a level-1 or level-2 heading of the
-/// document itself, not of a list or quotation in it. In ascending order.
-pub fn viewer_headings(source: &str) -> Vec<usize> {
-    let text = source.strip_prefix('\u{FEFF}').unwrap_or(source);
-    let skipped = source.len() - text.len();
-    let mut depth = 0_usize;
-    let mut offsets = Vec::new();
-    for (event, range) in Parser::new_ext(text, Options::empty()).into_offset_iter() {
-        match event {
-            ViewerEvent::Start(tag) => {
-                let level = match tag {
-                    Tag::Heading { level, .. } => Some(level),
-                    _ => None,
-                };
-                if depth == 0 && matches!(level, Some(HeadingLevel::H1 | HeadingLevel::H2)) {
-                    let line = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
-                    offsets.push(if line == 0 { 0 } else { line + skipped });
-                }
-                depth += 1;
-            }
-            ViewerEvent::End(_) => depth -= 1,
-            _ => {}
-        }
-    }
-    offsets
 }
 
 #[cfg(test)]

@@ -4,16 +4,22 @@
 //! block that no edit touches leaves byte for byte as it came; an edited one is spliced. So printing
 //! what was parsed gives the same bytes, whatever the text. Nothing here reads or writes files.
 
+pub mod compare;
 pub mod edit;
+pub mod encoding;
 pub mod fields;
+pub mod format;
 pub mod grammar;
 pub mod inspect;
+mod nearest;
 pub mod problem;
+pub mod references;
 pub mod scan;
 pub mod section;
 mod stored;
 pub mod text;
 mod view;
+pub mod viewer;
 
 use std::ops::Range;
 
@@ -24,6 +30,7 @@ use crate::document::section::{Tried, parse_section};
 use crate::document::text::{Fences, stored_line};
 use crate::memory::{Attempt, Memory, Reference, Scope, Status, fold_action, same_title};
 
+pub use nearest::nearest;
 pub use stored::stored;
 pub use view::Section;
 
@@ -129,15 +136,16 @@ impl Document {
         if !self.is_edited() {
             return Ok(self.source);
         }
-        let mut text = String::with_capacity(self.source.len() + 1024);
-        let mut starts = Vec::with_capacity(self.blocks.len());
-        for at in 0..self.blocks.len() {
-            starts.push(text.len());
-            text.push_str(self.block_text(at));
-        }
+        // Of each block, and the end of the text, where none begins.
+        let mut starts = vec![0];
+        starts.extend(self.blocks.iter().scan(0, |end, block| {
+            *end += self.text_of(block).len();
+            Some(*end)
+        }));
+        let text = self.splice();
         let marked = text.starts_with(BYTE_ORDER_MARK);
-        let mut expected =
-            starts.into_iter().filter(|&start| scan::is_section_boundary(&text.as_bytes()[start..]));
+        let line_at = |start: &usize| text[*start..].split('\n').next().unwrap_or_default().as_bytes();
+        let mut expected = starts.into_iter().filter(|start| scan::is_section_boundary(line_at(start)));
         let mut misread: Option<usize> = None;
         let Ok(()) = walk(&mut TextLines::new(text.as_bytes()), |event| {
             let Event::Visible(offset, line) = event else { return };
@@ -154,6 +162,26 @@ impl Document {
             Some(offset) => Err(DocumentError::Misread { line: line_number(&text, offset) }),
             None => Ok(text),
         }
+    }
+
+    /// The source with the edited blocks in their places. It is not copied: for a large file, fresh
+    /// memory costs more than moving what follows an edit.
+    fn splice(self) -> String {
+        let (mut end, mut text) = (self.source.len(), self.source);
+        let mut new = String::new();
+        for block in self.blocks.iter().rev() {
+            match &block.text {
+                BlockText::Edited(edited) => new.insert_str(0, edited),
+                BlockText::Source(range) => {
+                    // What stood between this block and the next gives way to what was edited there.
+                    text.replace_range(range.end..end, &new);
+                    new.clear();
+                    end = range.start;
+                }
+            }
+        }
+        text.replace_range(..end, &new);
+        text
     }
 
     /// Whether any edit was made.
@@ -455,25 +483,4 @@ fn first_ending_is_crlf(text: &str) -> bool {
 /// Number of the line, from 1, that starts at or holds an offset.
 pub fn line_number(text: &str, offset: usize) -> usize {
     memchr::memchr_iter(b'\n', &text.as_bytes()[..offset.min(text.len())]).count() + 1
-}
-
-/// The candidates most like a text, the likest first; those with little in common are left out.
-pub fn nearest<'a>(text: &str, candidates: impl Iterator<Item = &'a str>, most: usize) -> Vec<String> {
-    let wanted = text.trim().to_lowercase();
-    let mut names: Vec<(String, &str)> = Vec::new();
-    for name in candidates.filter(|name| !name.is_empty()) {
-        let folded = name.to_lowercase();
-        if !names.iter().any(|(other, _)| *other == folded) {
-            names.push((folded, name));
-        }
-    }
-    let folded: Vec<&str> = names.iter().map(|(folded, _)| folded.as_str()).collect();
-    let close = similar::get_close_matches(wanted.as_str(), &folded, most, 0.55);
-    let longer = folded.iter().copied().filter(|name| wanted.len() > 2 && name.contains(&wanted));
-    let mut found: Vec<&str> = close;
-    found.extend(longer.filter(|name| !found.contains(name)).collect::<Vec<_>>());
-    found.truncate(most);
-    let original =
-        |close: &str| names.iter().find(|(folded, _)| folded == close).map(|(_, name)| (*name).to_owned());
-    found.into_iter().filter_map(original).collect()
 }

@@ -4,6 +4,9 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::document::grammar;
+use crate::document::text::find_unescaped_stars;
+
 /// Something that could not be understood or that readers may see differently.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
@@ -54,6 +57,36 @@ pub enum Kind {
     ViewerSeesHeading(String),
     /// A Markdown viewer does not see a heading that is one for us.
     ViewerMissesHeading(String),
+    /// A line that starts like the reason of a superseded entry and is none.
+    BrokenReference(String),
+    /// A line that says why an entry is superseded, in one that is not.
+    ReferenceOfLiveEntry(String),
+    /// An entry is superseded by a title that no entry of its section bears.
+    LostReference(String),
+    /// Entries are superseded by each other, and none of them is live.
+    CircularReference(Vec<String>),
+    /// A `See also:` that leads to nothing.
+    LostLink(String),
+    /// Characters that were encoded twice, and what was meant.
+    EncodedTwice {
+        /// As they stand there.
+        seen: String,
+        /// What they were.
+        meant: String,
+    },
+    /// What looks like a secret, and whose.
+    Secret(String),
+    /// A place that is not on the map.
+    NotOnMap(u64),
+    /// An entry that may say what another of its section says.
+    LookAlike {
+        /// Title of the one.
+        title: String,
+        /// Title of the other.
+        other: String,
+        /// Line of the other.
+        line: usize,
+    },
 }
 
 impl Kind {
@@ -73,6 +106,15 @@ impl Kind {
             Kind::SecondSection(_) => "second_section",
             Kind::ViewerSeesHeading(_) => "viewer_sees_heading",
             Kind::ViewerMissesHeading(_) => "viewer_misses_heading",
+            Kind::BrokenReference(_) => "broken_reference",
+            Kind::ReferenceOfLiveEntry(_) => "reference_of_live_entry",
+            Kind::LostReference(_) => "lost_reference",
+            Kind::CircularReference(_) => "circular_reference",
+            Kind::LostLink(_) => "lost_link",
+            Kind::EncodedTwice { .. } => "encoded_twice",
+            Kind::Secret(_) => "secret",
+            Kind::NotOnMap(_) => "not_on_map",
+            Kind::LookAlike { .. } => "look_alike",
         }
     }
 
@@ -85,13 +127,22 @@ impl Kind {
             | Kind::BrokenHeading(_)
             | Kind::UnclosedFence
             | Kind::UnclosedComment
+            | Kind::BrokenReference(_)
             | Kind::SameTitle(_) => Severity::Error,
             Kind::SecondVisits
             | Kind::IndentedHeading
             | Kind::EphemeralEntry
             | Kind::SecondSection(_)
             | Kind::ViewerSeesHeading(_)
-            | Kind::ViewerMissesHeading(_) => Severity::Warning,
+            | Kind::ViewerMissesHeading(_)
+            | Kind::ReferenceOfLiveEntry(_)
+            | Kind::LostReference(_)
+            | Kind::CircularReference(_)
+            | Kind::LostLink(_)
+            | Kind::EncodedTwice { .. }
+            | Kind::Secret(_)
+            | Kind::NotOnMap(_)
+            | Kind::LookAlike { .. } => Severity::Warning,
         }
     }
 
@@ -115,6 +166,21 @@ impl Kind {
             Kind::ViewerMissesHeading(_) => {
                 "close the HTML block above it, or leave a blank line before the heading"
             }
+            Kind::BrokenReference(_) => {
+                "write `[Superseded at Ep2 T45 by \"title\"]` or `[Invalidated at Ep2 T45: \"reason\"]`"
+            }
+            Kind::ReferenceOfLiveEntry(_) => {
+                "the brackets decide: write ` - SUPERSEDED` into them, or remove the line"
+            }
+            Kind::LostReference(_) => "put the successor's present title there, exactly as it stands",
+            Kind::CircularReference(_) => "take `SUPERSEDED` and the line below it from the one that is true",
+            Kind::LostLink(_) => "write `See also: [[Location 23 › Title]]` with a title that stands there",
+            Kind::EncodedTwice { .. } => {
+                "put the right characters there; a program read UTF-8 as Windows-1252 and saved it"
+            }
+            Kind::Secret(_) => "remove it here and from the history of the repository, and have it revoked",
+            Kind::NotOnMap(_) => "mind the id; places that the game does not have are never recalled",
+            Kind::LookAlike { .. } => "read both; where one is enough, supersede the other",
         }
     }
 }
@@ -139,7 +205,66 @@ impl fmt::Display for Kind {
             Kind::ViewerMissesHeading(line) => {
                 write!(f, "a Markdown viewer does not show `{}` as a heading; here it is one", cut(line))
             }
+            Kind::BrokenReference(line) => write!(f, "`{}` does not say by what or why", cut(line)),
+            Kind::ReferenceOfLiveEntry(line) => {
+                write!(f, "`{}` stands in an entry that is not superseded", cut(line))
+            }
+            Kind::LostReference(title) => {
+                write!(f, "superseded by `{title}`, and no entry of the section is called so")
+            }
+            Kind::CircularReference(titles) => {
+                let titles: Vec<String> = titles.iter().map(|title| format!("`{title}`")).collect();
+                write!(f, "superseded in a circle, so that none is live: {}", titles.join(" by "))
+            }
+            Kind::LostLink(target) => write!(f, "`{}` leads to nothing", cut(target)),
+            Kind::EncodedTwice { seen, meant } => {
+                write!(f, "`{}` was encoded twice; `{}` was meant", cut(seen), cut(meant))
+            }
+            Kind::Secret(kind) => write!(f, "this looks like a secret: {kind}"),
+            Kind::NotOnMap(id) => write!(f, "location {id} is not on the map"),
+            Kind::LookAlike { title, other, line } => {
+                write!(f, "`{title}` may say what `{other}` in line {line} says")
+            }
         }
+    }
+}
+
+impl Problem {
+    /// A problem of a line, at the column where that line stops being understood.
+    pub fn of_line(number: usize, line: &str, kind: Kind) -> Problem {
+        let offset = match kind {
+            Kind::BrokenEntry(_) => entry_fault(line),
+            Kind::BrokenAttempt(_) => 2,
+            Kind::BrokenVisits(_) => line.find(":**").map_or(0, |at| at + 3),
+            Kind::BrokenHeading(_) => {
+                line.char_indices().skip(3).find(|(_, c)| matches!(c, ' ' | ':')).map_or(0, |(at, _)| at + 1)
+            }
+            Kind::IndentedHeading | Kind::BrokenReference(_) | Kind::ReferenceOfLiveEntry(_) => 0,
+            Kind::EphemeralEntry => line.to_ascii_uppercase().find("EPHEMERAL").unwrap_or(0),
+            Kind::SameTitle(_) => line.find(']').map_or(0, |at| at + 1),
+            _ => return Problem { line: number, column: 1, kind },
+        };
+        let offset = offset.min(line.len());
+        let space = line[offset..].len() - line[offset..].trim_start().len();
+        Problem { line: number, column: column(line, offset + space), kind }
+    }
+}
+
+/// The column, in characters from 1, of an offset into a line.
+pub fn column(line: &str, offset: usize) -> usize {
+    line[..offset].chars().count() + 1
+}
+
+/// Where a line that starts like an entry stops being one.
+fn entry_fault(line: &str) -> usize {
+    let Some(end) = line.find(']') else { return 2 };
+    let Some(stars) = find_unescaped_stars(&line[end + 1..]) else { return end + 1 };
+    let title = &line[end + 1..end + 1 + stars];
+    let closed = format!("{}**", &line[..end + 1 + stars]);
+    match grammar::parse_entry(&closed) {
+        Some(_) => end + 1 + stars + 2,
+        None if title.trim().is_empty() => end + 1,
+        None => 3,
     }
 }
 

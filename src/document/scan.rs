@@ -266,7 +266,7 @@ pub fn heading_level(line: &[u8]) -> Option<usize> {
         return None;
     }
     let level = line.iter().take_while(|&&byte| byte == b'#').count();
-    let delimited = matches!(line.get(level), None | Some(b' ' | b'\t' | b'\r'));
+    let delimited = matches!(line.get(level), None | Some(b' ' | b'\t' | b'\r' | b'\n'));
     (level <= 6 && delimited).then_some(level)
 }
 
@@ -287,6 +287,24 @@ pub fn is_thematic_break(line: &str) -> bool {
     let Some(&mark @ (b'-' | b'*' | b'_')) = line.first() else { return false };
     let marks = line.iter().filter(|&&byte| byte == mark).count();
     marks >= 3 && line.iter().all(|&byte| byte == mark || matches!(byte, b' ' | b'\t' | b'\r'))
+}
+
+/// Numbers of the lines of a text, for many look-ups.
+#[derive(Debug)]
+pub struct LineNumbers {
+    ends: Vec<usize>,
+}
+
+impl LineNumbers {
+    /// Counts the lines once.
+    pub fn of(text: &str) -> LineNumbers {
+        LineNumbers { ends: memchr::memchr_iter(b'\n', text.as_bytes()).collect() }
+    }
+
+    /// Number of the line, from 1, that starts at or holds an offset.
+    pub fn line(&self, offset: usize) -> usize {
+        self.ends.partition_point(|&end| end < offset) + 1
+    }
 }
 
 #[cfg(test)]
@@ -328,6 +346,7 @@ mod tests {
     fn headings_stand_at_column_zero() {
         assert_eq!(heading_level(b"## Location 1: x"), Some(2));
         assert_eq!(heading_level(b"##"), Some(2));
+        assert_eq!(heading_level(b"##\nmore lines"), Some(2));
         assert_eq!(heading_level(b" ## x"), None);
         assert_eq!(heading_level(b"##x"), None);
         assert_eq!(heading_level(b"####### x"), None);

@@ -149,7 +149,7 @@ impl Reader<'_> {
     }
 
     fn problem(&mut self, line: usize, kind: Kind) {
-        self.parts.problems.push(Problem { line, column: 1, kind });
+        self.parts.problems.push(Problem::of_line(line, self.lines[line].text(self.text), kind));
     }
 
     fn open_region(&mut self, kind: RegionKind, at: usize, after_break: bool) {
@@ -165,6 +165,26 @@ impl Reader<'_> {
         region.range.end = end;
         region.content_end = content_end(self.text, self.lines, region.range.clone());
         region.bare = !self.text[region.range.start..region.content_end].trim_end().contains('\n');
+    }
+
+    /// Reports the line under an entry's title where it looks like a reference and is not read as one.
+    fn check_first_line(&mut self, start: usize, end: usize, wanted: bool) {
+        let lines = self.lines[start..end].iter().map(|line| (line.text(self.text), line.hidden));
+        let first = lines.enumerate().find(|(_, (line, _))| !scan::is_blank(line));
+        if let Some((at, (line, false))) = first
+            && looks_like_reference(line)
+        {
+            if wanted {
+                self.problem(start + at, Kind::BrokenReference(line.to_owned()));
+            } else if grammar::parse_reference(line).is_some() && self.is_live(start - 1) {
+                self.problem(start + at, Kind::ReferenceOfLiveEntry(line.to_owned()));
+            }
+        }
+    }
+
+    fn is_live(&self, line: usize) -> bool {
+        let entry = grammar::parse_entry(self.lines[line].text(self.text));
+        entry.is_some_and(|entry| entry.status != Status::Superseded)
     }
 
     /// Ends the open entry before line `end`.
@@ -183,6 +203,7 @@ impl Reader<'_> {
                 text = &text[blank + 1..];
             }
         }
+        self.check_first_line(first + 1, end, superseded && reference.is_none());
         let lines = text.iter().map(|line| (line.text(self.text), line.hidden));
         let read = read_text(lines, superseded);
         self.parts.entries.push(Entry {
@@ -202,6 +223,12 @@ impl Reader<'_> {
             line_number: first,
         });
     }
+}
+
+/// Whether a line wants to say why an entry is superseded.
+fn looks_like_reference(line: &str) -> bool {
+    let line = line.trim_start();
+    ["[Superseded", "[Invalidated"].iter().any(|start| line.starts_with(start)) && line.contains(']')
 }
 
 /// End of the last line in a range that is not blank; the range's start where all are.

@@ -5,7 +5,7 @@ use crate::document::section::parse_section;
 use crate::memory::{Attempt, Memory, Persistence};
 
 /// What the file says of one scope; several sections of the scope are read as one.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Section {
     /// The name that the first heading states.
     pub name: String,

@@ -1,14 +1,14 @@
 //! How many tokens a text costs, estimated without a tokenizer.
 //!
-//! An exact count would cost fifty times the program's own start. The estimate is meant to err on
-//! the safe side for English game text and for bare lists of short commands alike; the test
-//! `tests/tokens.rs` measures it against a real tokenizer.
+//! An exact count would cost fifty times the program's own start. The estimate errs on the safe
+//! side for what `recall` prints, bare lists of short commands included: `tests/tokens.rs` measures
+//! it against real tokenizers. Long runs of random letters, which no game prints, may cost more.
 
 /// Bytes of English text per token, at least.
 const BYTES_PER_TOKEN: usize = 4;
 
 /// Letters of one word per token, at least.
-const LETTERS_PER_TOKEN: usize = 8;
+const LETTERS_PER_TOKEN: usize = 6;
 
 /// Digits per token.
 const DIGITS_PER_TOKEN: usize = 3;
@@ -19,22 +19,26 @@ const DIGITS_PER_TOKEN: usize = 3;
 pub fn estimate_tokens(text: &str) -> usize {
     let mut pieces = 0;
     let mut run = 0;
-    let mut kind = Kind::Space;
+    let mut last = Kind::Start;
+    let mut kind = Kind::Start;
     for c in text.chars() {
         let next = Kind::of(c);
         if next != kind {
-            pieces += kind.cost(run);
-            run = 0;
+            pieces += kind.cost(run, last, next);
+            last = kind;
             kind = next;
+            run = 0;
         }
-        run += 1;
+        run += if kind == Kind::Foreign { half_tokens(c) } else { 1 };
     }
-    pieces += kind.cost(run);
+    pieces += kind.cost(run, last, Kind::Start);
     pieces.max(text.len().div_ceil(BYTES_PER_TOKEN))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
+    /// Where the text begins or ends.
+    Start,
     Space,
     Break,
     Letter,
@@ -55,14 +59,28 @@ impl Kind {
         }
     }
 
-    fn cost(self, length: usize) -> usize {
+    /// The cost of a run between two others.
+    fn cost(self, length: usize, before: Kind, after: Kind) -> usize {
         match self {
-            Kind::Space => 0,
+            Kind::Start => 0,
+            // A space belongs to the word behind it, but not to a number. What comes behind the end
+            // may be one.
+            Kind::Space => usize::from(length > 1 || matches!(after, Kind::Digit | Kind::Start)),
             Kind::Letter => length.div_ceil(LETTERS_PER_TOKEN),
             Kind::Digit => length.div_ceil(DIGITS_PER_TOKEN),
-            Kind::Break | Kind::Mark(_) => length.div_ceil(2),
-            Kind::Foreign => length,
+            // A line break belongs to the mark before it.
+            Kind::Break if matches!(before, Kind::Mark(_)) => 0,
+            Kind::Break | Kind::Mark(_) | Kind::Foreign => length.div_ceil(2),
         }
+    }
+}
+
+/// What a character beyond ASCII costs: the rarer its script, the longer it is in UTF-8.
+fn half_tokens(c: char) -> usize {
+    match c.len_utf8() {
+        2 => 2,
+        3 => 3,
+        _ => 6,
     }
 }
 
@@ -103,6 +121,7 @@ mod tests {
         assert_eq!(estimate_tokens(""), 0);
         assert_eq!(estimate_tokens("n; s; e; w"), 7);
         assert_eq!(estimate_tokens("abcd efgh"), 3);
+        assert_eq!(estimate_tokens("go 12.\n"), 4);
     }
 
     #[test]
@@ -117,7 +136,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_whole_is_never_more_than_its_parts(a in "[a-z0-9 .;()\né]{0,40}", b in "[a-z0-9 .;()\né]{0,40}") {
+        fn the_whole_is_never_more_than_its_parts(a in "[a-z0-9 .;()\né道]{0,40}", b in "[a-z0-9 .;()\né道]{0,40}") {
             let whole = format!("{a}{b}");
             prop_assert!(estimate_tokens(&whole) <= estimate_tokens(&a) + estimate_tokens(&b));
         }

@@ -48,6 +48,52 @@ pub fn says_the_same(a: &str, b: &str) -> bool {
     f64::from(ratio) >= SIMILAR
 }
 
+/// Two entries may say the same from this share of common words on.
+const ALIKE: f64 = 0.7;
+
+/// Pairs of texts that may say the same, by their places in the list, for a person to look at:
+/// they say nearly the same, or share most of their words.
+pub fn look_alikes(texts: &[&str]) -> Vec<(usize, usize)> {
+    let words: Vec<Vec<String>> = texts.iter().map(|text| words_of(text)).collect();
+    let mut pairs = Vec::new();
+    for (second, b) in words.iter().enumerate() {
+        for (first, a) in words[..second].iter().enumerate() {
+            let shared = share(a, b);
+            // Texts that say nearly the same share half of their words; comparing others is dear.
+            if shared >= ALIKE || (shared > 0.5 && says_the_same(texts[first], texts[second])) {
+                pairs.push((first, second));
+            }
+        }
+    }
+    pairs
+}
+
+/// The different words of a text, in order.
+fn words_of(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let mut words: Vec<String> = words.map(str::to_lowercase).collect();
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+/// The share of common words among all words of both.
+fn share(a: &[String], b: &[String]) -> f64 {
+    let (short, long) = (a.len().min(b.len()), a.len().max(b.len()));
+    // No more can be shared than the shorter one has.
+    if (short as f64) < 0.5 * long as f64 || short == 0 {
+        return 0.0;
+    }
+    let (mut at, mut common) = (0, 0);
+    for word in a {
+        while b.get(at).is_some_and(|other| other < word) {
+            at += 1;
+        }
+        common += usize::from(b.get(at) == Some(word));
+    }
+    common as f64 / (a.len() + b.len() - common) as f64
+}
+
 fn fold(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
@@ -65,6 +111,19 @@ mod tests {
             "The window can be opened with an effort."
         ));
         assert!(says_the_same("", " "));
+    }
+
+    #[test]
+    fn look_alikes_share_most_words() {
+        let texts = [
+            "The troll attacks when you give it food.",
+            "North leads to the kitchen.",
+            "When you give it food, the troll attacks!",
+            "South leads down to the dark cellar.",
+            "",
+            "",
+        ];
+        assert_eq!(look_alikes(&texts), [(0, 2)]);
     }
 
     #[test]

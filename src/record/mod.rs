@@ -8,7 +8,9 @@
 pub mod apply;
 pub mod correct;
 pub mod duplicates;
+mod error;
 pub mod files;
+mod masking;
 mod places;
 pub mod prompt;
 mod report;
@@ -23,7 +25,7 @@ use crate::document::text::{stored_line, stored_reply};
 use crate::document::{Document, DocumentError, Section, stored};
 use crate::llm::{Model, Question, Usage};
 use crate::memory::{Attempt, Cause, DEFAULT_IMPORTANCE, Memory, Moment, Reference, Span, fold_action};
-use crate::store::{Store, StoreError, UpdateError};
+use crate::store::Store;
 
 use apply::{free_title, store_memory, strike};
 use duplicates::says_the_same;
@@ -33,8 +35,8 @@ use synthesis::{Proposal, Side, read_answer};
 use triggers::{Changes, Switches, Trigger, fired, score_change};
 use turn::Turn;
 
+pub use error::RecordError;
 pub use report::{ModelUse, Outcome, Report};
-
 use report::{journal_line, outcome};
 
 pub use places::{Place, PlaceError};
@@ -65,29 +67,6 @@ impl Default for Settings {
             tried_per_place: 40,
             provenance: false,
             new_place: false,
-        }
-    }
-}
-
-/// Why a turn is not recorded. Nothing is changed then.
-#[derive(Debug, thiserror::Error)]
-pub enum RecordError {
-    /// The file cannot be read or written.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The file cannot take the edit.
-    #[error(transparent)]
-    Document(#[from] DocumentError),
-    /// The place cannot be told.
-    #[error(transparent)]
-    Place(#[from] PlaceError),
-}
-
-impl From<UpdateError<RecordError>> for RecordError {
-    fn from(error: UpdateError<RecordError>) -> RecordError {
-        match error {
-            UpdateError::Store(error) => error.into(),
-            UpdateError::Edit(error) => error,
         }
     }
 }
@@ -131,10 +110,12 @@ impl Recorder<'_> {
     /// # Errors
     ///
     /// See [`RecordError`]. A model that fails is no error: the turn is queued.
-    pub fn record(&self, turn: Turn, now: &str, id: &str) -> Result<Report, RecordError> {
+    pub fn record(&self, mut turn: Turn, now: &str, id: &str) -> Result<Report, RecordError> {
+        let masked = masking::mask_turn(&mut turn);
         let situation = self.look(turn)?;
-        let thought = self.think(&situation);
-        self.write(&situation, &thought, now, id)
+        let mut report = self.write(&situation, &self.think(&situation), now, id)?;
+        report.warnings.extend(masked);
+        Ok(report)
     }
 
     /// Reads file and journal, without the lock.
@@ -204,13 +185,15 @@ impl Recorder<'_> {
         // Afterwards, because a provider may learn only by asking which model it has.
         let name = self.model.name();
         let failed = |usage, error: String| {
+            let error = crate::secrets::mask(&error).map_or(error, |masked| masked.text);
             Thought::Failed(ModelUse { name: name.clone(), usage, error: Some(error) })
         };
         let proven = situation.changes.death || situation.changes.score;
         match answer {
             Err(error) => failed(Usage::default(), error.to_string()),
             Ok(answer) => match read_answer(&answer.text, proven) {
-                Ok(proposal) => {
+                Ok(mut proposal) => {
+                    masking::mask_proposal(&mut proposal);
                     Thought::Answered(Box::new(proposal), ModelUse { name, usage: answer.usage, error: None })
                 }
                 Err(problem) => {

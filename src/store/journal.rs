@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::error::StoreError;
 use super::platform;
 use super::snapshot;
-use super::window::Window;
+use super::window::{WINDOW, Window};
 use crate::document::scan::Lines as _;
 
 /// The size at which a journal becomes the older part.
@@ -112,7 +112,7 @@ impl Journal {
         let files = [(&mut older, &self.older, false), (&mut current, &self.current, skip_carried)];
         for (file, path, skip_carried) in files {
             let Some(file) = file else { continue };
-            let mut window = Window::new(file);
+            let mut window = Window::new(file, WINDOW);
             while let Some((_, line)) = window.next_line().map_err(StoreError::read(path))? {
                 if !(skip_carried && is_carried_text(&mark, line))
                     && let Ok(line) = std::str::from_utf8(line)

@@ -11,8 +11,8 @@ use memchr::memchr;
 
 use crate::document::scan::{self, Event, Lines, walk};
 
-/// Larger windows are no faster, smaller ones cost more calls.
-const WINDOW: usize = 256 * 1024;
+/// Smaller windows cost more calls; larger ones cost more fresh memory and leave the processor's cache.
+pub(super) const WINDOW: usize = 64 * 1024;
 
 /// The texts of all sections whose heading line is wanted, in the order of the file.
 ///
@@ -22,7 +22,8 @@ const WINDOW: usize = 256 * 1024;
 pub fn read_sections(mut file: File, mut wanted: impl FnMut(&[u8]) -> bool) -> io::Result<Vec<Vec<u8>>> {
     let mut found: Vec<(u64, Option<u64>)> = Vec::new();
     let mut open = false;
-    let mut window = Window::new(&mut file);
+    let size = usize::try_from(file.metadata()?.len()).unwrap_or(WINDOW);
+    let mut window = Window::new(&mut file, size.saturating_add(1).min(WINDOW));
     walk(&mut window, |event| {
         let Event::Visible(offset, line) = event else { return };
         if line.first() != Some(&b'#') && offset != 0 {
@@ -68,8 +69,9 @@ pub(super) struct Window<'a> {
 }
 
 impl Window<'_> {
-    pub(super) fn new(file: &mut File) -> Window<'_> {
-        Window { file, buffer: vec![0; WINDOW], offset: 0, start: 0, end: 0, at_end: false }
+    /// A window of that size: no more than a small file needs, for fresh memory is dear.
+    pub(super) fn new(file: &mut File, size: usize) -> Window<'_> {
+        Window { file, buffer: vec![0; size], offset: 0, start: 0, end: 0, at_end: false }
     }
 
     /// Reads on behind the bytes that are still to be used.

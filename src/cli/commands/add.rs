@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::cli::Cli;
 use crate::cli::commands::memory_args::{JsonFields, MemoryArgs};
-use crate::cli::commands::{raised, resolve_scope, scope_label};
+use crate::cli::commands::{raised, resolve_scope, scope_label, warn_of_secrets};
 use crate::cli::failure::Failure;
 use crate::document::stored;
 use crate::memory::{Memory, Moment, Scope, same_title};
@@ -54,6 +54,7 @@ pub(in crate::cli) fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure
         None => memory_from_json(&cli.read_input("a memory")?)?,
     };
     let memory = stored(&memory);
+    warn_of_secrets(&mut cli, &memory);
     let mut warnings = Vec::new();
     let update = store.update(|text, sidecar| {
         let mut files = Files::open(text, sidecar)?;

@@ -1,49 +1,104 @@
 //! `check`: what is wrong with the file, line by line, and how to mend it.
 
-use serde_json::json;
+mod map;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
 
 use crate::cli::Cli;
-use crate::cli::commands::counted;
+use crate::cli::commands::fmt::{described, line_json};
+use crate::cli::commands::{counted, read_existing};
 use crate::cli::failure::Failure;
-use crate::document::inspect::problems;
-use crate::document::problem::Severity;
+use crate::document::format::{LineChange, Mend, rewrite};
+use crate::document::inspect::{Located, entries, not_on_map, problems};
+use crate::document::problem::{Kind, Problem, Severity, column};
+use crate::document::scan::LineNumbers;
+use crate::memory::Scope;
+use crate::record::duplicates::look_alikes;
+use crate::secrets;
+use crate::store::{Change, Store};
 
-/// Report what cannot be read as it was meant, with line numbers
+/// Report what cannot be read as it was meant, and mend what is safe to mend
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+`--fix` writes the canonical form, as `fmt` does, and mends what can mean only
+one thing. It never merges, removes or guesses.
+
 Exit code 0: clean; 1: there are problems.
 
 Examples:
   memories check
-  memories check --json
+  memories check --dupes               also entries that may say the same
+  memories check --map rooms.json      also places that the game does not have
+  memories check --fix --dry-run       what would be mended
+
+A map is a JSON array of ids or of objects with an `id`, an object keyed by ids,
+or a text with one id a line.
 
 With --json: {version, file, problems: [{line, column, severity, kind, message,
-hint}]}.")]
-pub struct CheckArgs {}
+hint}]}; with --fix also {written, fixed: [{line, before, after}]}.")]
+pub struct CheckArgs {
+    /// Also report entries of one section that may say the same; nothing is merged
+    #[arg(long)]
+    dupes: bool,
+    /// Also report places whose ids are not in this file
+    #[arg(long, value_name = "FILE")]
+    map: Option<PathBuf>,
+    /// Mend what is safe to mend, then report what is left
+    #[arg(long)]
+    fix: bool,
+    /// Show what `--fix` would write; write nothing
+    #[arg(long, requires = "fix")]
+    dry_run: bool,
+}
 
-pub(in crate::cli) fn run(cli: Cli<'_>, args: CheckArgs) -> Result<u8, Failure> {
-    let CheckArgs {} = args;
+pub(in crate::cli) fn run(mut cli: Cli<'_>, args: CheckArgs) -> Result<u8, Failure> {
+    let CheckArgs { dupes, map, fix, dry_run } = args;
     let store = cli.store()?;
     let path = store.path().display().to_string();
-    let Some(text) = store.read()? else {
-        let failure = Failure::user(anyhow::anyhow!("there is no `{path}`"));
-        return Err(failure.hint("`memories init` makes one, and so does the first `memories record`"));
-    };
-    let found = problems(&text);
-    if cli.ui.json {
-        let list: Vec<serde_json::Value> = found
-            .iter()
-            .map(|problem| {
-                json!({
-                    "line": problem.line, "column": problem.column, "severity": problem.kind.severity(),
-                    "kind": problem.kind.name(), "message": problem.kind.to_string(), "hint": problem.kind.hint(),
-                })
-            })
-            .collect();
-        cli.ui.json_line(&json!({"version": 1, "file": path, "problems": list}))?;
-        return Ok(u8::from(!found.is_empty()));
+    let map = map.map(|map| map::read_map(&map)).transpose()?;
+    let mut text = read_existing(&store)?;
+    let mut fixed = Vec::new();
+    let mut written = false;
+    if fix {
+        let mended = rewrite(&text, Mend::Safe);
+        (text, fixed) = (mended.text, mended.changes);
+        if !dry_run && !fixed.is_empty() {
+            (text, fixed, written) = write_mended(&mut cli, &store)?;
+        }
     }
-    for problem in &found {
+    let mut found = problems(&text);
+    found.extend(secrets_in(&text));
+    if let Some(map) = &map {
+        found.extend(not_on_map(&text, map));
+    }
+    if dupes {
+        found.extend(duplicates_in(&text));
+    }
+    found.sort_by_key(|problem| (problem.line, problem.column));
+    let exit = u8::from(!found.is_empty() || (dry_run && !fixed.is_empty()));
+    if cli.ui.json {
+        let list: Vec<Value> = found.iter().map(problem_json).collect();
+        let mut value = json!({"version": 1, "file": path, "problems": list});
+        if fix {
+            value["written"] = json!(written);
+            value["fixed"] = json!(fixed.iter().map(line_json).collect::<Vec<Value>>());
+        }
+        cli.ui.json_line(&value)?;
+        return Ok(exit);
+    }
+    for change in &fixed {
+        let verb = if dry_run { "would mend" } else { "mended" };
+        cli.ui.data(&format!("{path}:{}: {verb}: {}\n", change.line, described(change)))?;
+    }
+    report(cli, &path, &found)?;
+    Ok(exit)
+}
+
+fn report(cli: Cli<'_>, path: &str, found: &[Problem]) -> Result<(), Failure> {
+    for problem in found {
         let severity = match problem.kind.severity() {
             Severity::Error => "error",
             Severity::Warning => "warning",
@@ -56,5 +111,66 @@ pub(in crate::cli) fn run(cli: Cli<'_>, args: CheckArgs) -> Result<u8, Failure> 
         0 => cli.ui.notice(&format!("{path} is clean")),
         count => cli.ui.notice(&counted(count as u64, "problem", "problems")),
     }
-    Ok(u8::from(!found.is_empty()))
+    Ok(())
+}
+
+/// Mends the file as it is by now.
+fn write_mended(cli: &mut Cli<'_>, store: &Store) -> Result<(String, Vec<LineChange>, bool), Failure> {
+    let update = store.update(|text, _| {
+        let mended = rewrite(&text.unwrap_or_default(), Mend::Safe);
+        let line = json!({
+            "version": 1, "id": cli.settings.fresh_id(), "time": cli.settings.now, "outcome": "fixed",
+            "command": "check", "lines": mended.changes.len(),
+        });
+        Ok::<_, Failure>(Change::to(mended.text.clone(), mended).with_journal_line(line))
+    })?;
+    for warning in &update.warnings {
+        cli.ui.warning(&warning.to_string());
+    }
+    Ok((update.value.text, update.value.changes, update.written))
+}
+
+fn secrets_in(text: &str) -> Vec<Problem> {
+    let found = secrets::find(text);
+    let numbers = LineNumbers::of(if found.is_empty() { "" } else { text });
+    let place = |secret: secrets::Secret| {
+        let start = text[..secret.range.start].rfind('\n').map_or(0, |at| at + 1);
+        Problem {
+            line: numbers.line(secret.range.start),
+            column: column(&text[start..], secret.range.start - start),
+            kind: Kind::Secret(secret.kind.to_owned()),
+        }
+    };
+    found.into_iter().map(place).collect()
+}
+
+/// Live entries of one section that may say the same; the later one is reported.
+fn duplicates_in(text: &str) -> Vec<Problem> {
+    let mut by_scope: BTreeMap<Scope, Vec<Located>> = BTreeMap::new();
+    for entry in entries(text) {
+        if entry.memory.is_live() && !entry.memory.category.only_grows() {
+            by_scope.entry(entry.scope.clone()).or_default().push(entry);
+        }
+    }
+    let mut found = Vec::new();
+    for entries in by_scope.values() {
+        let texts: Vec<&str> = entries.iter().map(|entry| entry.memory.text.as_str()).collect();
+        for (first, second) in look_alikes(&texts) {
+            let (first, second) = (&entries[first], &entries[second]);
+            let kind = Kind::LookAlike {
+                title: second.memory.title.clone(),
+                other: first.memory.title.clone(),
+                line: first.line,
+            };
+            found.push(Problem { line: second.line, column: 1, kind });
+        }
+    }
+    found
+}
+
+fn problem_json(problem: &Problem) -> Value {
+    json!({
+        "line": problem.line, "column": problem.column, "severity": problem.kind.severity(),
+        "kind": problem.kind.name(), "message": problem.kind.to_string(), "hint": problem.kind.hint(),
+    })
 }

@@ -4,7 +4,9 @@ pub mod add;
 pub mod check;
 pub mod completions;
 mod correct;
+pub mod diff;
 pub mod episode;
+pub mod fmt;
 pub mod forget;
 pub mod init;
 pub mod invalidate;
@@ -28,6 +30,7 @@ use crate::cli::failure::Failure;
 use crate::memory::{Memory, Scope, ScopeName};
 use crate::recall::read_scopes;
 use crate::record::apply::Applied;
+use crate::secrets::mask;
 use crate::store::Store;
 
 impl Cli<'_> {
@@ -53,6 +56,14 @@ impl Cli<'_> {
         let bytes = self.ui.read_stdin();
         bytes.map_err(|error| Failure::user(anyhow::Error::from(error).context("cannot read stdin")))
     }
+}
+
+/// The whole text of a file that must be there.
+fn read_existing(store: &Store) -> Result<String, Failure> {
+    store.read()?.ok_or_else(|| {
+        let failure = Failure::user(anyhow::anyhow!("there is no `{}`", store.path().display()));
+        failure.hint("`memories init` makes one, and so does the first `memories record`")
+    })
 }
 
 /// The scopes that a person named.
@@ -81,6 +92,15 @@ fn counted(count: u64, one: &str, many: &str) -> String {
 /// How a place or another scope is called in a report: `Living Room (location:23)`.
 fn scope_label(scope: &Scope, name: &str) -> String {
     if name.is_empty() { scope.to_string() } else { format!("{name} ({scope})") }
+}
+
+/// Warns where a memory that a person worded holds what looks like a secret; it is stored all the same.
+fn warn_of_secrets(cli: &mut Cli<'_>, memory: &Memory) {
+    let texts = [Some(&memory.title), Some(&memory.text), memory.context.as_ref()];
+    for masked in texts.into_iter().flatten().filter_map(|text| mask(text)) {
+        let kinds = masked.kinds.join(", ");
+        cli.ui.warning(&format!("this looks like a secret and is stored as you wrote it: {kinds}"));
+    }
 }
 
 /// A memory as an object of JSON answers.

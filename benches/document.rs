@@ -1,0 +1,99 @@
+//! The parts of the work within one process. Whole processes are measured in `processes`.
+
+#![allow(missing_docs, reason = "criterion's macros make functions without")]
+#![allow(clippy::disallowed_methods, reason = "makes the file that is measured, in a folder of its own")]
+
+#[path = "support/files.rs"]
+mod files;
+
+use std::fs::File;
+use std::hint::black_box;
+
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+
+use memories::document::{Document, Section};
+use memories::memory::{Memory, Scope};
+use memories::recall::budget::estimate_tokens;
+use memories::recall::{Format, Limits, choose, render};
+use memories::store::read_sections;
+
+use files::memories_file;
+
+const MB: usize = 1_000_000;
+
+fn documents(criterion: &mut Criterion) {
+    let (text, ids) = memories_file(MB);
+    let scopes: Vec<Scope> = ids.iter().map(|id| Scope::Location(*id)).collect();
+    let mut group = criterion.benchmark_group("1 MB");
+    group.throughput(Throughput::Bytes(text.len() as u64));
+    group.bench_function("scan for headings", |bencher| {
+        bencher.iter_batched(|| text.clone(), Document::parse, BatchSize::LargeInput);
+    });
+    group.bench_function("scan and parse all sections", |bencher| {
+        bencher.iter_batched(
+            || text.clone(),
+            |text| {
+                let document = Document::parse(text);
+                let sections: Vec<Option<Section>> =
+                    scopes.iter().map(|scope| document.section(scope)).collect();
+                (document, sections)
+            },
+            BatchSize::LargeInput,
+        );
+    });
+    let memory = Memory::new("NOTE".parse().expect("a category"), "Way to the cellar", "Move the rug first.");
+    let middle = &scopes[scopes.len() / 2];
+    group.bench_function("add a memory and print", |bencher| {
+        bencher.iter_batched(
+            || text.clone(),
+            |text| {
+                let mut document = Document::parse(text);
+                document.add(middle, "", &memory).expect("it can be added");
+                document.into_text().expect("it can be printed")
+            },
+            BatchSize::LargeInput,
+        );
+    });
+    group.finish();
+}
+
+fn recalls(criterion: &mut Criterion) {
+    let (text, ids) = memories_file(1);
+    let scope = Scope::Location(ids[0]);
+    let section = Document::parse(text).section(&scope).expect("it is there");
+    let sections = [(scope, section)];
+    criterion.bench_function("choose and render one place", |bencher| {
+        bencher
+            .iter(|| render(&choose(black_box(&sections), &Limits::default(), Format::Text), Format::Text));
+    });
+    let answer = render(
+        &choose(&sections, &Limits { max_tokens: None, ..Limits::default() }, Format::Text),
+        Format::Text,
+    );
+    criterion.bench_function("estimate the tokens of one place", |bencher| {
+        bencher.iter(|| estimate_tokens(black_box(&answer)));
+    });
+}
+
+fn windows(criterion: &mut Criterion) {
+    let (text, ids) = memories_file(10 * MB);
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder can be made");
+    let path = folder.path().join("Memories.md");
+    std::fs::write(&path, &text).expect("a file can be written");
+    let last = format!("## Location {}:", ids[ids.len() - 1]);
+    let mut group = criterion.benchmark_group("10 MB");
+    group.throughput(Throughput::Bytes(text.len() as u64));
+    group.bench_function("find a section through the window", |bencher| {
+        bencher.iter(|| {
+            let file = File::open(&path).expect("the file is there");
+            let found =
+                read_sections(file, |line| line.starts_with(last.as_bytes())).expect("it can be read");
+            assert_eq!(found.len(), 1);
+            found
+        });
+    });
+    group.finish();
+}
+
+criterion_group!(benches, documents, recalls, windows);
+criterion_main!(benches);

@@ -1,0 +1,273 @@
+//! Whole processes against the tools of the system, with the limits that the project has set itself.
+//!
+//! `cargo bench --bench processes` prints a table; names of parts (`start`, `recall`, `memory`, `add`,
+//! `parse`, `crowd`, `kill`) behind `--` choose from it. Needs `rustc`, `grep` and `dd`; `time` and
+//! `strace` where they are there. Ends with 1 where a limit is not kept.
+
+#![allow(clippy::disallowed_methods, reason = "makes the files that are measured, in a folder of its own")]
+
+#[path = "../support/files.rs"]
+mod files;
+mod measure;
+mod table;
+mod writers;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use memories::document::Document;
+use memories::memory::Scope;
+
+use files::{FIRST_ID, ID_STEP, memories_file};
+use measure::{Pairs, pairs, quantile};
+use table::Table;
+
+const KB: usize = 1000;
+const MB: usize = 1000 * KB;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if !arguments.iter().any(|argument| argument == "--bench") {
+        // `cargo test --all-targets` starts benches, too.
+        return ExitCode::SUCCESS;
+    }
+    let parts: Vec<&str> =
+        arguments.iter().map(String::as_str).filter(|part| !part.starts_with('-')).collect();
+    let bench = Bench::new();
+    let mut table = Table::default();
+    type Part = (&'static str, fn(&Bench, &mut Table));
+    let all: [Part; 7] = [
+        ("start", start),
+        ("parse", parse),
+        ("recall", recall),
+        ("memory", memory),
+        ("add", add),
+        ("crowd", writers::crowd),
+        ("kill", writers::kill),
+    ];
+    for (name, part) in all {
+        if parts.is_empty() || parts.contains(&name) {
+            part(&bench, &mut table);
+        }
+    }
+    ExitCode::from(u8::from(table.missed() > 0))
+}
+
+/// A folder for the files, on the disk that the program was built on; it goes when this does.
+struct Bench {
+    folder: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder can be made");
+        Bench { folder }
+    }
+
+    /// Writes a file into a folder of its own, for what is kept beside it.
+    fn file(&self, name: &str, text: &str) -> PathBuf {
+        let folder = self.folder.path().join(name);
+        std::fs::create_dir_all(&folder).expect("a folder can be made");
+        let path = folder.join("Memories.md");
+        std::fs::write(&path, text).expect("a file can be written");
+        path
+    }
+
+    fn memories(&self, file: &Path) -> Command {
+        let mut command = self.program(env!("CARGO_BIN_EXE_memories"));
+        command.arg("-f").arg(file);
+        command
+    }
+
+    fn memories_add(&self, file: &Path, id: u64, title: &str) -> Command {
+        let mut command = self.memories(file);
+        command.arg("add").arg(id.to_string()).args(["--title", title, "--text"]);
+        command.arg(unlike_any_other(title));
+        command
+    }
+
+    /// Any program, without the settings of whoever runs this.
+    fn program(&self, name: &str) -> Command {
+        let mut command = Command::new(name);
+        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        // As on most machines. In the locale `C`, `grep` starts faster.
+        command.env("LC_ALL", "C.UTF-8");
+        command.current_dir(self.folder.path());
+        command
+    }
+
+    /// Whether a program is there.
+    fn has(&self, name: &str) -> bool {
+        let mut command = self.program(name);
+        command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok()
+    }
+}
+
+/// A text that is no near-duplicate of another's, so that it is stored.
+fn unlike_any_other(title: &str) -> String {
+    let mut words = vec![title.to_owned()];
+    let mut hash = title.bytes().fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into()));
+    for _ in 0..12 {
+        hash = hash.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let word = (0..7).map(|at| char::from(b'a' + (hash >> (20 + 5 * at)) as u8 % 26)).collect();
+        words.push(word);
+    }
+    words.join(" ") + "."
+}
+
+fn milliseconds(time: Duration) -> String {
+    format!("{:.2} ms", time.as_secs_f64() * 1000.0)
+}
+
+/// A line for a ratio.
+fn compare(table: &mut Table, what: &str, limit: f64, pairs: &Pairs) {
+    let [low, ratio, high] = pairs.ratio;
+    let details = format!(
+        "{} : {}; half of {} pairs within {low:.2}–{high:.2}; A against A ±{:.0} %",
+        milliseconds(pairs.a),
+        milliseconds(pairs.b),
+        pairs.count,
+        pairs.noise * 100.0,
+    );
+    table.line(what, format!("{ratio:.2} ×"), format!("{limit} ×"), ratio <= limit, &details);
+}
+
+/// The start of commands that ask no model, against a program that does nothing.
+fn start(bench: &Bench, table: &mut Table) {
+    let empty = bench.folder.path().join("empty");
+    let source = bench.folder.path().join("empty.rs");
+    std::fs::write(&source, "fn main() {}\n").expect("a file can be written");
+    let mut rustc = Command::new("rustc");
+    rustc.args(["-O", "-C", "lto=fat", "-C", "strip=symbols", "-o"]).arg(&empty).arg(&source);
+    assert!(rustc.status().expect("rustc starts").success(), "the empty program compiles");
+    let small = bench.file("start", &memories_file(1).0);
+    let empty = || Command::new(&empty);
+    let version = pairs(|_| bench.memories(&small).arg("--version").take(), |_| empty());
+    compare(table, "start: `memories --version` : empty `main`", 1.5, &version);
+    let id = FIRST_ID.to_string();
+    let recall = pairs(|_| bench.memories(&small).args(["recall", &id]).take(), |_| empty());
+    compare(table, "start: `recall` of a file with one place : empty `main`", 1.5, &recall);
+    what_recall_starts(bench, table, &small);
+}
+
+/// No thread, no socket, no certificate.
+fn what_recall_starts(bench: &Bench, table: &mut Table, file: &Path) {
+    let what = "start: threads, sockets and certificates of `recall`";
+    if !bench.has("strace") {
+        return table.line(what, "not measured", "0", false, "`strace` is missing");
+    }
+    let log = bench.folder.path().join("calls");
+    let mut command = bench.program("strace");
+    command.args(["-f", "-o"]).arg(&log).arg(env!("CARGO_BIN_EXE_memories")).arg("-f").arg(file);
+    command.args(["recall", &FIRST_ID.to_string()]).stdout(Stdio::null());
+    assert!(command.status().expect("strace starts").success());
+    let log = std::fs::read_to_string(&log).expect("strace has written");
+    let calls = log.lines().count();
+    let is_start = |line: &&str| {
+        let call = line.split_once(' ').map_or("", |(_, call)| call.trim_start());
+        let certificate = [".pem", ".crt", "/ssl/", "/pki/"].iter().any(|part| call.contains(part));
+        ["clone(", "clone3(", "fork(", "vfork(", "socket("].iter().any(|name| call.starts_with(name))
+            || certificate
+    };
+    let count = log.lines().filter(is_start).count();
+    table.line(what, count, 0, count == 0, &format!("{calls} system calls in all"));
+}
+
+/// Scan and parse of the whole file, within this process.
+fn parse(_: &Bench, table: &mut Table) {
+    let (text, ids) = memories_file(MB);
+    let mut times = Vec::new();
+    for _ in 0..60 {
+        let source = text.clone();
+        let began = Instant::now();
+        let document = Document::parse(source);
+        let memories: usize = ids
+            .iter()
+            .filter_map(|id| document.section(&Scope::Location(*id)))
+            .map(|section| section.memories.len())
+            .sum();
+        times.push(began.elapsed().as_secs_f64());
+        assert_eq!(memories, ids.len() * 8);
+    }
+    let [low, median, high] =
+        [0.25, 0.5, 0.75].map(|part| Duration::from_secs_f64(quantile(times.clone(), part)));
+    table.line(
+        "full scan and parse of 1 MB",
+        milliseconds(median),
+        "5 ms",
+        median <= Duration::from_millis(5),
+        &format!("half of {} runs within {}–{}", times.len(), milliseconds(low), milliseconds(high)),
+    );
+}
+
+/// `recall` against `grep`, which reads the file and finds the heading.
+fn recall(bench: &Bench, table: &mut Table) {
+    for (size, name, limit) in SIZES {
+        let (text, ids) = memories_file(size);
+        let file = bench.file(name, &text);
+        for (id, where_) in [(ids[0], "first"), (ids[ids.len() - 1], "last")] {
+            let heading = format!("^## Location {id}:");
+            let grep = |_| bench.program("grep").args(["-A20", &heading]).arg(&file).take();
+            let recall = |_| bench.memories(&file).args(["recall", &id.to_string()]).take();
+            let what = format!("`recall` : `grep`, {name}, {where_} place");
+            compare(table, &what, limit, &pairs(recall, grep));
+        }
+    }
+}
+
+/// Sizes, their names, and how much slower than `grep` a recall may be.
+const SIZES: [(usize, &str, f64); 4] =
+    [(200 * KB, "200 KB", 1.15), (MB, "1 MB", 1.15), (10 * MB, "10 MB", 1.15), (100 * MB, "100 MB", 1.3)];
+
+/// Peak memory of `recall`.
+fn memory(bench: &Bench, table: &mut Table) {
+    let what = "peak memory of `recall`, 100 MB";
+    let time = "/usr/bin/time";
+    if !bench.has(time) {
+        return table.line(what, "not measured", "10 MB", false, "`/usr/bin/time` is missing");
+    }
+    let (text, ids) = memories_file(100 * MB);
+    let file = bench.file("memory", &text);
+    let mut command = bench.program(time);
+    command.args(["-f", "%M", env!("CARGO_BIN_EXE_memories"), "-f"]).arg(&file);
+    let output = command.args(["recall", &ids[ids.len() - 1].to_string()]).output().expect("time starts");
+    let kilobytes: f64 =
+        String::from_utf8_lossy(&output.stderr).trim().parse().expect("time prints a number");
+    let megabytes = kilobytes * 1024.0 / MB as f64;
+    table.line(what, format!("{megabytes:.1} MB"), "10 MB", megabytes <= 10.0, "most resident memory");
+}
+
+/// `add` against `dd`, which copies the file and syncs it.
+fn add(bench: &Bench, table: &mut Table) {
+    for (size, name, limit) in [(200 * KB, "200 KB", 1.5), (MB, "1 MB", 1.5), (10 * MB, "10 MB", 1.8)] {
+        let (text, ids) = memories_file(size);
+        let file = bench.file(&format!("add {name}"), &text);
+        let copy = file.with_file_name("copy");
+        // Another place each time, so that no place grows long.
+        let add = |run: usize| bench.memories_add(&file, ids[run * 7 % ids.len()], &format!("Run {run}"));
+        let dd = |_| {
+            let mut command = bench.program("dd");
+            command.arg(format!("if={}", file.display())).arg(format!("of={}", copy.display()));
+            command.args(["bs=1M", "conv=fsync"]).take()
+        };
+        let figures = pairs(add, dd);
+        compare(table, &format!("`add` : `dd conv=fsync`, {name}"), limit, &figures);
+        let text = std::fs::read_to_string(&file).expect("the file can be read");
+        let places = Document::parse(text.clone()).headings().count() as u64;
+        assert_eq!(ids[ids.len() - 1], FIRST_ID + ID_STEP * (places - 1), "no place came or went");
+        assert!(text.matches("**[NOTE] Run ").count() >= figures.count, "every run stored its memory");
+    }
+}
+
+/// What `std` lacks: the command itself out of a chain of its setters.
+trait Take {
+    fn take(&mut self) -> Command;
+}
+
+impl Take for Command {
+    fn take(&mut self) -> Command {
+        std::mem::replace(self, Command::new(""))
+    }
+}

@@ -1,0 +1,153 @@
+//! Many writers at once, and writers that are killed.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use memories::document::Document;
+use memories::document::inspect::problems;
+use memories::memory::{Memory, Scope};
+
+use crate::files::memories_file;
+use crate::table::Table;
+use crate::{Bench, KB, unlike_any_other};
+
+const WRITERS: usize = 32;
+
+/// What each of many writers adds.
+const ADDS_EACH: usize = 50;
+
+/// What a single writer adds, for its rate.
+const ADDS_ALONE: usize = 400;
+
+const KILLS: usize = 500;
+
+/// 32 processes at a time, each followed by the next, 50 times; against one at a time.
+pub fn crowd(bench: &Bench, table: &mut Table) {
+    let (text, ids) = memories_file(200 * KB);
+    let mut rates = Vec::new();
+    let mut kept = true;
+    let mut there = 0;
+    // Alone, together, alone: so that a machine that grows slower or faster is not taken for us.
+    for (round, writers, each) in [(0, 1, ADDS_ALONE), (1, WRITERS, ADDS_EACH), (2, 1, ADDS_ALONE)] {
+        let file = bench.file(&format!("crowd {round}"), &text);
+        let began = Instant::now();
+        thread::scope(|scope| {
+            for writer in 0..writers {
+                let (file, ids) = (&file, &ids);
+                scope.spawn(move || {
+                    for number in 0..each {
+                        let id = ids[(writer * each + number) * 7 % ids.len()];
+                        let mut add =
+                            bench.memories_add(file, id, &format!("Writer {writer} number {number}"));
+                        add.args(["--lock-timeout", "60s"]).stdout(Stdio::null());
+                        assert!(add.status().expect("the program starts").success());
+                    }
+                });
+            }
+        });
+        rates.push((writers * each) as f64 / began.elapsed().as_secs_f64());
+        let text = std::fs::read_to_string(&file).expect("the file can be read");
+        let present = (0..writers)
+            .flat_map(|writer| {
+                (0..each).map(move |number| format!("**[NOTE] Writer {writer} number {number}**"))
+            })
+            .filter(|entry| text.contains(entry))
+            .count();
+        kept &= present == writers * each && problems(&text).is_empty();
+        if writers == WRITERS {
+            there = present;
+        }
+    }
+    let what = "32 × 50 `add` at once: there afterwards, no problem in the file";
+    table.line(what, there, WRITERS * ADDS_EACH, kept, "200 KB at first");
+    let alone = (rates[0] + rates[2]) / 2.0;
+    table.line(
+        "32 × 50 `add` at once: rate, against one writer's",
+        format!("{:.2} ×", rates[1] / alone),
+        "at least 0.9 ×",
+        rates[1] >= 0.9 * alone,
+        &format!("{:.0} a second; alone {:.0} before and {:.0} after", rates[1], rates[0], rates[2]),
+    );
+}
+
+/// Writers that are killed at any moment: the file is the old or the new one, and the next command works.
+pub fn kill(bench: &Bench, table: &mut Table) {
+    let (text, ids) = memories_file(200 * KB);
+    let file = bench.file("kill", &text);
+    let usual = usual_time(bench, &file, ids[0]);
+    let mut old_text = read(&file);
+    let (mut old, mut new, mut third, mut failed) = (0, 0, 0, 0);
+    for run in 0..KILLS {
+        let id = ids[run * 7 % ids.len()];
+        let title = format!("Killed {run}");
+        // Moments spread evenly over a little more than the time of a write.
+        let moment = usual.mul_f64(1.2 * ((run * 211) % KILLS) as f64 / KILLS as f64);
+        kill_after(bench.memories_add(&file, id, &title), moment);
+        let text = read(&file);
+        if text == old_text {
+            old += 1;
+        } else if text == with_memory(&old_text, id, &title) {
+            new += 1;
+        } else {
+            third += 1;
+        }
+        old_text = text;
+        if run % 10 == 9 {
+            let title = format!("After {run}");
+            let status = bench.memories_add(&file, id, &title).stdout(Stdio::null()).status();
+            failed += usize::from(!status.expect("the program starts").success());
+            let text = read(&file);
+            failed += usize::from(text != with_memory(&old_text, id, &title));
+            old_text = text;
+        }
+    }
+    let folder = file.parent().expect("the file has a folder");
+    let left = names(folder).iter().filter(|name| name.ends_with(".new") || name.ends_with(".old")).count();
+    let details = format!("{old} old, {new} new; {} of them at moments up to {usual:.1?} × 1.2", old + new);
+    table.line("`kill -9` in 500 `add`: neither old nor new file", third, 0, third == 0, &details);
+    let details = format!("{} times; {left} temporary files left at the end", KILLS / 10);
+    table.line("`kill -9`: next command failed", failed, 0, failed == 0 && left == 0, &details);
+}
+
+/// The median time of a few writes.
+fn usual_time(bench: &Bench, file: &Path, id: u64) -> Duration {
+    let mut times: Vec<Duration> = (0..11)
+        .map(|run| {
+            let began = Instant::now();
+            let status = bench.memories_add(file, id, &format!("Whole {run}")).stdout(Stdio::null()).status();
+            assert!(status.expect("the program starts").success());
+            began.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+fn kill_after(mut command: Command, moment: Duration) {
+    let began = Instant::now();
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts");
+    while began.elapsed() < moment {
+        std::hint::spin_loop();
+    }
+    child.kill().expect("the program can be killed");
+    child.wait().expect("the program ends");
+}
+
+/// What the file is after a whole `add`.
+fn with_memory(text: &str, id: u64, title: &str) -> String {
+    let mut document = Document::parse(text.to_owned());
+    let memory = Memory::new("NOTE".parse().expect("a category"), title.to_owned(), unlike_any_other(title));
+    document.add(&Scope::Location(id), "", &memory).expect("the memory can be added");
+    document.into_text().expect("the file can be written")
+}
+
+fn read(file: &Path) -> String {
+    std::fs::read_to_string(file).expect("the file is there and text")
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("the folder can be read");
+    entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
+}

@@ -1,0 +1,77 @@
+//! The places of a game, from a file that some other program wrote.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::cli::failure::Failure;
+
+/// Reads the ids of a map: a JSON array of ids or of objects with an `id`, an object keyed by ids,
+/// either of them within another object, or a text with one id a line.
+pub fn read_map(path: &Path) -> Result<BTreeSet<u64>, Failure> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        let failure =
+            Failure::user(anyhow::Error::from(error).context(format!("cannot read the map `{shown}`")));
+        failure.hint("name a JSON file with ids, or a text with one id a line")
+    })?;
+    let ids = match serde_json::from_str::<Value>(&text) {
+        Ok(value) => ids_of(&value),
+        Err(_) => ids_of_lines(&text),
+    };
+    ids.filter(|ids| !ids.is_empty()).ok_or_else(|| {
+        let failure = Failure::user(anyhow::anyhow!("the map `{shown}` names no places"));
+        failure.hint("a map is `[1, 2]`, `[{\"id\": 1}]`, `{\"1\": …}`, or a text with one id a line")
+    })
+}
+
+fn ids_of(value: &Value) -> Option<BTreeSet<u64>> {
+    match value {
+        Value::Number(_) => Some(BTreeSet::from([value.as_u64()?])),
+        Value::Array(items) => items.iter().map(id_of).collect(),
+        Value::Object(object) => {
+            let keys: Option<BTreeSet<u64>> = object.keys().map(|key| key.trim().parse().ok()).collect();
+            let inner =
+                || object.values().filter(|value| value.is_array() || value.is_object()).find_map(ids_of);
+            keys.filter(|keys| !keys.is_empty()).or_else(inner)
+        }
+        _ => None,
+    }
+}
+
+fn id_of(item: &Value) -> Option<u64> {
+    match item {
+        Value::Object(object) => ["id", "num"].iter().find_map(|name| object.get(*name)?.as_u64()),
+        Value::String(text) => text.trim().parse().ok(),
+        other => other.as_u64(),
+    }
+}
+
+/// One id a line, first in it; empty lines and those that begin with `#` say nothing.
+fn ids_of_lines(text: &str) -> Option<BTreeSet<u64>> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let first = |line: &str| line.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
+    lines.map(first).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maps_of_all_forms() {
+        let read = |json: &str| ids_of(&serde_json::from_str(json).expect("JSON"));
+        for json in [
+            "[1, 2]",
+            r#"[{"id": 1, "name": "A"}, {"num": 2}]"#,
+            r#"{"1": "A", "2": {}}"#,
+            r#"{"game": "zork", "rooms": [{"id": 2}, {"id": 1}]}"#,
+        ] {
+            assert_eq!(read(json), Some(BTreeSet::from([1, 2])), "{json}");
+        }
+        assert_eq!(read(r#"{"a": "b"}"#), None);
+        assert_eq!(ids_of_lines("# Zork\n1 West of House\n\n2: North\n"), Some(BTreeSet::from([1, 2])));
+        assert_eq!(ids_of_lines("West of House"), None);
+    }
+}

@@ -1,0 +1,293 @@
+//! `diff`: what changed, place by place, since the last write or a revision.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::cli::Cli;
+use crate::cli::commands::{read_existing, scope_label};
+use crate::cli::failure::Failure;
+use crate::document::compare::{
+    AttemptDifference, Comparison, Fate, LineDifference, MemoryDifference, SectionDifference, Visits, Words,
+    compare, compare_lines, compare_words,
+};
+use crate::document::fields::write_fields;
+use crate::document::grammar::{write_attempt, write_entry};
+use crate::memory::{Attempt, Cause, Memory, Provenance};
+use crate::store::Store;
+
+/// Show what came, went, changed and was superseded, place by place
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Exit code 0: no difference; 1: there are some.
+
+A line begins with `+` for what came, `-` for what went, `~` for what changed,
+`x` for what was superseded; [-these words-] went and {+these+} came.
+
+Examples:
+  memories diff              the file against its state before the last write
+  memories diff HEAD         the file against a git revision
+  memories diff v1 v2        one git revision against another
+
+With --json: {version, file, before, after, form_only, sections: [{scope, name,
+name_before, fate, visits, memories: [{change, before, after, words}], tried:
+[{change, before, after}], other: [{fate, line}]}], other: [{fate, line}]}.")]
+pub struct DiffArgs {
+    /// The older state: a git revision [default: the backup of the last write]
+    #[arg(value_name = "REV")]
+    before: Option<String>,
+    /// The newer state: a git revision [default: the file as it is]
+    #[arg(value_name = "REV")]
+    after: Option<String>,
+}
+
+pub(in crate::cli) fn run(cli: Cli<'_>, args: DiffArgs) -> Result<u8, Failure> {
+    let DiffArgs { before, after } = args;
+    let store = cli.store()?;
+    let old = match &before {
+        Some(revision) => read_revision(&store, revision)?,
+        None => read_backup(&cli, &store)?,
+    };
+    let new = match &after {
+        Some(revision) => read_revision(&store, revision)?,
+        None => read_existing(&store)?,
+    };
+    let comparison = compare(&old, &new);
+    let path = store.path().display().to_string();
+    let before = before.unwrap_or_else(|| "the backup".to_owned());
+    if cli.ui.json {
+        let mut value = comparison_json(&comparison);
+        value["file"] = json!(path);
+        value["before"] = json!(before);
+        value["after"] = json!(after.as_deref().unwrap_or("the file"));
+        cli.ui.json_line(&value)?;
+    } else {
+        cli.ui.data(&render(&comparison))?;
+        if comparison.is_empty() {
+            let after = after.unwrap_or(path);
+            cli.ui.notice(&format!("{after} says what {before} says"));
+        }
+    }
+    Ok(u8::from(!comparison.is_empty()))
+}
+
+fn read_backup(cli: &Cli<'_>, store: &Store) -> Result<String, Failure> {
+    let path = store.path().display().to_string();
+    let backup = Store::open(store.backup_path(), cli.settings.lock_timeout)?;
+    backup.read()?.ok_or_else(|| {
+        let failure = Failure::user(anyhow::anyhow!("there is no former state of `{path}`"));
+        failure.hint("a state is kept at every write but the first; a git revision can be named too: `memories diff HEAD`")
+    })
+}
+
+/// The file as a git revision has it. Git finds the repository and the path in it by the folder.
+fn read_revision(store: &Store, revision: &str) -> Result<String, Failure> {
+    let path = store.real_path();
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let failed = |problem: String| Failure::user(anyhow::Error::msg(problem));
+    let output = Command::new("git")
+        .current_dir(folder)
+        .args(["show", "--no-ext-diff", "--no-textconv", "--end-of-options"])
+        .arg(format!("{revision}:./{name}"))
+        .output()
+        .map_err(|error| {
+            let failure = failed(format!("cannot run `git`: {error}"));
+            failure.hint("install git, or compare with the backup: `memories diff`")
+        })?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let said = said.lines().next().unwrap_or_default().trim_start_matches("fatal: ").to_owned();
+        if said.starts_with("not a git repository") {
+            let failure = failed(format!("`{}` is in no git repository", store.path().display()));
+            return Err(failure.hint("compare with the backup: `memories diff`"));
+        }
+        let failure =
+            failed(format!("cannot read `{}` at revision `{revision}`: {said}", store.path().display()));
+        return Err(
+            failure.hint("`git log -- FILE` shows the revisions that have it; `memories diff` needs no git")
+        );
+    }
+    String::from_utf8(output.stdout).map_err(|_| {
+        let failure = failed(format!("`{}` at revision `{revision}` is not UTF-8", store.path().display()));
+        failure.hint("name another revision")
+    })
+}
+
+fn render(comparison: &Comparison) -> String {
+    let mut out = String::new();
+    for section in &comparison.sections {
+        out.push_str(&render_section(section));
+    }
+    if !comparison.other.is_empty() {
+        out.push_str("outside of all sections\n");
+        out.extend(comparison.other.iter().map(render_line));
+    }
+    if comparison.form_only {
+        out.push_str("only form, order or comments differ\n");
+    }
+    out
+}
+
+fn render_section(section: &SectionDifference) -> String {
+    let fate = match section.fate {
+        Fate::Came => "+ ",
+        Fate::Went => "- ",
+        Fate::Stayed => "",
+    };
+    let mut out = format!("{fate}{}\n", scope_label(&section.scope, &section.name));
+    if let Some(name) = &section.name_before {
+        out.push_str(&format!("  ~ was called `{name}`\n"));
+    }
+    if let Some([before, after]) = &section.visits {
+        out.push_str(&format!("  ~ {} -> {}\n", visits(before), visits(after)));
+    }
+    for memory in &section.memories {
+        out.push_str(&match memory {
+            MemoryDifference::Came(memory) => whole_memory('+', memory),
+            MemoryDifference::Went(memory) => whole_memory('-', memory),
+            MemoryDifference::Changed(pair) => changed_memory('~', pair),
+            MemoryDifference::Superseded(pair) => changed_memory('x', pair),
+        });
+    }
+    for attempt in &section.tried {
+        let line = |attempt: &Attempt| write_attempt(attempt)[2..].to_owned();
+        out.push_str(&match attempt {
+            AttemptDifference::Came(attempt) => format!("  + tried {}\n", line(attempt)),
+            AttemptDifference::Went(attempt) => format!("  - tried {}\n", line(attempt)),
+            AttemptDifference::Changed([before, after]) => {
+                format!("  ~ tried {}\n", words(&line(before), &line(after)))
+            }
+        });
+    }
+    out.extend(section.other.iter().map(render_line));
+    out
+}
+
+fn visits(visits: &Visits) -> String {
+    let episodes: Vec<String> = visits.episodes.iter().map(u64::to_string).collect();
+    match episodes.as_slice() {
+        [] => format!("visits {}", visits.visits),
+        _ => format!("visits {} in episodes {}", visits.visits, episodes.join(", ")),
+    }
+}
+
+fn whole_memory(mark: char, memory: &Memory) -> String {
+    let mut out = format!("  {mark} {}\n", entry_line(memory));
+    for line in memory.text.lines() {
+        out.push_str(&format!("      {line}\n"));
+    }
+    out
+}
+
+fn changed_memory(mark: char, [before, after]: &[Memory; 2]) -> String {
+    let mut out = match mark {
+        'x' => format!("  x {}\n", entry_line(after)),
+        _ => format!("  {mark} {}\n", changed_line(before, after)),
+    };
+    match after.reference.as_ref().map(|reference| &reference.cause) {
+        Some(Cause::SupersededBy(title)) if mark == 'x' => out.push_str(&format!("      by \"{title}\"\n")),
+        Some(Cause::Invalidated(reason)) if mark == 'x' => {
+            out.push_str(&format!("      proven wrong: \"{reason}\"\n"));
+        }
+        _ => {}
+    }
+    let extra = |memory: &Memory| -> String {
+        let closing = [("See also: ", &memory.see_also), ("Context: ", &memory.context)];
+        let lines = closing.iter().filter_map(|(mark, value)| Some(format!("\n{mark}{}", value.as_deref()?)));
+        format!("{}{}", memory.text, lines.collect::<String>())
+    };
+    if extra(before) != extra(after) {
+        for line in words(&extra(before), &extra(after)).lines() {
+            out.push_str(&format!("      {line}\n"));
+        }
+    }
+    out
+}
+
+/// The entry's line without the stars of Markdown.
+fn entry_line(memory: &Memory) -> String {
+    let (title, fields) = title_and_fields(memory);
+    if fields.is_empty() { title } else { format!("{title} ({fields})") }
+}
+
+/// The line of a changed entry: its title by words, its fields one by one.
+fn changed_line(before: &Memory, after: &Memory) -> String {
+    let (old, new) = (title_and_fields(before), title_and_fields(after));
+    let fields = |fields: &str| fields.replace(", ", "\n") + "\n";
+    let field = |Words { fate, text }: Words| {
+        text.lines().map(|field| marked(fate, field)).collect::<Vec<String>>().join(", ")
+    };
+    let runs = compare_lines(&fields(&old.1), &fields(&new.1));
+    let fields: Vec<String> = runs.into_iter().map(field).filter(|field| !field.is_empty()).collect();
+    let title = words(&old.0, &new.0);
+    if fields.is_empty() { title } else { format!("{title} ({})", fields.join(", ")) }
+}
+
+/// The bracket with the title, and the fields.
+fn title_and_fields(memory: &Memory) -> (String, String) {
+    let bare = Memory { provenance: Provenance::default(), ..memory.clone() };
+    let title = write_entry(&bare);
+    let title = title.trim_start_matches("**").strip_suffix("**").unwrap_or(&title).to_owned();
+    (title, write_fields(&memory.provenance))
+}
+
+fn marked(fate: Fate, text: &str) -> String {
+    match fate {
+        _ if text.is_empty() => String::new(),
+        Fate::Stayed => text.to_owned(),
+        Fate::Came => format!("{{+{text}+}}"),
+        Fate::Went => format!("[-{text}-]"),
+    }
+}
+
+fn words(before: &str, after: &str) -> String {
+    compare_words(before, after).into_iter().map(|Words { fate, text }| marked(fate, &text)).collect()
+}
+
+fn render_line(difference: &LineDifference) -> String {
+    let mark = if difference.fate == Fate::Came { '+' } else { '-' };
+    format!("  {mark} {}\n", difference.line)
+}
+
+fn comparison_json(comparison: &Comparison) -> Value {
+    let sections: Vec<Value> = comparison.sections.iter().map(section_json).collect();
+    json!({
+        "version": 1, "file": "", "before": "", "after": "", "form_only": comparison.form_only,
+        "sections": sections, "other": comparison.other,
+    })
+}
+
+fn section_json(section: &SectionDifference) -> Value {
+    let memories: Vec<Value> = section
+        .memories
+        .iter()
+        .map(|memory| match memory {
+            MemoryDifference::Came(memory) => json!({"change": "came", "before": null, "after": memory}),
+            MemoryDifference::Went(memory) => json!({"change": "went", "before": memory, "after": null}),
+            MemoryDifference::Changed(pair) => changed_json("changed", pair),
+            MemoryDifference::Superseded(pair) => changed_json("superseded", pair),
+        })
+        .collect();
+    let tried: Vec<Value> = section
+        .tried
+        .iter()
+        .map(|attempt| match attempt {
+            AttemptDifference::Came(attempt) => json!({"change": "came", "before": null, "after": attempt}),
+            AttemptDifference::Went(attempt) => json!({"change": "went", "before": attempt, "after": null}),
+            AttemptDifference::Changed([before, after]) => {
+                json!({"change": "changed", "before": before, "after": after})
+            }
+        })
+        .collect();
+    json!({
+        "scope": section.scope, "name": section.name, "name_before": section.name_before, "fate": section.fate,
+        "visits": section.visits, "memories": memories, "tried": tried, "other": section.other,
+    })
+}
+
+fn changed_json(change: &str, [before, after]: &[Memory; 2]) -> Value {
+    let words = compare_words(&before.text, &after.text);
+    json!({"change": change, "before": before, "after": after, "words": words})
+}

@@ -1,0 +1,82 @@
+//! `fmt`: the lines of the grammar in their canonical form.
+
+use serde_json::{Value, json};
+
+use crate::cli::Cli;
+use crate::cli::commands::{counted, read_existing};
+use crate::cli::failure::Failure;
+use crate::document::format::{Formatted, LineChange, format};
+use crate::store::Change;
+
+/// Write headings, visits, entries and tried actions in their canonical form
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Only lines of the grammar change, and only in form: order, line endings and what
+people wrote stay as they are.
+
+Exit code of --check: 0: canonical; 1: some lines are not.
+
+Examples:
+  memories fmt
+  memories fmt --check       name the lines that would change; write nothing
+
+With --json: {version, file, written, lines: [{line, before, after}]}. `before`
+is null where a blank line belongs before that line.")]
+pub struct FmtArgs {
+    /// Write nothing; exit with 1 where lines would change, and name them
+    #[arg(long)]
+    check: bool,
+}
+
+pub(in crate::cli) fn run(cli: Cli<'_>, args: FmtArgs) -> Result<u8, Failure> {
+    let FmtArgs { check } = args;
+    let store = cli.store()?;
+    let path = store.path().display().to_string();
+    let mut formatted = format(&read_existing(&store)?);
+    let mut written = false;
+    if !check && !formatted.changes.is_empty() {
+        let update = store.update(|text, _| {
+            let formatted = format(&text.unwrap_or_default());
+            let line = json!({
+                "version": 1, "id": cli.settings.fresh_id(), "time": cli.settings.now, "outcome": "formatted",
+                "command": "fmt", "lines": formatted.changes.len(),
+            });
+            Ok::<_, Failure>(Change::to(formatted.text.clone(), formatted).with_journal_line(line))
+        })?;
+        for warning in &update.warnings {
+            cli.ui.warning(&warning.to_string());
+        }
+        written = update.written;
+        formatted = update.value;
+    }
+    let Formatted { text: _, changes } = formatted;
+    if cli.ui.json {
+        let lines: Vec<Value> = changes.iter().map(line_json).collect();
+        cli.ui.json_line(&json!({"version": 1, "file": path, "written": written, "lines": lines}))?;
+    } else if check {
+        for change in &changes {
+            cli.ui.data(&format!("{path}:{}: {}\n", change.line, described(change)))?;
+        }
+    } else if written {
+        cli.ui.data(&format!("formatted {path}: {}\n", counted(changes.len() as u64, "line", "lines")))?;
+    }
+    if changes.is_empty() {
+        cli.ui.notice(&format!("{path} is in canonical form"));
+    } else if check && !cli.ui.json {
+        cli.ui.hint("`memories fmt` writes them so");
+    }
+    Ok(u8::from(check && !changes.is_empty()))
+}
+
+/// A change as an object of JSON answers.
+pub(super) fn line_json(change: &LineChange) -> Value {
+    json!({"line": change.line, "before": change.before, "after": change.after})
+}
+
+/// A change in words.
+pub(super) fn described(change: &LineChange) -> String {
+    match &change.before {
+        None => "a blank line belongs before this line".to_owned(),
+        Some(before) => format!("`{before}` is written `{}`", change.after),
+    }
+}

@@ -1,0 +1,354 @@
+//! How two states of a file differ, place by place: what came, went, changed and was superseded.
+//!
+//! Two parsed files enter, differences leave. Memories are the same by their title, as everywhere;
+//! where a title is gone and another came with the same text, the memory was renamed. What is not of
+//! our grammar is compared by lines.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use similar::{Algorithm, ChangeTag, DiffTag, TextDiff, capture_diff_slices};
+
+use crate::document::section::{RegionKind, parse_section};
+use crate::document::{Block, Document, Section, scan};
+use crate::memory::{Attempt, Memory, Scope, fold_action, same_title};
+
+/// All differences between two states.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Comparison {
+    /// Sections that differ, in the order of the newer state; those that went come last.
+    pub sections: Vec<SectionDifference>,
+    /// Lines outside of all sections of ours.
+    pub other: Vec<LineDifference>,
+    /// Nothing of the above differs, and yet the texts do: in form, order or comments.
+    pub form_only: bool,
+}
+
+impl Comparison {
+    /// Whether both states are the same, but for the endings of their lines.
+    pub fn is_empty(&self) -> bool {
+        self.sections.is_empty() && self.other.is_empty() && !self.form_only
+    }
+}
+
+/// How the sections of one scope differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SectionDifference {
+    /// The scope.
+    pub scope: Scope,
+    /// Its present name, or the last one.
+    pub name: String,
+    /// Whether the section itself came or went.
+    pub fate: Fate,
+    /// The name before, where it is another now.
+    pub name_before: Option<String>,
+    /// Visits and episodes before and after, where they differ.
+    pub visits: Option<[Visits; 2]>,
+    /// Memories that differ: those of the newer state in its order, then those that went.
+    pub memories: Vec<MemoryDifference>,
+    /// Tried actions that differ, in the same order.
+    pub tried: Vec<AttemptDifference>,
+    /// Lines that people wrote.
+    pub other: Vec<LineDifference>,
+}
+
+/// Whether something is in one state only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fate {
+    /// Only in the newer state.
+    Came,
+    /// Only in the older state.
+    Went,
+    /// In both.
+    Stayed,
+}
+
+/// How often a place was visited, and when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Visits {
+    /// Number of visits.
+    pub visits: u64,
+    /// Episodes.
+    pub episodes: Vec<u64>,
+}
+
+/// How a memory differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MemoryDifference {
+    /// It is new.
+    Came(Memory),
+    /// It is gone.
+    Went(Memory),
+    /// It says something else, or says it elsewhere.
+    Changed(Box<[Memory; 2]>),
+    /// It was live before and is not any more.
+    Superseded(Box<[Memory; 2]>),
+}
+
+/// How a tried action differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AttemptDifference {
+    /// It is new.
+    Came(Attempt),
+    /// It is gone.
+    Went(Attempt),
+    /// It was tried again.
+    Changed([Attempt; 2]),
+}
+
+/// A line that is in one state only.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LineDifference {
+    /// In which.
+    pub fate: Fate,
+    /// The line without its ending.
+    pub line: String,
+}
+
+/// Compares an older state with a newer one.
+pub fn compare(before: &str, after: &str) -> Comparison {
+    let (before, after) = (before.replace("\r\n", "\n"), after.replace("\r\n", "\n"));
+    if before == after {
+        return Comparison::default();
+    }
+    let (before, after) = (Document::parse(before), Document::parse(after));
+    let mut scopes: Vec<&Scope> = Vec::new();
+    let mut seen: BTreeSet<&Scope> = BTreeSet::new();
+    for heading in after.headings().chain(before.headings()) {
+        if seen.insert(&heading.scope) {
+            scopes.push(&heading.scope);
+        }
+    }
+    let sections: Vec<SectionDifference> =
+        scopes.into_iter().filter_map(|scope| compare_scope(scope, &before, &after)).collect();
+    let other = compare_slices(&outer_lines(&before), &outer_lines(&after));
+    let form_only = sections.is_empty() && other.is_empty();
+    Comparison { sections, other, form_only }
+}
+
+fn compare_scope(scope: &Scope, before: &Document, after: &Document) -> Option<SectionDifference> {
+    let (old, new) = (before.section(scope), after.section(scope));
+    let fate = match (&old, &new) {
+        (None, _) => Fate::Came,
+        (_, None) => Fate::Went,
+        _ => Fate::Stayed,
+    };
+    let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
+    let visits = |section: &Section| Visits { visits: section.visits, episodes: section.episodes.clone() };
+    let visits = [visits(&old), visits(&new)];
+    let other = compare_slices(&other_lines(before, scope), &other_lines(after, scope));
+    let difference = SectionDifference {
+        scope: scope.clone(),
+        name: if fate == Fate::Went { old.name.clone() } else { new.name.clone() },
+        fate,
+        name_before: (fate == Fate::Stayed && old.name != new.name).then(|| old.name.clone()),
+        visits: (visits[0] != visits[1]).then_some(visits),
+        memories: compare_memories(&old.memories, &new.memories),
+        tried: compare_attempts(&old.tried, &new.tried),
+        other,
+    };
+    let same = fate == Fate::Stayed
+        && difference.name_before.is_none()
+        && difference.visits.is_none()
+        && difference.memories.is_empty()
+        && difference.tried.is_empty()
+        && difference.other.is_empty();
+    (!same).then_some(difference)
+}
+
+/// Whether an older memory and a newer one are the same.
+type Rule = fn(&Memory, &Memory) -> bool;
+
+fn compare_memories(before: &[Memory], after: &[Memory]) -> Vec<MemoryDifference> {
+    let mut old: Vec<Option<&Memory>> = before.iter().map(Some).collect();
+    let mut partners: Vec<Option<&Memory>> = vec![None; after.len()];
+    // The surest pairs first: what is wholly the same, then live ones of one title, and so on.
+    let rules: [Rule; 4] = [
+        |old, new| old == new,
+        |old, new| titled(old, new) && old.is_live() == new.is_live(),
+        titled,
+        |old, new| !old.text.is_empty() && old.text == new.text && old.category == new.category,
+    ];
+    for rule in rules {
+        for (new, partner) in after.iter().zip(&mut partners).filter(|(_, partner)| partner.is_none()) {
+            let found = old.iter_mut().find(|slot| slot.is_some_and(|old| rule(old, new)));
+            *partner = found.and_then(Option::take);
+        }
+    }
+    let mut differences = Vec::new();
+    for (new, partner) in after.iter().zip(partners) {
+        match partner {
+            None => differences.push(MemoryDifference::Came(new.clone())),
+            Some(old) if old == new => {}
+            Some(old) => {
+                let pair = Box::new([old.clone(), new.clone()]);
+                differences.push(match old.is_live() && !new.is_live() {
+                    true => MemoryDifference::Superseded(pair),
+                    false => MemoryDifference::Changed(pair),
+                });
+            }
+        }
+    }
+    differences.extend(old.into_iter().flatten().cloned().map(MemoryDifference::Went));
+    differences
+}
+
+fn titled(old: &Memory, new: &Memory) -> bool {
+    same_title(&old.title, &new.title)
+}
+
+fn compare_attempts(before: &[Attempt], after: &[Attempt]) -> Vec<AttemptDifference> {
+    let mut old: Vec<(String, Option<&Attempt>)> =
+        before.iter().map(|attempt| (fold_action(&attempt.action), Some(attempt))).collect();
+    let mut differences = Vec::new();
+    for new in after {
+        let action = fold_action(&new.action);
+        let same = |(other, slot): &&mut (String, Option<&Attempt>)| slot.is_some() && *other == action;
+        match old.iter_mut().find(same).and_then(|(_, slot)| slot.take()) {
+            None => differences.push(AttemptDifference::Came(new.clone())),
+            Some(old) if old == new => {}
+            Some(old) => differences.push(AttemptDifference::Changed([old.clone(), new.clone()])),
+        }
+    }
+    differences.extend(old.into_iter().filter_map(|(_, slot)| slot.cloned()).map(AttemptDifference::Went));
+    differences
+}
+
+fn compare_slices(before: &[&str], after: &[&str]) -> Vec<LineDifference> {
+    let mut differences = Vec::new();
+    for step in capture_diff_slices(Algorithm::Myers, before, after) {
+        let (tag, old, new) = step.as_tag_tuple();
+        if tag != DiffTag::Equal {
+            let line = |fate| move |line: &&str| LineDifference { fate, line: (*line).to_owned() };
+            differences.extend(before[old].iter().map(line(Fate::Went)));
+            differences.extend(after[new].iter().map(line(Fate::Came)));
+        }
+    }
+    differences
+}
+
+/// Lines outside of all sections of ours.
+fn outer_lines(document: &Document) -> Vec<&str> {
+    let outer = |block: &&Block| block.heading.is_none();
+    let texts = document.blocks.iter().filter(outer).map(|block| document.text_of(block));
+    texts.flat_map(str::lines).filter(|line| !scan::is_blank(line)).collect()
+}
+
+/// Lines of a scope's sections that are of no part of ours.
+fn other_lines<'a>(document: &'a Document, scope: &Scope) -> Vec<&'a str> {
+    let mut found = Vec::new();
+    for block in document.blocks_of(scope) {
+        let text = document.block_text(block);
+        let parts = parse_section(text);
+        let ours = [RegionKind::Head, RegionKind::Memories, RegionKind::Tried];
+        let headings = parts.regions.iter().filter(|region| ours.contains(&region.kind));
+        let heads: BTreeSet<usize> = headings.map(|region| region.range.start).collect();
+        let mut owned = parts.entries.into_iter().map(|entry| entry.range).collect::<Vec<_>>();
+        owned.extend(parts.tried.into_iter().map(|tried| tried.range));
+        owned.extend(parts.visits.map(|(_, range)| range));
+        owned.sort_by_key(|range| range.start);
+        let mut owned = owned.into_iter().peekable();
+        for line in scan::lines(text) {
+            let content = line.text(text);
+            while owned.next_if(|range| range.end <= line.range.start).is_some() {}
+            let ours = heads.contains(&line.range.start)
+                || owned.peek().is_some_and(|range| range.contains(&line.range.start));
+            if !ours && !scan::is_blank(content) && content.trim() != "---" {
+                found.push(content);
+            }
+        }
+    }
+    found
+}
+
+/// A run of words that both texts have, or only one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Words {
+    /// Where they are.
+    pub fate: Fate,
+    /// The words with the spaces between them.
+    pub text: String,
+}
+
+/// How two texts differ, word by word.
+pub fn compare_words(before: &str, after: &str) -> Vec<Words> {
+    runs(&TextDiff::from_words(before, after))
+}
+
+/// How two texts differ, line by line.
+pub fn compare_lines(before: &str, after: &str) -> Vec<Words> {
+    runs(&TextDiff::from_lines(before, after))
+}
+
+fn runs(diff: &TextDiff<'_, '_, str>) -> Vec<Words> {
+    let mut runs: Vec<Words> = Vec::new();
+    for change in diff.iter_all_changes() {
+        let fate = match change.tag() {
+            ChangeTag::Equal => Fate::Stayed,
+            ChangeTag::Delete => Fate::Went,
+            ChangeTag::Insert => Fate::Came,
+        };
+        match runs.last_mut() {
+            Some(run) if run.fate == fate => run.text.push_str(change.value()),
+            _ => runs.push(Words { fate, text: change.value().to_owned() }),
+        }
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BEFORE: &str = "# T\n\n## Location 1: A\n**Visits:** 1 | **Episodes:** 1\n\n### Memories\n\n\
+        **[NOTE] Kept** *(Ep1)*\nSame.\n\n**[NOTE] Changed**\nThe lamp is here.\n\n**[NOTE] Old**\nKind troll.\n\n\
+        **[NOTE] Gone**\nx\n\nMine\n\n### Tried\n\n- `wait`\n\n---\n\n## Location 2: B\n\n---\n";
+
+    fn after() -> String {
+        let after = BEFORE.replace("The lamp is here.", "The brass lamp was here.");
+        let after = after.replace("**[NOTE] Old**\nKind troll.", "**[NOTE - SUPERSEDED] Old**\n[Superseded at T2 by \"New\"]\n~~Kind troll.~~\n\n**[DANGER] New**\nIt bites.");
+        let after = after
+            .replace("**[NOTE] Gone**\nx\n\nMine\n\n", "#### Mine\n\n")
+            .replace("- `wait`", "- `wait` ×2\n- `look`");
+        after.replace("**Visits:** 1 ", "**Visits:** 2 ").replace("## Location 2: B", "## World")
+    }
+
+    #[test]
+    fn each_kind_of_difference() {
+        let comparison = compare(BEFORE, &after());
+        let scopes: Vec<(String, Fate)> =
+            comparison.sections.iter().map(|section| (section.scope.to_string(), section.fate)).collect();
+        let expected = [("location:1", Fate::Stayed), ("world", Fate::Came), ("location:2", Fate::Went)];
+        assert_eq!(scopes, expected.map(|(scope, fate)| (scope.to_owned(), fate)));
+        let first = &comparison.sections[0];
+        let seen: Vec<String> = first
+            .memories
+            .iter()
+            .map(|difference| match difference {
+                MemoryDifference::Came(memory) => format!("+{}", memory.title),
+                MemoryDifference::Went(memory) => format!("-{}", memory.title),
+                MemoryDifference::Changed(pair) => format!("~{}", pair[1].title),
+                MemoryDifference::Superseded(pair) => format!("x{}", pair[1].title),
+            })
+            .collect();
+        assert_eq!(seen, ["~Changed", "xOld", "+New", "-Gone"]);
+        assert_eq!(first.tried.len(), 2);
+        assert_eq!(first.visits.as_ref().map(|visits| visits[1].visits), Some(2));
+        assert_eq!(first.other, [LineDifference { fate: Fate::Came, line: "#### Mine".to_owned() }]);
+    }
+
+    #[test]
+    fn form_is_told_apart_and_line_endings_are_none() {
+        assert!(compare(BEFORE, &BEFORE.replace('\n', "\r\n")).is_empty());
+        let comparison = compare(BEFORE, &BEFORE.replace("- `wait`", "* wait"));
+        assert_eq!(comparison, Comparison { form_only: true, ..Comparison::default() });
+    }
+
+    #[test]
+    fn words() {
+        let runs = compare_words("The lamp is here.", "The brass lamp is here.");
+        let shown: Vec<(Fate, &str)> = runs.iter().map(|run| (run.fate, run.text.as_str())).collect();
+        assert_eq!(shown, [(Fate::Stayed, "The "), (Fate::Came, "brass "), (Fate::Stayed, "lamp is here.")]);
+    }
+}

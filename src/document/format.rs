@@ -1,0 +1,305 @@
+//! The canonical form of a file, line by line.
+//!
+//! A text enters and leaves with the lines of our grammar written as the program writes them:
+//! headings of sections, `### Memories` and `### Tried`, visits, entries, reference lines, tried
+//! actions, and the `---` that ends a section with the blank line before it. A line changes only
+//! where reading it gives the same before and after; so nothing that the file says is lost, and what
+//! a person wrote stays byte for byte. The order stays, and each line keeps its ending.
+
+use std::ops::Range;
+
+use crate::document::fields::{parse_fields, write_fields};
+use crate::document::grammar;
+use crate::document::scan::{self, LineNumbers};
+use crate::document::section::{Entry, Parts, RegionKind, parse_section};
+use crate::document::{BlockText, Document};
+use crate::memory::{Attempt, Category, Memory, Provenance, Span, Status};
+
+/// A file's canonical form, and how it differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Formatted {
+    /// The whole text.
+    pub text: String,
+    /// The lines that differ, in the order of the file.
+    pub changes: Vec<LineChange>,
+}
+
+/// A line that is written otherwise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineChange {
+    /// Its number in the file as it was, from 1.
+    pub line: usize,
+    /// As it was; `None` where a blank line is put before it.
+    pub before: Option<String>,
+    /// As it is written, without its ending.
+    pub after: String,
+}
+
+/// What is mended besides the form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mend {
+    /// Nothing: what is read stays exactly the same.
+    FormOnly,
+    /// Also lines that are not read as they were meant, where only one thing can be meant.
+    Safe,
+}
+
+/// Writes a file in its canonical form.
+pub fn format(source: &str) -> Formatted {
+    rewrite(source, Mend::FormOnly)
+}
+
+/// Writes a file in its canonical form, with more mended where that is asked for.
+pub fn rewrite(source: &str, mend: Mend) -> Formatted {
+    let document = Document::parse(source.to_owned());
+    let mut edits: Vec<(Range<usize>, String)> = Vec::new();
+    for block in document.blocks.iter().filter(|block| block.heading.is_some()) {
+        let BlockText::Source(Range { start, .. }) = block.text else { continue };
+        let text = document.text_of(block);
+        let mut section = Section { text, start, edits: &mut edits };
+        section.rewrite(&parse_section(text), mend);
+    }
+    apply(source, &document, edits)
+}
+
+fn apply(source: &str, document: &Document, mut edits: Vec<(Range<usize>, String)>) -> Formatted {
+    if edits.is_empty() {
+        return Formatted { text: source.to_owned(), changes: Vec::new() };
+    }
+    edits.sort_by_key(|(range, _)| range.start);
+    let numbers = LineNumbers::of(source);
+    let mut text = String::with_capacity(source.len() + 64);
+    let mut changes = Vec::with_capacity(edits.len());
+    let mut done = 0;
+    for (range, after) in edits {
+        text.push_str(&source[done..range.start]);
+        text.push_str(&after);
+        let before = if range.is_empty() {
+            text.push_str(document.style.line_ending);
+            None
+        } else {
+            Some(source[range.clone()].to_owned())
+        };
+        changes.push(LineChange { line: numbers.line(range.start), before, after });
+        done = range.end;
+    }
+    text.push_str(&source[done..]);
+    Formatted { text, changes }
+}
+
+/// A section that is written anew; `start` is its offset in the file.
+struct Section<'a> {
+    text: &'a str,
+    start: usize,
+    edits: &'a mut Vec<(Range<usize>, String)>,
+}
+
+impl Section<'_> {
+    fn rewrite(&mut self, parts: &Parts, mend: Mend) {
+        let heading = line_at(self.text, 0);
+        self.put(heading, |line| {
+            let heading = grammar::parse_heading(line)?;
+            let written = grammar::write_heading(&heading.scope, &heading.name);
+            (written != line && grammar::parse_heading(&written)? == heading).then_some(written)
+        });
+        for region in &parts.regions {
+            let title = match region.kind {
+                RegionKind::Memories => "### Memories",
+                RegionKind::Tried => "### Tried",
+                RegionKind::Head | RegionKind::Other => continue,
+            };
+            self.put(line_at(self.text, region.range.start), |_| Some(title.to_owned()));
+        }
+        if let Some((_, range)) = &parts.visits {
+            self.put(line_at(self.text, range.start), |line| {
+                let visits = grammar::parse_visits(line)?;
+                let written = grammar::write_visits(&visits);
+                (written != line && grammar::parse_visits(&written)? == visits).then_some(written)
+            });
+        }
+        for entry in &parts.entries {
+            self.put(line_at(self.text, entry.line.start), canonical_entry);
+            if let Some(line) = reference_line(self.text, entry) {
+                self.put(line, canonical_reference);
+            }
+        }
+        for tried in &parts.tried {
+            self.put(line_at(self.text, tried.range.start), canonical_attempt);
+        }
+        self.rewrite_break(parts);
+        if mend == Mend::Safe {
+            self.mend_entries(parts);
+        }
+    }
+
+    /// The `---` that ends the section, and the blank line before it, without which a viewer would
+    /// take the text above for a heading.
+    fn rewrite_break(&mut self, parts: &Parts) {
+        let [.., before, last] = parts.regions.as_slice() else { return };
+        let line = line_at(self.text, last.range.start);
+        if !(last.after_break && last.bare) || self.text[line.clone()].trim() != "---" {
+            return;
+        }
+        let above = &self.text[before.range.clone()];
+        if !above.ends_with('\n') || crate::document::edit::ends_with_blank_line(above) {
+            return self.put(line, |_| Some("---".to_owned()));
+        }
+        self.edits.push((self.start + line.start..self.start + line.start, String::new()));
+        self.put(line, |_| Some("---".to_owned()));
+    }
+
+    /// Entries whose fields lack their stars: `**[NOTE] Title** (Ep1, T2)`.
+    fn mend_entries(&mut self, parts: &Parts) {
+        let lines = scan::lines(self.text);
+        for problem in &parts.problems {
+            let line = &lines[problem.line];
+            let start = line.range.start;
+            self.put(start..start + line.text(self.text).len(), mended_entry);
+        }
+    }
+
+    /// Writes a line anew where that gives another line.
+    fn put(&mut self, line: Range<usize>, write: impl FnOnce(&str) -> Option<String>) {
+        let old = &self.text[line.clone()];
+        if let Some(new) = write(old).filter(|new| new != old) {
+            self.edits.push((self.start + line.start..self.start + line.end, new));
+        }
+    }
+}
+
+/// The line that starts at an offset, without its ending.
+fn line_at(text: &str, start: usize) -> Range<usize> {
+    let line = text[start..].split('\n').next().unwrap_or("");
+    start..start + line.strip_suffix('\r').unwrap_or(line).len()
+}
+
+/// The line of an entry that says why it is superseded.
+pub fn reference_line(text: &str, entry: &Entry) -> Option<Range<usize>> {
+    entry.memory.reference.as_ref()?;
+    let mut start = entry.line.end;
+    while start < entry.range.end {
+        let line = line_at(text, start);
+        if !scan::is_blank(&text[line.clone()]) {
+            return Some(line);
+        }
+        start = text[start..].find('\n').map_or(text.len(), |length| start + length + 1);
+    }
+    None
+}
+
+fn canonical_entry(line: &str) -> Option<String> {
+    let entry = grammar::parse_entry(line)?;
+    let memory = Memory {
+        category: entry.category,
+        persistence: entry.persistence,
+        status: entry.status,
+        provenance: entry.provenance,
+        ..Memory::new(Category::note(), entry.title, "")
+    };
+    let written = grammar::write_entry(&memory);
+    (written != line && grammar::parse_entry(&written) == grammar::parse_entry(line)).then_some(written)
+}
+
+fn canonical_reference(line: &str) -> Option<String> {
+    let reference = grammar::parse_reference(line)?;
+    let written = grammar::write_reference(&reference);
+    (written != line && grammar::parse_reference(&written)? == reference).then_some(written)
+}
+
+fn canonical_attempt(line: &str) -> Option<String> {
+    let attempt = grammar::parse_attempt(line)?;
+    let written = grammar::write_attempt(&attempt);
+    if written == line {
+        return None;
+    }
+    let same = grammar::parse_attempt(&written)? == attempt;
+    (same && fields_are_all(line, &attempt)).then_some(written)
+}
+
+/// Whether the fields of a tried line say no more than the attempt does.
+fn fields_are_all(line: &str, attempt: &Attempt) -> bool {
+    let known =
+        Provenance { episode: attempt.episode, turns: attempt.turn.map(Span::one), ..Provenance::default() };
+    let Some((_, rest)) = line.split_once("*(") else { return true };
+    if attempt.episode.is_none() && attempt.turn.is_none() {
+        // Whatever stands there, it is neither: it is part of the action or the reply, or unknown.
+        return attempt.action.contains("*(") || attempt.reply.contains("*(");
+    }
+    rest.split_once(")*").is_some_and(|(fields, _)| parse_fields(fields) == known)
+}
+
+/// An entry's line with the stars that its fields lack; `None` where anything else may be meant.
+fn mended_entry(line: &str) -> Option<String> {
+    if !grammar::looks_like_entry(line) || grammar::parse_entry(line).is_some() {
+        return None;
+    }
+    let (head, fields) = line.trim_end().strip_suffix(')')?.rsplit_once(" (")?;
+    let fields = parse_fields(fields);
+    if !fields.other.is_empty() || fields == Provenance::default() {
+        return None;
+    }
+    let entry = grammar::parse_entry(head.trim_end())?;
+    (entry.status != Status::Superseded).then_some(())?;
+    let line = format!("{} *({})*", head.trim_end(), write_fields(&fields));
+    grammar::parse_entry(&line)?;
+    canonical_entry(&line).or(Some(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn formatted(source: &str) -> String {
+        let formatted = format(source);
+        let again = format(&formatted.text);
+        assert_eq!((again.text.as_str(), again.changes.len()), (formatted.text.as_str(), 0));
+        formatted.text
+    }
+
+    #[test]
+    fn lines_of_the_grammar_become_canonical() {
+        let source = "## Location: West of House (ID: 180)  \n**Visits:**  3 |**Episodes:** 1,2\n ### Memories \n\
+            **[note - PERMANENT - ACTIVE]  Window ** *(T2, Ep1, +5)*  \nA text.  \n\
+            **[SUCCESS - SUPERSEDED] Old**\n  [Superseded at  T45 by \"Window\"]\n~~x~~\n\
+            ### Tried\n* eat mailbox: No.\n- `wait` ×1\n---\n";
+        let expected = "## Location 180: West of House\n**Visits:** 3 | **Episodes:** 1, 2\n### Memories\n\
+            **[NOTE] Window** *(Ep1, T2, +5)*\nA text.  \n\
+            **[SUCCESS - SUPERSEDED] Old**\n[Superseded at T45 by \"Window\"]\n~~x~~\n\
+            ### Tried\n- `eat mailbox`: No.\n- `wait`\n\n---\n";
+        assert_eq!(formatted(source), expected);
+        let crlf = |text: &str| text.replace('\n', "\r\n");
+        assert_eq!(formatted(&crlf(source)), crlf(expected));
+    }
+
+    #[test]
+    fn what_is_a_persons_stays() {
+        for source in [
+            "# My  notes \n\nThe cellar\n---\n* x\n",
+            "## Location 1: A\nMy thoughts\n---\nmore  \n\n* * *\n### Mine \n* item\n",
+            "## Location 1: A\n\n```\n**[note] x**\n```\n<!--\n**[note] y**\n-->\n",
+            "## Location 1: A\n### Tried\n- `wait` *(Ep1, T2-3, #why)*: no\n- `go` *(maybe)*\n",
+            "## Location 1: A\n**[NOTE] x** *(Ep1, T2)* y\n",
+        ] {
+            assert_eq!(formatted(source), source);
+        }
+    }
+
+    #[test]
+    fn changes_are_named_by_line() {
+        let changes = format("# T\n\n## Location 1:  A\ntext\n---").changes;
+        let change = |line, before: Option<&str>, after: &str| LineChange {
+            line,
+            before: before.map(str::to_owned),
+            after: after.to_owned(),
+        };
+        assert_eq!(changes, [change(3, Some("## Location 1:  A"), "## Location 1: A"), change(5, None, ""),]);
+    }
+
+    #[test]
+    fn only_what_can_mean_one_thing_is_mended() {
+        let mended = |line: &str| rewrite(&format!("## Location 1: A\n{line}\n"), Mend::Safe).text;
+        assert!(mended("**[NOTE] x** (T2, Ep1)").contains("\n**[NOTE] x** *(Ep1, T2)*\n"));
+        assert!(mended("**[NOTE] x** (or so)").contains("\n**[NOTE] x** (or so)\n"));
+        assert!(mended("**[NOTE] x* (Ep1)").contains("\n**[NOTE] x* (Ep1)\n"));
+    }
+}

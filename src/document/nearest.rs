@@ -1,0 +1,22 @@
+//! Which names somebody may have meant.
+
+/// The candidates most like a text, the likest first; those with little in common are left out.
+pub fn nearest<'a>(text: &str, candidates: impl Iterator<Item = &'a str>, most: usize) -> Vec<String> {
+    let wanted = text.trim().to_lowercase();
+    let mut names: Vec<(String, &str)> = Vec::new();
+    for name in candidates.filter(|name| !name.is_empty()) {
+        let folded = name.to_lowercase();
+        if !names.iter().any(|(other, _)| *other == folded) {
+            names.push((folded, name));
+        }
+    }
+    let folded: Vec<&str> = names.iter().map(|(folded, _)| folded.as_str()).collect();
+    let close = similar::get_close_matches(wanted.as_str(), &folded, most, 0.55);
+    let longer = folded.iter().copied().filter(|name| wanted.len() > 2 && name.contains(&wanted));
+    let mut found: Vec<&str> = close;
+    found.extend(longer.filter(|name| !found.contains(name)).collect::<Vec<_>>());
+    found.truncate(most);
+    let original =
+        |close: &str| names.iter().find(|(folded, _)| folded == close).map(|(_, name)| (*name).to_owned());
+    found.into_iter().filter_map(original).collect()
+}

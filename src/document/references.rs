@@ -1,0 +1,146 @@
+//! References between memories: what supersedes what, and where `See also:` leads.
+//!
+//! All entries of a file enter, with their lines; problems leave where a reference leads to nothing,
+//! or in a circle so that none of the entries is live.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::document::problem::{Kind, Problem};
+use crate::memory::{Cause, Memory, Scope, fold_title, is_id};
+
+/// An entry as far as references go.
+#[derive(Debug, Clone)]
+pub struct Node {
+    folded: String,
+    title: String,
+    live: bool,
+    superseded_by: Option<String>,
+    /// Where its reference stands.
+    line: usize,
+}
+
+impl Node {
+    /// An entry whose reference, if it has one, stands in a line of the file.
+    pub fn of(memory: &Memory, line: usize) -> Node {
+        let superseded_by = match memory.reference.as_ref().map(|reference| &reference.cause) {
+            Some(Cause::SupersededBy(title)) => Some(title.clone()),
+            _ => None,
+        };
+        let title = memory.title.clone();
+        Node { folded: fold_title(&title), title, live: memory.is_live(), superseded_by, line }
+    }
+}
+
+/// The entries of all scopes, and the links that stand in them.
+#[derive(Debug, Default)]
+pub struct References {
+    nodes: BTreeMap<Scope, Vec<Node>>,
+    links: Vec<(Scope, Link)>,
+}
+
+/// A `[[…]]` behind `See also:`.
+#[derive(Debug)]
+pub struct Link {
+    /// What stands between the brackets.
+    pub target: String,
+    /// Its line in the file.
+    pub line: usize,
+    /// Its column.
+    pub column: usize,
+}
+
+impl References {
+    /// Knows of a scope, also where it has no entries.
+    pub fn add_scope(&mut self, scope: &Scope) {
+        self.nodes.entry(scope.clone()).or_default();
+    }
+
+    /// Knows of an entry.
+    pub fn add_entry(&mut self, scope: &Scope, node: Node) {
+        self.nodes.entry(scope.clone()).or_default().push(node);
+    }
+
+    /// Knows of a link.
+    pub fn add_link(&mut self, scope: &Scope, link: Link) {
+        self.links.push((scope.clone(), link));
+    }
+
+    /// What leads to nothing or in a circle.
+    pub fn problems(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for nodes in self.nodes.values() {
+            successors(nodes, &mut problems);
+        }
+        for (scope, link) in &self.links {
+            if !self.leads_somewhere(scope, &link.target) {
+                let kind = Kind::LostLink(format!("[[{}]]", link.target));
+                problems.push(Problem { line: link.line, column: link.column, kind });
+            }
+        }
+        problems
+    }
+
+    /// Whether there is what `Location 23 › Title`, `Location 23` or `Title` names.
+    fn leads_somewhere(&self, from: &Scope, target: &str) -> bool {
+        let bears = |scope: &Scope, title: &str| {
+            let title = fold_title(title);
+            self.nodes.get(scope).is_some_and(|nodes| nodes.iter().any(|node| node.folded == title))
+        };
+        if let Some((scope, title)) = target.split_once('›')
+            && let Some(scope) = parse_scope(scope)
+        {
+            return bears(&scope, title);
+        }
+        bears(from, target) || parse_scope(target).is_some_and(|scope| self.nodes.contains_key(&scope))
+    }
+}
+
+/// A scope as headings write it, without the name: `Location 23`, `NPC troll`, `World`.
+fn parse_scope(text: &str) -> Option<Scope> {
+    let (keyword, id) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
+    let id = id.split(':').next().unwrap_or("").trim();
+    match keyword {
+        "Location" => id.parse().ok().map(Scope::Location),
+        "NPC" if is_id(id) => Some(Scope::Npc(id.to_owned())),
+        "Agent" if is_id(id) => Some(Scope::Agent(id.to_owned())),
+        "World" if id.is_empty() => Some(Scope::World),
+        "Scene" if id.is_empty() => Some(Scope::Scene),
+        "Dialogue" if id.is_empty() => Some(Scope::Dialogue),
+        _ => None,
+    }
+}
+
+/// Follows each superseded entry to its successor. A live entry of a title comes before others.
+fn successors(nodes: &[Node], problems: &mut Vec<Problem>) {
+    let mut by_title: BTreeMap<&str, usize> = BTreeMap::new();
+    for (at, node) in nodes.iter().enumerate() {
+        let known = by_title.entry(&node.folded).or_insert(at);
+        if node.live && !nodes[*known].live {
+            *known = at;
+        }
+    }
+    let next = |node: &Node| by_title.get(fold_title(node.superseded_by.as_deref()?).as_str()).copied();
+    let mut done: BTreeSet<usize> = BTreeSet::new();
+    for (start, node) in nodes.iter().enumerate() {
+        if let Some(title) = &node.superseded_by
+            && next(node).is_none()
+        {
+            problems.push(Problem { line: node.line, column: 1, kind: Kind::LostReference(title.clone()) });
+        }
+        let mut path = vec![start];
+        while let Some(at) = path.last().and_then(|&last| next(&nodes[last])) {
+            if let Some(from) = path.iter().position(|&other| other == at) {
+                let circle = &path[from..];
+                let titles = circle.iter().chain([&at]).map(|&at| nodes[at].title.clone()).collect();
+                let line = circle.iter().map(|&at| nodes[at].line).min().unwrap_or(0);
+                problems.push(Problem { line, column: 1, kind: Kind::CircularReference(titles) });
+                break;
+            }
+            if !done.insert(at) {
+                break;
+            }
+            path.push(at);
+        }
+        done.extend(path);
+    }
+}

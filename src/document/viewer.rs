@@ -1,0 +1,57 @@
+//! What a Markdown viewer makes of a file, against what the line scan makes of it.
+//!
+//! Where the two see different sections, a person would read another file than the program does.
+
+use std::collections::BTreeSet;
+
+use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag};
+
+use crate::document::problem::{Kind, Problem};
+use crate::document::scan::LineNumbers;
+
+/// Compares the section boundaries of the scan, as ascending offsets, with the headings that a
+/// viewer shows. Lines that are reported already are not reported again.
+pub fn viewer_differences(source: &str, ours: &[usize], numbers: &LineNumbers, problems: &mut Vec<Problem>) {
+    let theirs = viewer_headings(source);
+    let reported: BTreeSet<usize> = problems.iter().map(|problem| problem.line).collect();
+    let mut report = |offset: usize, kind: fn(String) -> Kind| {
+        let line = numbers.line(offset);
+        if !reported.contains(&line) {
+            let text = source[offset..].lines().next().unwrap_or("").to_owned();
+            problems.push(Problem { line, column: 1, kind: kind(text) });
+        }
+    };
+    for &offset in theirs.iter().filter(|offset| ours.binary_search(offset).is_err()) {
+        report(offset, Kind::ViewerSeesHeading);
+    }
+    for &offset in ours.iter().filter(|offset| theirs.binary_search(offset).is_err()) {
+        report(offset, Kind::ViewerMissesHeading);
+    }
+}
+
+/// Offsets of the lines at which a Markdown viewer shows a level-1 or level-2 heading of the
+/// document itself, not of a list or quotation in it. In ascending order.
+pub fn viewer_headings(source: &str) -> Vec<usize> {
+    let text = source.strip_prefix('\u{FEFF}').unwrap_or(source);
+    let skipped = source.len() - text.len();
+    let mut depth = 0_usize;
+    let mut offsets = Vec::new();
+    for (event, range) in Parser::new_ext(text, Options::empty()).into_offset_iter() {
+        match event {
+            Event::Start(tag) => {
+                let level = match tag {
+                    Tag::Heading { level, .. } => Some(level),
+                    _ => None,
+                };
+                if depth == 0 && matches!(level, Some(HeadingLevel::H1 | HeadingLevel::H2)) {
+                    let line = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
+                    offsets.push(if line == 0 { 0 } else { line + skipped });
+                }
+                depth += 1;
+            }
+            Event::End(_) => depth -= 1,
+            _ => {}
+        }
+    }
+    offsets
+}

@@ -1,0 +1,28 @@
+//! What can keep a turn from being recorded.
+
+use crate::document::DocumentError;
+use crate::record::PlaceError;
+use crate::store::{StoreError, UpdateError};
+
+/// Why a turn is not recorded. Nothing is changed then.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// The file cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The file cannot take the edit.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+    /// The place cannot be told.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+}
+
+impl From<UpdateError<RecordError>> for RecordError {
+    fn from(error: UpdateError<RecordError>) -> RecordError {
+        match error {
+            UpdateError::Store(error) => error.into(),
+            UpdateError::Edit(error) => error,
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Takes out of a turn and of a model's answer what looks like a secret, before anything of them is
+//! written or sent on.
+
+use crate::record::synthesis::Proposal;
+use crate::record::turn::{Spot, Turn};
+use crate::secrets::mask;
+
+/// Masks the texts of a turn in place; tells what was masked and where, in words.
+pub fn mask_turn(turn: &mut Turn) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let mut hide = |text: &mut String, of: &str| hide(text, of, &mut warnings);
+    hide(&mut turn.action, "the action");
+    hide(&mut turn.response, "the game's reply");
+    if let Some(reasoning) = &mut turn.reasoning {
+        hide(reasoning, "the player's reasoning");
+    }
+    if let Some(remember) = &mut turn.remember {
+        hide(&mut remember.text, "`remember`");
+    }
+    for Spot { name, .. } in [&mut turn.location_before, &mut turn.location_after].into_iter().flatten() {
+        if let Some(name) = name {
+            hide(name, "a place's name");
+        }
+    }
+    for items in [&mut turn.inventory_before, &mut turn.inventory_after].into_iter().flatten() {
+        for item in items {
+            hide(item, "the inventory");
+        }
+    }
+    warnings
+}
+
+/// Masks the texts of an answer in place; what was masked is added to its warnings.
+pub fn mask_proposal(proposal: &mut Proposal) {
+    let Proposal { memory, supersedes, invalidates, invalidation_reason, reasoning, warnings } = proposal;
+    let mut masked = Vec::new();
+    let mut hide = |text: &mut String, of: &str| hide(text, of, &mut masked);
+    if let Some((memory, _)) = memory {
+        hide(&mut memory.title, "the model's title");
+        hide(&mut memory.text, "the model's text");
+    }
+    hide(reasoning, "the model's reasoning");
+    hide(invalidation_reason, "the model's reason");
+    for title in supersedes.iter_mut().chain(invalidates) {
+        hide(title, "a title that the model names");
+    }
+    for warning in warnings.iter_mut() {
+        hide(warning, "a warning");
+    }
+    warnings.extend(masked);
+}
+
+fn hide(text: &mut String, of: &str, warnings: &mut Vec<String>) {
+    let Some(masked) = mask(text) else { return };
+    let warning = format!("{of} held what looks like a secret, masked: {}", masked.kinds.join(", "));
+    if !warnings.contains(&warning) {
+        warnings.push(warning);
+    }
+    *text = masked.text;
+}
