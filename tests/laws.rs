@@ -296,6 +296,17 @@ fn contents(section: &Section) -> (u64, Vec<u64>, Vec<String>, Vec<String>) {
     (section.visits, episodes, memories, tried)
 }
 
+/// Found by the soak: the empty heading was not expected where the scan then found it.
+#[test]
+fn a_heading_without_words_is_no_obstacle() {
+    for line in ["#", "##", "# ", "#\r"] {
+        let mut document = Document::parse(format!("## Location 0: Cell\n{line}\n\n---\n"));
+        document.visit(&Scope::Location(0), "Cell", 1).expect("nothing is open");
+        let text = document.into_text().expect("read as meant");
+        assert_eq!(text, format!("## Location 0: Cell\n**Visits:** 1 | **Episodes:** 1\n\n{line}\n\n---\n"));
+    }
+}
+
 proptest! {
     #![proptest_config(config())]
 

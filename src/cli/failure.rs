@@ -79,7 +79,8 @@ impl Failure {
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Failure {
         let kind = if error.kind() == io::ErrorKind::BrokenPipe { Kind::ClosedPipe } else { Kind::User };
-        Failure { kind, cause: error.into(), hints: Vec::new() }
+        let hint = "check where the input comes from and the output goes; what was stored stays stored";
+        Failure { kind, cause: error.into(), hints: vec![hint.to_owned()] }
     }
 }
 

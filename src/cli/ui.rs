@@ -73,7 +73,8 @@ impl Ui {
     ///
     /// When stdout takes no more.
     pub fn data(&mut self, text: &str) -> io::Result<()> {
-        self.streams.stdout.write_all(text.as_bytes())
+        let written = self.streams.stdout.write_all(text.as_bytes());
+        written.map_err(|error| naming("cannot write the answer", &error))
     }
 
     /// Writes a value as one line of JSON.
@@ -93,7 +94,7 @@ impl Ui {
     ///
     /// When stdout takes no more.
     pub fn flush(&mut self) -> io::Result<()> {
-        self.streams.stdout.flush()
+        self.streams.stdout.flush().map_err(|error| naming("cannot write the answer", &error))
     }
 
     /// Tells what was done besides the answer; silent under `--quiet`.
@@ -150,7 +151,13 @@ impl Ui {
     /// When it cannot be read.
     pub fn read_stdin(&mut self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        self.streams.stdin.read_to_end(&mut bytes)?;
+        let read = self.streams.stdin.read_to_end(&mut bytes);
+        read.map_err(|error| naming("cannot read stdin", &error))?;
         Ok(bytes)
     }
+}
+
+/// An error that says on what it happened; its kind stays.
+fn naming(what: &str, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{what}: {error}"))
 }

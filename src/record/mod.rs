@@ -132,7 +132,10 @@ impl Recorder<'_> {
         let mut history = last_turns(sidecar, self.settings.history_window.max(1))?;
         let last = history.last().and_then(|line| line["turn"]["turn"].as_u64());
         let number = turn.turn.unwrap_or(last.map_or(1, |last| last + 1));
-        let episode = turn.episode.unwrap_or_else(|| sidecar.state().0.episode);
+        let episode = match turn.episode {
+            Some(episode) => episode,
+            None => sidecar.state_for_writers()?.0.episode,
+        };
         history.retain(|line| line["turn"]["episode"].as_u64() == Some(episode));
         if self.settings.history_window == 0 {
             history.clear();

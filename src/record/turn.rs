@@ -252,15 +252,14 @@ impl Fields<'_> {
 
     fn count(&self, name: &'static str) -> Result<Option<u64>, TurnError> {
         let Some(value) = self.get(name) else { return Ok(None) };
-        let count = integer(value).and_then(|number| u64::try_from(number).ok());
-        count.map(Some).ok_or_else(|| unexpected(name, value, "a whole number, 0 or more"))
+        count(value).map(Some).ok_or_else(|| unexpected(name, value, "a whole number, 0 or more"))
     }
 
     fn episode(&self) -> Result<Option<u64>, TurnError> {
         let Some(value) = self.get("episode") else { return Ok(None) };
         let episode = match value {
             Value::String(label) => parse_episode(label),
-            other => integer(other).and_then(|number| u64::try_from(number).ok()),
+            other => count(other),
         };
         let expected = "a whole number or a label with exactly one run of digits";
         episode.map(Some).ok_or_else(|| unexpected("episode", value, expected))
@@ -309,6 +308,9 @@ impl Fields<'_> {
     fn split_spot(&self) -> Result<Option<Spot>, TurnError> {
         let id = self.get("location_id").map(|id| location_id("location_id", id)).transpose()?;
         let name = self.text("location_name")?;
+        if id.is_none() && name.as_deref().is_some_and(|name| name.trim().is_empty()) {
+            return Err(unexpected("location_name", &Value::from(""), PLACE));
+        }
         Ok((id.is_some() || name.is_some()).then_some(Spot { id, name }))
     }
 
@@ -359,6 +361,11 @@ fn location_id(field: &str, value: &Value) -> Result<u64, TurnError> {
 fn integer(value: &Value) -> Option<i64> {
     let whole = |number: &f64| number.fract() == 0.0 && number.abs() < 9e15;
     value.as_i64().or_else(|| value.as_f64().filter(whole).map(|number| number as i64))
+}
+
+/// A whole number from 0 up, as large as they come.
+fn count(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| integer(value).and_then(|number| u64::try_from(number).ok()))
 }
 
 fn unexpected(field: &str, value: &Value, expected: &'static str) -> TurnError {
@@ -420,6 +427,7 @@ mod tests {
         assert!(refused(r#""location_before": 1.5"#).contains("integer"));
         assert!(refused(r#""episode": "ep1b2""#).contains("one run of digits"));
         assert!(refused(r#""turn": -1"#).contains("0 or more"));
+        assert!(refused(r#""location": null, "location_name": " ""#).contains("an id, a name"));
         assert!(refused(r#""inventory_before": "sword""#).contains("list"));
         assert!(refused(r#""died": "yes""#).contains("true or false"));
         assert!(refused(r#""timestamp": "yesterday, at noon""#).contains("timestamp"));
@@ -437,6 +445,19 @@ mod tests {
         .expect("a turn");
         assert_eq!((turn.world_changed, turn.episode, turn.score_before), (Some(true), Some(3), Some(5)));
         assert_eq!(turn.remember.expect("kept").importance, 1000);
+    }
+
+    /// Found by fuzzing: as a label it was taken, as a number refused.
+    #[test]
+    fn numbers_are_as_large_as_they_come() {
+        for episode in ["18446744073709551615", "\"ep_18446744073709551615\""] {
+            let turn = read(&format!(
+                r#"{{"action": "a", "response": "b", "location": 1, "turn": {}, "episode": {episode}}}"#,
+                u64::MAX
+            ));
+            let turn = turn.expect("a turn");
+            assert_eq!((turn.episode, turn.turn), (Some(u64::MAX), Some(u64::MAX)));
+        }
     }
 
     #[test]

@@ -200,7 +200,11 @@ impl Journal {
     fn rotate_if_full(&self) -> Result<(), StoreError> {
         let error = |source| StoreError::Write { action: "rotate", path: self.current.clone(), source };
         match fs::metadata(&self.current) {
-            Ok(metadata) if metadata.len() < self.rotation_size => return Ok(()),
+            Ok(metadata) if metadata.len() < self.rotation_size => {
+                // Where there is a current journal, a next one is of a rotation that did not come to its end.
+                let _ = fs::remove_file(&self.next);
+                return Ok(());
+            }
             Ok(_) => {}
             Err(missing) if missing.kind() == io::ErrorKind::NotFound => {
                 return match fs::rename(&self.next, &self.current) {

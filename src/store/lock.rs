@@ -83,7 +83,7 @@ fn open(path: &Path) -> Result<File, StoreError> {
 }
 
 fn wait_for(file: File, path: &Path, limit: Duration) -> Result<File, StoreError> {
-    match fs2::FileExt::try_lock_exclusive(&file) {
+    match uninterrupted(|| fs2::FileExt::try_lock_exclusive(&file)) {
         Ok(()) => return Ok(file),
         Err(error) if is_contended(&error) => {}
         Err(error) => return Err(refusal(error, path)),
@@ -96,7 +96,7 @@ fn wait_for(file: File, path: &Path, limit: Duration) -> Result<File, StoreError
     // have gone by the time it has the lock, the file is dropped with the channel, and so is the lock.
     let (sender, receiver) = mpsc::sync_channel(1);
     let waiter = thread::Builder::new().name("lock".to_owned()).spawn(move || {
-        let result = lock_blocking(&file);
+        let result = uninterrupted(|| fs2::FileExt::lock_exclusive(&file));
         let _ = sender.send(result.map(|()| file));
     });
     waiter.map_err(StoreError::write("wait for", path))?;
@@ -107,9 +107,9 @@ fn wait_for(file: File, path: &Path, limit: Duration) -> Result<File, StoreError
     }
 }
 
-fn lock_blocking(file: &File) -> io::Result<()> {
+fn uninterrupted(mut lock: impl FnMut() -> io::Result<()>) -> io::Result<()> {
     loop {
-        match fs2::FileExt::lock_exclusive(file) {
+        match lock() {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             result => return result,
         }

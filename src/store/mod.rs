@@ -11,7 +11,8 @@
 //!
 //! One thing cannot be ruled out: an editor that saves in the microseconds between our last look
 //! at the file and the rename, or within one tick of the file system's clock without a change of
-//! size. What it overwrote is then in the backup.
+//! size. What it wrote in place is then in the backup; what it put there by renaming is lost. And an
+//! editor that saves what it read before a write of ours undoes that write, as it would a person's.
 
 #![allow(clippy::disallowed_methods, reason = "this is the room that writes files for all others")]
 
@@ -47,6 +48,7 @@ pub use window::read_sections;
 
 use lock::Lock;
 use replace::Outcome;
+use sidecar::Staged;
 use snapshot::Snapshot;
 
 /// How often an edit is repeated because an editor changed the file meanwhile.
@@ -159,9 +161,8 @@ impl Store {
         self.sidecar.create()?;
         let path = self.sidecar.lock_path();
         let mut lock = Lock::acquire(&path, self.lock_timeout)?;
-        if let Some(process) = lock.last_holder() {
-            replace::sweep(&self.real_path, process);
-        }
+        replace::sweep(&self.real_path, lock.last_holder());
+        self.sidecar.sweep();
         lock.sign(&path)?;
         Ok(lock)
     }
@@ -169,6 +170,7 @@ impl Store {
     /// Writes the file, then what goes with it. `None` where an editor was faster: nothing is written.
     fn commit<T>(&self, snapshot: &Snapshot, change: Change<T>) -> Result<Option<Update<T>>, StoreError> {
         let mut update = Update { value: change.value, written: false, warnings: Vec::new() };
+        let state = change.state.map(|state| self.sidecar.stage_state(&state)).transpose()?;
         let session = change.session.map(|text| self.sidecar.stage_session(&text)).transpose()?;
         if let Some(text) = change.text
             && !snapshot.holds(&text, &self.real_path)?
@@ -179,17 +181,18 @@ impl Store {
             }
             update.written = true;
         }
-        if let Some(session) = session {
-            session.publish()?;
+        // The state before the session: what is killed in between has an ended episode's memories left,
+        // not a running one's lost.
+        let mut done = update.written;
+        match state.map(Staged::publish) {
+            Some(Err(failed)) if done => update.warnings.push(failed),
+            published => done |= published.transpose()?.is_some(),
         }
-        let state = change.state.map_or(Ok(()), |state| self.sidecar.save_state(&state));
-        let journal = self.sidecar.journal().append(&change.journal);
-        for failed in [state.err(), journal.err()].into_iter().flatten() {
-            // Once the file has it, a failure beside it is no failure of the command.
-            if !update.written {
-                return Err(failed);
-            }
-            update.warnings.push(failed);
+        done |= session.map(Staged::publish).transpose()?.is_some();
+        match self.sidecar.journal().append(&change.journal) {
+            // Once a file has it, a failure beside it is no failure of the command.
+            Err(failed) if done => update.warnings.push(failed),
+            appended => appended?,
         }
         Ok(Some(update))
     }
@@ -247,7 +250,7 @@ pub struct Update<T> {
     /// Whether the file has a new text.
     pub written: bool,
     /// What could not be kept beside the new file: a numbered backup, the state, the journal's lines.
-    /// Where the file has no new text, these are errors instead.
+    /// Where there is neither a new file nor session or state, these are errors instead.
     pub warnings: Vec<StoreError>,
 }
 

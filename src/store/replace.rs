@@ -53,11 +53,27 @@ pub(super) fn replace(
     }
 }
 
-/// Removes what a killed writer of that process id left beside the file.
-pub(super) fn sweep(path: &Path, process: u32) {
-    for leftover in temporary_paths(path, process) {
-        let _ = fs::remove_file(leftover);
+/// Removes what a killed writer left beside the file: the last holder of the lock, or any where the
+/// lock names none (it is new, or damaged).
+pub(super) fn sweep(path: &Path, last_holder: Option<u32>) {
+    if let Some(process) = last_holder {
+        for leftover in temporary_paths(path, process) {
+            let _ = fs::remove_file(leftover);
+        }
+        return;
     }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    for leftover in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let process = leftover.file_name().to_str().and_then(process_in_name);
+        if process.is_some_and(|process| temporary_paths(path, process).contains(&leftover.path())) {
+            let _ = fs::remove_file(leftover.path());
+        }
+    }
+}
+
+/// The process id in a name such as `.Memories.md.123.new`.
+fn process_in_name(name: &str) -> Option<u32> {
+    name.rsplit('.').nth(1)?.parse().ok()
 }
 
 /// Where the state before the last write is kept: `<name>.backup`.

@@ -28,9 +28,18 @@ impl Sidecar {
         state::load(&self.state_path())
     }
 
+    /// The same for writers: where the file is there but cannot be read, what would be built on the
+    /// default, such as the number of the next episode, would be wrong.
+    pub fn state_for_writers(&self) -> Result<(State, Option<StoreError>), StoreError> {
+        match self.state() {
+            (_, Some(unread @ StoreError::Read { .. })) => Err(unread),
+            state => Ok(state),
+        }
+    }
+
     /// The text of `session.md`, the memories that end with the episode; `None` where there are none.
     pub fn session(&self) -> Result<Option<String>, StoreError> {
-        snapshot::read(&self.folder.join("session.md"))
+        snapshot::read(&self.session_path())
     }
 
     /// The last lines of the journal, at most that many, oldest first. Costs no more for a long
@@ -111,13 +120,25 @@ impl Sidecar {
         Journal::new(&self.folder)
     }
 
-    pub(super) fn save_state(&self, state: &State) -> Result<(), StoreError> {
-        Staged::write(self.state_path(), &state::render(state))?.publish()
+    /// Writes the state where no reader sees it yet.
+    pub(super) fn stage_state(&self, state: &State) -> Result<Staged, StoreError> {
+        Staged::write(self.state_path(), &state::render(state))
     }
 
     /// Writes the text of `session.md` where no reader sees it yet.
     pub(super) fn stage_session(&self, text: &str) -> Result<Staged, StoreError> {
-        Staged::write(self.folder.join("session.md"), text)
+        Staged::write(self.session_path(), text)
+    }
+
+    /// Removes what a killed writer has staged.
+    pub(super) fn sweep(&self) {
+        for path in [self.state_path(), self.session_path()] {
+            let _ = fs::remove_file(Staged::temporary_path(&path));
+        }
+    }
+
+    fn session_path(&self) -> PathBuf {
+        self.folder.join("session.md")
     }
 
     fn state_path(&self) -> PathBuf {
@@ -125,8 +146,8 @@ impl Sidecar {
     }
 }
 
-/// A file of the sidecar that waits under a temporary name. The name is always the same, as its only
-/// writer is the holder of the lock: what a killed one left is overwritten.
+/// A file of the sidecar that waits under a temporary name, synced: a session's memories are said to be
+/// stored. The name is always the same, as its only writer is the holder of the lock.
 pub(super) struct Staged {
     path: PathBuf,
     temporary: PathBuf,
@@ -134,10 +155,18 @@ pub(super) struct Staged {
 
 impl Staged {
     fn write(path: PathBuf, text: &str) -> Result<Staged, StoreError> {
-        let temporary = path.with_added_extension("new");
+        let temporary = Staged::temporary_path(&path);
         let staged = Staged { path, temporary };
-        fs::write(&staged.temporary, text).map_err(StoreError::write("write", &staged.path))?;
+        let written = File::create(&staged.temporary).and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()
+        });
+        written.map_err(StoreError::write("write", &staged.path))?;
         Ok(staged)
+    }
+
+    fn temporary_path(path: &Path) -> PathBuf {
+        path.with_added_extension("new")
     }
 
     /// Lets readers see it.
@@ -152,13 +181,12 @@ impl Drop for Staged {
     }
 }
 
-/// Keeps the folder's contents out of the user's repository, unless the user has decided otherwise.
+/// Keeps the folder's contents out of the user's repository, unless the user has decided otherwise. An
+/// empty file is no decision: a writer was killed, or the disk was full, before it had its line.
 fn ignore_in_git(folder: &Path) -> io::Result<()> {
-    let created: io::Result<File> =
-        OpenOptions::new().write(true).create_new(true).open(folder.join(".gitignore"));
-    match created {
-        Ok(mut file) => file.write_all(b"*\n"),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(error),
+    let path = folder.join(".gitignore");
+    match fs::metadata(&path) {
+        Ok(metadata) if metadata.len() > 0 => Ok(()),
+        _ => OpenOptions::new().append(true).create(true).open(path)?.write_all(b"*\n"),
     }
 }

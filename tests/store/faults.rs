@@ -166,6 +166,81 @@ fn leftovers_of_a_killed_writer_are_swept() {
     assert_eq!(lock.trim(), std::process::id().to_string());
 }
 
+/// The lock was lost since, or something else wrote into it.
+#[test]
+fn leftovers_are_swept_though_the_lock_names_nobody() {
+    for lock in [None, Some("no number\n")] {
+        let (folder, path) = empty_folder();
+        let store = open(&path);
+        write(&store, "one");
+        match lock {
+            Some(text) => fs::write(store.folder().join("lock"), text).unwrap(),
+            None => fs::remove_dir_all(folder.path().join(".memories")).unwrap(),
+        }
+        let theirs = [".Memories.md.7.new.md", ".Memories.md.swp", ".Memories.md.x.new", ".Other.md.7.new"];
+        for name in [".Memories.md.4194303.new", ".Memories.md.7.old"].iter().chain(&theirs) {
+            fs::write(folder.path().join(name), "half a te").unwrap();
+        }
+        write(&store, "two");
+        let beside = [".memories", "Memories.md", "Memories.md.backup"];
+        assert_eq!(names(folder.path()), [&theirs[..], &beside[..]].concat());
+    }
+}
+
+#[test]
+fn what_a_killed_writer_staged_is_swept() {
+    let (_folder, path) = empty_folder();
+    let store = open(&path);
+    write(&store, "one");
+    for name in ["session.md.new", "state.json.new", "journal.jsonl", "journal.jsonl.new"] {
+        fs::write(store.folder().join(name), "{\n").unwrap();
+    }
+    let change = || Change::to("two".to_owned(), ()).with_journal_line(json!({}));
+    assert!(store.update(|_, _| Ok::<_, Infallible>(change())).unwrap().warnings.is_empty());
+    assert_eq!(names(store.folder()), ["backups", "journal.jsonl", "lock"]);
+}
+
+/// Else an episode that failed to end would have lost its memories.
+#[test]
+fn a_session_stays_where_the_state_cannot_be_replaced() {
+    let (_folder, path) = empty_folder();
+    let store = open(&path);
+    let session = Change::unchanged(()).with_session("fleeting".to_owned());
+    let _ = store.update(|_, _| Ok::<_, Infallible>(session.clone())).unwrap();
+    fs::create_dir(store.folder().join("state.json")).unwrap();
+    assert!(matches!(store.sidecar().state_for_writers(), Err(StoreError::Read { .. })));
+    let end = Change::unchanged(()).with_session(String::new()).with_state(State::default());
+    store_error(store.update(|_, _| Ok::<_, Infallible>(end.clone())));
+    assert_eq!(store.sidecar().session().unwrap().as_deref(), Some("fleeting"));
+    assert_eq!(names(store.folder()), ["lock", "session.md", "state.json"]);
+}
+
+/// It is stored: to say that it failed would be wrong.
+#[test]
+fn a_journal_that_fails_behind_a_session_is_a_warning() {
+    let (_folder, path) = empty_folder();
+    let store = open(&path);
+    write(&store, "one");
+    fs::create_dir(store.folder().join("journal.jsonl")).unwrap();
+    let change = Change::unchanged(()).with_session("fleeting".to_owned()).with_journal_line(json!({}));
+    let update = store.update(|_, _| Ok::<_, Infallible>(change.clone())).unwrap();
+    assert_eq!((update.written, update.warnings.len()), (false, 1));
+    assert_eq!(store.sidecar().session().unwrap().as_deref(), Some("fleeting"));
+}
+
+#[test]
+fn a_gitignore_that_did_not_get_its_line_gets_it() {
+    let (folder, path) = empty_folder();
+    let ignore = folder.path().join(".memories/.gitignore");
+    fs::create_dir(folder.path().join(".memories")).unwrap();
+    fs::write(&ignore, "").unwrap();
+    write(&open(&path), "one");
+    assert_eq!(fs::read_to_string(&ignore).unwrap(), "*\n");
+    fs::write(&ignore, "!session.md\n").unwrap();
+    write(&open(&folder.path().join("Other.md")), "one");
+    assert_eq!(fs::read_to_string(&ignore).unwrap(), "!session.md\n", "a person's own rules stay");
+}
+
 #[test]
 fn a_leftover_with_our_own_process_id_is_no_obstacle() {
     let (folder, path) = empty_folder();

@@ -12,7 +12,7 @@ use crate::record::correct::{
     Corrected, Correction, CorrectionError, Marks, Target, check_consistent, correct,
 };
 use crate::record::files::Files;
-use crate::store::Store;
+use crate::store::{Store, StoreError};
 
 /// What every correction takes besides its own arguments.
 #[derive(Debug, Default, clap::Args)]
@@ -81,7 +81,7 @@ pub fn run(
     check_consistent(&corrections)?;
     let results = if args.dry_run {
         let mut files = Files::open(store.read()?, store.sidecar())?;
-        apply(&mut files, &corrections, &moment(&store))?
+        apply(&mut files, &corrections, &moment(&store)?)?
     } else {
         write(&mut cli, &store, command, &corrections)?
     };
@@ -96,7 +96,7 @@ fn write(
 ) -> Result<Vec<Corrected>, Failure> {
     let update = store.update(|text, sidecar| {
         let mut files = Files::open(text, sidecar)?;
-        let results = apply(&mut files, corrections, &moment(store))?;
+        let results = apply(&mut files, corrections, &moment(store)?)?;
         let reasons: Vec<&str> = corrections
             .iter()
             .filter_map(|correction| match correction {
@@ -125,8 +125,9 @@ fn apply(files: &mut Files, corrections: &[Correction], at: &Moment) -> Result<V
 }
 
 /// The running episode, for reference lines.
-fn moment(store: &Store) -> Moment {
-    Moment { episode: Some(store.sidecar().state().0.episode), ..Moment::default() }
+fn moment(store: &Store) -> Result<Moment, StoreError> {
+    let (state, _) = store.sidecar().state_for_writers()?;
+    Ok(Moment { episode: Some(state.episode), ..Moment::default() })
 }
 
 fn tell(cli: Cli<'_>, results: &[Corrected], dry_run: bool) -> Result<u8, Failure> {

@@ -53,7 +53,7 @@ pub(in crate::cli) fn run(cli: Cli<'_>, args: EpisodeArgs) -> Result<u8, Failure
         EpisodeAction::Start { episode } => {
             let wanted = episode.as_deref().map(episode_number).transpose()?;
             let update = store.update(|_, sidecar| {
-                let (mut state, _) = sidecar.state();
+                let (mut state, _) = sidecar.state_for_writers()?;
                 // A folder without state has not started its first episode yet: that one is running.
                 state.episode = wanted.unwrap_or_else(|| state.episode.saturating_add(1));
                 let started = (state.episode, count_live(sidecar.session()?));

@@ -1,0 +1,164 @@
+//! What no input may do, whoever made it up: the fuzz targets' and `tests/hostile.rs`'s checks.
+//!
+//! Each takes a text and panics where a law is broken: bytes lost, an entry forged, a value misread.
+
+use memories::document::scan::{Event, TextLines, lines, walk};
+use memories::document::{Document, grammar, inspect, stored};
+use memories::llm::answer::parse_object;
+use memories::memory::{Attempt, Category, Memory, Scope};
+use memories::record::prompt::MOST_TITLES;
+use memories::record::synthesis::{MOST_UNPROVEN_IMPORTANCE, read_answer};
+use memories::record::turn::Turn;
+
+/// A check and its name.
+#[allow(dead_code, reason = "each fuzz target uses one")]
+pub type Check = (&'static str, fn(&str));
+
+/// All checks.
+#[allow(dead_code, reason = "each fuzz target uses one")]
+pub const ALL: [Check; 4] = [("scan", scan), ("entry", entry), ("turn", turn), ("answer", answer)];
+
+/// Any file: the scan, the document and what `check` says of it.
+pub fn scan(text: &str) {
+    let document = Document::parse(text.to_owned());
+    for heading in document.headings() {
+        let section = document.section(&heading.scope).expect("a heading has a section");
+        for memory in &section.memories {
+            assert!(!document.find_all(&heading.scope, &memory.title).is_empty(), "{:?}", memory.title);
+        }
+    }
+    assert_eq!(document.into_text().as_deref(), Ok(text), "printed as parsed");
+
+    let printed: String = lines(text).iter().map(|line| &text[line.range.clone()]).collect();
+    assert_eq!(printed, text, "every byte belongs to one line");
+    let mut visible = 0;
+    let _ = walk(&mut TextLines::new(text.as_bytes()), |event| {
+        if let Event::Visible(offset, line) = event {
+            let offset = offset as usize;
+            assert!(offset >= visible, "lines come in order");
+            assert_eq!(&text.as_bytes()[offset..offset + line.len()], line);
+            visible = offset + line.len();
+        }
+    });
+    let _ = inspect::problems(text);
+}
+
+/// The grammar's lines, and memories with any title and text: what is written is read as it was meant.
+pub fn entry(text: &str) {
+    for line in text.lines() {
+        lines_settle(line);
+    }
+    a_memory_is_one_memory(text);
+}
+
+/// A line that can be read is written in a form that is read, and written, the same.
+fn lines_settle(line: &str) {
+    if let Some(heading) = grammar::parse_heading(line) {
+        let written = grammar::write_heading(&heading.scope, &heading.name);
+        let read = grammar::parse_heading(&written).expect("what was written is a heading");
+        assert_eq!(read.scope, heading.scope);
+        assert_eq!(grammar::write_heading(&read.scope, &read.name), written);
+    }
+    if let Some(entry) = grammar::parse_entry(line) {
+        let memory = stored(&Memory {
+            persistence: entry.persistence,
+            status: entry.status,
+            provenance: entry.provenance,
+            ..Memory::new(entry.category, entry.title, String::new())
+        });
+        let written = grammar::write_entry(&memory);
+        let read = grammar::parse_entry(&written).expect("what was written is an entry");
+        assert_eq!(
+            (&read.category, read.persistence, read.status),
+            (&memory.category, memory.persistence, memory.status)
+        );
+        assert_eq!((&read.title, &read.provenance), (&memory.title, &memory.provenance), "{written:?}");
+    }
+    if let Some(reference) = grammar::parse_reference(line) {
+        let written = grammar::write_reference(&reference);
+        let read = grammar::parse_reference(&written).expect("what was written is a reference");
+        assert_eq!(grammar::write_reference(&read), written);
+        assert_eq!(read.at, reference.at);
+    }
+    if let Some(attempt) = grammar::parse_attempt(line) {
+        let written = grammar::write_attempt(&attempt);
+        let read = grammar::parse_attempt(&written);
+        let read = read.unwrap_or_else(|| panic!("what was written is an attempt: {written:?}"));
+        assert_eq!(grammar::write_attempt(&read), written);
+    }
+    if let Some(visits) = grammar::parse_visits(line) {
+        assert_eq!(grammar::parse_visits(&grammar::write_visits(&visits)), Some(visits));
+    }
+}
+
+/// The first line is a title, the last two are context and reference to elsewhere, the rest is text.
+fn a_memory_is_one_memory(text: &str) {
+    let scope = Scope::Location(1);
+    let mut parts = text.splitn(4, '\u{1}');
+    let mut part = || parts.next().unwrap_or_default().to_owned();
+    let (title, body, context, reply) = (part(), part(), part(), part());
+    let note = || Category::new("NOTE").expect("a category");
+    let hostile = Memory {
+        context: Some(context),
+        see_also: Some(reply.clone()),
+        ..Memory::new(note(), title.clone(), body)
+    };
+    let before = Memory::new(note(), "Before", "One.");
+    let after = Memory::new(note(), "After", "Another.");
+    let attempt = Attempt { action: title, count: 1, episode: Some(1), turn: None, reply };
+    let mut document = Document::parse(String::new());
+    for memory in [&before, &hostile, &after] {
+        document.add(&scope, &hostile.title, memory).expect("nothing is open in a file of ours");
+    }
+    let tries = !memories::document::text::stored_line(&attempt.action).is_empty();
+    if tries {
+        document.put_attempt(&scope, "", &attempt, 10).expect("nothing is open in a file of ours");
+    }
+    let printed = document.into_text().expect("read as it was meant");
+    let read = Document::parse(printed.clone());
+    assert_eq!(read.headings().count(), 1, "{printed:?}");
+    let section = read.section(&scope).expect("the section");
+    assert_eq!(section.memories, [&before, &hostile, &after].map(stored), "{printed:?}");
+    assert_eq!(section.tried.len(), usize::from(tries), "{printed:?}");
+}
+
+/// Anything that a script may send as a turn.
+pub fn turn(text: &str) {
+    match Turn::from_json(text) {
+        Ok(turn) => {
+            let mut value = serde_json::to_value(&turn).expect("a turn is JSON");
+            // What is to be remembered is written as one object and read from three fields.
+            if let Some(remember) = value.get_mut("remember").map(serde_json::Value::take) {
+                value["remember"] = remember["text"].clone();
+                value["remember_importance"] = remember["importance"].clone();
+                value["remember_category"] = remember["category"].clone();
+            }
+            let text = value.to_string();
+            assert_eq!(Turn::from_json(&text).as_ref(), Ok(&turn), "what was read is read the same: {text}");
+        }
+        Err(error) => assert!(!error.to_string().is_empty() && !error.hint().is_empty()),
+    }
+}
+
+/// Anything that a model may say.
+pub fn answer(text: &str) {
+    let object = parse_object(text);
+    if let Ok(object) = &object {
+        let plain = serde_json::to_string(object).expect("an object is JSON");
+        assert_eq!(parse_object(&plain).as_ref(), Ok(object), "what was read is read the same");
+    }
+    let Ok(proposal) = read_answer(text, false) else {
+        assert!(object.is_err());
+        return;
+    };
+    assert!(proposal.supersedes.len() <= MOST_TITLES && proposal.invalidates.len() <= MOST_TITLES);
+    if let Some((memory, _)) = proposal.memory {
+        assert!(memory.importance() <= MOST_UNPROVEN_IMPORTANCE);
+        let scope = Scope::Location(1);
+        let mut document = Document::parse(String::new());
+        document.add(&scope, "Here", &memory).expect("nothing is open in a file of ours");
+        let printed = document.into_text().expect("read as it was meant");
+        let section = Document::parse(printed).section(&scope).expect("the section");
+        assert_eq!(section.memories, [stored(&memory)]);
+    }
+}

@@ -1,0 +1,302 @@
+//! Others who hold the lock, save the file, or have left things about.
+
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use super::*;
+
+pub(super) fn send(process: u32, signal: &str) {
+    assert!(Command::new("kill").args([signal, &process.to_string()]).status().unwrap().success());
+}
+
+/// The child of a process, once it is stopped for good: not only for a moment, by its tracer.
+pub(super) fn wait_until_stopped(parent: u32) -> Option<u32> {
+    let start = Instant::now();
+    let mut seen = 0;
+    while start.elapsed() < Duration::from_secs(20) {
+        let children =
+            fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
+        let child = children.split_whitespace().next().and_then(|child| child.parse().ok());
+        seen = if child.is_some_and(is_stopped) { seen + 1 } else { 0 };
+        if seen == 5 {
+            return child;
+        }
+        std::thread::sleep(Duration::from_millis(4));
+    }
+    None
+}
+
+/// Whether a process is stopped, as the kernel says.
+fn is_stopped(process: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    status.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with(['T', 't']))
+}
+
+#[test]
+#[ignore = "soak"]
+fn a_stopped_process_holds_the_lock() {
+    let name = "lock held by a stopped process";
+    let tally = Tally::new(name);
+    let folder = prepared();
+    let lock = folder.path().join(".memories").join(FILE).join("lock");
+    // The program itself, stopped by strace in the middle of its write: with the lock in its hands.
+    let stop = "inject=fsync:signal=STOP:when=1";
+    let strace = ["strace", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e", stop];
+    let Ok(mut writer) =
+        by_way_of(&strace, folder.path(), &add("Slow", "It takes its time.")).stdout(Stdio::null()).spawn()
+    else {
+        return skip(name, "strace cannot be used here");
+    };
+    let Some(holder) = wait_until_stopped(writer.id()) else {
+        let _ = writer.kill();
+        return skip(name, "strace does not stop processes here");
+    };
+    assert!(
+        temporary(folder.path(), holder).exists()
+            && fs::read_to_string(&lock).unwrap().starts_with(&holder.to_string())
+    );
+    for (limit, least, most) in [("0s", 0, 1000), ("300ms", 300, 1500), ("1s", 1000, 2500)] {
+        let start = Instant::now();
+        let arguments = [add("New", "It has to wait."), vec!["--lock-timeout", limit]].concat();
+        let output = run(folder.path(), &arguments);
+        let waited = start.elapsed().as_millis();
+        let said = String::from_utf8_lossy(&output.stderr);
+        let check = || {
+            hold!(output.status.code() == Some(3), "{:?}: {said}", output.status);
+            hold!(
+                said.contains(&format!("is held by process {holder}")) && said.contains("hint: "),
+                "{said}"
+            );
+            hold!((least..most).contains(&waited), "after {waited} ms");
+            Ok(())
+        };
+        tally.note(&format!("add --lock-timeout {limit}"), check());
+    }
+    for arguments in
+        [vec!["recall", "23"], vec!["list"], vec!["tried", "23", "wait"], vec!["check"], vec!["show", "23"]]
+    {
+        let start = Instant::now();
+        let output = run(folder.path(), &arguments);
+        let check = || {
+            hold!(matches!(output.status.code(), Some(0 | 1)), "{:?}", output.status);
+            hold!(start.elapsed() < Duration::from_secs(1), "after {:?}", start.elapsed());
+            Ok(())
+        };
+        tally.note(&format!("{arguments:?} meanwhile"), check());
+    }
+    // The stopped one goes on, or is killed: either way the next command works.
+    send(holder, "-CONT");
+    let ended = writer.wait().unwrap();
+    succeed(folder.path(), &add("New", "It had to wait."));
+    let check = || {
+        let kept = Kept::of(folder.path());
+        hold!(kept.knows("New") && (kept.knows("Slow") || !ended.success()), "an entry is missing");
+        hold!(leftovers(folder.path()).is_empty(), "{:?}", leftovers(folder.path()));
+        Ok(())
+    };
+    tally.note("it goes on", check());
+    tally.close();
+}
+
+fn temporary(folder: &Path, process: u32) -> PathBuf {
+    folder.join(format!(".{FILE}.{process}.new"))
+}
+
+/// What an editor does: reads the file, thinks, saves the whole with a line of its own.
+pub(super) fn edit(path: &Path, line: &str, in_place: bool) {
+    let text = fs::read_to_string(path).unwrap();
+    let text = text.replacen("# Location Memories\n", &format!("# Location Memories\n\n{line}\n"), 1);
+    if in_place {
+        fs::write(path, text).unwrap();
+    } else {
+        let new = path.with_file_name("editor's");
+        fs::write(&new, text).unwrap();
+        fs::rename(&new, path).unwrap();
+    }
+}
+
+/// When an add last looked at the file and when it had replaced it, in microseconds.
+struct Replacing {
+    looked: u128,
+    replaced: u128,
+}
+
+const RENAMES: &str = "trace=?rename,?renameat,renameat2,?lstat,newfstatat,statx";
+
+/// Runs an add under strace and reads from the trace when it replaced the file.
+fn add_under_strace(folder: &Path, trace: &Path, title: &str, text: &str) -> Result<Replacing, String> {
+    let strace =
+        ["strace", "-qq", "--seccomp-bpf", "-f", "-ttt", "-o", trace.to_str().unwrap(), "-e", RENAMES];
+    let mut output = by_way_of(&strace, folder, &add(title, text)).output().unwrap();
+    while output.status.code() == Some(3) {
+        // Where an editor saved ten times within one add, it is given way to; a script tries again.
+        output = by_way_of(&strace, folder, &add(title, text)).output().unwrap();
+    }
+    hold!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let trace = fs::read_to_string(trace).unwrap();
+    let calls: Vec<&str> = trace.lines().filter(|line| line.contains("Memories.md\"")).collect();
+    let at = calls.iter().rposition(|line| line.contains(".new\"")).ok_or("no rename in the trace")?;
+    // The trace tells when a call began; a rename is over within some 100 microseconds.
+    let micros = |line: &str| {
+        let time: f64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+        (time * 1e6) as u128
+    };
+    Ok(Replacing { looked: micros(calls[at - 1]), replaced: micros(calls[at]) + 300 })
+}
+
+fn now() -> u128 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_micros()
+}
+
+/// An editor that saves again and again during 200 adds. Two things may get lost, and nothing else:
+/// an add that falls between the editor's reading and its saving, for it saves what was on its
+/// screen; and a save that falls between our last look at the file and the rename.
+#[test]
+#[ignore = "soak"]
+fn an_editor_saves_during_200_adds() {
+    if !calls::strace_works() {
+        return skip("an editor saves during 200 adds", "strace cannot be used here");
+    }
+    for in_place in [false, true] {
+        let way = if in_place { "in place" } else { "by renaming" };
+        let tally = Tally::new(format!("an editor saves {way} during 200 adds"));
+        let folder = prepared();
+        let trace = tempfile::tempdir().unwrap();
+        let path = folder.path().join(FILE);
+        let done = AtomicBool::new(false);
+        let (saves, adds) = std::thread::scope(|scope| {
+            let editor = scope.spawn(|| {
+                let mut saves = Vec::new();
+                while !done.load(Ordering::Relaxed) {
+                    let read = now();
+                    edit(&path, &format!("Line {} of the editor.", saves.len()), in_place);
+                    saves.push((read, now()));
+                    std::thread::sleep(Duration::from_millis(50));
+                }
+                saves
+            });
+            let adds: Vec<_> = (0..200)
+                .map(|number| {
+                    let trace = trace.path().join("trace");
+                    add_under_strace(folder.path(), &trace, &format!("Entry {number}"), &unlike(number))
+                })
+                .collect();
+            done.store(true, Ordering::Relaxed);
+            (editor.join().unwrap(), adds)
+        });
+        let text = fs::read_to_string(&path).unwrap();
+        for (number, add) in adds.iter().enumerate() {
+            let check = || {
+                let add = add.as_ref().map_err(String::clone)?;
+                if !text.contains(&format!("] Entry {number}**")) {
+                    let stale =
+                        saves.iter().any(|(read, saved)| *read <= add.replaced && *saved + 300 >= add.looked);
+                    hold!(stale, "lost, and no editor saved over it");
+                    tally.count("adds that an editor saved over");
+                }
+                Ok(())
+            };
+            tally.note(&format!("add {number}"), check());
+        }
+        for (number, (_, saved)) in saves.iter().enumerate() {
+            let check = || {
+                if !text.contains(&format!("Line {number} of the editor.")) {
+                    let replacing = adds.iter().flatten();
+                    let close = replacing.clone().any(|add| (add.looked..=add.replaced).contains(saved));
+                    hold!(close, "lost, and not between a look and a rename");
+                    tally.count("saves between a look and a rename");
+                }
+                Ok(())
+            };
+            tally.note(&format!("save {number}"), check());
+        }
+        tally.close();
+    }
+}
+
+#[test]
+#[ignore = "soak"]
+fn what_others_left_does_no_harm() {
+    let tally = Tally::new("stale temporary and lock files");
+    let sidecar = |folder: &Path| folder.join(".memories").join(FILE);
+    let gone = {
+        let mut child = Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        child.id()
+    };
+    let locks: [(&str, Vec<u8>); 9] = [
+        ("an empty lock", Vec::new()),
+        ("a lock of a process that is gone", format!("{gone:<10}\n").into_bytes()),
+        ("a lock of process 1", b"1         \n".to_vec()),
+        ("a lock of another's id", b"4294967295\n".to_vec()),
+        ("a lock of too large an id", b"99999999999999999999\n".to_vec()),
+        ("a lock of words", b"held by emacs, do not touch\n".to_vec()),
+        ("a lock that is no text", vec![0xff, 0, 0xfe, b'\n', 0x80]),
+        ("a lock that would sweep elsewhere", b"../../x\n".to_vec()),
+        ("a huge lock", vec![b'7'; 5_000_000]),
+    ];
+    for (case, lock) in &locks {
+        let folder = prepared();
+        fs::write(sidecar(folder.path()).join("lock"), lock).unwrap();
+        // What a writer leaves that was killed; its id is known, or the lock was lost since.
+        let left = temporary(folder.path(), gone);
+        fs::write(&left, "half a te").unwrap();
+        fs::write(left.with_extension("old"), "half a te").unwrap();
+        let theirs = [
+            ".Memories.md.swp",
+            ".Memories.md.x.new",
+            "Memories.md~",
+            ".Memories.md.12.new.md",
+            ".Other.md.12.new",
+        ];
+        for name in theirs {
+            fs::write(folder.path().join(name), "a person's").unwrap();
+        }
+        let output = run(folder.path(), &add("New", "Life goes on."));
+        let check = || {
+            let said = String::from_utf8_lossy(&output.stderr);
+            hold!(output.status.success() && said.is_empty(), "{said}");
+            hold!(Kept::of(folder.path()).knows("New"), "not stored");
+            for name in theirs {
+                hold!(folder.path().join(name).exists(), "{name} is another's, and gone");
+            }
+            let named = case.contains("process 1") || case.contains("another's");
+            hold!(named || (!left.exists() && !left.with_extension("old").exists()), "left over");
+            let lock = fs::read(sidecar(folder.path()).join("lock")).unwrap();
+            let holder =
+                String::from_utf8_lossy(lock.split(|byte| *byte == b'\n').next().unwrap()).into_owned();
+            hold!(holder.trim().parse::<u32>().is_ok(), "the lock does not name its holder: {holder}");
+            Ok(())
+        };
+        tally.note(case, check());
+    }
+    for name in ["session.md.new", "state.json.new", "journal.jsonl.new"] {
+        let folder = prepared();
+        fs::write(sidecar(folder.path()).join(name), "{\"episode\": 9, half").unwrap();
+        succeed(folder.path(), &add("New", "Life goes on."));
+        let check = || {
+            let kept = Kept::of(folder.path());
+            hold!(kept.knows("New") && kept.knows("Fleeting") && kept.episode == Some(3), "{kept:?}");
+            hold!(leftovers(folder.path()).is_empty(), "{:?}", leftovers(folder.path()));
+            Ok(())
+        };
+        tally.note(name, check());
+    }
+    // Things of another kind where a file should be: said by name, or a warning, and nothing lost.
+    for (name, code) in [("lock", 4), ("journal.jsonl", 0), ("backups/2.md", 0)] {
+        let folder = prepared();
+        let path = sidecar(folder.path()).join(name);
+        let _ = fs::remove_file(&path);
+        fs::create_dir_all(&path).unwrap();
+        let output = run(folder.path(), &add("New", "Life goes on."));
+        let said = String::from_utf8_lossy(&output.stderr);
+        let check = || {
+            hold!(output.status.code() == Some(code), "{:?}: {said}", output.status);
+            let file = fs::read_to_string(folder.path().join(FILE)).unwrap();
+            hold!(file.contains("] Other**") && file.contains("] New**") == (code == 0), "the file");
+            Ok(())
+        };
+        tally.note(&format!("a folder in place of {name}"), check());
+    }
+    tally.close();
+}
