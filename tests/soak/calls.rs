@@ -344,8 +344,11 @@ fn editor_behind(scenario: &Scenario, folder: &Path, call: &Call, in_place: bool
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let program = others::wait_until_stopped(child.id());
     others::edit(&folder.join(FILE), EDITED, in_place);
-    program.map(|program| others::send(program, "-CONT")).ok_or("it was not stopped")?;
+    if let Some(program) = program {
+        others::send(program, "-CONT");
+    }
     let output = child.wait_with_output().unwrap();
+    hold!(program.is_some(), "it was not stopped");
     let said = String::from_utf8_lossy(&output.stderr);
     hold!(output.status.success(), "{said}");
     let kept = Kept::of(folder);

@@ -63,7 +63,8 @@ fn what_may_not_be_written_is_not() {
         return skip(name, "only root becomes somebody else, and the program must be open to all");
     }
     let tally = Tally::new(name);
-    let cases: [(&str, &dyn Fn(&Path)); 4] = [
+    type Case<'a> = (&'a str, &'a dyn Fn(&Path));
+    let cases: [Case<'_>; 4] = [
         ("the folder", &|folder| chmod(folder, 0o555)),
         ("the file", &|folder| chmod(&folder.join(FILE), 0o444)),
         ("the lock", &|folder| chmod(&folder.join(".memories").join(FILE).join("lock"), 0o444)),

@@ -96,8 +96,8 @@ mod tests {
         assert!(write_new(&path, &uncommented).expect("written"));
         let file = Some(folder.path().join("Memories.md"));
         let environment = crate::cli::settings::Environment::default();
-        let loaded =
-            crate::cli::settings::Settings::load(file, Some(path), std::time::Duration::ZERO, environment);
+        let wait = std::time::Duration::ZERO;
+        let loaded = crate::cli::settings::Settings::load(file, Some(path), wait, environment, false);
         let (settings, warnings) = loaded.expect("read");
         assert_eq!(warnings, [""; 0]);
         assert!(settings.enabled);
