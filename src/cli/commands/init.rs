@@ -86,7 +86,7 @@ mod tests {
         let uncommented: String = TEMPLATE
             .lines()
             .map(|line| match line.strip_prefix("# ") {
-                Some(setting) if setting.contains(" = ") && !setting.contains(". ") => setting,
+                Some(setting) if setting.split(" = ").next().is_some_and(|key| !key.contains(' ')) => setting,
                 _ => line,
             })
             .map(|line| format!("{line}\n"))
