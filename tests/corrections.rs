@@ -239,3 +239,24 @@ fn an_ephemeral_memory_may_be_superseded_by_a_lasting_one() {
     assert!(place.text().contains("Door never closes"));
     assert!(place.session().contains("[Superseded at Ep1 by \"Door never closes\"]"));
 }
+
+#[test]
+fn what_a_model_calls_ephemeral_goes_to_the_session() {
+    let place = Place::new();
+    let before = place.text();
+    let answer = r#"{"answer": {"should_remember": true, "memory_title": "Grating is open", "persistence": "ephemeral",
+        "memory_text": "The grating stands open until it is closed.", "supersedes": ["Sword glows"]}}"#;
+    fs::write(place.0.path().join("answers.jsonl"), answer.replace('\n', " ")).unwrap();
+    let settings = "[llm]\nprovider = \"replay\"\nreplay = \"answers.jsonl\"\n";
+    fs::write(place.0.path().join("memories.toml"), settings).unwrap();
+    let turn = r#"{"action": "open grating", "response": "Opened.", "location": 23, "world_changed": true}"#;
+    let output = place.command().arg("record").write_stdin(turn).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("`Sword glows` lasts and is not superseded by an ephemeral memory"), "{stderr}");
+    assert!(place.session().contains("**[NOTE] Grating is open** *(Ep1, T1)*"), "{}", place.session());
+    let entries = |text: &str| {
+        text.lines().filter(|line| line.starts_with("**[")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(entries(&place.text()), entries(&before));
+    assert!(place.ok(&["recall", "23"]).contains("This episode only:\n[NOTE] Grating is open"));
+}

@@ -154,3 +154,16 @@ fn two_retries_at_once_do_no_turn_twice() {
         assert_eq!(game.text().matches(&format!("] Thing number {turn}**")).count(), 1, "{}", game.text());
     }
 }
+
+#[test]
+fn the_next_turn_is_one_more_than_the_last_one_played() {
+    let game = Game::new(r#"{"error": "unreachable"}"#);
+    game.play(1, "take lamp");
+    game.play(7, "take rope");
+    game.run(&["add", "5", "--text", "Something between the turns."], "");
+    game.model(&says(ANSWER));
+    game.run(&["retry"], "");
+    let turn = json!({"action": "wait", "response": "Time passes.", "location": 5}).to_string();
+    let (_, answer, stderr) = game.run(&["record"], &turn);
+    assert_eq!(answer["turn"], 8, "{stderr}");
+}

@@ -1,5 +1,6 @@
 //! Completions and pages of the manual, against the real parser and the programs that read them.
 
+#![allow(clippy::print_stderr, reason = "a test tells what it skips or measures")]
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test puts files where it wants them")]
 
 use std::collections::{BTreeMap, BTreeSet};

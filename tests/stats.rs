@@ -1,5 +1,6 @@
 //! The figures of `stats` against what `record` decided, and how long a long journal takes.
 
+#![allow(clippy::print_stdout, reason = "a test tells what it skips or measures")]
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test puts files where it wants them")]
 
 use std::fmt::Write as _;

@@ -92,7 +92,7 @@ impl Bench {
         let mut command = Command::new(name);
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         // As on most machines. In the locale `C`, `grep` starts faster.
-        command.env("LC_ALL", "C.UTF-8");
+        command.env("LC_ALL", std::env::var_os("LC_ALL").unwrap_or("C.UTF-8".into()));
         command.current_dir(self.folder.path());
         command
     }

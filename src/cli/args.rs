@@ -1,5 +1,6 @@
 //! The command line as clap reads it, and the overview that groups its commands.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -117,6 +118,14 @@ pub fn parse_integer(text: &str) -> Result<i64, String> {
 pub fn parse_importance(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| !number.is_nan());
     number.ok_or_else(|| format!("`{text}` is not a number"))
+}
+
+/// The command with no more subcommands than the arguments name.
+pub fn command_of(arguments: &[OsString]) -> clap::Command {
+    let all = Command::augment_subcommands(clap::Command::new("memories"));
+    let named =
+        all.get_subcommands().filter(|command| arguments.iter().any(|name| name == command.get_name()));
+    Global::augment_args(clap::Command::new("memories")).subcommands(named.cloned())
 }
 
 /// The command with the overview of its commands; building it is only worth it when it is shown.

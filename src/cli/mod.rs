@@ -54,6 +54,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: Streams) -> u
 }
 
 fn parse(arguments: &[OsString]) -> Result<Arguments, clap::Error> {
+    // clap copies the global flags into every command. So first only the commands are built whose names
+    // are there; what these do not understand is for all commands to answer.
+    if let Ok(matches) = args::command_of(arguments).try_get_matches_from(arguments) {
+        return Arguments::from_arg_matches(&matches);
+    }
     let about_all = |argument: &OsString| argument == "-h" || argument == "--help";
     let command = match arguments.len() <= 1 || arguments.iter().any(about_all) {
         true => args::command_with_overview(),

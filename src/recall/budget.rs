@@ -17,70 +17,78 @@ const DIGITS_PER_TOKEN: usize = 3;
 /// marks and line breaks come to, whichever is more. The estimate of two texts together is never
 /// more than the sum of both.
 pub fn estimate_tokens(text: &str) -> usize {
+    let mut rest = text.as_bytes();
     let mut pieces = 0;
-    let mut run = 0;
-    let mut last = Kind::Start;
-    let mut kind = Kind::Start;
-    for c in text.chars() {
-        let next = Kind::of(c);
-        if next != kind {
-            pieces += kind.cost(run, last, next);
-            last = kind;
-            kind = next;
-            run = 0;
-        }
-        run += if kind == Kind::Foreign { half_tokens(c) } else { 1 };
+    let mut before = Kind::End;
+    while let Some(kind) = kind_at_start(rest) {
+        let length = rest.iter().take_while(|&&byte| KINDS[usize::from(byte)] == kind).count();
+        let (run, behind) = rest.split_at(length);
+        pieces += kind.cost(run, before, kind_at_start(behind).unwrap_or(Kind::End));
+        before = kind;
+        rest = behind;
     }
-    pieces += kind.cost(run, last, Kind::Start);
     pieces.max(text.len().div_ceil(BYTES_PER_TOKEN))
 }
 
+fn kind_at_start(text: &[u8]) -> Option<Kind> {
+    text.first().map(|&byte| KINDS[usize::from(byte)])
+}
+
+/// What a byte is part of.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Where the text begins or ends.
-    Start,
+    End,
     Space,
     Break,
     Letter,
     Digit,
-    Mark(char),
+    Mark(u8),
     Foreign,
 }
 
-impl Kind {
-    fn of(c: char) -> Kind {
-        match c {
-            '\n' => Kind::Break,
-            c if c.is_whitespace() => Kind::Space,
-            c if c.is_ascii_alphabetic() => Kind::Letter,
-            c if c.is_ascii_digit() => Kind::Digit,
-            c if c.is_ascii() => Kind::Mark(c),
-            _ => Kind::Foreign,
-        }
+/// The kinds of all bytes: looked up, for a recall estimates several times what it prints.
+static KINDS: [Kind; 256] = {
+    let mut kinds = [Kind::Foreign; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        kinds[byte as usize] = match byte {
+            b'\n' => Kind::Break,
+            b' ' | b'\t'..=b'\r' => Kind::Space,
+            b'a'..=b'z' | b'A'..=b'Z' => Kind::Letter,
+            b'0'..=b'9' => Kind::Digit,
+            _ => Kind::Mark(byte),
+        };
+        byte += 1;
     }
+    kinds
+};
 
+impl Kind {
     /// The cost of a run between two others.
-    fn cost(self, length: usize, before: Kind, after: Kind) -> usize {
+    fn cost(self, run: &[u8], before: Kind, after: Kind) -> usize {
         match self {
-            Kind::Start => 0,
+            Kind::End => 0,
             // A space belongs to the word behind it, but not to a number. What comes behind the end
             // may be one.
-            Kind::Space => usize::from(length > 1 || matches!(after, Kind::Digit | Kind::Start)),
-            Kind::Letter => length.div_ceil(LETTERS_PER_TOKEN),
-            Kind::Digit => length.div_ceil(DIGITS_PER_TOKEN),
+            Kind::Space => usize::from(run.len() > 1 || matches!(after, Kind::Digit | Kind::End)),
+            Kind::Letter => run.len().div_ceil(LETTERS_PER_TOKEN),
+            Kind::Digit => run.len().div_ceil(DIGITS_PER_TOKEN),
             // A line break belongs to the mark before it.
             Kind::Break if matches!(before, Kind::Mark(_)) => 0,
-            Kind::Break | Kind::Mark(_) | Kind::Foreign => length.div_ceil(2),
+            Kind::Break | Kind::Mark(_) => run.len().div_ceil(2),
+            Kind::Foreign => run.iter().map(|&byte| half_tokens(byte)).sum::<usize>().div_ceil(2),
         }
     }
 }
 
-/// What a character beyond ASCII costs: the rarer its script, the longer it is in UTF-8.
-fn half_tokens(c: char) -> usize {
-    match c.len_utf8() {
-        2 => 2,
-        3 => 3,
-        _ => 6,
+/// What a character beyond ASCII costs, by its first byte: the rarer its script, the more bytes it has.
+fn half_tokens(byte: u8) -> usize {
+    match byte {
+        ..0xC0 => 0,
+        0xC0..0xE0 => 2,
+        0xE0..0xF0 => 3,
+        0xF0.. => 6,
     }
 }
 

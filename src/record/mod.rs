@@ -25,7 +25,7 @@ use crate::document::text::{stored_line, stored_reply};
 use crate::document::{Document, DocumentError, Section, stored};
 use crate::llm::{Model, Question, Usage};
 use crate::memory::{Attempt, Cause, DEFAULT_IMPORTANCE, Memory, Moment, Reference, Span, fold_action};
-use crate::store::Store;
+use crate::store::{Sidecar, Store, StoreError};
 
 use apply::{free_title, store_memory, strike};
 use duplicates::says_the_same;
@@ -69,6 +69,13 @@ impl Default for Settings {
             new_place: false,
         }
     }
+}
+
+/// The journal's last lines of turns as they were played, oldest first.
+fn last_turns(sidecar: &Sidecar, count: usize) -> Result<Vec<Value>, StoreError> {
+    let played = |line: &str| line.contains("\"turn\":{") && !line.contains("\"resolves\":");
+    let (lines, _) = sidecar.follow_journal(count, played)?;
+    Ok(lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect())
 }
 
 /// Records turns in one file, with one model.
@@ -122,7 +129,7 @@ impl Recorder<'_> {
     fn look(&self, turn: Turn) -> Result<Situation, RecordError> {
         let sidecar = self.store.sidecar();
         let files = Files::open(self.store.read()?, sidecar)?;
-        let mut history = sidecar.journal_tail(self.settings.history_window.max(1))?;
+        let mut history = last_turns(sidecar, self.settings.history_window.max(1))?;
         let last = history.last().and_then(|line| line["turn"]["turn"].as_u64());
         let number = turn.turn.unwrap_or(last.map_or(1, |last| last + 1));
         let episode = match turn.episode {

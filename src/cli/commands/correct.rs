@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::cli::Cli;
 use crate::cli::commands::memory_args::{JsonFields, PERSISTENCES};
-use crate::cli::commands::{resolve_scope, scope_label};
+use crate::cli::commands::{resolve_scope, scope_label, warn_of_secrets};
 use crate::cli::failure::Failure;
 use crate::memory::{Moment, Status};
 use crate::record::correct::{
@@ -79,6 +79,11 @@ pub fn run(
         None => from_json(&store, command, &cli.read_input("a list of corrections")?)?,
     };
     check_consistent(&corrections)?;
+    for correction in &corrections {
+        if let Correction::Supersede(_, successor) = correction {
+            warn_of_secrets(&mut cli, successor);
+        }
+    }
     let results = if args.dry_run {
         let mut files = Files::open(store.read()?, store.sidecar())?;
         apply(&mut files, &corrections, &moment(&store)?)?

@@ -53,3 +53,53 @@ pub(in crate::cli) fn run(cli: Cli<'_>, args: InitArgs) -> Result<u8, Failure> {
     }
     Ok(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::inspect::problems;
+    use crate::document::{Document, Section};
+    use crate::memory::Scope;
+
+    #[test]
+    fn the_example_is_a_clean_file_without_memories() {
+        assert_eq!(problems(EXAMPLE), []);
+        assert_eq!(Document::parse(EXAMPLE.to_owned()).headings().count(), 0);
+    }
+
+    #[test]
+    fn what_the_example_shows_is_read_as_it_says() {
+        let (_, shown) = EXAMPLE.split_once("looks like this:\n").expect("an example");
+        let (shown, _) = shown.split_once("\nIn brackets:").expect("its end");
+        assert_eq!(problems(shown), []);
+        let section: Section =
+            Document::parse(shown.to_owned()).section(&Scope::Location(15)).expect("a place");
+        let statuses = (section.memories.len(), section.live().count(), section.tried.len());
+        assert_eq!(statuses, (4, 3, 2));
+        assert_eq!((section.visits, section.episodes), (3, vec![1, 2, 3]));
+        assert_eq!(section.memories[1].importance(), 900);
+        assert_eq!(section.memories[3].text, "Troll accepted lunch without attacking.");
+    }
+
+    #[test]
+    fn the_settings_template_has_only_known_keys() {
+        let uncommented: String = TEMPLATE
+            .lines()
+            .map(|line| match line.strip_prefix("# ") {
+                Some(setting) if setting.split(" = ").next().is_some_and(|key| !key.contains(' ')) => setting,
+                _ => line,
+            })
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("memories.toml");
+        assert!(write_new(&path, &uncommented).expect("written"));
+        let file = Some(folder.path().join("Memories.md"));
+        let environment = crate::cli::settings::Environment::default();
+        let wait = std::time::Duration::ZERO;
+        let loaded = crate::cli::settings::Settings::load(file, Some(path), wait, environment, false);
+        let (settings, warnings) = loaded.expect("read");
+        assert_eq!(warnings, [""; 0]);
+        assert!(settings.enabled);
+    }
+}
