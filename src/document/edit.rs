@@ -211,7 +211,12 @@ pub fn put_attempt(text: &str, parts: &Parts, old: Option<&Tried>, new: &Attempt
         return [before, ending, &style.convert(&line), after].concat();
     }
     match parts.regions.iter().find(|region| region.kind == RegionKind::Tried) {
-        Some(region) => insert_block(text, region.content_end, &line, style),
+        Some(region) => {
+            // Behind an entry that somebody put there, the line would be part of the entry's text.
+            let mut starts = parts.entries.iter().map(|entry| entry.range.start);
+            let entry = starts.find(|start| region.range.contains(start));
+            insert_block(text, entry.unwrap_or(region.content_end), &line, style)
+        }
         None => insert_block(text, end_of_content(parts), &format!("### Tried\n\n{line}"), style),
     }
 }

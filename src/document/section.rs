@@ -132,7 +132,8 @@ impl Reader<'_> {
             self.problem(at, Kind::BrokenEntry(content.to_owned()));
         }
         let region = self.parts.regions.last().map(|region| region.kind);
-        if region == Some(RegionKind::Tried) && grammar::looks_like_attempt(content) {
+        let in_tried = region == Some(RegionKind::Tried) && self.entry.is_none();
+        if in_tried && grammar::looks_like_attempt(content) {
             match grammar::parse_attempt(content) {
                 Some(attempt) => self.parts.tried.push(Tried { attempt, range: line.range.clone() }),
                 None => self.problem(at, Kind::BrokenAttempt(content.to_owned())),
