@@ -20,12 +20,12 @@ const SENTENCES: [&str; 7] = [
 
 const CATEGORIES: [&str; 5] = ["SUCCESS", "FAILURE", "DISCOVERY", "DANGER", "NOTE"];
 
-/// A file of about `size` bytes, and the ids of its places in order.
+/// A file of about `size` bytes, one place at least, and the ids of its places in order.
 pub fn memories_file(size: usize) -> (String, Vec<u64>) {
     let mut text = String::with_capacity(size + 8 * 1024);
     let mut ids = Vec::new();
     text.push_str("# Location Memories\n\n");
-    while text.len() < size {
+    while ids.is_empty() || text.len() < size {
         let id = FIRST_ID + ID_STEP * ids.len() as u64;
         push_place(&mut text, id);
         ids.push(id);
