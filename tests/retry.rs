@@ -167,3 +167,44 @@ fn the_next_turn_is_one_more_than_the_last_one_played() {
     let (_, answer, stderr) = game.run(&["record"], &turn);
     assert_eq!(answer["turn"], 8, "{stderr}");
 }
+
+/// A game judged by the built-in rules, whose turns a model sees later.
+fn judged_by_rules() -> Game {
+    let game = Game::new(&says(ANSWER));
+    fs::write(game.0.path().join("memories.toml"), "[llm]\nreplay = \"answers.jsonl\"\n").unwrap();
+    game
+}
+
+#[test]
+fn what_the_player_wanted_kept_is_not_the_rules_to_give_away() {
+    let game = judged_by_rules();
+    game.play(1, "take lamp");
+    game.run(&["retry", "--offline", "--provider", "replay"], "");
+    let text = game.text();
+    assert!(text.contains("\nI did take lamp.\n"), "struck: {text}");
+    assert_eq!(text.matches("SUPERSEDED").count(), 1, "{text}");
+}
+
+#[test]
+fn what_later_turns_added_to_an_entry_is_not_struck_with_its_first_turn() {
+    let game = judged_by_rules();
+    let open = |turn: u64, action: &str, response: &str| {
+        let turn = json!({
+            "episode": 1, "turn": turn, "action": action, "response": response,
+            "location": {"id": 5, "name": "Attic"}, "world_changed": true,
+        });
+        game.run(&["record"], &turn.to_string());
+    };
+    open(1, "open chest", "Opened.");
+    open(2, "open window", "Opened.");
+    assert!(game.text().contains("Worked: open chest; open window"), "{}", game.text());
+    let answers = [
+        json!({"when": asked_about("open chest"), "answer": ANSWER}).to_string(),
+        says(r#"{"should_remember": false, "reasoning": "nothing new"}"#),
+    ];
+    game.model(&answers.join("\n"));
+    game.run(&["retry", "--offline", "--provider", "replay"], "");
+    let text = game.text();
+    assert!(text.contains("\nWorked: open chest; open window\n"), "struck: {text}");
+    assert!(text.contains("Lamp gives light"), "{text}");
+}

@@ -9,7 +9,7 @@ use std::collections::{HashMap, VecDeque};
 use serde_json::{Value, json};
 
 use crate::document::DocumentError;
-use crate::memory::same_title;
+use crate::memory::{Provenance, Span, same_title};
 use crate::record::files::Files;
 use crate::record::triggers::{Changes, Trigger};
 use crate::record::turn::Turn;
@@ -115,7 +115,7 @@ impl Recorder<'_> {
         if let Thought::Failed(model) = &thought {
             return Ok(Offer::Failed(model.error.clone().unwrap_or_default()));
         }
-        replace_rule_made(&mut thought, &waiting.line);
+        replace_rule_made(&mut thought, &situation, &waiting.line);
         let update = self.store.update(|text, sidecar| {
             if is_resolved(sidecar, &waiting.id)? {
                 return Ok(Change::unchanged(Offer::Gone));
@@ -179,26 +179,31 @@ impl Recorder<'_> {
     }
 }
 
-/// What the built-in rules made of the turn, the model's own memory takes the place of.
-fn replace_rule_made(thought: &mut Thought, line: &Value) {
+/// The entry that the built-in rules made of this turn alone, the model's own memory takes the place
+/// of. What the player wanted kept stays, and so does what other turns had a part in.
+fn replace_rule_made(thought: &mut Thought, situation: &Situation, line: &Value) {
     let Thought::Answered(proposal, model) = thought else { return };
-    if model.name == OFFLINE_TAG || line["model"]["name"] != OFFLINE_TAG || proposal.memory.is_none() {
+    if model.name == OFFLINE_TAG || proposal.memory.is_none() {
         return;
     }
-    for memory in line["memories"].as_array().into_iter().flatten() {
-        let title = memory["title"].as_str().unwrap_or_default();
-        let stored = memory["outcome"] == "stored";
-        if stored && !proposal.supersedes.iter().any(|other| same_title(other, title)) {
-            proposal.supersedes.push(title.to_owned());
+    let stored = |title: &str| {
+        let mut memories = line["memories"].as_array().into_iter().flatten();
+        memories.any(|memory| memory["outcome"] == "stored" && memory["title"] == title)
+    };
+    for memory in situation.memories.iter().chain(&situation.memories_after) {
+        let Provenance { episode, turns, tags, .. } = &memory.provenance;
+        let of_this_turn = (*episode, *turns) == (Some(situation.episode), Some(Span::one(situation.number)));
+        let by_rules = tags.iter().any(|tag| tag == OFFLINE_TAG);
+        let named = proposal.supersedes.iter().any(|other| same_title(other, &memory.title));
+        if of_this_turn && by_rules && stored(&memory.title) && !named {
+            proposal.supersedes.push(memory.title.clone());
         }
     }
 }
 
+/// Whether a line of the journal resolves this one. Looked at from the end, for writers wait meanwhile.
 fn is_resolved(sidecar: &Sidecar, id: &str) -> Result<bool, StoreError> {
-    for line in sidecar.journal_lines()? {
-        if line?["resolves"] == id {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    let mark = format!("\"resolves\":{}", json!(id));
+    let (lines, _) = sidecar.follow_journal(1, |line| line.contains(&mark))?;
+    Ok(!lines.is_empty())
 }
