@@ -139,8 +139,8 @@ fn choose_memories(live: &[&Memory], limits: &Limits, room: usize, format: Forma
         let group = Group::of(&memory);
         let heading = if groups.contains(&group) { 0 } else { estimate_tokens(group.heading(format)) };
         let fitted = fit_memory(memory, left.saturating_sub(heading), room, format);
-        if let Some(memory) = fitted {
-            left = left.saturating_sub(heading + cost_of_memory(&memory, format));
+        if let Some((memory, cost)) = fitted {
+            left = left.saturating_sub(heading + cost);
             groups.push(group);
             chosen.push((at, memory));
             if let Some((count, _)) = counter {
@@ -159,18 +159,22 @@ fn rank(memory: &Memory, at: usize) -> (bool, u16, Option<u64>, Option<u64>, usi
     (first, memory.importance(), memory.provenance.episode, turn, at)
 }
 
-/// The memory as it fits into what is left: whole, or cut where it is too long for the room alone.
-fn fit_memory(memory: Memory, left: usize, room: usize, format: Format) -> Option<Memory> {
-    let fits = |memory: &Memory| cost_of_memory(memory, format) <= left;
-    if fits(&memory) {
-        return Some(memory);
+/// The memory as it fits into what is left, and its cost: whole, or cut where it is too long for the
+/// room alone.
+fn fit_memory(memory: Memory, left: usize, room: usize, format: Format) -> Option<(Memory, usize)> {
+    let cost = cost_of_memory(&memory, format);
+    if cost <= left {
+        return Some((memory, cost));
     }
-    if cost_of_memory(&memory, format) <= room || left < LEAST_CUT {
+    if cost <= room || left < LEAST_CUT {
         return None;
     }
     let with = |text: &str| Memory { text: text.to_owned(), ..memory.clone() };
-    let text = cut_at_sentence(&memory.text, |text| fits(&with(text)));
-    text.map(|text| with(&text)).or_else(|| Some(with("…")).filter(fits))
+    let fits = |text: &str| cost_of_memory(&with(text), format) <= left;
+    let text = cut_at_sentence(&memory.text, fits).or_else(|| Some("…".to_owned()).filter(|text| fits(text)));
+    let memory = with(&text?);
+    let cost = cost_of_memory(&memory, format);
+    Some((memory, cost))
 }
 
 fn cost_of_memory(memory: &Memory, format: Format) -> usize {
