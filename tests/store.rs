@@ -70,7 +70,7 @@ fn opening_and_reading_create_nothing() {
     assert!(store.backups().unwrap().is_empty());
     assert_eq!(store.sidecar().state().0, State::default());
     assert_eq!(store.sidecar().session().unwrap(), None);
-    assert!(store.sidecar().journal_tail(3).unwrap().is_empty());
+    assert!(store.sidecar().journal_tail(3, |_| true).unwrap().is_empty());
     assert!(names(folder.path()).is_empty());
     assert_eq!(store.path(), path);
 }
@@ -224,7 +224,7 @@ fn journal_state_and_session_go_with_the_change() {
     state.episode = 4;
     state.other.insert("mood".to_owned(), json!("grim"));
     let update = store.update(|_, sidecar| {
-        assert!(sidecar.journal_tail(1).unwrap().is_empty());
+        assert!(sidecar.journal_tail(1, |_| true).unwrap().is_empty());
         let change =
             Change::to("text".to_owned(), ()).with_state(state.clone()).with_session("fleeting".to_owned());
         Ok::<_, Infallible>(
@@ -236,7 +236,10 @@ fn journal_state_and_session_go_with_the_change() {
     assert!(update.unwrap().warnings.is_empty());
     assert_eq!(store.sidecar().state().0, state);
     assert_eq!(store.sidecar().session().unwrap().as_deref(), Some("fleeting"));
-    assert_eq!(store.sidecar().journal_tail(1).unwrap(), [json!({"turn": 2, "id": 2, "outcome": "queued"})]);
+    assert_eq!(
+        store.sidecar().journal_tail(1, |_| true).unwrap(),
+        [json!({"turn": 2, "id": 2, "outcome": "queued"})]
+    );
     assert_eq!(store.sidecar().queued().unwrap().len(), 1);
     let change = || Change::unchanged(()).with_journal_line(json!({"turn": 3, "resolves": 2}));
     assert!(!store.update(|_, _| Ok::<_, Infallible>(change())).unwrap().written);

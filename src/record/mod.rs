@@ -22,7 +22,7 @@ pub mod turn;
 use serde_json::Value;
 
 use crate::document::text::{stored_line, stored_reply};
-use crate::document::{Document, DocumentError, Section, stored};
+use crate::document::{Document, DocumentError, stored};
 use crate::llm::{Model, Question, Usage};
 use crate::memory::{Attempt, Cause, DEFAULT_IMPORTANCE, Memory, Moment, Reference, Span, fold_action};
 use crate::store::{Sidecar, Store, StoreError};
@@ -74,8 +74,13 @@ impl Default for Settings {
 /// The journal's last lines of turns as they were played, oldest first.
 fn last_turns(sidecar: &Sidecar, count: usize) -> Result<Vec<Value>, StoreError> {
     let played = |line: &str| line.contains("\"turn\":{") && !line.contains("\"resolves\":");
-    let (lines, _) = sidecar.follow_journal(count, played)?;
-    Ok(lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect())
+    sidecar.journal_tail(count, played)
+}
+
+/// Live memories of the place of the action, and of the place reached where that is another.
+fn live_memories(files: &Files, before: &Place, after: &Place) -> (Vec<Memory>, Vec<Memory>) {
+    let live = |place: &Place| files.section(&place.scope()).live().cloned().collect();
+    (live(before), if after.id == before.id { Vec::new() } else { live(after) })
 }
 
 /// Records turns in one file, with one model.
@@ -150,9 +155,7 @@ impl Recorder<'_> {
         let reply = stored_reply(&turn.response);
         let repeat = changes.nothing()
             && section.tried.iter().any(|tried| fold_action(&tried.action) == action && tried.reply == reply);
-        let elsewhere = (after.id != before.id).then(|| files.section(&after.scope()));
-        let memories_after = elsewhere.iter().flat_map(Section::live).cloned().collect();
-        let memories = section.live().cloned().collect();
+        let (memories, memories_after) = live_memories(&files, &before, &after);
         Ok(Situation {
             turn,
             episode,

@@ -4,7 +4,7 @@
 //! step together with the line that resolves it. Visits and tries were written when it was played.
 //! Two retries at once do no turn twice: whoever comes second finds it resolved, under the lock.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashSet, VecDeque};
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,8 @@ use crate::record::files::Files;
 use crate::record::triggers::{Changes, Trigger};
 use crate::record::turn::Turn;
 use crate::record::{
-    OFFLINE_TAG, Outcome, RecordError, Recorder, Report, Situation, Thought, journal_line, outcome, places,
+    OFFLINE_TAG, Outcome, RecordError, Recorder, Report, Situation, Thought, journal_line, live_memories,
+    outcome, places,
 };
 use crate::store::{Change, Sidecar, Store, StoreError};
 
@@ -58,19 +59,18 @@ pub enum Offer {
 /// When the journal cannot be read.
 pub fn waiting(store: &Store, wanted: Wanted, window: usize) -> Result<Vec<Waiting>, StoreError> {
     let mut found: Vec<Waiting> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
-    let mut resolved: Vec<String> = Vec::new();
+    let mut seen: HashSet<String> = HashSet::new();
+    let mut resolved: HashSet<String> = HashSet::new();
     let mut history: VecDeque<Value> = VecDeque::new();
     for line in store.sidecar().journal_lines()? {
         let line = line?;
         if let Some(id) = line["resolves"].as_str() {
-            resolved.push(id.to_owned());
+            resolved.insert(id.to_owned());
         }
         if is_wanted(&line, wanted)
             && let (Some(id), true) = (line["id"].as_str(), line["turn"].is_object())
-            && !places.contains_key(id)
+            && seen.insert(id.to_owned())
         {
-            places.insert(id.to_owned(), found.len());
             let same_episode = |before: &&Value| before["turn"]["episode"] == line["turn"]["episode"];
             found.push(Waiting {
                 id: id.to_owned(),
@@ -143,16 +143,15 @@ impl Recorder<'_> {
             let names = waiting.line["triggers"].as_array();
             names.is_some_and(|names| names.iter().any(|name| name == trigger.name()))
         };
-        let section = files.section(&before.scope());
-        let elsewhere = (after.id != before.id).then(|| files.section(&after.scope()));
+        let (memories, memories_after) = live_memories(&files, &before, &after);
         Ok(Some(Situation {
             episode: turn.episode.unwrap_or(1),
             number: turn.turn.unwrap_or(1),
             changes: Changes::of(&turn, before.id != after.id),
             triggers: Trigger::ALL.into_iter().filter(noticed).collect(),
             repeat: false,
-            memories: section.live().cloned().collect(),
-            memories_after: elsewhere.iter().flat_map(crate::document::Section::live).cloned().collect(),
+            memories,
+            memories_after,
             history: waiting.history.clone(),
             before,
             after,
@@ -204,6 +203,5 @@ fn replace_rule_made(thought: &mut Thought, situation: &Situation, line: &Value)
 /// Whether a line of the journal resolves this one. Looked at from the end, for writers wait meanwhile.
 fn is_resolved(sidecar: &Sidecar, id: &str) -> Result<bool, StoreError> {
     let mark = format!("\"resolves\":{}", json!(id));
-    let (lines, _) = sidecar.follow_journal(1, |line| line.contains(&mark))?;
-    Ok(!lines.is_empty())
+    Ok(!sidecar.journal_tail(1, |line| line.contains(&mark))?.is_empty())
 }

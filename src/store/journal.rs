@@ -69,13 +69,19 @@ impl Journal {
         append_bytes(&self.current, bytes).map_err(StoreError::write("write", &self.current))
     }
 
-    /// The last lines, at most that many, oldest first.
-    pub(super) fn tail(&self, count: usize) -> Result<Vec<Value>, StoreError> {
+    /// The last of the lines that are wanted, at most that many, oldest first.
+    pub(super) fn tail(
+        &self,
+        count: usize,
+        mut wanted: impl FnMut(&str) -> bool,
+    ) -> Result<Vec<Value>, StoreError> {
         let mut newest_first = Vec::new();
         let mut parts = self.parts()?;
         if count > 0 {
             self.visit_backwards(&mut parts, None, |line| {
-                newest_first.extend(parse_line(line));
+                if std::str::from_utf8(line).is_ok_and(&mut wanted) {
+                    newest_first.extend(parse_line(line));
+                }
                 newest_first.len() < count
             })?;
         }
@@ -366,7 +372,7 @@ mod tests {
     fn no_journal_has_no_lines() {
         let folder = tempfile::tempdir().unwrap();
         let journal = small(&folder.path().join("missing"), 100);
-        assert!(journal.tail(3).unwrap().is_empty());
+        assert!(journal.tail(3, |_| true).unwrap().is_empty());
         assert!(all(&journal).is_empty());
         assert!(journal.queued().unwrap().is_empty());
     }
@@ -378,10 +384,10 @@ mod tests {
         journal.append(&[json!({"id": 1})]).unwrap();
         let mut file = OpenOptions::new().append(true).open(&journal.current).unwrap();
         file.write_all(b"{\"id\": 2, \"text\": \"to").unwrap();
-        assert_eq!(ids(&journal.tail(5).unwrap()), [1]);
+        assert_eq!(ids(&journal.tail(5, |_| true).unwrap()), [1]);
         journal.append(&[json!({"id": 3, "text": "two\nlines"}), json!({"id": 4})]).unwrap();
         file.write_all(b"\n\n[1]\n7\n\xff\xfe\n\"x\"").unwrap();
-        assert_eq!(ids(&journal.tail(5).unwrap()), [1, 3, 4]);
+        assert_eq!(ids(&journal.tail(5, |_| true).unwrap()), [1, 3, 4]);
         assert_eq!(all(&journal), [1, 3, 4]);
     }
 
@@ -397,7 +403,7 @@ mod tests {
         assert_eq!(expected.len(), lengths.len());
         for count in 0..=lengths.len() + 1 {
             let first = expected.len().saturating_sub(count);
-            assert_eq!(ids(&journal.tail(count).unwrap()), expected[first..], "{count}");
+            assert_eq!(ids(&journal.tail(count, |_| true).unwrap()), expected[first..], "{count}");
         }
     }
 
@@ -423,7 +429,7 @@ mod tests {
                 _ => vec![1, 200],
             };
             assert_eq!(ids(&journal.queued().unwrap()), queued, "{id}");
-            assert_eq!(ids(&journal.tail(3).unwrap()), [id - 2, id - 1, id]);
+            assert_eq!(ids(&journal.tail(3, |_| true).unwrap()), [id - 2, id - 1, id]);
         }
         assert!(fs::metadata(&journal.current).unwrap().len() < 2100);
         assert!(fs::metadata(&journal.older).unwrap().len() < 2100);
@@ -444,7 +450,7 @@ mod tests {
         assert_eq!(ids(&journal.queued().unwrap()), [1]);
         journal.append(&[json!({"id": 4})]).unwrap();
         assert_eq!(ids(&journal.queued().unwrap()), [1]);
-        assert_eq!(ids(&journal.tail(4).unwrap()), [1, 2, 3, 4]);
+        assert_eq!(ids(&journal.tail(4, |_| true).unwrap()), [1, 2, 3, 4]);
         assert!(!journal.next.exists());
     }
 }

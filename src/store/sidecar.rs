@@ -42,10 +42,14 @@ impl Sidecar {
         snapshot::read(&self.session_path())
     }
 
-    /// The last lines of the journal, at most that many, oldest first. Costs no more for a long
-    /// journal than for a short one; lines that are no JSON objects are passed over.
-    pub fn journal_tail(&self, count: usize) -> Result<Vec<Value>, StoreError> {
-        self.journal().tail(count)
+    /// The last of the journal's lines that are wanted, at most that many, oldest first. Reads from the
+    /// end and no further than it must; lines that are no JSON objects are passed over.
+    pub fn journal_tail(
+        &self,
+        count: usize,
+        wanted: impl FnMut(&str) -> bool,
+    ) -> Result<Vec<Value>, StoreError> {
+        self.journal().tail(count, wanted)
     }
 
     /// All lines of the journal that are still kept, oldest first.
