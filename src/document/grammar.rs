@@ -20,31 +20,41 @@ pub struct Heading {
 impl Heading {
     /// Whether this is the heading of a place of that name, compared without case and outer space.
     pub fn is_called(&self, name: &str) -> bool {
-        matches!(self.scope, Scope::Location(_)) && self.name.to_lowercase() == name.trim().to_lowercase()
+        is_place_called(&self.scope, &self.name, name)
     }
+}
+
+/// Whether a heading with that scope and name is that of a place called `wanted`, compared without
+/// case and outer space.
+pub fn is_place_called(scope: &Scope, name: &str, wanted: &str) -> bool {
+    matches!(scope, Scope::Location(_)) && name.to_lowercase() == wanted.trim().to_lowercase()
 }
 
 /// Reads `## Location 15: West of House` and its kin; also `## Location: West of House (ID: 180)`.
 pub fn parse_heading(line: &str) -> Option<Heading> {
+    split_heading(line).map(|(scope, name)| Heading { scope, name: name.to_owned() })
+}
+
+/// As [`parse_heading`], for a reader who passes by most headings: the name stays where it is.
+pub fn split_heading(line: &str) -> Option<(Scope, &str)> {
     let rest = line.strip_prefix("##")?;
     let rest = rest.strip_prefix([' ', '\t'])?.trim();
     let (keyword, rest) = match rest.find([' ', '\t', ':']) {
         Some(at) => (&rest[..at], rest[at..].trim_start()),
         None => (rest, ""),
     };
-    let named = |scope: Scope, name: &str| Some(Heading { scope, name: name.trim().to_owned() });
     match keyword {
-        "World" if rest.is_empty() => named(Scope::World, ""),
-        "Scene" if rest.is_empty() => named(Scope::Scene, ""),
-        "Dialogue" if rest.is_empty() => named(Scope::Dialogue, ""),
+        "World" if rest.is_empty() => Some((Scope::World, "")),
+        "Scene" if rest.is_empty() => Some((Scope::Scene, "")),
+        "Dialogue" if rest.is_empty() => Some((Scope::Dialogue, "")),
         "Location" => match rest.strip_prefix(':') {
             Some(rest) => {
                 let (name, id) = rest.trim_end().strip_suffix(')')?.rsplit_once("(ID:")?;
-                named(Scope::Location(parse_location_id(id.trim())?), name)
+                Some((Scope::Location(parse_location_id(id.trim())?), name.trim()))
             }
             None => {
                 let (id, name) = rest.split_once(':').unwrap_or((rest, ""));
-                named(Scope::Location(parse_location_id(id.trim())?), name)
+                Some((Scope::Location(parse_location_id(id.trim())?), name.trim()))
             }
         },
         "NPC" | "Agent" => {
@@ -54,7 +64,8 @@ pub fn parse_heading(line: &str) -> Option<Heading> {
                 return None;
             }
             let id = id.to_owned();
-            named(if keyword == "NPC" { Scope::Npc(id) } else { Scope::Agent(id) }, name)
+            let scope = if keyword == "NPC" { Scope::Npc(id) } else { Scope::Agent(id) };
+            Some((scope, name.trim()))
         }
         _ => None,
     }

@@ -16,12 +16,13 @@ pub trait Lines {
     /// What can go wrong while reading.
     type Error;
 
-    /// The next line without its line ending, and the offset at which it starts.
+    /// The next line without its line ending, and the offset at which it starts. Unless `all` are
+    /// wanted, a source may pass over lines of which [`is_plain_start`] says that they are plain text.
     ///
     /// # Errors
     ///
     /// When the source cannot be read.
-    fn next_line(&mut self) -> Result<Option<(u64, &[u8])>, Self::Error>;
+    fn next_line(&mut self, all: bool) -> Result<Option<(u64, &[u8])>, Self::Error>;
 
     /// Goes back to the line that starts at `offset`.
     ///
@@ -29,6 +30,13 @@ pub trait Lines {
     ///
     /// When the source cannot be read.
     fn rewind(&mut self, offset: u64) -> Result<(), Self::Error>;
+}
+
+/// Whether a line with that first byte is plain text: it begins no section, and opens or closes no
+/// fence and opens no comment, though it may end one.
+#[inline]
+pub fn is_plain_start(first: u8) -> bool {
+    !matches!(first, b'#' | b'`' | b'~' | b'<' | b' ')
 }
 
 /// Lines of a text in memory.
@@ -49,7 +57,7 @@ impl Lines for TextLines<'_> {
     type Error = Infallible;
 
     #[inline]
-    fn next_line(&mut self) -> Result<Option<(u64, &[u8])>, Infallible> {
+    fn next_line(&mut self, _all: bool) -> Result<Option<(u64, &[u8])>, Infallible> {
         let rest = &self.text[self.position..];
         if rest.is_empty() {
             return Ok(None);
@@ -83,7 +91,7 @@ pub enum Event<'a> {
     },
 }
 
-/// Reads all lines and reports each.
+/// Reads the lines and reports each that the source gives.
 ///
 /// # Errors
 ///
@@ -92,7 +100,8 @@ pub fn walk<L: Lines>(lines: &mut L, mut report: impl FnMut(Event<'_>)) -> Resul
     let mut open: Option<Open> = None;
     let mut hopeless = Hopeless::default();
     loop {
-        let Some((offset, line)) = lines.next_line()? else {
+        let in_comment = matches!(open, Some(Open { block: Block::Comment, .. }));
+        let Some((offset, line)) = lines.next_line(in_comment)? else {
             let Some(unclosed) = open.take() else { return Ok(()) };
             hopeless.remember(unclosed.block);
             let Some(resume) = unclosed.resume else {
@@ -148,7 +157,7 @@ impl Block {
     /// The block that a line opens: indented by three spaces at most, as in CommonMark.
     #[inline]
     pub fn opened_by(line: &[u8]) -> Option<Block> {
-        if !matches!(line.first(), Some(b'`' | b'~' | b'<' | b' ')) {
+        if line.first().is_none_or(|&first| is_plain_start(first) || first == b'#') {
             return None;
         }
         let line = unindent(line)?;

@@ -9,7 +9,7 @@ mod render;
 
 use std::io;
 
-use crate::document::grammar::{Heading, parse_heading};
+use crate::document::grammar::{Heading, is_place_called, split_heading};
 use crate::document::{Document, Section, nearest};
 use crate::memory::{Attempt, Memory, Scope, ScopeName};
 use crate::store::{Store, StoreError, read_sections};
@@ -80,10 +80,12 @@ pub fn read_scopes(store: &Store, names: &[ScopeName]) -> Result<Vec<(Scope, Sec
     let texts = match store.open_for_reading()? {
         None => Vec::new(),
         Some(file) => read_sections(file, |line| {
-            let heading = std::str::from_utf8(line).ok().and_then(|line| parse_heading(line.trim_end()));
-            let heading = heading.filter(|heading| names.iter().any(|name| is_meant(name, heading)));
-            let wanted = heading.is_some();
-            found.extend(heading);
+            let heading = std::str::from_utf8(line).ok().and_then(|line| split_heading(line.trim_end()));
+            let Some((scope, name)) = heading else { return false };
+            let wanted = names.iter().any(|meant| is_meant(meant, &scope, name));
+            if wanted {
+                found.push(Heading { scope, name: name.to_owned() });
+            }
             wanted
         })
         .map_err(|source| RecallError::Read { path: store.path().display().to_string(), source })?,
@@ -130,10 +132,10 @@ fn invalid_text(store: &Store) -> RecallError {
     }
 }
 
-fn is_meant(name: &ScopeName, heading: &Heading) -> bool {
-    match name {
-        ScopeName::Scope(scope) => *scope == heading.scope,
-        ScopeName::Name(name) => heading.is_called(name),
+fn is_meant(meant: &ScopeName, scope: &Scope, name: &str) -> bool {
+    match meant {
+        ScopeName::Scope(meant) => meant == scope,
+        ScopeName::Name(meant) => is_place_called(scope, name, meant),
     }
 }
 

@@ -119,7 +119,7 @@ impl Journal {
         for (file, path, skip_carried) in files {
             let Some(file) = file else { continue };
             let mut window = Window::new(file, WINDOW);
-            while let Some((_, line)) = window.next_line().map_err(StoreError::read(path))? {
+            while let Some((_, line)) = window.next_line(true).map_err(StoreError::read(path))? {
                 if !(skip_carried && is_carried_text(&mark, line))
                     && let Ok(line) = std::str::from_utf8(line)
                 {

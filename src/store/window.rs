@@ -7,7 +7,7 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-use memchr::memchr;
+use memchr::{memchr, memchr_iter};
 
 use crate::document::scan::{self, Event, Lines, walk};
 
@@ -19,11 +19,19 @@ pub(super) const WINDOW: usize = 64 * 1024;
 /// # Errors
 ///
 /// When the file cannot be read, also because somebody cut it short meanwhile.
-pub fn read_sections(mut file: File, mut wanted: impl FnMut(&[u8]) -> bool) -> io::Result<Vec<Vec<u8>>> {
+pub fn read_sections(file: File, wanted: impl FnMut(&[u8]) -> bool) -> io::Result<Vec<Vec<u8>>> {
+    read_sections_through(WINDOW, file, wanted)
+}
+
+fn read_sections_through(
+    window: usize,
+    mut file: File,
+    mut wanted: impl FnMut(&[u8]) -> bool,
+) -> io::Result<Vec<Vec<u8>>> {
     let mut found: Vec<(u64, Option<u64>)> = Vec::new();
     let mut open = false;
-    let size = usize::try_from(file.metadata()?.len()).unwrap_or(WINDOW);
-    let mut window = Window::new(&mut file, size.saturating_add(1).min(WINDOW));
+    let size = usize::try_from(file.metadata()?.len()).unwrap_or(window);
+    let mut window = Window::new(&mut file, size.saturating_add(1).min(window));
     walk(&mut window, |event| {
         let Event::Visible(offset, line) = event else { return };
         if line.first() != Some(&b'#') && offset != 0 {
@@ -74,6 +82,25 @@ impl Window<'_> {
         Window { file, buffer: vec![0; size], offset: 0, start: 0, end: 0, at_end: false }
     }
 
+    /// Passes over lines that begin like plain text, as far as the buffer holds them.
+    #[inline]
+    fn skip_plain(&mut self) {
+        let rest = &self.buffer[self.start..self.end];
+        // The first line of a file may begin with a byte order mark.
+        let at_start = self.offset == 0 && self.start == 0;
+        if at_start || !rest.first().is_some_and(|&first| scan::is_plain_start(first)) {
+            return;
+        }
+        let mut next = 0;
+        for newline in memchr_iter(b'\n', rest) {
+            next = newline + 1;
+            if !rest.get(next).is_some_and(|&first| scan::is_plain_start(first)) {
+                break;
+            }
+        }
+        self.start += next;
+    }
+
     /// Reads on behind the bytes that are still to be used.
     fn fill(&mut self) -> io::Result<()> {
         self.buffer.copy_within(self.start..self.end, 0);
@@ -99,7 +126,10 @@ impl Lines for Window<'_> {
     type Error = io::Error;
 
     #[inline]
-    fn next_line(&mut self) -> io::Result<Option<(u64, &[u8])>> {
+    fn next_line(&mut self, all: bool) -> io::Result<Option<(u64, &[u8])>> {
+        if !all {
+            self.skip_plain();
+        }
         let mut searched = 0;
         loop {
             let rest = &self.buffer[self.start + searched..self.end];
@@ -174,14 +204,17 @@ mod tests {
         #[test]
         fn the_window_finds_what_the_document_finds(
             lines in prop::collection::vec(prop::sample::select(vec![
-                "## Location 1: A", "## Location 2: B", "# T", "text", "```", "<!--", "-->", "", "\u{FEFF}", "## Notes\r",
+                "## Location 1: A", "## Location 2: B", "# T", "text", "```", "<!--", "x -->", "", "\u{FEFF}", "## Notes\r",
+                "   ~~~", "~~~~",
             ]), 0..20),
+            window in 1_usize..40,
         ) {
             let text = lines.join("\n");
             let document = Document::parse(text.clone());
             let scope = Scope::Location(1);
             let expected: Vec<&str> = document.section_texts(&scope).collect();
-            let found = read_sections(file(&text), |line| line.starts_with(b"## Location 1:")).expect("read");
+            let found = read_sections_through(window, file(&text), |line| line.starts_with(b"## Location 1:"));
+            let found = found.expect("read");
             let found: Vec<&str> = found.iter().map(|text| std::str::from_utf8(text).expect("text")).collect();
             prop_assert_eq!(found, expected);
         }
