@@ -19,8 +19,8 @@ const WRITERS: usize = 32;
 /// What each of many writers adds in a round.
 const ADDS_EACH: usize = 10;
 
-/// What a single writer adds in a round.
-const ADDS_ALONE: usize = 80;
+/// What a single writer adds in a round: as much, so that both files grow alike.
+const ADDS_ALONE: usize = WRITERS * ADDS_EACH;
 
 const ROUNDS: usize = 5;
 
