@@ -7,5 +7,6 @@ pub mod memory;
 pub mod recall;
 pub mod record;
 pub mod review;
+pub mod search;
 pub mod secrets;
 pub mod store;

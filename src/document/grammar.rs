@@ -156,21 +156,50 @@ pub fn looks_like_entry(line: &str) -> bool {
     line.starts_with("**[")
 }
 
-/// Reads `**[CATEGORY] Title** *(fields)*`.
-pub fn parse_entry(line: &str) -> Option<EntryLine> {
+/// The parts of an entry's first line as they stand; what is in the brackets is not read yet.
+#[derive(Debug, Clone, Copy)]
+pub struct EntryParts<'a> {
+    /// What stands in the brackets.
+    pub bracket: &'a str,
+    title: &'a str,
+    fields: &'a str,
+}
+
+/// Takes `**[CATEGORY] Title** *(fields)*` apart. Copies nothing.
+pub fn split_entry(line: &str) -> Option<EntryParts<'_>> {
     let (bracket, rest) = line.strip_prefix("**[")?.split_once(']')?;
     let end = find_unescaped_stars(rest)?;
-    let title = read_title(&rest[..end]);
     let tail = rest[end + 2..].trim();
-    let provenance = match tail.strip_prefix("*(").and_then(|tail| tail.strip_suffix(")*")) {
-        Some(fields) => parse_fields(fields),
-        None if tail.is_empty() => Provenance::default(),
+    let fields = match tail.strip_prefix("*(").and_then(|tail| tail.strip_suffix(")*")) {
+        Some(fields) => fields,
+        None if tail.is_empty() => "",
         None => return None,
     };
-    let (category, persistence, status) = parse_bracket(bracket)?;
-    if title.is_empty() {
-        return None;
+    let title = &rest[..end];
+    let has_title = title.bytes().any(|byte| byte.is_ascii_alphanumeric()) || !read_title(title).is_empty();
+    has_title.then_some(EntryParts { bracket, title, fields })
+}
+
+impl EntryParts<'_> {
+    /// What the brackets say; `None` where they name no category, and the line is no entry.
+    pub fn read_bracket(&self) -> Option<(Category, Persistence, Status)> {
+        parse_bracket(self.bracket)
     }
+
+    /// The episode where the fields begin with it, as in canonical form.
+    pub fn first_field_as_episode(&self) -> Option<u64> {
+        let first = self.fields.split(',').next()?.trim();
+        let digits = first.strip_prefix("Ep")?;
+        digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))
+    }
+}
+
+/// Reads `**[CATEGORY] Title** *(fields)*`.
+pub fn parse_entry(line: &str) -> Option<EntryLine> {
+    let parts = split_entry(line)?;
+    let (category, persistence, status) = parts.read_bracket()?;
+    let title = read_title(parts.title);
+    let provenance = parse_fields(parts.fields);
     Some(EntryLine { category, persistence, status, title, provenance })
 }
 

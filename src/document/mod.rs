@@ -12,6 +12,7 @@ pub mod format;
 pub mod grammar;
 pub mod inspect;
 mod nearest;
+pub mod outline;
 pub mod problem;
 pub mod references;
 pub mod scan;

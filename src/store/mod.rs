@@ -156,6 +156,14 @@ impl Store {
         Err(UpdateError::Store(error))
     }
 
+    /// Keeps the bytes of the search index beside the file; `false` where that cannot be, because somebody
+    /// writes just now or nothing may be written here. Nothing is lost then but time.
+    pub fn keep_index(&self, bytes: &[u8]) -> bool {
+        let store = Store { lock_timeout: Duration::ZERO, ..self.clone() };
+        let Ok(_lock) = store.lock() else { return false };
+        self.sidecar.write_index(bytes).is_ok()
+    }
+
     /// Takes the lock, and removes what the last holder left should it have been killed.
     fn lock(&self) -> Result<Lock, StoreError> {
         self.sidecar.create()?;

@@ -42,6 +42,12 @@ impl Sidecar {
         snapshot::read(&self.session_path())
     }
 
+    /// The bytes of the search index; `None` where there is none or it cannot be read, for it can be
+    /// made again.
+    pub fn index(&self) -> Option<Vec<u8>> {
+        fs::read(self.index_path()).ok()
+    }
+
     /// The last of the journal's lines that are wanted, at most that many, oldest first. Reads from the
     /// end and no further than it must; lines that are no JSON objects are passed over.
     pub fn journal_tail(
@@ -136,9 +142,21 @@ impl Sidecar {
 
     /// Removes what a killed writer has staged.
     pub(super) fn sweep(&self) {
-        for path in [self.state_path(), self.session_path()] {
+        for path in [self.state_path(), self.session_path(), self.index_path()] {
             let _ = fs::remove_file(Staged::temporary_path(&path));
         }
+    }
+
+    /// Puts the index in place. It is not synced: what a power cut makes of it is no index.
+    pub(super) fn write_index(&self, bytes: &[u8]) -> io::Result<()> {
+        let path = self.index_path();
+        let staged = Staged { temporary: Staged::temporary_path(&path), path };
+        fs::write(&staged.temporary, bytes)?;
+        fs::rename(&staged.temporary, &staged.path)
+    }
+
+    fn index_path(&self) -> PathBuf {
+        self.folder.join("index")
     }
 
     fn session_path(&self) -> PathBuf {

@@ -1,0 +1,194 @@
+//! Where all entries of a file stand, found without reading what they say.
+//!
+//! A text enters; the headings of its scopes and the spans of their entries leave, borrowed from the
+//! text. One pass, and nothing is copied, for a search looks at a hundred thousand entries to show
+//! five. The entries are those that [`crate::document::section::parse_section`] finds: this is held
+//! by a property below.
+
+use std::collections::HashMap;
+
+use crate::document::grammar::{self, Heading};
+use crate::document::scan::{self, Event, TextLines, walk};
+use crate::document::section::parse_section;
+use crate::memory::{Memory, Status};
+
+/// A file's sections and entries, in its order.
+#[derive(Debug, Clone, Default)]
+pub struct Outline<'a> {
+    /// Headings that name a scope.
+    pub headings: Vec<Heading>,
+    /// All entries below them.
+    pub entries: Vec<EntrySpan<'a>>,
+}
+
+/// Where an entry stands and what its first line shows at a glance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EntrySpan<'a> {
+    /// Number of its heading in [`Outline::headings`].
+    pub heading: u32,
+    /// From its first line to the end of its last line that is not blank.
+    pub text: &'a str,
+    /// Whether it is believed.
+    pub status: Status,
+    /// The episode, where it is the first of the fields.
+    pub episode: Option<u64>,
+}
+
+impl EntrySpan<'_> {
+    /// What the entry says.
+    pub fn read(&self) -> Memory {
+        // The parser takes the first line for the section's heading.
+        let section = format!("\n{}", self.text);
+        let entry = parse_section(&section).entries.into_iter().next();
+        entry.expect("a span begins with an entry's first line").memory
+    }
+}
+
+/// Finds all entries.
+pub fn outline(text: &str) -> Outline<'_> {
+    let mut reader = Reader {
+        text,
+        outline: Outline::default(),
+        in_scope: false,
+        open: None,
+        content_end: 0,
+        brackets: HashMap::new(),
+    };
+    let Ok(()) = walk(&mut TextLines::new(text.as_bytes()), |event| match event {
+        Event::Visible(offset, line) => reader.read_visible(offset as usize, line.len()),
+        Event::Hidden(offset, line) => {
+            if !is_blank(line) {
+                reader.content_end = offset as usize + line.len();
+            }
+        }
+        Event::Unclosed { resume, .. } => {
+            // The opener itself is text; what comes behind it is read again.
+            let end = usize::try_from(resume).map_or(text.len(), |resume| resume.min(text.len()));
+            reader.content_end = text[..end].trim_end_matches('\n').len();
+        }
+    });
+    reader.close();
+    reader.outline
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    outline: Outline<'a>,
+    /// Whether the section at hand is that of a scope.
+    in_scope: bool,
+    /// The entry at hand, without its end.
+    open: Option<(usize, Status, Option<u64>)>,
+    /// End of the last line that was not blank, without its line ending.
+    content_end: usize,
+    /// The brackets met so far: there are few, and reading one is dear.
+    brackets: HashMap<&'a str, Option<Status>>,
+}
+
+impl<'a> Reader<'a> {
+    #[inline]
+    fn read_visible(&mut self, start: usize, length: usize) {
+        let text = self.text;
+        let whole = &text.as_bytes()[start..start + length];
+        let line = scan::first_line_without_bom(start as u64, whole);
+        match line.first() {
+            Some(b'#' | b' ' | b'-' | b'*' | b'_') => {
+                let start = start + whole.len() - line.len();
+                self.read_special(start, &text[start..start + line.len()]);
+            }
+            _ => {}
+        }
+        if !is_blank(line) {
+            self.content_end = start + length;
+        }
+    }
+
+    fn read_special(&mut self, start: usize, line: &'a str) {
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        if scan::is_section_boundary(line.as_bytes()) {
+            self.close();
+            let heading = grammar::parse_heading(line);
+            self.in_scope = heading.is_some();
+            self.outline.headings.extend(heading);
+            return;
+        }
+        let indented_heading = scan::unindent(line.as_bytes()).and_then(scan::heading_level).is_some();
+        if indented_heading || scan::is_thematic_break(line) {
+            return self.close();
+        }
+        if !self.in_scope {
+            return;
+        }
+        if let Some(entry) = grammar::split_entry(line) {
+            let bracket = self.brackets.entry(entry.bracket);
+            let status = *bracket.or_insert_with(|| entry.read_bracket().map(|(_, _, status)| status));
+            if let Some(status) = status {
+                self.close();
+                self.open = Some((start, status, entry.first_field_as_episode()));
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        let Some((start, status, episode)) = self.open.take() else { return };
+        let end = match self.text.as_bytes().get(self.content_end) {
+            Some(b'\n') => self.content_end + 1,
+            _ => self.content_end,
+        };
+        let heading = u32::try_from(self.outline.headings.len() - 1).expect("fewer headings than bytes");
+        self.outline.entries.push(EntrySpan { heading, text: &self.text[start..end], status, episode });
+    }
+}
+
+fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::document::Document;
+    use crate::document::inspect;
+
+    fn assert_same(text: &str) {
+        let found = outline(text);
+        let read: Vec<_> = found
+            .entries
+            .iter()
+            .map(|entry| (found.headings[entry.heading as usize].scope.clone(), entry.read()))
+            .collect();
+        let located = inspect::entries(text);
+        let expected: Vec<_> = located.into_iter().map(|entry| (entry.scope, entry.memory)).collect();
+        assert_eq!(read, expected, "{text:?}");
+        for (entry, (_, memory)) in found.entries.iter().zip(&expected) {
+            assert_eq!(entry.status, memory.status);
+            assert!(entry.episode.is_none() || entry.episode == memory.provenance.episode, "{text:?}");
+        }
+        let headings: Vec<Heading> = Document::parse(text.to_owned()).headings().cloned().collect();
+        assert_eq!(found.headings, headings);
+    }
+
+    #[test]
+    fn the_entries_of_a_place() {
+        assert_same(
+            "\u{FEFF}## Location 1: A\r\n\r\n**[NOTE] a** *(Ep3, T1)*\r\nx\r\n\r\n**[NOTE - SUPERSEDED] b**\r\n",
+        );
+        assert_same("## Location 1: A\n**[NOTE] a**\n```\n**[NOTE] b**\n```\n---\n**[X] c** no\n**[X] d**");
+        assert_same("## Location 1: A\n**[NOTE] a**\n```\n\n**[NOTE] b**\n\n## World\n**[NOTE] c**\n<!--\n");
+    }
+
+    proptest! {
+        #[test]
+        fn an_outline_has_the_entries_that_a_parser_finds(
+            lines in prop::collection::vec(prop::sample::select(vec![
+                "## Location 1: A", "## World", "# T", " ## x", "### Memories", "text", "```", "~~~~", "<!--", "-->",
+                "", "  ", "---", "**[NOTE] a** *(Ep1, T2)*", "**[DANGER - CORE] b c**", "**[NOTE] **", "**[] d**",
+                "**[NOTE - SUPERSEDED] e** *(T2, Ep1)*", "~~struck~~", "**[X] f** tail", " **[X] g**", "\u{FEFF}",
+                "**[X] h** *(Ep7)*\r", "- `take x`: no", "Context: here", "**[NOTE] \\***",
+            ]), 0..24),
+        ) {
+            assert_same(&lines.join("\n"));
+        }
+    }
+}

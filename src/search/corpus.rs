@@ -1,0 +1,342 @@
+//! The texts that are searched, in the form in which they are searched: for each its different words
+//! with their counts, and its vectors.
+//!
+//! Texts enter once, in any order, and get numbers; nothing ever leaves but as a whole, through
+//! [`crate::search::index`]. What is kept of a text depends on nothing but the text and the embedder.
+
+use crate::memory::{Memory, Scope};
+use crate::search::embedded::StaticModel;
+use crate::search::embedder::{EmbedError, Embedder, Vectors};
+use crate::search::vocabulary::{Vocabulary, take};
+use crate::search::words::each_word;
+
+/// Texts longer than this many bytes are also embedded in parts: a vector of much says little.
+const LONG: usize = 300;
+
+/// Most parts of one text. What comes behind is found by its words.
+const MOST_PARTS: usize = 64;
+
+/// What is searched of one text.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Text {
+    /// What its words are taken from: everything that somebody may remember of it.
+    pub words: String,
+    /// What its vectors are taken from: the text whole and, where it is long, its parts. Whichever is
+    /// most like a question counts, so other wordings of the text may stand here too.
+    pub passages: Vec<String>,
+}
+
+impl Text {
+    /// A text that has nothing around it.
+    pub fn plain(text: &str) -> Text {
+        let mut passages = vec![text.to_owned()];
+        passages.extend(parts(text).into_iter().map(str::to_owned));
+        Text { words: text.to_owned(), passages }
+    }
+
+    /// A memory: by its words also where it was, whom it names, its tags, and when it was.
+    pub fn of_memory(scope: &Scope, name: &str, memory: &Memory) -> Text {
+        let Memory { category, title, text, context, provenance, .. } = memory;
+        let mut words = format!("{title}\n{text}\n{name}\n");
+        let mut add = |word: &str| {
+            words.push_str(word);
+            words.push('\n');
+        };
+        match scope {
+            Scope::Npc(id) | Scope::Agent(id) => add(id),
+            Scope::Location(_) | Scope::World | Scope::Scene | Scope::Dialogue => {}
+        }
+        if category.as_str() != "NOTE" {
+            add(category.as_str());
+        }
+        provenance.tags.iter().for_each(|tag| add(tag));
+        [context, &provenance.goal].into_iter().flatten().for_each(|text| add(text));
+        if let Some(date) = &provenance.date {
+            add(&date_in_words(date));
+        }
+        if let Some(episode) = provenance.episode {
+            add(&format!("ep{episode}"));
+        }
+        if let Some(turns) = provenance.turns {
+            add(&format!("t{}", turns.first));
+        }
+        let whole = format!("{title}. {text}");
+        let mut passages: Vec<String> = parts(text).into_iter().map(str::to_owned).collect();
+        passages.insert(0, whole);
+        Text { words, passages }
+    }
+}
+
+/// `2026-01-31` as people say it: `31 January 2026`. Anything else as it is.
+fn date_in_words(date: &str) -> String {
+    const MONTHS: [&str; 12] = [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ];
+    let mut parts = date.get(..10).unwrap_or(date).splitn(3, '-');
+    let (Some(year), Some(month), Some(day)) = (parts.next(), parts.next(), parts.next()) else {
+        return date.to_owned();
+    };
+    let month = month.parse().ok().and_then(|month: usize| MONTHS.get(month.wrapping_sub(1)));
+    month.map_or_else(|| date.to_owned(), |month| format!("{} {month} {year}", day.trim_start_matches('0')))
+}
+
+/// The parts of a long text: sentences, as many together as are not long. None of a short one.
+fn parts(text: &str) -> Vec<&str> {
+    if text.len() <= LONG {
+        return Vec::new();
+    }
+    let mut parts = Vec::new();
+    let (mut start, mut end) = (0, 0);
+    for sentence in text.split_inclusive(['.', '!', '?', '\n']) {
+        if end > start && end - start + sentence.len() > LONG {
+            parts.push(text[start..end].trim());
+            start = end;
+        }
+        end += sentence.len();
+    }
+    parts.push(text[start..end].trim());
+    parts.retain(|part| part.chars().any(char::is_alphanumeric));
+    parts.truncate(MOST_PARTS);
+    parts
+}
+
+/// The texts, by numbers from 0.
+#[derive(Debug, Clone)]
+pub struct Corpus {
+    /// The different words.
+    pub(super) vocabulary: Vocabulary,
+    /// Of each text: how many different words; then for each, by rising numbers, how much higher its
+    /// number is than that of the one before, doubled, odd where a count follows: it is there more
+    /// than once. All in bytes of seven bits, the lowest first, the eighth where more follow.
+    pub(super) occurrences: Vec<u8>,
+    /// Of each text: how many vectors.
+    pub(super) vector_counts: Vec<u8>,
+    /// The vectors of all texts, in their order.
+    pub(super) vectors: Vectors,
+    model: StaticModel,
+}
+
+impl Corpus {
+    /// None yet; their vectors will have that many dimensions.
+    pub fn new(dimensions: usize) -> Corpus {
+        Corpus {
+            vocabulary: Vocabulary::default(),
+            occurrences: Vec::new(),
+            vector_counts: Vec::new(),
+            vectors: Vectors::new(dimensions),
+            model: StaticModel::new(),
+        }
+    }
+
+    /// How many texts.
+    pub fn len(&self) -> usize {
+        self.vector_counts.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.vector_counts.is_empty()
+    }
+
+    /// Adds texts; they get the next numbers.
+    ///
+    /// # Errors
+    ///
+    /// Where the embedder fails; then none is added.
+    pub fn add(&mut self, texts: &[Text], embedder: &dyn Embedder) -> Result<(), EmbedError> {
+        let passages: Vec<&str> = texts
+            .iter()
+            .flat_map(|text| text.passages.iter().take(MOST_PARTS + 1))
+            .map(String::as_str)
+            .collect();
+        let mut vectors = embedder.embed(&passages)?.into_iter();
+        let mut counts: Vec<(u32, u32)> = Vec::new();
+        for text in texts {
+            self.count_words(&text.words, &mut counts);
+            self.write_occurrences(&counts);
+            let passages = text.passages.len().min(MOST_PARTS + 1);
+            vectors.by_ref().take(passages).for_each(|vector| self.vectors.push(&vector));
+            self.vector_counts.push(passages as u8);
+        }
+        Ok(())
+    }
+
+    /// The numbers of a text's different words, rising, with their counts.
+    fn count_words(&mut self, text: &str, counts: &mut Vec<(u32, u32)>) {
+        let mut numbers: Vec<u32> = Vec::new();
+        each_word(text, |word| numbers.extend(self.vocabulary.number_of(word, self.model)));
+        numbers.sort_unstable();
+        counts.clear();
+        counts.extend(numbers.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)));
+    }
+
+    fn write_occurrences(&mut self, counts: &[(u32, u32)]) {
+        let out = &mut self.occurrences;
+        write_number(counts.len() as u64, out);
+        let mut before = 0;
+        for &(number, count) in counts {
+            write_number(u64::from(number - before) << 1 | u64::from(count > 1), out);
+            if count > 1 {
+                write_number(count.into(), out);
+            }
+            before = number;
+        }
+    }
+
+    /// Shows each text's words in turn: `begin` with the text's number, `word` with a word's number and
+    /// its count, `end`. `None` where the bytes make no sense, which only a damaged index can cause.
+    pub(super) fn each<S>(
+        &self,
+        state: &mut S,
+        mut word: impl FnMut(&mut S, u32, u32),
+        mut end: impl FnMut(&mut S, usize),
+    ) -> Option<()> {
+        let mut rest = self.occurrences.as_slice();
+        let words = self.vocabulary.len() as u64;
+        for text in 0..self.len() {
+            let mut number = 0;
+            for _ in 0..read_number(&mut rest)? {
+                let step = read_number(&mut rest)?;
+                let count = if step & 1 == 1 { read_number(&mut rest)? } else { 1 };
+                number += step >> 1;
+                if number >= words {
+                    return None;
+                }
+                word(state, number as u32, count as u32);
+            }
+            end(state, text);
+        }
+        rest.is_empty().then_some(())
+    }
+
+    /// Takes over texts of another corpus with the same embedder: those for which `wanted` holds.
+    /// `None` where that corpus makes no sense.
+    pub(super) fn take_over(&mut self, other: &Corpus, wanted: impl Fn(usize) -> bool) -> Option<()> {
+        let numbers: Vec<Option<u32>> = (0..other.vocabulary.len() as u32)
+            .map(|number| self.vocabulary.number_of(other.vocabulary.word(number), self.model))
+            .collect();
+        let mut counts: Vec<(u32, u32)> = Vec::new();
+        let (rows, inverse_lengths) = other.vectors.parts();
+        let dimensions = rows.len() / inverse_lengths.len().max(1);
+        let mut vector = 0;
+        let mut ended: Vec<Vec<(u32, u32)>> = Vec::new();
+        other.each(
+            &mut counts,
+            |counts, number, count| counts.extend(numbers[number as usize].map(|number| (number, count))),
+            |counts, _| ended.push(std::mem::take(counts)),
+        )?;
+        for (text, mut counts) in ended.into_iter().enumerate() {
+            let vectors = usize::from(other.vector_counts[text]);
+            if wanted(text) {
+                counts.sort_unstable();
+                self.write_occurrences(&counts);
+                for at in vector..vector + vectors {
+                    let row = &rows[at * dimensions..(at + 1) * dimensions];
+                    self.vectors.push_row(row, inverse_lengths[at]);
+                }
+                self.vector_counts.push(vectors as u8);
+            }
+            vector += vectors;
+        }
+        Some(())
+    }
+}
+
+fn write_number(mut number: u64, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+#[inline]
+fn read_number(bytes: &mut &[u8]) -> Option<u64> {
+    let (&first, rest) = bytes.split_first()?;
+    *bytes = rest;
+    if first < 0x80 {
+        return Some(first.into());
+    }
+    let mut number = u64::from(first & 0x7F);
+    for shift in [7, 14, 21, 28] {
+        let byte = *take(bytes, 1)?.first()?;
+        number |= u64::from(byte & 0x7F) << shift;
+        if byte < 0x80 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Category;
+
+    #[test]
+    fn a_memory_is_found_by_all_that_is_said_of_it() {
+        let mut memory = Memory::new(Category::danger(), "Troll attacks", "Fatal without a weapon.");
+        memory.provenance.episode = Some(3);
+        memory.provenance.date = Some("2026-01-05T10:00:00Z".to_owned());
+        memory.provenance.tags = vec!["about:jordan".to_owned()];
+        let text = Text::of_memory(&Scope::Npc("grim_troll".to_owned()), "The Troll", &memory);
+        for word in ["fatal", "danger", "jordan", "grim", "ep3", "january", "5", "2026"] {
+            assert!(crate::search::words::words(&text.words).contains(&word.to_owned()), "{word}");
+        }
+        assert_eq!(text.passages, ["Troll attacks. Fatal without a weapon."]);
+    }
+
+    #[test]
+    fn long_texts_have_parts() {
+        let text = "One sentence about the lamp. ".repeat(30);
+        let parts = parts(&text);
+        assert!(parts.len() > 2 && parts.iter().all(|part| part.len() <= LONG), "{parts:?}");
+        assert_eq!(parts.concat().replace(' ', ""), text.replace(' ', ""));
+        assert!(super::parts("Short.").is_empty());
+    }
+
+    #[test]
+    fn numbers_are_read_as_they_were_written() {
+        for number in [0, 1, 127, 128, 300, u64::from(u32::MAX)] {
+            let mut bytes = Vec::new();
+            write_number(number, &mut bytes);
+            assert_eq!(read_number(&mut bytes.as_slice()), Some(number));
+        }
+        assert_eq!(read_number(&mut [0xFF; 9].as_slice()), None);
+    }
+
+    #[test]
+    fn what_is_taken_over_is_the_same() {
+        let model = StaticModel::new();
+        let texts = ["a key and a key", "the rusty lamp", "key lamp"].map(Text::plain);
+        let mut old = Corpus::new(model.dimensions());
+        old.add(&texts, &model).unwrap();
+        let mut new = Corpus::new(model.dimensions());
+        new.add(&[Text::plain("lamp of the troll")], &model).unwrap();
+        new.take_over(&old, |text| text != 1).unwrap();
+        let mut fresh = Corpus::new(model.dimensions());
+        fresh.add(&[Text::plain("lamp of the troll"), texts[0].clone(), texts[2].clone()], &model).unwrap();
+        let words = |corpus: &Corpus| {
+            let mut found: Vec<Vec<(String, u32)>> = vec![Vec::new()];
+            let word = |found: &mut Vec<Vec<(String, u32)>>, number, count| {
+                found.last_mut().unwrap().push((corpus.vocabulary.word(number).to_owned(), count));
+            };
+            corpus.each(&mut found, word, |found, _| found.push(Vec::new())).unwrap();
+            found.iter_mut().for_each(|words| words.sort());
+            found
+        };
+        assert_eq!(words(&new), words(&fresh));
+        assert_eq!(new.vectors, fresh.vectors);
+    }
+}

@@ -1,0 +1,185 @@
+//! Which memories a question is about, whatever they say.
+//!
+//! A filter only leaves memories out: it never changes how relevant another one is.
+
+use std::str::FromStr;
+
+use crate::memory::{Category, Memory, Scope, Status};
+
+/// A kind of memory, by where it stands and whom it is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Of a location.
+    Place,
+    /// Of an agent, about itself: without `#about:`.
+    Character,
+    /// What an agent knows of others: with `#about:`.
+    CharacterKnowledge,
+    /// Of the shared scene.
+    Scene,
+    /// What happened and was said: dialogue, world and characters that others play.
+    Episodic,
+}
+
+impl Kind {
+    /// All kinds with their names.
+    pub const ALL: [(&'static str, Kind); 5] = [
+        ("place", Kind::Place),
+        ("character", Kind::Character),
+        ("character_knowledge", Kind::CharacterKnowledge),
+        ("scene", Kind::Scene),
+        ("episodic", Kind::Episodic),
+    ];
+
+    /// The kind of a memory.
+    pub fn of(scope: &Scope, memory: &Memory) -> Kind {
+        match scope {
+            Scope::Location(_) => Kind::Place,
+            Scope::Agent(_) if memory.provenance.tags.iter().any(|tag| tag.starts_with("about:")) => {
+                Kind::CharacterKnowledge
+            }
+            Scope::Agent(_) => Kind::Character,
+            Scope::Scene => Kind::Scene,
+            Scope::Npc(_) | Scope::World | Scope::Dialogue => Kind::Episodic,
+        }
+    }
+
+    /// The kind's name.
+    pub fn name(self) -> &'static str {
+        let named = Kind::ALL.iter().find(|(_, kind)| *kind == self);
+        named.map_or("", |(name, _)| name)
+    }
+}
+
+impl FromStr for Kind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Kind, String> {
+        let found = Kind::ALL.iter().find(|(name, _)| *name == text.replace('-', "_").to_lowercase());
+        found.map(|(_, kind)| *kind).ok_or_else(|| {
+            let names: Vec<String> = Kind::ALL.iter().map(|(name, _)| format!("`{name}`")).collect();
+            format!("`{text}` is not a type: use {}", names.join(", "))
+        })
+    }
+}
+
+/// What is wanted; what is empty wants everything. Several values of one field: any of them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Filter {
+    /// Sections.
+    pub scopes: Vec<Scope>,
+    /// Categories.
+    pub categories: Vec<Category>,
+    /// Kinds.
+    pub kinds: Vec<Kind>,
+    /// Tags without `#`, compared without case; all of them must be there.
+    pub tags: Vec<String>,
+    /// Sections of these agents, by their ids.
+    pub agents: Vec<String>,
+    /// Whom a memory must be about, by ids: tagged `#about:ID`, or in the section of that character.
+    pub about: Vec<String>,
+    /// Episodes.
+    pub episodes: Vec<u64>,
+    /// Learned in this turn or later; leaves out what has no turn.
+    pub min_turn: Option<u64>,
+    /// Learned in this turn or earlier; leaves out what has no turn.
+    pub max_turn: Option<u64>,
+    /// At least so important.
+    pub min_importance: Option<u16>,
+    /// Status.
+    pub status: Option<Status>,
+    /// Superseded memories too.
+    pub superseded: bool,
+}
+
+impl Filter {
+    /// Whether anything of a section may be wanted.
+    pub fn wants_scope(&self, scope: &Scope) -> bool {
+        let agent = |id: &String| *scope == Scope::Agent(id.clone());
+        (self.scopes.is_empty() || self.scopes.contains(scope))
+            && (self.agents.is_empty() || self.agents.iter().any(agent))
+    }
+
+    /// Whether a status may be wanted.
+    pub fn wants_status(&self, status: Status) -> bool {
+        (self.superseded || status != Status::Superseded) && self.status.is_none_or(|wanted| wanted == status)
+    }
+
+    /// Whether a memory is wanted.
+    pub fn wants(&self, scope: &Scope, memory: &Memory) -> bool {
+        let fields = &memory.provenance;
+        let has_tag =
+            |wanted: &String| fields.tags.iter().any(|tag| tag.to_lowercase() == wanted.to_lowercase());
+        let is_about = |id: &String| has_tag(&format!("about:{id}")) || *scope == Scope::Npc(id.clone());
+        let in_turns = match fields.turns {
+            Some(turns) => {
+                self.min_turn.is_none_or(|first| turns.last >= first)
+                    && self.max_turn.is_none_or(|last| turns.first <= last)
+            }
+            None => self.min_turn.is_none() && self.max_turn.is_none(),
+        };
+        self.wants_scope(scope)
+            && self.wants_status(memory.status)
+            && (self.categories.is_empty() || self.categories.contains(&memory.category))
+            && (self.kinds.is_empty() || self.kinds.contains(&Kind::of(scope, memory)))
+            && self.tags.iter().all(has_tag)
+            && (self.about.is_empty() || self.about.iter().any(is_about))
+            && (self.episodes.is_empty() || fields.episode.is_some_and(|own| self.episodes.contains(&own)))
+            && in_turns
+            && self.min_importance.is_none_or(|least| memory.importance() >= least)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Span;
+
+    fn memory() -> Memory {
+        let mut memory = Memory::new(Category::danger(), "Troll", "Attacks.");
+        memory.provenance.tags = vec!["Troll".to_owned(), "about:jordan".to_owned()];
+        memory.provenance.turns = Some(Span { first: 10, last: 12 });
+        memory.provenance.episode = Some(2);
+        memory
+    }
+
+    #[test]
+    fn kinds() {
+        let plain = Memory::new(Category::note(), "a", "b");
+        let agent = Scope::Agent("alex".to_owned());
+        assert_eq!(Kind::of(&agent, &memory()), Kind::CharacterKnowledge);
+        assert_eq!(Kind::of(&agent, &plain), Kind::Character);
+        assert_eq!(Kind::of(&Scope::Npc("troll".to_owned()), &plain), Kind::Episodic);
+        assert_eq!("character-knowledge".parse(), Ok(Kind::CharacterKnowledge));
+        assert!("room".parse::<Kind>().is_err_and(|error| error.contains("`place`")));
+        assert!(Kind::ALL.iter().all(|(name, kind)| kind.name() == *name));
+    }
+
+    #[test]
+    fn each_field_leaves_out_what_is_not_wanted() {
+        let scope = Scope::Agent("alex".to_owned());
+        let (one, none) = (|id: &str| vec![id.to_owned()], Filter::default);
+        let wants = |filter: Filter| filter.wants(&scope, &memory());
+        assert!(wants(none()));
+        assert!(wants(Filter { agents: one("alex"), about: one("jordan"), tags: one("troll"), ..none() }));
+        assert!(wants(Filter { min_turn: Some(12), max_turn: Some(10), episodes: vec![1, 2], ..none() }));
+        for filter in [
+            Filter { agents: one("jo"), ..none() },
+            Filter { about: one("alex"), ..none() },
+            Filter { tags: vec!["troll".to_owned(), "axe".to_owned()], ..none() },
+            Filter { min_turn: Some(13), ..none() },
+            Filter { max_turn: Some(9), ..none() },
+            Filter { episodes: vec![1], ..none() },
+            Filter { min_importance: Some(501), ..none() },
+            Filter { status: Some(Status::Tentative), ..none() },
+            Filter { scopes: vec![Scope::World], ..none() },
+            Filter { kinds: vec![Kind::Place], ..none() },
+            Filter { categories: vec![Category::note()], ..none() },
+        ] {
+            assert!(!wants(filter.clone()), "{filter:?}");
+        }
+        let struck = Memory { status: Status::Superseded, ..memory() };
+        assert!(!none().wants(&scope, &struck));
+        assert!(Filter { superseded: true, ..none() }.wants(&scope, &struck));
+    }
+}

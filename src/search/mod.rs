@@ -1,0 +1,326 @@
+//! Search by meaning: which memories answer a question, and how sure that is.
+//!
+//! A question enters with a memory file; memories leave, the most relevant first, each with a number
+//! from 0 to 1. The flow is [`query`]: outline the file → look each entry's text up in the index,
+//! compute what is not there → score all → filter, from the likest down. It always holds that
+//!
+//! * a relevance depends on the file, the question and the settings: not on filters, not on whether
+//!   there is an index, not on what else was found;
+//! * nothing is written but the index, which may be lost, stale or damaged without any harm;
+//! * only what is shown is read in full.
+
+pub mod corpus;
+pub mod embedded;
+pub mod embedder;
+pub mod filter;
+pub mod index;
+pub mod question;
+pub mod score;
+mod vocabulary;
+pub mod words;
+
+use crate::document::grammar::Heading;
+use crate::document::outline::{EntrySpan, outline};
+use crate::memory::{Memory, Persistence, Scope, Status};
+use crate::store::{Store, StoreError};
+
+use corpus::Text;
+use embedder::{EmbedError, Embedder};
+use filter::Filter;
+use index::{Index, key_of, key_of_heading};
+use question::{Question, Synonyms};
+use score::{Parts, score};
+
+/// Up to so many entries are computed anew for each question; an index would gain less than it costs.
+const WITHOUT_INDEX: usize = 1000;
+
+/// An index is written again when more than this part of the entries is missing in it …
+const STALE: usize = 100;
+
+/// … or more than this part of it is of entries that are gone.
+const GONE: usize = 2;
+
+/// How much the lines before and behind count for a line of dialogue.
+const NEIGHBOUR: f32 = 0.2;
+
+/// How questions are answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// What is less relevant is not shown.
+    pub floor: f32,
+    /// Words that mean the same.
+    pub synonyms: Synonyms,
+    /// So much of its relevance a memory of importance 0 loses.
+    pub importance: f32,
+    /// So much of its relevance a memory loses that is many episodes old.
+    pub recency: f32,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { floor: 0.25, synonyms: Synonyms::default(), importance: 0.06, recency: 0.02 }
+    }
+}
+
+/// Half of what recency counts is lost after so many episodes.
+const RECENCY_HALF_LIFE: f32 = 5.0;
+
+/// A memory that answers a question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    /// Where it stands.
+    pub scope: Scope,
+    /// The name of that place or character; may be empty.
+    pub name: String,
+    /// What it says.
+    pub memory: Memory,
+    /// From 0 to 1: likeness × importance × recency.
+    pub relevance: f32,
+    /// How like the question it is, from 0 to 1.
+    pub likeness: f32,
+    /// What the likeness is made of; that of neighbouring lines of dialogue is not in them.
+    pub parts: Parts,
+    /// The factor of its importance, at most 1.
+    pub importance_factor: f32,
+    /// The factor of its age, at most 1.
+    pub recency_factor: f32,
+}
+
+/// What came of a question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// What answers it, the most relevant first.
+    pub hits: Vec<Hit>,
+    /// How many entries there are in all, superseded ones too.
+    pub entries: usize,
+    /// The question, taken apart.
+    pub question: Question,
+}
+
+/// Why a question has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum SearchError {
+    /// Nothing but white space and marks.
+    #[error("the question has no word in it")]
+    EmptyQuestion,
+    /// The file cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The question or a memory got no vector.
+    #[error(transparent)]
+    Embed(#[from] EmbedError),
+}
+
+/// Finds the `most` relevant memories that the filter wants.
+///
+/// # Errors
+///
+/// See [`SearchError`].
+pub fn query(
+    store: &Store,
+    question: &str,
+    filter: &Filter,
+    most: usize,
+    settings: &Settings,
+    embedder: &dyn Embedder,
+) -> Result<Answer, SearchError> {
+    let question = Question::parse(question, &settings.synonyms).ok_or(SearchError::EmptyQuestion)?;
+    let file = store.read()?.unwrap_or_default();
+    let session = store.sidecar().session()?.unwrap_or_default();
+    let entries = Entries::of(&file, &session);
+    let mut found = None;
+    if entries.spans.len() > WITHOUT_INDEX {
+        let bytes = store.sidecar().index();
+        if let Some(index) = bytes.and_then(|bytes| Index::read(&bytes, embedder)) {
+            found = search(&entries, index, &question, embedder)?;
+        }
+    }
+    let found = match found {
+        Some(found) => found,
+        None => {
+            let found = search(&entries, Index::new(embedder), &question, embedder)?;
+            found.expect("a corpus of our own makes sense")
+        }
+    };
+    if entries.spans.len() > WITHOUT_INDEX && found.is_worth_keeping() {
+        if let Some(index) = found.index.without_others(embedder, |text| found.present[text]) {
+            store.keep_index(&index.write(embedder));
+        }
+    }
+    let hits = entries.choose(&found.likenesses(&entries), &question, filter, most, settings);
+    Ok(Answer { hits, entries: entries.spans.len(), question })
+}
+
+/// The entries of a file and of its session.
+struct Entries<'a> {
+    headings: Vec<Heading>,
+    spans: Vec<EntrySpan<'a>>,
+    /// So many come from the file itself; the others end with the episode.
+    lasting: usize,
+}
+
+impl<'a> Entries<'a> {
+    fn of(file: &'a str, session: &'a str) -> Entries<'a> {
+        let mut all = outline(file);
+        let lasting = all.entries.len();
+        let more = outline(session);
+        let headings = all.headings.len() as u32;
+        all.entries.extend(
+            more.entries.into_iter().map(|entry| EntrySpan { heading: entry.heading + headings, ..entry }),
+        );
+        all.headings.extend(more.headings);
+        Entries { headings: all.headings, spans: all.entries, lasting }
+    }
+
+    fn heading(&self, entry: usize) -> &Heading {
+        &self.headings[self.spans[entry].heading as usize]
+    }
+
+    fn read(&self, entry: usize) -> Memory {
+        let memory = self.spans[entry].read();
+        if entry < self.lasting { memory } else { Memory { persistence: Persistence::Ephemeral, ..memory } }
+    }
+
+    fn text(&self, entry: usize) -> Text {
+        let Heading { scope, name } = self.heading(entry);
+        Text::of_memory(scope, name, &self.spans[entry].read())
+    }
+
+    /// The most relevant of those that are wanted and not below the floor.
+    fn choose(
+        &self,
+        likenesses: &[(f32, Parts)],
+        question: &Question,
+        filter: &Filter,
+        most: usize,
+        settings: &Settings,
+    ) -> Vec<Hit> {
+        let newest = self.spans.iter().filter_map(|span| span.episode).max();
+        let wanted: Vec<bool> =
+            self.headings.iter().map(|heading| filter.wants_scope(&heading.scope)).collect();
+        let mut candidates: Vec<usize> = (0..self.spans.len())
+            .filter(|&at| likenesses[at].1.likeness() >= settings.floor)
+            .filter(|&at| {
+                wanted[self.spans[at].heading as usize] && filter.wants_status(self.spans[at].status)
+            })
+            .collect();
+        candidates.sort_by(|a, b| likenesses[*b].0.total_cmp(&likenesses[*a].0));
+        let mut hits: Vec<Hit> = Vec::new();
+        for at in candidates {
+            let (likeness, parts) = likenesses[at];
+            // No factor is above 1: what follows is no more relevant than it is like.
+            if most == 0 || hits.len() >= most && hits[most - 1].relevance >= likeness {
+                break;
+            }
+            let memory = self.read(at);
+            let Heading { scope, name } = self.heading(at);
+            if !filter.wants(scope, &memory) || !has_phrases(question, &memory) {
+                continue;
+            }
+            let importance_factor =
+                1.0 - settings.importance * (1.0 - f32::from(memory.importance()) / 1000.0);
+            let recency_factor = recency(memory.provenance.episode, newest, settings.recency);
+            let relevance = likeness * importance_factor * recency_factor;
+            if relevance < settings.floor {
+                continue;
+            }
+            let (scope, name) = (scope.clone(), name.clone());
+            let hit =
+                Hit { scope, name, memory, relevance, likeness, parts, importance_factor, recency_factor };
+            let place = hits.partition_point(|other| other.relevance >= relevance);
+            hits.insert(place, hit);
+            hits.truncate(most);
+        }
+        hits
+    }
+}
+
+fn has_phrases(question: &Question, memory: &Memory) -> bool {
+    question.phrases.is_empty() || question.phrases_are_in(&format!("{}\n{}", memory.title, memory.text))
+}
+
+/// The factor of a memory's age in episodes; what has none is not old.
+fn recency(episode: Option<u64>, newest: Option<u64>, weight: f32) -> f32 {
+    let age = newest.unwrap_or(0).saturating_sub(episode.or(newest).unwrap_or(0));
+    1.0 - weight * (1.0 - 0.5_f32.powf(age as f32 / RECENCY_HALF_LIFE))
+}
+
+/// What is known of all entries after a search.
+struct Found {
+    index: Index,
+    /// For each entry its text in the index.
+    texts: Vec<usize>,
+    /// For each text of the index whether a lasting entry has it.
+    present: Vec<bool>,
+    parts: Vec<Parts>,
+    /// How many lasting entries' texts were not in the index.
+    missing: usize,
+}
+
+/// Scores all entries. `None` where the index makes no sense.
+fn search(
+    entries: &Entries<'_>,
+    mut index: Index,
+    question: &Question,
+    embedder: &dyn Embedder,
+) -> Result<Option<Found>, EmbedError> {
+    let headings: Vec<u128> = entries
+        .headings
+        .iter()
+        .map(|heading| key_of_heading(&heading.scope.to_string(), &heading.name))
+        .collect();
+    let known = index.len();
+    let mut texts = Vec::with_capacity(entries.spans.len());
+    let mut new: Vec<Text> = Vec::new();
+    let mut missing = 0;
+    for (at, span) in entries.spans.iter().enumerate() {
+        let key = key_of(headings[span.heading as usize], span.text);
+        texts.push(match index.find(key) {
+            Some(text) => text,
+            None => {
+                new.push(entries.text(at));
+                missing += usize::from(at < entries.lasting);
+                index.push_key(key)
+            }
+        });
+    }
+    index.corpus_mut().add(&new, embedder)?;
+    debug_assert!(known <= index.len() && index.len() == index.corpus().len());
+    let mut present = vec![false; index.len()];
+    let mut counts = vec![false; index.len()];
+    for (at, (span, &text)) in entries.spans.iter().zip(&texts).enumerate() {
+        present[text] |= at < entries.lasting;
+        counts[text] |= span.status != Status::Superseded;
+    }
+    let parts = score(index.corpus(), question, embedder, |text| counts[text])?;
+    Ok(parts.map(|parts| Found { index, texts, present, parts, missing }))
+}
+
+impl Found {
+    fn is_worth_keeping(&self) -> bool {
+        let present = self.present.iter().filter(|present| **present).count();
+        self.missing * STALE > present || present * GONE < self.index.len()
+    }
+
+    /// The likeness of each entry with its parts. A line of dialogue also lives by its neighbours: for
+    /// each, a fifth of its likeness of what is still missing to 1.
+    fn likenesses(&self, entries: &Entries<'_>) -> Vec<(f32, Parts)> {
+        let own: Vec<(f32, Parts)> =
+            self.texts.iter().map(|&text| (self.parts[text].likeness(), self.parts[text])).collect();
+        let mut all = own.clone();
+        let is_line = |at: usize| {
+            entries.heading(at).scope == Scope::Dialogue && entries.spans[at].status != Status::Superseded
+        };
+        for second in 1..own.len() {
+            let first = second - 1;
+            if entries.spans[first].heading == entries.spans[second].heading
+                && is_line(first)
+                && is_line(second)
+            {
+                all[first].0 = 1.0 - (1.0 - all[first].0) * (1.0 - NEIGHBOUR * own[second].0);
+                all[second].0 = 1.0 - (1.0 - all[second].0) * (1.0 - NEIGHBOUR * own[first].0);
+            }
+        }
+        all
+    }
+}
