@@ -7,8 +7,8 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::cli::commands::{
-    add, check, completions, diff, episode, fmt, forget, init, invalidate, list, log, man, mark, recall,
-    record, rename, restore, retry, show, stats, supersede, tried,
+    add, check, completions, diff, episode, fmt, forget, init, invalidate, list, log, man, mark, query,
+    recall, record, rename, restore, retry, show, stats, supersede, tried,
 };
 use crate::cli::ui::Color;
 
@@ -62,6 +62,7 @@ pub struct Global {
 pub enum Command {
     Record(record::RecordArgs),
     Recall(recall::RecallArgs),
+    Query(query::QueryArgs),
     Add(add::AddArgs),
     Tried(tried::TriedArgs),
     Check(check::CheckArgs),
@@ -90,7 +91,7 @@ const GLOBAL_OPTIONS: &str = "Global options";
 /// Commands in the groups of the overview; the first is the daily work.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Every turn", &["record", "recall", "add", "tried", "check"]),
-    ("Look inside", &["list", "show", "stats", "log", "diff"]),
+    ("Look inside", &["query", "list", "show", "stats", "log", "diff"]),
     ("Put right", &["supersede", "invalidate", "mark", "forget", "rename", "fmt", "restore", "retry"]),
     ("Set up", &["init", "episode", "completions", "man"]),
 ];

@@ -8,6 +8,7 @@ use crate::memory::ScopeError;
 use crate::recall::RecallError;
 use crate::record::turn::TurnError;
 use crate::record::{PlaceError, RecordError};
+use crate::search::SearchError;
 use crate::store::{ErrorKind, StoreError, UpdateError};
 
 /// What a failure means for the caller; decides the exit code and nothing else does.
@@ -177,6 +178,20 @@ impl From<RecallError> for Failure {
         match error {
             RecallError::Store(error) => error.into(),
             other => Failure { hints: hint.into_iter().collect(), ..Failure::user(other) },
+        }
+    }
+}
+
+impl From<SearchError> for Failure {
+    fn from(error: SearchError) -> Failure {
+        match error {
+            SearchError::EmptyQuestion => Failure::usage(error.to_string())
+                .hint("ask in words, such as `memories query 'where is the key?'`"),
+            SearchError::Store(error) => error.into(),
+            SearchError::Embed(error) => {
+                let hint = error.hint.clone();
+                Failure::user(error).hint(hint)
+            }
         }
     }
 }

@@ -19,6 +19,7 @@ use crate::llm;
 use crate::recall::Limits;
 use crate::record::triggers::{Switches, Trigger};
 use crate::record::{self};
+use crate::search::{self};
 
 /// Name of the settings file.
 const FILE_NAME: &str = "memories.toml";
@@ -91,6 +92,10 @@ pub struct Settings {
     pub llm: llm::Config,
     /// Keys and hosts for it.
     pub llm_environment: llm::Environment,
+    /// How questions are answered.
+    pub search: search::Settings,
+    /// How many memories answer a question.
+    pub search_results: usize,
     /// The present time, RFC 3339.
     pub now: String,
 }
@@ -138,13 +143,25 @@ impl Settings {
         let limits = read_limits(&mut reader)?;
         let record = read_record(&mut reader)?;
         let (llm, llm_environment) = read_llm(&mut reader, &beside, &environment)?;
+        let (search, search_results) = read_search(&mut reader)?;
         let now = environment.now.unwrap_or_else(|| {
             let now = jiff::Timestamp::now();
             // Whole seconds: what is shorter says nothing to a reader.
             jiff::Timestamp::from_second(now.as_second()).unwrap_or(now).to_string()
         });
-        let settings =
-            Settings { file, config_path, lock_timeout, enabled, limits, record, llm, llm_environment, now };
+        let settings = Settings {
+            file,
+            config_path,
+            lock_timeout,
+            enabled,
+            limits,
+            record,
+            llm,
+            llm_environment,
+            search,
+            search_results,
+            now,
+        };
         Ok((settings, reader.unknown_keys()))
     }
 
@@ -186,6 +203,22 @@ fn read_record(reader: &mut Reader) -> Result<record::Settings, Failure> {
         provenance: reader.flag("record.provenance")?.unwrap_or(defaults.provenance),
         new_place: false,
     })
+}
+
+fn read_search(reader: &mut Reader) -> Result<(search::Settings, usize), Failure> {
+    let mut settings = search::Settings::default();
+    let mut read = |key: &str, value: &mut f32| -> Result<(), Failure> {
+        if let Some(number) = reader.part(key)? {
+            *value = number;
+        }
+        Ok(())
+    };
+    read("search.floor", &mut settings.floor)?;
+    read("search.importance", &mut settings.importance)?;
+    read("search.recency", &mut settings.recency)?;
+    settings.common_synonyms = reader.flag("search.common_synonyms")?.unwrap_or(settings.common_synonyms);
+    settings.synonyms = reader.groups("search.synonyms")?.unwrap_or_default();
+    Ok((settings, reader.count("search.results")?.unwrap_or(5)))
 }
 
 fn read_llm(
@@ -337,6 +370,27 @@ impl Reader {
         let Some(value) = self.get(key) else { return Ok(None) };
         let number = value.as_float().or_else(|| value.as_integer().map(|number| number as f64));
         number.map(Some).ok_or_else(|| self.wrong(key, &value, "a number"))
+    }
+
+    /// A number from 0 to 1.
+    fn part(&mut self, key: &str) -> Result<Option<f32>, Failure> {
+        let Some(value) = self.get(key) else { return Ok(None) };
+        let number = value.as_float().or_else(|| value.as_integer().map(|number| number as f64));
+        let part = number.filter(|number| (0.0..=1.0).contains(number));
+        part.map(|number| Some(number as f32)).ok_or_else(|| self.wrong(key, &value, "a number from 0 to 1"))
+    }
+
+    /// Lists of words.
+    fn groups(&mut self, key: &str) -> Result<Option<Vec<Vec<String>>>, Failure> {
+        let Some(value) = self.get(key) else { return Ok(None) };
+        let words = |value: &Value| -> Option<Vec<String>> {
+            value.as_array()?.iter().map(|word| word.as_str().map(str::to_owned)).collect()
+        };
+        let groups: Option<Vec<Vec<String>>> =
+            value.as_array().and_then(|groups| groups.iter().map(words).collect());
+        groups
+            .map(Some)
+            .ok_or_else(|| self.wrong(key, &value, "lists of words such as [[\"grue\", \"monster\"]]"))
     }
 
     /// A program with its arguments as a list, or one line for the shell.

@@ -17,6 +17,8 @@ pub struct Streams {
     pub stderr: Box<dyn Write>,
     /// Whether input comes from a person's keyboard.
     pub stdin_is_terminal: bool,
+    /// Whether a person reads stdout.
+    pub stdout_is_terminal: bool,
     /// Whether a person reads stderr.
     pub stderr_is_terminal: bool,
 }
@@ -29,6 +31,7 @@ impl Streams {
             stdout: Box::new(io::BufWriter::new(io::stdout())),
             stderr: Box::new(io::stderr()),
             stdin_is_terminal: io::stdin().is_terminal(),
+            stdout_is_terminal: io::stdout().is_terminal(),
             stderr_is_terminal: io::stderr().is_terminal(),
         }
     }
@@ -54,6 +57,8 @@ pub struct Ui {
     quiet: bool,
     verbose: bool,
     colored: bool,
+    /// Whether stdout shows marks.
+    marked: bool,
 }
 
 impl Ui {
@@ -64,7 +69,12 @@ impl Ui {
             Color::Never => false,
             Color::Auto => streams.stderr_is_terminal && !no_color,
         };
-        Ui { streams, json, quiet, verbose, colored }
+        let marked = match color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => streams.stdout_is_terminal && !no_color,
+        };
+        Ui { streams, json, quiet, verbose, colored, marked }
     }
 
     /// Writes data as it is.
@@ -86,6 +96,11 @@ impl Ui {
         let mut line = serde_json::to_string(value)?;
         line.push('\n');
         self.data(&line)
+    }
+
+    /// How words are marked in data: not at all where no person sees it.
+    pub fn mark(&self) -> Style {
+        if self.marked { Style::new().bold().underline() } else { Style::new() }
     }
 
     /// Hands over what was written so far.

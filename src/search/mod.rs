@@ -48,8 +48,10 @@ const NEIGHBOUR: f32 = 0.2;
 pub struct Settings {
     /// What is less relevant is not shown.
     pub floor: f32,
-    /// Words that mean the same.
-    pub synonyms: Synonyms,
+    /// Groups of single words that mean the same …
+    pub synonyms: Vec<Vec<String>>,
+    /// … and those that players of text games use.
+    pub common_synonyms: bool,
     /// So much of its relevance a memory of importance 0 loses.
     pub importance: f32,
     /// So much of its relevance a memory loses that is many episodes old.
@@ -58,7 +60,15 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { floor: 0.25, synonyms: Synonyms::default(), importance: 0.06, recency: 0.02 }
+        Settings { floor: 0.25, synonyms: Vec::new(), common_synonyms: true, importance: 0.06, recency: 0.02 }
+    }
+}
+
+impl Settings {
+    /// The table of synonyms. Made when it is needed: other commands have settings too.
+    pub fn all_synonyms(&self) -> Synonyms {
+        let common = if self.common_synonyms { Synonyms::default() } else { Synonyms::none() };
+        common.with(self.synonyms.iter().cloned())
     }
 }
 
@@ -124,7 +134,7 @@ pub fn query(
     settings: &Settings,
     embedder: &dyn Embedder,
 ) -> Result<Answer, SearchError> {
-    let question = Question::parse(question, &settings.synonyms).ok_or(SearchError::EmptyQuestion)?;
+    let question = Question::parse(question, &settings.all_synonyms()).ok_or(SearchError::EmptyQuestion)?;
     let file = store.read()?.unwrap_or_default();
     let session = store.sidecar().session()?.unwrap_or_default();
     let entries = Entries::of(&file, &session);

@@ -148,6 +148,15 @@ impl Question {
         self.phrases.iter().all(|phrase| stems.windows(phrase.len()).any(|window| window == phrase))
     }
 
+    /// The words of a text that answer to the question, folded, each once.
+    pub fn answered_in(&self, text: &str) -> Vec<String> {
+        let mut found = words(text);
+        found.retain(|word| self.is_answered_by(word));
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
     /// Whether a word of a text answers to the question: by its stem or as a synonym.
     pub fn is_answered_by(&self, word: &str) -> bool {
         let mut answers = false;

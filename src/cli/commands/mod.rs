@@ -15,6 +15,7 @@ pub mod log;
 pub mod man;
 pub mod mark;
 mod memory_args;
+pub mod query;
 pub mod recall;
 pub mod record;
 pub mod rename;
