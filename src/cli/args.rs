@@ -8,7 +8,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::cli::commands::{
     add, check, completions, diff, episode, fmt, forget, init, invalidate, list, log, man, mark, query,
-    recall, record, rename, restore, retry, show, stats, supersede, tried,
+    recall, record, rename, restore, retry, show, stats, supersede, top, tried,
 };
 use crate::cli::ui::Color;
 
@@ -63,6 +63,7 @@ pub enum Command {
     Record(record::RecordArgs),
     Recall(recall::RecallArgs),
     Query(query::QueryArgs),
+    Top(top::TopArgs),
     Add(add::AddArgs),
     Tried(tried::TriedArgs),
     Check(check::CheckArgs),
@@ -91,7 +92,7 @@ const GLOBAL_OPTIONS: &str = "Global options";
 /// Commands in the groups of the overview; the first is the daily work.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Every turn", &["record", "recall", "add", "tried", "check"]),
-    ("Look inside", &["query", "list", "show", "stats", "log", "diff"]),
+    ("Look inside", &["query", "top", "list", "show", "stats", "log", "diff"]),
     ("Put right", &["supersede", "invalidate", "mark", "forget", "rename", "fmt", "restore", "retry"]),
     ("Set up", &["init", "episode", "completions", "man"]),
 ];

@@ -18,7 +18,7 @@ use clap::error::ErrorKind;
 use args::{Arguments, Command, Global};
 use commands::{
     add, check, completions, diff, episode, fmt, forget, init, invalidate, list, log, man, mark, query,
-    recall, record, rename, restore, retry, show, stats, supersede, tried,
+    recall, record, rename, restore, retry, show, stats, supersede, top, tried,
 };
 use failure::{Failure, Kind};
 use settings::{Environment, Settings};
@@ -106,6 +106,7 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: Environment) -> Resu
         Command::Record(args) => record::run(cli, args),
         Command::Recall(args) => recall::run(cli, args),
         Command::Query(args) => query::run(cli, args),
+        Command::Top(args) => top::run(cli, args),
         Command::Add(args) => add::run(cli, args),
         Command::Tried(args) => tried::run(cli, args),
         Command::Check(args) => check::run(cli, args),

@@ -167,7 +167,9 @@ pub struct EntryParts<'a> {
 
 /// Takes `**[CATEGORY] Title** *(fields)*` apart. Copies nothing.
 pub fn split_entry(line: &str) -> Option<EntryParts<'_>> {
-    let (bracket, rest) = line.strip_prefix("**[")?.split_once(']')?;
+    let inner = line.strip_prefix("**[")?;
+    let close = memchr::memchr(b']', inner.as_bytes())?;
+    let (bracket, rest) = (&inner[..close], &inner[close + 1..]);
     let end = find_unescaped_stars(rest)?;
     let tail = rest[end + 2..].trim();
     let fields = match tail.strip_prefix("*(").and_then(|tail| tail.strip_suffix(")*")) {

@@ -7,6 +7,8 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::FixedState;
+
 use crate::document::grammar::{self, Heading};
 use crate::document::scan::{self, Event, TextLines, walk};
 use crate::document::section::parse_section;
@@ -52,7 +54,7 @@ pub fn outline(text: &str) -> Outline<'_> {
         in_scope: false,
         open: None,
         content_end: 0,
-        brackets: HashMap::new(),
+        brackets: HashMap::default(),
     };
     let Ok(()) = walk(&mut TextLines::new(text.as_bytes()), |event| match event {
         Event::Visible(offset, line) => reader.read_visible(offset as usize, line.len()),
@@ -81,7 +83,7 @@ struct Reader<'a> {
     /// End of the last line that was not blank, without its line ending.
     content_end: usize,
     /// The brackets met so far: there are few, and reading one is dear.
-    brackets: HashMap<&'a str, Option<Status>>,
+    brackets: HashMap<&'a str, Option<Status>, FixedState>,
 }
 
 impl<'a> Reader<'a> {

@@ -11,6 +11,7 @@ use crate::memory::{Memory, Status};
 use crate::record::Place;
 use crate::record::triggers::Trigger;
 use crate::record::turn::Turn;
+use crate::search::likeness::likenesses;
 
 /// The name of the answer's schema; providers without a model know it.
 pub const SCHEMA_NAME: &str = "memory";
@@ -155,19 +156,14 @@ fn short_turn(line: &Value) -> Value {
     json!({"place": turn["location_before"]["name"], "action": text("action"), "response": text("response")})
 }
 
-/// DANGER first, then those that share the most words with the turn.
+/// DANGER first, then those that are most like the turn.
 fn short_memories(turn: &Turn, memories: &[Memory]) -> Option<Vec<Value>> {
-    let words = |text: &str| -> Vec<String> {
-        let split = text.split(|c: char| !c.is_alphanumeric());
-        split.filter(|word| word.chars().count() > 2).map(str::to_lowercase).collect()
-    };
-    let wanted = words(&format!("{} {}", turn.action, turn.response));
-    let shared = |memory: &Memory| {
-        let found = words(&format!("{} {}", memory.title, memory.text));
-        found.iter().filter(|word| wanted.contains(word)).count()
-    };
-    let mut ranked: Vec<&Memory> = memories.iter().collect();
-    ranked.sort_by_key(|memory| std::cmp::Reverse((memory.category.is_danger(), shared(memory))));
+    let likeness = likenesses(&format!("{}\n{}", turn.action, turn.response), memories);
+    let mut ranked: Vec<(&Memory, f32)> = memories.iter().zip(likeness).collect();
+    ranked.sort_by(|(a, like_a), (b, like_b)| {
+        b.category.is_danger().cmp(&a.category.is_danger()).then(like_b.total_cmp(like_a))
+    });
+    let ranked: Vec<&Memory> = ranked.into_iter().map(|(memory, _)| memory).collect();
     let short = |memory: &&Memory| {
         let status = if memory.status == Status::Tentative { Some("tentative") } else { None };
         json!({"category": memory.category, "title": memory.title, "text": memory.text, "status": status})

@@ -87,6 +87,12 @@ impl Vectors {
         self.inverse_lengths.push(inverse_length);
     }
 
+    /// The cosine of one vector with another.
+    pub fn cosine(&self, number: usize, with: &Needle) -> f32 {
+        let row = &self.rows[number * self.dimensions..(number + 1) * self.dimensions];
+        with.dot(row) * self.inverse_lengths[number]
+    }
+
     /// The cosine of each vector with one, by -1 to 1; 0 where one of the two is all zeros.
     pub fn cosines(&self, with: &Needle) -> Vec<f32> {
         let rows = self.rows.chunks_exact(self.dimensions.max(1));

@@ -127,21 +127,21 @@ impl Index {
         out
     }
 
-    /// An index out of bytes, if they are one of this embedder, whole and undamaged.
-    pub fn read(bytes: &[u8], embedder: &dyn Embedder) -> Option<Index> {
+    /// An index out of bytes, if they are one of the embedder with that stamp, whole and undamaged.
+    pub fn read(bytes: &[u8], stamp: &str, dimensions: usize) -> Option<Index> {
         let (mut rest, sum) = bytes.split_last_chunk::<8>()?;
         if u64::from_le_bytes(*sum) != xxh3_64(rest) {
             return None;
         }
         let bytes = &mut rest;
         let head = take(bytes, 16)?;
-        let stamp = xxh3_64(embedder.stamp().as_bytes());
+        let stamp = xxh3_64(stamp.as_bytes());
         if head[..4] != *MAGIC || head[4..8] != VERSION.to_le_bytes() || head[8..] != stamp.to_le_bytes() {
             return None;
         }
         let mut count = || Some(u32::from_le_bytes(*take(bytes, 4)?.first_chunk()?) as usize);
-        let (dimensions, texts, vectors, occurrences) = (count()?, count()?, count()?, count()?);
-        if dimensions != embedder.dimensions() {
+        let (kept_dimensions, texts, vectors, occurrences) = (count()?, count()?, count()?, count()?);
+        if dimensions != kept_dimensions {
             return None;
         }
         let (keys, _) = take(bytes, texts.checked_mul(16)?)?.as_chunks::<16>();

@@ -14,8 +14,10 @@ pub mod embedded;
 pub mod embedder;
 pub mod filter;
 pub mod index;
+pub mod likeness;
 pub mod question;
 pub mod score;
+pub mod top;
 mod vocabulary;
 pub mod words;
 
@@ -32,13 +34,16 @@ use question::{Question, Synonyms};
 use score::{Parts, score};
 
 /// Up to so many entries are computed anew for each question; an index would gain less than it costs.
-const WITHOUT_INDEX: usize = 1000;
+const WITHOUT_INDEX: usize = 250;
 
 /// An index is written again when more than this part of the entries is missing in it …
 const STALE: usize = 100;
 
 /// … or more than this part of it is of entries that are gone.
 const GONE: usize = 2;
+
+/// From so many bytes on, a file and its index are read at the same time.
+const LARGE: usize = 1 << 20;
 
 /// How much the lines before and behind count for a line of dialogue.
 const NEIGHBOUR: f32 = 0.2;
@@ -135,16 +140,25 @@ pub fn query(
     embedder: &dyn Embedder,
 ) -> Result<Answer, SearchError> {
     let question = Question::parse(question, &settings.all_synonyms()).ok_or(SearchError::EmptyQuestion)?;
+    let (stamp, dimensions) = (embedder.stamp(), embedder.dimensions());
+    let kept = || Index::read(&store.sidecar().index()?, &stamp, dimensions);
     let file = store.read()?.unwrap_or_default();
     let session = store.sidecar().session()?.unwrap_or_default();
-    let entries = Entries::of(&file, &session);
-    let mut found = None;
-    if entries.spans.len() > WITHOUT_INDEX {
-        let bytes = store.sidecar().index();
-        if let Some(index) = bytes.and_then(|bytes| Index::read(&bytes, embedder)) {
-            found = search(&entries, index, &question, embedder)?;
-        }
-    }
+    let (entries, index) = if file.len() < LARGE {
+        let entries = Entries::of(&file, &session);
+        let index = if entries.spans.len() > WITHOUT_INDEX { kept() } else { None };
+        (entries, index)
+    } else {
+        std::thread::scope(|scope| {
+            let index = scope.spawn(kept);
+            let entries = Entries::of(&file, &session);
+            (entries, index.join().ok().flatten())
+        })
+    };
+    let found = match index {
+        Some(index) => search(&entries, index, &question, embedder)?,
+        None => None,
+    };
     let found = match found {
         Some(found) => found,
         None => {

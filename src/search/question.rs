@@ -117,6 +117,8 @@ pub struct Question {
     pub terms: Vec<Term>,
     /// What stood in quotation marks: stems that must follow each other in a text.
     pub phrases: Vec<Vec<String>>,
+    /// The first bytes of all stems that answer a term.
+    first_bytes: Vec<u8>,
 }
 
 impl Question {
@@ -136,7 +138,14 @@ impl Question {
             }
         }
         let phrases = quoted(text).map(stems).filter(|stems| !stems.is_empty()).collect();
-        Some(Question { text: text.to_owned(), terms, phrases })
+        let stems = terms.iter().flat_map(|term| term.synonyms.iter().chain([&term.stem]));
+        let first_bytes = stems.filter_map(|stem| stem.bytes().next()).collect();
+        Some(Question { text: text.to_owned(), terms, phrases, first_bytes })
+    }
+
+    /// Whether a folded word may answer to a term, at a glance: a stem begins as its word does.
+    pub fn may_be_answered_by(&self, word: &str) -> bool {
+        word.bytes().next().is_some_and(|first| self.first_bytes.contains(&first))
     }
 
     /// Whether a text holds all phrases.

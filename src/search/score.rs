@@ -34,6 +34,9 @@ const MEANING_WEIGHT: f32 = 0.40;
 /// Vectors of two words of the same language have that cosine for no reason.
 const CHANCE: f32 = 0.2;
 
+/// From so many texts on, words and meaning are compared at the same time.
+const MANY: usize = 10_000;
+
 /// A synonym counts so many tenths of the word itself.
 const SYNONYM_TENTHS: u32 = 7;
 
@@ -69,9 +72,18 @@ pub fn score(
     embedder: &dyn Embedder,
     counts: impl Fn(usize) -> bool,
 ) -> Result<Option<Vec<Parts>>, EmbedError> {
-    let Some(words) = score_words(corpus, question, counts) else { return Ok(None) };
     let vector = embedder.embed(&[&question.text])?.pop().unwrap_or_default();
-    let Some(meanings) = score_meaning(corpus, &Needle::new(&vector)) else { return Ok(None) };
+    let needle = Needle::new(&vector);
+    let (words, meanings) = if corpus.len() < MANY {
+        (score_words(corpus, question, counts), score_meaning(corpus, &needle))
+    } else {
+        std::thread::scope(|scope| {
+            let meanings = scope.spawn(|| score_meaning(corpus, &needle));
+            let words = score_words(corpus, question, counts);
+            (words, meanings.join().ok().flatten())
+        })
+    };
+    let (Some(words), Some(meanings)) = (words, meanings) else { return Ok(None) };
     let all = words.into_iter().zip(meanings).map(|((words, soft), meaning)| {
         let soft = soft.unwrap_or(((meaning - CHANCE) / (1.0 - CHANCE)).max(0.0));
         Parts { words: words / (words + HALF_WORDS), soft, meaning }
@@ -123,16 +135,20 @@ impl Answers {
                 vector.push(&sum);
                 compare(&needles, vector.parts().0, row);
             }
-            let stem = vocabulary.stem(number as u32);
-            for (value, term) in row.iter_mut().zip(&question.terms) {
-                let least = match term.matches(stem) {
-                    Some(Match::Stem) => 1.0,
-                    Some(Match::Synonym) => SYNONYM_TENTHS as f32 / 10.0,
-                    None => continue,
-                };
-                *value = value.max(least);
-                matched[number] = true;
+            if !question.may_be_answered_by(vocabulary.word(number as u32)) {
+                continue;
             }
+            vocabulary.with_stem(number as u32, |start, ending| {
+                for (value, term) in row.iter_mut().zip(&question.terms) {
+                    let least = match term.matches((start, ending)) {
+                        Some(Match::Stem) => 1.0,
+                        Some(Match::Synonym) => SYNONYM_TENTHS as f32 / 10.0,
+                        None => continue,
+                    };
+                    *value = value.max(least);
+                    matched[number] = true;
+                }
+            });
         }
         Answers { terms, likeness, matched }
     }
@@ -240,7 +256,9 @@ fn gather(corpus: &Corpus, question: &Question, answers: &Answers) -> Option<Gat
                 return;
             }
             for (number, term) in question.terms.iter().enumerate() {
-                let tenths = |&(word, count): &(u32, u32)| match term.matches(corpus.vocabulary.stem(word)) {
+                let matches =
+                    |word| corpus.vocabulary.with_stem(word, |start, ending| term.matches((start, ending)));
+                let tenths = |&(word, count): &(u32, u32)| match matches(word) {
                     Some(Match::Stem) => 10 * count,
                     Some(Match::Synonym) => SYNONYM_TENTHS * count,
                     None => 0,

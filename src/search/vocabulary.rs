@@ -19,12 +19,15 @@ pub struct Vocabulary {
     numbers: HashMap<Box<str>, Option<u32>, FixedState>,
 }
 
+/// Nobody has asked for the stem.
+const UNKNOWN: u8 = u8::MAX;
+
 /// Where a word's parts are.
 #[derive(Debug, Clone, Copy)]
 struct Word {
     start: u32,
     length: u8,
-    /// The stem is so many bytes of the word …
+    /// The stem is so many bytes of the word, or not known yet …
     kept: u8,
     /// … and so many that stand behind the word.
     ending: u8,
@@ -44,12 +47,22 @@ impl Vocabulary {
         &self.text[start as usize..start as usize + usize::from(length)]
     }
 
-    /// The two parts of a word's stem.
-    pub fn stem(&self, number: u32) -> (&str, &str) {
+    /// Shows the two parts of a word's stem.
+    pub fn with_stem<T>(&self, number: u32, show: impl FnOnce(&str, &str) -> T) -> T {
+        match self.kept_stem(number) {
+            Some((start, ending)) => show(start, ending),
+            None => show(&stem(self.word(number)), ""),
+        }
+    }
+
+    fn kept_stem(&self, number: u32) -> Option<(&str, &str)> {
         let Word { start, length, kept, ending, .. } = self.words[number as usize];
+        if kept == UNKNOWN {
+            return None;
+        }
         let word = start as usize;
         let end = word + usize::from(length);
-        (&self.text[word..word + usize::from(kept)], &self.text[end..end + usize::from(ending)])
+        Some((&self.text[word..word + usize::from(kept)], &self.text[end..end + usize::from(ending)]))
     }
 
     /// The pieces that give a word its vector; none where the model does not know it.
@@ -74,24 +87,29 @@ impl Vocabulary {
         } else {
             let mut pieces = Vec::new();
             model.push_pieces_of(word, &mut pieces);
-            Some(self.push(word, &stem(word), &pieces))
+            Some(self.push(word, None, &pieces))
         };
         self.numbers.insert(word.into(), number);
         number
     }
 
-    fn push(&mut self, word: &str, stem: &str, pieces: &[Piece]) -> u32 {
-        let kept = word.bytes().zip(stem.bytes()).take_while(|(a, b)| a == b).count();
-        let kept = word.floor_char_boundary(kept).min(stem.floor_char_boundary(kept));
+    /// Adds a word. Its stem, which is dear, may be left for later.
+    fn push(&mut self, word: &str, stem: Option<&str>, pieces: &[Piece]) -> u32 {
+        let byte = |length: usize| u8::try_from(length).expect("words are cut at 64 bytes");
         let start = u32::try_from(self.text.len()).expect("less than 4 GB of different words");
         self.text.push_str(word);
-        self.text.push_str(&stem[kept..]);
-        let byte = |length: usize| u8::try_from(length).expect("words are cut at 64 bytes");
+        let (mut kept, mut ending) = (UNKNOWN, 0);
+        if let Some(stem) = stem {
+            let common = word.bytes().zip(stem.bytes()).take_while(|(a, b)| a == b).count();
+            let common = word.floor_char_boundary(common).min(stem.floor_char_boundary(common));
+            self.text.push_str(&stem[common..]);
+            (kept, ending) = (byte(common), byte(stem.len() - common));
+        }
         self.words.push(Word {
             start,
             length: byte(word.len()),
-            kept: byte(kept),
-            ending: byte(stem.len() - kept),
+            kept,
+            ending,
             pieces: byte(pieces.len()),
             first_piece: self.pieces.len() as u32,
         });
@@ -99,8 +117,22 @@ impl Vocabulary {
         self.words.len() as u32 - 1
     }
 
+    /// The same words by the same numbers, each with its stem.
+    fn with_all_stems(&self) -> Vocabulary {
+        let mut all = Vocabulary::default();
+        for number in 0..self.words.len() as u32 {
+            let stem = self.with_stem(number, |start, ending| format!("{start}{ending}"));
+            all.push(self.word(number), Some(&stem), self.pieces(number));
+        }
+        all
+    }
+
     /// The words in the form of the index: their parts' lengths, then pieces, then text.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
+        self.with_all_stems().write_known(out);
+    }
+
+    fn write_known(&self, out: &mut Vec<u8>) {
         for count in [self.words.len(), self.pieces.len(), self.text.len()] {
             out.extend_from_slice(&(count as u32).to_le_bytes());
         }
@@ -174,9 +206,10 @@ mod tests {
         assert_eq!(read.number_of("lanterns", model), Some(3));
         assert_eq!(read.number_of("new", model), Some(4));
         for vocabulary in [vocabulary, read] {
-            assert_eq!((vocabulary.word(1), vocabulary.stem(1)), ("happily", ("happil", "i")));
+            let stem = |number| vocabulary.with_stem(number, |start, ending| format!("{start}{ending}"));
+            assert_eq!((vocabulary.word(1), stem(1)), ("happily", "happili".to_owned()));
             assert_eq!((vocabulary.word(2), vocabulary.pieces(2).len()), ("тролль", 0));
-            assert_eq!((vocabulary.stem(0), vocabulary.pieces(3).len()), (("key", ""), 1));
+            assert_eq!((stem(0), vocabulary.pieces(3).len()), ("key".to_owned(), 1));
         }
     }
 
@@ -185,6 +218,7 @@ mod tests {
         let model = StaticModel::new();
         let mut vocabulary = Vocabulary::default();
         let number = vocabulary.number_of("dying", model).unwrap();
-        assert_eq!(vocabulary.stem(number), ("d", "ie"));
+        assert_eq!(vocabulary.kept_stem(number), None);
+        assert_eq!(vocabulary.with_all_stems().kept_stem(number), Some(("d", "ie")));
     }
 }

@@ -24,6 +24,7 @@ pub mod retry;
 pub mod show;
 pub mod stats;
 pub mod supersede;
+pub mod top;
 pub mod tried;
 
 use crate::cli::Cli;
@@ -101,6 +102,15 @@ fn warn_of_secrets(cli: &mut Cli<'_>, memory: &Memory) {
     for masked in texts.into_iter().flatten().filter_map(|text| mask(text)) {
         let kinds = masked.kinds.join(", ");
         cli.ui.warning(&format!("this looks like a secret and is stored as you wrote it: {kinds}"));
+    }
+}
+
+/// When and where a memory was learned, as far as it says: `Turn 5 @ West of House`.
+fn at_turn(scope: &Scope, name: &str, memory: &Memory) -> String {
+    let place = if name.is_empty() { scope.to_string() } else { name.to_owned() };
+    match memory.provenance.turns {
+        Some(turns) => format!("Turn {} @ {place}", turns.first),
+        None => place,
     }
 }
 

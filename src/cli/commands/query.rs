@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::cli::Cli;
 use crate::cli::args::{parse_count, parse_importance};
 use crate::cli::commands::memory_args::episode_number;
-use crate::cli::commands::{counted, memory_json, parse_scopes};
+use crate::cli::commands::{at_turn, counted, memory_json, parse_scopes};
 use crate::cli::failure::Failure;
 use crate::memory::{Category, Persistence, Scope, Status};
 use crate::recall::budget::estimate_tokens;
@@ -203,7 +203,8 @@ fn within<T>(items: Vec<T>, tokens: Option<usize>, text: impl Fn(&T) -> String) 
 fn render(number: usize, hit: &Hit, question: &Question, explain: bool, mark: Style) -> String {
     let memory = &hit.memory;
     let title = marked(&memory.title, question, mark);
-    let mut out = format!("{number}. [{}] {title} ({:.2})\n", place_and_turn(hit), hit.relevance);
+    let mut out =
+        format!("{number}. [{}] {title} ({:.2})\n", at_turn(&hit.scope, &hit.name, memory), hit.relevance);
     let mut about = vec![memory.category.to_string()];
     about.extend(memory.provenance.episode.map(|episode| format!("Ep{episode}")));
     about.push(hit.scope.to_string());
@@ -230,15 +231,6 @@ fn render(number: usize, hit: &Hit, question: &Question, explain: bool, mark: St
         ));
     }
     out
-}
-
-/// `Turn 5 @ West of House`, as far as it is known.
-pub(super) fn place_and_turn(hit: &Hit) -> String {
-    let place = if hit.name.is_empty() { hit.scope.to_string() } else { hit.name.clone() };
-    match hit.memory.provenance.turns {
-        Some(turns) => format!("Turn {} @ {place}", turns.first),
-        None => place,
-    }
 }
 
 /// A text with the words that answer a question in a style.

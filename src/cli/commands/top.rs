@@ -1,0 +1,91 @@
+//! `top`: the most important memories of all places.
+
+use serde_json::{Value, json};
+
+use crate::cli::Cli;
+use crate::cli::args::parse_integer;
+use crate::cli::commands::{at_turn, memory_json};
+use crate::cli::failure::Failure;
+use crate::search::top::{Ranked, top};
+
+/// Show at most so many, and at least one.
+const MOST: i64 = 20;
+
+/// Half of an importance is lost after so many turns of play, unless the flag says otherwise.
+const HALF_LIFE: &str = "200";
+
+/// Show the most important memories of all places
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+With --decay importance fades with age: it is halved each time so many turns of
+play have passed (importance × 0.5^(age / half-life)). Core memories never fade,
+nor do those that do not say when they were learned. Nothing is written.
+
+Examples:
+  memories top
+  memories top -n 3
+  memories top --decay             half-life of 200 turns
+  memories top --decay 50 --json
+
+With --json: {version, memories: [{content, importance, turn, scope, name,
+title, category, …}]}; with --decay also {decayed, age}.")]
+pub struct TopArgs {
+    /// How many, 1 to 20
+    #[arg(short = 'n', long, value_name = "N", default_value = "10", allow_negative_numbers = true, value_parser = parse_integer)]
+    number: i64,
+    /// Let importance fade, halved in so many turns [default: 200]
+    #[arg(long, value_name = "TURNS", num_args = 0..=1, default_missing_value = HALF_LIFE, allow_negative_numbers = true)]
+    #[arg(value_parser = parse_half_life)]
+    decay: Option<f64>,
+}
+
+fn parse_half_life(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0);
+    number.ok_or_else(|| format!("`{text}` is not a number of turns above 0"))
+}
+
+pub(in crate::cli) fn run(cli: Cli<'_>, args: TopArgs) -> Result<u8, Failure> {
+    let TopArgs { number, decay } = args;
+    let number = number.clamp(1, MOST);
+    let ranked = top(&cli.store()?, number as usize, decay)?;
+    if cli.ui.json {
+        let memories: Vec<Value> = ranked.iter().map(|ranked| ranked_json(ranked, decay.is_some())).collect();
+        cli.ui.json_line(&json!({"version": 1, "memories": memories}))?;
+        return Ok(0);
+    }
+    if ranked.is_empty() {
+        cli.ui.data("No memories recorded yet.\n")?;
+        return Ok(0);
+    }
+    cli.ui.data(&format!("Top {number} Most Important Memories:\n"))?;
+    for (at, ranked) in ranked.iter().enumerate() {
+        cli.ui.data(&render(at + 1, ranked, decay.is_some()))?;
+    }
+    Ok(0)
+}
+
+fn render(number: usize, ranked: &Ranked, decayed: bool) -> String {
+    let Ranked { scope, name, memory, age, importance } = ranked;
+    let place = at_turn(scope, name, memory);
+    let text = memory.text.replace('\n', "\n   ");
+    let text = if text.is_empty() { String::new() } else { format!(": {text}") };
+    let mut out = format!("{number}. [{place}] {}{text}\n", memory.title);
+    out.push_str(&format!("   Importance: {}/1000", memory.importance()));
+    if let (true, Some(age)) = (decayed, age) {
+        out.push_str(&format!(", {importance:.0} after {age} turns"));
+    }
+    out.push('\n');
+    out
+}
+
+fn ranked_json(ranked: &Ranked, decayed: bool) -> Value {
+    let mut value = memory_json(&ranked.scope, &ranked.memory);
+    value["content"] = json!(ranked.memory.text);
+    value["turn"] = json!(ranked.memory.provenance.turns.map(|turns| turns.first));
+    value["name"] = json!(ranked.name);
+    if decayed {
+        value["decayed"] = json!((ranked.importance * 10.0).round() / 10.0);
+        value["age"] = json!(ranked.age);
+    }
+    value
+}

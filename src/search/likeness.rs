@@ -1,0 +1,73 @@
+//! How like texts are to one another, for those who choose among a few: the memories of one place.
+//!
+//! Texts enter, numbers from 0 to 1 leave. The built-in model is asked, so nothing can fail and nothing
+//! is kept.
+
+use crate::memory::{Memory, Scope};
+use crate::search::corpus::{Corpus, Text};
+use crate::search::embedded::StaticModel;
+use crate::search::embedder::{Embedder, Needle, Vectors};
+use crate::search::question::{Question, Synonyms};
+use crate::search::score::{Parts, score};
+
+/// How like each memory of one place is to a text: what [`crate::search::query`] would call likeness,
+/// were there no other memories.
+pub fn likenesses(text: &str, memories: &[Memory]) -> Vec<f32> {
+    let Some(question) = Question::parse(text, &Synonyms::default()) else {
+        return vec![0.0; memories.len()];
+    };
+    let model = StaticModel::new();
+    let texts: Vec<Text> = memories.iter().map(|memory| Text::of_memory(&Scope::World, "", memory)).collect();
+    let mut corpus = Corpus::new(model.dimensions());
+    let parts = corpus.add(&texts, &model).and_then(|()| score(&corpus, &question, &model, |_| true));
+    let parts = parts.ok().flatten().expect("the built-in model answers, and the corpus is our own");
+    parts.iter().map(Parts::likeness).collect()
+}
+
+/// How like the meaning of each text is to that of each other, by their places in the list.
+pub struct Meanings {
+    vectors: Vectors,
+    needles: Vec<Needle>,
+}
+
+impl Meanings {
+    /// The meanings of texts.
+    pub fn of(texts: &[&str]) -> Meanings {
+        let model = StaticModel::new();
+        let all = model.embed(texts).expect("the built-in model answers");
+        let mut vectors = Vectors::new(model.dimensions());
+        all.iter().for_each(|vector| vectors.push(vector));
+        Meanings { vectors, needles: all.iter().map(|vector| Needle::new(vector)).collect() }
+    }
+
+    /// The cosine of two of them, at least 0.
+    pub fn likeness(&self, a: usize, b: usize) -> f32 {
+        self.vectors.cosine(a, &self.needles[b]).clamp(0.0, 1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Category;
+
+    #[test]
+    fn memories_by_likeness_to_a_turn() {
+        let memory = |title: &str, text: &str| Memory::new(Category::note(), title, text);
+        let memories = [
+            memory("Mailbox holds a leaflet", "Open the mailbox to read it."),
+            memory("Troll fears steel", "The monster runs when it is attacked with a blade."),
+        ];
+        let found = likenesses("hit the troll with the sword", &memories);
+        assert!(found[1] > found[0] + 0.1, "{found:?}");
+        assert_eq!(likenesses("...", &memories), [0.0, 0.0]);
+    }
+
+    #[test]
+    fn meanings_of_pairs() {
+        let texts = ["The troll attacks you.", "You are attacked by a troll.", "The lamp is brass.", ""];
+        let meanings = Meanings::of(&texts);
+        assert!(meanings.likeness(0, 1) > 0.8 && meanings.likeness(0, 2) < 0.5);
+        assert_eq!(meanings.likeness(0, 3), 0.0);
+    }
+}

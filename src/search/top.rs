@@ -1,0 +1,124 @@
+//! The most important memories of a file, with or without the passing of time.
+//!
+//! Time is counted in turns of play, as far as the memories of the file show them: an episode has as
+//! many turns as the highest turn of its memories. The story's present is its latest such turn.
+
+use std::collections::BTreeMap;
+
+use crate::document::grammar::Heading;
+use crate::memory::{Memory, Persistence, Scope};
+use crate::search::Entries;
+use crate::store::{Store, StoreError};
+
+/// A memory by its importance.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranked {
+    /// Where it stands.
+    pub scope: Scope,
+    /// The name of that place or character; may be empty.
+    pub name: String,
+    /// What it says.
+    pub memory: Memory,
+    /// Turns of play since then; `None` where the memory does not say when.
+    pub age: Option<u64>,
+    /// Its importance by now, from 0 to 1000.
+    pub importance: f64,
+}
+
+/// The `most` important live memories. With a half-life in turns, importance is halved each time so
+/// many have passed, `importance × 0.5^(age / half-life)`; core memories and those without a turn
+/// keep theirs. Of equals the later one comes first.
+///
+/// # Errors
+///
+/// When the file cannot be read.
+pub fn top(store: &Store, most: usize, half_life: Option<f64>) -> Result<Vec<Ranked>, StoreError> {
+    let file = store.read()?.unwrap_or_default();
+    let session = store.sidecar().session()?.unwrap_or_default();
+    let entries = Entries::of(&file, &session);
+    let memories: Vec<Memory> = (0..entries.spans.len()).map(|at| entries.read(at)).collect();
+    let clock = Clock::of(&memories);
+    let mut ranked: Vec<(f64, Option<u64>, usize)> = Vec::new();
+    for (at, memory) in memories.iter().enumerate().filter(|(_, memory)| memory.is_live()) {
+        let age = clock.age(memory);
+        ranked.push((decayed(memory, age, half_life), age, at));
+    }
+    let later = |age: Option<u64>| std::cmp::Reverse(age.unwrap_or(u64::MAX));
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(later(b.1).cmp(&later(a.1))).then(b.2.cmp(&a.2)));
+    ranked.truncate(most);
+    let ranked = ranked.into_iter().map(|(importance, age, at)| {
+        let Heading { scope, name } = entries.heading(at).clone();
+        Ranked { scope, name, memory: memories[at].clone(), age, importance }
+    });
+    Ok(ranked.collect())
+}
+
+fn decayed(memory: &Memory, age: Option<u64>, half_life: Option<f64>) -> f64 {
+    let importance = f64::from(memory.importance());
+    match (half_life, age) {
+        (Some(half_life), Some(age)) if memory.persistence != Persistence::Core && half_life > 0.0 => {
+            importance * 0.5_f64.powf(age as f64 / half_life)
+        }
+        _ => importance,
+    }
+}
+
+/// Turns of play, counted through all episodes.
+struct Clock {
+    /// The highest turn of each episode.
+    last_turns: BTreeMap<u64, u64>,
+}
+
+impl Clock {
+    fn of(memories: &[Memory]) -> Clock {
+        let mut last_turns: BTreeMap<u64, u64> = BTreeMap::new();
+        for fields in memories.iter().map(|memory| &memory.provenance) {
+            if let Some(episode) = fields.episode {
+                let last = last_turns.entry(episode).or_default();
+                *last = (*last).max(fields.turns.map_or(0, |turns| turns.last));
+            }
+        }
+        Clock { last_turns }
+    }
+
+    /// Turns since a memory was learned. One that says only its episode is as old as the episode's end.
+    fn age(&self, memory: &Memory) -> Option<u64> {
+        let episode = memory.provenance.episode?;
+        let own = self.last_turns.get(&episode)?;
+        let turn = memory.provenance.turns.map_or(*own, |turns| turns.last);
+        let since = self.last_turns.range(episode + 1..).map(|(_, last)| last);
+        Some(since.fold(own - turn, |age, last| age.saturating_add(*last)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::{Category, Span};
+
+    fn memory(episode: u64, turn: u64) -> Memory {
+        let mut memory = Memory::new(Category::note(), format!("{episode} {turn}"), "x");
+        memory.provenance.episode = Some(episode);
+        memory.provenance.turns = Some(Span::one(turn));
+        memory
+    }
+
+    #[test]
+    fn age_is_counted_through_episodes() {
+        let unknown = Memory::new(Category::note(), "a", "b");
+        let memories = [memory(1, 10), memory(1, 4), memory(3, 20), memory(3, 5), unknown];
+        let clock = Clock::of(&memories);
+        let ages: Vec<Option<u64>> = memories.iter().map(|memory| clock.age(memory)).collect();
+        assert_eq!(ages, [Some(20), Some(26), Some(0), Some(15), None]);
+    }
+
+    #[test]
+    fn importance_is_halved_but_not_that_of_core() {
+        let old = memory(1, 1);
+        assert_eq!(decayed(&old, Some(100), Some(50.0)), 125.0);
+        assert_eq!(decayed(&old, Some(100), None), 500.0);
+        assert_eq!(decayed(&old, None, Some(50.0)), 500.0);
+        let core = Memory { persistence: Persistence::Core, ..old };
+        assert_eq!(decayed(&core, Some(100), Some(50.0)), 500.0);
+    }
+}
