@@ -23,8 +23,20 @@ const NOW: &str = "2026-01-31T10:40:00Z";
 const PARTS: [&str; 8] = ["command", "stdin", "env", "before", "after", "stdout", "stderr", "exit"];
 
 /// Commands that leave every file as it is, and make none; `check --fix` writes.
-const READERS: [&str; 10] =
-    ["memories", "recall", "tried", "check", "list", "show", "diff", "stats", "log", "completions"];
+const READERS: [&str; 12] = [
+    "memories",
+    "recall",
+    "query",
+    "top",
+    "tried",
+    "check",
+    "list",
+    "show",
+    "diff",
+    "stats",
+    "log",
+    "completions",
+];
 
 /// In `after/`, `NAME.absent` says that there must be no `NAME`.
 const ABSENT: &str = ".absent";

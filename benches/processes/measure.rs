@@ -52,9 +52,21 @@ pub fn pairs(mut a: impl FnMut(usize) -> Command, mut b: impl FnMut(usize) -> Co
     }
 }
 
+/// Times of one process, sorted, after two runs that do not count.
+pub fn times(mut command: impl FnMut() -> Command) -> Vec<Duration> {
+    let mut times: Vec<Duration> = Vec::new();
+    let began = Instant::now();
+    while times.len() < FEWEST_PAIRS + 2 || (began.elapsed() < TIME && times.len() < MOST_PAIRS) {
+        times.push(time(command()));
+    }
+    times.drain(..2);
+    times.sort_unstable();
+    times
+}
+
 /// Runs a process to its end and reads what it writes, as `| cat` would: a program that writes to
 /// `/dev/null` may take that for leave to stop early, as grep does.
-fn time(mut command: Command) -> Duration {
+pub fn time(mut command: Command) -> Duration {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut output = Vec::with_capacity(1 << 16);
     let began = Instant::now();

@@ -92,12 +92,9 @@ impl<'a> Reader<'a> {
         let text = self.text;
         let whole = &text.as_bytes()[start..start + length];
         let line = scan::first_line_without_bom(start as u64, whole);
-        match line.first() {
-            Some(b'#' | b' ' | b'-' | b'*' | b'_') => {
-                let start = start + whole.len() - line.len();
-                self.read_special(start, &text[start..start + line.len()]);
-            }
-            _ => {}
+        if matches!(line.first(), Some(b'#' | b' ' | b'-' | b'*' | b'_')) {
+            let start = start + whole.len() - line.len();
+            self.read_special(start, &text[start..start + line.len()]);
         }
         if !is_blank(line) {
             self.content_end = start + length;

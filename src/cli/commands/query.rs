@@ -74,7 +74,7 @@ pub struct QueryArgs {
     /// Superseded memories too, marked as such
     #[arg(long)]
     all: bool,
-    /// Show so many memories at most [default: 5]
+    /// Show so many memories at most, and at least one [default: 5]
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count::<usize>)]
     number: Option<usize>,
     /// Tokens of the whole answer, estimated on the safe side
@@ -99,7 +99,7 @@ pub(in crate::cli) fn run(cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> 
     let (number, max_tokens, explain) = (args.number, args.max_tokens, args.explain);
     let store = cli.store()?;
     let filter = filter_of(&store, args)?;
-    let most = number.unwrap_or(cli.settings.search_results);
+    let most = number.unwrap_or(cli.settings.search_results).max(1);
     let mut answer = query(&store, &question, &filter, most, &cli.settings.search, &StaticModel::new())?;
     if cli.ui.json {
         let memories: Vec<Value> =

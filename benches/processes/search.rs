@@ -1,0 +1,139 @@
+//! `query` as a process: with its index, when it is made, and how large it is.
+
+use std::fmt::Write;
+use std::process::Command;
+use std::time::Duration;
+
+use memories::search::embedded::StaticModel;
+
+use crate::measure::{time, times};
+use crate::table::Table;
+use crate::{Bench, milliseconds};
+
+/// What is asked. Its words are in some of the memories.
+const QUESTION: &str = "where did I see the brass lantern near the river?";
+
+/// Memories, the limit with an index, and the limit of the first question.
+const SIZES: [(usize, Duration, Option<Duration>); 3] = [
+    (1_000, Duration::from_millis(8), Some(Duration::from_millis(17))),
+    (10_000, Duration::from_millis(20), Some(Duration::from_secs(1))),
+    (100_000, Duration::from_millis(120), None),
+];
+
+/// Most bytes of the index for a memory of about 250 bytes.
+const MOST_BYTES: f64 = 300.0;
+
+pub fn query(bench: &Bench, table: &mut Table) {
+    for (memories, limit, first_limit) in SIZES {
+        let file = bench.file(&format!("query {memories}"), &varied_file(memories));
+        let index = file.with_file_name(".memories").join(file.file_name().expect("a file")).join("index");
+        let ask = || -> Command {
+            let mut command = bench.memories(&file);
+            command.args(["query", QUESTION]);
+            command
+        };
+        let mut firsts: Vec<Duration> = (0..7)
+            .map(|_| {
+                let _ = std::fs::remove_file(&index);
+                time(ask())
+            })
+            .collect();
+        firsts.sort_unstable();
+        let first = firsts[firsts.len() / 2];
+        if let Some(limit) = first_limit {
+            let what = format!("`query` of {memories} memories, no index yet");
+            let details = format!("the index is made; {} runs", firsts.len());
+            table.line(&what, milliseconds(first), milliseconds(limit), first <= limit, &details);
+        }
+        let times = times(ask);
+        let [low, median, high] = [1, 2, 3].map(|quarter| times[(times.len() - 1) * quarter / 4]);
+        let details =
+            format!("half of {} runs within {}–{}", times.len(), milliseconds(low), milliseconds(high));
+        let what = format!("`query` of {memories} memories");
+        table.line(&what, milliseconds(median), milliseconds(limit), median <= limit, &details);
+        let size = std::fs::metadata(&index).expect("so many have an index").len();
+        let each = size as f64 / memories as f64;
+        let what = format!("index of {memories} memories, bytes a memory");
+        table.line(
+            &what,
+            format!("{each:.0}"),
+            MOST_BYTES,
+            each <= MOST_BYTES,
+            &format!("{size} bytes in all"),
+        );
+    }
+}
+
+/// A file of so many memories of about 250 bytes. Its words are as often as in a language: the n-th
+/// by about one in n.
+fn varied_file(memories: usize) -> String {
+    let words = Words::new();
+    let mut dice = Dice(5);
+    let mut text = String::from("# Location Memories\n");
+    for number in 0..memories {
+        if number % 8 == 0 {
+            let place = number / 8;
+            let name = words.some(&mut dice, 2);
+            let written = write!(
+                text,
+                "\n---\n\n## Location {place}: {name}\n**Visits:** 2 | **Episodes:** 1, 2\n\n### Memories\n"
+            );
+            written.expect("a string takes all");
+        }
+        let (title, body) = (words.some(&mut dice, 4), words.some(&mut dice, 28));
+        let (episode, turn) = (dice.roll(9) + 1, dice.roll(400) + 1);
+        let written = write!(text, "\n**[NOTE] {title}** *(Ep{episode}, T{turn}, +0)*\n{body}.\n");
+        written.expect("a string takes all");
+    }
+    text
+}
+
+/// Words of English, the most common first.
+struct Words {
+    words: Vec<String>,
+    /// For each word the sum of the shares up to it.
+    sums: Vec<f64>,
+}
+
+impl Words {
+    fn new() -> Words {
+        let model = StaticModel::new();
+        let pieces = (0..model.len()).filter_map(|piece| std::str::from_utf8(model.piece_text(piece)).ok());
+        let mut words: Vec<String> = pieces
+            .filter(|word| word.len() > 3 && word.bytes().all(|b| b.is_ascii_lowercase()))
+            .map(str::to_owned)
+            .collect();
+        let mut dice = Dice(3);
+        for at in 0..words.len() {
+            let other = dice.roll(words.len());
+            words.swap(at, other);
+        }
+        words.truncate(20_000);
+        let sums = (0..words.len()).scan(0.0, |sum, at| {
+            *sum += 1.0 / (at + 5) as f64;
+            Some(*sum)
+        });
+        let sums = sums.collect();
+        Words { words, sums }
+    }
+
+    fn some(&self, dice: &mut Dice, count: usize) -> String {
+        let all = self.sums[self.sums.len() - 1];
+        let one = |_| {
+            let share = dice.roll(1 << 30) as f64 / f64::from(1 << 30) * all;
+            let at = self.sums.partition_point(|sum| *sum < share);
+            self.words[at.min(self.words.len() - 1)].as_str()
+        };
+        (0..count).map(one).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Numbers that look like chance and are the same each time.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % sides
+    }
+}
