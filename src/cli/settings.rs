@@ -314,7 +314,7 @@ mod tests {
     /// The keys for OpenAI, Anthropic and Ollama, given a file's address and the environment.
     fn keys(file_url: Option<&str>, environment: Environment) -> [Option<String>; 3] {
         let text = file_url.map(|url| format!("[llm]\nbase_url = \"{url}\"")).unwrap_or_default();
-        let mut reader = Reader { table: text.parse().unwrap(), ..Reader::default() };
+        let mut reader = Reader::of(text.parse().unwrap());
         let (_, keys) = read_llm(&mut reader, Path::new(""), &environment).unwrap();
         [keys.openai_api_key, keys.anthropic_api_key, keys.ollama_api_key]
             .map(|key| key.map(|key| key.expose_secret().to_owned()))
@@ -352,7 +352,7 @@ mod tests {
     #[test]
     fn the_environment_beats_the_file_for_each_provider() {
         let text = "[llm]\nmodel = \"file\"\nbase_url = \"http://file\"";
-        let mut reader = Reader { table: text.parse().unwrap(), ..Reader::default() };
+        let mut reader = Reader::of(text.parse().unwrap());
         let environment = Environment {
             openai_model: Some("variable".to_owned()),
             ollama_host: Some("variable".to_owned()),
@@ -363,7 +363,7 @@ mod tests {
         assert_eq!(config.model(&None), Some("file"));
         assert_eq!(config.base_url(&keys.ollama_host), Some("variable"));
         assert_eq!(config.base_url(&keys.openai_base_url), Some("http://file"));
-        let mut reader = Reader { table: text.parse().unwrap(), ..Reader::default() };
+        let mut reader = Reader::of(text.parse().unwrap());
         let environment = Environment { model: Some("mine".to_owned()), ..environment };
         let (config, keys) = read_llm(&mut reader, Path::new(""), &environment).unwrap();
         assert_eq!(config.model(&keys.openai_model), Some("mine"));

@@ -12,11 +12,17 @@ use crate::llm;
 #[derive(Debug, Default)]
 pub struct Reader {
     path: PathBuf,
-    pub table: Table,
+    table: Table,
     known: Vec<String>,
 }
 
 impl Reader {
+    /// Settings that stand in no file.
+    #[cfg(test)]
+    pub fn of(table: Table) -> Reader {
+        Reader { table, ..Reader::default() }
+    }
+
     /// Reads a settings file.
     pub fn read(path: &Path) -> Result<Reader, Failure> {
         let text = std::fs::read_to_string(path).map_err(|error| {
