@@ -176,11 +176,10 @@ pub fn query(
             found.expect("a corpus of our own makes sense")
         }
     };
-    if entries.spans.len() > WITHOUT_INDEX
-        && found.is_worth_keeping()
-        && let Some(index) = found.index.without_others(embedder, |text| found.present[text])
-    {
-        store.keep_index(&index.write(embedder));
+    if entries.spans.len() > WITHOUT_INDEX && found.is_worth_keeping() {
+        let all = found.present.iter().all(|present| *present);
+        let kept = if all { None } else { found.index.without_others(embedder, |text| found.present[text]) };
+        store.keep_index(&kept.as_ref().unwrap_or(&found.index).write(embedder));
     }
     let hits = entries.choose(&found.likenesses(&entries), &question, filter, most, settings);
     Ok(Answer { hits, entries: entries.spans.len(), question })
