@@ -1,7 +1,7 @@
 //! What is asked: terms, phrases, and the question as a whole.
 //!
 //! A question enters as a person words it; what leaves is compared with texts by
-//! [`crate::search::score`]. Words count once each; stop words do not, but where there are no others.
+//! [`mod@crate::search::score`]. Words count once each; stop words do not, but where there are no others.
 
 use crate::search::words::{each_word, is_stop_word, stem, words};
 
