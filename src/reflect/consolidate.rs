@@ -57,6 +57,7 @@ pub fn candidates(files: &Files, scope: &Scope) -> Candidates {
             found.memories.push(memory.clone());
         }
     }
+    found.kept.dedup();
     if found.memories.len() > MOST {
         let mut ranked: Vec<(usize, u16)> =
             found.memories.iter().map(Memory::importance).enumerate().collect();

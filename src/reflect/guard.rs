@@ -15,7 +15,7 @@ use crate::reflect::plan::{Action, Decision, MOST_TEXT_CHARS, Plan, Refused, SYS
 use crate::search::words::{is_stop_word, stem, words};
 
 /// At least one of so many words of a merged memory stands in those that it is made of.
-const SHARED_WORDS: usize = 3;
+const SHARED_WORDS: usize = 2;
 
 /// What a sound part does.
 pub(super) enum Step {
@@ -43,11 +43,12 @@ pub(super) fn check(files: &Files, scope: &Scope, plan: &Plan, seen: &[Seen]) ->
     let strikes = |action: Action| matches!(action, Action::Drop | Action::Supersede);
     let striking = plan.decisions.iter().filter(|decision| strikes(decision.action));
     let struck: usize = striking.map(|decision| decision.titles.len()).sum();
+    let all = files.lasting.section(scope).unwrap_or_default().live().count();
     let mut checked = Checked { sound: Vec::new(), refused: Vec::new() };
     for decision in plan.decisions.iter().filter(|decision| decision.action != Action::Keep) {
         let result = match decision.action {
-            action if strikes(action) && struck * 2 > seen.len() => {
-                Err(format!("the plan strikes {struck} of {} memories, more than half", seen.len()))
+            action if strikes(action) && struck * 2 > all => {
+                Err(format!("the plan strikes {struck} of {all} memories, more than half"))
             }
             _ => guard.check(decision),
         };

@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn secrets_of_a_plan_are_masked() {
         let mut warnings = Vec::new();
-        let key = format!("ghp_{}", "a1B2".repeat(9));
+        let key = format!("ghp_{}", "1a2B3c4D5e6F7g8H9i0J1k2L3m4N5o6P7q8R");
         let answer =
             json!({"decisions": [{"action": "merge", "titles": ["A", "B"], "title": "T", "text": key}]});
         let plan = read_plan(&answer.to_string(), &mut warnings).expect("a plan");

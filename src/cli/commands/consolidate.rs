@@ -76,7 +76,7 @@ pub(in crate::cli) fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8,
     let scope = resolve_scope(&store, &scope)?;
     let mut files = Files::open(store.read()?, store.sidecar())?;
     let candidates = candidates(&files, &scope);
-    if candidates.memories.len() < FEWEST {
+    if plan.is_none() && candidates.memories.len() < FEWEST {
         return tell_too_few(cli, &scope, &candidates);
     }
     let given = match plan {

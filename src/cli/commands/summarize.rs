@@ -55,8 +55,8 @@ pub(in crate::cli) fn run(mut cli: Cli<'_>, args: SummarizeArgs) -> Result<u8, F
     };
     let name = if section.name.is_empty() { named.trim() } else { section.name.as_str() }.to_owned();
     let live = section.live().count();
-    let Some(scope) = scope.filter(|_| live > 0) else {
-        return tell_nothing(cli, &name);
+    let Some(scope) = scope.clone().filter(|_| live > 0) else {
+        return tell_nothing(cli, scope.as_ref(), &name);
     };
     let instead = format!("`memories recall {scope}` shows what is known without a model");
     let Choice { model, .. } = model.choose(&mut cli)?;
@@ -90,10 +90,10 @@ pub(in crate::cli) fn run(mut cli: Cli<'_>, args: SummarizeArgs) -> Result<u8, F
     Ok(0)
 }
 
-fn tell_nothing(cli: Cli<'_>, name: &str) -> Result<u8, Failure> {
+fn tell_nothing(cli: Cli<'_>, scope: Option<&Scope>, name: &str) -> Result<u8, Failure> {
     if cli.ui.json {
         cli.ui.json_line(&json!({
-            "version": 1, "scope": None::<Scope>, "name": name, "summary": null, "titles": [],
+            "version": 1, "scope": scope, "name": name, "summary": null, "titles": [],
             "memories": 0, "left_out": 0, "model": null, "warnings": [],
         }))?;
         return Ok(0);
