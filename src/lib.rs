@@ -6,6 +6,7 @@ pub mod llm;
 pub mod memory;
 pub mod recall;
 pub mod record;
+pub mod reflect;
 pub mod review;
 pub mod search;
 pub mod secrets;

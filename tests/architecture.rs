@@ -19,7 +19,7 @@ const ROOMS: [(&str, &[&str]); 17] = [
     ("review", &["memory", "document", "store", "recall"]),
     ("llm", &["memory"]),
     ("record", BELOW_RECORD),
-    ("reflect", BELOW_RECORD),
+    ("reflect", BELOW_REFLECT),
     ("conversation", BELOW_CONVERSATION),
     ("character", BELOW_CONVERSATION),
     ("exchange", BELOW_CONVERSATION),
@@ -30,6 +30,7 @@ const ROOMS: [(&str, &[&str]); 17] = [
 ];
 
 const BELOW_RECORD: &[&str] = &["memory", "secrets", "document", "store", "llm", "search"];
+const BELOW_REFLECT: &[&str] = &["memory", "secrets", "document", "store", "llm", "search", "record"];
 const BELOW_CONVERSATION: &[&str] =
     &["memory", "secrets", "document", "store", "llm", "search", "record", "reflect"];
 const EVERYTHING: &[&str] = &[

@@ -23,11 +23,12 @@ const NOW: &str = "2026-01-31T10:40:00Z";
 const PARTS: [&str; 8] = ["command", "stdin", "env", "before", "after", "stdout", "stderr", "exit"];
 
 /// Commands that leave every file as it is, and make none; `check --fix` writes.
-const READERS: [&str; 12] = [
+const READERS: [&str; 13] = [
     "memories",
     "recall",
     "query",
     "top",
+    "summarize",
     "tried",
     "check",
     "list",

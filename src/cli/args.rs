@@ -7,8 +7,8 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::cli::commands::{
-    add, check, completions, diff, episode, fmt, forget, init, invalidate, list, log, man, mark, query,
-    recall, record, rename, restore, retry, show, stats, supersede, top, tried,
+    add, check, completions, consolidate, diff, episode, fmt, forget, init, invalidate, list, log, man, mark,
+    query, recall, record, rename, restore, retry, show, stats, summarize, supersede, top, tried,
 };
 use crate::cli::ui::Color;
 
@@ -64,6 +64,7 @@ pub enum Command {
     Recall(recall::RecallArgs),
     Query(query::QueryArgs),
     Top(top::TopArgs),
+    Summarize(summarize::SummarizeArgs),
     Add(add::AddArgs),
     Tried(tried::TriedArgs),
     Check(check::CheckArgs),
@@ -77,6 +78,7 @@ pub enum Command {
     Mark(mark::MarkArgs),
     Forget(forget::ForgetArgs),
     Rename(rename::RenameArgs),
+    Consolidate(consolidate::ConsolidateArgs),
     Episode(episode::EpisodeArgs),
     Fmt(fmt::FmtArgs),
     Restore(restore::RestoreArgs),
@@ -92,8 +94,11 @@ const GLOBAL_OPTIONS: &str = "Global options";
 /// Commands in the groups of the overview; the first is the daily work.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Every turn", &["record", "recall", "add", "tried", "check"]),
-    ("Look inside", &["query", "top", "list", "show", "stats", "log", "diff"]),
-    ("Put right", &["supersede", "invalidate", "mark", "forget", "rename", "fmt", "restore", "retry"]),
+    ("Look inside", &["query", "top", "summarize", "list", "show", "stats", "log", "diff"]),
+    (
+        "Put right",
+        &["supersede", "invalidate", "mark", "forget", "rename", "consolidate", "fmt", "restore", "retry"],
+    ),
     ("Set up", &["init", "episode", "completions", "man"]),
 ];
 

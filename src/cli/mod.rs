@@ -17,8 +17,8 @@ use clap::error::ErrorKind;
 
 use args::{Arguments, Command, Global};
 use commands::{
-    add, check, completions, diff, episode, fmt, forget, init, invalidate, list, log, man, mark, query,
-    recall, record, rename, restore, retry, show, stats, supersede, top, tried,
+    add, check, completions, consolidate, diff, episode, fmt, forget, init, invalidate, list, log, man, mark,
+    query, recall, record, rename, restore, retry, show, stats, summarize, supersede, top, tried,
 };
 use failure::{Failure, Kind};
 use settings::{Environment, Settings};
@@ -107,6 +107,7 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: Environment) -> Resu
         Command::Recall(args) => recall::run(cli, args),
         Command::Query(args) => query::run(cli, args),
         Command::Top(args) => top::run(cli, args),
+        Command::Summarize(args) => summarize::run(cli, args),
         Command::Add(args) => add::run(cli, args),
         Command::Tried(args) => tried::run(cli, args),
         Command::Check(args) => check::run(cli, args),
@@ -120,6 +121,7 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: Environment) -> Resu
         Command::Mark(args) => mark::run(cli, args),
         Command::Forget(args) => forget::run(cli, args),
         Command::Rename(args) => rename::run(cli, args),
+        Command::Consolidate(args) => consolidate::run(cli, args),
         Command::Episode(args) => episode::run(cli, args),
         Command::Fmt(args) => fmt::run(cli, args),
         Command::Restore(args) => restore::run(cli, args),

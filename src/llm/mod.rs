@@ -18,6 +18,7 @@ pub mod answer;
 pub mod anthropic;
 pub mod command;
 pub mod config;
+pub mod data;
 #[cfg(feature = "llm")]
 mod form;
 #[cfg(feature = "llm")]

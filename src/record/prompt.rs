@@ -3,10 +3,9 @@
 //! Everything that comes from the game or from stored memories goes into one JSON object behind a
 //! fence that its content cannot close: it is data to be judged, never an instruction.
 
-use std::fmt::Write;
-
 use serde_json::{Value, json};
 
+use crate::llm::data::{cut, fenced};
 use crate::memory::{Memory, Status};
 use crate::record::Place;
 use crate::record::triggers::Trigger;
@@ -137,17 +136,7 @@ pub fn prompt(context: &Context<'_>) -> String {
     add("turns_before", json!(context.history.iter().map(short_turn).collect::<Vec<_>>()));
     add("memories_of_place_before", json!(short_memories(turn, context.memories)));
     add("memories_of_place_after", json!(short_memories(turn, context.memories_after)));
-    let body = serde_json::to_string_pretty(&data).expect("JSON values are writable");
-    fenced("TURN", &body)
-}
-
-/// A block of data behind a fence longer than any run of backticks in it.
-fn fenced(name: &str, body: &str) -> String {
-    let longest = body.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest.max(2) + 1);
-    let mut out = String::new();
-    let _ = write!(out, "{name}\n{fence}json\n{body}\n{fence}\n");
-    out
+    fenced("TURN", &data)
 }
 
 fn short_turn(line: &Value) -> Value {
@@ -170,14 +159,6 @@ fn short_memories(turn: &Turn, memories: &[Memory]) -> Option<Vec<Value>> {
     };
     let shown: Vec<Value> = ranked.iter().take(MOST_MEMORIES).map(short).collect();
     (!shown.is_empty()).then_some(shown)
-}
-
-fn cut(text: &str, chars: usize) -> String {
-    let text = text.trim();
-    match text.char_indices().nth(chars) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -133,11 +133,13 @@ fn read_titles(answer: &Map<String, Value>, names: [&str; 2], warnings: &mut Vec
     titles
 }
 
-fn text_of(answer: &Map<String, Value>, name: &str) -> String {
+/// A text of an answer, trimmed; empty where there is none.
+pub fn text_of(answer: &Map<String, Value>, name: &str) -> String {
     answer.get(name).and_then(Value::as_str).unwrap_or_default().trim().to_owned()
 }
 
-fn read_flag(value: &Value) -> Option<bool> {
+/// A yes or no, also where a model wrote it as a word.
+pub fn read_flag(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(flag) => Some(*flag),
         Value::String(text) => match text.trim().to_lowercase().as_str() {
@@ -149,26 +151,43 @@ fn read_flag(value: &Value) -> Option<bool> {
     }
 }
 
+/// Names of the schema that a model gives back for want of anything to say.
+const SCHEMA_NAMES: [&str; 8] = [
+    "memory title",
+    "memory_title",
+    "memory_text",
+    "title",
+    "string",
+    "should_remember",
+    "short title",
+    "exact title",
+];
+
 /// Why a title and text are no memory, though they fit the schema.
 fn rubbish(title: &str, text: &str) -> Option<&'static str> {
+    rubbish_title(title).or_else(|| rubbish_text(text, SYSTEM))
+}
+
+/// Why a title is none, though it fits the schema.
+pub fn rubbish_title(title: &str) -> Option<&'static str> {
     let shouted = title.contains('_') && !title.chars().any(char::is_lowercase);
-    let names =
-        ["memory title", "memory_title", "title", "string", "should_remember", "short title", "exact title"];
-    let folded = title.to_lowercase();
     if !title.chars().any(char::is_alphanumeric) {
         return Some("it has no title");
     }
-    if shouted || names.contains(&folded.as_str()) {
-        return Some("its title is a name of the schema");
-    }
+    let named = SCHEMA_NAMES.contains(&title.to_lowercase().as_str());
+    (shouted || named).then_some("its title is a name of the schema")
+}
+
+/// Why a text says nothing, though it fits the schema. `instructions` are those that the model had.
+pub fn rubbish_text(text: &str, instructions: &str) -> Option<&'static str> {
     if text.chars().filter(|c| c.is_alphanumeric()).count() < 3 {
         return Some("it has no text");
     }
-    if names.contains(&text.to_lowercase().as_str()) || text.to_lowercase() == "memory_text" {
+    if SCHEMA_NAMES.contains(&text.to_lowercase().as_str()) {
         return Some("its text is a name of the schema");
     }
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let (text, instructions) = (squeezed(text), squeezed(SYSTEM));
+    let (text, instructions) = (squeezed(text), squeezed(instructions));
     let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).step_by(20).collect();
     let repeats = starts.iter().any(|&start| {
         let end = text[start..].char_indices().nth(REPEATED_CHARS).map(|(length, _)| start + length);

@@ -130,7 +130,7 @@ fn apply(files: &mut Files, corrections: &[Correction], at: &Moment) -> Result<V
 }
 
 /// The running episode, for reference lines.
-fn moment(store: &Store) -> Result<Moment, StoreError> {
+pub(super) fn moment(store: &Store) -> Result<Moment, StoreError> {
     let (state, _) = store.sidecar().state_for_writers()?;
     Ok(Moment { episode: Some(state.episode), ..Moment::default() })
 }

@@ -1,11 +1,14 @@
 //! `query`: which memories answer a question, and how sure that is.
 
+mod answer;
+
 use anstyle::Style;
 use serde_json::{Value, json};
 
 use crate::cli::Cli;
 use crate::cli::args::{parse_count, parse_importance};
 use crate::cli::commands::memory_args::episode_number;
+use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::{at_turn, counted, memory_json, parse_scopes};
 use crate::cli::failure::Failure;
 use crate::memory::{Category, Persistence, Scope, Status};
@@ -30,10 +33,17 @@ Examples:
   memories query 'what hurts the \"brass lantern\"' --scope Cellar --scope npc:troll
   memories query 'who is Jordan' --agent alex --about jordan
   memories query 'the way out' --explain --json
+  memories query 'how do I get past the troll?' --answer
+
+With --answer a model answers from the memories found, in at most two sentences,
+and names those that the answer rests on; without a model they are listed.
 
 With --json: {version, query, memories: [{content, relevance, turn, scope,
 name, title, category, type, status, matched, …}]}; with --explain also
-{explain: {likeness, words, soft, meaning, importance_factor, recency_factor}}.")]
+{explain: {likeness, words, soft, meaning, importance_factor, recency_factor}}.
+With --answer also {answer, relevant, model, warnings}, and each memory has its
+number; answer is null where the memories do not say and where no model answered,
+which model.error then tells (model is null where none is set up).")]
 pub struct QueryArgs {
     /// What is asked, in words
     #[arg(required = true, value_name = "QUESTION")]
@@ -83,6 +93,11 @@ pub struct QueryArgs {
     /// Show what each relevance is made of
     #[arg(long)]
     explain: bool,
+    /// Let a model answer from the memories found
+    #[arg(long)]
+    answer: bool,
+    #[command(flatten)]
+    model: ModelArgs,
 }
 
 fn parse_status(text: &str) -> Result<Status, String> {
@@ -97,10 +112,14 @@ fn parse_status(text: &str) -> Result<Status, String> {
 pub(in crate::cli) fn run(cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
     let question = args.question.join(" ");
     let (number, max_tokens, explain) = (args.number, args.max_tokens, args.explain);
+    let model = args.answer.then(|| args.model.clone());
     let store = cli.store()?;
     let filter = filter_of(&store, args)?;
     let most = number.unwrap_or(cli.settings.search_results).max(1);
     let mut answer = query(&store, &question, &filter, most, &cli.settings.search, &StaticModel::new())?;
+    if let Some(model) = model {
+        return answer::run(cli, model, answer, max_tokens, explain);
+    }
     if cli.ui.json {
         let memories: Vec<Value> =
             answer.hits.iter().map(|hit| hit_json(hit, &answer.question, explain)).collect();
@@ -154,6 +173,8 @@ fn filter_of(store: &crate::store::Store, args: QueryArgs) -> Result<Filter, Fai
         number: _,
         max_tokens: _,
         explain: _,
+        answer: _,
+        model: _,
     } = args;
     if status == Some(Status::Superseded) && !all {
         let failure = Failure::usage("superseded memories are only shown with `--all`");

@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::cli::Cli;
 use crate::cli::args::{parse_count, parse_importance, parse_integer};
 use crate::cli::commands::memory_args::episode_number;
+use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::{counted, raised, scope_label};
 use crate::cli::failure::{Failure, Kind};
 use crate::document::Document;
@@ -107,35 +108,17 @@ pub struct RecordArgs {
     /// Give a place known by name alone the next free id
     #[arg(long)]
     new_place: bool,
-    /// Which model: auto, openai, anthropic, ollama, command, replay, or offline for the
-    /// built-in rules
-    #[arg(long, value_name = "PROVIDER", value_parser = parse_provider)]
-    provider: Option<llm::Provider>,
-    /// The model's name
-    #[arg(long, value_name = "NAME")]
-    model: Option<String>,
+    #[command(flatten)]
+    model: ModelArgs,
     /// Exit with 3 when the model fails; the turn is written and queued all the same
     #[arg(long)]
     strict: bool,
 }
 
-/// A provider by its name; the error says which there are.
-fn parse_provider(text: &str) -> Result<llm::Provider, String> {
-    text.parse().map_err(|error| match error {
-        llm::ModelError::Settings { problem, hint } => format!("{problem}: {hint}"),
-        other => other.to_string(),
-    })
-}
-
 pub(in crate::cli) fn run(mut cli: Cli<'_>, args: RecordArgs) -> Result<u8, Failure> {
     cli.settings.record.new_place = args.new_place;
-    cli.settings.llm.provider = args.provider.unwrap_or(cli.settings.llm.provider);
-    if args.model.is_some() {
-        cli.settings.llm.model.clone_from(&args.model);
-    }
     let store = cli.store()?;
-    let llm::Choice { model, notice } =
-        llm::choose(&cli.settings.llm, &cli.settings.llm_environment, cli.settings.seed())?;
+    let llm::Choice { model, notice } = args.model.clone().choose(&mut cli)?;
     let settings = cli.settings.record.clone();
     let recorder = Recorder { store: &store, model: &*model, settings: &settings };
     let strict = args.strict;

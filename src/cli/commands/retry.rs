@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::cli::Cli;
 use crate::cli::commands::counted;
+use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::record::progress_bar;
 use crate::cli::failure::{Failure, Kind};
 use crate::llm;
@@ -33,26 +34,19 @@ pub struct RetryArgs {
     /// Say which turns wait and ask nobody
     #[arg(long)]
     dry_run: bool,
-    /// Which model: auto, openai, anthropic, ollama, command, replay, or offline for the built-in rules
-    #[arg(long, value_name = "PROVIDER")]
-    provider: Option<llm::Provider>,
-    /// The model's name
-    #[arg(long, value_name = "NAME")]
-    model: Option<String>,
+    #[command(flatten)]
+    model: ModelArgs,
 }
 
 pub(in crate::cli) fn run(mut cli: Cli<'_>, args: RetryArgs) -> Result<u8, Failure> {
-    let RetryArgs { offline, dry_run, provider, model } = args;
-    cli.settings.llm.provider = provider.unwrap_or(cli.settings.llm.provider);
-    cli.settings.llm.model = model.or(cli.settings.llm.model);
+    let RetryArgs { offline, dry_run, model } = args;
     let store = cli.store()?;
     let wanted = if offline { Wanted::Offline } else { Wanted::Queued };
     let queue = waiting(&store, wanted, cli.settings.record.history_window)?;
     if dry_run {
         return show(cli, &queue);
     }
-    let llm::Choice { model, notice } =
-        llm::choose(&cli.settings.llm, &cli.settings.llm_environment, cli.settings.seed())?;
+    let llm::Choice { model, notice } = model.choose(&mut cli)?;
     if offline && model.name() == crate::record::OFFLINE_TAG {
         let failure = Failure::user(anyhow::anyhow!("there is no model to offer the turns to"));
         return Err(failure.hint("set a key or a host, or choose one with --provider"));

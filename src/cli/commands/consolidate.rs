@@ -1,0 +1,255 @@
+//! `consolidate`: a model proposes how to tidy a place; the plan is shown, or carried out in one write.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::cli::Cli;
+use crate::cli::commands::correct::moment;
+use crate::cli::commands::model_args::{ModelArgs, model_failed, no_model};
+use crate::cli::commands::{counted, resolve_scope, scope_label};
+use crate::cli::failure::{Failure, Kind};
+use crate::llm::Choice;
+use crate::memory::Scope;
+use crate::record::ModelUse;
+use crate::record::files::Files;
+use crate::reflect::consolidate::{Candidates, FEWEST, Settled, candidates, journal_line, propose, settle};
+use crate::reflect::is_model;
+use crate::reflect::plan::{Action, Decision, Plan, Seen, plan_of};
+use crate::store::{Change, Store};
+
+/// A plan is long: the model may say at least so many tokens.
+const PLAN_TOKENS: u32 = 2000;
+
+/// Let a model merge what belongs together at a place; shows its plan first
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The model proposes to keep, drop, merge or supersede live memories of a place that
+has five or more; what it does not mention is kept. Without --apply nothing is
+changed, on a terminal and in scripts alike. Every part of the plan is checked:
+titles are exact, none is named twice, core is never dropped, no more than half of
+the memories are struck, nothing is merged with itself or into a text of its own
+making. Parts that fail are named with the reason; the others are done in one
+write. What is dropped stays in the file, struck out, with the reason.
+
+Examples:
+  memories consolidate 23                         the plan
+  memories consolidate 23 --apply                 asks, and writes what is sound
+  memories consolidate 23 --json >plan.json       to read and edit it …
+  memories consolidate 23 --plan plan.json --apply    … and write just that
+  memories restore                                undoes it
+
+With --json: {version, changed, scope, name, memories: [{title, text, category,
+persistence, status}], plan: {reasoning, decisions: [{action, titles, title, text,
+category, reason}]}, kept, results: [{outcome, scope, title}], refused: [{action,
+titles, …, why}], model, warnings}. plan is null where there are too few memories.
+--plan takes this object or a bare {decisions}; what changed since is refused. The
+exit code is 4 where --apply could do nothing of a plan.")]
+pub struct ConsolidateArgs {
+    /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, or a place's name
+    #[arg(value_name = "SCOPE", allow_negative_numbers = true)]
+    scope: String,
+    /// Write what is sound of the plan
+    #[arg(long, visible_alias = "yes", conflicts_with = "dry_run")]
+    apply: bool,
+    /// Show the plan and change nothing; the default
+    #[arg(long)]
+    dry_run: bool,
+    /// Take the plan from this file and ask no model; `-` is stdin
+    #[arg(long, value_name = "FILE")]
+    plan: Option<PathBuf>,
+    #[command(flatten)]
+    model: ModelArgs,
+}
+
+/// A plan with all that is needed to carry it out.
+struct Given {
+    plan: Plan,
+    seen: Vec<Seen>,
+    model: Option<ModelUse>,
+    warnings: Vec<String>,
+}
+
+pub(in crate::cli) fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8, Failure> {
+    let ConsolidateArgs { scope, apply, dry_run: _, plan, model } = args;
+    let store = cli.store()?;
+    let scope = resolve_scope(&store, &scope)?;
+    let mut files = Files::open(store.read()?, store.sidecar())?;
+    let candidates = candidates(&files, &scope);
+    if plan.is_none() && candidates.memories.len() < FEWEST {
+        return tell_too_few(cli, &scope, &candidates);
+    }
+    let given = match plan {
+        Some(file) => read_given(&mut cli, &file, &scope, &candidates)?,
+        None => ask(&mut cli, model, &scope, &candidates)?,
+    };
+    for warning in &given.warnings {
+        cli.ui.warning(warning);
+    }
+    for kept in &candidates.kept {
+        cli.ui.notice(kept);
+    }
+    let (settled, changed) = match apply {
+        true => write(&mut cli, &store, &scope, &given)?,
+        false => (settle(&mut files, &scope, &given.plan, &given.seen, &moment(&store)?), false),
+    };
+    tell(&mut cli, &scope, &candidates.name, &given, &settled, (apply, changed))?;
+    let all_refused = apply && settled.decisions.is_empty() && !settled.refused.is_empty();
+    Ok(if all_refused { Kind::User.exit_code() } else { 0 })
+}
+
+fn ask(cli: &mut Cli<'_>, model: ModelArgs, scope: &Scope, found: &Candidates) -> Result<Given, Failure> {
+    let config = &mut cli.settings.llm;
+    config.max_output_tokens = config.max_output_tokens.max(PLAN_TOKENS);
+    let instead = "nothing is changed; `memories supersede` and `memories invalidate` need no model";
+    let Choice { model, .. } = model.choose(cli)?;
+    if !is_model(&*model) {
+        return Err(no_model(instead));
+    }
+    let proposal = propose(&*model, scope, found).map_err(|error| model_failed(error, instead))?;
+    Ok(Given {
+        plan: proposal.plan,
+        seen: found.memories.iter().map(Seen::of).collect(),
+        model: Some(proposal.model),
+        warnings: proposal.warnings,
+    })
+}
+
+/// A plan that somebody kept: what `--json` printed, or bare decisions over the memories as they are.
+fn read_given(cli: &mut Cli<'_>, file: &Path, scope: &Scope, found: &Candidates) -> Result<Given, Failure> {
+    const HINT: &str = "`memories consolidate SCOPE --json` prints a plan";
+    let name = file.display();
+    let wrong =
+        |problem: String| Failure::user(anyhow::anyhow!("`{name}` holds no plan: {problem}")).hint(HINT);
+    let bytes = match file == Path::new("-") {
+        true => cli.read_bytes()?,
+        false => std::fs::read(file).map_err(|error| {
+            Failure::user(anyhow::Error::from(error).context(format!("cannot read `{name}`"))).hint(HINT)
+        })?,
+    };
+    let value: Value = serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
+    if let Some(other) = value["scope"].as_str().filter(|other| *other != scope.to_string()) {
+        return Err(wrong(format!("it is a plan for {other}, not for {scope}")));
+    }
+    let plan = if value["plan"].is_object() { &value["plan"] } else { &value };
+    let mut warnings = Vec::new();
+    let plan = plan.as_object().ok_or_else(|| "it is no object".to_owned());
+    let plan = plan.and_then(|plan| plan_of(plan, &mut warnings)).map_err(wrong)?;
+    let seen = match &value["memories"] {
+        Value::Null => found.memories.iter().map(Seen::of).collect(),
+        memories => serde_json::from_value(memories.clone()).map_err(|error| wrong(error.to_string()))?,
+    };
+    Ok(Given { plan, seen, model: None, warnings })
+}
+
+/// Carries the plan out on the file as it is by now.
+fn write(cli: &mut Cli<'_>, store: &Store, scope: &Scope, given: &Given) -> Result<(Settled, bool), Failure> {
+    let (now, id) = (cli.settings.now.clone(), cli.settings.fresh_id());
+    let update = store.update(|text, sidecar| {
+        let mut files = Files::open(text, sidecar)?;
+        let settled = settle(&mut files, scope, &given.plan, &given.seen, &moment(store)?);
+        if settled.decisions.is_empty() {
+            return Ok(Change::unchanged(settled));
+        }
+        let model = given.model.as_ref();
+        let line = journal_line(&settled, scope, &given.plan.reasoning, model, (&now, &id));
+        Ok::<_, Failure>(files.into_change(settled)?.with_journal_line(line))
+    })?;
+    for warning in &update.warnings {
+        cli.ui.warning(&warning.to_string());
+    }
+    Ok((update.value, update.written))
+}
+
+fn tell(
+    cli: &mut Cli<'_>,
+    scope: &Scope,
+    name: &str,
+    given: &Given,
+    settled: &Settled,
+    (apply, changed): (bool, bool),
+) -> Result<(), Failure> {
+    for refused in &settled.refused {
+        let titles = quoted(&refused.decision.titles);
+        cli.ui.warning(&format!("{} {titles} is refused: {}", refused.decision.action.name(), refused.why));
+    }
+    if cli.ui.json {
+        let plan = Plan { reasoning: given.plan.reasoning.clone(), decisions: settled.decisions.clone() };
+        let results: Vec<Value> = settled
+            .results
+            .iter()
+            .map(|result| json!({"outcome": result.outcome, "scope": result.scope, "title": result.title}))
+            .collect();
+        cli.ui.json_line(&json!({
+            "version": 1, "changed": changed, "scope": scope, "name": name, "memories": given.seen,
+            "plan": plan, "kept": settled.kept, "results": results, "refused": settled.refused,
+            "model": given.model, "warnings": given.warnings,
+        }))?;
+        return Ok(());
+    }
+    let place = scope_label(scope, name);
+    let memories = counted(given.seen.len() as u64, "memory", "memories");
+    if settled.decisions.is_empty() {
+        cli.ui.data(&format!("Nothing to consolidate: all {memories} of {place} are kept\n"))?;
+    } else {
+        let head = if apply { "Consolidated" } else { "Plan for" };
+        cli.ui.data(&format!("{head} {place}, {memories}:\n"))?;
+        for decision in &settled.decisions {
+            cli.ui.data(&render(decision))?;
+        }
+        cli.ui.data(&format!("  keep       {}\n", counted(settled.kept as u64, "memory", "memories")))?;
+    }
+    if !given.plan.reasoning.is_empty() {
+        cli.ui.detail(&format!("why: {}", given.plan.reasoning));
+    }
+    if apply && !settled.decisions.is_empty() {
+        cli.ui.notice("`memories restore` undoes it");
+    } else if !settled.decisions.is_empty() {
+        cli.ui.notice(
+            "nothing is changed: `--apply` writes; `--json` prints a plan to keep for `--plan FILE --apply`",
+        );
+    }
+    Ok(())
+}
+
+/// One part of the plan, with its reason beneath.
+fn render(decision: &Decision) -> String {
+    let titles = quoted(&decision.titles);
+    let mut out = match decision.action {
+        Action::Merge => {
+            let category =
+                decision.category.as_ref().map(|category| format!("[{category}] ")).unwrap_or_default();
+            let text = decision.text.replace('\n', "\n             ");
+            format!("  merge      {titles}\n        into {category}{}\n             {text}\n", decision.title)
+        }
+        Action::Supersede => format!("  supersede  {titles}\n          by \"{}\"\n", decision.title),
+        Action::Drop | Action::Keep => format!("  {:<9}  {titles}\n", decision.action.name()),
+    };
+    if !decision.reason.is_empty() {
+        out.push_str(&format!("         why {}\n", decision.reason));
+    }
+    out
+}
+
+fn quoted(titles: &[String]) -> String {
+    let quoted: Vec<String> = titles.iter().map(|title| format!("\"{title}\"")).collect();
+    quoted.join(" + ")
+}
+
+fn tell_too_few(cli: Cli<'_>, scope: &Scope, found: &Candidates) -> Result<u8, Failure> {
+    for kept in &found.kept {
+        cli.ui.notice(kept);
+    }
+    if cli.ui.json {
+        let seen: Vec<Seen> = found.memories.iter().map(Seen::of).collect();
+        cli.ui.json_line(&json!({
+            "version": 1, "changed": false, "scope": scope, "name": found.name, "memories": seen, "plan": null,
+            "kept": seen.len(), "results": [], "refused": [], "model": null, "warnings": [],
+        }))?;
+        return Ok(0);
+    }
+    let memories = counted(found.memories.len() as u64, "memory", "memories");
+    let place = scope_label(scope, &found.name);
+    cli.ui.data(&format!("{memories} of {place}: consolidating begins at {FEWEST}\n"))?;
+    Ok(0)
+}

@@ -1,0 +1,57 @@
+//! Which model is asked: the flags of all commands that ask one.
+
+use crate::cli::Cli;
+use crate::cli::failure::Failure;
+use crate::llm;
+
+/// The flags of a model.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct ModelArgs {
+    /// Which model: auto, openai, anthropic, ollama, command, replay, or offline for the
+    /// built-in rules
+    #[arg(long, value_name = "PROVIDER", value_parser = parse_provider)]
+    provider: Option<llm::Provider>,
+    /// The model's name
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+}
+
+impl ModelArgs {
+    /// The model that flags, environment and settings name. Nothing is opened yet.
+    pub fn choose(self, cli: &mut Cli<'_>) -> Result<llm::Choice, Failure> {
+        let ModelArgs { provider, model } = self;
+        let config = &mut cli.settings.llm;
+        config.provider = provider.unwrap_or(config.provider);
+        config.model = model.or(config.model.take());
+        Ok(llm::choose(&cli.settings.llm, &cli.settings.llm_environment, cli.settings.seed())?)
+    }
+}
+
+/// A provider by its name; the error says which there are.
+fn parse_provider(text: &str) -> Result<llm::Provider, String> {
+    text.parse().map_err(|error| match error {
+        llm::ModelError::Settings { problem, hint } => format!("{problem}: {hint}"),
+        other => other.to_string(),
+    })
+}
+
+/// The failure of a command that needs a model where none is set up; `instead` says what else there is.
+pub fn no_model(instead: &str) -> Failure {
+    let failure = Failure::user(anyhow::anyhow!("there is no model to ask"));
+    failure.hint("set a key or a host, or choose one with `--provider`").hint(instead)
+}
+
+/// The failure of a model; `instead` says what there is without one.
+pub fn model_failed(error: llm::ModelError, instead: &str) -> Failure {
+    let hint = match &error {
+        llm::ModelError::Settings { .. } => None,
+        llm::ModelError::Unreachable { .. } => Some("try again when it answers"),
+        llm::ModelError::Refused { .. } => Some("check the model's name, its key and its limits"),
+        llm::ModelError::Garbled { .. } => Some("try again, or another model with `--model`"),
+    };
+    let failure = Failure::from(error);
+    match hint {
+        Some(hint) => failure.hint(hint).hint(instead),
+        None => failure.hint(instead),
+    }
+}

@@ -1,0 +1,127 @@
+//! `query --answer`: a model answers from what was found; without one, that is shown.
+
+use anstyle::Style;
+use serde_json::{Value, json};
+
+use super::{hit_json, nothing_found, render, within};
+use crate::cli::Cli;
+use crate::cli::commands::counted;
+use crate::cli::commands::model_args::ModelArgs;
+use crate::cli::failure::Failure;
+use crate::llm::Choice;
+use crate::reflect::answer::{Answered, answer};
+use crate::reflect::is_model;
+use crate::search::{Answer, Hit};
+
+/// What is said where the memories do not tell.
+const NOT_SAID: &str = "The memories do not say.";
+
+/// Why no model answered.
+enum Silence {
+    /// There is none.
+    NoModel,
+    /// It failed, or what it said cannot be believed.
+    Failed(String),
+}
+
+pub(super) fn run(
+    mut cli: Cli<'_>,
+    model: ModelArgs,
+    mut found: Answer,
+    max_tokens: Option<usize>,
+    explain: bool,
+) -> Result<u8, Failure> {
+    let hits = std::mem::take(&mut found.hits);
+    let all = hits.len();
+    let numbered = hits.into_iter().enumerate().map(|(at, hit)| (at + 1, hit)).collect();
+    let shown = within(numbered, max_tokens, |(number, hit)| {
+        render(*number, hit, &found.question, explain, Style::new())
+    });
+    if shown.is_empty() && !cli.ui.json {
+        cli.ui.data(nothing_found(&found))?;
+        return Ok(0);
+    }
+    let said = if shown.is_empty() { None } else { Some(ask(&mut cli, model, &found.question.text, &shown)) };
+    match &said {
+        None => {}
+        Some(Ok(answered)) => answered.warnings.iter().for_each(|warning| cli.ui.warning(warning)),
+        Some(Err(Silence::NoModel)) => cli.ui.notice(
+            "no model is set up, so the memories themselves are shown; `--provider`, a key or a host names one",
+        ),
+        Some(Err(Silence::Failed(problem))) => {
+            cli.ui.warning(&format!("{problem}; the memories themselves are shown"));
+        }
+    }
+    if cli.ui.json {
+        let memories: Vec<Value> = shown
+            .iter()
+            .map(|(number, hit)| {
+                let mut value = hit_json(hit, &found.question, explain);
+                value["number"] = json!(number);
+                value
+            })
+            .collect();
+        cli.ui.json_line(&answer_json(&found.question.text, said.as_ref(), &memories))?;
+        return Ok(0);
+    }
+    let mark = cli.ui.mark();
+    let relevant = match said {
+        Some(Ok(answered)) => {
+            tell(&mut cli, &answered, shown.len())?;
+            answered.numbers
+        }
+        _ => shown.iter().map(|(number, _)| *number).collect(),
+    };
+    for (number, hit) in shown.iter().filter(|(number, _)| relevant.contains(number)) {
+        cli.ui.data(&render(*number, hit, &found.question, explain, mark))?;
+    }
+    if shown.len() < all {
+        let left_out = counted((all - shown.len()) as u64, "more memory", "more memories");
+        cli.ui.data(&format!("({left_out} not shown)\n"))?;
+    }
+    Ok(0)
+}
+
+fn ask(
+    cli: &mut Cli<'_>,
+    model: ModelArgs,
+    question: &str,
+    shown: &[(usize, Hit)],
+) -> Result<Answered, Silence> {
+    let Choice { model, .. } = model.choose(cli).map_err(|failure| Silence::Failed(failure.message()))?;
+    if !is_model(&*model) {
+        return Err(Silence::NoModel);
+    }
+    let hits: Vec<&Hit> = shown.iter().map(|(_, hit)| hit).collect();
+    answer(&*model, question, &hits).map_err(|error| Silence::Failed(error.to_string()))
+}
+
+/// The two lines of the answer; the memories that it rests on follow.
+fn tell(cli: &mut Cli<'_>, answered: &Answered, shown: usize) -> Result<(), Failure> {
+    let Some(text) = &answered.text else {
+        cli.ui.data(&format!("Relevant memories: none\nAnswer: {NOT_SAID}\n"))?;
+        let found = counted(shown as u64, "memory was", "memories were");
+        cli.ui.notice(&format!("{found} found all the same; without `--answer` they are listed"));
+        return Ok(());
+    };
+    let numbers: Vec<String> = answered.numbers.iter().map(|number| format!("#{number}")).collect();
+    cli.ui.data(&format!("Relevant memories: {}\nAnswer: {text}\n\n", numbers.join(", ")))?;
+    Ok(())
+}
+
+fn answer_json(question: &str, said: Option<&Result<Answered, Silence>>, memories: &[Value]) -> Value {
+    let (text, numbers, model, warnings) = match said {
+        Some(Ok(answered)) => {
+            let Answered { text, numbers, model, warnings } = answered.clone();
+            (text, numbers, Some(json!(model)), warnings)
+        }
+        Some(Err(Silence::Failed(problem))) => {
+            (None, Vec::new(), Some(json!({"error": problem})), Vec::new())
+        }
+        Some(Err(Silence::NoModel)) | None => (None, Vec::new(), None::<Value>, Vec::new()),
+    };
+    json!({
+        "version": 1, "query": question, "answer": text, "relevant": numbers, "model": model,
+        "warnings": warnings, "memories": memories,
+    })
+}

@@ -1,0 +1,105 @@
+//! `summarize`: what is known of a place in two or three sentences of a model.
+
+use serde_json::json;
+
+use crate::cli::Cli;
+use crate::cli::commands::counted;
+use crate::cli::commands::model_args::{ModelArgs, model_failed, no_model};
+use crate::cli::failure::{Failure, nearest_hint};
+use crate::document::Section;
+use crate::llm::Choice;
+use crate::memory::Scope;
+use crate::recall::{RecallError, read_scopes};
+use crate::reflect::is_model;
+use crate::reflect::summary::summarize;
+
+/// Say in two or three sentences of a model what is known of a place
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A summary rests on memories that were shown to the model, or it is not believed.
+Where no model is set up the exit code is 4, where it cannot be reached 3:
+`memories recall` shows what is known without one.
+
+Examples:
+  memories summarize 23
+  memories summarize 'Living Room' --provider ollama --model qwen3:8b
+  memories summarize npc:troll --json
+
+With --json: {version, scope, name, summary, titles, memories, left_out, model,
+warnings}: titles are those that the summary rests on, memories counts the live
+ones, left_out those that the model was not shown. summary is null where nothing
+is known.")]
+pub struct SummarizeArgs {
+    /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or a place's name
+    #[arg(value_name = "SCOPE", allow_negative_numbers = true)]
+    scope: String,
+    #[command(flatten)]
+    model: ModelArgs,
+}
+
+pub(in crate::cli) fn run(mut cli: Cli<'_>, args: SummarizeArgs) -> Result<u8, Failure> {
+    let SummarizeArgs { scope: named, model } = args;
+    let store = cli.store()?;
+    let (scope, section) = match read_scopes(&store, &[named.parse()?]) {
+        Ok(mut found) => {
+            found.pop().map_or((None, Section::default()), |(scope, section)| (Some(scope), section))
+        }
+        // A place that was never seen is a place of which nothing is known.
+        Err(RecallError::UnknownName { nearest, .. }) => {
+            if let Some(hint) = nearest_hint(&nearest) {
+                cli.ui.hint(&hint);
+            }
+            (None, Section::default())
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let name = if section.name.is_empty() { named.trim() } else { section.name.as_str() }.to_owned();
+    let live = section.live().count();
+    let Some(scope) = scope.clone().filter(|_| live > 0) else {
+        return tell_nothing(cli, scope.as_ref(), &name);
+    };
+    let instead = format!("`memories recall {scope}` shows what is known without a model");
+    let Choice { model, .. } = model.choose(&mut cli)?;
+    if !is_model(&*model) {
+        return Err(no_model(&instead));
+    }
+    let summary = summarize(&*model, &scope, &section).map_err(|error| model_failed(error, &instead))?;
+    for warning in &summary.warnings {
+        cli.ui.warning(warning);
+    }
+    if cli.ui.json {
+        cli.ui.json_line(&json!({
+            "version": 1, "scope": scope, "name": section.name, "summary": summary.text,
+            "titles": summary.titles, "memories": live, "left_out": summary.left_out,
+            "model": summary.model, "warnings": summary.warnings,
+        }))?;
+        return Ok(0);
+    }
+    if summary.left_out > 0 {
+        let left_out = counted(summary.left_out as u64, "memory was", "memories were");
+        cli.ui.notice(&format!("{left_out} not shown to the model: the least important"));
+    }
+    match &summary.text {
+        Some(text) => cli.ui.data(&format!("{text}\n"))?,
+        None => {
+            let memories = counted(live as u64, "memory", "memories");
+            cli.ui.data(&format!("The model has nothing to say of the {memories} of {name}.\n"))?;
+            cli.ui.hint(&instead);
+        }
+    }
+    Ok(0)
+}
+
+fn tell_nothing(cli: Cli<'_>, scope: Option<&Scope>, name: &str) -> Result<u8, Failure> {
+    if cli.ui.json {
+        cli.ui.json_line(&json!({
+            "version": 1, "scope": scope, "name": name, "summary": null, "titles": [],
+            "memories": 0, "left_out": 0, "model": null, "warnings": [],
+        }))?;
+        return Ok(0);
+    }
+    cli.ui.data(&format!(
+        "No memories recorded for '{name}'. Either you haven't been there or nothing important was noted.\n"
+    ))?;
+    Ok(0)
+}

@@ -1,0 +1,192 @@
+//! A few sentences of a model together with the memories that they rest on.
+//!
+//! The words of an answer enter; text and numbers leave, or the reason why nothing can be made of
+//! them. Only numbers that were shown count, and a text without any is not believed.
+
+use serde_json::{Value, json};
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::document::text::stored_line;
+use crate::llm::answer::parse_object;
+use crate::llm::data::cut;
+use crate::record::synthesis::{read_flag, rubbish_text, text_of};
+use crate::reflect::masked;
+
+/// Longest text, in characters: what a model says beyond it is cut.
+const MOST_CHARS: usize = 600;
+
+/// What ends in a full stop and ends no sentence.
+const ABBREVIATIONS: [&str; 9] = ["Mr.", "Mrs.", "Ms.", "Dr.", "St.", "Prof.", "e.g.", "i.e.", "vs."];
+
+/// What a model said, checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grounded {
+    /// Its sentences on one line; `None` where the memories do not say.
+    pub text: Option<String>,
+    /// The memories that they rest on, each once, in the model's order; empty where there is no text.
+    pub numbers: Vec<usize>,
+    /// What was dropped or cut.
+    pub warnings: Vec<String>,
+}
+
+/// The schema of an answer whose text is called `field`, over `shown` memories.
+pub fn schema(field: &str, shown: usize) -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "relevant": {
+                "type": "array",
+                "items": {"type": "integer", "minimum": 1, "maximum": shown},
+                "maxItems": shown,
+            },
+            "known": {"type": "boolean"},
+            field: {"type": "string", "maxLength": MOST_CHARS},
+        },
+        "required": ["relevant", "known", field],
+        "additionalProperties": false,
+    })
+}
+
+/// Reads an answer under [`schema`]; at most so many sentences of its text are kept.
+///
+/// # Errors
+///
+/// Why it cannot be believed, for people.
+pub fn read_grounded(
+    answer: &str,
+    field: &str,
+    shown: usize,
+    sentences: usize,
+    instructions: &str,
+) -> Result<Grounded, String> {
+    let answer = parse_object(answer)?;
+    if answer.get("known").and_then(read_flag) == Some(false) {
+        return Ok(Grounded { text: None, numbers: Vec::new(), warnings: Vec::new() });
+    }
+    let said = stored_line(&text_of(&answer, field));
+    if let Some(problem) = rubbish_text(&said, instructions) {
+        return Err(problem.to_owned());
+    }
+    let mut warnings = Vec::new();
+    let numbers = read_numbers(answer.get("relevant"), shown, &mut warnings);
+    if numbers.is_empty() {
+        return Err("it names no memory that was shown".to_owned());
+    }
+    let safe = masked(&said);
+    if safe != said {
+        warnings.push("the model's text held what looks like a secret, masked".to_owned());
+    }
+    let kept = first_sentences(&safe, sentences);
+    if kept.len() < safe.len() {
+        warnings.push(format!("the model said more than {sentences} sentences: the first are shown"));
+    }
+    Ok(Grounded { text: Some(cut(kept, MOST_CHARS)), numbers, warnings })
+}
+
+/// Numbers as models write them: `3`, `"3"`, `"#3"`, one or a list, `"#3, #7"`.
+fn read_numbers(value: Option<&Value>, shown: usize, warnings: &mut Vec<String>) -> Vec<usize> {
+    let mut said: Vec<String> = Vec::new();
+    let mut add = |value: &Value| match value {
+        Value::String(text) => said.extend(text.split(',').map(|part| part.trim().to_owned())),
+        Value::Null => {}
+        other => said.push(other.to_string()),
+    };
+    match value {
+        Some(Value::Array(items)) => items.iter().for_each(&mut add),
+        Some(value) => add(value),
+        None => {}
+    }
+    let mut numbers = Vec::new();
+    for said in said.iter().filter(|said| !said.is_empty()) {
+        let digits = said.trim_start_matches('#');
+        match digits.strip_suffix(".0").unwrap_or(digits).parse::<usize>() {
+            Ok(number) if (1..=shown).contains(&number) => {
+                if !numbers.contains(&number) {
+                    numbers.push(number);
+                }
+            }
+            _ => {
+                let said = cut(&stored_line(digits), 20);
+                warnings.push(format!("the model named #{said}, which was not shown: dropped"));
+            }
+        }
+    }
+    warnings.dedup();
+    numbers
+}
+
+/// The first sentences of a line.
+fn first_sentences(line: &str, most: usize) -> &str {
+    let (mut count, mut end) = (0, 0);
+    for (start, piece) in line.split_sentence_bound_indices() {
+        end = start + piece.len();
+        let last = piece.split_whitespace().next_back().unwrap_or_default();
+        if !ABBREVIATIONS.contains(&last.trim_start_matches(['(', '"'])) {
+            count += 1;
+        }
+        if count == most {
+            break;
+        }
+    }
+    line[..end].trim_end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(answer: &Value) -> Result<Grounded, String> {
+        read_grounded(&answer.to_string(), "answer", 3, 2, "Answer the question in one or two sentences.")
+    }
+
+    #[test]
+    fn only_numbers_that_were_shown_count() {
+        let grounded =
+            read(&json!({"relevant": [3, "#1", 9, -1, 3], "answer": "In the attic."})).expect("read");
+        assert_eq!(grounded.numbers, [3, 1]);
+        assert_eq!(
+            grounded.warnings,
+            [
+                "the model named #9, which was not shown: dropped",
+                "the model named #-1, which was not shown: dropped"
+            ]
+        );
+        let listed = read(&json!({"relevant": "#2, #3", "answer": "In the attic."})).expect("read");
+        assert_eq!(listed.numbers, [2, 3]);
+    }
+
+    #[test]
+    fn a_text_that_rests_on_nothing_is_not_believed() {
+        for relevant in [json!([]), json!(null), json!([7]), json!("none")] {
+            let answer = json!({"relevant": relevant, "known": true, "answer": "The troll is kind."});
+            assert_eq!(read(&answer).unwrap_err(), "it names no memory that was shown");
+        }
+        let rubbish = |text: &str| read(&json!({"relevant": [1], "answer": text})).unwrap_err();
+        assert_eq!(rubbish(" … "), "it has no text");
+        assert_eq!(rubbish("string"), "its text is a name of the schema");
+        assert!(read_grounded("no idea", "answer", 3, 2, "").is_err());
+    }
+
+    #[test]
+    fn not_to_know_is_an_answer() {
+        let grounded = read(&json!({"relevant": [1], "known": "no", "answer": "The troll."})).expect("read");
+        assert_eq!(grounded, Grounded { text: None, numbers: Vec::new(), warnings: Vec::new() });
+    }
+
+    #[test]
+    fn sentences() {
+        assert_eq!(first_sentences("One. Two! Three? Four", 2), "One. Two!");
+        assert_eq!(
+            first_sentences("Dr. Watson has it. He is in St. Ives. Go.", 2),
+            "Dr. Watson has it. He is in St. Ives."
+        );
+        assert_eq!(first_sentences("It costs 3.50 here. Pay", 1), "It costs 3.50 here.");
+        assert_eq!(first_sentences("no end", 2), "no end");
+        let long =
+            read(&json!({"relevant": [1], "answer": "A key.\nAn egg.\u{1b}[31m A sword."})).expect("read");
+        assert_eq!(long.text.as_deref(), Some("A key. An egg.\u{FFFD}[31m A sword."));
+        let long = read(&json!({"relevant": [1], "answer": "A key.\n\nAn egg. A sword."})).expect("read");
+        assert_eq!(long.text.as_deref(), Some("A key. An egg."));
+        assert_eq!(long.warnings, ["the model said more than 2 sentences: the first are shown"]);
+    }
+}

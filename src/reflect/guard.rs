@@ -1,0 +1,279 @@
+//! Which parts of a plan may be carried out: nothing that a plan says is believed.
+//!
+//! A plan enters with both files and the memories as they were when it was made. Sound parts leave as
+//! steps, the others with the reason. Each part stands or falls alone, for no memory is named by two.
+
+use std::collections::HashMap;
+
+use crate::document::stored;
+use crate::memory::{Category, Memory, Persistence, Provenance, Scope, Span, Status, fold_title, same_title};
+use crate::record::OFFLINE_TAG;
+use crate::record::correct::{Correction, Target};
+use crate::record::files::{Files, Tier};
+use crate::record::synthesis::{rubbish_text, rubbish_title};
+use crate::reflect::plan::{Action, Decision, MOST_TEXT_CHARS, Plan, Refused, SYSTEM, Seen};
+use crate::search::words::{is_stop_word, stem, words};
+
+/// At least one of so many words of a merged memory stands in those that it is made of.
+const SHARED_WORDS: usize = 2;
+
+/// What a sound part does.
+pub(super) enum Step {
+    /// Strikes with a reason, or puts a new memory in the place of others.
+    Correct(Correction),
+    /// Strikes memories in favour of one that exists.
+    Yield {
+        /// Titles that are struck.
+        olds: Vec<String>,
+        /// The title that stays.
+        by: String,
+    },
+}
+
+/// Parts in the plan's order, with the exact titles of the file.
+pub(super) struct Checked {
+    pub sound: Vec<(Decision, Step)>,
+    pub refused: Vec<Refused>,
+}
+
+/// Tells the sound parts from the others.
+pub(super) fn check(files: &Files, scope: &Scope, plan: &Plan, seen: &[Seen]) -> Checked {
+    let guard = Guard { files, scope, seen, named: named(files, scope, plan) };
+    // A merge keeps in words what it strikes; the others only strike.
+    let strikes = |action: Action| matches!(action, Action::Drop | Action::Supersede);
+    let striking = plan.decisions.iter().filter(|decision| strikes(decision.action));
+    let struck: usize = striking.map(|decision| decision.titles.len()).sum();
+    let all = files.lasting.section(scope).unwrap_or_default().live().count();
+    let mut checked = Checked { sound: Vec::new(), refused: Vec::new() };
+    for decision in plan.decisions.iter().filter(|decision| decision.action != Action::Keep) {
+        let result = match decision.action {
+            action if strikes(action) && struck * 2 > all => {
+                Err(format!("the plan strikes {struck} of {all} memories, more than half"))
+            }
+            _ => guard.check(decision),
+        };
+        match result {
+            Ok(sound) => checked.sound.push(sound),
+            Err(why) => checked.refused.push(Refused { decision: decision.clone(), why }),
+        }
+    }
+    checked
+}
+
+/// How a title is compared: as the file has it, where the file has it.
+fn key_of(files: &Files, scope: &Scope, title: &str) -> String {
+    let found = files.find(scope, title);
+    fold_title(found.first().map_or(title, |(_, _, memory)| memory.title.as_str()))
+}
+
+/// In how many decisions each title stands.
+fn named(files: &Files, scope: &Scope, plan: &Plan) -> HashMap<String, usize> {
+    let mut named = HashMap::new();
+    for decision in &plan.decisions {
+        let mut keys: Vec<String> = decision.titles.iter().map(|title| key_of(files, scope, title)).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        for key in keys {
+            *named.entry(key).or_default() += 1;
+        }
+    }
+    named
+}
+
+struct Guard<'a> {
+    files: &'a Files,
+    scope: &'a Scope,
+    seen: &'a [Seen],
+    named: HashMap<String, usize>,
+}
+
+impl Guard<'_> {
+    fn check(&self, decision: &Decision) -> Result<(Decision, Step), String> {
+        let mut olds: Vec<Memory> = Vec::new();
+        for title in &decision.titles {
+            let old = self.look_up(title)?;
+            if self.named.get(&fold_title(&old.title)).is_some_and(|&times| times > 1) {
+                return Err(format!("`{}` is named more than once", old.title));
+            }
+            if !olds.iter().any(|other| same_title(&other.title, &old.title)) {
+                olds.push(old);
+            }
+        }
+        if olds.is_empty() {
+            return Err("it names no memory".to_owned());
+        }
+        if decision.ephemeral {
+            return Err(format!("`{}` lasts: it does not become ephemeral", olds[0].title));
+        }
+        let exact =
+            Decision { titles: olds.iter().map(|old| old.title.clone()).collect(), ..decision.clone() };
+        match decision.action {
+            Action::Keep => Err("it is kept".to_owned()),
+            Action::Drop => self.drop(exact, &olds),
+            Action::Merge => self.merge(exact, &olds),
+            Action::Supersede => self.supersede(exact, &olds),
+        }
+    }
+
+    /// The one live memory of a title, as it was when the plan was made.
+    fn look_up(&self, title: &str) -> Result<Memory, String> {
+        let found = self.files.find(self.scope, title);
+        let memory = match found.as_slice() {
+            [(Tier::Lasting, _, memory)] => memory.clone(),
+            [(Tier::Session, ..)] => return Err(format!("`{title}` ends with the episode anyway")),
+            [] => return Err(format!("no live memory of {} is called `{title}`", self.scope)),
+            several => {
+                return Err(format!("{} memories of {} are called `{title}`", several.len(), self.scope));
+            }
+        };
+        if memory.category.only_grows() {
+            return Err(format!("`{}` is of a kind that only grows", memory.title));
+        }
+        match self.seen.iter().find(|seen| same_title(&seen.title, &memory.title)) {
+            None => Err(format!("`{}` was not among the memories shown", memory.title)),
+            Some(seen) if *seen != Seen::of(&memory) => Err(format!("`{}` changed meanwhile", memory.title)),
+            Some(_) => Ok(memory),
+        }
+    }
+
+    fn targets(&self, olds: &[Memory]) -> Vec<Target> {
+        let target =
+            |old: &Memory| Target { scope: self.scope.clone(), title: old.title.clone(), line: None };
+        olds.iter().map(target).collect()
+    }
+
+    fn drop(&self, mut decision: Decision, olds: &[Memory]) -> Result<(Decision, Step), String> {
+        if let Some(core) = olds.iter().find(|old| old.persistence == Persistence::Core) {
+            return Err(format!("`{}` is core and is never dropped", core.title));
+        }
+        if decision.reason.is_empty() {
+            return Err("it gives no reason".to_owned());
+        }
+        (decision.title, decision.text, decision.category) = (String::new(), String::new(), None);
+        let step = Step::Correct(Correction::Invalidate(self.targets(olds), decision.reason.clone()));
+        Ok((decision, step))
+    }
+
+    fn supersede(&self, mut decision: Decision, olds: &[Memory]) -> Result<(Decision, Step), String> {
+        if decision.title.is_empty() {
+            return Err("it does not say which memory takes their place".to_owned());
+        }
+        let by = self.look_up(&decision.title)?;
+        if olds.iter().any(|old| same_title(&old.title, &by.title)) {
+            return Err(format!("`{}` cannot take its own place", by.title));
+        }
+        if self.named.contains_key(&fold_title(&by.title)) {
+            return Err(format!("`{}` is to take their place and is named elsewhere", by.title));
+        }
+        if let Some(core) = olds.iter().find(|old| old.persistence < by.persistence) {
+            return Err(format!("`{}` is core and `{}` is not", core.title, by.title));
+        }
+        if olds.iter().any(|old| old.status < by.status) {
+            return Err(format!("`{}` is only tentative", by.title));
+        }
+        (decision.text, decision.category) = (String::new(), None);
+        decision.title.clone_from(&by.title);
+        let step = Step::Yield { olds: decision.titles.clone(), by: by.title };
+        Ok((decision, step))
+    }
+
+    fn merge(&self, mut decision: Decision, olds: &[Memory]) -> Result<(Decision, Step), String> {
+        if let [old] = olds {
+            return Err(format!("`{}` cannot be merged with itself alone", old.title));
+        }
+        let problem = rubbish_title(&decision.title).or_else(|| rubbish_text(&decision.text, SYSTEM));
+        if let Some(problem) = problem {
+            return Err(problem.to_owned());
+        }
+        if decision.text.chars().count() > MOST_TEXT_CHARS {
+            return Err(format!("its text is longer than {MOST_TEXT_CHARS} characters"));
+        }
+        if olds.iter().any(|old| old.status != olds[0].status) {
+            return Err("it merges what is tentative with what is confirmed".to_owned());
+        }
+        if olds.iter().any(|old| subjects(old) != subjects(&olds[0])) {
+            return Err("they are about different characters".to_owned());
+        }
+        if !rests_on(&decision.text, olds) {
+            return Err("its text says little of what the merged memories say".to_owned());
+        }
+        let successor = stored(&successor(&decision, olds));
+        decision.title.clone_from(&successor.title);
+        decision.text.clone_from(&successor.text);
+        decision.category = Some(successor.category.clone());
+        let step = Step::Correct(Correction::Supersede(self.targets(olds), Box::new(successor)));
+        Ok((decision, step))
+    }
+}
+
+/// Whom a memory is about.
+fn subjects(memory: &Memory) -> Vec<&str> {
+    let tags = memory.provenance.tags.iter().filter(|tag| tag.starts_with("about:"));
+    let mut subjects: Vec<&str> = tags.map(String::as_str).collect();
+    subjects.sort_unstable();
+    subjects
+}
+
+/// Whether enough words of a text stand in the memories that it is to take the place of.
+fn rests_on(text: &str, olds: &[Memory]) -> bool {
+    let stems = |text: &str| -> Vec<String> {
+        let words = words(text);
+        words.iter().filter(|word| !is_stop_word(word)).map(|word| stem(word).into_owned()).collect()
+    };
+    let said: Vec<String> =
+        olds.iter().flat_map(|old| stems(&format!("{}\n{}", old.title, old.text))).collect();
+    let new = stems(text);
+    let shared = new.iter().filter(|word| said.contains(word)).count();
+    shared > 0 && shared * SHARED_WORDS >= new.len()
+}
+
+/// The memory that takes the place of others: as important, as firm and as dangerous as any of them.
+fn successor(decision: &Decision, olds: &[Memory]) -> Memory {
+    let category = match olds.iter().any(|old| old.category.is_danger()) {
+        true => Category::danger(),
+        false => decision.category.clone().unwrap_or_else(|| olds[0].category.clone()),
+    };
+    let mut memory = Memory::new(category, decision.title.clone(), decision.text.clone());
+    memory.persistence = olds.iter().map(|old| old.persistence).min().unwrap_or_default();
+    memory.status = olds.first().map_or(Status::Active, |old| old.status);
+    memory.context =
+        olds[0].context.clone().filter(|_| olds.iter().all(|old| old.context == olds[0].context));
+    memory.provenance = provenance(olds);
+    memory
+}
+
+/// Where it comes from: the newest of them, with the tags and sources of all.
+fn provenance(olds: &[Memory]) -> Provenance {
+    let all = || olds.iter().map(|old| &old.provenance);
+    let newest = all().max_by_key(|fields| (fields.episode, fields.turns.map(|turns| turns.last)));
+    let newest = newest.cloned().unwrap_or_default();
+    let one_episode = all().all(|fields| fields.episode == newest.episode);
+    let spans: Option<Vec<Span>> = all().map(|fields| fields.turns).collect();
+    let turns = match spans {
+        Some(spans) if one_episode => {
+            let first = spans.iter().map(|span| span.first).min();
+            let last = spans.iter().map(|span| span.last).max();
+            first.zip(last).map(|(first, last)| Span { first, last })
+        }
+        _ => newest.turns,
+    };
+    let union = |of: fn(&Provenance) -> &Vec<String>| {
+        let mut union: Vec<String> = Vec::new();
+        for item in all().flat_map(of) {
+            if item != OFFLINE_TAG && !union.contains(item) {
+                union.push(item.clone());
+            }
+        }
+        union
+    };
+    let importance = olds.iter().map(Memory::importance).max();
+    Provenance {
+        episode: newest.episode,
+        turns,
+        date: newest.date,
+        importance: importance.filter(|importance| *importance != crate::memory::DEFAULT_IMPORTANCE),
+        sources: union(|fields| &fields.sources),
+        tags: union(|fields| &fields.tags),
+        ..Provenance::default()
+    }
+}
