@@ -2,6 +2,7 @@
 
 pub mod cli;
 pub mod document;
+pub mod exchange;
 pub mod llm;
 pub mod memory;
 pub mod recall;

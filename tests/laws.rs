@@ -5,7 +5,7 @@
 use memories::document::format::format;
 use memories::document::inspect::viewer_headings;
 use memories::document::scan::{Event, TextLines, is_section_boundary, lines, walk};
-use memories::document::{Document, DocumentError, Section, grammar, stored};
+use memories::document::{Addition, Document, DocumentError, Section, grammar, stored};
 use memories::memory::{
     Attempt, Category, Cause, Memory, Moment, Persistence, Provenance, Reference, Scope, Span, Status,
 };
@@ -128,6 +128,7 @@ fn memory() -> impl Strategy<Value = Memory> {
 enum Edit {
     Visit(Scope, u64),
     Add(Scope, Box<Memory>),
+    AddAll(Scope, Vec<Memory>, Option<Box<Memory>>),
     Supersede(Scope, usize, String),
     Revise(Scope, usize, String),
     Importance(Scope, usize, u16),
@@ -142,6 +143,8 @@ fn edit() -> impl Strategy<Value = Edit> {
     prop_oneof![
         1 => (scope(), 1u64..5).prop_map(|(scope, episode)| Edit::Visit(scope, episode)),
         3 => (scope(), memory()).prop_map(|(scope, memory)| Edit::Add(scope, Box::new(memory))),
+        1 => (scope(), prop::collection::vec(memory(), 0..3), prop::option::of(memory()))
+            .prop_map(|(scope, new, first)| Edit::AddAll(scope, new, first.map(Box::new))),
         1 => (scope(), 0usize..5, hostile_line()).prop_map(|(scope, at, reason)| Edit::Supersede(scope, at, reason)),
         1 => (scope(), 0usize..5, hostile_text()).prop_map(|(scope, at, text)| Edit::Revise(scope, at, text)),
         1 => (scope(), 0usize..5, 1u16..1000).prop_map(|(scope, at, importance)| Edit::Importance(scope, at, importance)),
@@ -158,6 +161,7 @@ impl Edit {
         match self {
             Edit::Visit(scope, _)
             | Edit::Add(scope, _)
+            | Edit::AddAll(scope, ..)
             | Edit::Supersede(scope, ..)
             | Edit::Revise(scope, ..)
             | Edit::Importance(scope, ..)
@@ -182,6 +186,16 @@ impl Edit {
             Edit::Add(scope, memory) => {
                 document.add(scope, "New", memory)?;
                 model.memories.push(stored(memory));
+            }
+            Edit::AddAll(scope, new, first) => {
+                let revisions = first.iter().filter(|_| !model.memories.is_empty());
+                let revisions = revisions.map(|first| (0, (**first).clone())).collect();
+                let addition = Addition { memories: new.clone(), revisions, ..Addition::default() };
+                for (at, memory) in &addition.revisions {
+                    model.memories[*at] = stored(memory);
+                }
+                document.add_all(&[(scope.clone(), addition)].into())?;
+                model.memories.extend(new.iter().map(stored));
             }
             Edit::Supersede(scope, at, reason) => {
                 let Some((id, slot)) = pick(document, model, scope, *at) else { return Ok(()) };

@@ -7,8 +7,9 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::cli::commands::{
-    add, check, completions, consolidate, diff, episode, fmt, forget, init, invalidate, list, log, man, mark,
-    query, recall, record, rename, restore, retry, show, stats, summarize, supersede, top, tried,
+    add, check, completions, consolidate, diff, episode, export, fmt, forget, import, init, invalidate, list,
+    log, man, mark, query, recall, record, rename, restore, retry, show, stats, summarize, supersede, top,
+    tried,
 };
 use crate::cli::ui::Color;
 
@@ -83,6 +84,8 @@ pub enum Command {
     Fmt(fmt::FmtArgs),
     Restore(restore::RestoreArgs),
     Retry(retry::RetryArgs),
+    Import(import::ImportArgs),
+    Export(export::ExportArgs),
     Init(init::InitArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
@@ -92,13 +95,14 @@ pub enum Command {
 const GLOBAL_OPTIONS: &str = "Global options";
 
 /// Commands in the groups of the overview; the first is the daily work.
-const GROUPS: [(&str, &[&str]); 4] = [
+const GROUPS: [(&str, &[&str]); 5] = [
     ("Every turn", &["record", "recall", "add", "tried", "check"]),
     ("Look inside", &["query", "top", "summarize", "list", "show", "stats", "log", "diff"]),
     (
         "Put right",
         &["supersede", "invalidate", "mark", "forget", "rename", "consolidate", "fmt", "restore", "retry"],
     ),
+    ("Exchange", &["import", "export"]),
     ("Set up", &["init", "episode", "completions", "man"]),
 ];
 

@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::document::DocumentError;
+use crate::exchange::ExchangeError;
 use crate::llm::ModelError;
 use crate::memory::ScopeError;
 use crate::recall::RecallError;
@@ -108,6 +109,13 @@ impl<E: Into<Failure>> From<UpdateError<E>> for Failure {
 impl From<DocumentError> for Failure {
     fn from(error: DocumentError) -> Failure {
         Failure::user(error).hint("mend the file by hand; `memories check` shows its problems")
+    }
+}
+
+impl From<ExchangeError> for Failure {
+    fn from(error: ExchangeError) -> Failure {
+        let hint = error.hint();
+        Failure::user(error).hint(hint)
     }
 }
 

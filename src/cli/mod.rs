@@ -17,8 +17,9 @@ use clap::error::ErrorKind;
 
 use args::{Arguments, Command, Global};
 use commands::{
-    add, check, completions, consolidate, diff, episode, fmt, forget, init, invalidate, list, log, man, mark,
-    query, recall, record, rename, restore, retry, show, stats, summarize, supersede, top, tried,
+    add, check, completions, consolidate, diff, episode, export, fmt, forget, import, init, invalidate, list,
+    log, man, mark, query, recall, record, rename, restore, retry, show, stats, summarize, supersede, top,
+    tried,
 };
 use failure::{Failure, Kind};
 use settings::{Environment, Settings};
@@ -126,6 +127,8 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: Environment) -> Resu
         Command::Fmt(args) => fmt::run(cli, args),
         Command::Restore(args) => restore::run(cli, args),
         Command::Retry(args) => retry::run(cli, args),
+        Command::Import(args) => import::run(cli, args),
+        Command::Export(args) => export::run(cli, args),
         Command::Init(args) => init::run(cli, args),
         Command::Completions(args) => completions::run(cli.ui, &args),
         Command::Man(args) => man::run(cli.ui, &args),

@@ -83,7 +83,16 @@ impl Ui {
     ///
     /// When stdout takes no more.
     pub fn data(&mut self, text: &str) -> io::Result<()> {
-        let written = self.streams.stdout.write_all(text.as_bytes());
+        self.bytes(text.as_bytes())
+    }
+
+    /// Writes data that need not be text.
+    ///
+    /// # Errors
+    ///
+    /// When stdout takes no more.
+    pub fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let written = self.streams.stdout.write_all(bytes);
         written.map_err(|error| naming("cannot write the answer", &error))
     }
 

@@ -4,6 +4,8 @@
 //! change is about differ; where a blank line is needed around a new part, one is added. New text is
 //! canonical and in the line ending of the file.
 
+use std::ops::Range;
+
 use crate::document::grammar::{self, Visits};
 use crate::document::scan;
 use crate::document::section::{Entry, Parts, Region, RegionKind, Tried};
@@ -59,21 +61,27 @@ fn map_lines<'a>(text: &'a str, change: impl Fn(&'a str) -> std::borrow::Cow<'a,
 
 /// Adds an entry after the others of the section.
 pub fn add_entry(text: &str, parts: &Parts, memory: &Memory, style: Style) -> String {
-    let entry = render_entry(memory, style.fences);
+    add_entries(text, parts, std::slice::from_ref(memory), style)
+}
+
+/// Adds entries, in their order, after the others of the section.
+pub fn add_entries(text: &str, parts: &Parts, memories: &[Memory], style: Style) -> String {
+    let entries: Vec<String> = memories.iter().map(|memory| render_entry(memory, style.fences)).collect();
+    let entries = entries.join("\n");
     let find = |kind| parts.regions.iter().position(|region| region.kind == kind);
     if let Some(region) = find(RegionKind::Memories) {
-        return insert_block(text, parts.regions[region].content_end, &entry, style);
+        return insert_block(text, parts.regions[region].content_end, &entries, style);
     }
     if let Some(last) = parts.entries.last() {
         let holds_it = |region: &&Region| region.range.contains(&last.range.start);
         let at = parts.regions.iter().find(holds_it).map_or(last.range.end, |region| region.content_end);
-        return insert_block(text, at, &entry, style);
+        return insert_block(text, at, &entries, style);
     }
     let at = match find(RegionKind::Tried) {
         Some(region) => parts.regions[region - 1].content_end,
         None => end_of_content(parts),
     };
-    insert_block(text, at, &format!("### Memories\n\n{entry}"), style)
+    insert_block(text, at, &format!("### Memories\n\n{entries}"), style)
 }
 
 /// Where a new part goes: before the thematic break that ends the section, else at its end.
@@ -117,17 +125,43 @@ pub fn ends_with_blank_line(text: &str) -> bool {
 }
 
 /// Replaces a range by lines in the file's ending; a missing ending stays missing at the very end.
-fn splice(text: &str, range: std::ops::Range<usize>, lines: &str, style: Style) -> String {
-    let mut new = style.convert(lines);
-    let unended = range.end == text.len() && !text.ends_with('\n');
-    if unended && new.ends_with(style.line_ending) {
-        new.truncate(new.len() - style.line_ending.len());
+fn splice(text: &str, range: Range<usize>, lines: &str, style: Style) -> String {
+    splice_all(text, &[(range, lines.to_owned())], style)
+}
+
+/// Replaces ranges, given in their order, each by lines as [`splice`] does.
+fn splice_all(text: &str, changes: &[(Range<usize>, String)], style: Style) -> String {
+    let added: usize = changes.iter().map(|(_, lines)| lines.len() + 8).sum();
+    let mut out = String::with_capacity(text.len() + added);
+    let mut done = 0;
+    for (range, lines) in changes {
+        let mut new = style.convert(lines);
+        let unended = range.end == text.len() && !text.ends_with('\n');
+        if unended && new.ends_with(style.line_ending) {
+            new.truncate(new.len() - style.line_ending.len());
+        }
+        out.push_str(&text[done..range.start]);
+        out.push_str(&new);
+        done = range.end;
     }
-    [&text[..range.start], &new, &text[range.end..]].concat()
+    out.push_str(&text[done..]);
+    out
 }
 
 /// Writes an entry anew; comments that a person put into its text stay, behind it.
 pub fn replace_entry(text: &str, entry: &Entry, memory: &Memory, style: Style) -> String {
+    splice(text, entry.range.clone(), &render_anew(text, entry, memory, style), style)
+}
+
+/// Writes entries anew, in the order in which they stand.
+pub fn replace_entries(text: &str, changes: &[(&Entry, &Memory)], style: Style) -> String {
+    let render =
+        |(entry, memory): &(&Entry, &Memory)| (entry.range.clone(), render_anew(text, entry, memory, style));
+    splice_all(text, &changes.iter().map(render).collect::<Vec<_>>(), style)
+}
+
+/// The lines of an entry with what a memory says, and the comments that stood in it.
+fn render_anew(text: &str, entry: &Entry, memory: &Memory, style: Style) -> String {
     let old = &text[entry.range.clone()];
     let mut new = render_entry(memory, style.fences);
     let lines = scan::lines(old);
@@ -136,7 +170,7 @@ pub fn replace_entry(text: &str, entry: &Entry, memory: &Memory, style: Style) -
             new.push_str(&format!("{line}\n"));
         }
     }
-    splice(text, entry.range.clone(), &new, style)
+    new
 }
 
 /// Writes an entry's first line anew and nothing else.
@@ -205,19 +239,36 @@ pub fn put_attempt(text: &str, parts: &Parts, old: Option<&Tried>, new: &Attempt
     if let Some(old) = old {
         return splice(text, old.range.clone(), &line, style);
     }
+    append_attempts(text, parts, &line, style)
+}
+
+/// Writes tried actions anew, in the order in which they stand.
+pub fn replace_attempts(text: &str, changes: &[(&Tried, &Attempt)], style: Style) -> String {
+    let render =
+        |(old, new): &(&Tried, &Attempt)| (old.range.clone(), format!("{}\n", grammar::write_attempt(new)));
+    splice_all(text, &changes.iter().map(render).collect::<Vec<_>>(), style)
+}
+
+/// Adds tried actions after the others.
+pub fn add_attempts(text: &str, parts: &Parts, new: &[&Attempt], style: Style) -> String {
+    let lines: String = new.iter().map(|new| format!("{}\n", grammar::write_attempt(new))).collect();
+    append_attempts(text, parts, &lines, style)
+}
+
+fn append_attempts(text: &str, parts: &Parts, lines: &str, style: Style) -> String {
     if let Some(last) = parts.tried.last() {
         let (before, after) = text.split_at(last.range.end);
         let ending = if before.ends_with('\n') { "" } else { style.line_ending };
-        return [before, ending, &style.convert(&line), after].concat();
+        return [before, ending, &style.convert(lines), after].concat();
     }
     match parts.regions.iter().find(|region| region.kind == RegionKind::Tried) {
         Some(region) => {
             // Behind an entry that somebody put there, the line would be part of the entry's text.
             let mut starts = parts.entries.iter().map(|entry| entry.range.start);
             let entry = starts.find(|start| region.range.contains(start));
-            insert_block(text, entry.unwrap_or(region.content_end), &line, style)
+            insert_block(text, entry.unwrap_or(region.content_end), lines, style)
         }
-        None => insert_block(text, end_of_content(parts), &format!("### Tried\n\n{line}"), style),
+        None => insert_block(text, end_of_content(parts), &format!("### Tried\n\n{lines}"), style),
     }
 }
 

@@ -99,7 +99,8 @@ pub fn is_date(text: &str) -> bool {
             4 | 7 => *byte == b'-',
             _ => byte.is_ascii_digit(),
         });
-    shape && (bytes.len() == 10 || (bytes[10] == b'T' && !text.contains([' ', ',', ')'])))
+    let ends_field = |c: char| c.is_whitespace() || c.is_control() || matches!(c, ',' | ')');
+    shape && (bytes.len() == 10 || (bytes[10] == b'T' && !text.contains(ends_field)))
 }
 
 /// The fields in canonical order, comma-separated; empty where nothing is set.

@@ -4,6 +4,7 @@
 //! block that no edit touches leaves byte for byte as it came; an edited one is spliced. So printing
 //! what was parsed gives the same bytes, whatever the text. Nothing here reads or writes files.
 
+mod bulk;
 pub mod compare;
 pub mod edit;
 pub mod encoding;
@@ -17,6 +18,7 @@ pub mod problem;
 pub mod references;
 pub mod scan;
 pub mod section;
+mod sections;
 mod stored;
 pub mod text;
 mod view;
@@ -31,11 +33,15 @@ use crate::document::section::{Tried, parse_section};
 use crate::document::text::{Fences, stored_line};
 use crate::memory::{Attempt, Memory, Reference, Scope, Status, fold_action, same_title};
 
+pub use bulk::Addition;
 pub use nearest::nearest;
 pub use stored::stored;
 pub use view::Section;
 
 const BYTE_ORDER_MARK: char = '\u{FEFF}';
+
+/// From more edited blocks on, a text is copied together instead of moved about.
+const MOST_MOVES: usize = 8;
 
 /// The first line of a new file.
 pub const FILE_TITLE: &str = "# Location Memories\n";
@@ -165,9 +171,13 @@ impl Document {
         }
     }
 
-    /// The source with the edited blocks in their places. It is not copied: for a large file, fresh
-    /// memory costs more than moving what follows an edit.
+    /// The source with the edited blocks in their places. For few of them it is not copied: fresh
+    /// memory for a large file costs more than moving what follows an edit.
     fn splice(self) -> String {
+        let edited = self.blocks.iter().filter(|block| matches!(block.text, BlockText::Edited(_)));
+        if edited.count() > MOST_MOVES {
+            return self.blocks.iter().map(|block| self.text_of(block)).collect();
+        }
         let (mut end, mut text) = (self.source.len(), self.source);
         let mut new = String::new();
         for block in self.blocks.iter().rev() {
@@ -263,7 +273,7 @@ impl Document {
     /// See [`DocumentError`].
     pub fn add(&mut self, scope: &Scope, name: &str, memory: &Memory) -> Result<(), DocumentError> {
         let memory = stored(memory);
-        self.check_new_text(&edit::render_entry(&memory, self.style.fences))?;
+        self.check_memory(&memory)?;
         let block = self.ensure_section(scope, name)?;
         let parts = parse_section(self.block_text(block));
         let text = edit::add_entry(self.block_text(block), &parts, &memory, self.style);
@@ -278,7 +288,7 @@ impl Document {
     /// See [`DocumentError`].
     pub fn revise(&mut self, id: EntryId, memory: &Memory) -> Result<(), DocumentError> {
         let memory = stored(memory);
-        self.check_new_text(&edit::render_entry(&memory, self.style.fences))?;
+        self.check_memory(&memory)?;
         self.edit_entry(id, |text, entry, style| edit::replace_entry(text, entry, &memory, style));
         Ok(())
     }
@@ -418,62 +428,23 @@ impl Document {
         self.blocks[at].text = BlockText::Edited(text);
     }
 
+    /// Whether the file can take a memory.
+    ///
+    /// # Errors
+    ///
+    /// [`DocumentError::WouldCloseComment`] where it cannot.
+    pub fn check_memory(&self, memory: &Memory) -> Result<(), DocumentError> {
+        match self.open_comment {
+            None => Ok(()),
+            Some(_) => self.check_new_text(&edit::render_entry(memory, self.style.fences)),
+        }
+    }
+
     fn check_new_text(&self, text: &str) -> Result<(), DocumentError> {
         match self.open_comment {
             Some(line) if text.contains("-->") => Err(DocumentError::WouldCloseComment { line }),
             _ => Ok(()),
         }
-    }
-
-    /// The first section of a scope, made where there is none.
-    fn ensure_section(&mut self, scope: &Scope, name: &str) -> Result<usize, DocumentError> {
-        if let Some(block) = self.blocks_of(scope).next() {
-            return Ok(block);
-        }
-        let heading = grammar::write_heading(scope, name);
-        self.check_new_text(&heading)?;
-        let ending = self.style.line_ending;
-        if self.blocks.iter().all(|block| matches!(&block.text, BlockText::Source(range) if self.source[range.clone()].trim().is_empty())) {
-            let title = FILE_TITLE.replace('\n', ending);
-            self.blocks = vec![Block { heading: None, text: BlockText::Edited(title) }];
-        }
-        let at = self.place_of(scope);
-        if at > 0 && self.block_text(at - 1) != BYTE_ORDER_MARK.encode_utf8(&mut [0; 4]) {
-            let mut before = self.block_text(at - 1).to_owned();
-            let mut changed = false;
-            while !edit::ends_with_blank_line(&before) {
-                before.push_str(ending);
-                changed = true;
-            }
-            if changed {
-                self.blocks[at - 1].text = BlockText::Edited(before);
-            }
-        }
-        let after = if at == self.blocks.len() { "" } else { ending };
-        let text = format!("{heading}{ending}{ending}---{ending}{after}");
-        let heading = grammar::parse_heading(&heading);
-        self.blocks.insert(at, Block { heading, text: BlockText::Edited(text) });
-        Ok(at)
-    }
-
-    /// Index at which the section of a new scope goes.
-    fn place_of(&self, scope: &Scope) -> usize {
-        let scope_of = |block: &Block| block.heading.as_ref().map(|heading| heading.scope.clone());
-        if let Scope::Location(id) = scope {
-            let larger =
-                |block: &Block| matches!(scope_of(block), Some(Scope::Location(other)) if other > *id);
-            if let Some(at) = self.blocks.iter().position(larger) {
-                return at;
-            }
-        }
-        let order = |block: &Block| scope_of(block).map(|scope| scope.order());
-        let same = self.blocks.iter().rposition(|block| order(block) == Some(scope.order()));
-        let later = || self.blocks.iter().position(|block| order(block) > Some(scope.order()));
-        let earlier = || self.blocks.iter().rposition(|block| order(block).is_some());
-        same.map(|at| at + 1)
-            .or_else(later)
-            .or_else(|| earlier().map(|at| at + 1))
-            .unwrap_or(self.blocks.len())
     }
 }
 

@@ -1,7 +1,8 @@
 //! The stored form of a memory.
 
+use crate::document::fields::{is_date, parse_fields, write_fields};
 use crate::document::text::{stored_line, stored_text, stored_title};
-use crate::memory::Memory;
+use crate::memory::{Cause, Memory, Moment, Provenance, Reference};
 
 /// A memory in its stored form: what writing it and reading it back gives.
 pub fn stored(memory: &Memory) -> Memory {
@@ -10,6 +11,7 @@ pub fn stored(memory: &Memory) -> Memory {
     provenance.goal = one_line(&provenance.goal);
     provenance.tags.retain(|tag| !tag.is_empty());
     provenance.importance = provenance.importance.map(|importance| importance.clamp(1, 1000));
+    let provenance = stored_fields(provenance);
     let text = stored_text(&memory.text);
     let mut title = stored_title(&memory.title);
     if title.is_empty() {
@@ -27,6 +29,24 @@ pub fn stored(memory: &Memory) -> Memory {
         context: one_line(&memory.context),
         see_also: one_line(&memory.see_also),
         provenance,
-        reference: memory.reference.clone(),
+        // The line under the title says why an entry is struck; elsewhere it would be text.
+        reference: memory.reference.as_ref().filter(|_| !memory.is_live()).map(stored_reference),
     }
+}
+
+/// Fields that are free texts, as they are read back: `a, b` is two fields, `#x` is a tag.
+fn stored_fields(fields: Provenance) -> Provenance {
+    if fields.date.is_none() && fields.other.is_empty() && fields.sources.is_empty() {
+        return fields;
+    }
+    parse_fields(&stored_line(&write_fields(&fields)))
+}
+
+fn stored_reference(reference: &Reference) -> Reference {
+    let date = reference.at.date.clone().filter(|date| is_date(date) && !date.contains('"'));
+    let cause = match &reference.cause {
+        Cause::SupersededBy(title) => Cause::SupersededBy(stored_line(title)),
+        Cause::Invalidated(reason) => Cause::Invalidated(stored_line(reason)),
+    };
+    Reference { at: Moment { date, ..reference.at.clone() }, cause }
 }

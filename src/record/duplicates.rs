@@ -9,7 +9,7 @@ use crate::search::likeness::Meanings;
 use crate::search::words::{is_stop_word, stem, words};
 
 /// One text containing another counts as saying the same above this share of its length.
-const CONTAINED: f64 = 0.8;
+pub(super) const CONTAINED: f64 = 0.8;
 
 /// Texts count as the same from this similarity on (twice the common part by the sum of both).
 const SIMILAR: f64 = 0.9;
@@ -32,15 +32,16 @@ pub fn says_the_same(a: &str, b: &str) -> bool {
 }
 
 /// A text as it is compared: in lower case, with single spaces.
-struct Folded {
-    text: String,
-    characters: Vec<char>,
+#[derive(Debug)]
+pub(super) struct Folded {
+    pub(super) text: String,
+    pub(super) characters: Vec<char>,
     /// How many characters fall into each of these kinds: an upper limit of what two texts share.
     kinds: [u32; 64],
 }
 
 impl Folded {
-    fn new(text: &str) -> Folded {
+    pub(super) fn new(text: &str) -> Folded {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
         let characters: Vec<char> = text.chars().collect();
         let mut kinds = [0; 64];
@@ -50,7 +51,7 @@ impl Folded {
         Folded { text, characters, kinds }
     }
 
-    fn says_the_same(&self, other: &Folded) -> bool {
+    pub(super) fn says_the_same(&self, other: &Folded) -> bool {
         if self.text == other.text {
             return true;
         }
@@ -112,7 +113,7 @@ pub fn look_alikes(texts: &[&str]) -> Vec<(usize, usize)> {
 }
 
 /// The different words of a text, in order.
-fn words_of(text: &str) -> Vec<String> {
+pub(super) fn words_of(text: &str) -> Vec<String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let mut words: Vec<String> = words.map(str::to_lowercase).collect();
     words.sort_unstable();
@@ -131,7 +132,7 @@ fn stems_of(text: &str) -> Vec<String> {
 }
 
 /// The share of common words among all words of both.
-fn share(a: &[String], b: &[String]) -> f64 {
+pub(super) fn share(a: &[String], b: &[String]) -> f64 {
     let (short, long) = (a.len().min(b.len()), a.len().max(b.len()));
     // No more can be shared than the shorter one has.
     if (short as f64) < 0.5 * long as f64 || short == 0 {

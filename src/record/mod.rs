@@ -15,6 +15,7 @@ mod places;
 pub mod prompt;
 mod report;
 pub mod retry;
+pub mod sayings;
 pub mod synthesis;
 pub mod triggers;
 pub mod turn;

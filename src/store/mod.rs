@@ -18,6 +18,7 @@
 
 mod backups;
 mod error;
+mod export;
 mod follow;
 mod generated;
 mod journal;
@@ -39,6 +40,7 @@ use serde_json::Value;
 
 pub use backups::Backup;
 pub use error::{ErrorKind, StoreError};
+pub use export::write_export;
 pub use follow::Follower;
 pub use generated::write_generated;
 pub use journal::Lines;

@@ -30,7 +30,7 @@ pub(super) fn replace(
     text: &str,
 ) -> Result<Outcome, StoreError> {
     let [new, spare] = temporary_paths(path, std::process::id());
-    let new = Temporary::write(new, path, snapshot.metadata(), text)?;
+    let new = Temporary::write(new, path, snapshot.metadata(), text.as_bytes())?;
     let mut warnings = Vec::new();
     if let Some(old) = snapshot.metadata() {
         // A backup made before this check would be of the editor's text, not of what we read.
@@ -49,6 +49,27 @@ pub(super) fn replace(
     let folder = path.parent().unwrap_or(Path::new("."));
     match platform::sync_folder(folder) {
         Ok(()) => Ok(Outcome::Replaced(warnings)),
+        Err(source) => Err(StoreError::NotConfirmed { path: path.to_owned(), source }),
+    }
+}
+
+/// Puts bytes at a path, whole or not at all: in the place of a file of which the metadata are given,
+/// else only where there is none. `false` where there is one. No lock, no backup.
+pub(super) fn put(path: &Path, bytes: &[u8], old: Option<&Metadata>) -> Result<bool, StoreError> {
+    let [new, _] = temporary_paths(path, std::process::id());
+    let new = Temporary::write(new, path, old, bytes)?;
+    // A link, unlike a renaming, never takes the place of a file that came meanwhile.
+    let linked = if old.is_some() { None } else { Some(fs::hard_link(&new.path, path)) };
+    match linked {
+        Some(Ok(())) => {}
+        Some(Err(error)) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
+        Some(Err(_)) if fs::symlink_metadata(path).is_ok() => return Ok(false),
+        // A file that is to be replaced, or a file system without links.
+        _ => fs::rename(&new.path, path).map_err(StoreError::write("write", path))?,
+    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    match platform::sync_folder(folder) {
+        Ok(()) => Ok(true),
         Err(source) => Err(StoreError::NotConfirmed { path: path.to_owned(), source }),
     }
 }
@@ -122,7 +143,7 @@ impl Temporary {
         path: PathBuf,
         target: &Path,
         old: Option<&Metadata>,
-        text: &str,
+        bytes: &[u8],
     ) -> Result<Temporary, StoreError> {
         let error = |source| StoreError::Write { action: "write", path: target.to_owned(), source };
         if old.is_some() {
@@ -141,7 +162,7 @@ impl Temporary {
         if let Some(old) = old {
             platform::copy_mode_and_owner(&file, old).map_err(error)?;
         }
-        file.write_all(text.as_bytes()).map_err(error)?;
+        file.write_all(bytes).map_err(error)?;
         file.sync_all().map_err(error)?;
         Ok(temporary)
     }

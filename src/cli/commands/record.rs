@@ -305,7 +305,7 @@ fn record_many(cli: Cli<'_>, recorder: &Recorder<'_>, text: &[u8], strict: bool)
         .map(|(at, line)| (at + 1, line))
         .filter(|(_, line)| !line.trim_ascii().is_empty())
         .collect();
-    let bar = progress_bar(&cli, lines.len() as u64);
+    let bar = progress_bar(&cli, lines.len() as u64, "turns");
     let mut tally = Tally::default();
     for (number, line) in &lines {
         let turn = std::str::from_utf8(line).map_err(|_| "not UTF-8".to_owned());
@@ -348,11 +348,12 @@ fn record_many(cli: Cli<'_>, recorder: &Recorder<'_>, text: &[u8], strict: bool)
 }
 
 /// A bar for what takes long, where a person would see it.
-pub(super) fn progress_bar(cli: &Cli<'_>, length: u64) -> ProgressBar {
+pub(super) fn progress_bar(cli: &Cli<'_>, length: u64, of_what: &str) -> ProgressBar {
     if !cli.ui.shows_progress() {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} turns, {eta} left");
+    let style =
+        ProgressStyle::with_template(&format!("{{wide_bar}} {{pos}}/{{len}} {of_what}, {{eta}} left"));
     ProgressBar::new(length).with_style(style.expect("the template is well formed"))
 }
 

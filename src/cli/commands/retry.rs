@@ -60,7 +60,7 @@ pub(in crate::cli) fn run(mut cli: Cli<'_>, args: RetryArgs) -> Result<u8, Failu
 }
 
 fn work_off(cli: Cli<'_>, recorder: &Recorder<'_>, queue: &[Waiting]) -> Result<u8, Failure> {
-    let bar = progress_bar(&cli, queue.len() as u64);
+    let bar = progress_bar(&cli, queue.len() as u64, "turns");
     let mut outcomes = Vec::new();
     let (mut done, mut failed, mut in_a_row) = (0, 0, 0);
     for turn in queue {

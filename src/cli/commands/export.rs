@@ -1,0 +1,140 @@
+//! `export`: what the memory file says, in the form of another program.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use crate::cli::Cli;
+use crate::cli::commands::{counted, read_existing, resolve_scope};
+use crate::cli::failure::Failure;
+use crate::document::{Document, Section};
+use crate::exchange::{self, Format};
+use crate::memory::{Memory, Scope};
+use crate::store::{Store, write_export};
+
+/// Write memories as JSON, JSONL, SQLite or Markdown
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+All entries go out, struck and ephemeral ones too, with all their fields; so do
+names, visits and tried actions of places. What people wrote around them does
+not. `memories import` brings all that goes out back as it was.
+
+Examples:
+  memories export memories.jsonl
+  memories export memories.db --force       replace the file that is there
+  memories export --scope 23 --scope world | jq .title
+  memories export --live --format markdown shared.txt
+
+JSONL: a line for each place, {scope, name, visits, episodes, tried}, and for
+each memory, {scope, category, title, text, persistence, status, context,
+see_also, reference, fields}. JSON: {version, sections: [{…, memories}]}.
+SQLite: the tables `memories`, `places`, `tried`; see the README.
+With --json: {version, format, file, sections, memories, tried}; to stdout it
+means `--format json`.")]
+pub struct ExportArgs {
+    /// The file to write; `-` is stdout
+    #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
+    output: PathBuf,
+    /// json, jsonl, sqlite or markdown [default: by the ending of FILE, else jsonl]
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    format: Option<Format>,
+    /// Only this scope or the place of this name; repeatable
+    #[arg(long = "scope", value_name = "SCOPE", allow_negative_numbers = true)]
+    scopes: Vec<String>,
+    /// Leave out what is superseded or invalidated
+    #[arg(long)]
+    live: bool,
+    /// Replace the file that is there
+    #[arg(long)]
+    force: bool,
+}
+
+/// A format by its name.
+pub(super) fn parse_format(name: &str) -> Result<Format, String> {
+    Format::of_name(name).ok_or_else(|| "use json, jsonl, sqlite or markdown".to_owned())
+}
+
+/// The format that is meant: as said, else by the ending of the file's name.
+pub(super) fn format_of(path: &Path, said: Option<Format>) -> Result<Format, Failure> {
+    let guessed = if path == Path::new("-") { Some(Format::Jsonl) } else { Format::of_path(path) };
+    said.or(guessed).ok_or_else(|| {
+        let failure = Failure::usage(format!("the name `{}` does not say its format", path.display()));
+        failure.hint("say it with `--format`: json, jsonl, sqlite or markdown")
+    })
+}
+
+pub(in crate::cli) fn run(mut cli: Cli<'_>, args: ExportArgs) -> Result<u8, Failure> {
+    let ExportArgs { output, format, scopes, live, force } = args;
+    let to_stdout = output == Path::new("-");
+    let format = match format {
+        // To stdout, `--json` can only mean what is written there.
+        None if to_stdout && cli.ui.json => Format::Json,
+        format => format_of(&output, format)?,
+    };
+    let store = cli.store()?;
+    if !to_stdout && Store::open(&output, cli.settings.lock_timeout)?.real_path() == store.real_path() {
+        let failure = Failure::user(anyhow::anyhow!("`{}` is the memory file itself", output.display()));
+        return Err(failure.hint("export to another file"));
+    }
+    let wanted = scopes.iter().map(|name| resolve_scope(&store, name)).collect::<Result<Vec<_>, _>>()?;
+    let (sections, free_lines) = sections(&store, &wanted, live)?;
+    let bytes = exchange::write(&sections, format)?;
+    if to_stdout {
+        cli.ui.bytes(&bytes)?;
+    } else if !write_export(&output, &bytes, force)? {
+        let failure = Failure::user(anyhow::anyhow!("`{}` is there already", output.display()));
+        return Err(failure.hint("`--force` replaces it"));
+    }
+    report(&mut cli, (!to_stdout).then_some(output.as_path()), format, &sections)?;
+    if free_lines > 0 && wanted.is_empty() {
+        let lines = counted(free_lines as u64, "line", "lines");
+        cli.ui.notice(&format!("{lines} that people wrote beside the entries stay in the memory file only"));
+    }
+    Ok(0)
+}
+
+/// The sections that are wanted, in the order of the file, and how many lines of it are a person's.
+fn sections(store: &Store, wanted: &[Scope], live: bool) -> Result<(Vec<(Scope, Section)>, usize), Failure> {
+    let lasting = Document::parse(read_existing(store)?);
+    let session = Document::parse(store.sidecar().session()?.unwrap_or_default());
+    let mut sections = lasting.sections();
+    for (scope, of_session) in session.sections() {
+        let at = sections.iter().position(|(other, _)| *other == scope).unwrap_or_else(|| {
+            sections.push((scope, Section::default()));
+            sections.len() - 1
+        });
+        sections[at].1.add_session(of_session);
+    }
+    sections.retain(|(scope, _)| wanted.is_empty() || wanted.contains(scope));
+    if let Some(missing) = wanted.iter().find(|scope| !sections.iter().any(|(other, _)| other == *scope)) {
+        let failure = Failure::user(anyhow::anyhow!("there is no section of {missing}"));
+        return Err(failure.hint("`memories list` shows what there is"));
+    }
+    if live {
+        sections.iter_mut().for_each(|(_, section)| section.memories.retain(Memory::is_live));
+    }
+    Ok((sections, lasting.free_lines()))
+}
+
+fn report(
+    cli: &mut Cli<'_>,
+    output: Option<&Path>,
+    format: Format,
+    sections: &[(Scope, Section)],
+) -> Result<(), Failure> {
+    let memories = sections.iter().map(|(_, section)| section.memories.len() as u64).sum::<u64>();
+    let tried = sections.iter().map(|(_, section)| section.tried.len() as u64).sum::<u64>();
+    let Some(output) = output else { return Ok(()) };
+    if cli.ui.json {
+        cli.ui.json_line(&json!({
+            "version": 1, "format": format.name(), "file": output.display().to_string(),
+            "sections": sections.len(), "memories": memories, "tried": tried,
+        }))?;
+        return Ok(());
+    }
+    let memories = counted(memories, "memory", "memories");
+    let tried = counted(tried, "tried action", "tried actions");
+    let places = counted(sections.len() as u64, "section", "sections");
+    cli.ui.data(&format!("exported {memories} and {tried} of {places} to {}\n", output.display()))?;
+    Ok(())
+}

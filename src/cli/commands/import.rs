@@ -1,0 +1,278 @@
+//! `import`: memories from other programs, or from `export`.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::cli::Cli;
+use crate::cli::commands::export::{format_of, parse_format};
+use crate::cli::commands::record::progress_bar;
+use crate::cli::commands::{counted, resolve_scope};
+use crate::cli::failure::{Failure, Kind};
+use crate::exchange::merge::{OnConflict, Options, Report, Unstored, merge};
+use crate::exchange::{self, ExchangeError, Format, Source};
+use crate::record::files::Files;
+use crate::store::{Change, Store};
+
+/// Take in memories from JSON, JSONL, SQLite or another memory file
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+What `memories export` wrote comes back as it was. Of other programs' files,
+`text` or `content` is all that a memory needs; `scope` (or `location`) says
+where it belongs: an id, a scope, `Name (ID: 15)`, or the name of one place.
+
+A memory that is there is left alone, so a file may be imported twice. One that
+says nearly what an older entry says is not stored twice and named. A title in
+use for another text is refused; the other memories go through, all in one
+write, and the exit code is then 4.
+
+Examples:
+  memories import memories.jsonl
+  memories import other.db --dry-run        say what would come of it
+  memories import other.db --new-places --into world
+  memories import Friend.md --on-conflict skip
+  jq -c '.notes[]' notes.json | memories import -
+
+With --json: {version, source, format, dry_run, file, stored, revised,
+already_there, duplicates: [{at, scope, title, twin}], skipped: [{at, scope,
+title, why}], failed: [{at, error}], new_sections, tried, unknown_keys,
+warnings}.")]
+pub struct ImportArgs {
+    /// The file to read; `-` is stdin
+    #[arg(value_name = "FILE")]
+    input: PathBuf,
+    /// json, jsonl, sqlite or markdown [default: by the ending of FILE; stdin is jsonl]
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    format: Option<Format>,
+    /// Where a title is in use for another text, or struck: refuse, skip, or revise the entry
+    #[arg(long, value_name = "WHAT", default_value = "refuse", value_parser = parse_on_conflict)]
+    on_conflict: OnConflict,
+    /// Where memories go that name no place
+    #[arg(long, value_name = "SCOPE", allow_negative_numbers = true)]
+    into: Option<String>,
+    /// Give places known by name alone the next free ids
+    #[arg(long)]
+    new_places: bool,
+    /// Write nothing; say what would come of it
+    #[arg(long)]
+    dry_run: bool,
+}
+
+fn parse_on_conflict(word: &str) -> Result<OnConflict, String> {
+    match word {
+        "refuse" => Ok(OnConflict::Refuse),
+        "skip" => Ok(OnConflict::Skip),
+        "revise" => Ok(OnConflict::Revise),
+        _ => Err("use refuse, skip or revise".to_owned()),
+    }
+}
+
+/// Most lines of one kind that are shown.
+const MOST_SHOWN: usize = 10;
+
+pub(in crate::cli) fn run(mut cli: Cli<'_>, args: ImportArgs) -> Result<u8, Failure> {
+    let ImportArgs { input, format, on_conflict, into, new_places, dry_run } = args;
+    let format = format_of(&input, format)?;
+    let store = cli.store()?;
+    let fallback = into.as_deref().map(|name| resolve_scope(&store, name)).transpose()?;
+    let source = read(&mut cli, &input, format)?;
+    let options = Options { on_conflict, new_places, fallback };
+    let report = if dry_run {
+        let mut files = Files::open(store.read()?, store.sidecar())?;
+        take_in(&cli, &mut files, &source, &options)?
+    } else {
+        import(&mut cli, &store, &input, &source, &options)?
+    };
+    let told = Told { input: &input, format, dry_run, source: &source, report: &report };
+    told.tell(&mut cli, &store)?;
+    Ok(if report.failed.is_empty() { 0 } else { Kind::User.exit_code() })
+}
+
+fn read(cli: &mut Cli<'_>, input: &Path, format: Format) -> Result<Source, Failure> {
+    let from_stdin = input == Path::new("-");
+    if from_stdin && cli.ui.stdin_is_terminal() {
+        return Err(Failure::usage("nothing is sent on stdin").hint("give a file, or send one on stdin"));
+    }
+    let unreadable = |error: std::io::Error| {
+        let error = anyhow::Error::from(error).context(format!("cannot read `{}`", input.display()));
+        Failure::user(error).hint("give a file that `memories export` or another program wrote")
+    };
+    let named = |error: ExchangeError| {
+        let failure = Failure::from(error);
+        let name = if from_stdin { "stdin".to_owned() } else { format!("`{}`", input.display()) };
+        Failure { cause: failure.cause.context(name), ..failure }
+    };
+    if from_stdin {
+        return exchange::read(&cli.read_bytes()?, format).map_err(named);
+    }
+    // Opened here, too: the database's own words for a missing file help nobody.
+    let mut file = std::fs::File::open(input).map_err(unreadable)?;
+    if format == Format::Sqlite && file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        return exchange::read_database(input).map_err(named);
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(unreadable)?;
+    exchange::read(&bytes, format).map_err(named)
+}
+
+fn take_in(cli: &Cli<'_>, files: &mut Files, source: &Source, options: &Options) -> Result<Report, Failure> {
+    let bar = progress_bar(cli, source.items.len() as u64, "memories");
+    let report = merge(files, &source.items, options, || bar.inc(1));
+    bar.finish_and_clear();
+    Ok(report?)
+}
+
+fn import(
+    cli: &mut Cli<'_>,
+    store: &Store,
+    input: &Path,
+    source: &Source,
+    options: &Options,
+) -> Result<Report, Failure> {
+    let update = store.update(|text, sidecar| {
+        let mut files = Files::open(text, sidecar)?;
+        let report = take_in(cli, &mut files, source, options)?;
+        let why = format!("{}: {}", input.display(), counts(&report, &[]));
+        let line = json!({
+            "version": 1, "id": cli.settings.fresh_id(), "time": cli.settings.now, "outcome": "imported",
+            "command": "import", "reasoning": why,
+        });
+        let changes = report.stored + report.revised + report.tried + report.new_sections > 0;
+        if !changes {
+            return Ok(Change::unchanged(report));
+        }
+        Ok::<_, Failure>(files.into_change(report)?.with_journal_line(line))
+    })?;
+    for warning in &update.warnings {
+        cli.ui.warning(&warning.to_string());
+    }
+    Ok(update.value)
+}
+
+/// `3 stored, 1 duplicate`: what there is any of, or is named.
+fn counts(report: &Report, always: &[&str]) -> String {
+    let number = |list: &[Unstored]| list.len() as u64;
+    let counts = [
+        ("stored", report.stored),
+        ("revised", report.revised),
+        ("already there", report.already_there),
+        ("duplicate", number(&report.duplicates)),
+        ("skipped", number(&report.skipped)),
+        ("failed", report.failed.len() as u64),
+    ];
+    let told = counts.iter().filter(|(name, count)| *count > 0 || always.contains(name));
+    told.map(|(name, count)| format!("{count} {name}")).collect::<Vec<_>>().join(", ")
+}
+
+/// What is told of an import.
+struct Told<'a> {
+    input: &'a Path,
+    format: Format,
+    dry_run: bool,
+    source: &'a Source,
+    report: &'a Report,
+}
+
+impl Told<'_> {
+    fn tell(&self, cli: &mut Cli<'_>, store: &Store) -> Result<(), Failure> {
+        self.warn(cli);
+        if cli.ui.json {
+            return Ok(cli.ui.json_line(&self.json(store))?);
+        }
+        let Report { failed, duplicates, skipped, .. } = self.report;
+        let failed: Vec<String> = failed.iter().map(|(at, problem)| format!("{at}: {problem}")).collect();
+        show(&failed, |text| cli.ui.error(text), "the others went through");
+        let named = |unstored: &Unstored| {
+            let Unstored { at, scope, title, other } = unstored;
+            format!("{at}: \"{title}\" says what \"{other}\" in {scope} says: not stored twice")
+        };
+        let duplicates: Vec<String> = duplicates.iter().map(named).collect();
+        show(&duplicates, |text| cli.ui.notice(text), "`--json` names them all");
+        let why = |unstored: &Unstored| format!("{}: {}: {}", unstored.at, unstored.scope, unstored.other);
+        let skipped: Vec<String> = skipped.iter().map(why).collect();
+        show(&skipped, |text| cli.ui.detail(text), "`--json` names them all");
+        let would = if self.dry_run { "would be " } else { "" };
+        let path = store.path().display();
+        let tried = match self.report.tried {
+            0 => String::new(),
+            tried => format!("; {}", counted(tried, "tried action", "tried actions")),
+        };
+        let places = match self.report.new_sections {
+            0 => String::new(),
+            new => format!(", {}", counted(new, "section is new", "sections are new")),
+        };
+        let counts = counts(self.report, &["stored"]);
+        cli.ui.data(&format!("{would}imported into {path}: {counts}{tried}{places}\n"))?;
+        self.hint(cli);
+        Ok(())
+    }
+
+    fn warn(&self, cli: &mut Cli<'_>) {
+        if !self.source.unknown.is_empty() {
+            let keys: Vec<String> =
+                self.source.unknown.iter().take(MOST_SHOWN).map(|key| format!("`{key}`")).collect();
+            let more = if self.source.unknown.len() > MOST_SHOWN { " …" } else { "" };
+            cli.ui.warning(&format!("left out, for it means nothing here: {}{more}", keys.join(", ")));
+        }
+        show(&self.report.warnings, |text| cli.ui.warning(text), "`--json` names them all");
+    }
+
+    /// What to do next, where something was refused.
+    fn hint(&self, cli: &mut Cli<'_>) {
+        let failed = |part: &str| self.report.failed.iter().any(|(_, problem)| problem.contains(part));
+        if failed("is called `") && failed("already") || failed("is struck here") {
+            cli.ui.hint("`--on-conflict revise` writes these entries anew, `--on-conflict skip` leaves them");
+        }
+        if failed("no place is called") {
+            cli.ui.hint("`--new-places` gives places known by name alone the next free ids");
+        }
+        if failed("no place is named") {
+            cli.ui.hint("`--into world` says where memories go that name no place");
+        }
+        if !self.report.failed.is_empty() && !self.dry_run {
+            cli.ui.hint("mend the rest and import the file again; what is there is left alone");
+        }
+    }
+
+    fn json(&self, store: &Store) -> Value {
+        let Report {
+            stored,
+            revised,
+            already_there,
+            duplicates,
+            skipped,
+            failed,
+            new_sections,
+            tried,
+            warnings,
+        } = self.report;
+        let unstored = |list: &[Unstored], key: &str| -> Vec<Value> {
+            let one = |item: &Unstored| {
+                let mut value = json!({"at": item.at.to_string(), "scope": item.scope, "title": item.title});
+                value[key] = json!(item.other);
+                value
+            };
+            list.iter().map(one).collect()
+        };
+        let failed: Vec<Value> =
+            failed.iter().map(|(at, problem)| json!({"at": at.to_string(), "error": problem})).collect();
+        json!({
+            "version": 1, "source": self.input.display().to_string(), "format": self.format.name(),
+            "dry_run": self.dry_run, "file": store.path().display().to_string(), "stored": stored,
+            "revised": revised, "already_there": already_there, "duplicates": unstored(duplicates, "twin"),
+            "skipped": unstored(skipped, "why"), "failed": failed, "new_sections": new_sections, "tried": tried,
+            "unknown_keys": self.source.unknown, "warnings": warnings,
+        })
+    }
+}
+
+/// Shows the first lines of a list, and how many more there are.
+fn show(lines: &[String], mut say: impl FnMut(&str), more_hint: &str) {
+    for line in lines.iter().take(MOST_SHOWN) {
+        say(line);
+    }
+    if let Some(more) = lines.len().checked_sub(MOST_SHOWN).filter(|more| *more > 0) {
+        say(&format!("{more} more like these; {more_hint}"));
+    }
+}

@@ -1,0 +1,116 @@
+//! Where new sections go, and how they are made.
+//!
+//! Scopes without a section enter; each gets one, all in one pass over the blocks: a location before
+//! the first larger id, else after the last location; other scopes in the order of their kinds.
+
+use std::collections::BTreeMap;
+
+use crate::document::{
+    BYTE_ORDER_MARK, Block, BlockText, Document, DocumentError, FILE_TITLE, edit, grammar,
+};
+use crate::memory::Scope;
+
+/// Where a new section goes, of a list of blocks as it is.
+struct Places {
+    /// For each block the largest id of a location up to it.
+    largest: Vec<Option<u64>>,
+    /// For each order of [`Scope::order`], the first and the last block of that order.
+    ends: BTreeMap<u8, (usize, usize)>,
+}
+
+impl Places {
+    fn of(blocks: &[Block]) -> Places {
+        let mut places = Places { largest: Vec::with_capacity(blocks.len()), ends: BTreeMap::new() };
+        let mut largest = None;
+        for (at, block) in blocks.iter().enumerate() {
+            if let Some(heading) = &block.heading {
+                if let Scope::Location(id) = heading.scope {
+                    largest = largest.max(Some(id));
+                }
+                places.ends.entry(heading.scope.order()).or_insert((at, at)).1 = at;
+            }
+            places.largest.push(largest);
+        }
+        places
+    }
+
+    /// The block before which the section of a new scope goes.
+    fn of_scope(&self, scope: &Scope) -> usize {
+        if let Scope::Location(id) = scope {
+            let at = self.largest.partition_point(|largest| *largest <= Some(*id));
+            if at < self.largest.len() {
+                return at;
+            }
+        }
+        let order = scope.order();
+        let same = self.ends.get(&order).map(|(_, last)| last + 1);
+        // The first block of any later kind, wherever it stands.
+        let later = || self.ends.range(order..).map(|(_, (first, _))| *first).min();
+        let earlier = || self.ends.values().map(|(_, last)| last + 1).max();
+        same.or_else(later).or_else(earlier).unwrap_or(self.largest.len())
+    }
+}
+
+impl Document {
+    /// The first section of a scope, made where there is none.
+    pub(super) fn ensure_section(&mut self, scope: &Scope, name: &str) -> Result<usize, DocumentError> {
+        if let Some(block) = self.blocks_of(scope).next() {
+            return Ok(block);
+        }
+        self.make_sections(vec![(scope.clone(), name)])?;
+        Ok(self.blocks_of(scope).next().expect("it was just made"))
+    }
+
+    /// Makes the sections of scopes that have none, each scope named once.
+    pub(super) fn make_sections(&mut self, mut wanted: Vec<(Scope, &str)>) -> Result<(), DocumentError> {
+        for (scope, name) in &wanted {
+            self.check_new_text(&grammar::write_heading(scope, name))?;
+        }
+        let ending = self.style.line_ending;
+        let blank = |block: &Block| match &block.text {
+            BlockText::Source(range) => self.source[range.clone()].trim().is_empty(),
+            BlockText::Edited(_) => false,
+        };
+        if self.blocks.iter().all(blank) {
+            let title = FILE_TITLE.replace('\n', ending);
+            self.blocks = vec![Block { heading: None, text: BlockText::Edited(title) }];
+        }
+        let places = Places::of(&self.blocks);
+        let key = |(scope, _): &(Scope, &str)| match scope {
+            Scope::Location(id) => (places.of_scope(scope), 0, *id),
+            other => (places.of_scope(other), other.order(), 0),
+        };
+        wanted.sort_by_cached_key(key);
+        let mut wanted = wanted.into_iter().map(|new| (places.of_scope(&new.0), new)).peekable();
+        let old = std::mem::take(&mut self.blocks);
+        let count = old.len();
+        for (at, block) in old.into_iter().map(Some).chain([None]).enumerate() {
+            while let Some((_, (scope, name))) = wanted.next_if(|(before, _)| *before == at) {
+                self.end_with_blank_line();
+                let heading = grammar::write_heading(&scope, name);
+                // What follows is set off: the next new section, or what stands here already.
+                let last = at == count && wanted.peek().is_none();
+                let after = if last { "" } else { ending };
+                let text = format!("{heading}{ending}{ending}---{ending}{after}");
+                let heading = grammar::parse_heading(&heading);
+                self.blocks.push(Block { heading, text: BlockText::Edited(text) });
+            }
+            self.blocks.extend(block);
+        }
+        Ok(())
+    }
+
+    /// Sets off the last block from what comes behind it; a byte order mark stays at the front.
+    fn end_with_blank_line(&mut self) {
+        let Some(last) = self.blocks.last() else { return };
+        let text = self.text_of(last);
+        if text == BYTE_ORDER_MARK.encode_utf8(&mut [0; 4]) || edit::ends_with_blank_line(text) {
+            return;
+        }
+        let mut text = text.to_owned();
+        while !edit::ends_with_blank_line(&text) {
+            text.push_str(self.style.line_ending);
+        }
+        self.blocks.last_mut().expect("it was there").text = BlockText::Edited(text);
+    }
+}

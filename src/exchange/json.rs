@@ -1,0 +1,153 @@
+//! JSON and JSONL: one document, or one object a line.
+//!
+//! JSONL has a line for each section (`scope`, `name`, `visits`, `episodes`, `tried`) and behind it one
+//! for each of its memories. JSON is `{"version": 1, "sections": [{…, "memories": [{…}]}]}`; a list of
+//! memories, or an object with `memories`, is read, too.
+
+use serde_json::{Map, Value, json};
+
+use crate::document::Section;
+use crate::exchange::object::{memory_object, read_item, read_section, section_object, unknown_keys};
+use crate::exchange::{ExchangeError, Found, Item, Origin, Source};
+use crate::memory::Scope;
+
+impl Source {
+    /// Adds an item of JSON.
+    pub(super) fn add(&mut self, at: Origin, value: &Value, read: impl Fn(&Value) -> Result<Item, String>) {
+        if let Value::Object(object) = value {
+            for key in unknown_keys(object) {
+                if !self.unknown.contains(key) {
+                    self.unknown.push(key.clone());
+                }
+            }
+        }
+        self.items.push(Found { at, item: read(value) });
+    }
+}
+
+/// Writes each section and each memory on a line of its own.
+pub fn write_jsonl(sections: &[(Scope, Section)]) -> Vec<u8> {
+    let mut out = String::new();
+    let mut line = |object: Map<String, Value>| {
+        out.push_str(&Value::Object(object).to_string());
+        out.push('\n');
+    };
+    for (scope, section) in sections {
+        line(section_object(scope, section));
+        for memory in &section.memories {
+            line(memory_object(scope, memory));
+        }
+    }
+    out.into_bytes()
+}
+
+/// Reads a line after the other; one that cannot be understood leaves the others alone.
+pub fn read_jsonl(bytes: &[u8]) -> Source {
+    let mut source = Source::default();
+    let bytes = bytes.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(bytes);
+    for (at, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
+        let at = Origin::Line(at + 1);
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        match std::str::from_utf8(line).map(serde_json::from_str::<Value>) {
+            Ok(Ok(value)) => source.add(at, &value, read_item),
+            Ok(Err(error)) => source.items.push(Found { at, item: Err(not_json(&error)) }),
+            Err(_) => source.items.push(Found { at, item: Err("not UTF-8".to_owned()) }),
+        }
+    }
+    source
+}
+
+/// What is wrong, without the line that the caller knows better.
+fn not_json(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let what = text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what);
+    format!("not JSON: {what}, column {}", error.column())
+}
+
+/// Writes one document.
+pub fn write_json(sections: &[(Scope, Section)]) -> Vec<u8> {
+    let section = |(scope, section): &(Scope, Section)| {
+        let mut object = section_object(scope, section);
+        let memories = section.memories.iter().map(|memory| {
+            let mut object = memory_object(scope, memory);
+            object.shift_remove("scope");
+            Value::Object(object)
+        });
+        object.insert("memories".to_owned(), memories.collect());
+        Value::Object(object)
+    };
+    let sections: Vec<Value> = sections.iter().map(section).collect();
+    let mut text = format!("{:#}", json!({"version": 1, "sections": sections}));
+    text.push('\n');
+    text.into_bytes()
+}
+
+/// Reads one document.
+///
+/// # Errors
+///
+/// [`ExchangeError::Unreadable`] where it is none, or neither a list nor an object of memories.
+pub fn read_json(bytes: &[u8]) -> Result<Source, ExchangeError> {
+    let unreadable = |problem| {
+        let hint =
+            "send {\"sections\": […]}, {\"memories\": […]} or a list; one object a line is `--format jsonl`";
+        Err(ExchangeError::Unreadable { problem, hint })
+    };
+    let bytes = bytes.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(bytes);
+    let document: Value = match serde_json::from_slice(bytes) {
+        Ok(document) => document,
+        Err(error) => return unreadable(format!("not JSON: {error}")),
+    };
+    let mut source = Source::default();
+    let mut number = 0;
+    match &document {
+        Value::Array(memories) => add_memories(&mut source, memories, &mut number, None),
+        Value::Object(object) => {
+            let list = |key: &str| object.get(key).and_then(Value::as_array);
+            if list("sections").or(list("memories")).is_none() {
+                return unreadable("the document has neither `sections` nor `memories`".to_owned());
+            }
+            for (at, section) in list("sections").into_iter().flatten().enumerate() {
+                add_section(&mut source, Origin::Section(at + 1), section, &mut number);
+            }
+            add_memories(&mut source, list("memories").map_or(&[], Vec::as_slice), &mut number, None);
+        }
+        _ => return unreadable("the document is neither an object nor a list".to_owned()),
+    }
+    Ok(source)
+}
+
+fn add_section(source: &mut Source, at: Origin, section: &Value, number: &mut usize) {
+    let Value::Object(object) = section else {
+        source.items.push(Found { at, item: Err("expected a JSON object".to_owned()) });
+        return;
+    };
+    source.add(at, section, |_| read_section(object));
+    match object.get("memories") {
+        None | Some(Value::Null) => {}
+        Some(Value::Array(memories)) => add_memories(source, memories, number, Some(object)),
+        Some(_) => source.items.push(Found { at, item: Err("`memories` is not a list".to_owned()) }),
+    }
+}
+
+/// Adds memories; those of a section belong to its place.
+fn add_memories(
+    source: &mut Source,
+    memories: &[Value],
+    number: &mut usize,
+    section: Option<&Map<String, Value>>,
+) {
+    const PLACE: [&str; 6] = ["scope", "location", "place", "location_id", "location_name", "name"];
+    for memory in memories {
+        *number += 1;
+        let mut memory = memory.clone();
+        if let (Some(section), Value::Object(object)) = (section, &mut memory) {
+            for key in PLACE.iter().filter(|key| section.contains_key(**key)) {
+                object.insert((*key).to_owned(), section[*key].clone());
+            }
+        }
+        source.add(Origin::Memory(*number), &memory, read_item);
+    }
+}

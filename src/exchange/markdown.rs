@@ -1,0 +1,72 @@
+//! Memory files: this program's own, and those that its kin writes.
+//!
+//! Reading is that of the memory file itself. What wants to be an entry, a heading, a visits line or a
+//! tried action and cannot be read as one is reported by its line; what people wrote is left out.
+
+use std::collections::BTreeMap;
+
+use crate::document::inspect::{entries, problems};
+use crate::document::problem::Kind;
+use crate::document::{Addition, Document, Section};
+use crate::exchange::{ExchangeError, Found, Item, Origin, Source, Whereabouts};
+use crate::memory::Scope;
+
+/// Reads a memory file.
+///
+/// # Errors
+///
+/// [`ExchangeError::Unreadable`] where it is not UTF-8.
+pub fn read(bytes: &[u8]) -> Result<Source, ExchangeError> {
+    let text = std::str::from_utf8(bytes).map_err(|error| ExchangeError::Unreadable {
+        problem: format!("not UTF-8: byte {}", error.valid_up_to() + 1),
+        hint: "convert it to UTF-8, for example with `iconv`",
+    })?;
+    let document = Document::parse(text.to_owned());
+    let mut first_lines: BTreeMap<Scope, usize> = BTreeMap::new();
+    for (scope, line) in document.heading_lines() {
+        first_lines.entry(scope.clone()).or_insert(line);
+    }
+    let mut names: BTreeMap<Scope, String> = BTreeMap::new();
+    let mut source = Source::default();
+    for (scope, section) in document.sections() {
+        let Section { name, visits, episodes, memories: _, tried } = section;
+        let at = Origin::Line(first_lines.get(&scope).copied().unwrap_or(1));
+        names.insert(scope.clone(), name.clone());
+        let place = Whereabouts::Scope(scope, name);
+        source.items.push(Found { at, item: Ok(Item::Section { place, visits, episodes, tried }) });
+    }
+    for entry in entries(text) {
+        let name = names.get(&entry.scope).cloned().unwrap_or_default();
+        let place = Whereabouts::Scope(entry.scope, name);
+        let item = Item::Memory { place, memory: Box::new(entry.memory), titled: true };
+        source.items.push(Found { at: Origin::Line(entry.line), item: Ok(item) });
+    }
+    for problem in problems(text) {
+        let lost = matches!(
+            problem.kind,
+            Kind::BrokenHeading(_) | Kind::BrokenEntry(_) | Kind::BrokenVisits(_) | Kind::BrokenAttempt(_)
+        );
+        if lost {
+            source.items.push(Found { at: Origin::Line(problem.line), item: Err(problem.kind.to_string()) });
+        }
+    }
+    Ok(source)
+}
+
+/// Writes a memory file that holds nothing but these sections.
+///
+/// # Errors
+///
+/// [`ExchangeError::Unreadable`] should it not be read back as it was meant.
+pub fn write(sections: &[(Scope, Section)]) -> Result<Vec<u8>, ExchangeError> {
+    let mut document = Document::parse(String::new());
+    let additions = sections.iter().map(|(scope, section)| {
+        let Section { name, visits, episodes, memories, tried } = section.clone();
+        (scope.clone(), Addition { name, visits, episodes, memories, attempts: tried, ..Addition::default() })
+    });
+    let text = document.add_all(&additions.collect()).and_then(|()| document.into_text());
+    text.map(String::into_bytes).map_err(|error| ExchangeError::Unreadable {
+        problem: error.to_string(),
+        hint: "`memories check` shows what is wrong with the file; JSONL can hold it all the same",
+    })
+}

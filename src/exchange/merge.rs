@@ -1,0 +1,290 @@
+//! Puts what a source says into the memory files, in one pass.
+//!
+//! Items enter with both files; the files leave with all that could be taken in, and a [`Report`] that
+//! says of everything else why not. The caller writes the files once. A source that is read again
+//! changes nothing.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use crate::document::text::{TITLE_CHARS, stored_line};
+use crate::document::{Addition, DocumentError, Section, stored};
+use crate::exchange::place::Gazetteer;
+use crate::exchange::settle::{Entries, Fate};
+use crate::exchange::{Found, Item, Origin, Whereabouts};
+use crate::memory::{Attempt, Memory, Scope, fold_action};
+use crate::record::files::{Files, Tier};
+use crate::secrets::mask;
+
+pub use crate::exchange::settle::OnConflict;
+
+/// How to take things in.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// What to do where a title is in use.
+    pub on_conflict: OnConflict,
+    /// Whether a name that no place bears makes a new place.
+    pub new_places: bool,
+    /// Where goes what says nothing of its place.
+    pub fallback: Option<Scope>,
+}
+
+/// A memory that was not stored, for another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unstored {
+    /// Where it stands in the source.
+    pub at: Origin,
+    /// The section.
+    pub scope: Scope,
+    /// Its title.
+    pub title: String,
+    /// Of a duplicate, the title of its twin; else why it was not stored.
+    pub other: String,
+}
+
+/// What came of a source.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Report {
+    /// New memories.
+    pub stored: u64,
+    /// Entries that say something else now.
+    pub revised: u64,
+    /// Memories that were there.
+    pub already_there: u64,
+    /// Memories that say what another one says.
+    pub duplicates: Vec<Unstored>,
+    /// Memories left out because their titles are in use.
+    pub skipped: Vec<Unstored>,
+    /// What could not be taken in, and why.
+    pub failed: Vec<(Origin, String)>,
+    /// Sections that there were not before.
+    pub new_sections: u64,
+    /// Tried actions, new or tried more often than was known.
+    pub tried: u64,
+    /// What may not be as wished.
+    pub warnings: Vec<String>,
+}
+
+/// What happens to one section.
+#[derive(Debug, Default)]
+struct Page {
+    entries: Entries,
+    /// As the file names it, else as the source does first.
+    name: String,
+    known: bool,
+    named_otherwise: bool,
+    visits: u64,
+    episodes: Vec<u64>,
+    /// Whether the source speaks of the place itself.
+    described: bool,
+    tried: HashMap<String, Attempt>,
+    /// Those that are to be written, in their order.
+    new_tried: Vec<String>,
+    to_write: HashSet<String>,
+}
+
+/// The merge while it goes on.
+struct Merge<'a> {
+    lasting: HashMap<Scope, Section>,
+    session: HashMap<Scope, Section>,
+    pages: BTreeMap<Scope, Page>,
+    places: Gazetteer,
+    files: &'a Files,
+    options: &'a Options,
+    report: Report,
+}
+
+/// Takes in the items of a source; `progress` is called once for each.
+///
+/// # Errors
+///
+/// [`DocumentError`] where a file cannot be edited at all; it is then to be thrown away.
+pub fn merge(
+    files: &mut Files,
+    items: &[Found],
+    options: &Options,
+    mut progress: impl FnMut(),
+) -> Result<Report, DocumentError> {
+    let mut merge = Merge::begin(files, items, options);
+    for found in items {
+        match &found.item {
+            Err(problem) => merge.report.failed.push((found.at, problem.clone())),
+            Ok(item) => {
+                if let Err(problem) = merge.take(found.at, item) {
+                    merge.report.failed.push((found.at, problem));
+                }
+            }
+        }
+        progress();
+    }
+    let Merge { pages, mut report, .. } = merge;
+    let new = pages.values().filter(|page| !page.known && page.addition(Tier::Lasting).is_some());
+    report.new_sections = new.count() as u64;
+    write(files, &pages)?;
+    Ok(report)
+}
+
+impl<'a> Merge<'a> {
+    fn begin(files: &'a Files, items: &[Found], options: &'a Options) -> Merge<'a> {
+        let mut places = Gazetteer::default();
+        for heading in files.lasting.headings() {
+            places.learn(&heading.scope, &heading.name);
+        }
+        for item in items.iter().filter_map(|found| found.item.as_ref().ok()) {
+            let (Item::Memory { place, .. } | Item::Section { place, .. }) = item;
+            if let Whereabouts::Scope(scope, name) = place {
+                places.learn(scope, name);
+            }
+        }
+        places.new_places = options.new_places;
+        places.fallback.clone_from(&options.fallback);
+        Merge {
+            lasting: files.lasting.sections().into_iter().collect(),
+            session: files.session.sections().into_iter().collect(),
+            pages: BTreeMap::new(),
+            places,
+            files,
+            options,
+            report: Report::default(),
+        }
+    }
+
+    fn take(&mut self, at: Origin, item: &Item) -> Result<(), String> {
+        match item {
+            Item::Memory { place, memory, titled } => {
+                let (scope, name) = self.places.find(place)?;
+                self.take_memory(at, &scope, &name, memory, *titled)
+            }
+            Item::Section { place, visits, episodes, tried } => {
+                let (scope, name) = self.places.find(place)?;
+                let page = self.page(at, &scope, &name);
+                page.described = true;
+                page.visits = page.visits.max(*visits);
+                let mut listed: HashSet<u64> = page.episodes.iter().copied().collect();
+                page.episodes.extend(episodes.iter().filter(|&&episode| listed.insert(episode)));
+                let added = tried.iter().filter(|attempt| page.take_attempt(attempt)).count();
+                self.report.tried += added as u64;
+                Ok(())
+            }
+        }
+    }
+
+    /// The page of a section, begun with what both files say of it.
+    fn page(&mut self, at: Origin, scope: &Scope, name: &str) -> &mut Page {
+        if !self.pages.contains_key(scope) {
+            let (lasting, session) = (self.lasting.get(scope), self.session.get(scope));
+            let mut page = Page { entries: Entries::of(lasting, session), ..Page::default() };
+            page.known = lasting.is_some();
+            if let Some(section) = lasting {
+                page.name.clone_from(&section.name);
+                let action = |attempt: &Attempt| (fold_action(&attempt.action), attempt.clone());
+                page.tried = section.tried.iter().map(action).collect();
+            }
+            self.pages.insert(scope.clone(), page);
+        }
+        let page = self.pages.get_mut(scope).expect("it is there or was just made");
+        let name = stored_line(name);
+        if page.name.is_empty() {
+            page.name = name;
+        } else if !name.is_empty() && name.to_lowercase() != page.name.to_lowercase() && !page.named_otherwise
+        {
+            page.named_otherwise = true;
+            let whose = if page.known { " in the file" } else { "" };
+            self.report
+                .warnings
+                .push(format!("{scope} is called `{}`{whose}; {at} says `{name}`", page.name));
+        }
+        page
+    }
+
+    fn take_memory(
+        &mut self,
+        at: Origin,
+        scope: &Scope,
+        name: &str,
+        memory: &Memory,
+        titled: bool,
+    ) -> Result<(), String> {
+        let cut = titled && stored_line(&memory.title).chars().count() > TITLE_CHARS;
+        let memory = stored(memory);
+        let tier = Tier::of(memory.persistence);
+        let document = if tier == Tier::Lasting { &self.files.lasting } else { &self.files.session };
+        document.check_memory(&memory).map_err(|error| error.to_string())?;
+        let secrets = secrets_of(&memory);
+        let on_conflict = self.options.on_conflict;
+        let title = memory.title.clone();
+        let fate = self.page(at, scope, name).entries.settle(memory, titled, on_conflict);
+        let unstored = |other: String| Unstored { at, scope: scope.clone(), title: title.clone(), other };
+        let written = matches!(fate, Fate::Stored(_) | Fate::Revised);
+        match fate {
+            Fate::Stored(_) => self.report.stored += 1,
+            Fate::Revised => self.report.revised += 1,
+            Fate::AlreadyThere => self.report.already_there += 1,
+            Fate::Duplicate(twin) => self.report.duplicates.push(unstored(twin)),
+            Fate::Conflict(why) if on_conflict == OnConflict::Skip => self.report.skipped.push(unstored(why)),
+            Fate::Conflict(why) => return Err(format!("{scope}: {why}")),
+        }
+        if written && cut {
+            self.report.warnings.push(format!("{at}: the title is cut at {TITLE_CHARS} characters"));
+        }
+        if written && !secrets.is_empty() {
+            let kinds = secrets.join(", ");
+            let warning = format!("{at}: this looks like a secret and is stored as it stands: {kinds}");
+            self.report.warnings.push(warning);
+        }
+        Ok(())
+    }
+}
+
+/// The kinds of secrets that a memory seems to hold, each once.
+fn secrets_of(memory: &Memory) -> Vec<&'static str> {
+    let texts = [Some(&memory.title), Some(&memory.text), memory.context.as_ref()];
+    let mut kinds: Vec<&'static str> =
+        texts.into_iter().flatten().filter_map(|text| mask(text)).flat_map(|masked| masked.kinds).collect();
+    kinds.dedup();
+    kinds
+}
+
+impl Page {
+    /// Takes in a tried action; `false` where it is known to have been tried as often, or is empty.
+    fn take_attempt(&mut self, attempt: &Attempt) -> bool {
+        let attempt = Attempt { action: stored_line(&attempt.action), ..attempt.clone() };
+        let action = fold_action(&attempt.action);
+        let known = self.tried.get(&action).is_some_and(|known| known.count >= attempt.count);
+        if action.is_empty() || known {
+            return false;
+        }
+        if self.to_write.insert(action.clone()) {
+            self.new_tried.push(action.clone());
+        }
+        self.tried.insert(action, attempt);
+        true
+    }
+
+    /// What is to be added to a file's section; `None` where that is nothing.
+    fn addition(&self, tier: Tier) -> Option<Addition> {
+        let mut addition = self.entries.addition(tier);
+        addition.name.clone_from(&self.name);
+        let mut wanted = !addition.memories.is_empty() || !addition.revisions.is_empty();
+        if tier == Tier::Lasting {
+            addition.visits = self.visits;
+            addition.episodes.clone_from(&self.episodes);
+            addition.attempts = self.new_tried.iter().map(|action| self.tried[action].clone()).collect();
+            wanted |= self.described;
+        }
+        wanted.then_some(addition)
+    }
+}
+
+/// Writes all pages into the files.
+fn write(files: &mut Files, pages: &BTreeMap<Scope, Page>) -> Result<(), DocumentError> {
+    for (scope, page) in pages {
+        for number in page.entries.leaving() {
+            files.session.remove_numbered(scope, number);
+        }
+    }
+    for tier in [Tier::Lasting, Tier::Session] {
+        let additions = pages.iter().filter_map(|(scope, page)| Some((scope.clone(), page.addition(tier)?)));
+        files.of(tier).add_all(&additions.collect())?;
+    }
+    Ok(())
+}

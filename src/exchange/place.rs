@@ -1,0 +1,175 @@
+//! Which section something from elsewhere belongs to.
+//!
+//! What a source says of the place enters, in any of the ways that programs name one; a scope leaves,
+//! or why there is none. A name alone is taken where exactly one place bears it.
+
+use std::collections::{BTreeSet, HashMap};
+
+use serde_json::Value;
+
+use crate::document::nearest;
+use crate::memory::{Scope, ScopeName};
+
+/// What a source says of where something belongs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Whereabouts {
+    /// The scope itself, with the name for people; that may be empty.
+    Scope(Scope, String),
+    /// The name of a place.
+    Named(String),
+    /// Nothing.
+    Unsaid,
+}
+
+impl Whereabouts {
+    /// Reads an id, a scope's text form, `Name (ID: 15)`, a bare name, or an object with `id` and `name`.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, in words.
+    pub fn of_value(value: &Value) -> Result<Whereabouts, String> {
+        match value {
+            Value::Null => Ok(Whereabouts::Unsaid),
+            Value::Number(number) => match number.as_u64() {
+                Some(id) => Ok(Whereabouts::Scope(Scope::Location(id), String::new())),
+                None => Err(format!("{number} is not a location id: ids are whole numbers from 0 up")),
+            },
+            Value::String(text) => Whereabouts::of_text(text),
+            Value::Object(spot) => {
+                let id = spot.get("id").or_else(|| spot.get("num")).unwrap_or(&Value::Null);
+                let name = spot.get("name").and_then(Value::as_str).unwrap_or_default();
+                Ok(Whereabouts::of_value(id)?.called(name))
+            }
+            other => Err(format!("{other} is not a place: give an id, a scope or a name")),
+        }
+    }
+
+    fn of_text(text: &str) -> Result<Whereabouts, String> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Ok(Whereabouts::Unsaid);
+        }
+        if let Some((name, id)) = text.strip_suffix(')').and_then(|text| text.rsplit_once("(ID:"))
+            && let Ok(id) = id.trim().parse()
+        {
+            return Ok(Whereabouts::Scope(Scope::Location(id), name.trim().to_owned()));
+        }
+        match text.parse::<ScopeName>() {
+            Ok(ScopeName::Scope(scope)) => Ok(Whereabouts::Scope(scope, String::new())),
+            Ok(ScopeName::Name(name)) => Ok(Whereabouts::Named(name)),
+            Err(problem) => Err(problem.to_string()),
+        }
+    }
+
+    /// The same place with a name, where it has none.
+    pub fn called(self, name: &str) -> Whereabouts {
+        let name = name.trim();
+        match self {
+            Whereabouts::Scope(scope, known) if known.is_empty() => {
+                Whereabouts::Scope(scope, name.to_owned())
+            }
+            Whereabouts::Unsaid if !name.is_empty() => Whereabouts::Named(name.to_owned()),
+            other => other,
+        }
+    }
+}
+
+/// Knows the places by their names.
+#[derive(Debug, Default)]
+pub struct Gazetteer {
+    ids: HashMap<String, BTreeSet<u64>>,
+    names: Vec<String>,
+    highest: Option<u64>,
+    /// Whether a name that no place bears makes a new place.
+    pub new_places: bool,
+    /// Where goes what says nothing of its place.
+    pub fallback: Option<Scope>,
+}
+
+impl Gazetteer {
+    /// Learns of a section.
+    pub fn learn(&mut self, scope: &Scope, name: &str) {
+        let Scope::Location(id) = scope else { return };
+        self.highest = self.highest.max(Some(*id));
+        if !name.trim().is_empty() && self.ids.entry(fold(name)).or_default().insert(*id) {
+            self.names.push(name.trim().to_owned());
+        }
+    }
+
+    /// The scope that is meant, and its name where the source has one.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be told, in words.
+    pub fn find(&mut self, place: &Whereabouts) -> Result<(Scope, String), String> {
+        let name = match place {
+            Whereabouts::Scope(scope, name) => return Ok((scope.clone(), name.clone())),
+            Whereabouts::Unsaid => {
+                let scope = self.fallback.clone();
+                return scope
+                    .map(|scope| (scope, String::new()))
+                    .ok_or_else(|| "no place is named".to_owned());
+            }
+            Whereabouts::Named(name) => name,
+        };
+        let known: Vec<u64> = self.ids.get(&fold(name)).into_iter().flatten().copied().collect();
+        match known.as_slice() {
+            [id] => Ok((Scope::Location(*id), String::new())),
+            [] if self.new_places => {
+                let id = self.highest.map_or(1, |id| id.saturating_add(1));
+                let scope = Scope::Location(id);
+                self.learn(&scope, name);
+                Ok((scope, name.clone()))
+            }
+            [] => {
+                let near = nearest(name, self.names.iter().map(String::as_str), 1);
+                let near = near.first().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+                Err(format!("no place is called `{name}`{near}"))
+            }
+            _ => Err(format!("{} places are called `{name}`", known.len())),
+        }
+    }
+}
+
+fn fold(name: &str) -> String {
+    name.trim().to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn places_are_named_in_many_ways() {
+        let scope = |id, name: &str| Ok(Whereabouts::Scope(Scope::Location(id), name.to_owned()));
+        assert_eq!(Whereabouts::of_value(&json!(15)), scope(15, ""));
+        assert_eq!(Whereabouts::of_value(&json!("15")), scope(15, ""));
+        assert_eq!(Whereabouts::of_value(&json!("location:15")), scope(15, ""));
+        assert_eq!(Whereabouts::of_value(&json!("Maze (east) (ID: 15)")), scope(15, "Maze (east)"));
+        assert_eq!(Whereabouts::of_value(&json!({"id": 15, "name": "Maze"})), scope(15, "Maze"));
+        assert_eq!(Whereabouts::of_value(&json!("Maze")), Ok(Whereabouts::Named("Maze".to_owned())));
+        assert_eq!(Whereabouts::of_value(&json!(" ")), Ok(Whereabouts::Unsaid));
+        assert!(Whereabouts::of_value(&json!(-1)).is_err() && Whereabouts::of_value(&json!([])).is_err());
+    }
+
+    #[test]
+    fn a_name_is_taken_where_one_place_bears_it() {
+        let mut places = Gazetteer::default();
+        for (id, name) in [(3, "Maze"), (4, "Maze"), (5, "Attic")] {
+            places.learn(&Scope::Location(id), name);
+        }
+        let named = |name: &str| Whereabouts::Named(name.to_owned());
+        assert_eq!(places.find(&named(" attic")), Ok((Scope::Location(5), String::new())));
+        assert_eq!(places.find(&named("maze")), Err("2 places are called `maze`".to_owned()));
+        let unknown = "no place is called `Attik`; did you mean `Attic`?";
+        assert_eq!(places.find(&named("Attik")), Err(unknown.to_owned()));
+        places.new_places = true;
+        assert_eq!(places.find(&named("Attik")), Ok((Scope::Location(6), "Attik".to_owned())));
+        assert_eq!(places.find(&named("attik")), Ok((Scope::Location(6), String::new())));
+        assert!(places.find(&Whereabouts::Unsaid).is_err());
+        places.fallback = Some(Scope::World);
+        assert_eq!(places.find(&Whereabouts::Unsaid), Ok((Scope::World, String::new())));
+    }
+}

@@ -1,0 +1,233 @@
+//! What becomes of each memory that comes into a section: the rules, on one section at a time.
+//!
+//! The section as it is enters, then one memory after the other; each leaves with its [`Fate`], and in
+//! the end the additions to both files. Titles stay the address of live entries; what is there
+//! already, or says nearly the same as what was there before, is not stored twice; what is struck here
+//! does not come alive unasked. Among themselves the memories of a source are taken as they are.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::document::{Addition, Section};
+use crate::memory::{Memory, Persistence, fold_title};
+use crate::record::duplicates::says_the_same;
+use crate::record::files::Tier;
+use crate::record::sayings::Sayings;
+
+/// What to do where a title is in use for other words, or struck here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnConflict {
+    /// Do not store it, and report it as failed.
+    #[default]
+    Refuse,
+    /// Do not store it, and count it.
+    Skip,
+    /// Write the entry anew; what was struck stays so, beside the new entry.
+    Revise,
+}
+
+/// What became of a memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fate {
+    /// It is new, under this title.
+    Stored(String),
+    /// The entry of its title says it now.
+    Revised,
+    /// An entry of its title says the same.
+    AlreadyThere,
+    /// Another entry, of this title, says nearly the same.
+    Duplicate(String),
+    /// Not stored, for the reason given.
+    Conflict(String),
+}
+
+/// An entry of the section, there before or new.
+#[derive(Debug)]
+struct Entry {
+    memory: Memory,
+    tier: Tier,
+    /// Its number among the entries of its file that were there before; `None` for a new one.
+    number: Option<usize>,
+    /// Whether a memory of the source was found to be this one.
+    met: bool,
+    revised: bool,
+    /// Whether it leaves the session for the lasting file.
+    moves: bool,
+}
+
+/// The entries of one section while memories come in.
+#[derive(Debug, Default)]
+pub struct Entries {
+    entries: Vec<Entry>,
+    by_title: HashMap<String, Vec<usize>>,
+    /// Live texts without titles of their own, by words: the entry that has them.
+    by_text: HashMap<String, usize>,
+    /// What was there before, made ready when first needed.
+    sayings: Option<(Sayings, Vec<usize>)>,
+}
+
+impl Entries {
+    /// The entries of a section as both files have them.
+    pub fn of(lasting: Option<&Section>, session: Option<&Section>) -> Entries {
+        let mut entries = Entries::default();
+        let tiers = [(Tier::Lasting, lasting), (Tier::Session, session)];
+        for (tier, section) in tiers.into_iter().filter_map(|(tier, section)| Some((tier, section?))) {
+            for (number, memory) in section.memories.iter().enumerate() {
+                let mut memory = memory.clone();
+                if tier == Tier::Session {
+                    memory.persistence = Persistence::Ephemeral;
+                }
+                entries.push(memory, tier, Some(number));
+            }
+        }
+        entries
+    }
+
+    fn push(&mut self, memory: Memory, tier: Tier, number: Option<usize>) {
+        let at = self.entries.len();
+        self.by_title.entry(fold_title(&memory.title)).or_default().push(at);
+        if memory.is_live() {
+            self.by_text.entry(memory.text.clone()).or_insert(at);
+        }
+        self.entries.push(Entry { memory, tier, number, met: false, revised: false, moves: false });
+    }
+
+    /// Takes in a memory in its stored form; `titled` says that its title is the source's own.
+    pub fn settle(&mut self, memory: Memory, titled: bool, on_conflict: OnConflict) -> Fate {
+        let bearers = self.by_title.get(&fold_title(&memory.title)).cloned().unwrap_or_default();
+        if let Some(at) = self.meet(&bearers, &memory) {
+            return self.promote_or_leave(at, memory);
+        }
+        if !memory.is_live() || memory.category.only_grows() {
+            return self.store(memory);
+        }
+        if !titled && let Some(&at) = self.by_text.get(&memory.text) {
+            return Fate::Duplicate(self.entries[at].memory.title.clone());
+        }
+        let addressed = |at: &usize| {
+            let other = &self.entries[*at].memory;
+            other.is_live() && !other.category.only_grows()
+        };
+        if let Some(at) = bearers.iter().copied().find(addressed) {
+            let other = &self.entries[at];
+            if other.number.is_some() && says_the_same(&other.memory.text, &memory.text) {
+                return Fate::Duplicate(other.memory.title.clone());
+            }
+            return match on_conflict {
+                _ if !titled => self.store_under_free_title(memory),
+                OnConflict::Revise => self.revise(at, memory),
+                _ => Fate::Conflict(format!("a memory is called `{}` already", other.memory.title)),
+            };
+        }
+        let struck = |at: &usize| {
+            let other = &self.entries[*at];
+            !other.memory.is_live()
+                && other.number.is_some()
+                && !other.met
+                && other.memory.text == memory.text
+        };
+        if on_conflict != OnConflict::Revise && bearers.iter().any(struck) {
+            return Fate::Conflict(format!("`{}` is struck here", memory.title));
+        }
+        match self.twin(&memory.text) {
+            Some(title) => Fate::Duplicate(title),
+            None => self.store(memory),
+        }
+    }
+
+    /// The entry that is this memory: of its title and text, and struck where it is struck. One that
+    /// was there before is met once, so that what stands twice in a source is not taken for one;
+    /// live titles are unique all the same.
+    fn meet(&mut self, bearers: &[usize], memory: &Memory) -> Option<usize> {
+        let same =
+            |entry: &Entry| entry.memory.text == memory.text && entry.memory.is_live() == memory.is_live();
+        let address = memory.is_live() && !memory.category.only_grows();
+        let of_title = || bearers.iter().copied().filter(|&at| same(&self.entries[at]));
+        let unmet = of_title().find(|&at| self.entries[at].number.is_some() && !self.entries[at].met);
+        let at = unmet.or_else(|| of_title().find(|_| address))?;
+        self.entries[at].met = true;
+        Some(at)
+    }
+
+    /// What is to last does not stay where it would end with the episode.
+    fn promote_or_leave(&mut self, at: usize, memory: Memory) -> Fate {
+        let entry = &self.entries[at];
+        if entry.tier == Tier::Session && Tier::of(memory.persistence) == Tier::Lasting && !entry.moves {
+            return self.revise(at, memory);
+        }
+        Fate::AlreadyThere
+    }
+
+    /// The title of an entry, live and there before, that says nearly the same.
+    fn twin(&mut self, text: &str) -> Option<String> {
+        let entries = &self.entries;
+        let (sayings, numbers) = self.sayings.get_or_insert_with(|| {
+            let live = |entry: &Entry| {
+                entry.number.is_some() && entry.memory.is_live() && !entry.memory.category.only_grows()
+            };
+            let numbers: Vec<usize> = (0..entries.len()).filter(|&at| live(&entries[at])).collect();
+            (Sayings::of(numbers.iter().map(|&at| entries[at].memory.text.as_str())), numbers)
+        });
+        let at = numbers[sayings.find(text)?];
+        Some(entries[at].memory.title.clone())
+    }
+
+    fn store(&mut self, memory: Memory) -> Fate {
+        let title = memory.title.clone();
+        let tier = Tier::of(memory.persistence);
+        self.push(memory, tier, None);
+        Fate::Stored(title)
+    }
+
+    /// Gives the title, which is only the text's first words, the next free number.
+    fn store_under_free_title(&mut self, mut memory: Memory) -> Fate {
+        let stem = memory.title;
+        let live = |at: &usize| self.entries[*at].memory.is_live();
+        let taken = |title: &str| self.by_title.get(&fold_title(title)).is_some_and(|at| at.iter().any(live));
+        memory.title =
+            (2..).map(|number| format!("{stem} ({number})")).find(|title| !taken(title)).unwrap_or(stem);
+        self.store(memory)
+    }
+
+    /// Writes an entry anew; what the new one leaves open stays, and core stays core.
+    fn revise(&mut self, at: usize, new: Memory) -> Fate {
+        let entry = &mut self.entries[at];
+        let old = &entry.memory;
+        let revised = Memory {
+            title: old.title.clone(),
+            persistence: old.persistence.min(new.persistence),
+            context: new.context.clone().or_else(|| old.context.clone()),
+            see_also: new.see_also.clone().or_else(|| old.see_also.clone()),
+            ..new
+        };
+        entry.moves |= entry.tier == Tier::Session && Tier::of(revised.persistence) == Tier::Lasting;
+        entry.memory = revised;
+        entry.revised = true;
+        Fate::Revised
+    }
+
+    /// What is to be added to a file.
+    pub fn addition(&self, tier: Tier) -> Addition {
+        let mut memories = Vec::new();
+        let mut revisions = BTreeMap::new();
+        for entry in &self.entries {
+            // The session's entries need no bracket.
+            let persistence =
+                if tier == Tier::Session { Persistence::Permanent } else { entry.memory.persistence };
+            let memory = || Memory { persistence, ..entry.memory.clone() };
+            match entry.number {
+                Some(_) if entry.moves && tier == Tier::Lasting => memories.push(memory()),
+                Some(_) if entry.moves || entry.tier != tier => {}
+                Some(number) if entry.revised => drop(revisions.insert(number, memory())),
+                Some(_) => {}
+                None if entry.tier == tier => memories.push(memory()),
+                None => {}
+            }
+        }
+        Addition { memories, revisions, ..Addition::default() }
+    }
+
+    /// Numbers, in the session, of the entries that leave it, the last first.
+    pub fn leaving(&self) -> impl Iterator<Item = usize> {
+        self.entries.iter().rev().filter(|entry| entry.moves).filter_map(|entry| entry.number)
+    }
+}

@@ -1,0 +1,416 @@
+//! SQLite: a table `memories` for any tool that speaks SQL, and back.
+//!
+//! The base columns are those that programs of this kind have: session, turn, content, importance,
+//! location, score, moves, timestamp. `fields` holds the rest as JSON, in the shape of JSONL without
+//! the text. Beside it stand `places` (names, visits) and `tried`. Reading takes a database with no
+//! more than `content`; where a column was changed by hand, it counts more than `fields`.
+
+use std::path::Path;
+
+use rusqlite::types::{Value as Cell, ValueRef};
+use rusqlite::{Connection, MAIN_DB, OpenFlags, Row, params};
+use serde_json::{Map, Value, json};
+
+use crate::document::Section;
+use crate::document::fields::is_date;
+use crate::exchange::object::{memory_object, read_attempt, read_item, read_section};
+use crate::exchange::{ExchangeError, Found, Item, Origin, Source, Whereabouts};
+use crate::memory::{Memory, Scope, Span};
+use crate::record::turn::{clamp_importance, parse_episode};
+
+/// The tables. Numbers from 0 up may be too large for an INTEGER; columns without a type take them
+/// as text.
+const SCHEMA: &str = "\
+CREATE TABLE memories (
+    id INTEGER PRIMARY KEY,
+    session_id TEXT,
+    turn_number INTEGER,
+    content TEXT NOT NULL,
+    importance INTEGER NOT NULL DEFAULT 500,
+    location TEXT,
+    score INTEGER,
+    moves INTEGER,
+    timestamp TEXT,
+    fields TEXT NOT NULL DEFAULT '{}'
+);
+CREATE INDEX memories_by_session_and_importance ON memories (session_id, importance);
+CREATE INDEX memories_by_session_and_location ON memories (session_id, location);
+CREATE TABLE places (scope TEXT PRIMARY KEY, name TEXT NOT NULL, visits, episodes TEXT NOT NULL);
+CREATE TABLE tried (scope TEXT NOT NULL, action TEXT NOT NULL, count, episode, turn, reply TEXT NOT NULL);
+";
+
+const NO_DATABASE: &str = "give a database with a table `memories` that has a column `content`";
+
+fn unreadable(error: &rusqlite::Error) -> ExchangeError {
+    let problem = match error {
+        rusqlite::Error::SqliteFailure(_, Some(problem)) => problem.clone(),
+        other => other.to_string(),
+    };
+    ExchangeError::Unreadable { problem: format!("SQLite: {problem}"), hint: NO_DATABASE }
+}
+
+/// The bytes of a database that holds the sections.
+///
+/// # Errors
+///
+/// [`ExchangeError`] should SQLite refuse, as where memory runs out.
+pub fn write(sections: &[(Scope, Section)]) -> Result<Vec<u8>, ExchangeError> {
+    let database = || {
+        let mut connection = Connection::open_in_memory()?;
+        connection.execute_batch(SCHEMA)?;
+        let transaction = connection.transaction()?;
+        fill(&transaction, sections)?;
+        transaction.commit()?;
+        Ok(connection.serialize(MAIN_DB)?.to_vec())
+    };
+    database().map_err(|error: rusqlite::Error| unreadable(&error))
+}
+
+fn fill(connection: &Connection, sections: &[(Scope, Section)]) -> rusqlite::Result<()> {
+    let mut place = connection.prepare("INSERT INTO places VALUES (?, ?, ?, ?)")?;
+    let mut tried = connection.prepare("INSERT INTO tried VALUES (?, ?, ?, ?, ?, ?)")?;
+    let mut row = connection.prepare(
+        "INSERT INTO memories (session_id, turn_number, content, importance, location, score, moves, timestamp, \
+         fields) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    )?;
+    for (scope, section) in sections {
+        let key = scope.to_string();
+        let episodes = json!(section.episodes).to_string();
+        place.execute(params![key, section.name, number(section.visits), episodes])?;
+        for attempt in &section.tried {
+            let (episode, turn) = (attempt.episode.map(number), attempt.turn.map(number));
+            tried.execute(params![
+                key,
+                attempt.action,
+                number(attempt.count),
+                episode,
+                turn,
+                attempt.reply
+            ])?;
+        }
+        let location = match scope {
+            Scope::Location(id) if section.name.is_empty() => id.to_string(),
+            Scope::Location(id) => format!("{} (ID: {id})", section.name),
+            other => other.to_string(),
+        };
+        for memory in &section.memories {
+            let mut fields = memory_object(scope, memory);
+            fields.shift_remove("text");
+            let columns = Columns::of(memory);
+            row.execute(params![
+                columns.session_id,
+                columns.turn_number,
+                memory.text,
+                columns.importance,
+                location,
+                memory.provenance.score,
+                memory.provenance.moves,
+                memory.provenance.date,
+                Value::Object(fields).to_string()
+            ])?;
+        }
+    }
+    Ok(())
+}
+
+/// A number from 0 up: as text where it is too large for SQLite.
+fn number(number: u64) -> Cell {
+    i64::try_from(number).map_or_else(|_| Cell::Text(number.to_string()), Cell::Integer)
+}
+
+/// The columns that say in another way what `fields` says.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Columns {
+    session_id: Option<String>,
+    turn_number: Option<i64>,
+    importance: i64,
+}
+
+impl Columns {
+    fn of(memory: &Memory) -> Columns {
+        let fields = &memory.provenance;
+        Columns {
+            session_id: fields.episode.map(|episode| episode.to_string()),
+            turn_number: fields.turns.and_then(|turns| i64::try_from(turns.last).ok()),
+            importance: i64::from(memory.importance()),
+        }
+    }
+}
+
+/// Reads a database file; a program that has it open may go on writing.
+///
+/// # Errors
+///
+/// [`ExchangeError::Unreadable`]
+pub fn read_file(path: &Path) -> Result<Source, ExchangeError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(|error| unreadable(&error))?;
+    read(&connection)
+}
+
+/// Reads the bytes of a database.
+///
+/// # Errors
+///
+/// [`ExchangeError::Unreadable`]
+pub fn read_bytes(bytes: &[u8]) -> Result<Source, ExchangeError> {
+    if !bytes.starts_with(b"SQLite format 3\0") {
+        let problem = "not an SQLite database".to_owned();
+        return Err(ExchangeError::Unreadable { problem, hint: NO_DATABASE });
+    }
+    let mut bytes = bytes.to_vec();
+    // What was written with a log beside it says so here; bytes alone have none.
+    if let Some(versions) = bytes.get_mut(18..20) {
+        versions.copy_from_slice(&[1, 1]);
+    }
+    let database = || {
+        let mut connection = Connection::open_in_memory()?;
+        connection.deserialize_read_exact(MAIN_DB, bytes.as_slice(), bytes.len(), true)?;
+        Ok(connection)
+    };
+    read(&database().map_err(|error: rusqlite::Error| unreadable(&error))?)
+}
+
+fn read(connection: &Connection) -> Result<Source, ExchangeError> {
+    let rows = || {
+        let mut source = Source::default();
+        if !columns(connection, "places")?.is_empty() {
+            read_places(connection, &mut source)?;
+        }
+        let names = columns(connection, "memories")?;
+        if names.iter().any(|name| matches!(name.as_str(), "content" | "text")) {
+            read_memories(connection, &names, &mut source)?;
+            return Ok(Some(source));
+        }
+        Ok(None)
+    };
+    let source = rows().map_err(|error: rusqlite::Error| unreadable(&error))?;
+    source.ok_or_else(|| ExchangeError::Unreadable {
+        problem: "the database has no table `memories` with a column `content`".to_owned(),
+        hint: "export what you have as JSONL: a line is {\"scope\": 15, \"title\": \"…\", \"text\": \"…\"}",
+    })
+}
+
+/// The columns of a table, in lower case; none where there is no such table.
+fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
+    let mut statement = connection.prepare("SELECT lower(name) FROM pragma_table_info(?)")?;
+    let names = statement.query_map([table], |row| row.get(0))?;
+    names.collect()
+}
+
+fn read_places(connection: &Connection, source: &mut Source) -> rusqlite::Result<()> {
+    let mut tried: Map<String, Value> = Map::new();
+    if !columns(connection, "tried")?.is_empty() {
+        for (_, object) in objects(connection, "SELECT * FROM tried ORDER BY rowid")? {
+            let scope = object.get("scope").and_then(Value::as_str).unwrap_or_default().to_owned();
+            let list = tried.entry(scope).or_insert_with(|| json!([]));
+            list.as_array_mut().expect("it was made a list").push(Value::Object(object));
+        }
+    }
+    for (at, mut object) in objects(connection, "SELECT * FROM places ORDER BY rowid")? {
+        let scope = object.get("scope").and_then(Value::as_str).unwrap_or_default();
+        let mut attempts = tried.shift_remove(scope).unwrap_or_else(|| json!([]));
+        // One that cannot be read leaves the others alone.
+        let mut broken = Vec::new();
+        if let Value::Array(attempts) = &mut attempts {
+            attempts.retain(|attempt| read_attempt(attempt).map_err(|problem| broken.push(problem)).is_ok());
+        }
+        object.insert("tried".to_owned(), attempts);
+        if let Some(Value::String(episodes)) = object.get("episodes") {
+            let episodes = serde_json::from_str(episodes).unwrap_or(Value::Null);
+            object.insert("episodes".to_owned(), episodes);
+        }
+        source.items.push(Found { at: Origin::Other("places", at), item: read_section(&object) });
+        let broken =
+            broken.into_iter().map(|problem| Found { at: Origin::Other("places", at), item: Err(problem) });
+        source.items.extend(broken);
+    }
+    for (scope, _) in tried {
+        let problem = format!("the tried actions of `{scope}` belong to no place");
+        source.items.push(Found { at: Origin::Other("tried", 1), item: Err(problem) });
+    }
+    Ok(())
+}
+
+fn read_memories(connection: &Connection, names: &[String], source: &mut Source) -> rusqlite::Result<()> {
+    const KNOWN: [&str; 17] = [
+        "id",
+        "session_id",
+        "turn_number",
+        "turn",
+        "content",
+        "text",
+        "importance",
+        "location",
+        "location_id",
+        "location_name",
+        "score",
+        "moves",
+        "timestamp",
+        "fields",
+        "title",
+        "category",
+        "tags",
+    ];
+    source.unknown = names.iter().filter(|name| !KNOWN.contains(&name.as_str())).cloned().collect();
+    let by_id = names.iter().any(|name| name == "id");
+    let order = if by_id { " ORDER BY id" } else { "" };
+    let scale = scale_of(connection, names)?;
+    for (at, row) in objects(connection, &format!("SELECT * FROM memories{order}"))? {
+        let id = row.get("id").and_then(Value::as_i64);
+        let at = Origin::Row(id.unwrap_or_else(|| i64::try_from(at).unwrap_or(i64::MAX)));
+        source.items.push(Found { at, item: item_of_row(&row, scale) });
+    }
+    Ok(())
+}
+
+/// By how much the importances of a table are to be multiplied: where no program of ours wrote it,
+/// fractions up to 1 count to 1, and numbers up to 10 to 10.
+fn scale_of(connection: &Connection, names: &[String]) -> rusqlite::Result<f64> {
+    if !names.iter().any(|name| name == "importance") || names.iter().any(|name| name == "fields") {
+        return Ok(1.0);
+    }
+    let query = "SELECT max(number), max(number <> round(number)) FROM \
+                 (SELECT CAST(importance AS REAL) AS number FROM memories WHERE importance IS NOT NULL)";
+    let (most, fractions): (Option<f64>, Option<bool>) =
+        connection.query_row(query, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(match (most, fractions) {
+        (Some(most), Some(true)) if most <= 1.0 => 1000.0,
+        (Some(most), _) if most <= 10.0 => 100.0,
+        _ => 1.0,
+    })
+}
+
+/// All rows as objects with the columns' names in lower case, with their numbers from 1.
+fn objects(connection: &Connection, query: &str) -> rusqlite::Result<Vec<(usize, Map<String, Value>)>> {
+    let mut statement = connection.prepare(query)?;
+    let names: Vec<String> = statement.column_names().map(|name| name.to_lowercase()).collect();
+    let rows = statement.query_map([], |row| object(row, &names))?;
+    rows.enumerate().map(|(at, row)| Ok((at + 1, row?))).collect()
+}
+
+fn object(row: &Row<'_>, names: &[String]) -> rusqlite::Result<Map<String, Value>> {
+    let mut object = Map::new();
+    for (at, name) in names.iter().enumerate() {
+        let value = match row.get_ref(at)? {
+            ValueRef::Null => Value::Null,
+            ValueRef::Integer(number) => json!(number),
+            ValueRef::Real(number) => json!(number),
+            ValueRef::Text(text) | ValueRef::Blob(text) => json!(String::from_utf8_lossy(text)),
+        };
+        // A number that was too large for SQLite.
+        let large = value.as_str().and_then(|text| text.parse::<u64>().ok());
+        let large = large.filter(|_| matches!(name.as_str(), "visits" | "count" | "episode" | "turn"));
+        object.insert(name.clone(), large.map_or(value, |number| json!(number)));
+    }
+    Ok(object)
+}
+
+/// A row as a memory: `fields`, and over it what the columns say otherwise.
+fn item_of_row(row: &Map<String, Value>, scale: f64) -> Result<Item, String> {
+    let column = |name: &str| row.get(name).filter(|value| !value.is_null());
+    let mut object = match column("fields") {
+        None => Map::new(),
+        Some(Value::String(text)) if text.trim().is_empty() => Map::new(),
+        Some(Value::String(text)) => match serde_json::from_str(text) {
+            Ok(Value::Object(object)) => object,
+            _ => return Err("`fields` is no JSON object".to_owned()),
+        },
+        Some(other) => return Err(format!("`fields` is {other}, expected a JSON object")),
+    };
+    let content = column("content").or(column("text")).ok_or("`content` is NULL")?;
+    let content = content.as_str().map_or_else(|| content.to_string(), str::to_owned);
+    object.insert("text".to_owned(), json!(content));
+    for name in ["title", "category", "tags"] {
+        if let Some(value) = column(name) {
+            object.entry(name.to_owned()).or_insert_with(|| value.clone());
+        }
+    }
+    let Item::Memory { place, mut memory, titled } = read_item(&Value::Object(object.clone()))? else {
+        return Err("`content` is no text".to_owned());
+    };
+    take_columns(&mut memory, row, scale)?;
+    let place = match place {
+        Whereabouts::Unsaid => place_of_row(row)?,
+        said => said,
+    };
+    Ok(Item::Memory { place, memory, titled })
+}
+
+fn place_of_row(row: &Map<String, Value>) -> Result<Whereabouts, String> {
+    let column = |name: &str| row.get(name).filter(|value| !value.is_null());
+    let name = column("location_name").and_then(Value::as_str).unwrap_or_default();
+    match (column("location_id"), column("location")) {
+        (Some(id), location) => {
+            let name =
+                if name.is_empty() { location.and_then(Value::as_str).unwrap_or_default() } else { name };
+            Ok(Whereabouts::of_value(id)?.called(name))
+        }
+        (None, Some(location)) => Ok(Whereabouts::of_value(location)?.called(name)),
+        (None, None) => Ok(Whereabouts::Unsaid.called(name)),
+    }
+}
+
+/// What the columns say otherwise than the fields would.
+fn take_columns(memory: &mut Memory, row: &Map<String, Value>, scale: f64) -> Result<(), String> {
+    let column = |name: &str| row.get(name).filter(|value| !value.is_null());
+    let integer = |name: &str| match column(name) {
+        None => Ok(None),
+        Some(value) => {
+            let whole = value.as_f64().filter(|number| number.fract() == 0.0).map(|number| number as i64);
+            let spelled = value.as_str().and_then(|text| text.trim().parse().ok());
+            let number = value.as_i64().or(whole).or(spelled);
+            number.map(Some).ok_or_else(|| format!("`{name}` is {value}, expected a whole number"))
+        }
+    };
+    let own = Columns::of(memory);
+    if let Some(session) = column("session_id") {
+        let session = session.as_str().map_or_else(|| session.to_string(), str::to_owned);
+        if own.session_id.as_ref() != Some(&session) {
+            match parse_episode(&session) {
+                Some(episode) => memory.provenance.episode = Some(episode),
+                None => memory.provenance.tags.push(format!("session:{session}")),
+            }
+        }
+    }
+    let turn = integer("turn_number")?.or(integer("turn")?);
+    if turn.is_some() && turn != own.turn_number {
+        let turn = turn.and_then(|turn| u64::try_from(turn).ok()).ok_or("`turn_number` is less than 0")?;
+        memory.provenance.turns = Some(Span::one(turn));
+    }
+    if let Some(importance) = column("importance") {
+        let spelled = importance.as_str().and_then(|text| text.trim().parse().ok());
+        let number = importance.as_f64().or(spelled);
+        let number = number.ok_or_else(|| format!("`importance` is {importance}, expected a number"))?;
+        let importance = clamp_importance(number * scale);
+        if i64::from(importance) != own.importance {
+            memory.provenance.importance = Some(importance);
+        }
+    }
+    memory.provenance.score = integer("score")?.or(memory.provenance.score);
+    memory.provenance.moves = integer("moves")?.or(memory.provenance.moves);
+    if let Some(timestamp) = column("timestamp") {
+        match date_of(timestamp) {
+            Ok(date) => memory.provenance.date = Some(date),
+            Err(unread) if !memory.provenance.other.contains(&unread) => memory.provenance.other.push(unread),
+            Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// A time as the file writes it: RFC 3339 as it stands, SQLite's own form, or seconds since 1970. What
+/// is none of these is given back as it stands.
+fn date_of(timestamp: &Value) -> Result<String, String> {
+    let text = timestamp.as_str().map_or_else(|| timestamp.to_string(), |text| text.trim().to_owned());
+    let joined = text.replacen(' ', "T", 1);
+    if is_date(&joined) {
+        return Ok(joined);
+    }
+    // A column of texts makes a text of a number.
+    let spelled =
+        || text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'));
+    let seconds = timestamp.as_f64().or_else(spelled).filter(|seconds: &f64| seconds.abs() < 1e11);
+    let time = seconds.and_then(|seconds| jiff::Timestamp::from_second(seconds as i64).ok());
+    time.map(|time| time.to_string()).ok_or(text)
+}
