@@ -64,7 +64,7 @@ impl FromStr for Provider {
     type Err = ModelError;
 
     fn from_str(text: &str) -> Result<Provider, ModelError> {
-        from_name(text, "embedder", &Provider::ALL.map(|p| (p.as_str(), p)))
+        from_name(text, "kind of embedder", &Provider::ALL.map(|p| (p.as_str(), p)))
     }
 }
 
