@@ -15,7 +15,7 @@ const ROOMS: [(&str, &[&str]); 17] = [
     ("document", &["memory"]),
     ("store", &["memory", "document"]),
     ("recall", &["memory", "document", "store"]),
-    ("search", &["memory", "document", "store"]),
+    ("search", &["memory", "document", "store", "llm"]),
     ("review", &["memory", "document", "store", "recall"]),
     ("llm", &["memory"]),
     ("record", BELOW_RECORD),

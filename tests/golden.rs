@@ -20,7 +20,8 @@ use similar::TextDiff;
 const NOW: &str = "2026-01-31T10:40:00Z";
 
 /// What may stand in the folder of a case.
-const PARTS: [&str; 8] = ["command", "stdin", "env", "before", "after", "stdout", "stderr", "exit"];
+const PARTS: [&str; 9] =
+    ["command", "stdin", "env", "before", "after", "stdout", "stderr", "exit", "feature"];
 
 /// Commands that leave every file as it is, and make none; `check --fix` writes.
 const READERS: [&str; 13] = [
@@ -118,7 +119,10 @@ fn root() -> PathBuf {
 }
 
 fn cases() -> Vec<PathBuf> {
-    subfolders(&root()).iter().flat_map(|command| subfolders(command)).collect()
+    let mut cases: Vec<PathBuf> =
+        subfolders(&root()).iter().flat_map(|command| subfolders(command)).collect();
+    cases.retain(|case| cfg!(feature = "llm") || !case.join("feature").exists());
+    cases
 }
 
 fn subfolders(folder: &Path) -> Vec<PathBuf> {

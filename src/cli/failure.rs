@@ -197,8 +197,9 @@ impl From<SearchError> for Failure {
                 .hint("ask in words, such as `memories query 'where is the key?'`"),
             SearchError::Store(error) => error.into(),
             SearchError::Embed(error) => {
+                let kind = if error.passing { Kind::TryAgain } else { Kind::User };
                 let hint = error.hint.clone();
-                Failure::user(error).hint(hint)
+                Failure { kind, ..Failure::user(error).hint(hint) }
             }
         }
     }

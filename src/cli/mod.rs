@@ -5,6 +5,7 @@
 
 mod args;
 mod commands;
+mod embedder;
 mod failure;
 mod settings;
 mod ui;

@@ -2,12 +2,13 @@
 //!
 //! Environment variables: `MEMORIES_FILE` and `MEMORIES_CONFIG` (as the flags), `MEMORIES_NOW` (a
 //! fixed time, for tests), `MEMORIES_PROVIDER`, `MEMORIES_MODEL`, `MEMORIES_BASE_URL` (as the keys of
-//! `[llm]`), `MEMORIES_API_KEY`, and the names that others use: `OPENAI_API_KEY`, `OPENAI_BASE_URL`,
-//! `OPENAI_MODEL`, `ANTHROPIC_API_KEY`, `ANTHROPIC_BASE_URL`, `OLLAMA_HOST`, `NO_COLOR`. Keys come from
-//! the environment only. `OPENAI_API_KEY` goes to OpenAI, `ANTHROPIC_API_KEY` to Anthropic, or to the
+//! `[llm]`), `MEMORIES_API_KEY`, those of [`search`], and the names that others use: `OPENAI_API_KEY`,
+//! `OPENAI_BASE_URL`, `OPENAI_MODEL`, `ANTHROPIC_API_KEY`, `ANTHROPIC_BASE_URL`, `OLLAMA_HOST`,
+//! `NO_COLOR`. Keys come from the environment only. `OPENAI_API_KEY` goes to OpenAI, `ANTHROPIC_API_KEY` to Anthropic, or to the
 //! server that the environment names, never to one that a file names.
 
 mod reader;
+mod search;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,7 +18,6 @@ use crate::llm;
 use crate::recall::Limits;
 use crate::record::triggers::{Switches, Trigger};
 use crate::record::{self};
-use crate::search::{self};
 use secrecy::SecretString;
 
 use reader::Reader;
@@ -49,6 +49,7 @@ pub struct Environment {
     anthropic_api_key: Option<SecretString>,
     anthropic_base_url: Option<String>,
     ollama_host: Option<String>,
+    embedder: search::Variables,
     folder: PathBuf,
 }
 
@@ -69,6 +70,7 @@ impl Environment {
             anthropic_api_key: variable("ANTHROPIC_API_KEY").map(SecretString::from),
             anthropic_base_url: variable("ANTHROPIC_BASE_URL"),
             ollama_host: variable("OLLAMA_HOST"),
+            embedder: search::Variables::read(variable),
             folder: std::env::current_dir().unwrap_or_default(),
         }
     }
@@ -94,9 +96,11 @@ pub struct Settings {
     /// Keys and hosts for it.
     pub llm_environment: llm::Environment,
     /// How questions are answered.
-    pub search: search::Settings,
+    pub search: crate::search::Settings,
     /// How many memories answer a question.
     pub search_results: usize,
+    /// Where vectors come from.
+    pub embedding: search::Embedding,
     /// The present time, RFC 3339.
     pub now: String,
 }
@@ -144,7 +148,8 @@ impl Settings {
         let limits = read_limits(&mut reader)?;
         let record = read_record(&mut reader)?;
         let (llm, llm_environment) = read_llm(&mut reader, &beside, &environment)?;
-        let (search, search_results) = read_search(&mut reader)?;
+        let (search, search_results) = search::read(&mut reader)?;
+        let embedding = search::read_embedding(&mut reader, &environment)?;
         let now = environment.now.unwrap_or_else(|| {
             let now = jiff::Timestamp::now();
             // Whole seconds: what is shorter says nothing to a reader.
@@ -161,6 +166,7 @@ impl Settings {
             llm_environment,
             search,
             search_results,
+            embedding,
             now,
         };
         Ok((settings, reader.unknown_keys()))
@@ -206,22 +212,6 @@ fn read_record(reader: &mut Reader) -> Result<record::Settings, Failure> {
     })
 }
 
-fn read_search(reader: &mut Reader) -> Result<(search::Settings, usize), Failure> {
-    let mut settings = search::Settings::default();
-    let mut read = |key: &str, value: &mut f32| -> Result<(), Failure> {
-        if let Some(number) = reader.part(key)? {
-            *value = number;
-        }
-        Ok(())
-    };
-    read("search.floor", &mut settings.floor)?;
-    read("search.importance", &mut settings.importance)?;
-    read("search.recency", &mut settings.recency)?;
-    settings.common_synonyms = reader.flag("search.common_synonyms")?.unwrap_or(settings.common_synonyms);
-    settings.synonyms = reader.groups("search.synonyms")?.unwrap_or_default();
-    Ok((settings, reader.count("search.results")?.unwrap_or(5)))
-}
-
 fn read_llm(
     reader: &mut Reader,
     beside: &Path,
@@ -240,11 +230,7 @@ fn read_llm(
     config.fallback_base_url = reader.text("llm.base_url")?;
     config.command = reader.command("llm.command")?.unwrap_or_default();
     config.replay = reader.text("llm.replay")?.map(|path| beside.join(path));
-    if let Some(value) = reader.get("llm.timeout") {
-        let timeout = value.as_str().and_then(|text| super::args::parse_duration(text).ok());
-        config.timeout =
-            timeout.ok_or_else(|| reader.wrong("llm.timeout", &value, "a time such as \"60s\""))?;
-    }
+    config.timeout = reader.time("llm.timeout")?.unwrap_or(config.timeout);
     if let Some(retries) = reader.count("llm.max_retries")? {
         config.max_retries = u32::try_from(retries).unwrap_or(u32::MAX);
     }
@@ -268,11 +254,9 @@ fn named(setting: &str, error: llm::ModelError) -> Failure {
 
 /// Keys and hosts, without the keys that would go to where only a file leads.
 fn read_keys(config: &llm::Config, environment: &Environment) -> llm::Environment {
-    let file_url = config.fallback_base_url.as_deref();
     let key = |key: &Option<SecretString>, own_url: &Option<String>, home: &str| {
         let led = config.base_url.is_some() || own_url.is_some();
-        let trusted = led || file_url.is_none_or(|url| is_at(url, home));
-        environment.api_key.clone().or(key.clone().filter(|_| trusted))
+        environment.api_key.clone().or(trusted(key, led, config.fallback_base_url.as_deref(), home))
     };
     let openai = key(&environment.openai_api_key, &environment.openai_base_url, "https://api.openai.com");
     let anthropic =
@@ -286,6 +270,16 @@ fn read_keys(config: &llm::Config, environment: &Environment) -> llm::Environmen
         ollama_host: environment.ollama_host.clone(),
         ollama_api_key: environment.api_key.clone(),
     }
+}
+
+/// A key where it may be sent: where the environment leads, or to its home, if no file leads elsewhere.
+fn trusted(
+    key: &Option<SecretString>,
+    led: bool,
+    file_url: Option<&str>,
+    home: &str,
+) -> Option<SecretString> {
+    key.clone().filter(|_| led || file_url.is_none_or(|url| is_at(url, home)))
 }
 
 /// Whether an address is at a host, given with its scheme.

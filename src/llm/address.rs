@@ -49,7 +49,7 @@ pub(super) fn ollama_endpoint(host: &str, call: &str) -> Result<Url, ModelError>
         url.set_host(Some(loopback)).map_err(|_| no_address())?;
     }
     let mut path = url.path().trim_end_matches('/');
-    for call in ["/api/chat", "/api", "/v1"] {
+    for call in ["/api/chat", "/api/embed", "/api/embeddings", "/api", "/v1"] {
         path = path.strip_suffix(call).unwrap_or(path);
     }
     let path = format!("{path}{call}");

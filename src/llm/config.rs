@@ -126,7 +126,11 @@ impl FromStr for StructuredOutput {
     }
 }
 
-fn from_name<T: Copy>(text: &str, what: &str, known: &[(&'static str, T)]) -> Result<T, ModelError> {
+pub(super) fn from_name<T: Copy>(
+    text: &str,
+    what: &str,
+    known: &[(&'static str, T)],
+) -> Result<T, ModelError> {
     let folded = text.trim().to_lowercase();
     if let Some((_, value)) = known.iter().find(|(name, _)| *name == folded) {
         return Ok(*value);

@@ -102,7 +102,9 @@ pub(super) enum Fault {
     Setup(String),
     /// The deadline passed.
     TooLate,
-    /// The connection failed or broke: trying again may help.
+    /// No connection came about: nobody listens there, or nobody is known by that name.
+    NoConnection(String),
+    /// The connection broke: trying again may help.
     Broken(String),
     /// The body goes beyond the limit.
     TooLong,
@@ -164,6 +166,8 @@ fn send(request: RequestBuilder, deadline: Instant) -> Result<Response, Fault> {
             Fault::TooLate
         } else if error.is_builder() {
             Fault::Setup(causes(&error.without_url()))
+        } else if error.is_connect() {
+            Fault::NoConnection(causes(&error.without_url()))
         } else {
             Fault::Broken(causes(&error.without_url()))
         }

@@ -8,8 +8,8 @@
 //! ends within its time limit.
 //!
 //! [`choose`] turns settings into a [`Model`]; one file for each provider: `openai`,
-//! `anthropic` and `ollama` (with `session`, `form`, `address` and `http` beneath them),
-//! [`command`], [`replay`], [`offline`].
+//! `anthropic` and `ollama` (with `session`, `form`, `address`, `server` and `http` beneath them),
+//! [`command`], [`replay`], [`offline`]. What turns texts into vectors is apart, in [`embedding`].
 
 #[cfg(feature = "llm")]
 mod address;
@@ -19,6 +19,7 @@ pub mod anthropic;
 pub mod command;
 pub mod config;
 pub mod data;
+pub mod embedding;
 #[cfg(feature = "llm")]
 mod form;
 #[cfg(feature = "llm")]
@@ -30,6 +31,8 @@ pub mod ollama;
 #[cfg(feature = "llm")]
 pub mod openai;
 pub mod replay;
+#[cfg(feature = "llm")]
+mod server;
 #[cfg(feature = "llm")]
 mod session;
 

@@ -7,15 +7,18 @@
 //! deadline, and no error holds the key.
 
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use reqwest::Url;
 use serde_json::Value;
 
 use crate::llm::config::Config;
 use crate::llm::form::{Form, Manner};
-use crate::llm::http::{self, Access, Fault, Http, Reply};
+use crate::llm::http::{self, Access, Fault, Reply};
+use crate::llm::server::{Server, Trouble, effective_status};
 use crate::llm::{Answer, ModelError, Question, answer, one_line};
+
+pub(super) use crate::llm::server::{Failure, Meaning};
 
 /// What servers of one kind speak.
 pub(super) trait Protocol {
@@ -31,36 +34,6 @@ pub(super) trait Protocol {
     /// What to look at when no connection comes about.
     fn connection_hint(&self) -> Option<&'static str> {
         None
-    }
-}
-
-/// A reply that is an error.
-pub(super) struct Failure<'a> {
-    /// HTTP status, or that of an error which a gateway hands on under status 200.
-    pub status: u16,
-    /// The body in lower case.
-    pub body: &'a str,
-    /// The body as JSON, `null` where it is none.
-    pub value: &'a Value,
-}
-
-/// What a failure means for the question.
-pub(super) struct Meaning {
-    /// Trying again may help.
-    pub passing: bool,
-    /// What to do about it.
-    pub hint: Option<String>,
-}
-
-impl Meaning {
-    /// What the status alone tells.
-    pub fn of_status(status: u16) -> Meaning {
-        Meaning { passing: matches!(status, 408 | 429 | 500 | 502 | 503 | 504 | 529), hint: None }
-    }
-
-    /// Not to be tried again, with what to do about it.
-    pub fn settled(hint: impl Into<String>) -> Meaning {
-        Meaning { passing: false, hint: Some(hint.into()) }
     }
 }
 
@@ -95,26 +68,14 @@ impl Unusable {
 /// What a reply means for the question.
 enum Verdict {
     Answered(Answer),
-    /// The same again, after a pause that the server may have named.
-    Again {
-        problem: String,
-        pause: Option<Duration>,
-    },
     Adapt(Form),
-    Failed(ModelError),
+    Failed(Trouble),
 }
 
 /// Questions to one server.
 pub(super) struct Session {
     endpoint: Url,
-    /// The address without secrets.
-    at: String,
-    access: Access,
-    timeout: Duration,
-    max_retries: u32,
-    retry_delay: Duration,
-    seed: u64,
-    http: Http,
+    server: Server,
     form: Mutex<Form>,
 }
 
@@ -132,22 +93,19 @@ impl Session {
         config: &Config,
         seed: u64,
     ) -> Result<Session, ModelError> {
+        let Config { timeout, max_retries, retry_delay, .. } = *config;
+        let http = http::Http::new(&endpoint);
+        let url_setting = "base_url";
         Ok(Session {
-            http: Http::new(&endpoint),
             endpoint,
-            at,
-            access,
-            timeout: config.timeout,
-            max_retries: config.max_retries,
-            retry_delay: config.retry_delay,
-            seed,
+            server: Server { at, access, url_setting, timeout, max_retries, retry_delay, seed, http },
             form: Mutex::new(Form::first(manner, config.structured_output)?),
         })
     }
 
     /// The address without secrets.
     pub fn at(&self) -> &str {
-        &self.at
+        &self.server.at
     }
 
     /// The form of the next request.
@@ -167,27 +125,17 @@ impl Session {
         loop {
             calls += 1;
             let request = protocol.request(question, form);
-            let outcome = self.http.post(&self.endpoint, &self.access, &request, deadline);
-            let settled = retried || retries == self.max_retries;
+            let outcome = self.server.post(&self.endpoint, &request, deadline);
+            let settled = retried || retries == self.server.max_retries;
             match self.judge(protocol, outcome, form, settled) {
                 Verdict::Answered(mut answer) => {
                     self.remember(form, &answer);
                     answer.usage.calls = calls;
                     return Ok(answer);
                 }
-                Verdict::Failed(error) => return Err(error),
                 Verdict::Adapt(other) => (form, retried) = (other, false),
-                Verdict::Again { problem, .. } if retries == self.max_retries => {
-                    return Err(self.unreachable(problem));
-                }
-                Verdict::Again { problem, pause } => {
-                    let seed = self.seed.wrapping_add(u64::from(calls));
-                    let pause = pause.unwrap_or_else(|| http::backoff(self.retry_delay, retries, seed));
-                    if http::remaining(deadline).is_none_or(|left| pause >= left) {
-                        let problem = format!("{problem} (no time is left to try again)");
-                        return Err(self.unreachable(problem));
-                    }
-                    std::thread::sleep(pause);
+                Verdict::Failed(trouble) => {
+                    self.server.wait_out(trouble, retries, calls, deadline)?;
                     (retries, retried) = (retries + 1, true);
                 }
             }
@@ -196,23 +144,7 @@ impl Session {
 
     /// Fetches JSON from another address of the same server, once.
     pub fn fetch(&self, protocol: &impl Protocol, url: &Url, deadline: Instant) -> Result<Value, ModelError> {
-        let reply = match self.http.get(url, &self.access, deadline) {
-            Ok(reply) => reply,
-            Err(fault) => {
-                return Err(match self.judge_fault(protocol, fault) {
-                    Verdict::Failed(error) => error,
-                    Verdict::Again { problem, .. } => self.unreachable(problem),
-                    Verdict::Answered(_) | Verdict::Adapt(_) => self.garbled("no reply"),
-                });
-            }
-        };
-        let value = serde_json::from_str(&reply.body).unwrap_or(Value::Null);
-        let status = effective_status(reply.status, &value);
-        if (200..300).contains(&status) {
-            return Ok(value);
-        }
-        let (problem, meaning) = self.told(protocol, status, &reply, &value);
-        Err(if meaning.passing { self.unreachable(problem) } else { self.refused(problem) })
+        self.server.fetch(url, deadline, |failure| protocol.judge(failure), protocol.connection_hint())
     }
 
     /// Keeps the form that worked.
@@ -231,128 +163,31 @@ impl Session {
     ) -> Verdict {
         let reply = match outcome {
             Ok(reply) => reply,
-            Err(fault) => return self.judge_fault(protocol, fault),
+            Err(fault) => {
+                return Verdict::Failed(self.server.trouble_of_fault(fault, protocol.connection_hint()));
+            }
         };
         let value = serde_json::from_str(&reply.body).unwrap_or(Value::Null);
         let status = effective_status(reply.status, &value);
         if (200..300).contains(&status) {
             return match protocol.read_answer(&value) {
                 Ok(answer) => Verdict::Answered(Answer { model: one_line(&answer.model), ..answer }),
-                Err(unusable) => Verdict::Failed(self.unusable(unusable, &reply.body)),
+                Err(unusable) => Verdict::Failed(Trouble::Settled(self.unusable(unusable, &reply.body))),
             };
         }
         if let Some(form) = form.adapted(status, &reply.body.to_lowercase(), settled) {
             return Verdict::Adapt(form);
         }
-        let (problem, meaning) = self.told(protocol, status, &reply, &value);
-        match meaning.passing {
-            true => Verdict::Again { problem, pause: reply.retry_after },
-            false => Verdict::Failed(self.refused(problem)),
-        }
-    }
-
-    fn judge_fault(&self, protocol: &impl Protocol, fault: Fault) -> Verdict {
-        match fault {
-            Fault::TooLate => Verdict::Failed(
-                self.unreachable(format!("no answer within {} s", self.timeout.as_secs_f64())),
-            ),
-            Fault::Broken(problem) => {
-                let problem = match protocol.connection_hint() {
-                    Some(hint) => format!("{problem} ({hint})"),
-                    None => problem,
-                };
-                Verdict::Again { problem: self.access.scrub(&problem), pause: None }
-            }
-            Fault::TooLong => Verdict::Failed(self.garbled("the reply is longer than 4 MiB")),
-            Fault::Setup(problem) => Verdict::Failed(ModelError::Settings {
-                problem: format!("no request can be made: {problem}"),
-                hint: format!("check `{}` and `base_url`", self.access.variable),
-            }),
-        }
-    }
-
-    /// What a failed reply says, for people, and what it means.
-    fn told(&self, protocol: &impl Protocol, status: u16, reply: &Reply, value: &Value) -> (String, Meaning) {
-        let said = http::error_text(&self.access.scrub(&reply.body));
-        let said = match &reply.location {
-            Some(to) if (300..400).contains(&status) => {
-                let to = self.access.scrub(to);
-                format!("it redirects to `{}`: set `base_url` to where it is", one_line(&to))
-            }
-            _ => said,
-        };
-        let mut problem = format!("HTTP {status}");
-        if !said.is_empty() {
-            problem = format!("{problem}: {said}");
-        }
-        let with_key = self.access.key.is_some();
-        let body = reply.body.to_lowercase();
-        let meaning = match (status, with_key) {
-            (401 | 403, true) => Meaning::settled(format!("check the key in `{}`", self.access.variable)),
-            (401 | 403, false) => Meaning::settled(self.access.missing_hint()),
-            _ => protocol.judge(&Failure { status, body: &body, value }),
-        };
-        if let Some(hint) = &meaning.hint {
-            problem = format!("{problem} ({hint})");
-        }
-        (problem, meaning)
+        let judge = |failure: &Failure<'_>| protocol.judge(failure);
+        Verdict::Failed(self.server.trouble_of_reply(status, &reply, &value, judge))
     }
 
     fn unusable(&self, unusable: Unusable, body: &str) -> ModelError {
+        let server = &self.server;
         match unusable {
-            Unusable::Refused(problem) => self.refused(one_line(&self.access.scrub(&problem))),
-            Unusable::Garbled(problem) => self.garbled(self.access.scrub(&problem)),
-            Unusable::Foreign(expected) => {
-                let said = http::error_text(&self.access.scrub(body));
-                self.garbled(format!("the reply is no {expected}: {said}"))
-            }
+            Unusable::Refused(problem) => server.refused(one_line(&server.access.scrub(&problem))),
+            Unusable::Garbled(problem) => server.garbled(server.access.scrub(&problem)),
+            Unusable::Foreign(expected) => server.foreign(expected, body),
         }
-    }
-
-    fn unreachable(&self, problem: String) -> ModelError {
-        ModelError::Unreachable { at: self.at.clone(), problem }
-    }
-
-    fn refused(&self, problem: impl Into<String>) -> ModelError {
-        ModelError::Refused { at: self.at.clone(), problem: problem.into() }
-    }
-
-    fn garbled(&self, problem: impl Into<String>) -> ModelError {
-        ModelError::Garbled { at: self.at.clone(), problem: problem.into() }
-    }
-}
-
-/// The status, or that of an error which a gateway hands on under status 200.
-fn effective_status(status: u16, reply: &Value) -> u16 {
-    if !(200..300).contains(&status) {
-        return status;
-    }
-    let error = [reply.get("error"), reply.pointer("/choices/0/error")]
-        .into_iter()
-        .flatten()
-        .find(|error| !error.is_null());
-    match error {
-        None => status,
-        Some(error) => match error["code"].as_u64() {
-            Some(code @ 400..=599) => code as u16,
-            _ => status_of_type(error["type"].as_str().unwrap_or_default()),
-        },
-    }
-}
-
-/// The status that goes with a named type of error; any other is the gateway's own trouble.
-fn status_of_type(name: &str) -> u16 {
-    match name {
-        "invalid_request_error" => 400,
-        "authentication_error" => 401,
-        "billing_error" => 402,
-        "permission_error" => 403,
-        "not_found_error" => 404,
-        "request_too_large" => 413,
-        "rate_limit_error" => 429,
-        "api_error" => 500,
-        "timeout_error" => 504,
-        "overloaded_error" => 529,
-        _ => 502,
     }
 }

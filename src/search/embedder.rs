@@ -13,6 +13,8 @@ pub struct EmbedError {
     pub problem: String,
     /// What to do next.
     pub hint: String,
+    /// The same may succeed later.
+    pub passing: bool,
 }
 
 /// What gives a text a vector, such that texts of like meaning have like directions.
@@ -21,7 +23,8 @@ pub trait Embedder {
     /// different stamps are never compared.
     fn stamp(&self) -> String;
 
-    /// Length of its vectors.
+    /// Length of its vectors. Of one behind a server this and the stamp are settled once it has given
+    /// a vector.
     fn dimensions(&self) -> usize;
 
     /// A vector for each text, of any length but the number of dimensions; all zeros where the text
@@ -31,6 +34,34 @@ pub trait Embedder {
     ///
     /// Where it cannot be reached or refuses. The built-in one never fails.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError>;
+
+    /// The vector of a question, which some models want put otherwise than a text.
+    ///
+    /// # Errors
+    ///
+    /// As [`Embedder::embed`].
+    fn embed_question(&self, question: &str) -> Result<Vec<f32>, EmbedError> {
+        Ok(self.embed(&[question])?.pop().unwrap_or_default())
+    }
+
+    /// The cosine that a question and a text have which have nothing to do with each other, from 0 to
+    /// less than 1: what is taken off, so that a likeness means the same with every embedder.
+    fn unrelated(&self) -> f32 {
+        0.0
+    }
+
+    /// Whether a vector costs time or money, so that each is kept.
+    fn is_served(&self) -> bool {
+        false
+    }
+
+    /// Whether the embedded model answers where this one fails.
+    fn falls_back(&self) -> bool {
+        false
+    }
+
+    /// Is told how many of how many texts have vectors, while those of a whole file are made.
+    fn report(&self, _done: usize, _all: usize) {}
 }
 
 /// Kept vectors of one embedder, in order.
@@ -100,7 +131,8 @@ impl Vectors {
     }
 }
 
-/// A vector that is compared with many: of length 1, in steps of a thirty-thousandth.
+/// A vector that is compared with many: of length 1, in steps of a thirty-thousandth;
+/// coarser beyond 512 dimensions, so that sums fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Needle {
     values: Vec<i16>,
@@ -111,8 +143,8 @@ impl Needle {
     /// The needle in the direction of a vector.
     pub fn new(vector: &[f32]) -> Needle {
         let most = vector.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
-        // Sums of products with bytes stay within 32 bits up to 4,096 dimensions.
-        let steps = if vector.len() <= 512 { 32_767.0 } else { 4_095.0 };
+        // As fine as sums of products with bytes stay within 32 bits.
+        let steps = (i32::MAX as usize / 128 / vector.len().max(1)).min(32_767) as f32;
         let factor = if most > 0.0 && most.is_finite() { steps / most } else { 0.0 };
         let values: Vec<i16> = vector.iter().map(|value| (value * factor).round() as i16).collect();
         let squares: f64 = values.iter().map(|&value| f64::from(value) * f64::from(value)).sum();
@@ -173,9 +205,11 @@ mod tests {
 
     #[test]
     fn long_vectors_do_not_overflow() {
-        let long = vec![1.0_f32; 4096];
-        let mut vectors = Vectors::new(4096);
-        vectors.push(&long);
-        assert!((vectors.cosines(&Needle::new(&long))[0] - 1.0).abs() < 1e-3);
+        for length in [512, 513, 4096, 16_384] {
+            let long = vec![-1.0_f32; length];
+            let mut vectors = Vectors::new(length);
+            vectors.push(&long);
+            assert!((vectors.cosines(&Needle::new(&long))[0] - 1.0).abs() < 1e-3, "{length}");
+        }
     }
 }

@@ -8,7 +8,8 @@
 //! Layout, little-endian: `MEMI`, u32 version, u64 hash of the embedder's stamp, u32 dimensions, u32
 //! count of texts, u32 count of vectors, u32 bytes of occurrences; then the keys (u128), counts of
 //! vectors (u8), inverse lengths (f32), rows (i8), occurrences, vocabulary; at last u64 XXH3 of all
-//! before it. A text of forty words takes about 220 bytes.
+//! before it. A text of forty words takes about 220 bytes; with vectors of another embedder those of as
+//! many bytes as it has dimensions in place of 128, again for each part of a long text.
 
 use std::collections::HashMap;
 
@@ -105,18 +106,19 @@ impl Index {
         Some(index)
     }
 
-    /// The index as bytes.
+    /// The index as bytes; texts that have a key but are not added yet are not in it.
     pub fn write(&self, embedder: &dyn Embedder) -> Vec<u8> {
         let Corpus { vocabulary, occurrences, vector_counts, vectors, .. } = &self.corpus;
         let (rows, inverse_lengths) = vectors.parts();
-        let mut out = Vec::with_capacity(64 + 17 * self.len() + rows.len() + occurrences.len() * 2);
+        let keys = &self.keys[..self.corpus.len()];
+        let mut out = Vec::with_capacity(64 + 17 * keys.len() + rows.len() + occurrences.len() * 2);
         out.extend_from_slice(MAGIC);
         out.extend_from_slice(&VERSION.to_le_bytes());
         out.extend_from_slice(&xxh3_64(embedder.stamp().as_bytes()).to_le_bytes());
-        for count in [embedder.dimensions(), self.len(), inverse_lengths.len(), occurrences.len()] {
+        for count in [embedder.dimensions(), keys.len(), inverse_lengths.len(), occurrences.len()] {
             out.extend_from_slice(&(count as u32).to_le_bytes());
         }
-        self.keys.iter().for_each(|key| out.extend_from_slice(&key.to_le_bytes()));
+        keys.iter().for_each(|key| out.extend_from_slice(&key.to_le_bytes()));
         out.extend_from_slice(vector_counts);
         inverse_lengths.iter().for_each(|value| out.extend_from_slice(&value.to_le_bytes()));
         out.extend_from_slice(rows);

@@ -17,6 +17,7 @@ pub mod index;
 pub mod likeness;
 pub mod question;
 pub mod score;
+pub mod served;
 pub mod top;
 mod vocabulary;
 pub mod words;
@@ -24,9 +25,10 @@ pub mod words;
 use crate::document::grammar::Heading;
 use crate::document::outline::{EntrySpan, outline};
 use crate::memory::{Memory, Persistence, Scope, Status};
-use crate::store::{Store, StoreError};
+use crate::store::{INDEX, SERVED_INDEX, Store, StoreError};
 
 use corpus::Text;
+use embedded::StaticModel;
 use embedder::{EmbedError, Embedder};
 use filter::Filter;
 use index::{Index, key_of, key_of_heading};
@@ -48,6 +50,11 @@ const LARGE: usize = 1 << 20;
 /// Of fourteen questions about quite other things, asked of the memories of five episodes of Zork, thirteen
 /// found nothing as relevant as this; of eighteen that had an answer there, one.
 const FLOOR: f32 = 0.15;
+/// So many texts are handed to a server's embedder at once; between them it may be seen how far it is.
+const AT_ONCE: usize = 256;
+
+/// Their vectors are kept at least each time that so many are new.
+const KEPT_AT_LEAST_EACH: usize = 1024;
 
 /// How much the lines before and behind count for a line of dialogue.
 const NEIGHBOUR: f32 = 0.2;
@@ -120,6 +127,8 @@ pub struct Answer {
     pub entries: usize,
     /// The question, taken apart.
     pub question: Question,
+    /// Why the embedded model answered in place of the one that was asked.
+    pub fallback: Option<EmbedError>,
 }
 
 /// Why a question has no answer.
@@ -136,7 +145,8 @@ pub enum SearchError {
     Embed(#[from] EmbedError),
 }
 
-/// Finds the `most` relevant memories that the filter wants.
+/// Finds the `most` relevant memories that the filter wants. Where the embedder fails and may be
+/// replaced, the embedded one does all of it: vectors of two embedders are never compared.
 ///
 /// # Errors
 ///
@@ -149,40 +159,69 @@ pub fn query(
     settings: &Settings,
     embedder: &dyn Embedder,
 ) -> Result<Answer, SearchError> {
+    match query_with(store, question, filter, most, settings, embedder) {
+        Err(SearchError::Embed(error)) if embedder.falls_back() => {
+            let answer = query_with(store, question, filter, most, settings, &StaticModel::new())?;
+            Ok(Answer { fallback: Some(error), ..answer })
+        }
+        result => result,
+    }
+}
+
+fn query_with(
+    store: &Store,
+    question: &str,
+    filter: &Filter,
+    most: usize,
+    settings: &Settings,
+    embedder: &dyn Embedder,
+) -> Result<Answer, SearchError> {
     let question = Question::parse(question, &settings.all_synonyms()).ok_or(SearchError::EmptyQuestion)?;
-    let (stamp, dimensions) = (embedder.stamp(), embedder.dimensions());
-    let kept = || Index::read(&store.sidecar().index()?, &stamp, dimensions);
+    let is_served = embedder.is_served();
+    let name = if is_served { SERVED_INDEX } else { INDEX };
+    let is_kept = |entries: &Entries<'_>| is_served || entries.spans.len() > WITHOUT_INDEX;
+    let kept = |stamp: &str, dimensions| Index::read(&store.sidecar().index(name)?, stamp, dimensions);
     let file = store.read()?.unwrap_or_default();
     let session = store.sidecar().session()?.unwrap_or_default();
-    let (entries, index) = if file.len() < LARGE {
-        let entries = Entries::of(&file, &session);
-        let index = if entries.spans.len() > WITHOUT_INDEX { kept() } else { None };
+    let entries_of = || Entries::of(&file, &session);
+    let (entries, index) = if is_served || file.len() < LARGE {
+        let entries = entries_of();
+        if entries.spans.is_empty() {
+            return Ok(Answer { hits: Vec::new(), entries: 0, question, fallback: None });
+        }
+        if is_served {
+            // Only a vector tells what the vectors of a server are like, and whether it is there.
+            embedder.embed_question(&question.text)?;
+        }
+        let index = if is_kept(&entries) { kept(&embedder.stamp(), embedder.dimensions()) } else { None };
         (entries, index)
     } else {
+        let (stamp, dimensions) = (embedder.stamp(), embedder.dimensions());
         std::thread::scope(|scope| {
-            let index = scope.spawn(kept);
-            let entries = Entries::of(&file, &session);
+            let index = scope.spawn(move || kept(&stamp, dimensions));
+            let entries = entries_of();
             (entries, index.join().ok().flatten())
         })
     };
+    let keep = |index: &Index| store.keep_index(name, &index.write(embedder));
     let found = match index {
-        Some(index) => search(&entries, index, &question, embedder)?,
+        Some(index) => search(&entries, index, &question, embedder, &keep)?,
         None => None,
     };
     let found = match found {
         Some(found) => found,
         None => {
-            let found = search(&entries, Index::new(embedder), &question, embedder)?;
+            let found = search(&entries, Index::new(embedder), &question, embedder, &keep)?;
             found.expect("a corpus of our own makes sense")
         }
     };
-    if entries.spans.len() > WITHOUT_INDEX && found.is_worth_keeping() {
+    if is_kept(&entries) && found.is_worth_keeping(is_served) {
         let all = found.present.iter().all(|present| *present);
         let kept = if all { None } else { found.index.without_others(embedder, |text| found.present[text]) };
-        store.keep_index(&kept.as_ref().unwrap_or(&found.index).write(embedder));
+        keep(kept.as_ref().unwrap_or(&found.index));
     }
     let hits = entries.choose(&found.likenesses(&entries), &question, filter, most, settings);
-    Ok(Answer { hits, entries: entries.spans.len(), question })
+    Ok(Answer { hits, entries: entries.spans.len(), question, fallback: None })
 }
 
 /// The entries of a file and of its session.
@@ -297,41 +336,73 @@ fn search(
     mut index: Index,
     question: &Question,
     embedder: &dyn Embedder,
+    keep: &dyn Fn(&Index) -> bool,
 ) -> Result<Option<Found>, EmbedError> {
     let headings: Vec<u128> = entries
         .headings
         .iter()
         .map(|heading| key_of_heading(&heading.scope.to_string(), &heading.name))
         .collect();
-    let known = index.len();
     let mut texts = Vec::with_capacity(entries.spans.len());
     let mut new: Vec<Text> = Vec::new();
     let mut missing = 0;
+    // What costs much is kept even of what ends with the episode.
+    let is_lasting = |at: usize| at < entries.lasting || embedder.is_served();
     for (at, span) in entries.spans.iter().enumerate() {
         let key = key_of(headings[span.heading as usize], span.text);
         texts.push(match index.find(key) {
             Some(text) => text,
             None => {
                 new.push(entries.text(at));
-                missing += usize::from(at < entries.lasting);
+                missing += usize::from(is_lasting(at));
                 index.push_key(key)
             }
         });
     }
-    index.corpus_mut().add(&new, embedder)?;
-    debug_assert!(known <= index.len() && index.len() == index.corpus().len());
+    add(&mut index, &new, embedder, keep)?;
+    debug_assert!(index.len() == index.corpus().len());
     let mut present = vec![false; index.len()];
     let mut counts = vec![false; index.len()];
     for (at, (span, &text)) in entries.spans.iter().zip(&texts).enumerate() {
-        present[text] |= at < entries.lasting;
+        present[text] |= is_lasting(at);
         counts[text] |= span.status != Status::Superseded;
     }
     let parts = score(index.corpus(), question, embedder, |text| counts[text])?;
     Ok(parts.map(|parts| Found { index, texts, present, parts, missing }))
 }
 
+/// Adds texts that have their keys already. Vectors that cost much are kept on the way: what fails or
+/// is stopped in between goes on there the next time.
+fn add(
+    index: &mut Index,
+    new: &[Text],
+    embedder: &dyn Embedder,
+    keep: &dyn Fn(&Index) -> bool,
+) -> Result<(), EmbedError> {
+    if !embedder.is_served() {
+        return index.corpus_mut().add(new, embedder);
+    }
+    let mut kept = index.corpus().len();
+    for (number, texts) in new.chunks(AT_ONCE).enumerate() {
+        embedder.report(number * AT_ONCE, new.len());
+        let added = index.corpus_mut().add(texts, embedder);
+        let unkept = index.corpus().len() - kept;
+        if added.is_err() && unkept > 0 || unkept >= KEPT_AT_LEAST_EACH.max(kept / 4) {
+            keep(index);
+            kept = index.corpus().len();
+        }
+        added?;
+    }
+    embedder.report(new.len(), new.len());
+    Ok(())
+}
+
 impl Found {
-    fn is_worth_keeping(&self) -> bool {
+    /// `each`: what is missing at all makes it so.
+    fn is_worth_keeping(&self, each: bool) -> bool {
+        if each && self.missing > 0 {
+            return true;
+        }
         let present = self.present.iter().filter(|present| **present).count();
         self.missing * STALE > present || present * GONE < self.index.len()
     }

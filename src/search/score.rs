@@ -10,7 +10,8 @@
 //!          idf(q) = ln(1 + (N − df + 0.5) / (df + 0.5))
 //! soft     Σ idf(q) · g(q) / Σ idf(q); g(q) is 1 where a word of the text has the stem of q, 0.7 for a synonym,
 //!          else the most of (cosine of the vectors of q and the word − 0.2) / 0.8, at least 0
-//! meaning  the cosine of the vectors of question and text, at least 0; of several vectors of a text the most
+//! meaning  (cosine of the vectors of question and text − u) / (1 − u), at least 0; of several vectors of a text
+//!          the most; u is what the embedder gives unrelated texts, 0 for the embedded one
 //! ```
 //!
 //! The weights were found best on public sets of questions; they are flat: a tenth more or less of one
@@ -72,13 +73,13 @@ pub fn score(
     embedder: &dyn Embedder,
     counts: impl Fn(usize) -> bool,
 ) -> Result<Option<Vec<Parts>>, EmbedError> {
-    let vector = embedder.embed(&[&question.text])?.pop().unwrap_or_default();
-    let needle = Needle::new(&vector);
+    let needle = Needle::new(&embedder.embed_question(&question.text)?);
+    let unrelated = embedder.unrelated();
     let (words, meanings) = if corpus.len() < MANY {
-        (score_words(corpus, question, counts), score_meaning(corpus, &needle))
+        (score_words(corpus, question, counts), score_meaning(corpus, &needle, unrelated))
     } else {
         std::thread::scope(|scope| {
-            let meanings = scope.spawn(|| score_meaning(corpus, &needle));
+            let meanings = scope.spawn(|| score_meaning(corpus, &needle, unrelated));
             let words = score_words(corpus, question, counts);
             (words, meanings.join().ok().flatten())
         })
@@ -91,11 +92,11 @@ pub fn score(
     Ok(Some(all.collect()))
 }
 
-fn score_meaning(corpus: &Corpus, question: &Needle) -> Option<Vec<f32>> {
+fn score_meaning(corpus: &Corpus, question: &Needle, unrelated: f32) -> Option<Vec<f32>> {
     let mut cosines = corpus.vectors.cosines(question).into_iter();
     let most = |count: &u8| {
         let own = cosines.by_ref().take(usize::from(*count));
-        own.fold(0.0_f32, f32::max).min(1.0)
+        ((own.fold(0.0_f32, f32::max) - unrelated) / (1.0 - unrelated)).clamp(0.0, 1.0)
     };
     let meanings: Vec<f32> = corpus.vector_counts.iter().map(most).collect();
     cosines.next().is_none().then_some(meanings)

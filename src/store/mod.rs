@@ -44,7 +44,7 @@ pub use export::write_export;
 pub use follow::Follower;
 pub use generated::write_generated;
 pub use journal::Lines;
-pub use sidecar::Sidecar;
+pub use sidecar::{INDEX, SERVED_INDEX, Sidecar};
 pub use state::State;
 pub use window::read_sections;
 
@@ -158,12 +158,12 @@ impl Store {
         Err(UpdateError::Store(error))
     }
 
-    /// Keeps the bytes of the search index beside the file; `false` where that cannot be, because somebody
+    /// Keeps the bytes of a search index, [`INDEX`] or [`SERVED_INDEX`], beside the file; `false` where that cannot be, because somebody
     /// writes just now or nothing may be written here. Nothing is lost then but time.
-    pub fn keep_index(&self, bytes: &[u8]) -> bool {
+    pub fn keep_index(&self, name: &str, bytes: &[u8]) -> bool {
         let store = Store { lock_timeout: Duration::ZERO, ..self.clone() };
         let Ok(_lock) = store.lock() else { return false };
-        self.sidecar.write_index(bytes).is_ok()
+        self.sidecar.write_index(name, bytes).is_ok()
     }
 
     /// Takes the lock, and removes what the last holder left should it have been killed.

@@ -16,6 +16,13 @@ use super::journal::{Journal, Lines};
 use super::snapshot;
 use super::state::{self, State};
 
+/// The search index with vectors of the model inside the program.
+pub const INDEX: &str = "index";
+
+/// The search index with vectors of a server's model. It has a name of its own so that a server that is
+/// gone for a while does not cost its vectors.
+pub const SERVED_INDEX: &str = "index-served";
+
 /// What is kept beside a memory file.
 #[derive(Debug, Clone)]
 pub struct Sidecar {
@@ -42,10 +49,10 @@ impl Sidecar {
         snapshot::read(&self.session_path())
     }
 
-    /// The bytes of the search index; `None` where there is none or it cannot be read, for it can be
+    /// The bytes of a search index, [`INDEX`] or [`SERVED_INDEX`]; `None` where there is none or it cannot be read, for it can be
     /// made again.
-    pub fn index(&self) -> Option<Vec<u8>> {
-        fs::read(self.index_path()).ok()
+    pub fn index(&self, name: &str) -> Option<Vec<u8>> {
+        fs::read(self.folder.join(name)).ok()
     }
 
     /// The last of the journal's lines that are wanted, at most that many, oldest first. Reads from the
@@ -142,21 +149,18 @@ impl Sidecar {
 
     /// Removes what a killed writer has staged.
     pub(super) fn sweep(&self) {
-        for path in [self.state_path(), self.session_path(), self.index_path()] {
+        let indexes = [INDEX, SERVED_INDEX].map(|name| self.folder.join(name));
+        for path in [self.state_path(), self.session_path()].into_iter().chain(indexes) {
             let _ = fs::remove_file(Staged::temporary_path(&path));
         }
     }
 
-    /// Puts the index in place. It is not synced: what a power cut makes of it is no index.
-    pub(super) fn write_index(&self, bytes: &[u8]) -> io::Result<()> {
-        let path = self.index_path();
+    /// Puts an index in place. It is not synced: what a power cut makes of it is no index.
+    pub(super) fn write_index(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let path = self.folder.join(name);
         let staged = Staged { temporary: Staged::temporary_path(&path), path };
         fs::write(&staged.temporary, bytes)?;
         fs::rename(&staged.temporary, &staged.path)
-    }
-
-    fn index_path(&self) -> PathBuf {
-        self.folder.join("index")
     }
 
     fn session_path(&self) -> PathBuf {

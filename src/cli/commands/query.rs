@@ -15,7 +15,6 @@ use crate::memory::{Category, Persistence, Scope, Status};
 use crate::recall::budget::estimate_tokens;
 use crate::recall::read_scopes;
 use crate::record::turn::clamp_importance;
-use crate::search::embedded::StaticModel;
 use crate::search::filter::{Filter, Kind};
 use crate::search::question::Question;
 use crate::search::{Answer, Hit, query};
@@ -109,14 +108,16 @@ fn parse_status(text: &str) -> Result<Status, String> {
     }
 }
 
-pub(in crate::cli) fn run(cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
+pub(in crate::cli) fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
     let question = args.question.join(" ");
     let (number, max_tokens, explain) = (args.number, args.max_tokens, args.explain);
     let model = args.answer.then(|| args.model.clone());
     let store = cli.store()?;
     let filter = filter_of(&store, args)?;
     let most = number.unwrap_or(cli.settings.search_results).max(1);
-    let mut answer = query(&store, &question, &filter, most, &cli.settings.search, &StaticModel::new())?;
+    let embedder = cli.embedder()?;
+    let mut answer = query(&store, &question, &filter, most, &cli.settings.search, &*embedder)?;
+    cli.tell_fallback(answer.fallback.as_ref());
     if let Some(model) = model {
         return answer::run(cli, model, answer, max_tokens, explain);
     }

@@ -1,9 +1,11 @@
 //! The settings file as values by their keys, with errors that name key and file.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use toml::{Table, Value};
 
+use crate::cli::args::parse_duration;
 use crate::cli::failure::Failure;
 use crate::document::nearest;
 use crate::llm;
@@ -88,6 +90,13 @@ impl Reader {
         let Some(value) = self.get(key) else { return Ok(None) };
         let number = value.as_float().or_else(|| value.as_integer().map(|number| number as f64));
         number.map(Some).ok_or_else(|| self.wrong(key, &value, "a number"))
+    }
+
+    /// A length of time.
+    pub fn time(&mut self, key: &str) -> Result<Option<Duration>, Failure> {
+        let Some(value) = self.get(key) else { return Ok(None) };
+        let time = value.as_str().and_then(|text| parse_duration(text).ok());
+        time.map(Some).ok_or_else(|| self.wrong(key, &value, "a time such as \"60s\""))
     }
 
     /// A number from 0 to 1.

@@ -1,0 +1,83 @@
+//! Exact cosine over all vectors: how long a question takes that is compared with each of them.
+//!
+//! Rows of bytes, as all vectors are kept, against plain numbers of 32 bits, which are four times as
+//! long. The vectors are made by a counter: what they say plays no part in how long it takes.
+
+#![allow(missing_docs, reason = "criterion's macros make functions without")]
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+
+use memories::search::embedder::{Needle, Vectors};
+
+/// How many vectors of how many dimensions.
+const BYTES: [(usize, usize); 7] = [
+    (10_000, 128),
+    (100_000, 128),
+    (1_000_000, 128),
+    (10_000, 768),
+    (100_000, 768),
+    (100_000, 1536),
+    (100_000, 3072),
+];
+const FLOATS: [(usize, usize); 2] = [(1_000_000, 128), (100_000, 768)];
+
+/// Numbers from -1 to 1 that look random.
+fn numbers(seed: usize, dimensions: usize) -> impl Iterator<Item = f32> {
+    (0..dimensions).map(move |at| {
+        let mut bits = ((seed * dimensions + at) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        bits ^= bits >> 29;
+        bits = bits.wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        (bits >> 40) as f32 / (1_u64 << 23) as f32 - 1.0
+    })
+}
+
+fn bytes(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("cosines, bytes");
+    group.sample_size(10).measurement_time(Duration::from_secs(3));
+    for (count, dimensions) in BYTES {
+        let mut vectors = Vectors::new(dimensions);
+        for seed in 1..=count {
+            vectors.push(&numbers(seed, dimensions).collect::<Vec<f32>>());
+        }
+        let needle = Needle::new(&numbers(0, dimensions).collect::<Vec<f32>>());
+        group.throughput(Throughput::Bytes((count * dimensions) as u64));
+        let name = BenchmarkId::from_parameter(format!("{count} x {dimensions}"));
+        group.bench_function(name, |bencher| bencher.iter(|| vectors.cosines(black_box(&needle))));
+    }
+    group.finish();
+}
+
+/// Sums of products, eight side by side, as the compiler cannot reorder sums of such numbers itself.
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let mut sums = [0.0_f32; 8];
+    for (a, b) in a.chunks_exact(8).zip(b.chunks_exact(8)) {
+        for lane in 0..8 {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    sums.iter().sum()
+}
+
+fn floats(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("cosines, floats for comparison");
+    group.sample_size(10).measurement_time(Duration::from_secs(3));
+    for (count, dimensions) in FLOATS {
+        let rows: Vec<f32> = (1..=count).flat_map(|seed| numbers(seed, dimensions)).collect();
+        let needle: Vec<f32> = numbers(0, dimensions).collect();
+        group.throughput(Throughput::Bytes((count * dimensions * 4) as u64));
+        let name = BenchmarkId::from_parameter(format!("{count} x {dimensions}"));
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                let rows = rows.chunks_exact(dimensions);
+                rows.map(|row| dot(black_box(&needle), row)).collect::<Vec<f32>>()
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, bytes, floats);
+criterion_main!(benches);

@@ -1,0 +1,411 @@
+//! Asks a server for vectors: finds it, cuts texts into batches, adapts to what it takes, tries again.
+//!
+//! What a server turned out to take (how many texts at once, how long, whether the number of
+//! dimensions may be asked for) is remembered for the life of the client. A batch ends within the time
+//! limit of the settings.
+
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use reqwest::Url;
+use secrecy::SecretString;
+use serde_json::Value;
+
+use crate::llm::config::{key_of, text_of};
+use crate::llm::embedding::known::Known;
+use crate::llm::embedding::protocol::{Dialect, Form, counted};
+use crate::llm::embedding::{Config, Environment, Provider};
+use crate::llm::http::{Access, Fault, Http, Scheme};
+use crate::llm::server::{Failure, Server, Trouble, effective_status};
+use crate::llm::{ModelError, address, deadline_after, one_line};
+
+const OLLAMA_HOST: &str = "127.0.0.1:11434";
+const OLLAMA_MODEL: &str = "nomic-embed-text";
+const OPENAI_URL: &str = "https://api.openai.com/v1";
+const OPENAI_HOST: &str = "api.openai.com";
+const OPENAI_MODEL: &str = "text-embedding-3-small";
+
+/// Whether an Ollama is there is known after this time, or it is not there.
+const PROBE: Duration = Duration::from_secs(2);
+
+/// Most bytes of all texts of a request, if they are several.
+const BATCH_BYTES: usize = 64 * 1024;
+
+/// Texts are cut here at first: no model reads further.
+const MOST_BYTES: usize = 32 * 1024;
+
+/// A server that gives texts vectors, or several of which one will turn out to be there.
+pub struct Client {
+    endpoints: Vec<Endpoint>,
+    /// Which of them it is, once one was looked for.
+    chosen: OnceLock<usize>,
+}
+
+/// One model of one server.
+struct Endpoint {
+    dialect: Dialect,
+    server: Server,
+    url: Url,
+    /// Where an Ollama takes single texts, and where it lists its models.
+    single_url: Url,
+    tags_url: Url,
+    model: Option<String>,
+    wanted_dimensions: Option<usize>,
+    text_prefix: String,
+    question_prefix: String,
+    unrelated: f32,
+    state: Mutex<State>,
+}
+
+/// What a server turned out to be.
+struct State {
+    form: Form,
+    dimensions: Option<usize>,
+    /// How it calls the model.
+    said_model: Option<String>,
+}
+
+/// What came of one request.
+enum Asked {
+    Vectors(Vec<Vec<f32>>),
+    Otherwise(Form),
+}
+
+impl Client {
+    /// The model that the settings name; nothing is opened yet. `None` for [`Provider::Embedded`].
+    /// `seed` decides the jitter of retries.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::Settings`] for an address that is none, and for OpenAI's own server without a key.
+    pub fn new(config: &Config, environment: &Environment, seed: u64) -> Result<Option<Client>, ModelError> {
+        let url = |variable| {
+            text_of(&config.url).or(text_of(variable)).or(text_of(&config.fallback_url)).map(str::to_owned)
+        };
+        let (ollama_url, openai_url) = (url(&environment.ollama_host), url(&environment.openai_base_url));
+        let named = text_of(&config.url).is_some() || text_of(&config.fallback_url).is_some();
+        let ollama = || Endpoint::ollama(ollama_url.as_deref(), config, environment, seed);
+        let openai = || Endpoint::openai(openai_url.as_deref(), config, environment, seed);
+        let has_key = key_of(&environment.api_key).or(key_of(&environment.openai_api_key)).is_some();
+        let endpoints = match config.provider {
+            Provider::Embedded => return Ok(None),
+            Provider::Ollama => vec![ollama()?],
+            Provider::Openai => vec![openai()?],
+            Provider::Auto if named || openai_url.is_some() || has_key => vec![ollama()?, openai()?],
+            Provider::Auto => vec![ollama()?],
+        };
+        let chosen = OnceLock::new();
+        if config.provider != Provider::Auto {
+            let _ = chosen.set(0);
+        }
+        Ok(Some(Client { endpoints, chosen }))
+    }
+
+    /// How provider and model are called: `ollama/nomic-embed-text`.
+    pub fn name(&self) -> String {
+        let endpoint = self.current();
+        let state = endpoint.state();
+        let model = endpoint.model.as_deref().or(state.said_model.as_deref()).unwrap_or("default");
+        format!("{}/{model}", endpoint.dialect.name())
+    }
+
+    /// A name that differs wherever vectors do: provider, model, dimensions and what stands before
+    /// texts; for a model without a name also the address. Settled once a vector was given.
+    pub fn stamp(&self) -> String {
+        let endpoint = self.current();
+        let at = if endpoint.model.is_none() { endpoint.server.at.as_str() } else { "" };
+        format!("{}/{}/{}/{at}", self.name(), self.dimensions(), endpoint.text_prefix)
+    }
+
+    /// Length of the vectors; 0 before the first was given.
+    pub fn dimensions(&self) -> usize {
+        self.current().state().dimensions.unwrap_or(0)
+    }
+
+    /// The cosine of a question and a text that have nothing to do with each other.
+    pub fn unrelated(&self) -> f32 {
+        self.current().unrelated
+    }
+
+    /// A vector for each text, in their order; all zeros for a blank one.
+    ///
+    /// # Errors
+    ///
+    /// See [`ModelError`]; in full or not at all.
+    pub fn embed_texts(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, ModelError> {
+        let endpoint = self.find()?;
+        endpoint.embed(texts, &endpoint.text_prefix)
+    }
+
+    /// The vector of a question, which some models want put otherwise than a text.
+    ///
+    /// # Errors
+    ///
+    /// See [`ModelError`].
+    pub fn embed_question(&self, question: &str) -> Result<Vec<f32>, ModelError> {
+        let endpoint = self.find()?;
+        let vectors = endpoint.embed(&[question], &endpoint.question_prefix)?;
+        Ok(vectors.into_iter().next().unwrap_or_default())
+    }
+
+    fn current(&self) -> &Endpoint {
+        &self.endpoints[self.chosen.get().copied().unwrap_or(0)]
+    }
+
+    /// The first server that is there. The last one is taken unseen: it will say itself what is wrong.
+    fn find(&self) -> Result<&Endpoint, ModelError> {
+        if let Some(chosen) = self.chosen.get() {
+            return Ok(&self.endpoints[*chosen]);
+        }
+        let chosen = match self.endpoints[0].probe() {
+            Ok(()) => 0,
+            Err(error) if self.endpoints.len() == 1 => return Err(error),
+            Err(_) => 1,
+        };
+        Ok(&self.endpoints[*self.chosen.get_or_init(|| chosen)])
+    }
+}
+
+impl fmt::Debug for Client {
+    /// Only what holds no secret: addresses and keys may.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let endpoint = self.current();
+        f.debug_struct("Client")
+            .field("name", &self.name())
+            .field("at", &endpoint.server.at)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Endpoint {
+    fn ollama(
+        host: Option<&str>,
+        config: &Config,
+        environment: &Environment,
+        seed: u64,
+    ) -> Result<Endpoint, ModelError> {
+        let host = host.unwrap_or(OLLAMA_HOST);
+        let url_of = |call| address::ollama_endpoint(host, call).map_err(about_embedding);
+        let url = url_of("/api/embed")?;
+        let at = address::shown(&url, "/api/embed");
+        let urls = [url, url_of("/api/embeddings")?, url_of("/api/tags")?];
+        let model = text_of(&config.model).unwrap_or(OLLAMA_MODEL);
+        let key = key_of(&environment.api_key);
+        Ok(Endpoint::new(
+            Dialect::Ollama,
+            urls,
+            at,
+            Some(model),
+            (key, "MEMORIES_EMBEDDING_API_KEY"),
+            config,
+            seed,
+        ))
+    }
+
+    fn openai(
+        base: Option<&str>,
+        config: &Config,
+        environment: &Environment,
+        seed: u64,
+    ) -> Result<Endpoint, ModelError> {
+        const CALL: &str = "/embeddings";
+        let url = address::versioned_endpoint(base.unwrap_or(OPENAI_URL), CALL).map_err(about_embedding)?;
+        let own = key_of(&environment.api_key);
+        let variable = if own.is_some() { "MEMORIES_EMBEDDING_API_KEY" } else { "OPENAI_API_KEY" };
+        let key = own.or(key_of(&environment.openai_api_key));
+        let official = url.host_str() == Some(OPENAI_HOST);
+        if official && key.is_none() {
+            return Err(ModelError::Settings {
+                problem: "embedder `openai` has no key".to_owned(),
+                hint: "set `OPENAI_API_KEY`, or `embedding_url` to a server that needs none".to_owned(),
+            });
+        }
+        let at = address::shown(&url, CALL);
+        let model = text_of(&config.model).or(official.then_some(OPENAI_MODEL));
+        let urls = [url.clone(), url.clone(), url];
+        Ok(Endpoint::new(Dialect::Openai, urls, at, model, (key, variable), config, seed))
+    }
+
+    fn new(
+        dialect: Dialect,
+        urls: [Url; 3],
+        at: String,
+        model: Option<&str>,
+        (key, variable): (Option<SecretString>, &'static str),
+        config: &Config,
+        seed: u64,
+    ) -> Endpoint {
+        let [url, single_url, tags_url] = urls;
+        let known = Known::of(model.unwrap_or_default());
+        let prefix =
+            |setting: &Option<String>, known: &str| setting.clone().unwrap_or_else(|| known.to_owned());
+        let Config { timeout, max_retries, retry_delay, .. } = *config;
+        let form = Form {
+            single: false,
+            dimensions: config.dimensions,
+            batch: config.batch.max(1),
+            most_bytes: MOST_BYTES,
+        };
+        let access = Access { key, variable, scheme: Scheme::Bearer, headers: &[] };
+        let http = Http::new(&url);
+        let url_setting = "embedding_url";
+        Endpoint {
+            dialect,
+            server: Server { at, access, url_setting, timeout, max_retries, retry_delay, seed, http },
+            url,
+            single_url,
+            tags_url,
+            model: model.map(str::to_owned),
+            wanted_dimensions: config.dimensions,
+            text_prefix: prefix(&config.text_prefix, known.text_prefix),
+            question_prefix: prefix(&config.question_prefix, known.question_prefix),
+            unrelated: config.unrelated.unwrap_or(known.unrelated).clamp(0.0, 0.99),
+            state: Mutex::new(State { form, dimensions: None, said_model: None }),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether this is an Ollama that is there and has the model.
+    fn probe(&self) -> Result<(), ModelError> {
+        let deadline = deadline_after(PROBE.min(self.server.timeout));
+        let judge = |failure: &Failure<'_>| self.dialect.judge(failure, self.model.as_deref());
+        let tags = self.server.fetch(&self.tags_url, deadline, judge, self.dialect.connection_hint())?;
+        let Some(models) = tags["models"].as_array() else {
+            return Err(self.server.foreign("list of Ollama's models", &tags.to_string()));
+        };
+        let wanted = self.model.as_deref().unwrap_or_default();
+        let is_wanted = |name: &str| name == wanted || name.strip_suffix(":latest") == Some(wanted);
+        if models.iter().any(|model| model["name"].as_str().is_some_and(is_wanted)) {
+            return Ok(());
+        }
+        let problem = format!(
+            "it has no model `{wanted}` (install it with `ollama pull {wanted}`, or set `embedding_model`)"
+        );
+        Err(self.server.refused(problem))
+    }
+
+    fn embed(&self, texts: &[&str], prefix: &str) -> Result<Vec<Vec<f32>>, ModelError> {
+        let mut vectors: Vec<Vec<f32>> = vec![Vec::new(); texts.len()];
+        let asked: Vec<usize> = (0..texts.len()).filter(|at| !texts[*at].trim().is_empty()).collect();
+        let mut rest = asked.as_slice();
+        while !rest.is_empty() {
+            let form = self.state().form;
+            let batch = self.first_batch(texts, rest, prefix, form);
+            match self.ask(&batch, form)? {
+                Asked::Vectors(found) => {
+                    for (at, vector) in rest.iter().zip(found) {
+                        vectors[*at] = vector;
+                    }
+                    rest = &rest[batch.len()..];
+                }
+                Asked::Otherwise(form) => self.state().form = form,
+            }
+        }
+        let known = self.state().dimensions;
+        if asked.len() < texts.len() {
+            // How long a vector of nothing is, only a vector of something tells.
+            let dimensions = match known {
+                Some(dimensions) => dimensions,
+                None => self.embed(&["memory"], prefix)?[0].len(),
+            };
+            vectors
+                .iter_mut()
+                .filter(|vector| vector.is_empty())
+                .for_each(|vector| vector.resize(dimensions, 0.0));
+        }
+        Ok(vectors)
+    }
+
+    /// As many of the texts as one request takes, as they are sent.
+    fn first_batch(&self, texts: &[&str], rest: &[usize], prefix: &str, form: Form) -> Vec<String> {
+        let mut batch: Vec<String> = Vec::new();
+        let mut bytes = 0;
+        for at in rest.iter().take(form.batch) {
+            let mut text = format!("{prefix}{}", texts[*at]);
+            text.truncate(text.floor_char_boundary(form.most_bytes));
+            bytes += text.len();
+            if !batch.is_empty() && bytes > BATCH_BYTES {
+                break;
+            }
+            batch.push(text);
+        }
+        batch
+    }
+
+    /// Asks until there are vectors, a failure that will not pass, another form to try, or no time left.
+    fn ask(&self, batch: &[String], form: Form) -> Result<Asked, ModelError> {
+        let deadline = deadline_after(self.server.timeout);
+        let url = if form.single { &self.single_url } else { &self.url };
+        let request = self.dialect.request(self.model.as_deref(), batch, form);
+        let longest = batch.iter().map(String::len).max().unwrap_or(0);
+        let mut retries = 0;
+        loop {
+            let trouble = match self.server.post(url, &request, deadline) {
+                Ok(reply) => {
+                    let value = serde_json::from_str(&reply.body).unwrap_or(Value::Null);
+                    let status = effective_status(reply.status, &value);
+                    if (200..300).contains(&status) {
+                        return self.read(&value, &reply.body, batch.len()).map(Asked::Vectors);
+                    }
+                    let body = reply.body.to_lowercase();
+                    let failure = Failure { status, body: &body, value: &value };
+                    if let Some(form) = form.after(&failure, self.dialect, batch.len(), longest) {
+                        return Ok(Asked::Otherwise(form));
+                    }
+                    let judge = |failure: &Failure<'_>| self.dialect.judge(failure, self.model.as_deref());
+                    self.server.trouble_of_reply(status, &reply, &value, judge)
+                }
+                // Whoever waits for an answer is better served by the embedded model, at once.
+                Err(fault @ Fault::NoConnection(_)) => Trouble::Settled(
+                    self.server.error_of(self.server.trouble_of_fault(fault, self.dialect.connection_hint())),
+                ),
+                Err(fault) => self.server.trouble_of_fault(fault, self.dialect.connection_hint()),
+            };
+            self.server.wait_out(trouble, retries, retries, deadline)?;
+            retries += 1;
+        }
+    }
+
+    /// The vectors of a reply, if they are as all before them.
+    fn read(&self, reply: &Value, body: &str, count: usize) -> Result<Vec<Vec<f32>>, ModelError> {
+        let vectors = match self.dialect.read_vectors(reply, count) {
+            Some(vectors) => vectors.map_err(|problem| self.server.garbled(problem))?,
+            None => return Err(self.server.foreign("list of vectors", body)),
+        };
+        let dimensions = vectors.first().map_or(0, Vec::len);
+        let mut state = self.state();
+        match (self.wanted_dimensions, state.dimensions) {
+            (Some(wanted), _) if wanted != dimensions => {
+                return Err(self.server.garbled(format!(
+                    "its vectors have {}, not {wanted} (set `dimensions` to {dimensions}, or remove it)",
+                    counted(dimensions, "dimension")
+                )));
+            }
+            (_, Some(before)) if before != dimensions => {
+                return Err(self.server.garbled(format!(
+                    "its vectors have {}, those before had {before}",
+                    counted(dimensions, "dimension")
+                )));
+            }
+            _ => state.dimensions = Some(dimensions),
+        }
+        if self.model.is_none() && state.said_model.is_none() {
+            state.said_model = reply["model"].as_str().map(one_line);
+        }
+        Ok(vectors)
+    }
+}
+
+/// An error of an address, about the setting it stands in here.
+fn about_embedding(error: ModelError) -> ModelError {
+    match error {
+        ModelError::Settings { problem, hint } => {
+            ModelError::Settings { problem: problem.replace("`base_url`", "`embedding_url`"), hint }
+        }
+        other => other,
+    }
+}

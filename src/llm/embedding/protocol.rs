@@ -1,0 +1,225 @@
+//! What the servers of vectors speak: requests as they want them, replies as they send them.
+//!
+//! Texts enter, a request's body leaves; a reply enters, vectors in the order of the texts leave, each
+//! not empty and finite, or the reason why not.
+
+use serde_json::{Value, json};
+
+use crate::llm::server::{Failure, Meaning};
+
+/// Whose API it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// `/api/embed`, on servers before 0.3 `/api/embeddings`.
+    Ollama,
+    /// `/v1/embeddings`.
+    Openai,
+}
+
+/// What a server is believed to take; it only ever becomes less.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Form {
+    /// One text a request, in the old way.
+    pub single: bool,
+    /// The number of dimensions is asked for.
+    pub dimensions: Option<usize>,
+    /// Most texts of a request.
+    pub batch: usize,
+    /// Most bytes of a text.
+    pub most_bytes: usize,
+}
+
+/// The longest vector that is believed to be one.
+const MOST_DIMENSIONS: usize = 16_384;
+
+/// How servers say that a text is too long for them.
+const TOO_LONG: [&str; 8] = [
+    "context length",
+    "context size",
+    "context window",
+    "maximum context",
+    "too long",
+    "too large to process",
+    "must have less than",
+    "token limit",
+];
+
+impl Dialect {
+    /// The provider's name in settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Dialect::Ollama => "ollama",
+            Dialect::Openai => "openai",
+        }
+    }
+
+    /// The body of a request.
+    pub fn request(self, model: Option<&str>, texts: &[String], form: Form) -> Value {
+        let mut request = match form.single {
+            true => json!({"prompt": texts.first()}),
+            false => json!({"input": texts}),
+        };
+        if let Some(model) = model {
+            request["model"] = json!(model);
+        }
+        if let (Some(dimensions), false) = (form.dimensions, form.single) {
+            request["dimensions"] = json!(dimensions);
+        }
+        request
+    }
+
+    /// The vectors of a reply; `None` where it is of another kind, else what is wrong with them.
+    pub fn read_vectors(self, reply: &Value, count: usize) -> Option<Result<Vec<Vec<f32>>, String>> {
+        let items: Vec<&Value> = match self {
+            Dialect::Ollama => match reply["embeddings"].as_array() {
+                Some(items) => items.iter().collect(),
+                None => vec![reply.get("embedding").filter(|item| item.is_array())?],
+            },
+            Dialect::Openai => {
+                let items = reply["data"].as_array()?;
+                match in_order(items, count) {
+                    Ok(items) => items,
+                    Err(problem) => return Some(Err(problem)),
+                }
+            }
+        };
+        if items.len() != count {
+            return Some(Err(format!(
+                "it sent {} for {}",
+                counted(items.len(), "vector"),
+                counted(count, "text")
+            )));
+        }
+        let vectors: Result<Vec<Vec<f32>>, String> = items.into_iter().map(read_vector).collect();
+        Some(vectors.and_then(|vectors| match vectors.iter().any(|v| v.len() != vectors[0].len()) {
+            true => Err("its vectors differ in length".to_owned()),
+            false => Ok(vectors),
+        }))
+    }
+
+    /// What a failure means; `model` is the one that was asked for.
+    pub fn judge(self, failure: &Failure<'_>, model: Option<&str>) -> Meaning {
+        let said = |words: &[&str]| words.iter().any(|word| failure.body.contains(word));
+        let other_model = "set `embedding_model` to one that is made for vectors, such as `nomic-embed-text`";
+        match (self, failure.status) {
+            (Dialect::Ollama, 404) if said(&["model"]) => {
+                let model = model.unwrap_or("nomic-embed-text");
+                Meaning::settled(format!("install it with `ollama pull {model}`, or set `embedding_model`"))
+            }
+            (Dialect::Ollama, 404 | 405) => Meaning::settled("is this an Ollama server?"),
+            (Dialect::Ollama, 500) if said(&["system memory"]) => {
+                Meaning::settled("set `embedding_model` to a smaller one")
+            }
+            (_, 400..=599) if said(&["not support embed"]) && !said(&["--embedding"]) => {
+                Meaning::settled(other_model)
+            }
+            (Dialect::Openai, 404) if said(&["model"]) => {
+                Meaning::settled("set `embedding_model` to one that the server has")
+            }
+            (Dialect::Openai, 404 | 405) => Meaning::settled("does this server have `/v1/embeddings`?"),
+            (Dialect::Openai, 400 | 422) if said(&["model"]) && model.is_none() => {
+                Meaning::settled("set `embedding_model`")
+            }
+            (_, 429) if said(&["insufficient_quota"]) => Meaning { passing: false, hint: None },
+            (_, status) if says_too_long(failure.body) => {
+                Meaning { passing: false, ..Meaning::of_status(status) }
+            }
+            (_, status) => Meaning::of_status(status),
+        }
+    }
+
+    /// What to look at when no connection comes about.
+    pub fn connection_hint(self) -> Option<&'static str> {
+        (self == Dialect::Ollama).then_some("is `ollama serve` running?")
+    }
+}
+
+impl Form {
+    /// What may be taken in place of a request of `count` texts, the longest of so many bytes, after a
+    /// failure; `None` where nothing may.
+    pub fn after(
+        mut self,
+        failure: &Failure<'_>,
+        dialect: Dialect,
+        count: usize,
+        longest: usize,
+    ) -> Option<Form> {
+        /// Whoever takes no text of so many bytes takes none.
+        const SHORT: usize = 100;
+        let Failure { status, body, .. } = *failure;
+        let unknown_call = matches!(status, 404 | 405) && !body.contains("model");
+        if dialect == Dialect::Ollama && unknown_call && !self.single {
+            (self.single, self.batch) = (true, 1);
+            return Some(self);
+        }
+        let about_dimensions = ["dimension", "matryoshka"].iter().any(|word| body.contains(word));
+        if matches!(status, 400 | 422) && about_dimensions && self.dimensions.is_some() {
+            self.dimensions = None;
+            return Some(self);
+        }
+        let too_much = status == 413 || (400..=599).contains(&status) && says_too_long(body);
+        if count > 1 && (too_much || matches!(status, 400 | 422)) {
+            self.batch = count / 2;
+            return Some(self);
+        }
+        if too_much && longest > SHORT {
+            self.most_bytes = longest / 2;
+            return Some(self);
+        }
+        None
+    }
+}
+
+fn says_too_long(body: &str) -> bool {
+    TOO_LONG.iter().any(|words| body.contains(words))
+}
+
+/// Vectors with an `index` stand where it says, the others as they came.
+fn in_order(items: &[Value], count: usize) -> Result<Vec<&Value>, String> {
+    if items.len() != count {
+        return Err(format!("it sent {} for {}", counted(items.len(), "vector"), counted(count, "text")));
+    }
+    let mut places: Vec<Option<&Value>> = vec![None; count];
+    for (at, item) in items.iter().enumerate() {
+        let index = match &item["index"] {
+            Value::Null => at,
+            index => index.as_u64().and_then(|index| usize::try_from(index).ok()).unwrap_or(usize::MAX),
+        };
+        match places.get_mut(index) {
+            Some(place @ None) => *place = Some(&item["embedding"]),
+            Some(Some(_)) => return Err(format!("it sent two vectors for text {index}")),
+            None => return Err(format!("it sent a vector with `index` {}", item["index"])),
+        }
+    }
+    Ok(places.into_iter().flatten().collect())
+}
+
+fn read_vector(item: &Value) -> Result<Vec<f32>, String> {
+    let numbers = match item {
+        Value::Array(numbers) => numbers,
+        Value::String(_) => return Err("a vector came as text, not as numbers".to_owned()),
+        _ => return Err("a vector is missing".to_owned()),
+    };
+    // Some servers put the vectors of a text's parts here, which is one where they are pooled.
+    let numbers = match numbers.first() {
+        Some(Value::Array(only)) if numbers.len() == 1 => only,
+        Some(Value::Array(_)) => {
+            return Err(
+                "it sent a vector for each token: start the server with pooling, such as `--pooling mean`"
+                    .to_owned(),
+            );
+        }
+        _ => numbers,
+    };
+    if numbers.is_empty() || numbers.len() > MOST_DIMENSIONS {
+        return Err(format!("a vector has {}", counted(numbers.len(), "dimension")));
+    }
+    let finite =
+        |number: &Value| number.as_f64().map(|number| number as f32).filter(|number| number.is_finite());
+    let vector: Option<Vec<f32>> = numbers.iter().map(finite).collect();
+    vector.ok_or_else(|| "a vector holds what is no finite number".to_owned())
+}
+
+pub(super) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

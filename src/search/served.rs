@@ -1,0 +1,136 @@
+//! Embedders behind HTTP, as far as a build has them, and the choice between them and the embedded one.
+//!
+//! Settings enter, an [`Embedder`] leaves. Nothing is opened before the first text.
+
+use crate::llm::ModelError;
+use crate::llm::embedding::{Config, Environment, Provider};
+use crate::search::embedded::StaticModel;
+use crate::search::embedder::Embedder;
+
+/// Told how many of how many texts have vectors, while those of a whole file are made.
+pub type Progress = Box<dyn Fn(usize, usize)>;
+
+/// The embedder that the settings ask for. Where it fails, the embedded one answers instead if
+/// `falls_back`. `seed` decides the jitter of retries.
+///
+/// # Errors
+///
+/// [`ModelError::Settings`] where the settings cannot work, whatever any server does.
+pub fn choose(
+    config: &Config,
+    environment: &Environment,
+    seed: u64,
+    falls_back: bool,
+    progress: Progress,
+) -> Result<Box<dyn Embedder>, ModelError> {
+    match config.provider {
+        Provider::Embedded => Ok(Box::new(StaticModel::new())),
+        _ => served(config, environment, seed, falls_back, progress),
+    }
+}
+
+#[cfg(not(feature = "llm"))]
+fn served(
+    config: &Config,
+    _: &Environment,
+    _: u64,
+    _: bool,
+    _: Progress,
+) -> Result<Box<dyn Embedder>, ModelError> {
+    Err(ModelError::Settings {
+        problem: format!("this build has no embedder `{}`", config.provider),
+        hint: "build with `cargo install memories --features llm`, or set `embedder` to `embedded`"
+            .to_owned(),
+    })
+}
+
+#[cfg(feature = "llm")]
+fn served(
+    config: &Config,
+    environment: &Environment,
+    seed: u64,
+    falls_back: bool,
+    progress: Progress,
+) -> Result<Box<dyn Embedder>, ModelError> {
+    Ok(match crate::llm::embedding::Client::new(config, environment, seed)? {
+        Some(client) => Box::new(http::Served::new(client, falls_back, progress)),
+        None => Box::new(StaticModel::new()),
+    })
+}
+
+#[cfg(feature = "llm")]
+mod http {
+    use std::cell::RefCell;
+
+    use super::Progress;
+    use crate::llm::ModelError;
+    use crate::llm::embedding::Client;
+    use crate::search::embedder::{EmbedError, Embedder};
+
+    /// A model behind HTTP.
+    pub struct Served {
+        client: Client,
+        falls_back: bool,
+        progress: Progress,
+        /// The last question with its vector: it is asked for to see what the vectors are like, and
+        /// again to compare.
+        question: RefCell<Option<(String, Vec<f32>)>>,
+    }
+
+    impl Served {
+        pub fn new(client: Client, falls_back: bool, progress: Progress) -> Served {
+            Served { client, falls_back, progress, question: RefCell::new(None) }
+        }
+    }
+
+    impl Embedder for Served {
+        fn stamp(&self) -> String {
+            self.client.stamp()
+        }
+
+        fn dimensions(&self) -> usize {
+            self.client.dimensions()
+        }
+
+        fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+            self.client.embed_texts(texts).map_err(failed)
+        }
+
+        fn embed_question(&self, question: &str) -> Result<Vec<f32>, EmbedError> {
+            if let Some((asked, vector)) = &*self.question.borrow() {
+                if asked == question {
+                    return Ok(vector.clone());
+                }
+            }
+            let vector = self.client.embed_question(question).map_err(failed)?;
+            *self.question.borrow_mut() = Some((question.to_owned(), vector.clone()));
+            Ok(vector)
+        }
+
+        fn unrelated(&self) -> f32 {
+            self.client.unrelated()
+        }
+
+        fn is_served(&self) -> bool {
+            true
+        }
+
+        fn falls_back(&self) -> bool {
+            self.falls_back
+        }
+
+        fn report(&self, done: usize, all: usize) {
+            (self.progress)(done, all);
+        }
+    }
+
+    fn failed(error: ModelError) -> EmbedError {
+        let passing = matches!(error, ModelError::Unreachable { .. });
+        let problem = error.to_string();
+        let hint = match error {
+            ModelError::Settings { hint, .. } => hint,
+            _ => "`embedder = \"embedded\"` under `[search]` needs no server".to_owned(),
+        };
+        EmbedError { problem, hint, passing }
+    }
+}
