@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     fn embedding_of(text: &str, environment: Environment) -> Embedding {
-        let mut reader = Reader { table: text.parse().unwrap(), ..Reader::default() };
+        let mut reader = Reader::of(text.parse().unwrap());
         let embedding = read_embedding(&mut reader, &environment).unwrap();
         assert!(reader.unknown_keys().is_empty());
         embedding
