@@ -97,10 +97,10 @@ mod http {
         }
 
         fn embed_question(&self, question: &str) -> Result<Vec<f32>, EmbedError> {
-            if let Some((asked, vector)) = &*self.question.borrow() {
-                if asked == question {
-                    return Ok(vector.clone());
-                }
+            if let Some((asked, vector)) = &*self.question.borrow()
+                && asked == question
+            {
+                return Ok(vector.clone());
             }
             let vector = self.client.embed_question(question).map_err(failed)?;
             *self.question.borrow_mut() = Some((question.to_owned(), vector.clone()));
@@ -132,5 +132,31 @@ mod http {
             _ => "`embedder = \"embedded\"` under `[search]` needs no server".to_owned(),
         };
         EmbedError { problem, hint, passing }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(provider: Provider) -> Result<Box<dyn Embedder>, ModelError> {
+        let config = Config { provider, ..Config::default() };
+        choose(&config, &Environment::default(), 1, true, Box::new(|_, _| {}))
+    }
+
+    #[test]
+    fn the_default_asks_no_server() {
+        let embedder = chosen(Config::default().provider).unwrap();
+        assert!(!embedder.is_served() && embedder.dimensions() == 128);
+    }
+
+    #[cfg(not(feature = "llm"))]
+    #[test]
+    fn without_the_feature_servers_say_how_to_build() {
+        for provider in [Provider::Ollama, Provider::Openai, Provider::Auto] {
+            let Err(error) = chosen(provider) else { panic!("there is no HTTP") };
+            assert_eq!(error.to_string(), format!("this build has no embedder `{provider}`"));
+            assert!(matches!(error, ModelError::Settings { hint, .. } if hint.contains("--features llm")));
+        }
     }
 }
