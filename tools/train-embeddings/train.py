@@ -12,7 +12,7 @@ The steps, each of which keeps its result in the work folder and is skipped wher
     fit       least squares: the sum of its pieces' rows shall point where the teacher's vector points
     export    the rows are cut to 128 dimensions, rounded to signed bytes, and written
 
-`check FILE` prints for a finished model how near it comes to the teacher.
+`--check FILE` trains nothing and prints for a finished model how near it comes to the teacher.
 """
 
 import argparse
@@ -60,7 +60,7 @@ def main():
     work.mkdir(parents=True, exist_ok=True)
     graph = kept(work / "teacher.onnx", lambda path: write_graph(path))
     texts = json.loads(kept(work / "texts.json", lambda path: write_texts(arguments.wordnet, path)).read_text())
-    texts = sample(texts, arguments.texts)
+    texts = texts[: arguments.texts]
     vocabulary = read_vocabulary()
     rows_of_pieces = np.load(kept(work / "pieces.npy", lambda path: embed_pieces(graph, vocabulary, arguments.threads, path)))
     vectors = embed_texts(graph, texts, arguments.threads, work)
@@ -143,7 +143,7 @@ class Graph:
     def heads(self, x, name, out, order):
         x = self.linear(x, name, out + ".flat")
         shape = self.constant("split", np.array([0, 0, HEADS, WIDTH // HEADS], np.int64))
-        return self.node("Transpose", [self.node("Reshape", [x, shape], out + ".split"), ], out, perm=order)
+        return self.node("Transpose", [self.node("Reshape", [x, shape], out + ".split")], out, perm=order)
 
     def layer(self, x, number, mask):
         """One layer of a BERT: attention and a network, each added to what enters and normed."""
@@ -298,10 +298,6 @@ def write_texts(wordnet, path):
         chosen += [text for text, of in texts.items() if of == kind][:most]
     random.Random(1).shuffle(chosen)
     path.write_text(json.dumps(chosen))
-
-
-def sample(texts, count):
-    return texts[:count]
 
 
 # The fit.
