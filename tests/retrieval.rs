@@ -6,6 +6,7 @@
 mod data;
 #[path = "../benches/retrieval/figures.rs"]
 mod figures;
+#[allow(dead_code, reason = "names of methods are printed by the bench")]
 #[path = "../benches/retrieval/rank.rs"]
 mod rank;
 

@@ -34,6 +34,7 @@ pub struct Query {
 }
 
 /// All texts in their order.
+#[derive(Debug)]
 pub struct Docs {
     pub texts: Vec<Doc>,
     numbers: HashMap<String, Vec<usize>>,
