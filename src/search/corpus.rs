@@ -37,6 +37,7 @@ impl Text {
     /// A memory: by its words also where it was, whom it names, its tags, and when it was.
     pub fn of_memory(scope: &Scope, name: &str, memory: &Memory) -> Text {
         let Memory { category, title, text, context, provenance, .. } = memory;
+        let title = if category.only_grows() { without_marks(title) } else { title };
         let mut words = format!("{title}\n{text}\n{name}\n");
         let mut add = |word: &str| {
             words.push_str(word);
@@ -60,11 +61,29 @@ impl Text {
         if let Some(turns) = provenance.turns {
             add(&format!("t{}", turns.first));
         }
-        let whole = format!("{title}. {text}");
+        // `Alex said: …` says already what the title does.
+        let whole = if text.starts_with(title) { text.clone() } else { format!("{title}. {text}") };
         let mut passages: Vec<String> = parts(text).into_iter().map(str::to_owned).collect();
         passages.insert(0, whole);
         Text { words, passages }
     }
+}
+
+/// A title without the marks of episode, turn and message before it, as lines of dialogue bear them:
+/// `Ep1 T3 Alex` is `Alex`.
+fn without_marks(title: &str) -> &str {
+    let mut rest = title;
+    while let Some((mark, behind)) = rest.split_once(' ') {
+        let digits = mark.trim_start_matches("Ep").trim_start_matches(['T', 'M']);
+        if digits.len() == mark.len()
+            || digits.is_empty()
+            || !digits.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            break;
+        }
+        rest = behind;
+    }
+    rest
 }
 
 /// `2026-01-31` as people say it: `31 January 2026`. Anything else as it is.
@@ -295,6 +314,20 @@ mod tests {
             assert!(crate::search::words::words(&text.words).contains(&word.to_owned()), "{word}");
         }
         assert_eq!(text.passages, ["Troll attacks. Fatal without a weapon."]);
+    }
+
+    #[test]
+    fn a_line_of_dialogue_is_what_was_said() {
+        let line = |category: &str, title: &str, text: &str| {
+            let memory = Memory::new(category.parse().unwrap(), title, text);
+            Text::of_memory(&Scope::Dialogue, "", &memory)
+        };
+        let said = line("DIALOGUE", "Ep1 T3 Alex", "Alex said: I have the key.");
+        assert_eq!(said.passages, ["Alex said: I have the key."]);
+        assert!(said.words.starts_with("Alex\n"), "{}", said.words);
+        assert_eq!(line("EVENT", "Ep2 Tower falls", "Dust.").passages, ["Tower falls. Dust."]);
+        assert_eq!(line("NOTE", "T3 Alex", "Dust.").passages, ["T3 Alex. Dust."]);
+        assert_eq!(without_marks("Tom"), "Tom");
     }
 
     #[test]

@@ -33,7 +33,7 @@ use embedder::{EmbedError, Embedder};
 use filter::Filter;
 use index::{Index, key_of, key_of_heading};
 use question::{Question, Synonyms};
-use score::{Parts, score};
+use score::{Parts, score, with_neighbours};
 
 /// Up to so many entries are computed anew for each question; an index would gain less than it costs.
 const WITHOUT_INDEX: usize = 250;
@@ -55,9 +55,6 @@ const AT_ONCE: usize = 256;
 
 /// Their vectors are kept at least each time that so many are new.
 const KEPT_AT_LEAST_EACH: usize = 1024;
-
-/// How much the lines before and behind count for a line of dialogue.
-const NEIGHBOUR: f32 = 0.2;
 
 /// How questions are answered.
 #[derive(Debug, Clone, PartialEq)]
@@ -407,25 +404,16 @@ impl Found {
         self.missing * STALE > present || present * GONE < self.index.len()
     }
 
-    /// The likeness of each entry with its parts. A line of dialogue also lives by its neighbours: for
-    /// each, a fifth of its likeness of what is still missing to 1.
+    /// The likeness of each entry with its parts. A line of dialogue also lives by its neighbours.
     fn likenesses(&self, entries: &Entries<'_>) -> Vec<(f32, Parts)> {
-        let own: Vec<(f32, Parts)> =
-            self.texts.iter().map(|&text| (self.parts[text].likeness(), self.parts[text])).collect();
-        let mut all = own.clone();
+        let parts: Vec<Parts> = self.texts.iter().map(|&text| self.parts[text]).collect();
+        let own: Vec<f32> = parts.iter().map(Parts::likeness).collect();
         let is_line = |at: usize| {
             entries.heading(at).scope == Scope::Dialogue && entries.spans[at].status != Status::Superseded
         };
-        for second in 1..own.len() {
-            let first = second - 1;
-            if entries.spans[first].heading == entries.spans[second].heading
-                && is_line(first)
-                && is_line(second)
-            {
-                all[first].0 = 1.0 - (1.0 - all[first].0) * (1.0 - NEIGHBOUR * own[second].0);
-                all[second].0 = 1.0 - (1.0 - all[second].0) * (1.0 - NEIGHBOUR * own[first].0);
-            }
-        }
-        all
+        let heading = |at: usize| entries.spans[at].heading;
+        let all =
+            with_neighbours(&own, |at| is_line(at) && is_line(at - 1) && heading(at) == heading(at - 1));
+        all.into_iter().zip(parts).collect()
     }
 }

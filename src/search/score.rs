@@ -41,6 +41,9 @@ const MANY: usize = 10_000;
 /// A synonym counts so many tenths of the word itself.
 const SYNONYM_TENTHS: u32 = 7;
 
+/// How much the lines before and behind count for a line of dialogue.
+const NEIGHBOUR: f32 = 0.2;
+
 /// What makes up a likeness; each from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
 pub struct Parts {
@@ -90,6 +93,21 @@ pub fn score(
         Parts { words: words / (words + HALF_WORDS), soft, meaning }
     });
     Ok(Some(all.collect()))
+}
+
+/// The likeness of each text where those that follow each other belong together, as the lines of a
+/// dialogue do: a fifth of the likeness of each neighbour is added, up to 1. `follows` tells whether a
+/// text follows the one before it; it is not asked for the first.
+pub fn with_neighbours(own: &[f32], follows: impl Fn(usize) -> bool) -> Vec<f32> {
+    let mut all = own.to_vec();
+    for second in 1..own.len() {
+        if follows(second) {
+            all[second - 1] += NEIGHBOUR * own[second];
+            all[second] += NEIGHBOUR * own[second - 1];
+        }
+    }
+    all.iter_mut().for_each(|likeness| *likeness = likeness.min(1.0));
+    all
 }
 
 fn score_meaning(corpus: &Corpus, question: &Needle, unrelated: f32) -> Option<Vec<f32>> {

@@ -1,0 +1,126 @@
+//! Texts in the order in which they answer a question: stored as the program stores them, scored by
+//! the program's own search.
+
+use std::collections::HashMap;
+
+use memories::memory::{Category, Memory, Scope, Span};
+use memories::search::Settings;
+use memories::search::corpus::{Corpus, Text};
+use memories::search::embedded::StaticModel;
+use memories::search::question::{Question, Synonyms};
+use memories::search::score::{Parts, score, with_neighbours};
+
+use crate::data::{Doc, Docs, Query};
+
+/// What texts are ordered by.
+#[derive(Debug, Clone, Copy)]
+pub enum Method {
+    /// BM25.
+    Lexical,
+    /// The cosine of the embedded model's vectors.
+    Embedded,
+    /// All parts of the likeness, and that of neighbouring lines.
+    Fused,
+}
+
+impl Method {
+    pub const ALL: [Method; 3] = [Method::Lexical, Method::Embedded, Method::Fused];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Lexical => "lexical",
+            Method::Embedded => "embedded",
+            Method::Fused => "fused",
+        }
+    }
+}
+
+/// The texts of one group, or of all.
+struct Searched {
+    corpus: Corpus,
+    /// Their numbers among all.
+    numbers: Vec<usize>,
+    /// Whether each is a line of the same dialogue as the one before it.
+    follows: Vec<bool>,
+}
+
+/// Ranks texts; those of a group are embedded when they are first asked for.
+pub struct Ranker<'a> {
+    docs: &'a Docs,
+    model: StaticModel,
+    synonyms: Synonyms,
+    groups: HashMap<Option<String>, Searched>,
+}
+
+impl<'a> Ranker<'a> {
+    pub fn new(docs: &'a Docs) -> Ranker<'a> {
+        let synonyms = Settings::default().all_synonyms();
+        Ranker { docs, model: StaticModel::new(), synonyms, groups: HashMap::new() }
+    }
+
+    /// The numbers of all texts that the question is about, the likest first, by each method.
+    pub fn rank(&mut self, query: &Query) -> Vec<Vec<usize>> {
+        let Ranker { docs, model, synonyms, groups } = self;
+        let searched =
+            groups.entry(query.group.clone()).or_insert_with(|| searched(docs, query.group.as_ref(), *model));
+        let Some(question) = Question::parse(&query.question, synonyms) else {
+            return vec![Vec::new(); Method::ALL.len()];
+        };
+        let parts = score(&searched.corpus, &question, model, |_| true)
+            .expect("the embedded model never fails")
+            .expect("a corpus of our own makes sense");
+        let order = |values: Vec<f32>| {
+            let mut order: Vec<usize> = (0..values.len()).filter(|at| values[*at] > 0.0).collect();
+            order.sort_by(|a, b| values[*b].total_cmp(&values[*a]));
+            order.into_iter().map(|at| searched.numbers[at]).collect()
+        };
+        let all = Method::ALL.map(|method| match method {
+            Method::Lexical => parts.iter().map(|parts| parts.words).collect(),
+            Method::Embedded => parts.iter().map(|parts| parts.meaning).collect(),
+            Method::Fused => {
+                let own: Vec<f32> = parts.iter().map(Parts::likeness).collect();
+                with_neighbours(&own, |at| searched.follows[at])
+            }
+        });
+        all.into_iter().map(order).collect()
+    }
+}
+
+fn searched(docs: &Docs, group: Option<&String>, model: StaticModel) -> Searched {
+    let numbers: Vec<usize> = (0..docs.texts.len())
+        .filter(|number| group.is_none() || docs.texts[*number].group.as_ref() == group)
+        .collect();
+    let texts: Vec<Text> = numbers.iter().map(|number| text(&docs.texts[*number])).collect();
+    let mut corpus = Corpus::new(model.dimensions());
+    corpus.add(&texts, &model).expect("the embedded model never fails");
+    let line = |at: usize| {
+        let doc = &docs.texts[numbers[at]];
+        doc.speaker.is_some().then_some((&doc.group, doc.episode))
+    };
+    let follows =
+        (0..numbers.len()).map(|at| at > 0 && line(at).is_some() && line(at) == line(at - 1)).collect();
+    Searched { corpus, numbers, follows }
+}
+
+/// A text as a memory: a line of dialogue where it has a speaker, else what is remembered of a place.
+fn text(doc: &Doc) -> Text {
+    let category = doc.category.as_deref().and_then(Category::new);
+    let dialogue = || Category::new("DIALOGUE").expect("it is a category");
+    let mut memory = match &doc.speaker {
+        Some(speaker) => {
+            let title = format!("Ep{} T{} {speaker}", doc.episode.unwrap_or(1), doc.turn.unwrap_or(1));
+            let said = format!("{speaker} said: {}", doc.text);
+            Memory::new(category.unwrap_or_else(dialogue), title, said)
+        }
+        None => Memory::new(category.unwrap_or_else(Category::note), doc.title.clone(), doc.text.clone()),
+    };
+    memory.provenance.date.clone_from(&doc.date);
+    memory.provenance.episode = doc.episode;
+    memory.provenance.turns = doc.turn.map(Span::one);
+    let scope = match (&doc.speaker, doc.location) {
+        (Some(_), _) => Scope::Dialogue,
+        (None, Some(id)) => Scope::Location(id),
+        (None, None) => Scope::World,
+    };
+    Text::of_memory(&scope, &doc.place, &memory)
+}
