@@ -72,7 +72,7 @@ impl Sayings {
     }
 
     /// The number of a text that says nearly the same: one of the same words, else the first. As
-    /// [`says_the_same`], but texts of four words and more must share half of them.
+    /// [`says_the_same`](crate::record::duplicates::says_the_same), but texts of four words and more must share half of them.
     pub fn find(&self, text: &str) -> Option<usize> {
         let folded = Folded::new(text);
         if let Some(&at) = self.exact.get(&folded.text) {
