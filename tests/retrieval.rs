@@ -1,6 +1,7 @@
 //! What `fixtures/search` claims of itself, and that search stays as good on it as it was measured.
 
 #![allow(clippy::print_stderr, reason = "the reader says which questions it leaves out")]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test writes files and may panic")]
 
 #[path = "../benches/retrieval/data.rs"]
 mod data;

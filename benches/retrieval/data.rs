@@ -113,7 +113,10 @@ fn doc(object: &Map<String, Value>) -> Result<Doc, String> {
     })
 }
 
-fn read(path: &Path) -> Result<Vec<(usize, Map<String, Value>)>, String> {
+/// An object and the number of its line.
+type Numbered = (usize, Map<String, Value>);
+
+fn read(path: &Path) -> Result<Vec<Numbered>, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     lines
