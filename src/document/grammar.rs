@@ -309,7 +309,8 @@ pub fn parse_attempt(line: &str) -> Option<Attempt> {
             (action.trim_end_matches(':').trim().to_owned(), rest)
         }
     };
-    if action.is_empty() {
+    // An action of white space alone would be written as nothing.
+    if action.trim().is_empty() {
         return None;
     }
     let rest = rest.trim_start();
@@ -438,6 +439,18 @@ mod tests {
         assert_eq!(attempt.reply, "No. Really: no.");
         assert_eq!(parse_attempt("- eat mailbox").expect("an attempt").action, "eat mailbox");
         assert_eq!(parse_attempt("- eat: no").expect("an attempt").reply, "no");
+        assert_eq!(parse_attempt("- ` `"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_line_that_is_an_attempt_settles(line in "- [` a]{1,9}") {
+            if let Some(attempt) = parse_attempt(&line) {
+                let written = write_attempt(&attempt);
+                let read = parse_attempt(&written).expect("what was written is an attempt");
+                prop_assert_eq!(write_attempt(&read), written);
+            }
+        }
     }
 
     proptest! {
