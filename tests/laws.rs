@@ -188,11 +188,15 @@ impl Edit {
                 model.memories.push(stored(memory));
             }
             Edit::AddAll(scope, new, first) => {
-                let revisions = first.iter().filter(|_| !model.memories.is_empty());
-                let revisions = revisions.map(|first| (0, (**first).clone())).collect();
+                // Where two sections have one id, the file's order is not that of the model.
+                let there = document.section(scope).unwrap_or_default().memories;
+                let oldest = model.memories.first();
+                let number = oldest.and_then(|oldest| there.iter().position(|memory| memory == oldest));
+                let revisions = number.and_then(|at| Some((at, (**first.as_ref()?).clone())));
+                let revisions = revisions.into_iter().collect();
                 let addition = Addition { memories: new.clone(), revisions, ..Addition::default() };
-                for (at, memory) in &addition.revisions {
-                    model.memories[*at] = stored(memory);
+                for memory in addition.revisions.values() {
+                    model.memories[0] = stored(memory);
                 }
                 document.add_all(&[(scope.clone(), addition)].into())?;
                 model.memories.extend(new.iter().map(stored));
