@@ -63,11 +63,12 @@ fn recalls(criterion: &mut Criterion) {
     let section = Document::parse(text).section(&scope).expect("it is there");
     let sections = [(scope, section)];
     criterion.bench_function("choose and render one place", |bencher| {
-        bencher
-            .iter(|| render(&choose(black_box(&sections), &Limits::default(), Format::Text), Format::Text));
+        bencher.iter(|| {
+            render(&choose(black_box(&sections), &[], &Limits::default(), Format::Text), Format::Text)
+        });
     });
     let answer = render(
-        &choose(&sections, &Limits { max_tokens: None, ..Limits::default() }, Format::Text),
+        &choose(&sections, &[], &Limits { max_tokens: None, ..Limits::default() }, Format::Text),
         Format::Text,
     );
     criterion.bench_function("estimate the tokens of one place", |bencher| {

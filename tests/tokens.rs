@@ -12,7 +12,7 @@ use memories::document::Document;
 use memories::llm::offline::Offline;
 use memories::memory::{Scope, ScopeName};
 use memories::recall::budget::estimate_tokens;
-use memories::recall::{Format, Limits, choose, read_scopes, render};
+use memories::recall::{Format, Limits, render};
 use memories::record::turn::Turn;
 use memories::record::{Recorder, Settings};
 use memories::store::Store;
@@ -64,9 +64,9 @@ fn recall_texts() -> BTreeSet<String> {
 }
 
 fn recall(store: &Store, scope: &Scope, max_tokens: Option<usize>, format: Format) -> String {
-    let sections = read_scopes(store, &[ScopeName::Scope(scope.clone())]).expect("readable");
+    let names = [ScopeName::Scope(scope.clone())];
     let limits = Limits { max_tokens, ..Limits::default() };
-    render(&choose(&sections, &limits, format), format)
+    render(&memories::recall::recall(store, &names, &limits, format).expect("readable"), format)
 }
 
 #[test]

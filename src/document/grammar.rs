@@ -79,15 +79,24 @@ fn parse_location_id(digits: &str) -> Option<u64> {
 /// The canonical heading of a section.
 pub fn write_heading(scope: &Scope, name: &str) -> String {
     let name = stored_line(name);
+    let key = write_key(scope);
     let line = match scope {
-        Scope::Location(id) => format!("## Location {id}: {name}"),
-        Scope::Npc(id) => format!("## NPC {id}: {name}"),
-        Scope::Agent(id) => format!("## Agent {id}: {name}"),
-        Scope::World => "## World".to_owned(),
-        Scope::Scene => "## Scene".to_owned(),
-        Scope::Dialogue => "## Dialogue".to_owned(),
+        Scope::Location(_) | Scope::Npc(_) | Scope::Agent(_) => format!("## {key}: {name}"),
+        Scope::World | Scope::Scene | Scope::Dialogue => format!("## {key}"),
     };
     line.trim_end().to_owned()
+}
+
+/// What a heading says before the name: `Location 15`, `NPC troll`, `World`.
+pub fn write_key(scope: &Scope) -> String {
+    match scope {
+        Scope::Location(id) => format!("Location {id}"),
+        Scope::Npc(id) => format!("NPC {id}"),
+        Scope::Agent(id) => format!("Agent {id}"),
+        Scope::World => "World".to_owned(),
+        Scope::Scene => "Scene".to_owned(),
+        Scope::Dialogue => "Dialogue".to_owned(),
+    }
 }
 
 /// How often a place was visited.

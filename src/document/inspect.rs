@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::document::encoding::find_encoded_twice;
 use crate::document::format::reference_line;
+use crate::document::link::Link;
 use crate::document::problem::{Kind, Problem, column};
-use crate::document::references::{Link, Node, References};
+use crate::document::references::{Node, PlacedLink, References};
 use crate::document::scan::{self, Block, Event, LineNumbers, TextLines, walk};
 use crate::document::section::{Entry, parse_section};
 use crate::document::viewer::viewer_differences;
@@ -151,20 +152,18 @@ impl Section<'_> {
         self.line + entry.line_number + self.text[entry.line.start..at].matches('\n').count()
     }
 
-    /// What an entry's `See also:` names in double brackets.
-    fn links(&self, entry: &Entry) -> Vec<Link> {
+    /// The links behind an entry's `See also:`.
+    fn links(&self, entry: &Entry) -> Vec<PlacedLink> {
         let Some(see_also) = &entry.memory.see_also else { return Vec::new() };
         let text = &self.text[entry.range.clone()];
         let start = text.rfind("See also:").unwrap_or(0);
         let line = self.line + entry.line_number + text[..start].matches('\n').count();
         let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
-        let parts = see_also.split("[[").skip(1).filter_map(|part| part.split_once("]]"));
-        parts
-            .map(|(target, _)| {
-                let at = text[start..].find(&format!("[[{target}]]")).map_or(start, |at| start + at);
-                Link { target: target.to_owned(), line, column: column(&text[line_start..], at - line_start) }
-            })
-            .collect()
+        let placed = |link: Link| {
+            let at = text[start..].find(&link.to_string()).map_or(start, |at| start + at);
+            PlacedLink { link, line, column: column(&text[line_start..], at - line_start) }
+        };
+        Link::parse_all(see_also).into_iter().map(placed).collect()
     }
 }
 

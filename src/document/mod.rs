@@ -12,6 +12,7 @@ pub mod fields;
 pub mod format;
 pub mod grammar;
 pub mod inspect;
+pub mod link;
 mod nearest;
 pub mod outline;
 pub mod problem;

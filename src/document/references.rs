@@ -5,8 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::document::link::Link;
 use crate::document::problem::{Kind, Problem};
-use crate::memory::{Cause, Memory, Scope, fold_title, is_id};
+use crate::memory::{Cause, Memory, Scope, fold_title};
 
 /// An entry as far as references go.
 #[derive(Debug, Clone)]
@@ -35,14 +36,14 @@ impl Node {
 #[derive(Debug, Default)]
 pub struct References {
     nodes: BTreeMap<Scope, Vec<Node>>,
-    links: Vec<(Scope, Link)>,
+    links: Vec<(Scope, PlacedLink)>,
 }
 
-/// A `[[…]]` behind `See also:`.
+/// A link, and where it stands.
 #[derive(Debug)]
-pub struct Link {
-    /// What stands between the brackets.
-    pub target: String,
+pub struct PlacedLink {
+    /// Where it leads.
+    pub link: Link,
     /// Its line in the file.
     pub line: usize,
     /// Its column.
@@ -61,7 +62,7 @@ impl References {
     }
 
     /// Knows of a link.
-    pub fn add_link(&mut self, scope: &Scope, link: Link) {
+    pub fn add_link(&mut self, scope: &Scope, link: PlacedLink) {
         self.links.push((scope.clone(), link));
     }
 
@@ -71,42 +72,27 @@ impl References {
         for nodes in self.nodes.values() {
             successors(nodes, &mut problems);
         }
-        for (scope, link) in &self.links {
-            if !self.leads_somewhere(scope, &link.target) {
-                let kind = Kind::LostLink(format!("[[{}]]", link.target));
-                problems.push(Problem { line: link.line, column: link.column, kind });
+        for (scope, PlacedLink { link, line, column }) in &self.links {
+            if !self.leads_somewhere(scope, link) {
+                let kind = Kind::LostLink(link.to_string());
+                problems.push(Problem { line: *line, column: *column, kind });
             }
         }
         problems
     }
 
-    /// Whether there is what `Location 23 › Title`, `Location 23` or `Title` names.
-    fn leads_somewhere(&self, from: &Scope, target: &str) -> bool {
+    /// Whether there is what a link of a section names.
+    fn leads_somewhere(&self, from: &Scope, link: &Link) -> bool {
         let bears = |scope: &Scope, title: &str| {
             let title = fold_title(title);
             self.nodes.get(scope).is_some_and(|nodes| nodes.iter().any(|node| node.folded == title))
         };
-        if let Some((scope, title)) = target.split_once('›')
-            && let Some(scope) = parse_scope(scope)
-        {
-            return bears(&scope, title);
-        }
-        bears(from, target) || parse_scope(target).is_some_and(|scope| self.nodes.contains_key(&scope))
-    }
-}
-
-/// A scope as headings write it, without the name: `Location 23`, `NPC troll`, `World`.
-fn parse_scope(text: &str) -> Option<Scope> {
-    let (keyword, id) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
-    let id = id.split(':').next().unwrap_or("").trim();
-    match keyword {
-        "Location" => id.parse().ok().map(Scope::Location),
-        "NPC" if is_id(id) => Some(Scope::Npc(id.to_owned())),
-        "Agent" if is_id(id) => Some(Scope::Agent(id.to_owned())),
-        "World" if id.is_empty() => Some(Scope::World),
-        "Scene" if id.is_empty() => Some(Scope::Scene),
-        "Dialogue" if id.is_empty() => Some(Scope::Dialogue),
-        _ => None,
+        let found = match (&link.scope, &link.title) {
+            (scope, Some(title)) => bears(scope.as_ref().unwrap_or(from), title),
+            (Some(scope), None) => self.nodes.contains_key(scope),
+            (None, None) => false,
+        };
+        found || bears(from, &link.as_title())
     }
 }
 

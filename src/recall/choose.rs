@@ -8,10 +8,10 @@
 use std::cmp::Reverse;
 
 use crate::document::Section;
-use crate::memory::{Attempt, Category, Memory, Persistence, Scope};
+use crate::memory::{Attempt, Category, Memory, Persistence, Scope, same_title};
 use crate::recall::budget::{cut_at_sentence, cut_at_word, estimate_tokens};
 use crate::recall::render::{Format, Group};
-use crate::recall::{View, render};
+use crate::recall::{Linked, View, links_of, render};
 
 /// Reply lengths in characters that are tried, from generous to none.
 const REPLY_LENGTHS: [usize; 6] = [100, 60, 40, 25, 15, 0];
@@ -24,6 +24,9 @@ const ACTION_CHARS: usize = 120;
 
 /// Below this many tokens an entry is left out rather than cut.
 const LEAST_CUT: usize = 24;
+
+/// Most memories of other sections that are shown with one scope.
+const MOST_LINKED: usize = 3;
 
 /// Limits of what is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,12 +47,15 @@ impl Default for Limits {
     }
 }
 
-/// Chooses what to show of each scope, all together within the budget.
-pub fn choose(sections: &[(Scope, Section)], limits: &Limits, format: Format) -> Vec<View> {
-    let one = |at: usize, budget| {
-        let (scope, section) = &sections[at];
-        choose_one(scope, section, limits, budget, format)
-    };
+/// Chooses what to show of each scope, all together within the budget. `linked` are other sections to
+/// which their memories may lead.
+pub fn choose(
+    sections: &[(Scope, Section)],
+    linked: &[(Scope, Section)],
+    limits: &Limits,
+    format: Format,
+) -> Vec<View> {
+    let one = |at: usize, budget| choose_one(&sections[at], linked, limits, budget, format);
     let (Some(budget), true) = (limits.max_tokens, sections.len() > 1) else {
         return (0..sections.len()).map(|at| one(at, limits.max_tokens)).collect();
     };
@@ -74,8 +80,8 @@ fn cost_of_view(view: &View, format: Format, scopes: usize) -> usize {
 }
 
 fn choose_one(
-    scope: &Scope,
-    section: &Section,
+    (scope, section): &(Scope, Section),
+    linked: &[(Scope, Section)],
     limits: &Limits,
     budget: Option<usize>,
     format: Format,
@@ -87,11 +93,15 @@ fn choose_one(
         visits: section.visits,
         episodes: section.episodes.len() as u64,
         memories: live.iter().map(|memory| (*memory).clone()).collect(),
+        linked: Vec::new(),
         tried: section.tried.clone(),
         memories_left_out: 0,
         tried_left_out: 0,
     };
-    let Some(budget) = budget else { return view };
+    let Some(budget) = budget else {
+        view.linked = follow(&view, linked);
+        return view;
+    };
     view.memories.clear();
     view.tried.clear();
     view.memories_left_out = live.len();
@@ -103,8 +113,17 @@ fn choose_one(
         section.tried.iter().map(|attempt| shorten(attempt, RESERVED_REPLY_CHARS)).collect();
     let reserved = cost_of_tries(&tries, format).min(budget * 3 / 5).min(room * 3 / 4);
     let chosen = choose_memories(&live, limits, room - reserved, format);
-    let used = cost_of_memories(&chosen, format);
+    let mut used = cost_of_memories(&chosen, format);
     view.memories = chosen;
+    for other in follow(&view, linked) {
+        let heading =
+            if view.linked.is_empty() { estimate_tokens(render::linked_heading(format)) } else { 0 };
+        let left = (room - reserved).saturating_sub(used + heading);
+        if let Some((other, cost)) = fit_linked(other, left, format) {
+            view.linked.push(other);
+            used += heading + cost;
+        }
+    }
     view.tried = fit_tries(&section.tried, room.saturating_sub(used), format);
     view.memories_left_out -= view.memories.len();
     view.tried_left_out -= view.tried.len();
@@ -175,6 +194,40 @@ fn fit_memory(memory: Memory, left: usize, room: usize, format: Format) -> Optio
     let memory = with(&text?);
     let cost = cost_of_memory(&memory, format);
     Some((memory, cost))
+}
+
+/// The live memories of other sections to which those that are shown lead, in their order.
+fn follow(view: &View, sections: &[(Scope, Section)]) -> Vec<Linked> {
+    let mut found: Vec<Linked> = Vec::new();
+    for link in view.memories.iter().flat_map(links_of) {
+        let (Some(scope), Some(title)) = (link.scope, link.title) else { continue };
+        let section = sections.iter().find(|(other, _)| *other == scope && scope != view.scope);
+        let Some((scope, section)) = section else { continue };
+        let Some(memory) = section.live().find(|memory| same_title(&memory.title, &title)) else { continue };
+        let linked = Linked { scope: scope.clone(), name: section.name.clone(), memory: memory.clone() };
+        if !found.contains(&linked) {
+            found.push(linked);
+        }
+    }
+    found.truncate(MOST_LINKED);
+    found
+}
+
+/// The linked memory as it fits into what is left, whole or cut at a sentence, and its cost.
+fn fit_linked(linked: Linked, left: usize, format: Format) -> Option<(Linked, usize)> {
+    let cost = |linked: &Linked| estimate_tokens(&render::render_linked(linked, format));
+    let whole = cost(&linked);
+    if whole <= left {
+        return Some((linked, whole));
+    }
+    let with = |text: &str| {
+        let memory = Memory { text: text.to_owned(), ..linked.memory.clone() };
+        Linked { memory, ..linked.clone() }
+    };
+    let cut =
+        cut_at_sentence(&linked.memory.text, |text| cost(&with(text)) <= left).map(|text| with(&text))?;
+    let cost = cost(&cut);
+    Some((cut, cost))
 }
 
 fn cost_of_memory(memory: &Memory, format: Format) -> usize {

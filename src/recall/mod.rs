@@ -10,6 +10,7 @@ mod render;
 use std::io;
 
 use crate::document::grammar::{Heading, is_place_called, split_heading};
+use crate::document::link::Link;
 use crate::document::{Document, Section, nearest};
 use crate::memory::{Attempt, Memory, Scope, ScopeName};
 use crate::store::{Store, StoreError, read_sections};
@@ -30,12 +31,25 @@ pub struct View {
     pub episodes: u64,
     /// Memories shown, in the order of the file; texts may be cut.
     pub memories: Vec<Memory>,
+    /// Memories of other sections to which those lead by `See also:`.
+    pub linked: Vec<Linked>,
     /// Tried actions shown, in the order of the file; replies may be cut or empty.
     pub tried: Vec<Attempt>,
     /// Live memories that are not shown.
     pub memories_left_out: usize,
     /// Tried actions that are not shown.
     pub tried_left_out: usize,
+}
+
+/// A memory of another section.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Linked {
+    /// Where it stands.
+    pub scope: Scope,
+    /// The name of that section; may be empty.
+    pub name: String,
+    /// What it says; the text may be cut.
+    pub memory: Memory,
 }
 
 /// Why nothing can be recalled.
@@ -68,6 +82,40 @@ pub enum RecallError {
         /// Their scopes.
         candidates: Vec<Scope>,
     },
+}
+
+/// What is shown of scopes, in the order asked for, all within the limits.
+///
+/// # Errors
+///
+/// See [`RecallError`].
+pub fn recall(
+    store: &Store,
+    names: &[ScopeName],
+    limits: &Limits,
+    format: Format,
+) -> Result<Vec<View>, RecallError> {
+    let sections = read_scopes(store, names)?;
+    let linked = read_linked(store, &sections)?;
+    Ok(choose(&sections, &linked, limits, format))
+}
+
+/// Reads the other sections that hold what live memories lead to. Mostly there are none; then nothing is read.
+fn read_linked(store: &Store, sections: &[(Scope, Section)]) -> Result<Vec<(Scope, Section)>, RecallError> {
+    let mut wanted: Vec<ScopeName> = Vec::new();
+    let is_asked_for = |scope: &Scope| sections.iter().any(|(asked, _)| asked == scope);
+    for (_, section) in sections {
+        for link in section.live().flat_map(links_of) {
+            let name = link.scope.filter(|scope| link.title.is_some() && !is_asked_for(scope));
+            wanted.extend(name.map(ScopeName::Scope).filter(|name| !wanted.contains(name)));
+        }
+    }
+    if wanted.is_empty() { Ok(Vec::new()) } else { read_scopes(store, &wanted) }
+}
+
+/// Where a memory leads.
+fn links_of(memory: &Memory) -> Vec<Link> {
+    memory.see_also.as_deref().map(Link::parse_all).unwrap_or_default()
 }
 
 /// Reads what the file says of scopes, in the order asked for; a scope without a section is empty.

@@ -3,8 +3,9 @@
 use std::fmt::Write;
 use std::str::FromStr;
 
+use crate::document::grammar::write_key;
 use crate::memory::{Attempt, Memory, Persistence, Scope, Status};
-use crate::recall::View;
+use crate::recall::{Linked, View};
 
 /// How views are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -68,6 +69,10 @@ pub(super) fn render_view(view: &View, format: Format, several: bool) -> String 
             out.push_str(&render_memory(memory, format));
         }
     }
+    if !view.linked.is_empty() {
+        out.push_str(linked_heading(format));
+        view.linked.iter().for_each(|linked| out.push_str(&render_linked(linked, format)));
+    }
     if !view.tried.is_empty() {
         out.push_str(&render_tried(&view.tried, format));
     }
@@ -84,14 +89,13 @@ pub(super) fn render_view(view: &View, format: Format, several: bool) -> String 
 }
 
 fn render_header(view: &View, format: Format) -> String {
-    let (kind, key) = match &view.scope {
-        Scope::Location(id) => ("Location Memory", format!("Location {id}")),
-        Scope::Npc(id) => ("Character Memory", format!("NPC {id}")),
-        Scope::Agent(id) => ("Agent Memory", format!("Agent {id}")),
-        Scope::World => ("Memory", "World".to_owned()),
-        Scope::Scene => ("Memory", "Scene".to_owned()),
-        Scope::Dialogue => ("Memory", "Dialogue".to_owned()),
+    let kind = match &view.scope {
+        Scope::Location(_) => "Location Memory",
+        Scope::Npc(_) => "Character Memory",
+        Scope::Agent(_) => "Agent Memory",
+        Scope::World | Scope::Scene | Scope::Dialogue => "Memory",
     };
+    let key = write_key(&view.scope);
     let called = if view.name.is_empty() { key.clone() } else { format!("{} ({key})", view.name) };
     match format {
         Format::Text => format!("{kind} for {called}:\n\n"),
@@ -157,23 +161,53 @@ impl Group {
 
 /// One memory with the blank line that sets it off.
 pub(super) fn render_memory(memory: &Memory, format: Format) -> String {
+    let gap = match (format, Group::of(memory)) {
+        (Format::Text, Group::Firm) | (Format::Markdown, _) => "\n",
+        _ => "",
+    };
+    format!("{gap}{}", render_entry(memory, "", &render_origin(memory), format))
+}
+
+/// What stands before the memories to which others lead.
+pub(super) fn linked_heading(format: Format) -> &'static str {
+    if format == Format::Xml { "<!-- see also -->\n" } else { "\nSee also:\n" }
+}
+
+/// A memory of another section, which is named.
+pub(super) fn render_linked(linked: &Linked, format: Format) -> String {
+    let Linked { scope, name, memory } = linked;
     let origin = render_origin(memory);
+    if format == Format::Xml {
+        let place = format!(" scope=\"{}\" name=\"{}\"", escape(&scope.to_string()), escape(name));
+        return render_entry(memory, &place, &origin, format);
+    }
+    let key = write_key(scope);
+    let place = if name.is_empty() { key } else { format!("{name}, {key}") };
+    let origin = if origin.is_empty() { place } else { format!("{place}, {origin}") };
+    let gap = if format == Format::Markdown { "\n" } else { "" };
+    format!("{gap}{}", render_entry(memory, "", &origin, format))
+}
+
+/// An entry's lines; `attributes` are those of an XML element.
+fn render_entry(memory: &Memory, attributes: &str, origin: &str, format: Format) -> String {
+    let Memory { category, title, text, status, .. } = memory;
     match format {
         Format::Text => {
-            let origin = if origin.is_empty() { origin } else { format!(" ({origin})") };
-            let gap = if Group::of(memory) == Group::Firm { "\n" } else { "" };
-            format!("{gap}[{}] {}{origin}\n{}", memory.category, memory.title, text_line(&memory.text))
+            let origin = if origin.is_empty() { String::new() } else { format!(" ({origin})") };
+            format!("[{category}] {title}{origin}\n{}", text_line(text))
         }
         Format::Markdown => {
-            let origin = if origin.is_empty() { origin } else { format!(" *({origin})*") };
-            format!("\n**[{}] {}**{origin}\n{}", memory.category, memory.title, text_line(&memory.text))
+            let origin = if origin.is_empty() { String::new() } else { format!(" *({origin})*") };
+            format!("**[{category}] {title}**{origin}\n{}", text_line(text))
         }
         Format::Xml => {
-            let status = if memory.status == Status::Tentative { " status=\"tentative\"" } else { "" };
-            let origin = if origin.is_empty() { origin } else { format!(" origin=\"{}\"", escape(&origin)) };
-            let (category, title) = (escape(memory.category.as_str()), escape(&memory.title));
-            let text = escape(&memory.text);
-            format!("<entry category=\"{category}\" title=\"{title}\"{status}{origin}>{text}</entry>\n")
+            let status = if *status == Status::Tentative { " status=\"tentative\"" } else { "" };
+            let origin =
+                if origin.is_empty() { String::new() } else { format!(" origin=\"{}\"", escape(origin)) };
+            let (category, title, text) = (escape(category.as_str()), escape(title), escape(text));
+            format!(
+                "<entry category=\"{category}\" title=\"{title}\"{attributes}{status}{origin}>{text}</entry>\n"
+            )
         }
     }
 }

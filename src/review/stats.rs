@@ -209,7 +209,7 @@ pub fn stats(
         places: place_figures(places().filter(|(_, section)| is_visited(section)), |_, section| {
             has_memories(section)
         }),
-        recall_tokens: recall_tokens(places(), limits),
+        recall_tokens: recall_tokens(places(), &sections, limits),
         turns,
         queue,
         models: tally.models,
@@ -265,10 +265,11 @@ fn place_figures<'a>(
 /// What each place would cost if it were recalled alone.
 fn recall_tokens<'a>(
     places: impl Iterator<Item = &'a (Scope, Section)>,
+    all: &[(Scope, Section)],
     limits: &Limits,
 ) -> Option<TokenFigures> {
     let cost = |place: &(Scope, Section)| {
-        let views = choose(std::slice::from_ref(place), limits, Format::Text);
+        let views = choose(std::slice::from_ref(place), all, limits, Format::Text);
         estimate_tokens(&render(&views, Format::Text))
     };
     let mut costs: Vec<usize> = places.map(cost).collect();

@@ -12,7 +12,7 @@ use memories::document::Document;
 use memories::llm::offline::Offline;
 use memories::memory::{Scope, ScopeName, fold_action};
 use memories::recall::budget::estimate_tokens;
-use memories::recall::{Format, Limits, choose, read_scopes, render};
+use memories::recall::{Format, Limits, recall, render};
 use memories::record::turn::Turn;
 use memories::record::{Recorder, Settings};
 use memories::store::Store;
@@ -131,8 +131,8 @@ impl Replay {
     }
 
     fn recall(&self, place: u64) -> Result<String> {
-        let sections = read_scopes(&self.store, &[ScopeName::Scope(Scope::Location(place))])?;
-        Ok(render(&choose(&sections, &Limits::default(), Format::Text), Format::Text))
+        let names = [ScopeName::Scope(Scope::Location(place))];
+        Ok(render(&recall(&self.store, &names, &Limits::default(), Format::Text)?, Format::Text))
     }
 
     /// Whether the turn repeats a failure, and whether what was recalled would have told.

@@ -7,7 +7,7 @@ use crate::cli::args::parse_count;
 use crate::cli::commands::{memory_json, parse_scopes};
 use crate::cli::failure::Failure;
 use crate::recall::budget::estimate_tokens;
-use crate::recall::{Format, Limits, View, choose, read_scopes, render};
+use crate::recall::{Format, Limits, View, recall, render};
 
 /// Print what matters at a place, within a budget of tokens
 #[derive(Debug, clap::Args)]
@@ -19,8 +19,11 @@ Examples:
   memories recall 23 --all              everything that is live
   memories recall 23 --json
 
+What a memory leads to by `See also: [[Location 5 › Title]]` is shown with it, as
+far as the budget reaches.
+
 With --json: {version, tokens, text, scopes: [{scope, name, visits, episodes,
-memories, tried, memories_left_out, tried_left_out}]}.")]
+memories, linked, tried, memories_left_out, tried_left_out}]}.")]
 pub struct RecallArgs {
     /// Ids, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or names of places
     #[arg(required = true, value_name = "SCOPE", allow_negative_numbers = true)]
@@ -44,8 +47,7 @@ pub(in crate::cli) fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure>
         true => Limits { max_tokens: None, ..defaults },
         false => Limits { max_tokens: max_tokens.or(defaults.max_tokens), ..defaults },
     };
-    let sections = read_scopes(&cli.store()?, &parse_scopes(&scopes)?)?;
-    let views = choose(&sections, &limits, format);
+    let views = recall(&cli.store()?, &parse_scopes(&scopes)?, &limits, format)?;
     let text = render(&views, format);
     if !cli.ui.json {
         cli.ui.data(&text)?;
@@ -61,12 +63,15 @@ pub(in crate::cli) fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure>
 fn view_json(view: &View) -> serde_json::Value {
     let memories: Vec<serde_json::Value> =
         view.memories.iter().map(|memory| memory_json(&view.scope, memory)).collect();
+    let linked: Vec<serde_json::Value> =
+        view.linked.iter().map(|linked| memory_json(&linked.scope, &linked.memory)).collect();
     json!({
         "scope": view.scope,
         "name": view.name,
         "visits": view.visits,
         "episodes": view.episodes,
         "memories": memories,
+        "linked": linked,
         "tried": view.tried,
         "memories_left_out": view.memories_left_out,
         "tried_left_out": view.tried_left_out,

@@ -1,0 +1,156 @@
+//! Links between memories, as they stand behind `See also:`: `[[Location 23 › Acquire brass lantern]]`.
+//!
+//! A line's value enters and links leave, or the other way round. What is in double brackets names a
+//! memory of another section, a memory of the same section by its title alone, or a section as a whole;
+//! which of the last two it is depends on what there is, so a [`Link`] keeps both readings. Inside the
+//! brackets `\[`, `\]` and `\\` are `[`, `]` and `\`; everything outside of them is a person's, and stays.
+
+use std::fmt;
+
+use crate::document::grammar::{split_heading, write_key};
+use crate::memory::{Scope, same_title};
+
+/// Where a link leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// The section; `None` is the one in which the link stands.
+    pub scope: Option<Scope>,
+    /// The exact title; `None` is the section as a whole.
+    pub title: Option<String>,
+    /// What stands between the brackets, as it stands there.
+    target: String,
+}
+
+impl Link {
+    /// The link to a memory of a section.
+    pub fn to(scope: &Scope, title: &str) -> Link {
+        let title = title.trim();
+        let written = title.replace('\\', "\\\\").replace(']', "\\]");
+        let target = format!("{} › {written}", write_key(scope));
+        Link { scope: Some(scope.clone()), title: Some(title.to_owned()), target }
+    }
+
+    /// Reads what stands between the brackets.
+    pub fn parse(target: &str) -> Link {
+        let (scope, title) = match target.split_once('›') {
+            Some((key, title)) => match parse_key(key) {
+                Some(scope) => (Some(scope), Some(title)),
+                None => (None, Some(target)),
+            },
+            None => match parse_key(target) {
+                Some(scope) => (Some(scope), None),
+                None => (None, Some(target)),
+            },
+        };
+        let title = title.map(|title| unescape(title.trim()));
+        Link { scope, title, target: target.to_owned() }
+    }
+
+    /// All links of a line.
+    pub fn parse_all(see_also: &str) -> Vec<Link> {
+        let mut links = Vec::new();
+        let mut rest = see_also;
+        while let Some((_, behind)) = rest.split_once("[[") {
+            let Some(end) = find_end(behind) else { break };
+            links.push(Link::parse(&behind[..end]));
+            rest = &behind[end + 2..];
+        }
+        links
+    }
+
+    /// What stands between the brackets, read as a title of the same section: a memory may bear the
+    /// name of a section, and then it is meant.
+    pub fn as_title(&self) -> String {
+        unescape(self.target.trim())
+    }
+
+    /// The line with this link behind those that it has; `None` where it leads there already.
+    pub fn add_to(&self, see_also: Option<&str>) -> Option<String> {
+        let see_also = see_also.map(str::trim).filter(|line| !line.is_empty());
+        let Some(line) = see_also else { return Some(self.to_string()) };
+        let leads_there = |link: &Link| {
+            link.scope == self.scope
+                && match (&link.title, &self.title) {
+                    (Some(a), Some(b)) => same_title(a, b),
+                    (a, b) => a == b,
+                }
+        };
+        let known = Link::parse_all(line).iter().any(leads_there);
+        (!known).then(|| format!("{line}, {self}"))
+    }
+}
+
+impl fmt::Display for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[[{}]]", self.target)
+    }
+}
+
+/// A scope as headings write it, also with the name behind it: `Location 23`, `NPC troll`, `World`.
+fn parse_key(text: &str) -> Option<Scope> {
+    split_heading(&format!("## {}", text.trim())).map(|(scope, _)| scope)
+}
+
+/// Where the brackets close.
+fn find_end(text: &str) -> Option<usize> {
+    let mut escaped = false;
+    text.bytes().enumerate().find_map(|(at, byte)| {
+        let ends = !escaped && text.as_bytes()[at..].starts_with(b"]]");
+        escaped = !escaped && byte == b'\\';
+        ends.then_some(at)
+    })
+}
+
+fn unescape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => out.push(chars.next_if(|next| matches!(next, '[' | ']' | '\\')).unwrap_or(c)),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn links_lead_to_memories_and_sections() {
+        let line = "[[Location 23 › Acquire brass lantern]], the [[NPC troll: The Troll]] and [[Way up]] [[";
+        let links = Link::parse_all(line);
+        let read: Vec<_> = links.iter().map(|link| (link.scope.clone(), link.title.as_deref())).collect();
+        let troll = Scope::Npc("troll".to_owned());
+        let expected = [
+            (Some(Scope::Location(23)), Some("Acquire brass lantern")),
+            (Some(troll), None),
+            (None, Some("Way up")),
+        ];
+        assert_eq!(read, expected);
+        assert_eq!(links[1].as_title(), "NPC troll: The Troll");
+        assert_eq!(Link::parse("no place › x").title.as_deref(), Some("no place › x"));
+    }
+
+    #[test]
+    fn a_link_is_added_once() {
+        let link = Link::to(&Scope::World, "The dam opened");
+        let line = link.add_to(None).unwrap();
+        assert_eq!(line, "[[World › The dam opened]]");
+        assert_eq!(Link::to(&Scope::World, "the DAM opened ").add_to(Some(&line)), None);
+        let two = Link::to(&Scope::Location(0), "Way up").add_to(Some(&line)).unwrap();
+        assert_eq!(two, "[[World › The dam opened]], [[Location 0 › Way up]]");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(title in "[a\\]\\[›\\\\ .]{1,12}") {
+            prop_assume!(!title.trim().is_empty());
+            let link = Link::to(&Scope::Agent("alex".to_owned()), &title);
+            prop_assert_eq!(Link::parse_all(&format!("see {link}, {link}")), vec![link.clone(), link]);
+        }
+    }
+}
