@@ -10,7 +10,7 @@ use memories::memory::{Category, Memory, Scope, Span};
 use memories::search::embedded::StaticModel;
 use memories::search::embedder::{EmbedError, Embedder};
 use memories::search::filter::Filter;
-use memories::search::{Answer, Hit, Settings, query};
+use memories::search::{Answer, Hit, SearchError, Searcher, Settings, query};
 use memories::store::Store;
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -70,6 +70,40 @@ fn memory(at: usize) -> Memory {
 }
 
 const QUESTIONS: [&str; 3] = ["where is the rusty key?", "what guards the boat in the cellar", "lamp"];
+
+#[test]
+fn a_searcher_answers_as_a_fresh_search_whatever_happens_to_the_file() {
+    let world = World::new(40);
+    let mut searcher = Searcher::new(world.store.clone(), settings(), Box::new(StaticModel::new()));
+    let filter = Filter { max_turn: Some(30), ..Filter::default() };
+    let mut ask_both = |what: &str| {
+        for question in QUESTIONS.iter().chain(&QUESTIONS) {
+            let answer = searcher.query(question, &filter, 5).unwrap();
+            assert_eq!(answer, world.ask(question, &filter, 5), "{what}: {question}");
+        }
+    };
+    ask_both("at first");
+    let path = world.store.real_path();
+    let text = fs::read_to_string(path).unwrap();
+    // In place and without a change of size, as some editors do: only the time tells.
+    let time = fs::metadata(path).unwrap().modified().unwrap();
+    fs::write(path, text.replace("key", "oar")).unwrap();
+    let file = fs::File::options().write(true).open(path).unwrap();
+    file.set_modified(time + Duration::from_secs(1)).unwrap();
+    ask_both("edited in place");
+    fs::write(path.with_extension("new"), &text).unwrap();
+    fs::rename(path.with_extension("new"), path).unwrap();
+    ask_both("renamed over");
+    fs::create_dir_all(world.store.folder()).unwrap();
+    fs::write(world.store.folder().join("session.md"), "## World\n\n**[NOTE] Lamp** *(T3)*\nA lamp.\n")
+        .unwrap();
+    ask_both("with a session");
+    fs::remove_file(path).unwrap();
+    ask_both("gone");
+    fs::write(path, World::new(300).store.read().unwrap().unwrap()).unwrap();
+    ask_both("another one, large enough for an index");
+    assert!(matches!(searcher.query(" ?", &filter, 5), Err(SearchError::EmptyQuestion)));
+}
 
 #[test]
 fn an_index_changes_no_answer_whatever_its_state() {

@@ -7,6 +7,7 @@ use memories::memory::{Category, Memory, Scope, Span};
 use memories::search::Settings;
 use memories::search::corpus::{Corpus, Text};
 use memories::search::embedded::StaticModel;
+use memories::search::embedder::Embedder;
 use memories::search::question::{Question, Synonyms};
 use memories::search::score::{Parts, score, with_neighbours};
 
@@ -66,8 +67,8 @@ impl<'a> Ranker<'a> {
         let Some(question) = Question::parse(&query.question, synonyms) else {
             return vec![Vec::new(); Method::ALL.len()];
         };
-        let parts = score(&searched.corpus, &question, model, |_| true)
-            .expect("the embedded model never fails")
+        let vector = model.embed_question(&question.text).expect("the embedded model never fails");
+        let parts = score(&searched.corpus, &question, &vector, model.unrelated(), |_| true)
             .expect("a corpus of our own makes sense");
         let order = |values: Vec<f32>| {
             let mut order: Vec<usize> = (0..values.len()).filter(|at| values[*at] > 0.0).collect();

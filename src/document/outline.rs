@@ -1,11 +1,11 @@
 //! Where all entries of a file stand, found without reading what they say.
 //!
-//! A text enters; the headings of its scopes and the spans of their entries leave, borrowed from the
-//! text. One pass, and nothing is copied, for a search looks at a hundred thousand entries to show
-//! five. The entries are those that [`crate::document::section::parse_section`] finds: this is held
+//! A text enters; the headings of its scopes and the spans of their entries leave. One pass, and no
+//! entry is copied, for a search looks at a hundred thousand entries to show five. The entries are those that [`crate::document::section::parse_section`] finds: this is held
 //! by a property below.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use foldhash::fast::FixedState;
 
@@ -16,38 +16,38 @@ use crate::memory::{Memory, Status};
 
 /// A file's sections and entries, in its order.
 #[derive(Debug, Clone, Default)]
-pub struct Outline<'a> {
+pub struct Outline {
     /// Headings that name a scope.
     pub headings: Vec<Heading>,
     /// All entries below them.
-    pub entries: Vec<EntrySpan<'a>>,
+    pub entries: Vec<EntrySpan>,
 }
 
 /// Where an entry stands and what its first line shows at a glance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EntrySpan<'a> {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntrySpan {
     /// Number of its heading in [`Outline::headings`].
     pub heading: u32,
     /// From its first line to the end of its last line that is not blank.
-    pub text: &'a str,
+    pub range: Range<usize>,
     /// Whether it is believed.
     pub status: Status,
     /// The episode, where it is the first of the fields.
     pub episode: Option<u64>,
 }
 
-impl EntrySpan<'_> {
-    /// What the entry says.
-    pub fn read(&self) -> Memory {
+impl EntrySpan {
+    /// What the entry says; `text` is the text that was outlined.
+    pub fn read(&self, text: &str) -> Memory {
         // The parser takes the first line for the section's heading.
-        let section = format!("\n{}", self.text);
+        let section = format!("\n{}", &text[self.range.clone()]);
         let entry = parse_section(&section).entries.into_iter().next();
         entry.expect("a span begins with an entry's first line").memory
     }
 }
 
 /// Finds all entries.
-pub fn outline(text: &str) -> Outline<'_> {
+pub fn outline(text: &str) -> Outline {
     let mut reader = Reader {
         text,
         outline: Outline::default(),
@@ -75,7 +75,7 @@ pub fn outline(text: &str) -> Outline<'_> {
 
 struct Reader<'a> {
     text: &'a str,
-    outline: Outline<'a>,
+    outline: Outline,
     /// Whether the section at hand is that of a scope.
     in_scope: bool,
     /// The entry at hand, without its end.
@@ -134,7 +134,7 @@ impl<'a> Reader<'a> {
             _ => self.content_end,
         };
         let heading = u32::try_from(self.outline.headings.len() - 1).expect("fewer headings than bytes");
-        self.outline.entries.push(EntrySpan { heading, text: &self.text[start..end], status, episode });
+        self.outline.entries.push(EntrySpan { heading, range: start..end, status, episode });
     }
 }
 
@@ -155,7 +155,7 @@ mod tests {
         let read: Vec<_> = found
             .entries
             .iter()
-            .map(|entry| (found.headings[entry.heading as usize].scope.clone(), entry.read()))
+            .map(|entry| (found.headings[entry.heading as usize].scope.clone(), entry.read(text)))
             .collect();
         let located = inspect::entries(text);
         let expected: Vec<_> = located.into_iter().map(|entry| (entry.scope, entry.memory)).collect();

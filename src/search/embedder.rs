@@ -18,7 +18,7 @@ pub struct EmbedError {
 }
 
 /// What gives a text a vector, such that texts of like meaning have like directions.
-pub trait Embedder {
+pub trait Embedder: Send {
     /// A name that no embedder with other vectors bears: model, dimensions, version. Vectors of
     /// different stamps are never compared.
     fn stamp(&self) -> String;

@@ -19,8 +19,10 @@ pub fn likenesses(text: &str, memories: &[Memory]) -> Vec<f32> {
     let model = StaticModel::new();
     let texts: Vec<Text> = memories.iter().map(|memory| Text::of_memory(&Scope::World, "", memory)).collect();
     let mut corpus = Corpus::new(model.dimensions());
-    let parts = corpus.add(&texts, &model).and_then(|()| score(&corpus, &question, &model, |_| true));
-    let parts = parts.ok().flatten().expect("the built-in model answers, and the corpus is our own");
+    let vector = corpus.add(&texts, &model).and_then(|()| model.embed_question(&question.text));
+    let vector = vector.expect("the built-in model answers");
+    let parts = score(&corpus, &question, &vector, model.unrelated(), |_| true);
+    let parts = parts.expect("the corpus is our own");
     parts.iter().map(Parts::likeness).collect()
 }
 

@@ -19,7 +19,7 @@
 
 use crate::search::corpus::Corpus;
 use crate::search::embedded::StaticModel;
-use crate::search::embedder::{EmbedError, Embedder, Needle, Vectors};
+use crate::search::embedder::{Needle, Vectors};
 use crate::search::question::{Match, Question};
 
 const K1: f64 = 1.2;
@@ -63,21 +63,18 @@ impl Parts {
     }
 }
 
-/// The parts of each text of a corpus. `counts` tells which texts the frequency of words is taken
-/// from: not from those that are superseded.
-///
-/// # Errors
-///
-/// Where the embedder fails. `Ok(None)` where the corpus makes no sense, which only a damaged index
-/// can cause.
+/// The parts of each text of a corpus. `vector` is that of the question, and `unrelated` the cosine that
+/// its embedder gives what has nothing to do with each other. `counts` tells which texts the frequency of
+/// words is taken from: not from those that are superseded. `None` where the corpus makes no sense, which
+/// only a damaged index can cause.
 pub fn score(
     corpus: &Corpus,
     question: &Question,
-    embedder: &dyn Embedder,
+    vector: &[f32],
+    unrelated: f32,
     counts: impl Fn(usize) -> bool,
-) -> Result<Option<Vec<Parts>>, EmbedError> {
-    let needle = Needle::new(&embedder.embed_question(&question.text)?);
-    let unrelated = embedder.unrelated();
+) -> Option<Vec<Parts>> {
+    let needle = Needle::new(vector);
     let (words, meanings) = if corpus.len() < MANY {
         (score_words(corpus, question, counts), score_meaning(corpus, &needle, unrelated))
     } else {
@@ -87,12 +84,11 @@ pub fn score(
             (words, meanings.join().ok().flatten())
         })
     };
-    let (Some(words), Some(meanings)) = (words, meanings) else { return Ok(None) };
-    let all = words.into_iter().zip(meanings).map(|((words, soft), meaning)| {
+    let all = words?.into_iter().zip(meanings?).map(|((words, soft), meaning)| {
         let soft = soft.unwrap_or(((meaning - CHANCE) / (1.0 - CHANCE)).max(0.0));
         Parts { words: words / (words + HALF_WORDS), soft, meaning }
     });
-    Ok(Some(all.collect()))
+    Some(all.collect())
 }
 
 /// The likeness of each text where those that follow each other belong together, as the lines of a
@@ -299,6 +295,7 @@ mod tests {
 
     use super::*;
     use crate::search::corpus::Text;
+    use crate::search::embedder::Embedder;
     use crate::search::question::Synonyms;
 
     fn likenesses(texts: &[&str], question: &str) -> Vec<f32> {
@@ -307,7 +304,8 @@ mod tests {
         let texts: Vec<Text> = texts.iter().map(|text| Text::plain(text)).collect();
         corpus.add(&texts, &model).unwrap();
         let question = Question::parse(question, &Synonyms::default()).unwrap();
-        let parts = score(&corpus, &question, &model, |_| true).unwrap().unwrap();
+        let parts =
+            score(&corpus, &question, &model.embed_question(&question.text).unwrap(), 0.0, |_| true).unwrap();
         parts.iter().map(Parts::likeness).collect()
     }
 

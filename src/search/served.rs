@@ -8,7 +8,7 @@ use crate::search::embedded::StaticModel;
 use crate::search::embedder::Embedder;
 
 /// Told how many of how many texts have vectors, while those of a whole file are made.
-pub type Progress = Box<dyn Fn(usize, usize)>;
+pub type Progress = Box<dyn Fn(usize, usize) + Send>;
 
 /// The embedder that the settings ask for. Where it fails, the embedded one answers instead if
 /// `falls_back`. `seed` decides the jitter of retries.
@@ -60,8 +60,6 @@ fn served(
 
 #[cfg(feature = "llm")]
 mod http {
-    use std::cell::RefCell;
-
     use super::Progress;
     use crate::llm::ModelError;
     use crate::llm::embedding::Client;
@@ -72,14 +70,11 @@ mod http {
         client: Client,
         falls_back: bool,
         progress: Progress,
-        /// The last question with its vector: it is asked for to see what the vectors are like, and
-        /// again to compare.
-        question: RefCell<Option<(String, Vec<f32>)>>,
     }
 
     impl Served {
         pub fn new(client: Client, falls_back: bool, progress: Progress) -> Served {
-            Served { client, falls_back, progress, question: RefCell::new(None) }
+            Served { client, falls_back, progress }
         }
     }
 
@@ -97,14 +92,7 @@ mod http {
         }
 
         fn embed_question(&self, question: &str) -> Result<Vec<f32>, EmbedError> {
-            if let Some((asked, vector)) = &*self.question.borrow()
-                && asked == question
-            {
-                return Ok(vector.clone());
-            }
-            let vector = self.client.embed_question(question).map_err(failed)?;
-            *self.question.borrow_mut() = Some((question.to_owned(), vector.clone()));
-            Ok(vector)
+            self.client.embed_question(question).map_err(failed)
         }
 
         fn unrelated(&self) -> f32 {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::document::grammar::Heading;
 use crate::memory::{Memory, Persistence, Scope};
-use crate::search::Entries;
+use crate::search::entries::Entries;
 use crate::store::{Store, StoreError};
 
 /// A memory by its importance.
@@ -33,9 +33,7 @@ pub struct Ranked {
 ///
 /// When the file cannot be read.
 pub fn top(store: &Store, most: usize, half_life: Option<f64>) -> Result<Vec<Ranked>, StoreError> {
-    let file = store.read()?.unwrap_or_default();
-    let session = store.sidecar().session()?.unwrap_or_default();
-    let entries = Entries::of(&file, &session);
+    let entries = Entries::of(store.reading()?);
     let memories: Vec<Memory> = (0..entries.spans.len()).map(|at| entries.read(at)).collect();
     let clock = Clock::of(&memories);
     let mut ranked: Vec<(f64, Option<u64>, usize)> = Vec::new();

@@ -25,6 +25,7 @@ mod journal;
 mod lock;
 mod path;
 mod platform;
+mod reading;
 mod replace;
 mod sidecar;
 mod snapshot;
@@ -44,6 +45,7 @@ pub use export::write_export;
 pub use follow::Follower;
 pub use generated::write_generated;
 pub use journal::Lines;
+pub use reading::Reading;
 pub use sidecar::{INDEX, SERVED_INDEX, Sidecar};
 pub use state::State;
 pub use window::read_sections;
@@ -116,6 +118,11 @@ impl Store {
     /// The whole text; `None` where there is no file.
     pub fn read(&self) -> Result<Option<String>, StoreError> {
         snapshot::read(&self.real_path)
+    }
+
+    /// The whole text and that of the session, for a reader that wants to notice when they change.
+    pub fn reading(&self) -> Result<Reading, StoreError> {
+        Reading::take(self.real_path.clone(), self.sidecar.session_path())
     }
 
     /// The file, for a reader that wants only parts of it; `None` where there is no file.

@@ -163,7 +163,7 @@ impl Sidecar {
         fs::rename(&staged.temporary, &staged.path)
     }
 
-    fn session_path(&self) -> PathBuf {
+    pub(super) fn session_path(&self) -> PathBuf {
         self.folder.join("session.md")
     }
 
