@@ -1,5 +1,6 @@
 //! A memory for agents that a person can read.
 
+pub mod character;
 pub mod cli;
 pub mod document;
 pub mod exchange;

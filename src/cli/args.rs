@@ -8,8 +8,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::cli::commands::{
     add, check, completions, consolidate, diff, episode, export, fmt, forget, import, init, invalidate, list,
-    log, man, mark, query, recall, record, rename, restore, retry, show, stats, summarize, supersede, top,
-    tried,
+    log, man, mark, query, recall, record, rename, restore, retry, seed, show, stats, summarize, supersede,
+    top, tried,
 };
 use crate::cli::ui::Color;
 
@@ -84,6 +84,7 @@ pub enum Command {
     Fmt(fmt::FmtArgs),
     Restore(restore::RestoreArgs),
     Retry(retry::RetryArgs),
+    Seed(seed::SeedArgs),
     Import(import::ImportArgs),
     Export(export::ExportArgs),
     Init(init::InitArgs),
@@ -95,13 +96,14 @@ pub enum Command {
 const GLOBAL_OPTIONS: &str = "Global options";
 
 /// Commands in the groups of the overview; the first is the daily work.
-const GROUPS: [(&str, &[&str]); 5] = [
+const GROUPS: [(&str, &[&str]); 6] = [
     ("Every turn", &["record", "recall", "add", "tried", "check"]),
     ("Look inside", &["query", "top", "summarize", "list", "show", "stats", "log", "diff"]),
     (
         "Put right",
         &["supersede", "invalidate", "mark", "forget", "rename", "consolidate", "fmt", "restore", "retry"],
     ),
+    ("Characters", &["seed"]),
     ("Exchange", &["import", "export"]),
     ("Set up", &["init", "episode", "completions", "man"]),
 ];

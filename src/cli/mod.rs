@@ -19,8 +19,8 @@ use clap::error::ErrorKind;
 use args::{Arguments, Command, Global};
 use commands::{
     add, check, completions, consolidate, diff, episode, export, fmt, forget, import, init, invalidate, list,
-    log, man, mark, query, recall, record, rename, restore, retry, show, stats, summarize, supersede, top,
-    tried,
+    log, man, mark, query, recall, record, rename, restore, retry, seed, show, stats, summarize, supersede,
+    top, tried,
 };
 use failure::{Failure, Kind};
 use settings::{Environment, Settings};
@@ -128,6 +128,7 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: Environment) -> Resu
         Command::Fmt(args) => fmt::run(cli, args),
         Command::Restore(args) => restore::run(cli, args),
         Command::Retry(args) => retry::run(cli, args),
+        Command::Seed(args) => seed::run(cli, args),
         Command::Import(args) => import::run(cli, args),
         Command::Export(args) => export::run(cli, args),
         Command::Init(args) => init::run(cli, args),

@@ -60,15 +60,22 @@ impl Document {
 
     /// Removes the entry of that number, from 0, among all of a scope.
     pub fn remove_numbered(&mut self, scope: &Scope, number: usize) {
+        if let Some(id) = self.entry_numbered(scope, number) {
+            self.remove(id);
+        }
+    }
+
+    /// Where the entry of that number stands, from 0, among all of a scope.
+    pub fn entry_numbered(&self, scope: &Scope, number: usize) -> Option<EntryId> {
         let mut before = 0;
-        let blocks: Vec<usize> = self.blocks_of(scope).collect();
-        for block in blocks {
+        for block in self.blocks_of(scope) {
             let entries = parse_section(self.block_text(block)).entries.len();
             if number < before + entries {
-                return self.remove(EntryId { block, entry: number - before });
+                return Some(EntryId { block, entry: number - before });
             }
             before += entries;
         }
+        None
     }
 
     /// Adds to many sections; makes those that there are not. Memories take their stored form.

@@ -25,6 +25,7 @@ pub mod record;
 pub mod rename;
 pub mod restore;
 pub mod retry;
+pub mod seed;
 pub mod show;
 pub mod stats;
 pub mod summarize;

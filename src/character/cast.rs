@@ -1,0 +1,428 @@
+//! Who and what a seed speaks of: agents, what they are to each other, and the scene.
+//!
+//! Seed files enter; a [`Cast`] leaves, whole and free of contradictions, or the first error with its
+//! file, line, field and what was expected there. Keys that mean nothing are left out with a warning.
+
+use crate::character::fields::{Fields, texts_of};
+use crate::character::node::{Format, Node, Value, parse};
+use crate::memory::is_id;
+
+/// A seed file's text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// What the file is called in errors.
+    pub name: String,
+    /// Its format.
+    pub format: Format,
+    /// What it says.
+    pub text: String,
+}
+
+/// Why a seed cannot be used. Nothing is written then.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SeedError {
+    /// The text is not of its format.
+    #[error("`{file}` line {line} is not {format}: {problem}")]
+    Malformed {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// The format's name.
+        format: &'static str,
+        /// What its parser says.
+        problem: String,
+    },
+    /// A field is not what it should be.
+    #[error("`{file}` line {line}: {problem}, expected {expected}")]
+    Wrong {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// The field, and what it is.
+        problem: String,
+        /// What it should be.
+        expected: String,
+    },
+    /// The files speak of nobody and of no scene.
+    #[error("there is no agent and no scenario in {files}{}", unknown.as_ref().map(|one| format!("; {one}")).unwrap_or_default())]
+    Nothing {
+        /// The files.
+        files: String,
+        /// A key of theirs that means nothing.
+        unknown: Option<String>,
+    },
+}
+
+impl SeedError {
+    /// What the caller can do.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            SeedError::Malformed { .. } => {
+                "correct the line; `--format` says toml, yaml or json where the file's name does not"
+            }
+            SeedError::Wrong { .. } => "nothing is written; correct the file and seed it again",
+            SeedError::Nothing { .. } => {
+                "give agents under `agents`, each with `id` and `name`, or a `scenario` with `location`; see `--help`"
+            }
+        }
+    }
+}
+
+/// Where something stands: file and line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spot {
+    /// The file's name.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+}
+
+/// An agent as its seed describes it. What is empty is as if it were not there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agent {
+    /// Where it is described.
+    pub spot: Spot,
+    /// Its id: `[a-z0-9_-]+`.
+    pub id: String,
+    /// What people call it.
+    pub name: String,
+    /// What it does.
+    pub role: Option<String>,
+    /// Whom it is like.
+    pub archetype: Option<String>,
+    /// What anyone can see of it.
+    pub description: Option<String>,
+    /// Its past, how it speaks, how it decides, its traits, skills and values.
+    pub own: [Option<String>; 6],
+    /// What it says others are to it.
+    pub relationships: Vec<Relationship>,
+}
+
+/// What somebody is to an agent, in the agent's own words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Relationship {
+    /// Where it is stated.
+    pub spot: Spot,
+    /// The other's id or name, as it is written.
+    pub to: String,
+    /// What the other is to the agent.
+    pub text: String,
+}
+
+/// What all agents share of the present scene: place, atmosphere, time, context.
+pub type Scene = [Option<String>; 4];
+
+/// Everything that the seed files say.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Cast {
+    /// The agents, in the order of the files.
+    pub agents: Vec<Agent>,
+    /// The scene, where a file describes one.
+    pub scene: Option<Scene>,
+    /// What means nothing here and is left out.
+    pub warnings: Vec<String>,
+}
+
+/// The keys of [`Agent::own`].
+pub const OWN_KEYS: [&str; 6] =
+    ["background", "communication_style", "decision_style", "traits", "skills", "values"];
+
+/// The keys that describe an agent and nothing else; an id may be a scenario's, too.
+const AGENT_KEYS: [&str; 9] = [
+    "id",
+    "role",
+    "archetype",
+    "background",
+    "communication_style",
+    "decision_style",
+    "traits",
+    "skills",
+    "values",
+];
+
+/// The keys that describe a scene and nothing else.
+const SCENE_KEYS: [&str; 4] = ["location", "atmosphere", "time", "context"];
+
+/// The keys of a file that holds several things. Beside them it may hold `relationships`.
+const FILE_KEYS: [&str; 6] = ["agents", "characters", "agent", "character", "scenario", "scene"];
+
+/// Reads the files into one cast.
+///
+/// # Errors
+///
+/// See [`SeedError`].
+pub fn read(sources: &[Source]) -> Result<Cast, SeedError> {
+    let mut reading = Reading::default();
+    for source in sources {
+        let documents = parse(&source.text, source.format).map_err(|malformed| SeedError::Malformed {
+            file: source.name.clone(),
+            line: malformed.line,
+            format: source.format.name(),
+            problem: malformed.problem,
+        })?;
+        documents.iter().try_for_each(|document| reading.document(&source.name, document))?;
+    }
+    reading.relate()?;
+    let Reading { cast, .. } = reading;
+    if cast.agents.is_empty() && cast.scene.is_none() {
+        let names: Vec<String> = sources.iter().map(|source| format!("`{}`", source.name)).collect();
+        return Err(SeedError::Nothing { files: names.join(", "), unknown: cast.warnings.first().cloned() });
+    }
+    Ok(cast)
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct Reading {
+    cast: Cast,
+    /// Where each part of the scene is described.
+    scene_spots: [Option<Spot>; 4],
+    /// Relationships that stand beside the agents, with whose they are.
+    beside: Vec<(String, Relationship)>,
+}
+
+impl Reading {
+    /// A document is a list of agents, one agent, one scenario, or a table of these.
+    fn document(&mut self, file: &str, node: &Node) -> Result<(), SeedError> {
+        match &node.value {
+            Value::Null => return Ok(()),
+            Value::List(_) => return self.agents(file, "", node),
+            _ => {}
+        }
+        let fields = Fields::of(file, "", node, "agents or a scenario")?;
+        let several = fields.has_any(&FILE_KEYS);
+        let agent = fields.has_any(&AGENT_KEYS) || fields.has_any(&["name"]);
+        let scene = fields.has_any(&SCENE_KEYS) && !fields.has_any(&AGENT_KEYS[1..]);
+        match (several, agent, scene) {
+            (true, ..) => self.parts(fields),
+            (false, _, true) => self.scenario(fields),
+            (false, true, _) => self.agent(fields, None),
+            (false, false, false) => self.parts(fields),
+        }
+    }
+
+    fn parts(&mut self, mut fields: Fields<'_>) -> Result<(), SeedError> {
+        let file = fields.file().to_owned();
+        for key in ["agents", "characters"] {
+            if let Some(node) = fields.take(key)? {
+                self.agents(&file, &fields.path(key), node)?;
+            }
+        }
+        for key in ["agent", "character"] {
+            if let Some(node) = fields.take(key)? {
+                self.agent(
+                    Fields::of(&file, &fields.path(key), node, "a table with `id` and `name`")?,
+                    None,
+                )?;
+            }
+        }
+        for key in ["scenario", "scene"] {
+            if let Some(node) = fields.take(key)? {
+                let expected = "a table with `location`, `atmosphere`, `time` and `context`";
+                self.scenario(Fields::of(&file, &fields.path(key), node, expected)?)?;
+            }
+        }
+        if let Some(node) = fields.take("relationships")? {
+            self.relationships_beside(&file, &fields.path("relationships"), node)?;
+        }
+        self.cast.warnings.extend(fields.unknown(&["agents", "scenario", "relationships"]));
+        Ok(())
+    }
+
+    /// Agents as a list, or as a table by their ids.
+    fn agents(&mut self, file: &str, path: &str, node: &Node) -> Result<(), SeedError> {
+        let expected = "a table with `id` and `name`";
+        match &node.value {
+            Value::Null => Ok(()),
+            Value::List(items) => items.iter().enumerate().try_for_each(|(at, item)| {
+                self.agent(Fields::of(file, &format!("{path}[{at}]"), item, expected)?, None)
+            }),
+            Value::Table(pairs) => pairs.iter().try_for_each(|(key, node)| {
+                let path = format!("{path}.{}", key.name);
+                self.agent(Fields::of(file, &path, node, expected)?, Some(&key.name))
+            }),
+            _ => Err(Fields::wrong_kind(file, path, node, "a list of agents")),
+        }
+    }
+
+    fn agent(&mut self, mut fields: Fields<'_>, key: Option<&str>) -> Result<(), SeedError> {
+        let spot = fields.spot();
+        let id = fields.word("id")?;
+        let name = fields.word("name")?;
+        let id = match id.or_else(|| key.map(|key| (key.to_owned(), spot.line))) {
+            Some((id, _)) if is_id(&id) => id,
+            Some((id, line)) => {
+                let expected = "lower-case letters, digits, `_` and `-`";
+                return Err(fields.wrong(line, &format!("{} is `{id}`", fields.told("id")), expected));
+            }
+            None => match name.as_ref().map(|(name, _)| id_of_name(name)).filter(|id| is_id(id)) {
+                Some(id) => id,
+                None => {
+                    let expected = "an `id` of lower-case letters, digits, `_` and `-`, and a `name`";
+                    return Err(fields.wrong(
+                        spot.line,
+                        &format!("{} has no `id`", fields.told("")),
+                        expected,
+                    ));
+                }
+            },
+        };
+        if let Some(twin) = self.cast.agents.iter().find(|agent| agent.id == id) {
+            let expected = format!("another id than that of `{}` line {}", twin.spot.file, twin.spot.line);
+            return Err(fields.wrong(spot.line, &format!("agent `{id}` is described twice"), &expected));
+        }
+        let name = name.map_or_else(|| id.clone(), |(name, _)| name);
+        let role = fields.text("role")?;
+        let archetype = fields.text("archetype")?;
+        let description = fields.text("description")?;
+        let mut own = [const { None }; 6];
+        for (own, key) in own.iter_mut().zip(OWN_KEYS) {
+            *own = fields.texts(key)?;
+        }
+        let relationships = match fields.take("relationships")? {
+            Some(node) => {
+                relationships(fields.file(), &fields.path("relationships"), node, &mut self.cast.warnings)?
+            }
+            None => Vec::new(),
+        };
+        self.cast.warnings.extend(fields.unknown(&[
+            "id",
+            "name",
+            "role",
+            "archetype",
+            "description",
+            "background",
+            "communication_style",
+            "decision_style",
+            "traits",
+            "skills",
+            "values",
+            "relationships",
+        ]));
+        self.cast.agents.push(Agent { spot, id, name, role, archetype, description, own, relationships });
+        Ok(())
+    }
+
+    fn scenario(&mut self, mut fields: Fields<'_>) -> Result<(), SeedError> {
+        let spot = fields.spot();
+        let mut parts: Scene = [const { None }; 4];
+        for (part, key) in parts.iter_mut().zip(SCENE_KEYS) {
+            *part = fields.texts(key)?;
+        }
+        // What a scenario describes is its context.
+        if let Some(description) = fields.texts("description")? {
+            let context = parts[3].take();
+            parts[3] =
+                Some(context.map_or(description.clone(), |context| format!("{description}\n\n{context}")));
+        }
+        self.cast.warnings.extend(fields.unknown(&[
+            "location",
+            "atmosphere",
+            "time",
+            "context",
+            "description",
+        ]));
+        let scene = self.cast.scene.get_or_insert_default();
+        for (at, part) in parts.into_iter().enumerate().filter(|(_, part)| part.is_some()) {
+            if let Some(other) = &self.scene_spots[at] {
+                let problem = format!("the scene's `{}` is described twice", SCENE_KEYS[at]);
+                let expected = format!("only that of `{}` line {}", other.file, other.line);
+                return Err(fields.wrong(spot.line, &problem, &expected));
+            }
+            scene[at] = part;
+            self.scene_spots[at] = Some(spot.clone());
+        }
+        Ok(())
+    }
+
+    /// Relationships as a table by whose they are, or as a list of tables with `from`, `to` and `text`.
+    fn relationships_beside(&mut self, file: &str, path: &str, node: &Node) -> Result<(), SeedError> {
+        match &node.value {
+            Value::Null => Ok(()),
+            Value::Table(pairs) => pairs.iter().try_for_each(|(key, node)| {
+                let path = format!("{path}.{}", key.name);
+                let all = relationships(file, &path, node, &mut self.cast.warnings)?;
+                self.beside.extend(all.into_iter().map(|one| (key.name.clone(), one)));
+                Ok(())
+            }),
+            Value::List(items) => items.iter().enumerate().try_for_each(|(at, item)| {
+                let expected = "a table with `from`, `to` and `text`";
+                let mut fields = Fields::of(file, &format!("{path}[{at}]"), item, expected)?;
+                let whose = fields.required(&["from", "of", "agent"])?;
+                let one = relationship(&mut fields)?;
+                self.cast.warnings.extend(fields.unknown(&["from", "to", "text"]));
+                self.beside.push((whose, one));
+                Ok(())
+            }),
+            _ => Err(Fields::wrong_kind(file, path, node, "a table or list of relationships")),
+        }
+    }
+
+    /// Gives each agent the relationships that stand beside it, and checks that none is stated twice.
+    fn relate(&mut self) -> Result<(), SeedError> {
+        for (whose, one) in std::mem::take(&mut self.beside) {
+            let ids: Vec<String> = self.cast.agents.iter().map(|agent| format!("`{}`", agent.id)).collect();
+            let agent = self.cast.agents.iter_mut().find(|agent| is_called(agent, &whose));
+            let Some(agent) = agent else {
+                let problem = format!("no agent of these files is called `{whose}`");
+                let expected =
+                    if ids.is_empty() { "one that is described".to_owned() } else { ids.join(" or ") };
+                return Err(SeedError::Wrong { file: one.spot.file, line: one.spot.line, problem, expected });
+            };
+            agent.relationships.push(one);
+        }
+        Ok(())
+    }
+}
+
+/// Whether an id or a name means an agent.
+pub fn is_called(agent: &Agent, name: &str) -> bool {
+    agent.id == name || agent.name.to_lowercase() == name.trim().to_lowercase()
+}
+
+/// The id that a name makes: `Jo Ann` is `jo-ann`.
+fn id_of_name(name: &str) -> String {
+    let folded = name.trim().to_lowercase();
+    folded.split_whitespace().collect::<Vec<_>>().join("-")
+}
+
+/// An agent's relationships: a table by the others' ids, or a list of tables with `to` and `text`.
+fn relationships(
+    file: &str,
+    path: &str,
+    node: &Node,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<Relationship>, SeedError> {
+    let mut all = Vec::new();
+    match &node.value {
+        Value::Null => {}
+        Value::Table(pairs) => {
+            for (key, node) in pairs {
+                let path = format!("{path}.{}", key.name);
+                let spot = Spot { file: file.to_owned(), line: key.line };
+                if let Some(text) = texts_of(file, &path, node)? {
+                    all.push(Relationship { spot, to: key.name.clone(), text });
+                }
+            }
+        }
+        Value::List(items) => {
+            for (at, item) in items.iter().enumerate() {
+                let expected = "a table with `to` and `text`";
+                let mut fields = Fields::of(file, &format!("{path}[{at}]"), item, expected)?;
+                all.push(relationship(&mut fields)?);
+                warnings.extend(fields.unknown(&["to", "text"]));
+            }
+        }
+        _ => return Err(Fields::wrong_kind(file, path, node, "a table by ids, or a list of relationships")),
+    }
+    Ok(all)
+}
+
+fn relationship(fields: &mut Fields<'_>) -> Result<Relationship, SeedError> {
+    let spot = fields.spot();
+    let to = fields.required(&["to", "with", "about", "id", "name"])?;
+    let text = fields.required(&["text", "description", "relationship", "type"])?;
+    Ok(Relationship { spot, to, text })
+}

@@ -1,0 +1,212 @@
+//! The memories that a cast is given, by the sections they belong to.
+//!
+//! A [`Cast`] enters with the memory file, which may know people that the seed does not describe;
+//! [`Gifts`] leave. Of another agent one knows what can be seen from outside: name, archetype,
+//! description, and what one says oneself that the other is to one. Role, past and values stay private.
+
+use crate::character::cast::{Agent, Cast, OWN_KEYS, Relationship, is_called};
+use crate::document::{Document, nearest};
+use crate::memory::{Category, Memory, Persistence, Scope, is_id, same_title};
+
+/// Categories and titles of an agent's own memories, in the order of [`OWN_KEYS`].
+const OWN: [(&str, &str); OWN_KEYS.len()] = [
+    ("BACKGROUND", "Background"),
+    ("COMMUNICATION", "Communication style"),
+    ("DECISION_STYLE", "Decision style"),
+    ("TRAITS", "Traits"),
+    ("SKILLS", "Skills"),
+    ("VALUES", "Values"),
+];
+
+/// The title of who an agent is.
+const IDENTITY: &str = "Identity";
+
+/// Categories and titles of the scene's memories.
+const SCENE: [(&str, &str); 4] =
+    [("LOCATION", "Location"), ("ATMOSPHERE", "Atmosphere"), ("TIME", "Time"), ("CONTEXT", "Context")];
+
+/// A memory that is given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gift {
+    /// What is given; the mark of its source is not in it yet.
+    pub memory: Memory,
+    /// Whether it is only given where nothing of its kind is: those whom it is about are not described.
+    pub only_if_new: bool,
+}
+
+/// The memories that one section is given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gifts {
+    /// The section.
+    pub scope: Scope,
+    /// Its name.
+    pub name: String,
+    /// The memories, in their order.
+    pub gifts: Vec<Gift>,
+    /// What may not be as wished.
+    pub warnings: Vec<String>,
+}
+
+/// What each section is given.
+pub fn gifts(cast: &Cast, file: &Document) -> Vec<Gifts> {
+    let mut all: Vec<Gifts> = cast.agents.iter().map(|agent| of_agent(agent, cast, file)).collect();
+    if let Some(scene) = &cast.scene {
+        let parts = scene.iter().zip(SCENE).filter_map(|(text, (category, title))| {
+            Some(gift(category, title, text.as_deref()?, Persistence::Permanent))
+        });
+        all.push(Gifts {
+            scope: Scope::Scene,
+            name: String::new(),
+            gifts: parts.collect(),
+            warnings: Vec::new(),
+        });
+    }
+    all
+}
+
+fn gift(category: &str, title: &str, text: &str, persistence: Persistence) -> Gift {
+    let category = Category::new(category).expect("a known category");
+    Gift { memory: Memory { persistence, ..Memory::new(category, title, text) }, only_if_new: false }
+}
+
+fn of_agent(agent: &Agent, cast: &Cast, file: &Document) -> Gifts {
+    let mut gifts = vec![gift("IDENTITY", IDENTITY, &identity(agent), Persistence::Core)];
+    for (text, (category, title)) in agent.own.iter().zip(OWN) {
+        gifts.extend(text.as_deref().map(|text| gift(category, title, text, Persistence::Core)));
+    }
+    let mut warnings = Vec::new();
+    let others = || cast.agents.iter().filter(|other| other.id != agent.id);
+    let titles = Titles { taken: others().map(|other| other.name.as_str()).collect() };
+    for other in others() {
+        let stated = agent.relationships.iter().filter(|one| is_called(other, &one.to));
+        let stated: Vec<&str> = stated.map(|one| one.text.as_str()).collect();
+        gifts.push(knowledge(&titles.of(&other.name, &other.id), &other.id, &seen(other, &stated)));
+    }
+    let unmet = |one: &&Relationship| !others().any(|other| is_called(other, &one.to));
+    for one in agent.relationships.iter().filter(unmet) {
+        match of_undescribed(agent, one, cast, file) {
+            Ok((known, gift)) => {
+                warnings.extend((!known).then(|| off_stage(agent, one, cast)));
+                gifts.push(gift);
+            }
+            Err(warning) => warnings.push(warning),
+        }
+    }
+    Gifts { scope: Scope::Agent(agent.id.clone()), name: agent.name.clone(), gifts, warnings }
+}
+
+/// Who an agent is, said to itself.
+fn identity(agent: &Agent) -> String {
+    let mut text = format!("You are {}.", agent.name);
+    for (what, value) in [("Role", &agent.role), ("Archetype", &agent.archetype)] {
+        if let Some(value) = value {
+            text.push_str(&format!(" {what}: {}", sentence(value)));
+        }
+    }
+    with_line(text, agent.description.as_deref())
+}
+
+/// What can be seen of an agent, and what it is to the one who looks.
+fn seen(other: &Agent, stated: &[&str]) -> String {
+    let mut text = sentence(&other.name);
+    if let Some(archetype) = &other.archetype {
+        text.push_str(&format!(" Archetype: {}", sentence(archetype)));
+    }
+    let text = with_line(text, other.description.as_deref());
+    stated.iter().fold(text, |text, stated| with_line(text, Some(&relation(stated))))
+}
+
+fn relation(stated: &str) -> String {
+    // A list stands below its heading.
+    let gap = if stated.starts_with("- ") { '\n' } else { ' ' };
+    format!("Relationship:{gap}{stated}")
+}
+
+fn with_line(mut text: String, line: Option<&str>) -> String {
+    if let Some(line) = line {
+        text.push('\n');
+        text.push_str(line);
+    }
+    text
+}
+
+/// A text that ends as a sentence does.
+fn sentence(text: &str) -> String {
+    let text = text.trim();
+    if text.ends_with(['.', '!', '?', '…']) { text.to_owned() } else { format!("{text}.") }
+}
+
+fn knowledge(title: &str, id: &str, text: &str) -> Gift {
+    let mut gift = gift("KNOWLEDGE", title, text, Persistence::Permanent);
+    gift.memory.provenance.tags.push(format!("about:{id}"));
+    gift
+}
+
+/// The names of those whom one knows, for titles.
+struct Titles<'a> {
+    taken: Vec<&'a str>,
+}
+
+impl Titles<'_> {
+    /// The name, with the id where the name alone is not unique in the section.
+    fn of(&self, name: &str, id: &str) -> String {
+        let namesakes = self.taken.iter().filter(|other| same_title(other, name)).count();
+        let own = OWN.iter().map(|(_, title)| *title).chain([IDENTITY]);
+        if namesakes > 1 || own.into_iter().any(|title| same_title(title, name)) {
+            format!("{name} ({id})")
+        } else {
+            name.to_owned()
+        }
+    }
+}
+
+/// What an agent says of somebody whom these files do not describe, and whether the memory file knows
+/// them. `Err` says why nothing can be made of it.
+fn of_undescribed(
+    agent: &Agent,
+    one: &Relationship,
+    cast: &Cast,
+    file: &Document,
+) -> Result<(bool, Gift), String> {
+    let place = format!("`{}` line {}", one.spot.file, one.spot.line);
+    if is_called(agent, &one.to) {
+        return Err(format!("{place}: `{}` states a relationship to itself: left out", agent.id));
+    }
+    let meant = |scope: &Scope, name: &str| match scope {
+        Scope::Agent(id) if *id == one.to || same_title(name, &one.to) => Some(id.clone()),
+        _ => None,
+    };
+    let in_file = file
+        .headings()
+        .find_map(|heading| Some((meant(&heading.scope, &heading.name)?, heading.name.clone())));
+    let known = in_file.is_some();
+    let (id, name) = in_file.unwrap_or_else(|| {
+        let id = one.to.trim().to_lowercase().split_whitespace().collect::<Vec<_>>().join("-");
+        (id, one.to.trim().to_owned())
+    });
+    if !is_id(&id) {
+        let near = near(&one.to, cast);
+        return Err(format!("{place}: no agent is called `{}`, and it is no id: left out{near}", one.to));
+    }
+    let name = if name.is_empty() { id.clone() } else { name };
+    let titles = Titles { taken: Vec::new() };
+    let text = with_line(sentence(&name), Some(&relation(&one.text)));
+    Ok((known, Gift { only_if_new: known, ..knowledge(&titles.of(&name, &id), &id, &text) }))
+}
+
+fn off_stage(agent: &Agent, one: &Relationship, cast: &Cast) -> String {
+    format!(
+        "`{}` line {}: no agent is called `{}`; what it is to `{}` is stored all the same{}",
+        one.spot.file,
+        one.spot.line,
+        one.to,
+        agent.id,
+        near(&one.to, cast)
+    )
+}
+
+fn near(name: &str, cast: &Cast) -> String {
+    let ids = cast.agents.iter().map(|agent| agent.id.as_str());
+    let near = nearest(name, ids, 1);
+    near.first().map(|near| format!("; the nearest is `{near}`")).unwrap_or_default()
+}

@@ -1,0 +1,478 @@
+//! What becomes of each gift, given what the file says already.
+//!
+//! Gifts enter with both files; the files leave with what had to change, and a [`Report`]. Three things
+//! decide: the hash in the entry's mark (what the seed said last), the hash of the entry as it is, and
+//! that of the gift. The file is only touched where the first and the last differ, where the gift is
+//! new, or where the caller asks for more.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::character::cast::Cast;
+use crate::character::plan::{Gift, Gifts};
+use crate::document::{Addition, DocumentError, Section, stored};
+use crate::memory::{Category, Cause, Memory, Moment, Reference, Scope, Status, same_title};
+use crate::record::files::Files;
+use crate::secrets::mask;
+
+/// What the sources of a gifted entry begin with; a hash follows.
+const MARK: &str = "seed:";
+
+/// The reason with which `prune` strikes.
+const NO_LONGER: &str = "no longer in the seed";
+
+/// How to settle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Options {
+    /// Whether the seed's text takes the place of what a person changed.
+    pub force: bool,
+    /// Whether what the seed no longer says is struck.
+    pub prune: bool,
+}
+
+/// What became of a gift, or of one from before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It is new.
+    Stored,
+    /// The seed's new text took the place of its old one.
+    Revised,
+    /// It was struck when the seed did not say it, and is back.
+    Revived,
+    /// The seed no longer says it: it is struck.
+    Struck,
+    /// It is there as the seed gave it.
+    Unchanged,
+    /// A person changed or struck it, the seed did not: it stays as it is.
+    Edited,
+    /// Both changed, or a person's own entry bears its title: the file's text stays.
+    Kept,
+    /// The seed no longer says it; it stays.
+    Left,
+    /// The section has the seed's new name.
+    Renamed,
+}
+
+impl Outcome {
+    /// All outcomes with what they are called in reports.
+    pub const ALL: [(Outcome, &'static str); 9] = [
+        (Outcome::Stored, "stored"),
+        (Outcome::Revised, "revised"),
+        (Outcome::Revived, "revived"),
+        (Outcome::Struck, "struck"),
+        (Outcome::Renamed, "renamed"),
+        (Outcome::Unchanged, "unchanged"),
+        (Outcome::Edited, "edited"),
+        (Outcome::Kept, "kept"),
+        (Outcome::Left, "left"),
+    ];
+
+    /// Whether the file is not as before.
+    pub fn changes(self) -> bool {
+        use Outcome::{Renamed, Revised, Revived, Stored, Struck};
+        matches!(self, Stored | Revised | Revived | Struck | Renamed)
+    }
+}
+
+/// What became of one entry or section.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// What.
+    pub outcome: Outcome,
+    /// The section.
+    pub scope: Scope,
+    /// The kind of memory; none of a section that was renamed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub category: Option<Category>,
+    /// The title of the entry, or the name of the section.
+    pub title: String,
+    /// Why the file's text stays, where that is not clear.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<&'static str>,
+}
+
+/// What came of a seed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Report {
+    /// What became of each entry, section by section.
+    pub changes: Vec<Change>,
+    /// What may not be as wished.
+    pub warnings: Vec<String>,
+}
+
+impl Report {
+    /// How many have that outcome.
+    pub fn count(&self, outcome: Outcome) -> usize {
+        self.of(outcome).count()
+    }
+
+    /// Those of that outcome.
+    pub fn of(&self, outcome: Outcome) -> impl Iterator<Item = &Change> {
+        self.changes.iter().filter(move |change| change.outcome == outcome)
+    }
+
+    /// Whether anything is to be written.
+    pub fn changes_the_file(&self) -> bool {
+        self.changes.iter().any(|change| change.outcome.changes())
+    }
+}
+
+/// Gives the sections what they lack.
+///
+/// # Errors
+///
+/// See [`DocumentError`]; the files are then to be thrown away.
+pub fn settle(
+    files: &mut Files,
+    cast: &Cast,
+    all: &[Gifts],
+    options: &Options,
+) -> Result<Report, DocumentError> {
+    let mut report = Report { warnings: cast.warnings.clone(), ..Report::default() };
+    let mut additions = BTreeMap::new();
+    for gifts in all {
+        report.warnings.extend(gifts.warnings.iter().cloned());
+        let mut settling = Settling::begin(files, gifts, *options);
+        gifts.gifts.iter().for_each(|gift| settling.give(gift));
+        settling.leave_the_rest(cast);
+        let Settling { addition, strikes, revivals, changes, warnings, renames, .. } = settling;
+        // First what leaves the number of entries as it is: revisions go by their numbers.
+        for number in strikes {
+            let cause = Cause::Invalidated(NO_LONGER.to_owned());
+            let reference = Reference { at: Moment::default(), cause };
+            if let Some(id) = files.lasting.entry_numbered(&gifts.scope, number) {
+                files.lasting.supersede(id, Some(&reference))?;
+            }
+        }
+        for number in revivals {
+            if let Some(id) = files.lasting.entry_numbered(&gifts.scope, number) {
+                files.lasting.revive(id, Status::Active);
+            }
+        }
+        if !addition.memories.is_empty() || !addition.revisions.is_empty() {
+            additions.insert(gifts.scope.clone(), addition);
+        }
+        report.changes.extend(changes);
+        report.warnings.extend(warnings);
+        if renames {
+            files.lasting.rename(&gifts.scope, &gifts.name)?;
+            report.changes.push(Change {
+                outcome: Outcome::Renamed,
+                scope: gifts.scope.clone(),
+                category: None,
+                title: gifts.name.clone(),
+                why: None,
+            });
+        }
+    }
+    files.lasting.add_all(&additions)?;
+    Ok(report)
+}
+
+/// One section while it is given its gifts.
+struct Settling<'a> {
+    options: Options,
+    gifts: &'a Gifts,
+    /// What the lasting file says of it.
+    section: Section,
+    /// What the session says of it: entries that end with the episode.
+    session: Section,
+    /// Of each entry whether it is one of the gifts.
+    met: Vec<bool>,
+    addition: Addition,
+    strikes: Vec<usize>,
+    revivals: Vec<usize>,
+    changes: Vec<Change>,
+    warnings: Vec<String>,
+    renames: bool,
+}
+
+impl<'a> Settling<'a> {
+    fn begin(files: &Files, gifts: &'a Gifts, options: Options) -> Settling<'a> {
+        let section = files.lasting.section(&gifts.scope).unwrap_or_default();
+        Settling {
+            options,
+            gifts,
+            met: vec![false; section.memories.len()],
+            section,
+            session: files.session.section(&gifts.scope).unwrap_or_default(),
+            addition: Addition { name: gifts.name.clone(), ..Addition::default() },
+            strikes: Vec::new(),
+            revivals: Vec::new(),
+            changes: Vec::new(),
+            warnings: Vec::new(),
+            renames: false,
+        }
+    }
+
+    fn give(&mut self, gift: &Gift) {
+        let memory = stored(&gift.memory);
+        let told = digest(&memory);
+        let (outcome, why) = match self.find(&memory, &told) {
+            Some(number) => {
+                self.met[number] = true;
+                self.settle_gifted(number, memory.clone(), &told, gift.only_if_new)
+            }
+            None => self.settle_new(memory.clone(), &told),
+        };
+        if outcome.changes() {
+            for masked in [&memory.title, &memory.text].into_iter().filter_map(|text| mask(text)) {
+                let kinds = masked.kinds.join(", ");
+                let address = format!("\"{}\" of {}", memory.title, self.gifts.scope);
+                self.warnings
+                    .push(format!("{address} looks like it holds a secret, stored as it is: {kinds}"));
+            }
+        }
+        self.tell(outcome, &memory, why);
+    }
+
+    fn tell(&mut self, outcome: Outcome, memory: &Memory, why: Option<&'static str>) {
+        self.changes.push(Change {
+            outcome,
+            scope: self.gifts.scope.clone(),
+            category: Some(memory.category.clone()),
+            title: memory.title.clone(),
+            why,
+        });
+    }
+
+    /// The entry that was this gift: of the same words by its mark, else gifted, of the same kind and
+    /// about the same one. Live ones first.
+    fn find(&self, memory: &Memory, told: &str) -> Option<usize> {
+        let entries = || {
+            let all = self.section.memories.iter().enumerate();
+            let free = all.filter(|(number, entry)| !self.met[*number] && mark_of(entry).is_some());
+            free.collect::<Vec<_>>()
+        };
+        let same = |entry: &Memory| mark_of(entry) == Some(told);
+        let alike = |entry: &Memory| entry.category == memory.category && about(entry) == about(memory);
+        let live = entries().into_iter().filter(|(_, entry)| entry.is_live());
+        let struck = entries().into_iter().filter(|(_, entry)| !entry.is_live());
+        let all: Vec<(usize, &Memory)> = live.chain(struck).collect();
+        let found = all.iter().find(|(_, entry)| same(entry));
+        found.or_else(|| all.iter().find(|(_, entry)| alike(entry))).map(|(number, _)| *number)
+    }
+
+    fn settle_gifted(
+        &mut self,
+        number: usize,
+        memory: Memory,
+        told: &str,
+        only_if_new: bool,
+    ) -> (Outcome, Option<&'static str>) {
+        let entry = self.section.memories[number].clone();
+        let before = mark_of(&entry).unwrap_or_default();
+        let now = digest(&entry);
+        if self.is_pruned(&entry) {
+            if self.is_in_use(&memory.title, Some(number)) {
+                return (Outcome::Kept, Some("its title is in use"));
+            }
+            self.revivals.push(number);
+            self.revise(number, &entry, memory, told);
+            return (Outcome::Revived, None);
+        }
+        if only_if_new || before == told && !self.options.force {
+            let as_given = now == before && entry.is_live();
+            return (if as_given || only_if_new { Outcome::Unchanged } else { Outcome::Edited }, None);
+        }
+        if before == told && now == told && entry.is_live() {
+            return (Outcome::Unchanged, None);
+        }
+        // Who changed the entry to what the seed says now has said it first.
+        let untouched = entry.is_live() && (now == before || now == told);
+        if !untouched && !self.options.force {
+            let why = if entry.is_live() { "both were changed" } else { "it is struck in the file" };
+            return (Outcome::Kept, Some(why));
+        }
+        if self.is_in_use(&memory.title, Some(number)) {
+            return (Outcome::Kept, Some("its title is in use"));
+        }
+        if !entry.is_live() {
+            self.revivals.push(number);
+        }
+        let identity = memory.category.as_str() == "IDENTITY";
+        self.revise(number, &entry, memory, told);
+        let named_otherwise = self.section.name != self.gifts.name && !self.section.name.is_empty();
+        self.renames |= identity && named_otherwise;
+        (Outcome::Revised, None)
+    }
+
+    /// A gift that no entry has been before.
+    fn settle_new(&mut self, memory: Memory, told: &str) -> (Outcome, Option<&'static str>) {
+        let bears = |entry: &&Memory| entry.is_live() && same_title(&entry.title, &memory.title);
+        let own = self.section.memories.iter().position(|entry| bears(&entry));
+        if own.is_none() && !self.session.live().any(|entry| bears(&entry)) {
+            self.addition.memories.push(marked(memory, told));
+            return (Outcome::Stored, None);
+        }
+        let Some(number) = own else { return (Outcome::Kept, Some("its title is in use")) };
+        let entry = self.section.memories[number].clone();
+        if entry.text == memory.text && !self.options.force {
+            return (Outcome::Unchanged, None);
+        }
+        if !self.options.force || self.met[number] {
+            return (Outcome::Kept, Some("its title is in use"));
+        }
+        self.met[number] = true;
+        self.revise(number, &entry, memory, told);
+        (Outcome::Revised, None)
+    }
+
+    /// The gift in place of an entry, which keeps what it says besides: its fields and closing lines.
+    fn revise(&mut self, number: usize, entry: &Memory, gift: Memory, told: &str) {
+        let mut provenance = entry.provenance.clone();
+        provenance.sources.retain(|source| !source.starts_with(MARK));
+        for tag in &gift.provenance.tags {
+            if !provenance.tags.contains(tag) {
+                provenance.tags.push(tag.clone());
+            }
+        }
+        let revised = Memory {
+            persistence: entry.persistence,
+            status: if entry.is_live() { entry.status } else { Status::Active },
+            context: entry.context.clone(),
+            see_also: entry.see_also.clone(),
+            provenance,
+            ..gift
+        };
+        self.addition.revisions.insert(number, marked(revised, told));
+    }
+
+    /// Whether another live entry of either file bears a title.
+    fn is_in_use(&self, title: &str, but: Option<usize>) -> bool {
+        let others = self.section.memories.iter().enumerate().filter(|(number, _)| Some(*number) != but);
+        let mut live = others.map(|(_, entry)| entry).chain(&self.session.memories);
+        live.any(|entry| entry.is_live() && same_title(&entry.title, title))
+    }
+
+    /// What was given before and is in the seed no longer: what an agent is, and the scene. What one
+    /// knows of somebody who is not described now may be told by another file.
+    fn leave_the_rest(&mut self, cast: &Cast) {
+        let entries = self.section.memories.clone();
+        for (number, entry) in entries.iter().enumerate() {
+            let described = |id: &str| cast.agents.iter().any(|agent| agent.id == id);
+            let elsewhere = about(entry).is_some_and(|id| !described(id));
+            let gone = entry.is_live() && !self.met[number] && !elsewhere;
+            let Some(before) = mark_of(entry).filter(|_| gone) else { continue };
+            let untouched = digest(entry) == before;
+            let (outcome, why) = match self.options.prune {
+                true if untouched || self.options.force => (Outcome::Struck, None),
+                true => (Outcome::Left, Some("it was changed in the file")),
+                false => (Outcome::Left, None),
+            };
+            if outcome == Outcome::Struck {
+                self.strikes.push(number);
+            }
+            self.tell(outcome, entry, why);
+        }
+    }
+
+    /// Whether an entry was struck because the seed did not say it.
+    fn is_pruned(&self, entry: &Memory) -> bool {
+        let cause = entry.reference.as_ref().map(|reference| &reference.cause);
+        !entry.is_live() && matches!(cause, Some(Cause::Invalidated(reason)) if reason == NO_LONGER)
+    }
+}
+
+/// The hash in the mark of a gifted entry.
+fn mark_of(memory: &Memory) -> Option<&str> {
+    memory.provenance.sources.iter().find_map(|source| source.strip_prefix(MARK))
+}
+
+fn marked(mut memory: Memory, told: &str) -> Memory {
+    memory.provenance.sources.push(format!("{MARK}{told}"));
+    memory
+}
+
+/// Whom a memory is about.
+fn about(memory: &Memory) -> Option<&str> {
+    memory.provenance.tags.iter().find_map(|tag| tag.strip_prefix("about:"))
+}
+
+/// Eight digits for what a seed says in an entry: kind, whom it is about, title and text.
+fn digest(memory: &Memory) -> String {
+    let about = about(memory).unwrap_or_default();
+    let whole = format!("{}\n{about}\n{}\n{}", memory.category, memory.title, memory.text);
+    format!("{:08x}", xxh3_64(whole.as_bytes()) >> 32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::character::{Format, Source, read, seed};
+    use crate::document::Document;
+
+    fn cast(yaml: &str) -> Cast {
+        let source = Source { name: "a.yaml".to_owned(), format: Format::Yaml, text: yaml.to_owned() };
+        read(&[source]).unwrap()
+    }
+
+    fn seeded(text: &str, yaml: &str, options: Options) -> (String, Report) {
+        let mut files =
+            Files { lasting: Document::parse(text.to_owned()), session: Document::parse(String::new()) };
+        let report = seed(&mut files, &cast(yaml), &options).unwrap();
+        assert_eq!(files.lasting.is_edited(), report.changes_the_file());
+        (files.lasting.into_text().unwrap(), report)
+    }
+
+    const SEED: &str =
+        "id: ann\nname: Ann\ntraits: [brave]\nskills: diving\nvalues: |\n  # not a heading\n\n  - [x] kept\n";
+
+    #[test]
+    fn seeding_twice_changes_nothing_whatever_the_file() {
+        for before in
+            ["", "\u{FEFF}# Mine\r\n\r\ntext", "## Scene\n\n## Agent ann\n\n---\n\n## Agent ann: Ann\n"]
+        {
+            let (once, first) = seeded(before, SEED, Options::default());
+            assert_eq!(first.count(Outcome::Stored), 4, "{once}");
+            let (twice, second) = seeded(&once, SEED, Options { force: true, prune: true });
+            assert_eq!((twice == once, second.count(Outcome::Unchanged)), (true, 4), "{once}");
+        }
+    }
+
+    #[test]
+    fn each_change_is_told_from_every_other() {
+        let (given, _) = seeded("", SEED, Options::default());
+        let theirs = given.replace("diving", "diving, deep");
+        let newer = SEED.replace("diving", "sailing");
+        let one = |text: &str, yaml: &str, force: bool| {
+            let (text, report) = seeded(text, yaml, Options { force, prune: false });
+            let outcome = report.changes.iter().find(|change| change.title == "Skills").unwrap().outcome;
+            (outcome, text.contains("sailing"), text.contains("deep"))
+        };
+        assert_eq!(one(&given, SEED, false), (Outcome::Unchanged, false, false));
+        assert_eq!(one(&given, &newer, false), (Outcome::Revised, true, false));
+        assert_eq!(one(&theirs, SEED, false), (Outcome::Edited, false, true));
+        assert_eq!(one(&theirs, SEED, true), (Outcome::Revised, false, false));
+        assert_eq!(one(&theirs, &newer, false), (Outcome::Kept, false, true));
+        assert_eq!(one(&theirs, &newer, true), (Outcome::Revised, true, false));
+        // The person was first to say what the seed says now.
+        let same = given.replace("diving", "sailing");
+        assert_eq!(one(&same, &newer, false), (Outcome::Revised, true, false));
+        assert_eq!(one(&seeded(&same, &newer, Options::default()).0, &newer, false).0, Outcome::Unchanged);
+    }
+
+    #[test]
+    fn what_a_person_adds_to_an_entry_outlives_a_revision() {
+        let (given, _) = seeded("", SEED, Options::default());
+        let line = given.lines().find(|line| line.contains("Skills")).unwrap();
+        let mine = line.replace("*(", "*(importance 900, ").replace(")*", ", #sea)*");
+        let theirs = given.replace(line, &mine).replace("diving\n", "diving\nSee also: [[Scene › Time]]\n");
+        let (text, report) = seeded(&theirs, &SEED.replace("diving", "sailing"), Options::default());
+        assert_eq!(report.count(Outcome::Revised), 1);
+        for kept in ["importance 900", "#sea", "See also: [[Scene › Time]]", "sailing"] {
+            assert!(text.contains(kept), "{kept}: {text}");
+        }
+    }
+
+    #[test]
+    fn an_entry_is_found_again_under_another_kind_or_title() {
+        let (given, _) = seeded("", SEED, Options::default());
+        let theirs = given.replace("[SKILLS - CORE] Skills", "[NOTE] What she can do");
+        let (text, report) = seeded(&theirs, SEED, Options::default());
+        assert_eq!((text == theirs, report.count(Outcome::Edited)), (true, 1), "{text}");
+    }
+}

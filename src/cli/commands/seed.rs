@@ -1,0 +1,231 @@
+//! `seed`: characters and scenarios become sections of the memory file.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::character::{self, Cast, Change, Format, Options, Outcome, Report, SeedError, Source};
+use crate::cli::Cli;
+use crate::cli::commands::counted;
+use crate::cli::failure::Failure;
+use crate::memory::Scope;
+use crate::record::files::Files;
+use crate::store::{self, Store};
+
+/// Give agents their memories: who they are, whom they know, where they are
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A file holds `agents` (or `characters`), a `scenario`, `relationships`, or is
+one agent or one scenario by itself:
+
+  agents:
+    - id: alex
+      name: Alex
+      # each a text: role, archetype, description, background,
+      # communication_style, decision_style; a text or several:
+      traits: [organised, loyal]          # skills, values
+      relationships: {jordan: My closest friend.}
+  scenario:
+    location: A flat on the third floor.  # atmosphere, time, context
+
+Each agent gets a section with what it is, and a KNOWLEDGE entry for each other
+agent: name, archetype, description, and its own words on the relationship.
+Role, background and the rest stay private. All is written in one step.
+
+Seeding again writes what the files changed and keeps what people changed; what
+both changed stays as people have it, unless --force. What the files no longer
+say stays, unless --prune strikes it.
+
+Examples:
+  memories seed friends.yaml
+  memories seed alex.toml jordan.toml casey.toml dinner.toml
+  memories seed friends.yaml --dry-run --verbose
+  curl -s https://example.org/cast.json | memories seed - --format json
+
+With --json: {version, sources, dry_run, file, agents, scene, stored, revised,
+revived, struck, renamed, unchanged, edited, kept, left, changes: [{outcome,
+scope, category, title, why}], warnings}; `changes` leaves out the unchanged.")]
+pub struct SeedArgs {
+    /// The files to read: TOML, YAML or JSON; `-` is stdin
+    #[arg(value_name = "FILE", required = true)]
+    inputs: Vec<PathBuf>,
+    /// toml, yaml or json [default: by the ending of FILE; of stdin by its first line]
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    format: Option<Format>,
+    /// Write the files' texts over what people changed
+    #[arg(long)]
+    force: bool,
+    /// Strike what was seeded before and is in the files no longer
+    #[arg(long)]
+    prune: bool,
+    /// Write nothing; say what would come of it
+    #[arg(long)]
+    dry_run: bool,
+}
+
+fn parse_format(name: &str) -> Result<Format, String> {
+    Format::of_name(name).ok_or_else(|| "use toml, yaml or json".to_owned())
+}
+
+pub(in crate::cli) fn run(mut cli: Cli<'_>, args: SeedArgs) -> Result<u8, Failure> {
+    let SeedArgs { inputs, format, force, prune, dry_run } = args;
+    if inputs.iter().filter(|input| *input == Path::new("-")).count() > 1 {
+        return Err(Failure::usage("`-` is given twice").hint("stdin can be read once"));
+    }
+    let store = cli.store()?;
+    let sources = inputs.iter().map(|input| read(&mut cli, input, format)).collect::<Result<Vec<_>, _>>()?;
+    let cast = character::read(&sources)?;
+    let options = Options { force, prune };
+    let report = if dry_run {
+        let mut files = Files::open(store.read()?, store.sidecar())?;
+        character::seed(&mut files, &cast, &options)?
+    } else {
+        write(&mut cli, &store, &sources, &cast, &options)?
+    };
+    tell(&mut cli, &store, &Told { sources: &sources, cast: &cast, dry_run, report: &report })?;
+    Ok(0)
+}
+
+impl From<SeedError> for Failure {
+    fn from(error: SeedError) -> Failure {
+        let hint = error.hint();
+        Failure::user(error).hint(hint)
+    }
+}
+
+fn read(cli: &mut Cli<'_>, input: &Path, said: Option<Format>) -> Result<Source, Failure> {
+    let from_stdin = input == Path::new("-");
+    let name = if from_stdin { "stdin".to_owned() } else { input.display().to_string() };
+    let bytes = if from_stdin {
+        if cli.ui.stdin_is_terminal() {
+            return Err(Failure::usage("nothing is sent on stdin").hint("give a file, or send one on stdin"));
+        }
+        cli.read_bytes()?
+    } else {
+        std::fs::read(input).map_err(|error| {
+            let error = anyhow::Error::from(error).context(format!("cannot read `{name}`"));
+            Failure::user(error).hint("give a file with agents or a scenario; see `memories seed --help`")
+        })?
+    };
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let line =
+            1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count();
+        Failure::user(anyhow::anyhow!("`{name}` line {line} is not UTF-8")).hint("save the file as UTF-8")
+    })?;
+    let guessed = if from_stdin { Some(Format::of_text(&text)) } else { Format::of_path(input) };
+    let format = said.or(guessed).ok_or_else(|| {
+        Failure::usage(format!("the name `{name}` does not say its format"))
+            .hint("say it with `--format`: toml, yaml or json")
+    })?;
+    Ok(Source { name, format, text })
+}
+
+fn write(
+    cli: &mut Cli<'_>,
+    store: &Store,
+    sources: &[Source],
+    cast: &Cast,
+    options: &Options,
+) -> Result<Report, Failure> {
+    let update = store.update(|text, sidecar| {
+        let mut files = Files::open(text, sidecar)?;
+        let report = character::seed(&mut files, cast, options)?;
+        if !report.changes_the_file() {
+            return Ok(store::Change::unchanged(report));
+        }
+        let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
+        let why = format!("{}: {}", names.join(", "), counts(&report));
+        let line = json!({
+            "version": 1, "id": cli.settings.fresh_id(), "time": cli.settings.now, "outcome": "seeded",
+            "command": "seed", "reasoning": why,
+        });
+        Ok::<_, Failure>(files.into_change(report)?.with_journal_line(line))
+    })?;
+    for warning in &update.warnings {
+        cli.ui.warning(&warning.to_string());
+    }
+    Ok(update.value)
+}
+
+/// `3 stored, 1 revised`: what there is any of.
+fn counts(report: &Report) -> String {
+    let counts = Outcome::ALL.iter().map(|(outcome, name)| (report.count(*outcome), name));
+    let counts = counts.filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}"));
+    counts.collect::<Vec<_>>().join(", ")
+}
+
+/// What is told of a seed.
+struct Told<'a> {
+    sources: &'a [Source],
+    cast: &'a Cast,
+    dry_run: bool,
+    report: &'a Report,
+}
+
+fn tell(cli: &mut Cli<'_>, store: &Store, told: &Told<'_>) -> Result<(), Failure> {
+    let Told { cast, dry_run, report, .. } = told;
+    report.warnings.iter().for_each(|warning| cli.ui.warning(warning));
+    if cli.ui.json {
+        return Ok(cli.ui.json_line(&told.json(store))?);
+    }
+    let address = |change: &Change| format!("\"{}\" of {}", change.title, change.scope);
+    for change in report.of(Outcome::Kept) {
+        let why = change.why.unwrap_or("both were changed");
+        cli.ui.warning(&format!("{}: {why}; the memory file's text stays", address(change)));
+    }
+    if report.count(Outcome::Kept) > 0 {
+        cli.ui.hint("`--force` writes the seed's text in its place");
+    }
+    for change in report.of(Outcome::Left) {
+        let why = change.why.map(|why| format!(", but {why}")).unwrap_or_default();
+        cli.ui.notice(&format!("{} is in the seed no longer{why}: it stays", address(change)));
+    }
+    if report.count(Outcome::Left) > 0 && report.of(Outcome::Left).all(|change| change.why.is_none()) {
+        cli.ui.hint("`--prune` strikes it");
+    }
+    for change in report.changes.iter().filter(|change| change.outcome.changes()) {
+        let name =
+            Outcome::ALL.iter().find(|(outcome, _)| *outcome == change.outcome).map_or("", |one| one.1);
+        cli.ui.detail(&format!("{name} {}", address(change)));
+    }
+    let path = store.path().display();
+    let who = who(cast);
+    let counts = counts(report);
+    let line = match (report.changes_the_file(), dry_run) {
+        (false, _) => format!("nothing to change in {path} for {who}: {counts}\n"),
+        (true, true) => format!("would seed {who} into {path}: {counts}\n"),
+        (true, false) => format!("seeded {who} into {path}: {counts}\n"),
+    };
+    cli.ui.data(&line)?;
+    Ok(())
+}
+
+/// `3 agents and the scene`.
+fn who(cast: &Cast) -> String {
+    let agents = counted(cast.agents.len() as u64, "agent", "agents");
+    match (cast.agents.len(), &cast.scene) {
+        (0, _) => "the scene".to_owned(),
+        (_, None) => agents,
+        (_, Some(_)) => format!("{agents} and the scene"),
+    }
+}
+
+impl Told<'_> {
+    fn json(&self, store: &Store) -> Value {
+        let Told { sources, cast, dry_run, report } = self;
+        let agents: Vec<Scope> = cast.agents.iter().map(|agent| Scope::Agent(agent.id.clone())).collect();
+        let sources: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
+        let changes: Vec<&Change> =
+            report.changes.iter().filter(|change| change.outcome != Outcome::Unchanged).collect();
+        let mut value = json!({
+            "version": 1, "sources": sources, "dry_run": dry_run, "file": store.path().display().to_string(),
+            "agents": agents, "scene": cast.scene.is_some(),
+        });
+        for (outcome, name) in Outcome::ALL {
+            value[name] = json!(report.count(outcome));
+        }
+        value["changes"] = json!(changes);
+        value["warnings"] = json!(report.warnings);
+        value
+    }
+}
