@@ -2,6 +2,7 @@
 
 pub mod character;
 pub mod cli;
+pub mod conversation;
 pub mod document;
 pub mod exchange;
 pub mod llm;

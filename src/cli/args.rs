@@ -7,9 +7,9 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::cli::commands::{
-    add, check, completions, consolidate, diff, episode, export, fmt, forget, import, init, invalidate, list,
-    log, man, mark, query, recall, record, rename, restore, retry, seed, show, stats, summarize, supersede,
-    top, tried,
+    add, check, completions, consolidate, diff, digest, episode, export, fmt, forget, import, init,
+    invalidate, list, log, man, mark, query, recall, record, rename, restore, retry, seed, show, stats,
+    summarize, supersede, top, tried,
 };
 use crate::cli::ui::Color;
 
@@ -85,6 +85,7 @@ pub enum Command {
     Restore(restore::RestoreArgs),
     Retry(retry::RetryArgs),
     Seed(seed::SeedArgs),
+    Digest(digest::DigestArgs),
     Import(import::ImportArgs),
     Export(export::ExportArgs),
     Init(init::InitArgs),
@@ -96,7 +97,7 @@ pub enum Command {
 const GLOBAL_OPTIONS: &str = "Global options";
 
 /// Commands in the groups of the overview; the first is the daily work.
-const GROUPS: [(&str, &[&str]); 6] = [
+const GROUPS: [(&str, &[&str]); 7] = [
     ("Every turn", &["record", "recall", "add", "tried", "check"]),
     ("Look inside", &["query", "top", "summarize", "list", "show", "stats", "log", "diff"]),
     (
@@ -104,6 +105,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         &["supersede", "invalidate", "mark", "forget", "rename", "consolidate", "fmt", "restore", "retry"],
     ),
     ("Characters", &["seed"]),
+    ("Talk", &["digest"]),
     ("Exchange", &["import", "export"]),
     ("Set up", &["init", "episode", "completions", "man"]),
 ];

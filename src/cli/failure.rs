@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::conversation::digest::DigestError;
 use crate::document::DocumentError;
 use crate::exchange::ExchangeError;
 use crate::llm::ModelError;
@@ -109,6 +110,17 @@ impl<E: Into<Failure>> From<UpdateError<E>> for Failure {
 impl From<DocumentError> for Failure {
     fn from(error: DocumentError) -> Failure {
         Failure::user(error).hint("mend the file by hand; `memories check` shows its problems")
+    }
+}
+
+impl From<DigestError> for Failure {
+    fn from(error: DigestError) -> Failure {
+        match error {
+            DigestError::UnknownPlace(_) => Failure::user(error)
+                .hint("`memories list` shows the places; a message says where it was said by `location`"),
+            DigestError::Store(error) => error.into(),
+            DigestError::Document(error) => error.into(),
+        }
     }
 }
 

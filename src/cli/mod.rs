@@ -18,9 +18,9 @@ use clap::error::ErrorKind;
 
 use args::{Arguments, Command, Global};
 use commands::{
-    add, check, completions, consolidate, diff, episode, export, fmt, forget, import, init, invalidate, list,
-    log, man, mark, query, recall, record, rename, restore, retry, seed, show, stats, summarize, supersede,
-    top, tried,
+    add, check, completions, consolidate, diff, digest, episode, export, fmt, forget, import, init,
+    invalidate, list, log, man, mark, query, recall, record, rename, restore, retry, seed, show, stats,
+    summarize, supersede, top, tried,
 };
 use failure::{Failure, Kind};
 use settings::{Environment, Settings};
@@ -116,6 +116,7 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: Environment) -> Resu
         Command::List(args) => list::run(cli, args),
         Command::Show(args) => show::run(cli, args),
         Command::Diff(args) => diff::run(cli, args),
+        Command::Digest(args) => digest::run(cli, args),
         Command::Stats(args) => stats::run(cli, args),
         Command::Log(args) => log::run(cli, args),
         Command::Supersede(args) => supersede::run(cli, args),

@@ -3,6 +3,7 @@
 //! Scopes enter, as a person or script names them; views leave, ready to be rendered. The file is
 //! read through a window and only the sections asked for are parsed. Nothing is locked or written.
 
+pub mod brief;
 pub mod budget;
 mod choose;
 mod render;
@@ -95,7 +96,26 @@ pub fn recall(
     limits: &Limits,
     format: Format,
 ) -> Result<Vec<View>, RecallError> {
-    let sections = read_scopes(store, names)?;
+    recall_newest(store, names, limits, format, usize::MAX)
+}
+
+/// As [`recall`], of no more than the newest memories of each scope.
+///
+/// # Errors
+///
+/// See [`RecallError`].
+pub fn recall_newest(
+    store: &Store,
+    names: &[ScopeName],
+    limits: &Limits,
+    format: Format,
+    most: usize,
+) -> Result<Vec<View>, RecallError> {
+    let mut sections = read_scopes(store, names)?;
+    for (_, section) in sections.iter_mut().filter(|(_, section)| section.memories.len() > most) {
+        let wanted = brief::newest(section, most);
+        section.memories.retain(|memory| wanted.contains(memory));
+    }
     let linked = read_linked(store, &sections)?;
     Ok(choose(&sections, &linked, limits, format))
 }

@@ -217,7 +217,7 @@ fn text_line(text: &str) -> String {
 }
 
 /// Episode, turns and score change: what an agent can use.
-fn render_origin(memory: &Memory) -> String {
+pub(super) fn render_origin(memory: &Memory) -> String {
     let mut parts = Vec::new();
     parts.extend(memory.provenance.episode.map(|episode| format!("Ep{episode}")));
     parts.extend(memory.provenance.turns.map(|turns| match turns.first == turns.last {

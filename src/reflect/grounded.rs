@@ -116,7 +116,7 @@ fn read_numbers(value: Option<&Value>, shown: usize, warnings: &mut Vec<String>)
 }
 
 /// The first sentences of a line.
-fn first_sentences(line: &str, most: usize) -> &str {
+pub fn first_sentences(line: &str, most: usize) -> &str {
     let (mut count, mut end) = (0, 0);
     for (start, piece) in line.split_sentence_bound_indices() {
         end = start + piece.len();

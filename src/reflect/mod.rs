@@ -14,6 +14,8 @@ mod guard;
 pub mod plan;
 pub mod summary;
 
+pub use grounded::first_sentences;
+
 use serde_json::{Value, json};
 
 use crate::llm::data::{cut, fenced};
@@ -30,19 +32,27 @@ pub fn is_model(model: &dyn Model) -> bool {
     model.name() != OFFLINE_TAG
 }
 
-/// What a model is asked here.
-struct Matter<'a> {
-    system: &'a str,
-    schema_name: &'a str,
-    schema: Value,
+/// What a model is asked: instructions, and data behind a fence.
+pub struct Matter<'a> {
+    /// Who the model is and what it must do.
+    pub system: &'a str,
+    /// The name of the answer's schema.
+    pub schema_name: &'a str,
+    /// The answer's schema.
+    pub schema: Value,
     /// What the block of data is called in the instructions.
-    block: &'a str,
-    data: Value,
+    pub block: &'a str,
+    /// The data, without secrets.
+    pub data: Value,
 }
 
 impl Matter<'_> {
     /// The model's words, and what they cost.
-    fn ask(&self, model: &dyn Model) -> Result<(String, ModelUse), ModelError> {
+    ///
+    /// # Errors
+    ///
+    /// See [`ModelError`].
+    pub fn ask(&self, model: &dyn Model) -> Result<(String, ModelUse), ModelError> {
         let answer = model.ask(&Question {
             system: self.system,
             prompt: &fenced(self.block, &self.data),
@@ -61,7 +71,7 @@ fn garbled(model: &ModelUse, problem: String) -> ModelError {
 }
 
 /// A text without what looks like a secret.
-fn masked(text: &str) -> String {
+pub fn masked(text: &str) -> String {
     mask(text).map_or_else(|| text.to_owned(), |masked| masked.text)
 }
 

@@ -6,8 +6,11 @@ use crate::cli::Cli;
 use crate::cli::args::parse_count;
 use crate::cli::commands::{memory_json, parse_scopes};
 use crate::cli::failure::Failure;
+use crate::document::Section;
+use crate::memory::{Memory, Scope};
+use crate::recall::brief::{USUAL, newest, render_brief};
 use crate::recall::budget::estimate_tokens;
-use crate::recall::{Format, Limits, View, recall, render};
+use crate::recall::{Format, Limits, View, read_scopes, recall_newest, render};
 
 /// Print what matters at a place, within a budget of tokens
 #[derive(Debug, clap::Args)]
@@ -17,13 +20,16 @@ Examples:
   memories recall 'Living Room'         by a name that only one place has
   memories recall 23 npc:troll world    several scopes in one budget
   memories recall 23 --all              everything that is live
+  memories recall 23 npc:troll world --last 3 --brief
+                                        the newest of each, a line each
   memories recall 23 --json
 
 What a memory leads to by `See also: [[Location 5 › Title]]` is shown with it, as
 far as the budget reaches.
 
 With --json: {version, tokens, text, scopes: [{scope, name, visits, episodes,
-memories, linked, tried, memories_left_out, tried_left_out}]}.")]
+memories, linked, tried, memories_left_out, tried_left_out}]}; with --brief
+{version, tokens, text, scopes: [{scope, name, memories}]}.")]
 pub struct RecallArgs {
     /// Ids, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or names of places
     #[arg(required = true, value_name = "SCOPE", allow_negative_numbers = true)]
@@ -35,25 +41,71 @@ pub struct RecallArgs {
     /// Show everything that is live, whatever it costs
     #[arg(long)]
     all: bool,
+    /// Only the newest N of each scope [with --brief: 3]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count::<usize>)]
+    last: Option<usize>,
+    /// A line for each memory, the newest first; no budget but that of --max-tokens
+    #[arg(long, conflicts_with_all = ["all", "format"])]
+    brief: bool,
     /// `text`, `markdown` or `xml`
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = str::parse::<Format>)]
     format: Format,
 }
 
 pub(in crate::cli) fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
-    let RecallArgs { scopes, max_tokens, all, format } = args;
+    let RecallArgs { scopes, max_tokens, all, last, brief, format } = args;
     let defaults = cli.settings.limits;
     let limits = match all {
         true => Limits { max_tokens: None, ..defaults },
         false => Limits { max_tokens: max_tokens.or(defaults.max_tokens), ..defaults },
     };
-    let views = recall(&cli.store()?, &parse_scopes(&scopes)?, &limits, format)?;
+    let (store, names) = (cli.store()?, parse_scopes(&scopes)?);
+    if brief {
+        return run_brief(cli, &read_scopes(&store, &names)?, last.unwrap_or(USUAL), max_tokens);
+    }
+    let views = recall_newest(&store, &names, &limits, format, last.unwrap_or(usize::MAX))?;
     let text = render(&views, format);
     if !cli.ui.json {
         cli.ui.data(&text)?;
         return Ok(0);
     }
     let scopes: Vec<serde_json::Value> = views.iter().map(view_json).collect();
+    cli.ui.json_line(
+        &json!({"version": 1, "tokens": estimate_tokens(&text), "text": text, "scopes": scopes}),
+    )?;
+    Ok(0)
+}
+
+/// The newest of each scope; as many as the tokens allow, every scope's newest before any second one.
+fn run_brief(
+    cli: Cli<'_>,
+    sections: &[(Scope, Section)],
+    last: usize,
+    max_tokens: Option<usize>,
+) -> Result<u8, Failure> {
+    let of = |most: usize| -> Vec<(Scope, String, Vec<Memory>)> {
+        let newest_of = |section: &Section| newest(section, most);
+        sections
+            .iter()
+            .map(|(scope, section)| (scope.clone(), section.name.clone(), newest_of(section)))
+            .collect()
+    };
+    let fits =
+        |most: &usize| max_tokens.is_none_or(|tokens| estimate_tokens(&render_brief(&of(*most))) <= tokens);
+    let most = sections.iter().map(|(_, section)| section.memories.len()).max().unwrap_or(0).min(last);
+    let most = (1..=most).rev().find(fits).unwrap_or(1);
+    let (scopes, text) = (of(most), render_brief(&of(most)));
+    if !cli.ui.json {
+        cli.ui.data(&text)?;
+        return Ok(0);
+    }
+    let scopes: Vec<serde_json::Value> = scopes
+        .iter()
+        .map(|(scope, name, memories)| {
+            let memories: Vec<_> = memories.iter().map(|memory| memory_json(scope, memory)).collect();
+            json!({"scope": scope, "name": name, "memories": memories})
+        })
+        .collect();
     cli.ui.json_line(
         &json!({"version": 1, "tokens": estimate_tokens(&text), "text": text, "scopes": scopes}),
     )?;

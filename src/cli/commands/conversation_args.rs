@@ -1,0 +1,45 @@
+//! Conversations as commands are given them: a file or stdin, and the conversation's id.
+
+use std::path::Path;
+
+use crate::cli::Cli;
+use crate::cli::failure::Failure;
+use crate::conversation::{Conversation, ConversationError};
+
+/// Reads a conversation; `-` is stdin. Its id is the one given, else the file's name without its ending.
+pub fn read_conversation(
+    cli: &mut Cli<'_>,
+    file: &Path,
+    id: Option<String>,
+) -> Result<Conversation, Failure> {
+    let is_stdin = file == Path::new("-");
+    let id = match id.map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()) {
+        Some(id) => id,
+        None if is_stdin => {
+            return Err(Failure::usage("a conversation on stdin has no name").hint("give it one with `--id`"));
+        }
+        None => file.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+    };
+    let name = if is_stdin { "stdin".to_owned() } else { format!("`{}`", file.display()) };
+    let bytes = match is_stdin {
+        true => cli.read_bytes()?,
+        false => std::fs::read(file).map_err(|error| {
+            Failure::user(anyhow::Error::from(error).context(format!("cannot read {name}")))
+                .hint("give a file of messages, such as `--conversation chat-7.jsonl`")
+        })?,
+    };
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to() + 1;
+        Failure::user(anyhow::anyhow!("{name} is not UTF-8: byte {at}")).hint(SHAPES)
+    })?;
+    Conversation::read(&id, &text).map_err(|error| no_conversation(&name, error))
+}
+
+/// What a conversation may look like.
+const SHAPES: &str = "a line holds one message such as {\"role\": \"user\", \"content\": \"Hello\"}; a JSON array of \
+                      them, and a request or answer of a chat server, are read, too";
+
+/// The failure that a text is which is no conversation.
+pub fn no_conversation(name: &str, error: ConversationError) -> Failure {
+    Failure::user(anyhow::Error::from(error).context(format!("{name} holds no conversation"))).hint(SHAPES)
+}

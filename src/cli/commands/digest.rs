@@ -1,0 +1,205 @@
+//! `digest`: what happened in a conversation since last time becomes memories.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::cli::Cli;
+use crate::cli::commands::conversation_args::read_conversation;
+use crate::cli::commands::model_args::{ModelArgs, model_failed, no_model};
+use crate::cli::commands::{resolve_scope, scope_label};
+use crate::cli::failure::{Failure, Kind};
+use crate::conversation::digest::{Digester, Occasion, Present, Report};
+use crate::llm::{Choice, ModelError};
+use crate::memory::{Scope, ScopeName, Span, is_id};
+use crate::recall::read_scopes;
+use crate::reflect::is_model;
+use crate::store::Store;
+
+/// Turn what happened in a conversation since last time into memories
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A conversation is JSON Lines of messages (role, content; if you like name,
+timestamp, location, npcs_mentioned, turn), a JSON array of them, or a request or
+answer of a chat server. Its id is the file's name, unless --id gives one.
+
+--exit sums up what was said at a place since it was last digested, and for each
+character of --present that is mentioned there, what passed with it. --event sums
+up all that was said since the last event. Each entry says which messages it
+tells of (`M12-41`): that is where reading goes on, so nothing is told twice, and
+where the model fails twice, nothing is written and nothing is lost.
+
+Examples:
+  memories digest --conversation chat-7.jsonl --exit 23 --present troll,thief
+  memories digest --conversation chat-7.jsonl --exit 'Living Room' --present 'troll=The Troll'
+  memories digest --conversation chat-7.jsonl --event quest_completed --related quest_id=find-lamp
+  memories recall 23 npc:troll world --last 3 --brief
+
+Events are named as you like; usual are objective_completed, quest_completed,
+act_progressed, location_cleared and encounter_completed.
+
+With --json: {version, conversation, outcome, cursor, entries: [{outcome, scope,
+name, category, title, text, messages: {first, last}, tags}], failed: [{scope,
+messages, problem}], model, warnings}; outcome is stored, nothing_new or failed.")]
+pub struct DigestArgs {
+    /// The conversation's file; `-` is stdin, which wants --id
+    #[arg(long, value_name = "FILE")]
+    conversation: PathBuf,
+    /// The conversation's id [default: the file's name without its ending]
+    #[arg(long, value_name = "ID")]
+    id: Option<String>,
+    /// The place that was left: its id, or a name that only one place has
+    #[arg(long, value_name = "PLACE", required_unless_present = "event", conflicts_with = "event")]
+    #[arg(allow_negative_numbers = true)]
+    exit: Option<String>,
+    /// Characters who are there, by id or as ID=NAME; repeatable, or with commas
+    #[arg(long, value_name = "ID", requires = "exit", value_delimiter = ',', value_parser = parse_present)]
+    present: Vec<Present>,
+    /// What happened to the whole story, such as `quest_completed`
+    #[arg(long, value_name = "KIND", value_parser = parse_kind)]
+    event: Option<String>,
+    /// An id that belongs to the event, such as quest_id=find-lamp; repeatable
+    #[arg(long, value_name = "NAME=ID", requires = "event", value_parser = parse_related)]
+    related: Vec<(String, String)>,
+    /// A tag for the event's entry; repeatable
+    #[arg(long = "tag", value_name = "TAG", requires = "event")]
+    tags: Vec<String>,
+    /// End with 3 where the model fails
+    #[arg(long)]
+    strict: bool,
+    #[command(flatten)]
+    model: ModelArgs,
+}
+
+fn parse_present(text: &str) -> Result<Present, String> {
+    let (id, name) = text.split_once('=').unwrap_or((text, ""));
+    let id = id.trim().trim_start_matches("npc:").to_lowercase();
+    if !is_id(&id) {
+        return Err(format!("`{id}` is not an id: use lower-case letters, digits, `_` and `-`"));
+    }
+    Ok(Present { id, name: name.trim().to_owned() })
+}
+
+fn parse_kind(text: &str) -> Result<String, String> {
+    let kind = text.trim().to_lowercase();
+    if is_id(&kind) {
+        Ok(kind)
+    } else {
+        Err(format!("`{text}` is not an event: write it like `quest_completed`"))
+    }
+}
+
+fn parse_related(text: &str) -> Result<(String, String), String> {
+    let wrong = || format!("`{text}` is not a name and an id: write it like `quest_id=find-lamp`");
+    let (name, id) = text.split_once('=').ok_or_else(wrong)?;
+    let (name, id) = (name.trim(), id.trim());
+    if is_id(name) && !id.is_empty() { Ok((name.to_owned(), id.to_owned())) } else { Err(wrong()) }
+}
+
+pub(in crate::cli) fn run(mut cli: Cli<'_>, args: DigestArgs) -> Result<u8, Failure> {
+    let DigestArgs { conversation, id, exit, present, event, related, tags, strict, model } = args;
+    let conversation = read_conversation(&mut cli, &conversation, id)?;
+    let store = cli.store()?;
+    let occasion = match (exit, event) {
+        (Some(place), _) => Occasion::Exit(place_of(&store, &place)?, present),
+        (None, event) => {
+            let bare = |tag: String| tag.trim().trim_start_matches('#').to_owned();
+            Occasion::Event {
+                kind: event.unwrap_or_default(),
+                related,
+                tags: tags.into_iter().map(bare).filter(|tag| !tag.is_empty()).collect(),
+            }
+        }
+    };
+    let instead =
+        "nothing is written, and reading goes on at the same message; `memories add` needs no model";
+    let Choice { model, .. } = model.choose(&mut cli)?;
+    if !is_model(&*model) {
+        return Err(no_model(instead));
+    }
+    let (now, id) = (cli.settings.now.clone(), cli.settings.fresh_id());
+    let digester = Digester { store: &store, model: &*model, now: &now, id: &id };
+    let mut report = digester.digest(&conversation, &occasion)?;
+    for warning in &report.warnings {
+        cli.ui.warning(warning);
+    }
+    let is_settings = |error: &ModelError| matches!(error, ModelError::Settings { .. });
+    if let Some(at) = report.failed.iter().position(|failed| is_settings(&failed.error)) {
+        return Err(model_failed(report.failed.remove(at).error, instead));
+    }
+    for failed in &report.failed {
+        let messages = range(failed.messages);
+        cli.ui.warning(&format!(
+            "{}: {messages} not summarised, nothing is written for it: {}",
+            failed.scope, failed.error
+        ));
+    }
+    tell(&mut cli, &store, &conversation.id, &occasion, &report)?;
+    Ok(if strict && !report.failed.is_empty() { Kind::TryAgain.exit_code() } else { 0 })
+}
+
+/// The id of a place that a person named.
+fn place_of(store: &Store, name: &str) -> Result<u64, Failure> {
+    match resolve_scope(store, name)? {
+        Scope::Location(id) => Ok(id),
+        other => Err(Failure::usage(format!("{other} is not a place"))
+            .hint("`--exit` takes a place's id or name; what happens to the whole story is an `--event`")),
+    }
+}
+
+/// Messages as an entry writes them.
+fn range(span: Span) -> String {
+    if span.first == span.last {
+        format!("M{}", span.first)
+    } else {
+        format!("M{}-{}", span.first, span.last)
+    }
+}
+
+fn tell(
+    cli: &mut Cli<'_>,
+    store: &Store,
+    conversation: &str,
+    occasion: &Occasion,
+    report: &Report,
+) -> Result<(), Failure> {
+    if cli.ui.json {
+        let outcome = match (report.written.is_empty(), report.failed.is_empty()) {
+            (false, _) => "stored",
+            (true, true) => "nothing_new",
+            (true, false) => "failed",
+        };
+        let failed: Vec<Value> = report
+            .failed
+            .iter()
+            .map(|failed| {
+                json!({"scope": failed.scope, "messages": failed.messages, "problem": failed.error.to_string()})
+            })
+            .collect();
+        cli.ui.json_line(&json!({
+            "version": 1, "conversation": conversation, "outcome": outcome, "cursor": report.cursor,
+            "entries": report.written, "failed": failed, "model": report.model, "warnings": report.warnings,
+        }))?;
+        return Ok(());
+    }
+    for entry in &report.written {
+        let place = scope_label(&entry.scope, &entry.name);
+        let range = range(entry.messages);
+        cli.ui.data(&format!("stored [{}] {range} in {place}\n  {}\n", entry.category, entry.text))?;
+    }
+    if report.written.is_empty() && report.failed.is_empty() {
+        let scope = match occasion {
+            Occasion::Exit(id, _) => Scope::Location(*id),
+            Occasion::Event { .. } => Scope::World,
+        };
+        let named = read_scopes(store, &[ScopeName::Scope(scope.clone())])?;
+        let name = named.into_iter().next().map(|(_, section)| section.name).unwrap_or_default();
+        let place = scope_label(&scope, &name);
+        let since = match report.cursor {
+            0 => String::new(),
+            last => format!(" since M{last}"),
+        };
+        cli.ui.data(&format!("nothing new in {conversation} for {place}{since}\n"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! Which messages of a conversation a scope has not yet been told of.
+//!
+//! A conversation and what the memory file says enter; runs of messages leave, none of them summarised
+//! before. There is no cursor beside the entries: the highest message of a scope's entries from the
+//! conversation, superseded ones included, is where reading goes on.
+
+use crate::conversation::digest::Present;
+use crate::conversation::{Conversation, Message, conversation_tag};
+use crate::document::Document;
+use crate::memory::{Memory, Scope};
+
+/// Most messages that one summary is made of …
+const MOST_MESSAGES: usize = 60;
+
+/// … and most characters of them; a single message may be longer.
+const MOST_CHARS: usize = 24_000;
+
+/// The last message of a conversation that a scope's entries tell of; 0 where none does.
+pub fn cursor(memories: &[Memory], conversation: &str) -> u64 {
+    let tag = conversation_tag(conversation);
+    let own = memories.iter().filter(|memory| memory.provenance.tags.contains(&tag));
+    own.filter_map(|memory| memory.provenance.messages).map(|span| span.last).max().unwrap_or(0)
+}
+
+/// As [`cursor`], of a scope in a file.
+pub fn cursor_in(document: &Document, scope: &Scope, conversation: &str) -> u64 {
+    document.section(scope).map_or(0, |section| cursor(&section.memories, conversation))
+}
+
+/// A place, as messages name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Its id.
+    pub id: u64,
+    /// Its name; empty where it is not known, or where another place has it too.
+    pub name: String,
+}
+
+impl Place {
+    fn is_of(&self, message: &Message) -> bool {
+        let location = message.location();
+        match (location.id, location.name) {
+            (Some(id), _) => id == self.id,
+            (None, Some(name)) => {
+                !self.name.is_empty() && name.trim().to_lowercase() == self.name.trim().to_lowercase()
+            }
+            (None, None) => false,
+        }
+    }
+}
+
+/// What was said at a place after a message.
+pub fn at_place<'a>(conversation: &'a Conversation, place: &Place, after: u64) -> Vec<&'a Message> {
+    let new = said_after(conversation, after);
+    new.into_iter().filter(|message| place.is_of(message)).collect()
+}
+
+/// All that was said after a message.
+pub fn said_after(conversation: &Conversation, after: u64) -> Vec<&Message> {
+    let messages = conversation.messages.iter();
+    messages.filter(|message| message.number > after && message.is_speech()).collect()
+}
+
+/// Of messages those that mention a character, each with the one before and the one behind it.
+pub fn around_mentions<'a>(messages: &[&'a Message], character: &Present) -> Vec<&'a Message> {
+    let names = character.names();
+    let mentions: Vec<bool> = messages.iter().map(|message| message.mentions(&names)).collect();
+    let is_near = |at: usize| mentions[at.saturating_sub(1)..(at + 2).min(mentions.len())].contains(&true);
+    messages.iter().enumerate().filter(|(at, _)| is_near(*at)).map(|(_, message)| *message).collect()
+}
+
+/// The messages in runs that a model can be shown at once.
+pub fn in_runs<'a>(messages: &[&'a Message]) -> Vec<Vec<&'a Message>> {
+    let mut runs: Vec<Vec<&Message>> = Vec::new();
+    let mut chars = 0;
+    for message in messages {
+        let length = message.text().chars().count();
+        match runs.last_mut() {
+            Some(run) if run.len() < MOST_MESSAGES && chars + length <= MOST_CHARS => {
+                run.push(message);
+                chars += length;
+            }
+            _ => {
+                runs.push(vec![message]);
+                chars = length;
+            }
+        }
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn conversation(texts: &[&str]) -> Conversation {
+        let messages = texts.iter().zip(1..).map(|(text, number)| Message::said(number, "user", text));
+        Conversation { id: "c".to_owned(), messages: messages.collect() }
+    }
+
+    fn numbers(messages: &[&Message]) -> Vec<u64> {
+        messages.iter().map(|message| message.number).collect()
+    }
+
+    #[test]
+    fn mentions_have_a_neighbour_on_each_side() {
+        let conversation = conversation(&["a", "b", "the troll", "c", "d", "e", "Troll!", "troll", "f", "g"]);
+        let troll = Present { id: "troll".to_owned(), name: String::new() };
+        let all = said_after(&conversation, 0);
+        assert_eq!(numbers(&around_mentions(&all, &troll)), [2, 3, 4, 6, 7, 8, 9]);
+        assert_eq!(numbers(&around_mentions(&all[2..3], &troll)), [3]);
+        assert!(around_mentions(&all[3..6], &troll).is_empty());
+    }
+
+    #[test]
+    fn runs_hold_everything_once() {
+        let long = "x".repeat(MOST_CHARS + 1);
+        let mut texts = vec!["a"; MOST_MESSAGES + 3];
+        texts.push(&long);
+        texts.push("b");
+        let conversation = conversation(&texts);
+        let all = said_after(&conversation, 0);
+        let runs = in_runs(&all);
+        assert_eq!(runs.iter().map(Vec::len).collect::<Vec<_>>(), [MOST_MESSAGES, 3, 1, 1]);
+        assert_eq!(numbers(&runs.concat()), numbers(&all));
+    }
+}

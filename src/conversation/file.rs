@@ -1,0 +1,157 @@
+//! Conversations as files: JSON Lines of messages, a JSON array of them, and what OpenAI's and
+//! Anthropic's servers are sent and answer.
+//!
+//! A text enters, messages leave, numbered from 1 in their order. A `system` beside the messages, as
+//! Anthropic has it, is an instruction and no message. What cannot be read is told by its line or number.
+
+use serde_json::Value;
+
+use crate::conversation::message::Message;
+
+/// A conversation: who it is, and what was said.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Conversation {
+    /// Its name, the same each time it is read.
+    pub id: String,
+    /// What was said, in order.
+    pub messages: Vec<Message>,
+}
+
+/// Why a text is no conversation.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConversationError {
+    /// Nothing but white space.
+    #[error("it is empty")]
+    Empty,
+    /// Not JSON.
+    #[error("line {line} is not JSON: {problem}")]
+    NotJson {
+        /// The line, from 1.
+        line: usize,
+        /// Why.
+        problem: String,
+    },
+    /// JSON, but no message.
+    #[error("{place} is no message: {problem}")]
+    NotMessage {
+        /// `line 3`, `message 3` or `it`.
+        place: String,
+        /// Why.
+        problem: String,
+    },
+}
+
+impl Conversation {
+    /// Reads a conversation in any of the shapes.
+    ///
+    /// # Errors
+    ///
+    /// See [`ConversationError`].
+    pub fn read(id: &str, text: &str) -> Result<Conversation, ConversationError> {
+        Ok(Conversation { id: id.to_owned(), messages: read_messages(text)? })
+    }
+}
+
+/// The messages of a text.
+fn read_messages(text: &str) -> Result<Vec<Message>, ConversationError> {
+    let text = text.trim_start_matches('\u{feff}');
+    if text.trim().is_empty() {
+        return Err(ConversationError::Empty);
+    }
+    match serde_json::from_str(text) {
+        Ok(value) => messages_of(value),
+        Err(error) if text.trim_start().starts_with('[') => {
+            Err(ConversationError::NotJson { line: error.line(), problem: error.to_string() })
+        }
+        Err(_) => read_lines(text),
+    }
+}
+
+/// The messages of one JSON value: a list, a request, an answer, or a single message.
+pub fn messages_of(value: Value) -> Result<Vec<Message>, ConversationError> {
+    let list = match value {
+        Value::Array(items) => items,
+        Value::Object(mut fields) => {
+            if let Some(Value::Array(items)) = fields.get_mut("messages") {
+                std::mem::take(items)
+            } else if let Some(Value::Array(choices)) = fields.get_mut("choices") {
+                let message = choices.first_mut().and_then(|choice| choice.get_mut("message"));
+                message.map(Value::take).into_iter().collect()
+            } else {
+                return match Message::of(1, Value::Object(fields)) {
+                    Ok(message) => Ok(vec![message]),
+                    Err(problem) => Err(ConversationError::NotMessage { place: "it".to_owned(), problem }),
+                };
+            }
+        }
+        other => vec![other],
+    };
+    let numbered = list.into_iter().zip(1..);
+    numbered
+        .map(|(value, number)| {
+            Message::of(number, value).map_err(|problem| ConversationError::NotMessage {
+                place: format!("message {number}"),
+                problem,
+            })
+        })
+        .collect()
+}
+
+fn read_lines(text: &str) -> Result<Vec<Message>, ConversationError> {
+    let mut messages = Vec::new();
+    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let value = serde_json::from_str(line)
+            .map_err(|error| ConversationError::NotJson { line: at + 1, problem: error.to_string() })?;
+        let message = Message::of(messages.len() as u64 + 1, value).map_err(|problem| {
+            ConversationError::NotMessage { place: format!("line {}", at + 1), problem }
+        })?;
+        messages.push(message);
+    }
+    Ok(messages)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(text: &str) -> Vec<(u64, String)> {
+        let messages = read_messages(text).expect("a conversation");
+        messages.iter().map(|message| (message.number, message.text())).collect()
+    }
+
+    #[test]
+    fn all_shapes_say_the_same() {
+        let expected = [(1, "Hi.".to_owned()), (2, "Yes?".to_owned())];
+        let (a, b) = (r#"{"role":"user","content":"Hi."}"#, r#"{"role":"assistant","content":"Yes?"}"#);
+        for text in [
+            format!("{a}\n\n{b}\n"),
+            format!("\u{feff}{a}\r\n{b}"),
+            format!("[{a},\n {b}]"),
+            format!("{{\"model\": \"m\", \"messages\": [{a}, {b}]}}"),
+            format!("{{\"system\": \"Be kind.\", \"max_tokens\": 9, \"messages\": [{a}, {b}]}}"),
+        ] {
+            assert_eq!(texts(&text), expected, "{text}");
+        }
+        let answer =
+            r#"{"id": "x", "choices": [{"index": 0, "message": {"role": "assistant", "content": "Yes?"}}]}"#;
+        assert_eq!(texts(answer), [(1, "Yes?".to_owned())]);
+        let anthropic =
+            r#"{"type": "message", "role": "assistant", "content": [{"type": "text", "text": "Yes?"}]}"#;
+        assert_eq!(texts(anthropic), [(1, "Yes?".to_owned())]);
+        assert_eq!(texts("[]"), []);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_by_its_line() {
+        let error = |text: &str| read_messages(text).unwrap_err().to_string();
+        assert_eq!(error(" \n"), "it is empty");
+        assert!(error("{\"role\": \"user\"}\n{oops\n").starts_with("line 2 is not JSON: key must be"));
+        assert_eq!(
+            error("{\"role\": \"user\"}\n7\n"),
+            "line 2 is no message: expected an object with `role` and `content`"
+        );
+        assert_eq!(error("[{\"role\": \"user\"}, {}]"), "message 2 is no message: `role` is missing");
+        assert_eq!(error("{\"a\": 1}"), "it is no message: `role` is missing");
+        assert!(error("[{\n}").starts_with("line 2 is not JSON"));
+    }
+}

@@ -1,0 +1,253 @@
+//! One message of a conversation, in whatever shape a chat program keeps it.
+//!
+//! A JSON object enters and is kept whole: fields and parts that nobody here knows stay in it. What is
+//! read of it: `role`, `content` (a text, or parts of which those that are texts count), `name`,
+//! `timestamp`, `location`, `npcs_mentioned`, `turn`, and calls of tools.
+
+use serde_json::{Map, Value};
+
+/// Where a message was said, as far as it tells.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Whereabouts {
+    /// The place's id.
+    pub id: Option<u64>,
+    /// The place's name.
+    pub name: Option<String>,
+}
+
+/// One message.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Message {
+    /// Its place in the conversation, from 1.
+    pub number: u64,
+    fields: Map<String, Value>,
+}
+
+impl Message {
+    /// The message that an object is.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, for people: it has no role, or a content that is no content.
+    pub fn of(number: u64, value: Value) -> Result<Message, String> {
+        let Value::Object(fields) = value else {
+            return Err("expected an object with `role` and `content`".to_owned());
+        };
+        match fields.get("role") {
+            Some(Value::String(role)) if !role.trim().is_empty() => {}
+            Some(other) if !other.is_null() => return Err(format!("`role` is {other}, expected a text")),
+            _ => return Err("`role` is missing".to_owned()),
+        }
+        match fields.get("content") {
+            None | Some(Value::Null | Value::String(_) | Value::Array(_)) => {}
+            Some(_) => return Err("`content` is neither a text nor a list of parts".to_owned()),
+        }
+        Ok(Message { number, fields })
+    }
+
+    /// A message that is only words.
+    pub fn said(number: u64, role: &str, text: &str) -> Message {
+        let mut fields = Map::new();
+        fields.insert("role".to_owned(), Value::from(role));
+        fields.insert("content".to_owned(), Value::from(text));
+        Message { number, fields }
+    }
+
+    /// All that it holds, as it came.
+    pub fn fields(&self) -> &Map<String, Value> {
+        &self.fields
+    }
+
+    fn text_of(&self, name: &str) -> Option<&str> {
+        let text = self.fields.get(name)?.as_str()?.trim();
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// Who speaks: `system`, `user`, `assistant`, `tool` …, in lower case.
+    pub fn role(&self) -> String {
+        self.text_of("role").unwrap_or_default().to_lowercase()
+    }
+
+    /// Whether it is what somebody said, not an instruction or a tool's result.
+    pub fn is_speech(&self) -> bool {
+        !matches!(self.role().as_str(), "system" | "developer" | "tool" | "function")
+            && !self.text().trim().is_empty()
+    }
+
+    /// Who speaks, by name where there is one.
+    pub fn speaker(&self) -> String {
+        self.text_of("name").map_or_else(|| self.role(), str::to_owned)
+    }
+
+    /// The words, those of several parts on lines of their own.
+    pub fn text(&self) -> String {
+        match self.fields.get("content") {
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Array(parts)) => {
+                let texts: Vec<&str> = parts.iter().filter_map(text_of_part).collect();
+                texts.join("\n")
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// When it was said, as it stands.
+    pub fn timestamp(&self) -> Option<&str> {
+        self.text_of("timestamp")
+    }
+
+    /// The turn of the game, where it tells.
+    pub fn turn(&self) -> Option<u64> {
+        self.fields.get("turn")?.as_u64()
+    }
+
+    /// Where it was said: an id, a name, or an object with both.
+    pub fn location(&self) -> Whereabouts {
+        let of_text = |text: &str| {
+            let text = text.trim();
+            let digits = text.strip_prefix("location:").unwrap_or(text);
+            match digits.parse() {
+                Ok(id) => Whereabouts { id: Some(id), name: None },
+                Err(_) => Whereabouts { id: None, name: (!text.is_empty()).then(|| text.to_owned()) },
+            }
+        };
+        match self.fields.get("location") {
+            Some(Value::Object(place)) => Whereabouts {
+                id: place.get("id").and_then(Value::as_u64),
+                name: place.get("name").and_then(Value::as_str).and_then(|name| of_text(name).name),
+            },
+            Some(Value::String(text)) => of_text(text),
+            Some(value) => Whereabouts { id: value.as_u64(), name: None },
+            None => Whereabouts::default(),
+        }
+    }
+
+    /// Whether it is about a character, or by one: named in `npcs_mentioned`, as the speaker, or in the
+    /// words, whole and in any case. `names` are the character's id and names, in lower case.
+    pub fn mentions(&self, names: &[String]) -> bool {
+        let is_named = |text: &str| names.contains(&text.trim().to_lowercase());
+        let listed = match self.fields.get("npcs_mentioned") {
+            Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).any(is_named),
+            Some(Value::String(text)) => text.split(',').any(is_named),
+            _ => false,
+        };
+        let speaks = self.text_of("name").is_some_and(is_named);
+        let text = self.text().to_lowercase();
+        listed || speaks || names.iter().any(|name| holds_word(&text, name))
+    }
+
+    /// The calls of tools in it, as name and arguments, in the shape of OpenAI or Anthropic.
+    pub fn tool_calls(&self) -> Vec<(String, Value)> {
+        let mut calls = Vec::new();
+        if let Some(Value::Array(items)) = self.fields.get("tool_calls") {
+            for call in items.iter().filter_map(|call| call.get("function")) {
+                calls.extend(tool_call(call.get("name"), call.get("arguments")));
+            }
+        }
+        if let Some(call) = self.fields.get("function_call") {
+            calls.extend(tool_call(call.get("name"), call.get("arguments")));
+        }
+        if let Some(Value::Array(parts)) = self.fields.get("content") {
+            for part in parts.iter().filter(|part| part["type"] == "tool_use") {
+                calls.extend(tool_call(part.get("name"), part.get("input")));
+            }
+        }
+        calls
+    }
+}
+
+/// A call by its name; arguments that are a text are kept as that text.
+fn tool_call(name: Option<&Value>, arguments: Option<&Value>) -> Option<(String, Value)> {
+    Some((name?.as_str()?.to_owned(), arguments.cloned().unwrap_or(Value::Null)))
+}
+
+/// The words of a part, where it has any: `text`, `input_text`, `output_text`.
+fn text_of_part(part: &Value) -> Option<&str> {
+    match part {
+        Value::String(text) => Some(text),
+        Value::Object(fields) => {
+            let kind = fields.get("type").and_then(Value::as_str).unwrap_or("text");
+            if kind.ends_with("text") { fields.get("text")?.as_str() } else { None }
+        }
+        _ => None,
+    }
+}
+
+/// Whether a text holds a word or words as whole words; both in lower case.
+pub fn holds_word(text: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    !word.is_empty()
+        && text.match_indices(word).any(|(at, _)| {
+            let (before, after) = (&text[..at], &text[at + word.len()..]);
+            !before.ends_with(is_part) && !after.starts_with(is_part)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn message(value: Value) -> Message {
+        Message::of(1, value).expect("a message")
+    }
+
+    #[test]
+    fn words_of_parts_and_unknown_fields() {
+        let value = json!({"role": "Assistant", "content": [
+            {"type": "text", "text": "One."}, {"type": "image_url", "image_url": {"url": "x"}},
+            {"type": "output_text", "text": "Two."}, "Three."], "mood": {"deep": 1}});
+        let message = message(value.clone());
+        assert_eq!((message.role().as_str(), message.text().as_str()), ("assistant", "One.\nTwo.\nThree."));
+        assert_eq!(Value::Object(message.fields().clone()), value);
+    }
+
+    #[test]
+    fn what_is_no_message_is_told() {
+        for (value, problem) in [
+            (json!("hi"), "expected an object"),
+            (json!({"content": "hi"}), "`role` is missing"),
+            (json!({"role": 7}), "`role` is 7"),
+            (json!({"role": "user", "content": 7}), "`content` is neither"),
+        ] {
+            assert!(Message::of(1, value).is_err_and(|error| error.contains(problem)), "{problem}");
+        }
+        assert!(message(json!({"role": "assistant", "content": null, "tool_calls": []})).text().is_empty());
+    }
+
+    #[test]
+    fn places() {
+        let at = |location: Value| {
+            let found = message(json!({"role": "user", "location": location})).location();
+            (found.id, found.name)
+        };
+        let name = || Some("Living Room".to_owned());
+        assert_eq!(at(json!(23)), (Some(23), None));
+        assert_eq!(at(json!("23")), (Some(23), None));
+        assert_eq!(at(json!("location:23")), (Some(23), None));
+        assert_eq!(at(json!(" Living Room ")), (None, name()));
+        assert_eq!(at(json!({"id": 23, "name": "Living Room"})), (Some(23), name()));
+        assert_eq!(at(json!(null)), (None, None));
+    }
+
+    #[test]
+    fn mentions_are_whole_words_in_any_case() {
+        let names = ["troll".to_owned(), "the grim one".to_owned()];
+        let said = |text: &str| message(json!({"role": "user", "content": text})).mentions(&names);
+        assert!(said("The TROLL's axe") && said("(troll)") && said("It is The Grim One."));
+        assert!(!said("He trolls us") && !said("a controller") && !said("troll_king"));
+        assert!(message(json!({"role": "user", "npcs_mentioned": ["Troll"]})).mentions(&names));
+        assert!(message(json!({"role": "assistant", "name": "Troll", "content": "Grr"})).mentions(&names));
+    }
+
+    #[test]
+    fn calls_of_tools() {
+        let openai = message(json!({"role": "assistant", "content": null, "tool_calls": [
+            {"id": "c", "type": "function", "function": {"name": "remember", "arguments": "{\"a\": 1}"}}]}));
+        assert_eq!(openai.tool_calls(), [("remember".to_owned(), json!("{\"a\": 1}"))]);
+        let anthropic = message(json!({"role": "assistant", "content": [
+            {"type": "tool_use", "id": "t", "name": "remember", "input": {"a": 1}}]}));
+        assert_eq!(anthropic.tool_calls(), [("remember".to_owned(), json!({"a": 1}))]);
+    }
+}

@@ -1,0 +1,107 @@
+//! The newest memories of scopes, a line each: what an agent should have in mind of the last visits.
+//!
+//! Sections enter, lines leave, the newest first. New is what a later date says; what bears none is as old
+//! as the dated entry before it in the file, for entries are written one behind the other.
+
+use crate::document::Section;
+use crate::memory::{Memory, Scope};
+use crate::recall::render::render_origin;
+
+/// So many memories of each scope where nothing else is asked for.
+pub const USUAL: usize = 3;
+
+/// The newest live memories of a section, the newest first.
+pub fn newest(section: &Section, most: usize) -> Vec<Memory> {
+    let mut date = String::new();
+    let mut dated: Vec<(String, usize, &Memory)> = Vec::new();
+    for (at, memory) in section.memories.iter().enumerate() {
+        if let Some(own) = &memory.provenance.date {
+            date.clone_from(own);
+        }
+        dated.push((date.clone(), at, memory));
+    }
+    dated.sort_by(|a, b| (&b.0, b.1).cmp(&(&a.0, a.1)));
+    let live = dated.into_iter().map(|(_, _, memory)| memory).filter(|memory| memory.is_live());
+    live.take(most).cloned().collect()
+}
+
+/// Scopes with a line for each memory; a heading above each where there are several.
+pub fn render_brief(scopes: &[(Scope, String, Vec<Memory>)]) -> String {
+    let mut out = String::new();
+    for (scope, name, memories) in scopes.iter().filter(|(_, _, memories)| !memories.is_empty()) {
+        if scopes.len() > 1 {
+            let gap = if out.is_empty() { "" } else { "\n" };
+            let called = if name.is_empty() { scope.to_string() } else { format!("{name} ({scope})") };
+            out.push_str(&format!("{gap}{called}:\n"));
+        }
+        memories.iter().for_each(|memory| out.push_str(&brief_line(memory)));
+    }
+    if out.is_empty() { "No memories yet\n".to_owned() } else { out }
+}
+
+/// `- 2026-01-31 10:40: …`, by episode and turn where there is no date.
+fn brief_line(memory: &Memory) -> String {
+    let when = match &memory.provenance.date {
+        Some(date) => minutes(date),
+        None => render_origin(memory),
+    };
+    let text = if memory.text.is_empty() { &memory.title } else { &memory.text };
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if when.is_empty() { format!("- {text}\n") } else { format!("- {when}: {text}\n") }
+}
+
+/// `2026-01-31T10:40:00Z` as `2026-01-31 10:40`.
+fn minutes(date: &str) -> String {
+    match date.split_once('T') {
+        Some((day, time)) => format!("{day} {}", time.get(..5).unwrap_or(time)),
+        None => date.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::{Category, Status};
+
+    fn memory(text: &str, date: Option<&str>) -> Memory {
+        let mut memory = Memory::new(Category::note(), "A", text);
+        memory.provenance.date = date.map(str::to_owned);
+        memory
+    }
+
+    #[test]
+    fn the_newest_stand_first() {
+        let struck = Memory { status: Status::Superseded, ..memory("struck", Some("2026-09-01")) };
+        let memories = vec![
+            memory("old", None),
+            memory("late", Some("2026-03-01T09:00:00Z")),
+            memory("late, too", None),
+            memory("early", Some("2026-01-01")),
+            struck,
+        ];
+        let section = Section { memories, ..Section::default() };
+        let texts = |most| newest(&section, most).into_iter().map(|memory| memory.text).collect::<Vec<_>>();
+        assert_eq!(texts(9), ["late, too", "late", "early", "old"]);
+        assert_eq!(texts(1), ["late, too"]);
+    }
+
+    #[test]
+    fn a_line_each() {
+        let mut turn = memory("It\n\nopens.", None);
+        turn.provenance.episode = Some(2);
+        let scopes = [
+            (
+                Scope::Location(23),
+                "Hall".to_owned(),
+                vec![memory("Dark.", Some("2026-01-31T10:40:00Z")), turn],
+            ),
+            (Scope::World, String::new(), vec![]),
+            (Scope::Npc("troll".to_owned()), String::new(), vec![memory("", None)]),
+        ];
+        assert_eq!(
+            render_brief(&scopes),
+            "Hall (location:23):\n- 2026-01-31 10:40: Dark.\n- Ep2: It opens.\n\nnpc:troll:\n- A\n"
+        );
+        assert_eq!(render_brief(&scopes[1..2]), "No memories yet\n");
+    }
+}
