@@ -2,10 +2,11 @@
 
 use std::cell::OnceCell;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 
 use crate::cli::Cli;
 use crate::cli::failure::Failure;
+use crate::cli::ui::progress_bar;
 use crate::search::embedder::{EmbedError, Embedder};
 use crate::search::served;
 
@@ -22,12 +23,7 @@ impl Cli<'_> {
             if !shown || all <= WORTH_A_BAR {
                 return;
             }
-            let bar = bar.get_or_init(|| {
-                let style =
-                    ProgressStyle::with_template("{bar:40} {pos}/{len} memories embedded, {eta} left");
-                ProgressBar::new(all as u64)
-                    .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-            });
+            let bar = bar.get_or_init(|| progress_bar(shown, all as u64, "memories embedded"));
             bar.set_position(done as u64);
             if done >= all {
                 bar.finish_and_clear();

@@ -5,6 +5,7 @@
 use std::io::{self, IsTerminal, Read, Write};
 
 use anstyle::{AnsiColor, Style};
+use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 /// The three streams of a process, or stand-ins for them in a test.
@@ -184,4 +185,14 @@ impl Ui {
 /// An error that says on what it happened; its kind stays.
 fn naming(what: &str, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{what}: {error}"))
+}
+
+/// A bar for what takes long: so many of what; hidden where no person would see it.
+pub fn progress_bar(is_shown: bool, length: u64, of_what: &str) -> ProgressBar {
+    if !is_shown {
+        return ProgressBar::hidden();
+    }
+    let template = format!("{{wide_bar}} {{pos}}/{{len}} {of_what}, {{eta}} left");
+    let style = ProgressStyle::with_template(&template);
+    ProgressBar::new(length).with_style(style.expect("the template is well formed"))
 }

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use crate::cli::Cli;
 use crate::cli::commands::export::{format_of, parse_format};
-use crate::cli::commands::record::progress_bar;
 use crate::cli::commands::{counted, resolve_scope};
 use crate::cli::failure::{Failure, Kind};
+use crate::cli::ui::progress_bar;
 use crate::exchange::merge::{OnConflict, Options, Report, Unstored, merge};
 use crate::exchange::{self, ExchangeError, Format, Source};
 use crate::record::files::Files;
@@ -117,7 +117,7 @@ fn read(cli: &mut Cli<'_>, input: &Path, format: Format) -> Result<Source, Failu
 }
 
 fn take_in(cli: &Cli<'_>, files: &mut Files, source: &Source, options: &Options) -> Result<Report, Failure> {
-    let bar = progress_bar(cli, source.items.len() as u64, "memories");
+    let bar = progress_bar(cli.ui.shows_progress(), source.items.len() as u64, "memories");
     let report = merge(files, &source.items, options, || bar.inc(1));
     bar.finish_and_clear();
     Ok(report?)

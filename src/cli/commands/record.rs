@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
 use crate::cli::Cli;
@@ -12,6 +11,7 @@ use crate::cli::commands::memory_args::episode_number;
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::{counted, raised, scope_label};
 use crate::cli::failure::{Failure, Kind};
+use crate::cli::ui::progress_bar;
 use crate::document::Document;
 use crate::llm;
 use crate::memory::{Category, DEFAULT_IMPORTANCE, Scope};
@@ -305,7 +305,7 @@ fn record_many(cli: Cli<'_>, recorder: &Recorder<'_>, text: &[u8], strict: bool)
         .map(|(at, line)| (at + 1, line))
         .filter(|(_, line)| !line.trim_ascii().is_empty())
         .collect();
-    let bar = progress_bar(&cli, lines.len() as u64, "turns");
+    let bar = progress_bar(cli.ui.shows_progress(), lines.len() as u64, "turns");
     let mut tally = Tally::default();
     for (number, line) in &lines {
         let turn = std::str::from_utf8(line).map_err(|_| "not UTF-8".to_owned());
@@ -345,16 +345,6 @@ fn record_many(cli: Cli<'_>, recorder: &Recorder<'_>, text: &[u8], strict: bool)
         (true, true) => Kind::TryAgain.exit_code(),
         (true, false) => 0,
     })
-}
-
-/// A bar for what takes long, where a person would see it.
-pub(super) fn progress_bar(cli: &Cli<'_>, length: u64, of_what: &str) -> ProgressBar {
-    if !cli.ui.shows_progress() {
-        return ProgressBar::hidden();
-    }
-    let style =
-        ProgressStyle::with_template(&format!("{{wide_bar}} {{pos}}/{{len}} {of_what}, {{eta}} left"));
-    ProgressBar::new(length).with_style(style.expect("the template is well formed"))
 }
 
 fn tell_tally(cli: Cli<'_>, store: &Store, turns: usize, tally: &Tally) -> Result<(), Failure> {

@@ -5,8 +5,8 @@ use serde_json::json;
 use crate::cli::Cli;
 use crate::cli::commands::counted;
 use crate::cli::commands::model_args::ModelArgs;
-use crate::cli::commands::record::progress_bar;
 use crate::cli::failure::{Failure, Kind};
+use crate::cli::ui::progress_bar;
 use crate::llm;
 use crate::record::Recorder;
 use crate::record::retry::{Offer, Waiting, Wanted, waiting};
@@ -60,7 +60,7 @@ pub(in crate::cli) fn run(mut cli: Cli<'_>, args: RetryArgs) -> Result<u8, Failu
 }
 
 fn work_off(cli: Cli<'_>, recorder: &Recorder<'_>, queue: &[Waiting]) -> Result<u8, Failure> {
-    let bar = progress_bar(&cli, queue.len() as u64, "turns");
+    let bar = progress_bar(cli.ui.shows_progress(), queue.len() as u64, "turns");
     let mut outcomes = Vec::new();
     let (mut done, mut failed, mut in_a_row) = (0, 0, 0);
     for turn in queue {
