@@ -10,6 +10,8 @@
 pub mod digest;
 pub mod file;
 pub mod message;
+#[cfg(feature = "proxy")]
+pub mod proxy;
 
 pub use file::{Conversation, ConversationError};
 pub use message::Message;

@@ -10,6 +10,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -29,10 +30,24 @@ pub enum Behaviour {
     Trickle,
     /// The same already in the head.
     TrickleHead,
+    /// A stream of events, a piece at a time; each waits at the gate, where there is one.
+    Stream(Vec<String>, Option<Gate>),
     /// Something else after a while.
     Slow(Duration, Box<Behaviour>),
     /// The connection ends without a word.
     Close,
+}
+
+/// Lets a piece through for each word that is sent to it, and the rest when nobody can send any more.
+#[derive(Debug, Clone)]
+pub struct Gate(Arc<Mutex<Receiver<()>>>);
+
+impl Gate {
+    /// A gate, and what opens it.
+    pub fn new() -> (Gate, Sender<()>) {
+        let (open, words) = channel();
+        (Gate(Arc::new(Mutex::new(words))), open)
+    }
 }
 
 impl Behaviour {
@@ -261,6 +276,17 @@ fn behave(stream: &mut TcpStream, behaviour: Behaviour, shared: &Shared) -> std:
         Behaviour::TrickleHead => {
             write!(stream, "HTTP/1.1 200 OK\r\nX-Filler: ")?;
             trickle(stream, shared)
+        }
+        Behaviour::Stream(pieces, gate) => {
+            write!(stream, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n")?;
+            write!(stream, "Transfer-Encoding: chunked\r\n\r\n")?;
+            for piece in pieces {
+                if let Some(Gate(words)) = &gate {
+                    let _ = words.lock().unwrap().recv();
+                }
+                stream.write_all(format!("{:x}\r\n{piece}\r\n", piece.len()).as_bytes())?;
+            }
+            write!(stream, "0\r\n\r\n")
         }
         Behaviour::Slow(pause, then) => {
             std::thread::sleep(pause);

@@ -1,0 +1,152 @@
+//! The assistant's message out of a reply, whether it came whole or as a stream of events.
+//!
+//! Bytes enter as they went to the client; a message leaves in the shape of the server, or in that of
+//! OpenAI where it was put together from a stream. What is no reply is `None`, and no error.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+/// The message of a reply whose headers name that type of content.
+pub fn message_of(content_type: &str, bytes: &[u8]) -> Option<Value> {
+    if content_type.trim_start().starts_with("text/event-stream") {
+        return message_of_events(&String::from_utf8_lossy(bytes));
+    }
+    let mut reply: Value = serde_json::from_slice(bytes).ok()?;
+    if let Some(message) = reply.pointer_mut("/choices/0/message") {
+        return Some(message.take());
+    }
+    (reply["role"] == "assistant" && !reply["content"].is_null()).then_some(reply)
+}
+
+/// What is gathered of a stream.
+#[derive(Default)]
+struct Gathered {
+    text: String,
+    /// Name and arguments of calls of tools by their numbers.
+    calls: BTreeMap<u64, (String, String)>,
+    /// Whether anything was there that a reply is made of.
+    any: bool,
+}
+
+fn message_of_events(text: &str) -> Option<Value> {
+    let mut gathered = Gathered::default();
+    for line in text.lines() {
+        let Some(data) = line.strip_prefix("data:") else { continue };
+        let Ok(event) = serde_json::from_str::<Value>(data.trim_start()) else { continue };
+        gathered.take_chunk(&event);
+        gathered.take_event(&event);
+    }
+    let Gathered { text, calls, any } = gathered;
+    let calls: Vec<Value> = calls
+        .into_values()
+        .map(|(name, arguments)| {
+            json!({"type": "function", "function": {"name": name, "arguments": arguments}})
+        })
+        .collect();
+    let mut message = json!({"role": "assistant", "content": text});
+    if !calls.is_empty() {
+        message["tool_calls"] = Value::Array(calls);
+    }
+    any.then_some(message)
+}
+
+impl Gathered {
+    /// A chunk of OpenAI: `{"choices": [{"delta": {"content": "…"}}]}`.
+    fn take_chunk(&mut self, chunk: &Value) {
+        let Some(delta) = chunk.pointer("/choices/0/delta") else { return };
+        self.any = true;
+        self.text.push_str(delta["content"].as_str().unwrap_or_default());
+        for call in delta["tool_calls"].as_array().into_iter().flatten() {
+            let (name, arguments) = self.calls.entry(call["index"].as_u64().unwrap_or(0)).or_default();
+            name.push_str(call["function"]["name"].as_str().unwrap_or_default());
+            arguments.push_str(call["function"]["arguments"].as_str().unwrap_or_default());
+        }
+    }
+
+    /// An event of Anthropic: `{"type": "content_block_delta", "index": 0, "delta": {"text": "…"}}`.
+    fn take_event(&mut self, event: &Value) {
+        let number = event["index"].as_u64().unwrap_or(0);
+        match event["type"].as_str() {
+            Some("content_block_start") => {
+                self.any = true;
+                let block = &event["content_block"];
+                if block["type"] == "tool_use" {
+                    let name = block["name"].as_str().unwrap_or_default().to_owned();
+                    self.calls.insert(number, (name, String::new()));
+                } else if !self.text.is_empty() && block["type"] == "text" {
+                    self.text.push('\n');
+                }
+            }
+            Some("content_block_delta") => {
+                self.text.push_str(event["delta"]["text"].as_str().unwrap_or_default());
+                if let Some((_, arguments)) = self.calls.get_mut(&number) {
+                    arguments.push_str(event["delta"]["partial_json"].as_str().unwrap_or_default());
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_replies() {
+        let of = |reply: Value| message_of("application/json", reply.to_string().as_bytes());
+        let message = json!({"role": "assistant", "content": "Hi."});
+        assert_eq!(of(json!({"id": "x", "choices": [{"message": message}]})), Some(message));
+        let anthropic = json!({"role": "assistant", "content": [{"type": "text", "text": "Hi."}]});
+        assert_eq!(of(anthropic.clone()), Some(anthropic));
+        for other in [json!({"error": {"message": "no"}}), json!({"choices": []}), json!([1])] {
+            assert_eq!(of(other), None);
+        }
+        assert_eq!(message_of("application/json", b"{\"choices\""), None);
+    }
+
+    #[test]
+    fn streams_of_openai() {
+        let chunk = |delta: Value| format!("data: {}\r\n\r\n", json!({"choices": [{"delta": delta}]}));
+        let call = |call: Value| json!({"tool_calls": [call]});
+        let stream = [
+            ": a comment\n".to_owned(),
+            chunk(json!({"role": "assistant", "content": ""})),
+            chunk(json!({"content": "Hé"})),
+            chunk(json!({"content": "llo"})),
+            chunk(call(json!({"index": 1, "function": {"name": "remember", "arguments": "{\"a\""}}))),
+            chunk(call(json!({"index": 1, "function": {"arguments": ":1}"}}))),
+            "data: {\"choices\":[],\"usage\":{}}\n\ndata: [DONE]\n\n".to_owned(),
+        ]
+        .concat();
+        let message = message_of("text/event-stream; charset=utf-8", stream.as_bytes()).unwrap();
+        let call = json!({"type": "function", "function": {"name": "remember", "arguments": "{\"a\":1}"}});
+        assert_eq!(message, json!({"role": "assistant", "content": "Héllo", "tool_calls": [call]}));
+        assert_eq!(message_of("text/event-stream", b"data: [DONE]\n\n"), None);
+    }
+
+    #[test]
+    fn streams_of_anthropic() {
+        let event = |event: Value| format!("event: x\ndata: {event}\n\n");
+        let start = |number: u64, block: Value| {
+            event(json!({"type": "content_block_start", "index": number, "content_block": block}))
+        };
+        let delta = |number: u64, delta: Value| {
+            event(json!({"type": "content_block_delta", "index": number, "delta": delta}))
+        };
+        let stream = [
+            event(json!({"type": "message_start", "message": {"role": "assistant", "content": []}})),
+            start(0, json!({"type": "text", "text": ""})),
+            delta(0, json!({"type": "text_delta", "text": "One."})),
+            start(1, json!({"type": "tool_use", "name": "remember", "input": {}})),
+            delta(1, json!({"type": "input_json_delta", "partial_json": "{}"})),
+            start(2, json!({"type": "text", "text": ""})),
+            delta(2, json!({"type": "text_delta", "text": "Two."})),
+        ]
+        .concat();
+        let message = message_of("text/event-stream", stream.as_bytes()).unwrap();
+        assert_eq!(message["content"], "One.\nTwo.");
+        assert_eq!(message["tool_calls"][0]["function"], json!({"name": "remember", "arguments": "{}"}));
+    }
+}

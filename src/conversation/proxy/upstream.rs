@@ -1,0 +1,110 @@
+//! The chat server behind the proxy: its address, and the client that speaks to it.
+//!
+//! What a person wrote enters; the address of each request leaves, with the query that it came with.
+
+use axum::http::Uri;
+use reqwest::Url;
+
+/// Why an upstream cannot be one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{address}` is not the address of a web server")]
+pub struct AddressError {
+    /// What was given, without a password.
+    pub address: String,
+}
+
+/// The chat server behind the proxy.
+#[derive(Debug, Clone)]
+pub struct Upstream {
+    base: Url,
+}
+
+impl Upstream {
+    /// The server at an address, with or without the `/v1` that clients put into their base URL.
+    ///
+    /// # Errors
+    ///
+    /// Where that is no address of a web server.
+    pub fn new(address: &str) -> Result<Upstream, AddressError> {
+        let wrong = || AddressError { address: shown(address) };
+        let base = Url::parse(address).map_err(|_| wrong())?;
+        let is_web = matches!(base.scheme(), "http" | "https") && base.host_str().is_some();
+        let is_plain = base.query().is_none() && base.fragment().is_none();
+        if is_web && is_plain { Ok(Upstream { base }) } else { Err(wrong()) }
+    }
+
+    /// The address without user and password.
+    pub fn shown(&self) -> String {
+        let path = self.base.path().trim_end_matches('/');
+        format!("{}{path}", self.base.origin().ascii_serialization())
+    }
+
+    /// The address of a request. Where both paths have the version, it stands there once.
+    pub(super) fn url_of(&self, uri: &Uri) -> Url {
+        let mut url = self.base.clone();
+        let base = self.base.path().trim_end_matches('/');
+        let base = match uri.path().starts_with("/v1/") {
+            true => base.strip_suffix("/v1").unwrap_or(base),
+            false => base,
+        };
+        url.set_path(&format!("{base}{}", uri.path()));
+        url.set_query(uri.query());
+        url
+    }
+
+    /// A client that follows no redirects, for the key must not go elsewhere, and sets no limits of time,
+    /// for these are the client's own.
+    pub(super) fn client(&self) -> reqwest::Result<reqwest::Client> {
+        // An error means that a provider is installed already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+        if self.is_loopback() {
+            builder = builder.no_proxy();
+        }
+        builder.build()
+    }
+
+    fn is_loopback(&self) -> bool {
+        match self.base.host_str() {
+            Some("localhost" | "[::1]") => true,
+            Some(host) => host.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback()),
+            None => false,
+        }
+    }
+}
+
+/// An address without user and password, also where it is none.
+fn shown(address: &str) -> String {
+    match (address.find("://"), address.rfind('@')) {
+        (Some(scheme), Some(at)) if at > scheme => {
+            format!("{}{}", &address[..scheme + 3], &address[at + 1..])
+        }
+        _ => address.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_stands_once() {
+        let url =
+            |base: &str, path: &str| Upstream::new(base).unwrap().url_of(&path.parse().unwrap()).to_string();
+        for base in ["http://h:1", "http://h:1/", "http://h:1/v1", "http://h:1/v1/"] {
+            assert_eq!(url(base, "/v1/chat/completions?a=%20b"), "http://h:1/v1/chat/completions?a=%20b");
+        }
+        assert_eq!(url("https://h/api/v1", "/v1/models"), "https://h/api/v1/models");
+        assert_eq!(url("https://h/api/v1", "/chat/completions"), "https://h/api/v1/chat/completions");
+        assert_eq!(url("https://h/v1", "/v1beta/x%2Fy"), "https://h/v1/v1beta/x%2Fy");
+    }
+
+    #[test]
+    fn what_is_no_address_is_told_without_its_password() {
+        for wrong in ["h:1", "ftp://h", "http://", "http://h?x=1", ""] {
+            assert!(Upstream::new(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(Upstream::new("ftp://me:secret@h").unwrap_err().address, "ftp://h");
+        assert_eq!(Upstream::new("http://me:secret@h:8/v1/").unwrap().shown(), "http://h:8/v1");
+    }
+}
