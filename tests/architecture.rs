@@ -20,7 +20,7 @@ const ROOMS: [(&str, &[&str]); 17] = [
     ("llm", &["memory"]),
     ("record", BELOW_RECORD),
     ("reflect", BELOW_REFLECT),
-    ("conversation", BELOW_CONVERSATION),
+    ("conversation", BELOW_CHAT),
     ("character", BELOW_CONVERSATION),
     ("exchange", BELOW_CONVERSATION),
     ("cli", EVERYTHING),
@@ -33,6 +33,9 @@ const BELOW_RECORD: &[&str] = &["memory", "secrets", "document", "store", "llm",
 const BELOW_REFLECT: &[&str] = &["memory", "secrets", "document", "store", "llm", "search", "record"];
 const BELOW_CONVERSATION: &[&str] =
     &["memory", "secrets", "document", "store", "llm", "search", "record", "reflect"];
+/// Memories in a request have a budget of tokens, too.
+const BELOW_CHAT: &[&str] =
+    &["memory", "secrets", "document", "store", "recall", "llm", "search", "record", "reflect"];
 const EVERYTHING: &[&str] = &[
     "memory",
     "secrets",

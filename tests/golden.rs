@@ -24,10 +24,11 @@ const PARTS: [&str; 9] =
     ["command", "stdin", "env", "before", "after", "stdout", "stderr", "exit", "feature"];
 
 /// Commands that leave every file as it is, and make none; `check --fix` writes.
-const READERS: [&str; 13] = [
+const READERS: [&str; 14] = [
     "memories",
     "recall",
     "query",
+    "inject",
     "top",
     "summarize",
     "tried",

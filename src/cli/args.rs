@@ -7,9 +7,9 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::cli::commands::{
-    add, check, completions, consolidate, diff, digest, episode, export, fmt, forget, import, init,
-    invalidate, list, log, man, mark, query, recall, record, rename, restore, retry, seed, show, stats,
-    summarize, supersede, top, tried,
+    add, check, completions, consolidate, diff, digest, episode, export, extract, fmt, forget, import, init,
+    inject, invalidate, list, log, man, mark, query, recall, record, rename, restore, retry, seed, show,
+    stats, summarize, supersede, top, tried,
 };
 use crate::cli::ui::Color;
 
@@ -86,6 +86,8 @@ pub enum Command {
     Retry(retry::RetryArgs),
     Seed(seed::SeedArgs),
     Digest(digest::DigestArgs),
+    Inject(inject::InjectArgs),
+    Extract(extract::ExtractArgs),
     Import(import::ImportArgs),
     Export(export::ExportArgs),
     Init(init::InitArgs),
@@ -105,7 +107,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
         &["supersede", "invalidate", "mark", "forget", "rename", "consolidate", "fmt", "restore", "retry"],
     ),
     ("Characters", &["seed"]),
-    ("Talk", &["digest"]),
+    ("Talk", &["digest", "inject", "extract"]),
     ("Exchange", &["import", "export"]),
     ("Set up", &["init", "episode", "completions", "man"]),
 ];

@@ -3,6 +3,8 @@
 use std::io;
 
 use crate::conversation::digest::DigestError;
+use crate::conversation::extract::ExtractError;
+use crate::conversation::inject::InjectError;
 use crate::document::DocumentError;
 use crate::exchange::ExchangeError;
 use crate::llm::ModelError;
@@ -120,6 +122,28 @@ impl From<DigestError> for Failure {
                 .hint("`memories list` shows the places; a message says where it was said by `location`"),
             DigestError::Store(error) => error.into(),
             DigestError::Document(error) => error.into(),
+        }
+    }
+}
+
+impl From<ExtractError> for Failure {
+    fn from(error: ExtractError) -> Failure {
+        match error {
+            ExtractError::Store(error) => error.into(),
+            ExtractError::Document(error) => error.into(),
+        }
+    }
+}
+
+impl From<InjectError> for Failure {
+    fn from(error: InjectError) -> Failure {
+        match error {
+            InjectError::NotRequest(problem) => {
+                let hint =
+                    "send a request such as {\"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}]}";
+                Failure::user(anyhow::anyhow!("stdin holds no chat request: {problem}")).hint(hint)
+            }
+            InjectError::Search(error) => error.into(),
         }
     }
 }

@@ -18,9 +18,9 @@ use clap::error::ErrorKind;
 
 use args::{Arguments, Command, Global};
 use commands::{
-    add, check, completions, consolidate, diff, digest, episode, export, fmt, forget, import, init,
-    invalidate, list, log, man, mark, query, recall, record, rename, restore, retry, seed, show, stats,
-    summarize, supersede, top, tried,
+    add, check, completions, consolidate, diff, digest, episode, export, extract, fmt, forget, import, init,
+    inject, invalidate, list, log, man, mark, query, recall, record, rename, restore, retry, seed, show,
+    stats, summarize, supersede, top, tried,
 };
 use failure::{Failure, Kind};
 use settings::{Environment, Settings};
@@ -130,6 +130,8 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: Environment) -> Resu
         Command::Restore(args) => restore::run(cli, args),
         Command::Retry(args) => retry::run(cli, args),
         Command::Seed(args) => seed::run(cli, args),
+        Command::Extract(args) => extract::run(cli, args),
+        Command::Inject(args) => inject::run(cli, args),
         Command::Import(args) => import::run(cli, args),
         Command::Export(args) => export::run(cli, args),
         Command::Init(args) => init::run(cli, args),

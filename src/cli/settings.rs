@@ -7,6 +7,7 @@
 //! `NO_COLOR`. Keys come from the environment only. `OPENAI_API_KEY` goes to OpenAI, `ANTHROPIC_API_KEY` to Anthropic, or to the
 //! server that the environment names, never to one that a file names.
 
+pub mod chat;
 mod reader;
 mod search;
 
@@ -101,6 +102,8 @@ pub struct Settings {
     pub search_results: usize,
     /// Where vectors come from.
     pub embedding: search::Embedding,
+    /// How conversations are treated.
+    pub chat: chat::Chat,
     /// The present time, RFC 3339.
     pub now: String,
 }
@@ -150,6 +153,7 @@ impl Settings {
         let (llm, llm_environment) = read_llm(&mut reader, &beside, &environment)?;
         let (search, search_results) = search::read(&mut reader)?;
         let embedding = search::read_embedding(&mut reader, &environment)?;
+        let chat = chat::read(&mut reader)?;
         let now = environment.now.unwrap_or_else(|| {
             let now = jiff::Timestamp::now();
             // Whole seconds: what is shorter says nothing to a reader.
@@ -167,6 +171,7 @@ impl Settings {
             search,
             search_results,
             embedding,
+            chat,
             now,
         };
         Ok((settings, reader.unknown_keys()))

@@ -1,0 +1,180 @@
+//! `extract`: what a conversation's last turns hold worth remembering becomes memories.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use crate::cli::Cli;
+use crate::cli::args::parse_count;
+use crate::cli::commands::conversation_args::{no_conversation, read_conversation};
+use crate::cli::commands::model_args::{ModelArgs, model_failed};
+use crate::cli::commands::{counted, raised, resolve_scope};
+use crate::cli::failure::{Failure, Kind};
+use crate::conversation::Conversation;
+use crate::conversation::extract::aspects::tool_schema;
+use crate::conversation::extract::{Extractor, Input, Mode, Outcome, Report, Settings, read_input};
+use crate::conversation::inject::request::Shape;
+use crate::llm::{Choice, ModelError};
+use crate::record::apply::Fate;
+
+/// Draw what is worth remembering out of a conversation's last turns
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A reply comes on stdin, as text, as messages, or as a chat server's answer; or
+--conversation names the file of the whole conversation. What is short, merely
+polite, or repeats what was injected is passed by; of the rest the model draws
+up to four memories. Without a model rules of thumb do.
+
+Modes: every_turn; periodic, after each 5 replies of a conversation (--every);
+on_save, only with --save; llm_triggered, only what the model asked for by
+calling the tool that --tool-schema prints.
+
+Examples:
+  memories extract --id chat-7 < answer.json
+  memories extract --conversation chat-7.jsonl --save --scope npc:troll
+  echo 'Kira has decided to sell the ship to Marcus at dawn.' |
+      memories extract --mode every_turn
+  memories extract --tool-schema --shape anthropic
+
+With --json: {version, conversation, outcome, turns, due_in, memories:
+[{outcome, scope, title, text, persistence, raised_to}], model, warnings};
+outcome is stored, nothing, waiting, full or failed.")]
+pub struct ExtractArgs {
+    /// The file of the whole conversation, in place of stdin
+    #[arg(long, value_name = "FILE")]
+    conversation: Option<PathBuf>,
+    /// The conversation's id [default: the file's name without its ending, else `chat`]
+    #[arg(long, value_name = "ID")]
+    id: Option<String>,
+    /// Where memories go [default: the place of the last message, else `world`]
+    #[arg(long, value_name = "SCOPE", allow_negative_numbers = true)]
+    scope: Option<String>,
+    /// When: every_turn, periodic, on_save or llm_triggered [default: periodic]
+    #[arg(long, value_name = "MODE", value_parser = str::parse::<Mode>)]
+    mode: Option<Mode>,
+    /// After so many replies, in the mode periodic [default: 5]
+    #[arg(long, value_name = "N", value_parser = parse_count::<u64>)]
+    every: Option<u64>,
+    /// The conversation is saved: whatever the mode, draw from what is new
+    #[arg(long)]
+    save: bool,
+    /// Most memories of this call [default: 4]
+    #[arg(long, value_name = "N", value_parser = parse_count::<usize>)]
+    max: Option<usize>,
+    /// End with 3 where the model fails
+    #[arg(long)]
+    strict: bool,
+    /// Print the tool by which a model asks for a memory, and do nothing else
+    #[arg(long)]
+    tool_schema: bool,
+    /// The shape of the tool, openai or anthropic
+    #[arg(long, value_name = "SHAPE", default_value = "openai", requires = "tool_schema")]
+    #[arg(value_parser = str::parse::<Shape>)]
+    shape: Shape,
+    #[command(flatten)]
+    model: ModelArgs,
+}
+
+pub(in crate::cli) fn run(mut cli: Cli<'_>, args: ExtractArgs) -> Result<u8, Failure> {
+    let ExtractArgs {
+        conversation,
+        id,
+        scope,
+        mode,
+        every,
+        save,
+        max,
+        strict,
+        tool_schema: tool,
+        shape,
+        model,
+    } = args;
+    if tool {
+        cli.ui.json_line(&tool_schema(shape))?;
+        return Ok(0);
+    }
+    let whole = conversation.is_some();
+    let conversation = match conversation {
+        Some(file) => read_conversation(&mut cli, &file, id)?,
+        None => read_reply(&mut cli, id)?,
+    };
+    if !cli.settings.chat.use_memory {
+        cli.ui.detail("memory is switched off for conversations (`useMemory = false`)");
+        return Ok(0);
+    }
+    let store = cli.store()?;
+    let scope = scope.map(|scope| resolve_scope(&store, &scope)).transpose()?;
+    let defaults = cli.settings.chat.extract.clone();
+    let settings = Settings {
+        mode: mode.unwrap_or(defaults.mode),
+        every: every.unwrap_or(defaults.every),
+        most: max.unwrap_or(defaults.most),
+        ..defaults
+    };
+    let Choice { model, notice } = model.choose(&mut cli)?;
+    let (now, id) = (cli.settings.now.clone(), cli.settings.fresh_id());
+    let extractor = Extractor { store: &store, model: &*model, settings: &settings, now: &now, id: &id };
+    let input = Input { conversation: &conversation, whole, saving: save, scope: scope.as_ref(), told: &[] };
+    let mut report = extractor.extract(input)?;
+    if let Some(notice) = notice.filter(|_| report.model.is_some()) {
+        cli.ui.notice(&notice);
+    }
+    for warning in &report.warnings {
+        cli.ui.warning(warning);
+    }
+    let instead = "nothing is written, and these turns are looked at the next time";
+    match report.failure.take() {
+        Some(error @ ModelError::Settings { .. }) => return Err(model_failed(error, instead)),
+        Some(error) => cli.ui.warning(&format!("{error}: {instead}")),
+        None => {}
+    }
+    tell(&mut cli, &conversation.id, &report)?;
+    let failed = strict && report.outcome == Outcome::Failed;
+    Ok(if failed { Kind::TryAgain.exit_code() } else { 0 })
+}
+
+/// The reply on stdin.
+fn read_reply(cli: &mut Cli<'_>, id: Option<String>) -> Result<Conversation, Failure> {
+    if cli.ui.stdin_is_terminal() {
+        return Err(
+            Failure::usage("no reply on stdin").hint("send one, or name a file with `--conversation`")
+        );
+    }
+    let text = cli.read_input("a reply or messages")?;
+    let id =
+        id.map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()).unwrap_or_else(|| "chat".to_owned());
+    read_input(&id, &text).map_err(|error| no_conversation("stdin", error))
+}
+
+fn tell(cli: &mut Cli<'_>, conversation: &str, report: &Report) -> Result<(), Failure> {
+    if cli.ui.json {
+        cli.ui.json_line(&json!({
+            "version": 1, "conversation": conversation, "outcome": report.outcome, "turns": report.turns,
+            "due_in": report.due_in, "memories": report.memories, "model": report.model,
+            "warnings": report.warnings,
+        }))?;
+        return Ok(());
+    }
+    for applied in &report.memories {
+        let line = match applied.outcome {
+            Fate::Duplicate => {
+                format!("merged with \"{}\" in {}{}\n", applied.title, applied.scope, raised(applied))
+            }
+            Fate::Stored | Fate::Revised => {
+                format!("stored \"{}\" in {}\n  {}\n", applied.title, applied.scope, applied.text)
+            }
+        };
+        cli.ui.data(&line)?;
+    }
+    let told = match (report.outcome, report.due_in) {
+        (Outcome::Stored | Outcome::Failed | Outcome::Full, _) => return Ok(()),
+        (Outcome::Nothing, _) => "nothing worth remembering\n".to_owned(),
+        (Outcome::Waiting, Some(turns)) => {
+            let replies = counted(turns, "more reply", "more replies");
+            format!("waiting: memories are drawn after {replies} of {conversation}\n")
+        }
+        (Outcome::Waiting, None) => format!("nothing to do for {conversation}\n"),
+    };
+    cli.ui.data(&told)?;
+    Ok(())
+}

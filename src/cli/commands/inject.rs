@@ -1,0 +1,180 @@
+//! `inject`: a chat request with the memories that have to do with it.
+
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use crate::cli::Cli;
+use crate::cli::args::{parse_count, parse_importance};
+use crate::cli::commands::{counted, parse_scopes};
+use crate::cli::failure::Failure;
+use crate::conversation::inject::block::Mode;
+use crate::conversation::inject::request::Shape;
+use crate::conversation::inject::{Injected, Injector, Settings};
+use crate::memory::Category;
+use crate::recall::read_scopes;
+use crate::record::turn::clamp_importance;
+use crate::store::Store;
+
+/// Weave memories into a chat request: request on stdin, request on stdout
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Memories are searched with the last message and with what was said before it.
+The likest ten are ranked by importance, age and likeness; at most five of them,
+in at most 500 tokens, go into the request, in OpenAI's or Anthropic's shape.
+Everything else stays byte by byte what it was; where nothing is relevant, all
+of it. What was woven in before is replaced.
+
+Examples:
+  memories inject < request.json | curl -d @- …/v1/chat/completions …
+  memories inject --scope npc:troll --scope world --min-importance 300
+  memories inject --between alex,jordan --max-age 30d
+  memories inject --mode user_prefix --suffix '' \\
+      --template '{{memoryType}} ({{age}}): {{summary}}'
+
+With --json: {version, injected, memories: [{category, importance, age, summary,
+context}], request}.")]
+pub struct InjectArgs {
+    /// Where memories go: system_append, context_message or user_prefix
+    #[arg(long, value_name = "MODE", value_parser = str::parse::<Mode>)]
+    mode: Option<Mode>,
+    /// The shape of the request, openai or anthropic [default: as it looks]
+    #[arg(long, value_name = "SHAPE", value_parser = str::parse::<Shape>)]
+    shape: Option<Shape>,
+    /// Only of this place or scope; repeatable
+    #[arg(long = "scope", value_name = "SCOPE", allow_negative_numbers = true)]
+    scopes: Vec<String>,
+    /// Only this category; repeatable
+    #[arg(long = "category", value_name = "CATEGORY")]
+    categories: Vec<Category>,
+    /// None older than this, such as `12h`, `30d` or `4w`, and none without a date
+    #[arg(long, value_name = "AGE", value_parser = parse_days)]
+    max_age: Option<f64>,
+    /// Only what is at least so important, 1 to 1000
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_importance)]
+    min_importance: Option<f64>,
+    /// Only what is so like the conversation, from 0 to 1, as a neural encoder's cosine
+    /// [default: 0.7]
+    #[arg(long, value_name = "N", value_parser = parse_part)]
+    min_similarity: Option<f32>,
+    /// Tell the latest that two characters share, too
+    #[arg(long, value_name = "A,B", value_parser = parse_pair)]
+    between: Option<(String, String)>,
+    /// Tell so many memories at most [default: 5]
+    #[arg(short = 'n', long, value_name = "N", value_parser = parse_count::<usize>)]
+    number: Option<usize>,
+    /// Tokens of the whole block, estimated on the safe side [default: 500]
+    #[arg(long, value_name = "N", value_parser = parse_count::<usize>)]
+    max_tokens: Option<usize>,
+    /// What stands before the memories
+    #[arg(long, value_name = "TEXT")]
+    prefix: Option<String>,
+    /// What stands behind them
+    #[arg(long, value_name = "TEXT")]
+    suffix: Option<String>,
+    /// One memory, with {{memoryType}}, {{importance}}, {{age}}, {{summary}}, {{sourceContext}}
+    #[arg(long, value_name = "TEXT")]
+    template: Option<String>,
+}
+
+fn parse_days(text: &str) -> Result<f64, String> {
+    let wrong = || format!("`{text}` is not an age: write it like `12h`, `30d` or `4w`");
+    let text_of = text.trim().to_lowercase();
+    let (number, unit) = text_of.split_at(text_of.len() - text_of.chars().last().map_or(0, char::len_utf8));
+    let number: f64 = number.parse().ok().filter(|n: &f64| n.is_finite() && *n >= 0.0).ok_or_else(wrong)?;
+    match unit {
+        "h" => Ok(number / 24.0),
+        "d" => Ok(number),
+        "w" => Ok(number * 7.0),
+        _ => Err(wrong()),
+    }
+}
+
+fn parse_part(text: &str) -> Result<f32, String> {
+    let number: Option<f32> = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
+    number.ok_or_else(|| format!("`{text}` is not a number from 0 to 1"))
+}
+
+fn parse_pair(text: &str) -> Result<(String, String), String> {
+    let id = |text: &str| text.trim().trim_start_matches("npc:").trim_start_matches("agent:").to_lowercase();
+    let pair = text.split_once(',').map(|(a, b)| (id(a), id(b)));
+    pair.filter(|(a, b)| !a.is_empty() && !b.is_empty())
+        .ok_or_else(|| format!("`{text}` does not name two characters: write it like `alex,jordan`"))
+}
+
+pub(in crate::cli) fn run(mut cli: Cli<'_>, args: InjectArgs) -> Result<u8, Failure> {
+    let shape = args.shape;
+    if cli.ui.stdin_is_terminal() {
+        return Err(Failure::usage("no request on stdin").hint("`memories inject < request.json`"));
+    }
+    let request = cli.read_bytes()?;
+    let store = cli.store()?;
+    let settings = settings_of(&cli, &store, args)?;
+    let injected = match cli.settings.chat.use_memory {
+        true => {
+            let mut injector = Injector::new(store, &cli.settings.search, cli.embedder()?);
+            injector.inject(&request, &settings, shape, &cli.settings.now)?
+        }
+        false => Injected { request, told: Vec::new(), fallback: None },
+    };
+    if let Some(problem) = &injected.fallback {
+        cli.ui.warning(&format!("{problem}; the embedded model answers instead"));
+    }
+    if cli.ui.json {
+        let text = String::from_utf8_lossy(&injected.request).into_owned();
+        let request = RawValue::from_string(text).map_err(anyhow::Error::from).map_err(Failure::user)?;
+        cli.ui.json_line(&Answer {
+            version: 1,
+            injected: injected.told.len(),
+            memories: json!(injected.told),
+            request: &request,
+        })?;
+        return Ok(0);
+    }
+    cli.ui.detail(&format!("{} woven in", counted(injected.told.len() as u64, "memory", "memories")));
+    cli.ui.bytes(&injected.request)?;
+    Ok(0)
+}
+
+#[derive(serde::Serialize)]
+struct Answer<'a> {
+    version: u32,
+    injected: usize,
+    memories: serde_json::Value,
+    request: &'a RawValue,
+}
+
+fn settings_of(cli: &Cli<'_>, store: &Store, args: InjectArgs) -> Result<Settings, Failure> {
+    let InjectArgs {
+        mode,
+        shape: _,
+        scopes,
+        categories,
+        max_age,
+        min_importance,
+        min_similarity,
+        between,
+        number,
+        max_tokens,
+        prefix,
+        suffix,
+        template,
+    } = args;
+    let mut settings = cli.settings.chat.inject.clone();
+    let style = &mut settings.style;
+    style.mode = mode.unwrap_or(style.mode);
+    style.prefix = prefix.unwrap_or(std::mem::take(&mut style.prefix));
+    style.suffix = suffix.unwrap_or(std::mem::take(&mut style.suffix));
+    style.template = template.unwrap_or(std::mem::take(&mut style.template));
+    settings.most = number.unwrap_or(settings.most);
+    settings.max_tokens = max_tokens.unwrap_or(settings.max_tokens);
+    settings.threshold = min_similarity.unwrap_or(settings.threshold);
+    settings.max_age_days = max_age;
+    settings.between = between;
+    settings.filter.categories = categories;
+    settings.filter.min_importance = min_importance.map(clamp_importance);
+    if !scopes.is_empty() {
+        let named = read_scopes(store, &parse_scopes(&scopes)?)?;
+        settings.filter.scopes = named.into_iter().map(|(scope, _)| scope).collect();
+    }
+    Ok(settings)
+}

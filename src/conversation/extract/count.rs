@@ -1,0 +1,186 @@
+//! How many turns of a conversation have been seen, and how many since memories were last drawn from it.
+//!
+//! The counts stand in `state.json` beside the memory file. Where that is gone, counting begins anew; what
+//! was stored stays stored. Of conversations that come reply by reply, the replies that wait are kept
+//! there, too, without what looks like a secret.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::conversation::Message;
+use crate::llm::data::cut;
+use crate::reflect::masked;
+use crate::store::State;
+
+/// The name in the state.
+const KEY: &str = "conversations";
+
+/// The counts of so many conversations are kept; those that rested longest leave first.
+const MOST_CONVERSATIONS: usize = 200;
+
+/// So many messages may wait, and so many characters of each.
+const MOST_WAITING: usize = 40;
+const WAITING_CHARS: usize = 2000;
+
+/// What is known of one conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Counts {
+    /// Turns that were seen: replies.
+    pub turns: u64,
+    /// Turns that were seen when memories were last drawn.
+    pub extracted: u64,
+    /// What was said since then, where no later call will say it again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<Waiting>,
+}
+
+/// A message that waits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// Who spoke.
+    pub role: String,
+    /// What was said.
+    pub text: String,
+}
+
+impl Counts {
+    /// What the state knows of a conversation.
+    pub fn of(state: &State, conversation: &str) -> Counts {
+        let known = state.other.get(KEY).and_then(|all| all.get(conversation));
+        known.and_then(|counts| serde_json::from_value(counts.clone()).ok()).unwrap_or_default()
+    }
+
+    /// The state with these counts in it.
+    pub fn write(&self, state: &mut State, conversation: &str) {
+        if !state.other.get(KEY).is_some_and(Value::is_object) {
+            state.other.insert(KEY.to_owned(), Value::Object(serde_json::Map::new()));
+        }
+        let Some(Value::Object(all)) = state.other.get_mut(KEY) else { return };
+        all.shift_remove(conversation);
+        while all.len() >= MOST_CONVERSATIONS {
+            let Some(oldest) = all.keys().next().cloned() else { break };
+            all.shift_remove(&oldest);
+        }
+        all.insert(conversation.to_owned(), serde_json::json!(self));
+    }
+
+    /// Counts the turns of what just came. `whole` says that it is all of the conversation; else what
+    /// holds no more turns than are known brings one more.
+    pub fn count(&mut self, messages: &[Message], whole: bool) {
+        let seen = messages.iter().filter(|message| is_reply(message)).count() as u64;
+        self.turns = match seen > self.turns {
+            true => seen,
+            false if whole || seen == 0 => self.turns,
+            false => self.turns + 1,
+        };
+    }
+
+    /// Keeps what came for a later call, where it is but the last turn.
+    pub fn wait(&mut self, messages: &[Message]) {
+        if messages.iter().filter(|message| is_reply(message)).count() > 1 {
+            return;
+        }
+        let new = messages.iter().filter(|message| message.is_speech());
+        self.waiting.extend(new.map(|message| Waiting {
+            role: message.role(),
+            text: cut(&masked(&message.text()), WAITING_CHARS),
+        }));
+        let surplus = self.waiting.len().saturating_sub(MOST_WAITING);
+        self.waiting.drain(..surplus);
+    }
+
+    /// The messages of the turns since memories were last drawn: the last of what came, before them what
+    /// waited.
+    pub fn since(&self, messages: &[Message]) -> Vec<Message> {
+        let wanted = self.turns.saturating_sub(self.extracted);
+        let mut replies = 0;
+        let mut last: Vec<Message> = Vec::new();
+        for message in messages.iter().rev().filter(|message| message.is_speech() || is_reply(message)) {
+            replies += u64::from(is_reply(message));
+            if replies > wanted {
+                break;
+            }
+            last.push(message.clone());
+        }
+        last.reverse();
+        if replies < wanted {
+            let waited = self.waiting.iter().map(|waiting| Message::said(0, &waiting.role, &waiting.text));
+            last = waited.chain(last).collect();
+        }
+        let surplus = last.len().saturating_sub(MOST_WAITING);
+        last.drain(..surplus);
+        last
+    }
+}
+
+/// Whether a message is a turn's end: what the model said or did.
+pub fn is_reply(message: &Message) -> bool {
+    matches!(message.role().as_str(), "assistant" | "model")
+        && (message.is_speech() || !message.tool_calls().is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn talk(turns: u64) -> Vec<Message> {
+        let turn = |turn: u64| {
+            [
+                Message::said(2 * turn - 1, "user", &format!("q{turn}")),
+                Message::said(2 * turn, "assistant", &format!("a{turn}")),
+            ]
+        };
+        (1..=turns).flat_map(turn).collect()
+    }
+
+    fn texts(messages: &[Message]) -> String {
+        messages.iter().map(Message::text).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn turns_are_counted_whatever_is_sent() {
+        let mut counts = Counts::default();
+        counts.count(&talk(3), false);
+        assert_eq!(counts.turns, 3);
+        // A client that sends no more than its last three turns.
+        counts.count(&talk(3), false);
+        assert_eq!(counts.turns, 4);
+        // The file as a whole says how many there are.
+        counts.count(&talk(3), true);
+        assert_eq!(counts.turns, 4);
+        counts.count(&talk(9), true);
+        assert_eq!(counts.turns, 9);
+        counts.count(&[Message::said(1, "user", "Hello")], false);
+        assert_eq!(counts.turns, 9);
+    }
+
+    #[test]
+    fn what_is_new_is_taken_from_the_end_and_from_what_waits() {
+        let counts = Counts { turns: 5, extracted: 3, ..Counts::default() };
+        assert_eq!(texts(&counts.since(&talk(5))), "q4 a4 q5 a5");
+        let mut bare = Counts::default();
+        for turn in 1..=3 {
+            let came = talk(turn).split_off(2 * turn as usize - 2);
+            bare.count(&came, false);
+            if turn < 3 {
+                bare.wait(&came);
+            } else {
+                assert_eq!(texts(&bare.since(&came)), "q1 a1 q2 a2 q3 a3");
+            }
+        }
+    }
+
+    #[test]
+    fn the_state_keeps_the_latest_conversations() {
+        let mut state = State::default();
+        state.other.insert("mood".to_owned(), Value::from("grim"));
+        for number in 0..MOST_CONVERSATIONS + 5 {
+            Counts { turns: 1, ..Counts::default() }.write(&mut state, &number.to_string());
+        }
+        assert_eq!(Counts::of(&state, "0"), Counts::default());
+        assert_eq!(Counts::of(&state, "204").turns, 1);
+        assert_eq!(state.other["mood"], "grim");
+        assert_eq!(state.other[KEY].as_object().map(serde_json::Map::len), Some(MOST_CONVERSATIONS));
+    }
+}

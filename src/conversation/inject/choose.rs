@@ -1,0 +1,222 @@
+//! Which memories a model is told of.
+//!
+//! What search found enters; memories as they are told leave: ranked by importance × recency × similarity,
+//! none that says what another one says, as many as the tokens allow.
+
+use crate::conversation::inject::Settings;
+use crate::conversation::inject::age::{days, in_words};
+use crate::conversation::inject::block::{Told, render};
+use crate::memory::{Memory, Scope};
+use crate::recall::budget::{cut_at_sentence, estimate_tokens};
+use crate::record::duplicates::look_alikes;
+
+/// After so many days a memory has lost half of what it can lose by age, which is half of its weight.
+const HALF_LIFE_DAYS: f64 = 30.0;
+
+/// The same in episodes, where it bears no date.
+const HALF_LIFE_EPISODES: f64 = 5.0;
+
+/// Less than so many characters of a memory say nothing.
+const LEAST_CHARS: usize = 30;
+
+/// A memory that may be told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// Where it stands.
+    pub scope: Scope,
+    /// The name of that place or character; may be empty.
+    pub name: String,
+    /// What it says.
+    pub memory: Memory,
+    /// How like the conversation it is, from 0 to 1.
+    pub similarity: f32,
+}
+
+impl Candidate {
+    /// Whether another one is the same entry.
+    pub fn is(&self, other: &Candidate) -> bool {
+        self.scope == other.scope && self.memory == other.memory
+    }
+}
+
+/// Ranks candidates and chooses among them.
+pub fn choose(candidates: Vec<Candidate>, settings: &Settings, now: &str) -> Vec<Told> {
+    let newest = candidates.iter().filter_map(|candidate| candidate.memory.provenance.episode).max();
+    let mut ranked: Vec<(f64, Candidate)> = candidates
+        .into_iter()
+        .map(|candidate| {
+            let importance = f64::from(candidate.memory.importance()) / 1000.0;
+            let recency = recency(&candidate.memory, newest, now);
+            (importance * recency * f64::from(candidate.similarity), candidate)
+        })
+        .collect();
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let ranked: Vec<Candidate> = ranked.into_iter().map(|(_, candidate)| candidate).collect();
+    let texts: Vec<&str> = ranked.iter().map(|candidate| candidate.memory.text.as_str()).collect();
+    let alike = look_alikes(&texts);
+    let mut chosen: Vec<usize> = Vec::new();
+    let mut told: Vec<Told> = Vec::new();
+    for (at, candidate) in ranked.iter().enumerate() {
+        if told.len() >= settings.most {
+            break;
+        }
+        let says_again = |other: &usize| alike.contains(&(*other, at));
+        if chosen.iter().any(says_again) {
+            continue;
+        }
+        if let Some(memory) = fitted(&told, tell(candidate, now), settings) {
+            told.push(memory);
+            chosen.push(at);
+        }
+    }
+    told
+}
+
+/// The memory as it fits behind the others: whole; the first one cut where it is too long alone.
+fn fitted(told: &[Told], memory: Told, settings: &Settings) -> Option<Told> {
+    let fits = |memory: &Told| {
+        let all: Vec<Told> = told.iter().cloned().chain([memory.clone()]).collect();
+        estimate_tokens(&render(&all, &settings.style)) <= settings.max_tokens
+    };
+    if fits(&memory) {
+        return Some(memory);
+    }
+    if !told.is_empty() {
+        return None;
+    }
+    let with = |text: &str| Told { summary: text.to_owned(), ..memory.clone() };
+    let summary = cut_at_sentence(&memory.summary, |text| fits(&with(text)))?;
+    (summary.chars().count() >= LEAST_CHARS).then(|| with(&summary))
+}
+
+/// From 0.5 for what is old to 1; by date, else by episode, else 1.
+fn recency(memory: &Memory, newest: Option<u64>, now: &str) -> f64 {
+    let fields = &memory.provenance;
+    let half_lives = match fields.date.as_deref().and_then(|date| days(date, now)) {
+        Some(days) => days / HALF_LIFE_DAYS,
+        None => {
+            let age = newest.unwrap_or(0).saturating_sub(fields.episode.or(newest).unwrap_or(0));
+            age as f64 / HALF_LIFE_EPISODES
+        }
+    };
+    0.5 + 0.5 * 0.5_f64.powf(half_lives)
+}
+
+fn tell(candidate: &Candidate, now: &str) -> Told {
+    let Candidate { scope, name, memory, similarity: _ } = candidate;
+    let fields = &memory.provenance;
+    let age = match (fields.date.as_deref().and_then(|date| days(date, now)), fields.episode) {
+        (Some(days), _) => in_words(days),
+        (None, Some(episode)) => format!("episode {episode}"),
+        (None, None) => "undated".to_owned(),
+    };
+    Told {
+        category: memory.category.to_string(),
+        importance: ((memory.importance() + 50) / 100).clamp(1, 10),
+        age,
+        summary: summary(memory),
+        context: memory.context.clone().unwrap_or_else(|| whereabouts(scope, name, memory)),
+    }
+}
+
+/// Title and text, unless the text begins as the title does or the title is but a mark of origin.
+fn summary(memory: &Memory) -> String {
+    let (title, text) = (memory.title.trim_end_matches('…'), memory.text.as_str());
+    let head = title.to_lowercase();
+    match (text.is_empty(), memory.category.only_grows() || text.to_lowercase().starts_with(&head)) {
+        (true, _) => memory.title.clone(),
+        (false, true) => text.to_owned(),
+        (false, false) => format!("{}. {text}", memory.title.trim_end_matches(['.', ':'])),
+    }
+}
+
+/// `Living Room, episode 1, turn 45`, as far as it is known.
+fn whereabouts(scope: &Scope, name: &str, memory: &Memory) -> String {
+    let mut parts = Vec::new();
+    match scope {
+        Scope::World | Scope::Scene | Scope::Dialogue => {}
+        _ if name.is_empty() => parts.push(scope.to_string()),
+        _ => parts.push(name.to_owned()),
+    }
+    parts.extend(memory.provenance.episode.map(|episode| format!("episode {episode}")));
+    parts.extend(memory.provenance.turns.map(|turns| format!("turn {}", turns.first)));
+    parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Category;
+
+    const NOW: &str = "2026-01-31T10:40:00Z";
+
+    fn candidate(text: &str, importance: u16, similarity: f32) -> Candidate {
+        let mut memory = Memory::new(Category::note(), text, text);
+        memory.provenance.importance = Some(importance);
+        Candidate { scope: Scope::World, name: String::new(), memory, similarity }
+    }
+
+    fn summaries(candidates: Vec<Candidate>, settings: &Settings) -> Vec<String> {
+        choose(candidates, settings, NOW).into_iter().map(|told| told.summary).collect()
+    }
+
+    #[test]
+    fn rank_is_importance_by_recency_by_similarity() {
+        let mut old = candidate("The old well is dry.", 600, 0.5);
+        old.memory.provenance.date = Some("2020-01-01".to_owned());
+        let all = vec![
+            candidate("A lamp hangs here.", 500, 0.5),
+            old,
+            candidate("Trolls eat everything.", 400, 0.9),
+            candidate("The bridge fell down.", 900, 0.2),
+        ];
+        let order =
+            ["Trolls eat everything.", "A lamp hangs here.", "The bridge fell down.", "The old well is dry."];
+        assert_eq!(summaries(all.clone(), &Settings::default()), order);
+        let fewer = Settings { most: 2, ..Settings::default() };
+        assert_eq!(summaries(all, &fewer), order[..2]);
+    }
+
+    #[test]
+    fn near_duplicates_are_held_back() {
+        let all = vec![
+            candidate("The northern gate is unguarded at dawn.", 800, 0.5),
+            candidate("The northern gate is unguarded at dawn!", 700, 0.5),
+            candidate("Marcus lies when he is cornered.", 100, 0.5),
+        ];
+        let expected = ["The northern gate is unguarded at dawn.", "Marcus lies when he is cornered."];
+        assert_eq!(summaries(all, &Settings::default()), expected);
+    }
+
+    #[test]
+    fn tokens_are_kept_within_their_limit() {
+        let long = "The gate is far away from here. ".repeat(60);
+        let all = vec![candidate(&long, 900, 0.9), candidate("A lamp hangs here.", 500, 0.5)];
+        for max_tokens in [60, 100, 500] {
+            let settings = Settings { max_tokens, ..Settings::default() };
+            let told = choose(all.clone(), &settings, NOW);
+            assert!(!told.is_empty());
+            assert!(estimate_tokens(&render(&told, &settings.style)) <= max_tokens);
+        }
+        assert!(choose(all, &Settings { max_tokens: 10, ..Settings::default() }, NOW).is_empty());
+    }
+
+    #[test]
+    fn how_a_memory_is_told() {
+        let mut place = candidate("It drops shut behind you.", 940, 0.9);
+        place.memory.title = "Trap door".to_owned();
+        place.memory.provenance.episode = Some(2);
+        place.scope = Scope::Location(24);
+        place.name = "Cellar".to_owned();
+        let told = tell(&place, NOW);
+        assert_eq!((told.importance, told.age.as_str()), (9, "episode 2"));
+        assert_eq!(told.summary, "Trap door. It drops shut behind you.");
+        assert_eq!(told.context, "Cellar, episode 2");
+        let auto = candidate("A lamp hangs here.", 1, 0.9);
+        let told = tell(&auto, NOW);
+        assert_eq!(
+            (told.importance, told.summary.as_str(), told.context.as_str()),
+            (1, "A lamp hangs here.", "")
+        );
+    }
+}

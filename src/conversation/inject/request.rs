@@ -1,0 +1,489 @@
+//! A chat request as bytes, changed only where memories go.
+//!
+//! A request in OpenAI's or Anthropic's shape enters with a block; the same bytes leave with the block in
+//! them. Everything else stays as it was written: the order of keys, spaces, numbers, escapes, parts and
+//! fields that nobody here knows. A block that was put in before is taken out first.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::str::FromStr;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::conversation::Message;
+use crate::conversation::inject::block::{GAP, Mode, find_block, is_block};
+
+/// Whose shape a request has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// Instructions are a message of the role `system` or `developer`.
+    OpenAi,
+    /// Instructions stand beside the messages.
+    Anthropic,
+}
+
+impl FromStr for Shape {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Shape, String> {
+        match text {
+            "openai" => Ok(Shape::OpenAi),
+            "anthropic" => Ok(Shape::Anthropic),
+            _ => Err(format!("`{text}` is not a shape: use `openai` or `anthropic`")),
+        }
+    }
+}
+
+type Fields<'a> = HashMap<String, &'a RawValue>;
+
+/// A request, looked at but not changed.
+pub struct Request<'a> {
+    text: &'a str,
+    fields: Fields<'a>,
+    messages: Vec<(&'a RawValue, Fields<'a>)>,
+}
+
+impl<'a> Request<'a> {
+    /// Reads a request.
+    ///
+    /// # Errors
+    ///
+    /// Why it is none, for people.
+    pub fn read(bytes: &'a [u8]) -> Result<Request<'a>, String> {
+        let text = std::str::from_utf8(bytes).map_err(|error| format!("it is not UTF-8: {error}"))?;
+        let fields: Fields<'a> = serde_json::from_str(text).map_err(|error| {
+            if error.is_data() {
+                "it is not a JSON object".to_owned()
+            } else {
+                format!("it is not JSON: {error}")
+            }
+        })?;
+        let list = fields.get("messages").ok_or_else(|| "it has no `messages`".to_owned())?;
+        let raw: Vec<&'a RawValue> =
+            serde_json::from_str(list.get()).map_err(|_| "its `messages` are no list".to_owned())?;
+        let messages = raw.into_iter().zip(1..).map(|(raw, number)| {
+            let fields = serde_json::from_str(raw.get());
+            fields.map(|fields| (raw, fields)).map_err(|_| format!("its message {number} is not an object"))
+        });
+        let messages: Vec<_> = messages.collect::<Result<_, _>>()?;
+        if messages.is_empty() {
+            return Err("its `messages` are empty".to_owned());
+        }
+        Ok(Request { text, fields, messages })
+    }
+
+    /// Whose shape it has, by what only one of both has.
+    pub fn shape(&self) -> Shape {
+        let roles: Vec<String> = self.messages.iter().map(|(_, fields)| role_of(fields)).collect();
+        if roles.iter().any(|role| matches!(role.as_str(), "system" | "developer" | "tool")) {
+            return Shape::OpenAi;
+        }
+        let own = ["system", "anthropic_version", "stop_sequences", "thinking"];
+        let model = self.fields.get("model").map(|model| model.get()).unwrap_or_default();
+        let blocks = self.messages.iter().any(|(_, fields)| {
+            let content = fields.get("content").map(|content| content.get()).unwrap_or_default();
+            content.starts_with('[')
+                && (holds_part(content, "tool_use") || holds_part(content, "tool_result"))
+        });
+        let is_anthropic =
+            own.iter().any(|key| self.fields.contains_key(*key)) || model.starts_with("\"claude") || blocks;
+        if is_anthropic { Shape::Anthropic } else { Shape::OpenAi }
+    }
+
+    /// The last messages that somebody said, oldest first, at most so many.
+    pub fn last_said(&self, most: usize) -> Vec<Message> {
+        let numbered = self.messages.iter().enumerate().rev();
+        let read = numbered.filter_map(|(at, (raw, _))| {
+            Message::of(at as u64 + 1, serde_json::from_str::<Value>(raw.get()).ok()?).ok()
+        });
+        let mut said: Vec<Message> = read.filter(Message::is_speech).take(most).collect();
+        said.reverse();
+        said
+    }
+
+    /// Where a part of the text stands in it.
+    fn range_of(&self, part: &str) -> Range<usize> {
+        let start = part.as_ptr() as usize - self.text.as_ptr() as usize;
+        start..start + part.len()
+    }
+
+    fn message_ranges(&self) -> Vec<Range<usize>> {
+        self.messages.iter().map(|(raw, _)| self.range_of(raw.get())).collect()
+    }
+
+    /// The user's last message of words, not of tools' results: these must stand where they are.
+    fn last_of_user(&self) -> Option<usize> {
+        self.messages.iter().rposition(|(_, fields)| {
+            let content = fields.get("content").map(|content| content.get()).unwrap_or_default();
+            role_of(fields) == "user" && !(content.starts_with('[') && holds_part(content, "tool_result"))
+        })
+    }
+
+    /// The request without the blocks that were put in before.
+    fn stripped(&self) -> String {
+        let mut edits: Vec<Edit> = Vec::new();
+        let ranges = self.message_ranges();
+        for (at, (_, fields)) in self.messages.iter().enumerate() {
+            let Some(content) = fields.get("content") else { continue };
+            if matches!(role_of(fields).as_str(), "assistant" | "tool" | "function") {
+                continue;
+            }
+            let whole = fields.len() == 2 && text_of(content).is_some_and(|text| is_block(&text));
+            if whole {
+                edits.push((without_element(&ranges, at), String::new()));
+            } else {
+                edits.extend(self.strip_content(content));
+            }
+        }
+        if let Some(system) = self.fields.get("system") {
+            let own = format!("{{\"system\":{},", system.get());
+            if self.text.starts_with(&own) && text_of(system).is_some_and(|text| is_block(&text)) {
+                edits.push((1..own.len(), String::new()));
+            } else {
+                edits.extend(self.strip_content(system));
+            }
+        }
+        apply(self.text, edits)
+    }
+
+    fn strip_content(&self, content: &RawValue) -> Vec<Edit> {
+        let range = self.range_of(content.get());
+        if content.get().starts_with('"') {
+            let found = text_of(content).and_then(|text| find_block(&text));
+            return found
+                .map(|found| {
+                    let start = range.start + raw_offset(content.get(), found.start);
+                    let end = range.start + raw_offset(content.get(), found.end);
+                    vec![(start..end, String::new())]
+                })
+                .unwrap_or_default();
+        }
+        let Ok(parts) = serde_json::from_str::<Vec<&RawValue>>(content.get()) else { return Vec::new() };
+        let ranges: Vec<Range<usize>> = parts.iter().map(|part| self.range_of(part.get())).collect();
+        let is_ours = |part: &RawValue| {
+            let part: Option<Value> = serde_json::from_str(part.get()).ok();
+            let part = part.as_ref().and_then(Value::as_object).filter(|part| part.len() == 2);
+            part.and_then(|part| part.get("text")?.as_str()).is_some_and(is_block)
+        };
+        // One block at most was put into one content.
+        let found = parts.iter().position(|part| is_ours(part));
+        found.map(|at| vec![(without_element(&ranges, at), String::new())]).unwrap_or_default()
+    }
+
+    /// The request with a block in it.
+    fn with_block(&self, block: &str, mode: Mode, shape: Shape) -> String {
+        let user = self.last_of_user();
+        let edit = match (mode, user) {
+            (Mode::ContextMessage, Some(user)) => {
+                let role = if shape == Shape::OpenAi { "system" } else { "user" };
+                let start = self.message_ranges()[user].start;
+                (start..start, format!("{{\"role\":\"{role}\",\"content\":{}}},", quoted(block)))
+            }
+            (Mode::UserPrefix, Some(user)) => match self.messages[user].1.get("content") {
+                Some(content) if !content.get().starts_with('n') => self.put_before(content, block),
+                _ => self.append_to_instructions(block, shape),
+            },
+            _ => self.append_to_instructions(block, shape),
+        };
+        apply(self.text, vec![edit])
+    }
+
+    fn append_to_instructions(&self, block: &str, shape: Shape) -> Edit {
+        match shape {
+            Shape::Anthropic => {
+                match self.fields.get("system").filter(|system| !system.get().starts_with('n')) {
+                    Some(system) => self.put_behind(system, block),
+                    None if self.fields.contains_key("system") => {
+                        (self.range_of(self.fields["system"].get()), quoted(block))
+                    }
+                    None => {
+                        let start = self.text.find('{').map_or(0, |at| at + 1);
+                        (start..start, format!("\"system\":{},", quoted(block)))
+                    }
+                }
+            }
+            Shape::OpenAi => {
+                let is_instruction =
+                    |fields: &Fields<'_>| matches!(role_of(fields).as_str(), "system" | "developer");
+                let own = self.messages.iter().find(|(_, fields)| is_instruction(fields));
+                let content = own.and_then(|(_, fields)| fields.get("content"));
+                match content.filter(|content| !matches!(content.get(), "\"\"" | "null")) {
+                    Some(content) => self.put_behind(content, block),
+                    None => {
+                        let start = self.message_ranges()[0].start;
+                        (start..start, format!("{{\"role\":\"system\",\"content\":{}}},", quoted(block)))
+                    }
+                }
+            }
+        }
+    }
+
+    fn put_behind(&self, content: &RawValue, block: &str) -> Edit {
+        let range = self.range_of(content.get());
+        if content.get().starts_with('"') {
+            let gap = if content.get() == "\"\"" { "" } else { GAP };
+            let end = range.end - 1;
+            return (end..end, escaped(&format!("{gap}{block}")));
+        }
+        let parts: Vec<&RawValue> = serde_json::from_str(content.get()).unwrap_or_default();
+        match parts.last() {
+            Some(last) => {
+                let end = self.range_of(last.get()).end;
+                (end..end, format!(",{}", part(block)))
+            }
+            None => (range.start + 1..range.start + 1, part(block)),
+        }
+    }
+
+    fn put_before(&self, content: &RawValue, block: &str) -> Edit {
+        let range = self.range_of(content.get());
+        if content.get().starts_with('"') {
+            let start = range.start + 1;
+            return (start..start, escaped(&format!("{block}{GAP}")));
+        }
+        let parts: Vec<&RawValue> = serde_json::from_str(content.get()).unwrap_or_default();
+        match parts.first() {
+            Some(first) => {
+                let start = self.range_of(first.get()).start;
+                (start..start, format!("{},", part(block)))
+            }
+            None => (range.start + 1..range.start + 1, part(block)),
+        }
+    }
+}
+
+/// Puts a block into a request in place of any that was put in before.
+///
+/// # Errors
+///
+/// Why it is no request.
+pub fn splice(request: &[u8], block: &str, mode: Mode, shape: Option<Shape>) -> Result<Vec<u8>, String> {
+    let read = Request::read(request)?;
+    let shape = shape.unwrap_or_else(|| read.shape());
+    if !read.text.contains("memories>") && !read.text.contains("memories\\u003") {
+        return Ok(read.with_block(block, mode, shape).into_bytes());
+    }
+    let stripped = read.stripped();
+    match Request::read(stripped.as_bytes()) {
+        Ok(read) => Ok(read.with_block(block, mode, shape).into_bytes()),
+        // Nothing but our own message was in it: it stays what it is.
+        Err(_) => Ok(request.to_vec()),
+    }
+}
+
+type Edit = (Range<usize>, String);
+
+fn apply(text: &str, mut edits: Vec<Edit>) -> String {
+    edits.sort_by_key(|(range, _)| range.start);
+    let mut out = String::with_capacity(text.len() + edits.iter().map(|(_, new)| new.len()).sum::<usize>());
+    let mut done = 0;
+    for (range, new) in edits {
+        out.push_str(&text[done..range.start.max(done)]);
+        out.push_str(&new);
+        done = range.end.max(done);
+    }
+    out.push_str(&text[done..]);
+    out
+}
+
+/// What goes with an element of a list: up to the next one, or from the one before.
+fn without_element(ranges: &[Range<usize>], at: usize) -> Range<usize> {
+    match (ranges.get(at + 1), at.checked_sub(1)) {
+        (Some(next), _) => ranges[at].start..next.start,
+        (None, Some(before)) => ranges[before].end..ranges[at].end,
+        (None, None) => ranges[at].clone(),
+    }
+}
+
+fn role_of(fields: &Fields<'_>) -> String {
+    fields.get("role").and_then(|role| text_of(role)).unwrap_or_default().to_lowercase()
+}
+
+fn text_of(raw: &RawValue) -> Option<String> {
+    serde_json::from_str(raw.get()).ok()
+}
+
+fn holds_part(content: &str, kind: &str) -> bool {
+    let parts: Vec<Value> = match content.contains(kind) {
+        true => serde_json::from_str(content).unwrap_or_default(),
+        false => return false,
+    };
+    parts.iter().any(|part| part["type"] == kind)
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::to_string(text).expect("a text is writable as JSON")
+}
+
+fn escaped(text: &str) -> String {
+    let quoted = quoted(text);
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
+fn part(block: &str) -> String {
+    format!("{{\"type\":\"text\",\"text\":{}}}", quoted(block))
+}
+
+/// Where in a JSON string, its quotes included, a byte of the text that it means stands.
+fn raw_offset(raw: &str, decoded: usize) -> usize {
+    let unit = |at: usize| raw.get(at + 2..at + 6).and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    let (mut at, mut passed) = (1, 0);
+    while passed < decoded && at + 1 < raw.len() {
+        let Some(first) = raw[at..].chars().next() else { break };
+        if first != '\\' {
+            at += first.len_utf8();
+            passed += first.len_utf8();
+            continue;
+        }
+        match (raw.as_bytes().get(at + 1), unit(at)) {
+            (Some(b'u'), Some(0xD800..0xDC00)) => {
+                at += 12;
+                passed += 4;
+            }
+            (Some(b'u'), Some(unit)) => {
+                at += 6;
+                passed += char::from_u32(unit).map_or(3, char::len_utf8);
+            }
+            _ => {
+                at += 2;
+                passed += 1;
+            }
+        }
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BLOCK: &str = "<memories>\n1. \"A\" é\n</memories>";
+
+    fn put(request: &str, mode: Mode) -> String {
+        String::from_utf8(splice(request.as_bytes(), BLOCK, mode, None).expect("a request")).expect("text")
+    }
+
+    /// What is put in at `⟨⟩`, and that a second time changes nothing.
+    #[track_caller]
+    fn check(mode: Mode, marked: &str, new: &str) {
+        let request = marked.replace("⟨⟩", "");
+        let once = put(&request, mode);
+        assert_eq!(once, marked.replace("⟨⟩", new));
+        assert_eq!(put(&once, mode), once, "twice is once");
+        for other in Mode::ALL.map(|(_, mode)| mode) {
+            let again = put(&once, other);
+            assert_eq!(again.matches("</memories>").count(), 1, "replaced, not stacked: {again}");
+            assert_eq!(again, put(&request, other), "as if it had never been there");
+        }
+    }
+
+    fn text() -> String {
+        escaped(BLOCK)
+    }
+
+    #[test]
+    fn behind_the_instructions() {
+        let mode = Mode::SystemAppend;
+        let gap = format!("\\n\\n{}", text());
+        check(
+            mode,
+            r#" {"x": 1.0, "messages" : [ {"content":"B\u00e9 \/ k.⟨⟩","role":"system"}, {"role":"user","content":"Hi"} ], "y":12345678901234567890123}"#,
+            &gap,
+        );
+        check(
+            mode,
+            r#"{"messages":[{"role":"developer","content":"x⟨⟩"},{"role":"user","content":"Hi"}]}"#,
+            &gap,
+        );
+        let new = format!("{{\"role\":\"system\",\"content\":\"{}\"}},", text());
+        check(mode, r#"{"messages":[ ⟨⟩{"role":"user","content":"Hi"}]}"#, &new);
+        check(
+            mode,
+            r#"{"messages":[⟨⟩{"role": "system", "content": ""}, {"role":"user","content":"Hi"}]}"#,
+            &new,
+        );
+        let part = format!(",{}", part(BLOCK));
+        check(
+            mode,
+            r#"{"messages":[{"role":"system","content":[{"type":"text","text":"x"}⟨⟩ ]},{"role":"user","content":"Hi"}]}"#,
+            &part,
+        );
+        let system = format!("\"system\":\"{}\",", text());
+        check(
+            mode,
+            r#"{⟨⟩"model":"claude-x","max_tokens":9,"messages":[{"role":"user","content":"Hi"}]}"#,
+            &system,
+        );
+        check(
+            mode,
+            r#"{"model":"claude-x","system":"Be kind.⟨⟩","messages":[{"role":"user","content":"Hi"}]}"#,
+            &gap,
+        );
+        check(
+            mode,
+            r#"{"system":[{"type":"text","text":"x","cache_control":{"type":"ephemeral"}}⟨⟩],"messages":[{"role":"user","content":"Hi"}]}"#,
+            &part,
+        );
+    }
+
+    #[test]
+    fn a_message_of_its_own() {
+        let mode = Mode::ContextMessage;
+        let of = |role: &str| format!("{{\"role\":\"{role}\",\"content\":\"{}\"}},", text());
+        check(
+            mode,
+            r#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}, ⟨⟩{"role":"user","content":"c"}]}"#,
+            &of("system"),
+        );
+        // A tool's result must follow its call.
+        check(
+            mode,
+            r#"{"messages":[⟨⟩{"role":"user","content":"c"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"n","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"x"}]}]}"#,
+            &of("user"),
+        );
+    }
+
+    #[test]
+    fn before_the_users_words() {
+        let mode = Mode::UserPrefix;
+        let gap = format!("{}\\n\\n", text());
+        check(
+            mode,
+            r#"{"messages":[{"role":"user","content":"a"},{"role":"user","content":"⟨⟩c"},{"role":"assistant","content":null,"tool_calls":[{"id":"x","type":"function","function":{"name":"n","arguments":"{}"}}]},{"role":"tool","tool_call_id":"x","content":"42"}]}"#,
+            &gap,
+        );
+        let part = format!("{},", part(BLOCK));
+        check(
+            mode,
+            r#"{"messages":[{"role":"user","content":[ ⟨⟩{"type":"image_url","image_url":{"url":"u"}}]}]}"#,
+            &part,
+        );
+    }
+
+    #[test]
+    fn what_another_program_wrote_anew_is_known_again() {
+        let once = put(
+            r#"{"messages":[{"role":"system","content":"Bé."},{"role":"user","content":"Hi"}]}"#,
+            Mode::SystemAppend,
+        );
+        let anew = once
+            .replace("<memories>", "\\u003cmemories\\u003e")
+            .replace("</memories>", "\\u003c/memories\\u003e");
+        assert_eq!(put(&anew, Mode::SystemAppend), once);
+        // An assistant that repeats a block, and a block of a person's own, are left alone.
+        let own = r#"{"messages":[{"role":"system","content":"Use <memories>\nmine\n</memories>"},{"role":"user","content":"Hi"}]}"#;
+        assert!(put(own, Mode::UserPrefix).contains(r"Use <memories>\nmine\n</memories>"));
+    }
+
+    #[test]
+    fn what_is_no_request_is_told() {
+        let problem = |text: &str| Request::read(text.as_bytes()).err().unwrap_or_default();
+        assert!(problem("{").starts_with("it is not JSON"));
+        assert_eq!(problem("[]"), "it is not a JSON object");
+        assert_eq!(problem("{}"), "it has no `messages`");
+        assert_eq!(problem(r#"{"messages": {}}"#), "its `messages` are no list");
+        assert_eq!(problem(r#"{"messages": []}"#), "its `messages` are empty");
+        assert_eq!(problem(r#"{"messages": [7]}"#), "its message 1 is not an object");
+    }
+}
