@@ -6,6 +6,8 @@ pub mod conversation;
 pub mod document;
 pub mod exchange;
 pub mod llm;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 pub mod memory;
 pub mod recall;
 pub mod record;

@@ -39,6 +39,13 @@ impl Scope {
     }
 }
 
+impl Scope {
+    /// How a place or another scope is called in a report: `Living Room (location:23)`.
+    pub fn label(&self, name: &str) -> String {
+        if name.is_empty() { self.to_string() } else { format!("{name} ({self})") }
+    }
+}
+
 impl fmt::Display for Scope {
     /// The form of the command line with its prefix: `location:15`, `npc:troll`, `world`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

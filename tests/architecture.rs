@@ -23,8 +23,8 @@ const ROOMS: [(&str, &[&str]); 17] = [
     ("conversation", BELOW_CHAT),
     ("character", BELOW_CONVERSATION),
     ("exchange", BELOW_CONVERSATION),
-    ("cli", EVERYTHING),
     ("mcp", EVERYTHING),
+    ("cli", EVERYTHING_AND_MCP),
     ("lib", &[]),
     ("main", &["cli"]),
 ];
@@ -50,6 +50,24 @@ const EVERYTHING: &[&str] = &[
     "conversation",
     "character",
     "exchange",
+];
+
+/// The server is started by a command.
+const EVERYTHING_AND_MCP: &[&str] = &[
+    "memory",
+    "secrets",
+    "document",
+    "store",
+    "recall",
+    "search",
+    "review",
+    "llm",
+    "record",
+    "reflect",
+    "conversation",
+    "character",
+    "exchange",
+    "mcp",
 ];
 
 /// Limits of time are measured here, and nowhere else: file and what it holds.

@@ -8,7 +8,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::cli::commands::{
     add, check, completions, consolidate, diff, digest, episode, export, extract, fmt, forget, import, init,
-    inject, invalidate, list, log, man, mark, query, recall, record, rename, restore, retry, seed, show,
+    inject, invalidate, list, log, man, mark, mcp, query, recall, record, rename, restore, retry, seed, show,
     stats, summarize, supersede, top, tried,
 };
 use crate::cli::ui::Color;
@@ -90,6 +90,7 @@ pub enum Command {
     Extract(extract::ExtractArgs),
     Import(import::ImportArgs),
     Export(export::ExportArgs),
+    Mcp(mcp::McpArgs),
     Init(init::InitArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
@@ -109,7 +110,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Characters", &["seed"]),
     ("Talk", &["digest", "inject", "extract"]),
     ("Exchange", &["import", "export"]),
-    ("Set up", &["init", "episode", "completions", "man"]),
+    ("Set up", &["init", "mcp", "episode", "completions", "man"]),
 ];
 
 /// A time span as people write it: `10s`, `500ms`, `1m`; a bare number is seconds.

@@ -19,7 +19,7 @@ use clap::error::ErrorKind;
 use args::{Arguments, Command, Global};
 use commands::{
     add, check, completions, consolidate, diff, digest, episode, export, extract, fmt, forget, import, init,
-    inject, invalidate, list, log, man, mark, query, recall, record, rename, restore, retry, seed, show,
+    inject, invalidate, list, log, man, mark, mcp, query, recall, record, rename, restore, retry, seed, show,
     stats, summarize, supersede, top, tried,
 };
 use failure::{Failure, Kind};
@@ -134,6 +134,7 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: Environment) -> Resu
         Command::Inject(args) => inject::run(cli, args),
         Command::Import(args) => import::run(cli, args),
         Command::Export(args) => export::run(cli, args),
+        Command::Mcp(args) => mcp::run(cli, args),
         Command::Init(args) => init::run(cli, args),
         Command::Completions(args) => completions::run(cli.ui, &args),
         Command::Man(args) => man::run(cli.ui, &args),

@@ -104,8 +104,11 @@ pub struct Settings {
     pub embedding: search::Embedding,
     /// How conversations are treated.
     pub chat: chat::Chat,
-    /// The present time, RFC 3339.
+    /// The time at which the command began, RFC 3339.
     pub now: String,
+    /// The time stands still, for tests.
+    #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "only what runs for long asks again"))]
+    pub now_is_fixed: bool,
 }
 
 impl Settings {
@@ -154,11 +157,8 @@ impl Settings {
         let (search, search_results) = search::read(&mut reader)?;
         let embedding = search::read_embedding(&mut reader, &environment)?;
         let chat = chat::read(&mut reader)?;
-        let now = environment.now.unwrap_or_else(|| {
-            let now = jiff::Timestamp::now();
-            // Whole seconds: what is shorter says nothing to a reader.
-            jiff::Timestamp::from_second(now.as_second()).unwrap_or(now).to_string()
-        });
+        let now_is_fixed = environment.now.is_some();
+        let now = environment.now.unwrap_or_else(present);
         let settings = Settings {
             file,
             config_path,
@@ -173,19 +173,31 @@ impl Settings {
             embedding,
             chat,
             now,
+            now_is_fixed,
         };
         Ok((settings, reader.unknown_keys()))
     }
 
     /// A name that no other line of a journal bears: the time in nanoseconds and the process.
     pub fn fresh_id(&self) -> String {
-        format!("{:x}-{:x}", jiff::Timestamp::now().as_nanosecond(), std::process::id())
+        fresh_id()
     }
 
     /// A number that differs from run to run, for the jitter of retries.
     pub fn seed(&self) -> u64 {
         u64::from(std::process::id()) ^ jiff::Timestamp::now().as_nanosecond() as u64
     }
+}
+
+/// The present time, RFC 3339, in whole seconds: what is shorter says nothing to a reader.
+pub fn present() -> String {
+    let now = jiff::Timestamp::now();
+    jiff::Timestamp::from_second(now.as_second()).unwrap_or(now).to_string()
+}
+
+/// A name that no other line of a journal bears: the time in nanoseconds and the process.
+pub fn fresh_id() -> String {
+    format!("{:x}-{:x}", jiff::Timestamp::now().as_nanosecond(), std::process::id())
 }
 
 fn read_limits(reader: &mut Reader) -> Result<Limits, Failure> {

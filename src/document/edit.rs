@@ -9,7 +9,9 @@ use std::ops::Range;
 use crate::document::grammar::{self, Visits};
 use crate::document::scan;
 use crate::document::section::{Entry, Parts, Region, RegionKind, Tried};
-use crate::document::text::{Fences, mark_comments, strike, unstrike, write_closing_lines, write_text};
+use crate::document::text::{
+    Fences, closing_place, mark_comments, strike, unstrike, write_closing_lines, write_text,
+};
 use crate::memory::{Attempt, Memory, Reference, Scope, Status};
 
 /// How new text is written.
@@ -176,6 +178,21 @@ fn render_anew(text: &str, entry: &Entry, memory: &Memory, style: Style) -> Stri
 /// Writes an entry's first line anew and nothing else.
 pub fn replace_entry_line(text: &str, entry: &Entry, memory: &Memory, style: Style) -> String {
     splice(text, entry.line.clone(), &format!("{}\n", grammar::write_entry(memory)), style)
+}
+
+/// Gives an entry a `See also:` line, in place of the one that it has, and leaves its other lines alone.
+pub fn set_see_also(text: &str, entry: &Entry, see_also: &str, style: Style) -> String {
+    let new = write_closing_lines(Some(see_also), None);
+    let body = &text[entry.line.end..entry.range.end];
+    let lines = scan::lines(body);
+    let (first, replaced) = closing_place(lines.iter().map(|line| (line.text(body), line.hidden)));
+    let offset = |at: usize| lines.get(at).map_or(body.len(), |line| line.range.start);
+    let start = entry.line.end + offset(first);
+    let end = if replaced { entry.line.end + offset(first + 1) } else { start };
+    if start == text.len() && !text.ends_with('\n') {
+        return format!("{text}{}{}", style.line_ending, new.trim_end());
+    }
+    splice(text, start..end, &new, style)
 }
 
 /// Marks an entry as superseded: bracket, reference line where a reason is given, strikes.

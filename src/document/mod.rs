@@ -300,6 +300,18 @@ impl Document {
         self.edit_entry(id, |text, entry, style| edit::replace_entry_line(text, entry, &memory, style));
     }
 
+    /// Gives an entry a `See also:` line and leaves its other lines as they are.
+    ///
+    /// # Errors
+    ///
+    /// See [`DocumentError`].
+    pub fn set_see_also(&mut self, id: EntryId, see_also: &str) -> Result<(), DocumentError> {
+        let see_also = stored_line(see_also);
+        self.check_new_text(&see_also)?;
+        self.edit_entry(id, |text, entry, style| edit::set_see_also(text, entry, &see_also, style));
+        Ok(())
+    }
+
     /// Strikes an entry and says why, where there is a reason.
     ///
     /// # Errors

@@ -247,6 +247,29 @@ pub fn read_text<'a>(lines: impl Iterator<Item = (&'a str, bool)>, struck: bool)
     read
 }
 
+/// Where a `See also:` line of an entry's lines belongs: the number of the line that it takes the place
+/// of (`true`), or before which it goes (`false`).
+pub fn closing_place<'a>(lines: impl Iterator<Item = (&'a str, bool)>) -> (usize, bool) {
+    let lines: Vec<(&str, bool, bool)> = mark_comments(lines).collect();
+    let mut context = None;
+    for (at, (line, hidden, comment)) in lines.iter().enumerate().rev() {
+        if *comment || !hidden && scan::is_blank(line) {
+            continue;
+        }
+        if !hidden && line.starts_with(SEE_ALSO) {
+            return (at, true);
+        }
+        if *hidden || !line.starts_with(CONTEXT) || context.is_some() {
+            break;
+        }
+        context = Some(at);
+    }
+    let behind =
+        lines.iter().rposition(|(line, hidden, comment)| !comment && (*hidden || !scan::is_blank(line)));
+    // Comments behind the text stay behind it.
+    (context.or(behind.map(|at| at + 1)).unwrap_or(0), false)
+}
+
 /// Tells for each line, given whether it is hidden, whether a comment is what hides it.
 pub fn mark_comments<'a>(
     lines: impl Iterator<Item = (&'a str, bool)>,

@@ -6,6 +6,7 @@
 pub mod brief;
 pub mod budget;
 mod choose;
+mod evidence;
 mod render;
 
 use std::io;
@@ -17,6 +18,7 @@ use crate::memory::{Attempt, Memory, Scope, ScopeName};
 use crate::store::{Store, StoreError, read_sections};
 
 pub use choose::{Limits, choose};
+pub use evidence::Evidence;
 pub use render::{Format, render};
 
 /// What is shown of one scope.

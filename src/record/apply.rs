@@ -45,6 +45,13 @@ pub struct Applied {
     pub raised_to: Option<u16>,
 }
 
+impl Applied {
+    /// What a duplicate did to its twin, to stand behind the twin's title: `, importance raised to 900`.
+    pub fn raised(&self) -> String {
+        self.raised_to.map(|importance| format!(", importance raised to {importance}")).unwrap_or_default()
+    }
+}
+
 /// Stores a memory in a section, made where there is none. A title in use with other words is a
 /// revision; nearly the same words are a duplicate, unless `supersedes` names the title.
 ///
@@ -99,6 +106,17 @@ pub fn store_memory(
     let superseded = supersede(files, scope, &memory, supersedes, at, warnings)?;
     add(files, (scope, name), &memory)?;
     Ok(Applied { superseded, ..applied(Fate::Stored, &memory.title) })
+}
+
+/// The title of a live entry that stands in a new memory's way: it bears the memory's title and says
+/// something else. A title is an address; only kinds that only grow share it.
+pub fn title_in_use(files: &Files, scope: &Scope, memory: &Memory) -> Option<String> {
+    if memory.category.only_grows() {
+        return None;
+    }
+    let section = files.section(scope);
+    let twin = section.live().find(|other| same_title(&other.title, &memory.title));
+    twin.filter(|twin| !says_the_same(&twin.text, &memory.text)).map(|twin| twin.title.clone())
 }
 
 /// The memory with the first title of its own and ` (2)`, ` (3)` … that no live entry of the section

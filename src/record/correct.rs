@@ -5,11 +5,15 @@
 
 use serde::Serialize;
 
+use crate::document::link::Link;
 use crate::document::{DocumentError, EntryId, nearest, stored};
 use crate::memory::{Cause, Memory, Moment, Persistence, Reference, Scope, Status, same_title};
 use crate::record::apply::{Fate, revise, store_memory};
 use crate::record::duplicates::find_twin;
 use crate::record::files::{Files, Tier};
+
+/// No memory is more important.
+pub const MOST_IMPORTANCE: u16 = 1000;
 
 /// An entry's address: its exact title, and its line where hand-made twins share the title.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +35,10 @@ pub enum Correction {
     Invalidate(Vec<Target>, String),
     /// A memory's status, importance or persistence is set.
     Mark(Target, Marks),
+    /// A memory's importance rises by so much, to 1000 at most.
+    Reinforce(Target, u16),
+    /// Each of two memories gets a link to the other.
+    Associate(Target, Target),
     /// A memory is removed from the file.
     Forget(Target),
     /// A section gets another name.
@@ -51,7 +59,8 @@ pub struct Marks {
 /// What was done to one entry or section.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Corrected {
-    /// `superseded`, `revised`, `stored`, `invalidated`, `marked`, `forgotten`, `renamed`.
+    /// `superseded`, `revised`, `stored`, `invalidated`, `marked`, `reinforced`, `associated`,
+    /// `unchanged`, `forgotten`, `renamed`.
     pub outcome: &'static str,
     /// The section.
     pub scope: Scope,
@@ -101,6 +110,9 @@ pub enum CorrectionError {
     /// Another live entry says the same.
     #[error("`{0}` says this already")]
     Twin(String),
+    /// A memory would be linked to itself.
+    #[error("`{0}` cannot be associated with itself")]
+    Itself(String),
     /// One command both supersedes and invalidates an entry.
     #[error("`{0}` is both superseded and invalidated")]
     Both(String),
@@ -136,6 +148,7 @@ impl CorrectionError {
             CorrectionError::Lasting(_) => "leave `--ephemeral` away, or forget the entry first".to_owned(),
             CorrectionError::TitleInUse { .. } => "choose another title, or correct that entry".to_owned(),
             CorrectionError::Twin(title) => format!("correct `{title}` instead"),
+            CorrectionError::Itself(_) => "name two different memories".to_owned(),
             CorrectionError::Both(_) => "say for each title only one of the two".to_owned(),
             CorrectionError::Empty("reason") => {
                 "say why it is wrong: `--reason 'The troll was only asleep.'`".to_owned()
@@ -191,6 +204,8 @@ pub fn correct(
         Correction::Supersede(targets, successor) => supersede(files, targets, successor, at),
         Correction::Invalidate(targets, reason) => invalidate(files, targets, reason, at),
         Correction::Mark(target, marks) => mark(files, target, *marks),
+        Correction::Reinforce(target, amount) => reinforce(files, target, *amount),
+        Correction::Associate(one, other) => associate(files, one, other),
         Correction::Forget(target) => forget(files, target),
         Correction::Rename(scope, name) => rename(files, scope, name),
     }
@@ -345,6 +360,46 @@ fn mark(files: &mut Files, target: &Target, marks: Marks) -> Result<Vec<Correcte
         files.lasting.add(&target.scope, &section.name, &Memory { persistence, ..memory })?;
     }
     Ok(vec![done("marked", &target.scope, &old.title)])
+}
+
+fn reinforce(files: &mut Files, target: &Target, amount: u16) -> Result<Vec<Corrected>, CorrectionError> {
+    let (tier, id, mut memory) = locate(files, target, true, Memory::is_live)?;
+    let importance = memory.importance().saturating_add(amount).min(MOST_IMPORTANCE);
+    if importance == memory.importance() {
+        return Ok(vec![done("unchanged", &target.scope, &memory.title)]);
+    }
+    if tier == Tier::Session {
+        // The session's file needs no bracket for what all of it is.
+        memory.persistence = Persistence::Permanent;
+    }
+    memory.provenance.importance = Some(importance);
+    files.of(tier).revise_line(id, &memory);
+    Ok(vec![done("reinforced", &target.scope, &memory.title)])
+}
+
+/// Both directions, for whoever recalls either of the two is to find the other. A link that is there
+/// already stays as it is.
+fn associate(files: &mut Files, one: &Target, other: &Target) -> Result<Vec<Corrected>, CorrectionError> {
+    let (tier, id, _) = locate(files, one, true, Memory::is_live)?;
+    let (other_tier, other_id, _) = locate(files, other, true, Memory::is_live)?;
+    if (tier, id) == (other_tier, other_id) {
+        return Err(CorrectionError::Itself(one.title.clone()));
+    }
+    let mut results = Vec::new();
+    for (from, to) in [(one, other), (other, one)] {
+        let (tier, id, memory) = locate(files, from, true, Memory::is_live)?;
+        let (.., linked) = locate(files, to, true, Memory::is_live)?;
+        let link = Link::to(&to.scope, &linked.title);
+        let outcome = match link.add_to(memory.see_also.as_deref()) {
+            Some(see_also) => {
+                files.of(tier).set_see_also(id, &see_also)?;
+                "associated"
+            }
+            None => "unchanged",
+        };
+        results.push(done(outcome, &from.scope, &memory.title));
+    }
+    Ok(results)
 }
 
 fn forget(files: &mut Files, target: &Target) -> Result<Vec<Corrected>, CorrectionError> {

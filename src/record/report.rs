@@ -93,6 +93,39 @@ pub struct Report {
 }
 
 impl Report {
+    /// The outcome in one line: `stored "Take lamp" in location:23 (triggers: score, inventory)`.
+    pub fn one_line(&self) -> String {
+        let place = self.place.scope().label(&self.place.name);
+        let mut parts: Vec<String> = Vec::new();
+        for applied in &self.memories {
+            let (title, scope) = (&applied.title, &applied.scope);
+            parts.push(match applied.outcome {
+                Fate::Stored => format!("stored \"{title}\" in {scope}"),
+                Fate::Revised => format!("revised \"{title}\" in {scope}"),
+                Fate::Duplicate => format!("duplicate of \"{title}\" in {scope}{}", applied.raised()),
+            });
+            parts.extend(applied.superseded.iter().map(|title| format!("superseded \"{title}\"")));
+        }
+        parts.extend(self.invalidated.iter().map(|title| format!("invalidated \"{title}\"")));
+        match (self.outcome, &self.tried) {
+            (Outcome::Tried, Some(tried)) => {
+                let times = if tried.count == 1 { "time" } else { "times" };
+                parts.push(format!("tried \"{}\" {} {times} at {place}", tried.action, tried.count));
+            }
+            (Outcome::Queued, _) => parts.insert(0, format!("queued turn {} at {place}", self.turn)),
+            (Outcome::Declined | Outcome::NotSignificant, _) if parts.is_empty() => {
+                parts.push(format!("{} at {place}", self.outcome.name()));
+            }
+            _ => {}
+        }
+        let triggers: Vec<&str> = self.triggers.iter().map(|trigger| trigger.name()).collect();
+        let triggers = match triggers.is_empty() {
+            true => String::new(),
+            false => format!(" (triggers: {})", triggers.join(", ")),
+        };
+        format!("{}{triggers}", parts.join(", "))
+    }
+
     /// Nothing done yet.
     pub(super) fn of(situation: &Situation, place: Place) -> Report {
         Report {

@@ -90,6 +90,13 @@ pub struct Filter {
     pub status: Option<Status>,
     /// Superseded memories too.
     pub superseded: bool,
+    /// The agent that asks, by its id: what other agents are and know is their own.
+    pub viewer: Option<String>,
+}
+
+/// Whether an agent may see a section: not those of other agents.
+pub fn is_open_to(viewer: &str, scope: &Scope) -> bool {
+    !matches!(scope, Scope::Agent(id) if id != viewer)
 }
 
 impl Filter {
@@ -98,6 +105,7 @@ impl Filter {
         let agent = |id: &String| *scope == Scope::Agent(id.clone());
         (self.scopes.is_empty() || self.scopes.contains(scope))
             && (self.agents.is_empty() || self.agents.iter().any(agent))
+            && self.viewer.as_ref().is_none_or(|viewer| is_open_to(viewer, scope))
     }
 
     /// Whether a status may be wanted.
@@ -162,9 +170,11 @@ mod tests {
         let wants = |filter: Filter| filter.wants(&scope, &memory());
         assert!(wants(none()));
         assert!(wants(Filter { agents: one("alex"), about: one("jordan"), tags: one("troll"), ..none() }));
+        assert!(wants(Filter { viewer: Some("alex".to_owned()), ..none() }));
         assert!(wants(Filter { min_turn: Some(12), max_turn: Some(10), episodes: vec![1, 2], ..none() }));
         for filter in [
             Filter { agents: one("jo"), ..none() },
+            Filter { viewer: Some("jo".to_owned()), ..none() },
             Filter { about: one("alex"), ..none() },
             Filter { tags: vec!["troll".to_owned(), "axe".to_owned()], ..none() },
             Filter { min_turn: Some(13), ..none() },

@@ -52,6 +52,24 @@ impl Searcher {
         }
     }
 
+    /// As [`Searcher::query`], with another floor: 0 shows all that the filter wants.
+    ///
+    /// # Errors
+    ///
+    /// See [`SearchError`].
+    pub fn query_from(
+        &mut self,
+        floor: f32,
+        question: &str,
+        filter: &Filter,
+        most: usize,
+    ) -> Result<Answer, SearchError> {
+        let own = std::mem::replace(&mut self.settings.floor, floor);
+        let answer = self.query(question, filter, most);
+        self.settings.floor = own;
+        answer
+    }
+
     fn query_kept(&mut self, question: &str, filter: &Filter, most: usize) -> Result<Answer, SearchError> {
         let question = Question::parse(question, &self.synonyms).ok_or(SearchError::EmptyQuestion)?;
         let (embedder, store) = (self.embedder.as_ref(), &self.store);

@@ -4,12 +4,12 @@ use serde_json::json;
 
 use crate::cli::Cli;
 use crate::cli::commands::memory_args::{JsonFields, MemoryArgs};
-use crate::cli::commands::{raised, resolve_scope, scope_label, warn_of_secrets};
+use crate::cli::commands::{resolve_scope, scope_label, warn_of_secrets};
 use crate::cli::failure::Failure;
 use crate::document::stored;
-use crate::memory::{Memory, Moment, Scope, same_title};
+use crate::memory::{Memory, Moment, Scope};
 use crate::recall::RecallError;
-use crate::record::apply::{Fate, store_memory};
+use crate::record::apply::{Fate, store_memory, title_in_use};
 use crate::record::files::Files;
 use crate::store::Store;
 
@@ -85,7 +85,7 @@ pub(in crate::cli) fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure
         Fate::Stored | Fate::Revised => "stored",
         Fate::Duplicate => "duplicate of",
     };
-    cli.ui.data(&format!("{what} \"{}\" in {place}{}\n", applied.title, raised(&applied)))?;
+    cli.ui.data(&format!("{what} \"{}\" in {place}{}\n", applied.title, applied.raised()))?;
     Ok(0)
 }
 
@@ -100,15 +100,10 @@ fn find_scope(store: &Store, name: &str) -> Result<Scope, Failure> {
 
 /// A title is an address: it is never given twice, unless for the same text.
 fn refuse_title_in_use(files: &Files, scope: &Scope, memory: &Memory) -> Result<(), Failure> {
-    if memory.category.only_grows() {
-        return Ok(());
-    }
-    let section = files.section(scope);
-    let twin = section.live().find(|other| same_title(&other.title, &memory.title));
-    match twin.filter(|twin| !crate::record::duplicates::says_the_same(&twin.text, &memory.text)) {
+    match title_in_use(files, scope, memory) {
         None => Ok(()),
-        Some(twin) => {
-            let problem = format!("a memory of {scope} is called `{}` already", twin.title);
+        Some(title) => {
+            let problem = format!("a memory of {scope} is called `{title}` already");
             Err(Failure::user(anyhow::Error::msg(problem))
                 .hint("choose another title, or let `memories supersede` put a better memory in its place"))
         }

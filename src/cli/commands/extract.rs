@@ -8,7 +8,7 @@ use crate::cli::Cli;
 use crate::cli::args::parse_count;
 use crate::cli::commands::conversation_args::{no_conversation, read_conversation};
 use crate::cli::commands::model_args::{ModelArgs, model_failed};
-use crate::cli::commands::{counted, raised, resolve_scope};
+use crate::cli::commands::{counted, resolve_scope};
 use crate::cli::failure::{Failure, Kind};
 use crate::conversation::Conversation;
 use crate::conversation::extract::aspects::tool_schema;
@@ -158,7 +158,7 @@ fn tell(cli: &mut Cli<'_>, conversation: &str, report: &Report) -> Result<(), Fa
     for applied in &report.memories {
         let line = match applied.outcome {
             Fate::Duplicate => {
-                format!("merged with \"{}\" in {}{}\n", applied.title, applied.scope, raised(applied))
+                format!("merged with \"{}\" in {}{}\n", applied.title, applied.scope, applied.raised())
             }
             Fate::Stored | Fate::Revised => {
                 format!("stored \"{}\" in {}\n  {}\n", applied.title, applied.scope, applied.text)

@@ -21,6 +21,7 @@ pub mod list;
 pub mod log;
 pub mod man;
 pub mod mark;
+pub mod mcp;
 mod memory_args;
 mod model_args;
 pub mod query;
@@ -41,7 +42,6 @@ use crate::cli::Cli;
 use crate::cli::failure::Failure;
 use crate::memory::{Memory, Scope, ScopeName};
 use crate::recall::read_scopes;
-use crate::record::apply::Applied;
 use crate::secrets::mask;
 use crate::store::Store;
 
@@ -91,11 +91,6 @@ fn resolve_scope(store: &Store, name: &str) -> Result<Scope, Failure> {
     }
 }
 
-/// What a duplicate did to its twin.
-fn raised(applied: &Applied) -> String {
-    applied.raised_to.map(|importance| format!(", importance raised to {importance}")).unwrap_or_default()
-}
-
 /// A number with its noun.
 fn counted(count: u64, one: &str, many: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
@@ -103,7 +98,7 @@ fn counted(count: u64, one: &str, many: &str) -> String {
 
 /// How a place or another scope is called in a report: `Living Room (location:23)`.
 fn scope_label(scope: &Scope, name: &str) -> String {
-    if name.is_empty() { scope.to_string() } else { format!("{name} ({scope})") }
+    scope.label(name)
 }
 
 /// Warns where a memory that a person worded holds what looks like a secret; it is stored all the same.

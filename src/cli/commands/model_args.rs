@@ -17,12 +17,17 @@ pub struct ModelArgs {
 }
 
 impl ModelArgs {
-    /// The model that flags, environment and settings name. Nothing is opened yet.
-    pub fn choose(self, cli: &mut Cli<'_>) -> Result<llm::Choice, Failure> {
+    /// Lets the flags count more than environment and settings.
+    pub fn override_settings(self, cli: &mut Cli<'_>) {
         let ModelArgs { provider, model } = self;
         let config = &mut cli.settings.llm;
         config.provider = provider.unwrap_or(config.provider);
         config.model = model.or(config.model.take());
+    }
+
+    /// The model that flags, environment and settings name. Nothing is opened yet.
+    pub fn choose(self, cli: &mut Cli<'_>) -> Result<llm::Choice, Failure> {
+        self.override_settings(cli);
         Ok(llm::choose(&cli.settings.llm, &cli.settings.llm_environment, cli.settings.seed())?)
     }
 }

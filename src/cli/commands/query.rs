@@ -203,6 +203,7 @@ fn filter_of(store: &crate::store::Store, args: QueryArgs) -> Result<Filter, Fai
         min_importance: min_importance.map(clamp_importance),
         status,
         superseded: all,
+        viewer: None,
     })
 }
 

@@ -7,17 +7,16 @@ use serde_json::json;
 
 use crate::cli::Cli;
 use crate::cli::args::{parse_count, parse_importance, parse_integer};
+use crate::cli::commands::counted;
 use crate::cli::commands::memory_args::episode_number;
 use crate::cli::commands::model_args::ModelArgs;
-use crate::cli::commands::{counted, raised, scope_label};
 use crate::cli::failure::{Failure, Kind};
 use crate::cli::ui::progress_bar;
 use crate::document::Document;
 use crate::llm;
 use crate::memory::{Category, DEFAULT_IMPORTANCE, Scope};
-use crate::record::apply::Fate;
 use crate::record::turn::{Remember, Spot, Turn, TurnError, clamp_importance};
-use crate::record::{Outcome, RecordError, Recorder, Report};
+use crate::record::{RecordError, Recorder, Report};
 use crate::store::Store;
 
 /// Record a turn: the game's facts decide when to think, a model what to keep
@@ -234,46 +233,12 @@ fn tell(cli: &mut Cli<'_>, report: &Report) -> Result<(), Failure> {
         }
         cli.ui.json_line(&value)?;
     } else {
-        cli.ui.data(&format!("{}\n", one_line(report)))?;
+        cli.ui.data(&format!("{}\n", report.one_line()))?;
     }
     if !report.reasoning.is_empty() {
         cli.ui.detail(&format!("why: {}", report.reasoning));
     }
     Ok(())
-}
-
-/// The outcome in one line: `stored "Take lamp" in location:23 (triggers: score, inventory)`.
-fn one_line(report: &Report) -> String {
-    let place = scope_label(&report.place.scope(), &report.place.name);
-    let mut parts: Vec<String> = Vec::new();
-    for applied in &report.memories {
-        let (title, scope) = (&applied.title, &applied.scope);
-        parts.push(match applied.outcome {
-            Fate::Stored => format!("stored \"{title}\" in {scope}"),
-            Fate::Revised => format!("revised \"{title}\" in {scope}"),
-            Fate::Duplicate => format!("duplicate of \"{title}\" in {scope}{}", raised(applied)),
-        });
-        parts.extend(applied.superseded.iter().map(|title| format!("superseded \"{title}\"")));
-    }
-    parts.extend(report.invalidated.iter().map(|title| format!("invalidated \"{title}\"")));
-    match (report.outcome, &report.tried) {
-        (Outcome::Tried, Some(tried)) => {
-            parts.push(format!(
-                "tried \"{}\" {} at {place}",
-                tried.action,
-                counted(tried.count, "time", "times")
-            ));
-        }
-        (Outcome::Queued, _) => parts.insert(0, format!("queued turn {} at {place}", report.turn)),
-        (Outcome::Declined | Outcome::NotSignificant, _) if parts.is_empty() => {
-            parts.push(format!("{} at {place}", report.outcome.name()));
-        }
-        _ => {}
-    }
-    let triggers: Vec<&str> = report.triggers.iter().map(|trigger| trigger.name()).collect();
-    let triggers =
-        if triggers.is_empty() { String::new() } else { format!(" (triggers: {})", triggers.join(", ")) };
-    format!("{}{triggers}", parts.join(", "))
 }
 
 fn read_turns(cli: &mut Cli<'_>, file: &Path) -> Result<Vec<u8>, Failure> {
@@ -333,7 +298,7 @@ fn record_many(cli: Cli<'_>, recorder: &Recorder<'_>, text: &[u8], strict: bool)
                 tally
                     .warnings
                     .extend(report.warnings.iter().map(|warning| format!("line {number}: {warning}")));
-                cli.ui.detail(&one_line(&report));
+                cli.ui.detail(&report.one_line());
             }
         }
         bar.inc(1);

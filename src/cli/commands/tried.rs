@@ -3,11 +3,10 @@
 use serde_json::json;
 
 use crate::cli::Cli;
-use crate::cli::commands::{counted, parse_scopes, scope_label};
+use crate::cli::commands::{parse_scopes, scope_label};
 use crate::cli::failure::Failure;
 use crate::document::text::stored_line;
-use crate::memory::{fold_action, fold_title};
-use crate::recall::read_scopes;
+use crate::recall::{Evidence, read_scopes};
 
 /// Ask whether an action has been tried at a place, and what came of it
 #[derive(Debug, clap::Args)]
@@ -37,20 +36,13 @@ pub(in crate::cli) fn run(cli: Cli<'_>, args: TriedArgs) -> Result<u8, Failure> 
         );
     }
     let (scope, section) = read_scopes(&cli.store()?, &parse_scopes(&[place])?)?.remove(0);
-    let folded = fold_action(&action);
-    let attempt = section.tried.iter().find(|attempt| fold_action(&attempt.action) == folded);
-    let names_it = |text: &str| fold_title(&stored_line(text)).contains(&folded);
-    let memories: Vec<&str> = section
-        .live()
-        .filter(|memory| names_it(&memory.title) || names_it(&memory.text))
-        .map(|memory| memory.title.as_str())
-        .collect();
-    let tried = attempt.is_some();
+    let evidence = Evidence::of(&section, &action);
+    let tried = evidence.attempt.is_some();
     if cli.ui.json {
         let mut value = json!({
-            "version": 1, "tried": tried, "scope": scope, "action": action, "memories": memories,
+            "version": 1, "tried": tried, "scope": scope, "action": action, "memories": evidence.memories,
         });
-        if let Some(attempt) = attempt {
+        if let Some(attempt) = &evidence.attempt {
             value["count"] = json!(attempt.count);
             value["episode"] = json!(attempt.episode);
             value["turn"] = json!(attempt.turn);
@@ -59,22 +51,6 @@ pub(in crate::cli) fn run(cli: Cli<'_>, args: TriedArgs) -> Result<u8, Failure> 
         cli.ui.json_line(&value)?;
         return Ok(u8::from(!tried));
     }
-    let place = scope_label(&scope, &section.name);
-    match attempt {
-        None => cli.ui.data(&format!("no: \"{action}\" is not among what was tried in vain at {place}\n"))?,
-        Some(attempt) => {
-            let last: Vec<String> = [("Ep", attempt.episode), ("T", attempt.turn)]
-                .iter()
-                .filter_map(|(mark, number)| number.map(|number| format!("{mark}{number}")))
-                .collect();
-            let last = if last.is_empty() { String::new() } else { format!(", last at {}", last.join(" ")) };
-            let reply = if attempt.reply.is_empty() { String::new() } else { format!(": {}", attempt.reply) };
-            let times = counted(attempt.count, "time", "times");
-            cli.ui.data(&format!("yes: \"{}\" {times} at {place}{last}{reply}\n", attempt.action))?;
-        }
-    }
-    for title in memories {
-        cli.ui.data(&format!("see: \"{title}\"\n"))?;
-    }
+    cli.ui.data(&evidence.render(&scope_label(&scope, &section.name)))?;
     Ok(u8::from(!tried))
 }

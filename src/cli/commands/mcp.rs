@@ -1,0 +1,113 @@
+//! `mcp`: the server for agents that speak the Model Context Protocol.
+
+use crate::cli::Cli;
+use crate::cli::commands::model_args::ModelArgs;
+use crate::cli::failure::Failure;
+
+/// Serve the memories to an agent by MCP, on stdin and stdout
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A client starts this and speaks the Model Context Protocol with it; people read
+the README on how to set up theirs. Groups of tools:
+  places     get_location_memories, get_top_memories, query_memories,
+             check_action, record_turn
+  self       query_self, query_background, query_communication_style,
+             query_scene, query_character, query_memory
+  shaping    form_memory, reinforce_memory, associate_memories,
+             supersede_memory, invalidate_memory
+  recalling  recall_episodes, recall_facts, recall_interactions,
+             check_similar_situations
+  status     memory_status
+
+Examples:
+  memories mcp
+  memories mcp --agent alex --tools self shaping
+  memories mcp --read-only --tools places
+
+Answer: none; the server ends when its client does.")]
+pub struct McpArgs {
+    /// Who `I` am: the id of an agent
+    #[arg(long, value_name = "ID", value_parser = parse_agent)]
+    agent: Option<String>,
+    /// Leave out the tools that write
+    #[arg(long)]
+    read_only: bool,
+    /// Only these groups of tools: places, self, shaping, recalling, status [default: all]
+    #[arg(long, value_name = "GROUP", num_args = 1.., value_delimiter = ',')]
+    tools: Vec<String>,
+    #[command(flatten)]
+    model: ModelArgs,
+}
+
+/// An agent's id, also with its prefix.
+fn parse_agent(text: &str) -> Result<String, String> {
+    let id = text.trim().to_lowercase();
+    let id = id.strip_prefix("agent:").unwrap_or(&id);
+    match crate::memory::is_id(id) {
+        true => Ok(id.to_owned()),
+        false => Err(format!("`{text}` is not an id: use lower-case letters, digits, `_` and `-`")),
+    }
+}
+
+#[cfg(not(feature = "mcp"))]
+pub(in crate::cli) fn run(_: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
+    let McpArgs { agent: _, read_only: _, tools: _, model: _ } = args;
+    let failure = Failure::user(anyhow::anyhow!("this build has no MCP server"));
+    Err(failure.hint("build with `cargo install memories --features mcp`"))
+}
+
+#[cfg(feature = "mcp")]
+pub(in crate::cli) fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
+    use crate::cli::settings::{fresh_id, present};
+    use crate::mcp::{Clock, Group, Setup, serve};
+
+    let McpArgs { agent, read_only, tools, model } = args;
+    let groups: Result<Vec<Group>, String> = tools.iter().map(|name| name.parse()).collect();
+    let mut groups = groups.map_err(|problem| {
+        Failure::usage(problem).hint("`memories mcp --help` shows what each group holds")
+    })?;
+    if groups.is_empty() {
+        groups = Group::ALL.iter().map(|(_, group)| *group).collect();
+    }
+    model.override_settings(&mut cli);
+    let store = cli.store()?;
+    cli.ui.flush()?;
+    let seed = cli.settings.seed();
+    let settings = cli.settings;
+    let fixed = settings.now_is_fixed.then(|| settings.now.clone());
+    let setup = Setup {
+        store,
+        agent,
+        groups,
+        read_only,
+        limits: settings.limits,
+        record: settings.record,
+        search: settings.search,
+        embedding: settings.embedding.config,
+        embedding_environment: settings.embedding.environment,
+        falls_back: settings.embedding.falls_back,
+        llm: settings.llm,
+        llm_environment: settings.llm_environment,
+        seed,
+        clock: Clock {
+            now: Box::new(move || fixed.clone().unwrap_or_else(present)),
+            fresh_id: Box::new(fresh_id),
+        },
+    };
+    serve(setup)?;
+    Ok(0)
+}
+
+#[cfg(feature = "mcp")]
+impl From<crate::mcp::ServeError> for Failure {
+    fn from(error: crate::mcp::ServeError) -> Failure {
+        match error {
+            crate::mcp::ServeError::Settings(error) => error.into(),
+            error @ crate::mcp::ServeError::Begin(_) => {
+                Failure::user(error).hint("try again with less running")
+            }
+            error @ crate::mcp::ServeError::Protocol(_) => Failure::user(error)
+                .hint("this command is for MCP clients; `memories --help` shows those for people"),
+        }
+    }
+}

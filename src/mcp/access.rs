@@ -1,0 +1,343 @@
+//! The memory file as the tools of one server see it: whose it is, and how it is searched.
+//!
+//! Nothing here is asynchronous and nothing knows the protocol; all of it may be called from several
+//! threads at once.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::document::grammar::{Heading, split_heading};
+use crate::document::{nearest, stored};
+use crate::llm;
+use crate::mcp::answer::{Refusal, did_you_mean};
+use crate::mcp::tools::Group;
+use crate::memory::{Memory, Moment, Scope, ScopeName, fold_title};
+use crate::recall::{Limits, RecallError, read_scopes};
+use crate::record;
+use crate::search::filter::{Filter, is_open_to};
+
+use crate::search::{self, Hit, Searcher, served};
+use crate::secrets::mask;
+use crate::store::{Store, read_sections};
+
+/// Where the time and fresh names for the journal come from.
+pub struct Clock {
+    /// The present time, RFC 3339.
+    pub now: Box<dyn Fn() -> String + Send + Sync>,
+    /// A name that no other line of the journal bears.
+    pub fresh_id: Box<dyn Fn() -> String + Send + Sync>,
+}
+
+/// All that a server needs to know; nothing is opened yet.
+pub struct Setup {
+    /// The memory file.
+    pub store: Store,
+    /// Who `I` am: the id of an agent.
+    pub agent: Option<String>,
+    /// Groups of tools that are offered.
+    pub groups: Vec<Group>,
+    /// Nothing that writes is offered.
+    pub read_only: bool,
+    /// What a recall shows.
+    pub limits: Limits,
+    /// How turns are recorded.
+    pub record: record::Settings,
+    /// How questions are answered.
+    pub search: search::Settings,
+    /// Where vectors come from.
+    pub embedding: llm::embedding::Config,
+    /// Keys and hosts for it.
+    pub embedding_environment: llm::embedding::Environment,
+    /// Whether the embedded model answers where that one fails.
+    pub falls_back: bool,
+    /// Which model, and how.
+    pub llm: llm::Config,
+    /// Keys and hosts for it.
+    pub llm_environment: llm::Environment,
+    /// For the jitter of retries.
+    pub seed: u64,
+    /// Time.
+    pub clock: Clock,
+}
+
+/// How far a long call is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// How much of how much is done, where that is known.
+    pub part: Option<(usize, usize)>,
+    /// What is being done.
+    pub message: String,
+}
+
+/// Who waits for a call: is told how far it is, and may lose interest.
+#[derive(Clone)]
+pub struct Watcher {
+    tell: Arc<dyn Fn(Step) + Send + Sync>,
+    left: Arc<AtomicBool>,
+}
+
+impl Watcher {
+    /// Somebody who wants to be told.
+    pub fn new(tell: impl Fn(Step) + Send + Sync + 'static) -> Watcher {
+        Watcher { tell: Arc::new(tell), left: Arc::default() }
+    }
+
+    /// Nobody.
+    pub fn none() -> Watcher {
+        Watcher::new(|_| {})
+    }
+
+    /// Nobody waits any more: what has not begun need not begin.
+    pub fn leave(&self) {
+        self.left.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn tell(&self, message: String, part: Option<(usize, usize)>) {
+        (self.tell)(Step { part, message });
+    }
+
+    /// To be asked before anything is begun that takes long or writes.
+    pub(super) fn goes_on(&self) -> Result<(), Refusal> {
+        match self.left.load(Ordering::Relaxed) {
+            true => Err(Refusal::new("the call was cancelled before anything was done")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The memory file, as the tools use it.
+pub struct Memories {
+    pub(super) setup: Setup,
+    searcher: Mutex<Searcher>,
+    /// Who waits for the vectors that are made just now.
+    waiting: Arc<Mutex<Option<Watcher>>>,
+    /// What the choice of the model has to say; told once.
+    notice: Mutex<Option<String>>,
+}
+
+impl Memories {
+    /// Prepares the tools.
+    ///
+    /// # Errors
+    ///
+    /// [`llm::ModelError::Settings`] where a model or embedder cannot work as it is set.
+    pub fn new(setup: Setup) -> Result<Memories, llm::ModelError> {
+        let waiting: Arc<Mutex<Option<Watcher>>> = Arc::default();
+        let told = Arc::clone(&waiting);
+        let progress = move |done: usize, all: usize| {
+            if let Some(watcher) = &*lock(&told) {
+                watcher.tell(format!("{done} of {all} memories embedded"), Some((done, all)));
+            }
+        };
+        let Setup { embedding, embedding_environment, falls_back, seed, .. } = &setup;
+        let embedder =
+            served::choose(embedding, embedding_environment, *seed, *falls_back, Box::new(progress))?;
+        let llm::Choice { notice, .. } = llm::choose(&setup.llm, &setup.llm_environment, setup.seed)?;
+        let searcher = Searcher::new(setup.store.clone(), setup.search.clone(), embedder);
+        Ok(Memories { setup, searcher: Mutex::new(searcher), waiting, notice: Mutex::new(notice) })
+    }
+
+    pub(super) fn store(&self) -> &Store {
+        &self.setup.store
+    }
+
+    /// Memories by their relevance, without those of other agents. With `all`, also those that are less
+    /// relevant than what is shown otherwise: where the filter alone says that they are wanted.
+    pub(super) fn search(
+        &self,
+        watcher: &Watcher,
+        question: &str,
+        filter: &Filter,
+        most: usize,
+        all: bool,
+    ) -> Result<search::Answer, Refusal> {
+        let filter = Filter { viewer: self.setup.agent.clone(), ..filter.clone() };
+        let mut searcher = lock(&self.searcher);
+        watcher.goes_on()?;
+        *lock(&self.waiting) = Some(watcher.clone());
+        let answer = match all {
+            true => searcher.query_from(0.0, question, &filter, most),
+            false => searcher.query(question, &filter, most),
+        };
+        *lock(&self.waiting) = None;
+        Ok(answer?)
+    }
+
+    /// As [`Memories::search`], of those alone that a filter cannot tell.
+    pub(super) fn search_for(
+        &self,
+        watcher: &Watcher,
+        question: &str,
+        filter: &Filter,
+        most: usize,
+        wanted: impl Fn(&Hit) -> bool,
+    ) -> Result<search::Answer, Refusal> {
+        let mut look_at = most * 4;
+        loop {
+            let mut answer = self.search(watcher, question, filter, look_at, false)?;
+            let no_more = answer.hits.len() < look_at;
+            answer.hits.retain(|hit| wanted(hit));
+            if no_more || answer.hits.len() >= most {
+                answer.hits.truncate(most);
+                return Ok(answer);
+            }
+            look_at *= 16;
+        }
+    }
+
+    /// Refuses what belongs to another agent.
+    pub(super) fn refuse_foreign(&self, scope: &Scope) -> Result<(), Refusal> {
+        match &self.setup.agent {
+            Some(me) if !is_open_to(me, scope) => {
+                Err(Refusal::new(format!("{scope} is another agent, you are `{me}`"))
+                    .hint("what you know of others stands in your own memory: `query_character`"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The model of the settings, and what is to be said of it, the first time.
+    pub(super) fn model(&self) -> Result<(Box<dyn llm::Model>, Option<String>), Refusal> {
+        let Setup { llm, llm_environment, seed, .. } = &self.setup;
+        let llm::Choice { model, .. } = llm::choose(llm, llm_environment, *seed)?;
+        Ok((model, lock(&self.notice).take()))
+    }
+
+    /// Who `I` am.
+    pub(super) fn agent(&self) -> Result<&str, Refusal> {
+        self.setup.agent.as_deref().ok_or_else(|| {
+            Refusal::new("this server was started without an agent, so nobody is `self`")
+                .hint("name a `scope` where the tool has one, or have it started with `--agent ID`")
+        })
+    }
+
+    /// Scopes and names of all sections, in the order of the file.
+    pub(super) fn headings(&self) -> Result<Vec<Heading>, Refusal> {
+        let mut headings = Vec::new();
+        if let Some(file) = self.store().open_for_reading()? {
+            let found = read_sections(file, |line| {
+                let line = std::str::from_utf8(line).ok().and_then(|line| split_heading(line.trim_end()));
+                headings.extend(line.map(|(scope, name)| Heading { scope, name: name.to_owned() }));
+                false
+            });
+            found.map_err(|source| RecallError::Read {
+                path: self.store().path().display().to_string(),
+                source,
+            })?;
+        }
+        Ok(headings)
+    }
+
+    /// The scope that a text names: `self`, a scope, a section's heading, the name of a place or character.
+    pub(super) fn scope(&self, text: &str) -> Result<Scope, Refusal> {
+        let scope = match self.scope_name(text)? {
+            ScopeName::Scope(scope) => scope,
+            name @ ScopeName::Name(_) => match read_scopes(self.store(), &[name]) {
+                Ok(mut sections) => sections.remove(0).0,
+                Err(RecallError::UnknownName { name, nearest }) => {
+                    let character = self.find_character(&name)?.map(|character| character.scope);
+                    character.ok_or(RecallError::UnknownName { name, nearest })?
+                }
+                Err(error) => return Err(error.into()),
+            },
+        };
+        self.refuse_foreign(&scope)?;
+        Ok(scope)
+    }
+
+    /// As [`Memories::scope`], with the names of places not yet looked up.
+    pub(super) fn scope_name(&self, text: &str) -> Result<ScopeName, Refusal> {
+        let text = text.trim();
+        if matches!(text.to_lowercase().as_str(), "self" | "me") {
+            return Ok(ScopeName::Scope(Scope::Agent(self.agent()?.to_owned())));
+        }
+        if let Some((scope, _)) = split_heading(&format!("## {text}")) {
+            return Ok(ScopeName::Scope(scope));
+        }
+        // `23: Living Room`, as a place is often written.
+        if let Some((id, _)) = text.split_once(':')
+            && !id.trim().is_empty()
+            && id.trim().bytes().all(|byte| byte.is_ascii_digit())
+        {
+            return Ok(id.parse()?);
+        }
+        Ok(text.parse()?)
+    }
+
+    /// All that have a section of their own, agents and characters that others play.
+    pub(super) fn characters(&self) -> Result<Vec<Character>, Refusal> {
+        let of = |Heading { scope, name }: Heading| {
+            let (Scope::Agent(id) | Scope::Npc(id)) = &scope else { return None };
+            Some(Character { id: id.clone(), name, scope })
+        };
+        Ok(self.headings()?.into_iter().filter_map(of).collect())
+    }
+
+    /// The character of a name or id, where there is one.
+    pub(super) fn find_character(&self, name: &str) -> Result<Option<Character>, Refusal> {
+        Ok(self.characters()?.into_iter().find(|character| character.is(name)))
+    }
+
+    /// The names that somebody may have meant who named nobody that is known.
+    pub(super) fn unknown_character(&self, name: &str) -> Result<String, Refusal> {
+        let characters = self.characters()?;
+        let names: Vec<&str> = characters.iter().map(Character::called).collect();
+        let near = nearest(name, names.iter().copied(), 3);
+        let known = match names.is_empty() {
+            true => "nobody has a section in the file yet".to_owned(),
+            false => format!("known are {}", names.join(", ")),
+        };
+        Ok(did_you_mean(&near, &known))
+    }
+
+    /// The running episode, for reference lines.
+    pub(super) fn moment(&self) -> Result<Moment, Refusal> {
+        let (state, _) = self.store().sidecar().state_for_writers()?;
+        Ok(Moment { episode: Some(state.episode), ..Moment::default() })
+    }
+}
+
+/// Somebody with a section in the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Character {
+    pub id: String,
+    /// May be empty.
+    pub name: String,
+    pub scope: Scope,
+}
+
+impl Character {
+    /// Whether somebody who says `named` means this one: by id, scope, name or first name.
+    fn is(&self, named: &str) -> bool {
+        let named = fold_title(named);
+        let name = fold_title(&self.name);
+        named == self.id
+            || named == self.scope.to_string()
+            || named == name
+            || name.split_whitespace().next() == Some(&named)
+    }
+
+    /// The name, else the id.
+    pub(super) fn called(&self) -> &str {
+        if self.name.is_empty() { &self.id } else { &self.name }
+    }
+}
+
+/// A memory in its stored form, without what looks like a secret: it is a model that words it.
+pub(super) fn masked(memory: &Memory, warnings: &mut Vec<String>) -> Memory {
+    let mut memory = memory.clone();
+    for text in [&mut memory.title, &mut memory.text] {
+        if let Some(masked) = mask(text) {
+            warnings.push(format!("what looks like a secret was masked: {}", masked.kinds.join(", ")));
+            *text = masked.text;
+        }
+    }
+    warnings.dedup();
+    stored(&memory)
+}
+
+/// What a mutex guards, also where a call panicked while it held it: everything here is either replaced
+/// whole or read only.
+fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,286 @@
+//! The protocol as `rmcp` has it: its requests go to tools, resources and prompts, and back.
+
+#![expect(
+    deprecated,
+    reason = "logging leaves the protocol one day; the versions that clients speak have it"
+)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, GetPromptRequestParams,
+    GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, LoggingLevel, LoggingMessageNotificationParam,
+    PaginatedRequestParams, Prompt, PromptArgument, PromptMessage, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceContents,
+    ResourceTemplate, Role, ServerCapabilities, ServerConfig, SetLevelRequestParams, ToolAnnotations,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use rmcp::transport::io::stdio_pipes;
+use rmcp::{ServerHandler, serve_server};
+use serde_json::{Map, Value, json};
+
+use crate::mcp::access::{Memories, Setup};
+use crate::mcp::answer::{Answer, Refusal};
+use crate::mcp::calls;
+use crate::mcp::tools::{Effect, Tool, Toolbox};
+use crate::mcp::{ServeError, prompts, resources};
+
+/// Resources on one page of the list.
+const PAGE: usize = 200;
+
+/// One server: the file, and what of it is offered.
+pub struct Server {
+    memories: Arc<Memories>,
+    toolbox: Toolbox,
+    /// The least level of log that the client wants.
+    level: AtomicU8,
+}
+
+/// Serves the client on stdin and stdout until it leaves.
+///
+/// # Errors
+///
+/// [`ServeError::Protocol`] where it does not begin as the protocol has it.
+pub async fn run(server: Server) -> Result<(), ServeError> {
+    use rmcp::service::ServerInitializeError as Error;
+    match serve_server(server, stdio_pipes()).await {
+        Ok(service) => {
+            // It ends when the client leaves; a panic in it would be one of the SDK's own.
+            let _ = service.waiting().await;
+            Ok(())
+        }
+        Err(Error::ConnectionClosed(_) | Error::Cancelled) => Ok(()),
+        Err(error) => Err(ServeError::Protocol(error.to_string())),
+    }
+}
+
+impl Server {
+    /// A server of these memories.
+    pub fn new(memories: Memories) -> Server {
+        let Setup { groups, read_only, .. } = &memories.setup;
+        let toolbox = Toolbox::new(groups, *read_only);
+        Server { memories: Arc::new(memories), toolbox, level: AtomicU8::new(rank(LoggingLevel::Warning)) }
+    }
+
+    /// Sends a line of log, where the client wants such lines.
+    async fn log(&self, context: &RequestContext<RoleServer>, level: LoggingLevel, text: &str) {
+        let modern =
+            context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
+        let wanted = match context.meta.log_level() {
+            Some(wanted) => rank(wanted),
+            // Since that version each request says what it wants, and one that says nothing wants nothing.
+            None if modern => return,
+            None => self.level.load(Ordering::Relaxed),
+        };
+        if rank(level) >= wanted {
+            let line = LoggingMessageNotificationParam::new(level, json!(text)).with_logger("memories");
+            let _ = context.peer.notify_logging_message(line).await;
+        }
+    }
+
+    async fn told(
+        &self,
+        context: &RequestContext<RoleServer>,
+        tool: &str,
+        result: Result<Answer, Refusal>,
+    ) -> CallToolResult {
+        match result {
+            Ok(Answer { mut text, data, warnings }) => {
+                for warning in &warnings {
+                    self.log(context, LoggingLevel::Warning, &format!("{tool}: {warning}")).await;
+                    text.push_str(&format!("warning: {warning}\n"));
+                }
+                self.log(context, LoggingLevel::Debug, &format!("{tool}: done")).await;
+                let mut result = CallToolResult::structured(data);
+                result.content = vec![ContentBlock::text(text)];
+                result
+            }
+            Err(refusal) => {
+                self.log(context, LoggingLevel::Info, &format!("{tool}: {}", refusal.problem)).await;
+                CallToolResult::error(vec![ContentBlock::text(refusal.text())])
+            }
+        }
+    }
+}
+
+/// Levels of log by how grave they are.
+fn rank(level: LoggingLevel) -> u8 {
+    match level {
+        LoggingLevel::Debug => 0,
+        LoggingLevel::Info => 1,
+        LoggingLevel::Notice => 2,
+        LoggingLevel::Warning => 3,
+        LoggingLevel::Error => 4,
+        LoggingLevel::Critical => 5,
+        LoggingLevel::Alert => 6,
+        LoggingLevel::Emergency => 7,
+    }
+}
+
+/// A tool as the protocol lists it.
+fn listed(tool: &Tool) -> rmcp::model::Tool {
+    let object = |value: Value| match value {
+        Value::Object(object) => object,
+        _ => Map::new(),
+    };
+    let annotations = ToolAnnotations::new().read_only(tool.effect == Effect::Reads);
+    let annotations = match tool.effect {
+        Effect::Reads => annotations.destructive(false).idempotent(true),
+        Effect::Adds => annotations.destructive(false).idempotent(false),
+        Effect::AddsOnce => annotations.destructive(false).idempotent(true),
+        Effect::Strikes => annotations.destructive(true).idempotent(true),
+    };
+    rmcp::model::Tool::new(tool.name, tool.about, object((tool.parameters)()))
+        .with_raw_output_schema(Arc::new(object((tool.answer)())))
+        .with_annotations(annotations)
+}
+
+/// The error of a request that is no call of a tool: what to do next stands in its message.
+fn refused(refusal: &Refusal) -> ErrorData {
+    ErrorData::invalid_params(refusal.text(), None)
+}
+
+/// A request that reads, off the protocol's thread.
+async fn read<T: Send + 'static>(
+    server: &Server,
+    context: &RequestContext<RoleServer>,
+    work: impl FnOnce(&Memories) -> Result<T, Refusal> + Send + 'static,
+) -> Result<T, ErrorData> {
+    let memories = Arc::clone(&server.memories);
+    calls::run(context, move |_| work(&memories)).await?.map_err(|refusal| refused(&refusal))
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_logging()
+            .enable_prompts()
+            .enable_resources()
+            .enable_tools()
+            .build();
+        let about = Implementation::new("memories", env!("CARGO_PKG_VERSION"));
+        ServerConfig::new(capabilities)
+            .with_server_info(about)
+            .with_instructions(prompts::instructions(&self.toolbox, self.memories.setup.agent.as_deref()))
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.level.store(rank(request.level), Ordering::Relaxed);
+        Ok(())
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.toolbox.iter().map(listed).collect()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
+        self.toolbox.find(name).ok().map(listed)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let tool = match self.toolbox.find(&request.name) {
+            Ok(tool) => tool,
+            Err(refusal) => return Ok(self.told(&context, &request.name, Err(refusal)).await.into()),
+        };
+        let memories = Arc::clone(&self.memories);
+        let arguments = request.arguments.unwrap_or_default();
+        let result = calls::run(&context, move |watcher| tool.call(&memories, watcher, &arguments)).await?;
+        Ok(self.told(&context, tool.name, result).await.into())
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let start = match request.and_then(|request| request.cursor) {
+            None => 0,
+            Some(cursor) => cursor.parse().map_err(|_| {
+                ErrorData::invalid_params(format!("`{cursor}` is not a cursor of this list"), None)
+            })?,
+        };
+        let all = read(self, &context, resources::list).await?;
+        let page = all.iter().skip(start).take(PAGE).map(|resource| {
+            Resource::new(&resource.uri, &resource.name).with_mime_type(resources::MIME_TYPE)
+        });
+        let mut result = ListResourcesResult::with_all_items(page.collect());
+        result.next_cursor = (start + PAGE < all.len()).then(|| (start + PAGE).to_string());
+        Ok(result)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let templates = resources::TEMPLATES.iter().map(|(uri, name, about)| {
+            ResourceTemplate::new(*uri, *name).with_description(*about).with_mime_type(resources::MIME_TYPE)
+        });
+        Ok(ListResourceTemplatesResult::with_all_items(templates.collect()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let uri = request.uri;
+        let wanted = uri.clone();
+        match read(self, &context, move |memories| resources::read(memories, &wanted)).await? {
+            Ok(text) => {
+                let contents = ResourceContents::text(text, uri).with_mime_type(resources::MIME_TYPE);
+                Ok(ReadResourceResult::new(vec![contents]).into())
+            }
+            Err(refusal) => Err(ErrorData::resource_not_found(refusal.text(), Some(json!({ "uri": uri })))),
+        }
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let listed = prompts::ALL.iter().map(|prompt| {
+            let argument = |(name, about): &(&str, &str)| {
+                PromptArgument::new(*name).with_description(*about).with_required(false)
+            };
+            Prompt::new(
+                prompt.name,
+                Some(prompt.about),
+                Some(prompt.arguments.iter().map(argument).collect()),
+            )
+        });
+        Ok(ListPromptsResult::with_all_items(listed.collect()))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let prompt = prompts::find(&request.name).map_err(|refusal| refused(&refusal))?;
+        let Setup { groups, read_only, .. } = &self.memories.setup;
+        let toolbox = Toolbox::new(groups, *read_only);
+        let memories = Arc::clone(&self.memories);
+        let arguments = request.arguments.unwrap_or_default();
+        let text =
+            calls::run(&context, move |watcher| prompt.render(&memories, watcher, &toolbox, &arguments));
+        let text = text.await?.map_err(|refusal| refused(&refusal))?;
+        let message = PromptMessage::new_text(Role::User, text);
+        Ok(GetPromptResult::new(vec![message]).with_description(prompt.about).into())
+    }
+}

@@ -1,0 +1,87 @@
+//! The file's sections as resources, read fresh each time: a person's editor may have changed them.
+
+use crate::document::Document;
+use crate::mcp::access::Memories;
+use crate::mcp::answer::Refusal;
+use crate::memory::{Scope, ScopeName};
+
+/// What the sections are written in.
+pub const MIME_TYPE: &str = "text/markdown";
+
+const SCHEME: &str = "memories://";
+
+/// Forms of addresses: the form, its name, and what it leads to.
+pub const TEMPLATES: [(&str, &str, &str); 3] = [
+    ("memories://location/{id}", "location", "What is known of a place, by the game's id"),
+    ("memories://agent/{id}", "agent", "Who an agent is, and what it knows of others"),
+    ("memories://npc/{id}", "npc", "What passed with a character that others play"),
+];
+
+/// A section of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Section {
+    /// Its address: `memories://location/23`.
+    pub uri: String,
+    /// What people call it.
+    pub name: String,
+}
+
+/// The address of a scope's section.
+pub fn uri_of(scope: &Scope) -> String {
+    format!("{SCHEME}{}", scope.to_string().replace(':', "/"))
+}
+
+/// All sections, in the order of the file; several of one scope are one.
+pub fn list(memories: &Memories) -> Result<Vec<Section>, Refusal> {
+    let mut sections: Vec<Section> = Vec::new();
+    let mut seen = std::collections::BTreeSet::new();
+    for heading in memories.headings()? {
+        if memories.refuse_foreign(&heading.scope).is_ok() && seen.insert(heading.scope.clone()) {
+            sections.push(Section { uri: uri_of(&heading.scope), name: heading.scope.label(&heading.name) });
+        }
+    }
+    Ok(sections)
+}
+
+/// The text of a section as it stands in the file; the inner error where there is none.
+pub fn read(memories: &Memories, uri: &str) -> Result<Result<String, Refusal>, Refusal> {
+    let Some(scope) = scope_of(uri) else {
+        let refusal = Refusal::new(format!("`{uri}` is no address of a section"));
+        return Ok(Err(refusal.hint("addresses look like `memories://location/23` or `memories://world`")));
+    };
+    if let Err(refusal) = memories.refuse_foreign(&scope) {
+        return Ok(Err(refusal));
+    }
+    let document = Document::parse(memories.store().read()?.unwrap_or_default());
+    let text: String = document.section_texts(&scope).collect();
+    if text.is_empty() {
+        let refusal = Refusal::new(format!("the file has no section of {scope}"));
+        return Ok(Err(refusal.hint("`resources/list` shows what there is")));
+    }
+    Ok(Ok(text))
+}
+
+fn scope_of(uri: &str) -> Option<Scope> {
+    let name = uri.strip_prefix(SCHEME)?.trim_end_matches('/').replacen('/', ":", 1);
+    match name.parse().ok()? {
+        ScopeName::Scope(scope) => Some(scope),
+        ScopeName::Name(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_scope_has_an_address_that_leads_back() {
+        let agent = Scope::Agent("alex".to_owned());
+        for scope in [Scope::Location(0), Scope::Npc("troll".to_owned()), Scope::World, agent, Scope::Scene] {
+            assert_eq!(scope_of(&uri_of(&scope)), Some(scope));
+        }
+        assert_eq!(uri_of(&Scope::Location(23)), "memories://location/23");
+        for wrong in ["memories://", "memories://kitchen", "file:///etc/passwd", "memories://location/x"] {
+            assert_eq!(scope_of(wrong), None, "{wrong}");
+        }
+    }
+}

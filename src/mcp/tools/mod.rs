@@ -1,0 +1,171 @@
+//! The tools: one table, and a file for each group.
+//!
+//! A tool is a plain function: arguments in, an answer or a refusal out. The protocol is elsewhere.
+
+mod places;
+mod recalling;
+mod schema;
+mod shaping;
+mod status;
+mod who;
+
+use std::str::FromStr;
+
+use serde_json::{Map, Value};
+
+use crate::document::nearest;
+use crate::mcp::access::{Memories, Watcher};
+use crate::mcp::answer::{Answer, Refusal, did_you_mean};
+use crate::mcp::arguments::Arguments;
+
+/// Tools that belong together. A client chooses by them what its model has to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// What is known of places, and what happens there.
+    Places,
+    /// Who an agent is, where it is and whom it knows.
+    Self_,
+    /// Making, strengthening, linking and correcting memories.
+    Shaping,
+    /// Looking back.
+    Recalling,
+    /// What memory there is.
+    Status,
+}
+
+impl Group {
+    /// All groups with their names, in the order of the list.
+    pub const ALL: [(&'static str, Group); 5] = [
+        ("places", Group::Places),
+        ("self", Group::Self_),
+        ("shaping", Group::Shaping),
+        ("recalling", Group::Recalling),
+        ("status", Group::Status),
+    ];
+
+    /// The group's name.
+    pub fn name(self) -> &'static str {
+        Group::ALL.iter().find(|(_, group)| *group == self).map_or("", |(name, _)| name)
+    }
+}
+
+impl FromStr for Group {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Group, String> {
+        let found = Group::ALL.iter().find(|(name, _)| *name == text.trim().to_lowercase());
+        found.map(|(_, group)| *group).ok_or_else(|| {
+            let names: Vec<String> = Group::ALL.iter().map(|(name, _)| format!("`{name}`")).collect();
+            format!("`{text}` is not a group of tools: use {}", names.join(", "))
+        })
+    }
+}
+
+/// What a call does to the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing.
+    Reads,
+    /// Adds to it; calling it again adds again.
+    Adds,
+    /// Adds to it; calling it again changes nothing more.
+    AddsOnce,
+    /// Strikes what was believed.
+    Strikes,
+}
+
+/// One tool.
+pub struct Tool {
+    /// Its name.
+    pub name: &'static str,
+    /// Its group.
+    pub group: Group,
+    /// What it does, in a line.
+    pub about: &'static str,
+    /// What it does to the file.
+    pub effect: Effect,
+    /// JSON schema of its arguments.
+    pub parameters: fn() -> Value,
+    /// JSON schema of its answer.
+    pub answer: fn() -> Value,
+    run: fn(&Memories, &Watcher, &Arguments<'_>) -> Result<Answer, Refusal>,
+}
+
+impl Tool {
+    /// Calls it.
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`] says what to do next.
+    pub fn call(
+        &self,
+        memories: &Memories,
+        watcher: &Watcher,
+        arguments: &Map<String, Value>,
+    ) -> Result<Answer, Refusal> {
+        let parameters = (self.parameters)();
+        let known: Vec<&str> = parameters["properties"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, _)| name.as_str())
+            .collect();
+        let arguments = Arguments::of(arguments);
+        arguments.refuse_unknown(&known)?;
+        watcher.goes_on()?;
+        (self.run)(memories, watcher, &arguments)
+    }
+}
+
+/// The tools that a server offers.
+pub struct Toolbox {
+    tools: Vec<&'static Tool>,
+}
+
+impl Toolbox {
+    /// Those of the groups; with `read_only` without those that write.
+    pub fn new(groups: &[Group], read_only: bool) -> Toolbox {
+        let offered =
+            |tool: &&Tool| groups.contains(&tool.group) && (!read_only || tool.effect == Effect::Reads);
+        Toolbox { tools: all().filter(offered).collect() }
+    }
+
+    /// All of them, in the order of the list.
+    pub fn iter(&self) -> impl Iterator<Item = &'static Tool> {
+        self.tools.iter().copied()
+    }
+
+    /// Whether there is a tool of that name.
+    pub fn has(&self, name: &str) -> bool {
+        self.tools.iter().any(|tool| tool.name == name)
+    }
+
+    /// The tool of a name.
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`] that names the nearest, or says why this one is not offered.
+    pub fn find(&self, name: &str) -> Result<&'static Tool, Refusal> {
+        if let Some(tool) = self.tools.iter().find(|tool| tool.name == name) {
+            return Ok(tool);
+        }
+        if let Some(tool) = all().find(|tool| tool.name == name) {
+            let why = match tool.effect {
+                Effect::Reads => "",
+                _ => ", or started with `--read-only`",
+            };
+            let group = tool.group.name();
+            return Err(Refusal::new(format!("the tool `{name}` is not offered here"))
+                .hint(format!("this server was started without the group `{group}`{why}")));
+        }
+        let near = nearest(name, self.tools.iter().map(|tool| tool.name), 3);
+        let names: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
+        Err(Refusal::new(format!("there is no tool `{name}`"))
+            .hint(did_you_mean(&near, &format!("there are {}", names.join(", ")))))
+    }
+}
+
+/// Every tool.
+fn all() -> impl Iterator<Item = &'static Tool> {
+    [places::TOOLS, who::TOOLS, shaping::TOOLS, recalling::TOOLS, status::TOOLS].into_iter().flatten()
+}

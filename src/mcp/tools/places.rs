@@ -1,0 +1,342 @@
+//! The group `places`: what is known of places, and the turns that are played there.
+
+use serde_json::{Map, Value, json};
+
+use crate::llm::{self, Model, ModelError, Question};
+use crate::mcp::access::{Memories, Watcher};
+use crate::mcp::answer::{Answer, Refusal, memory_text, memory_value};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::tools::schema::{self, Parameter};
+use crate::mcp::tools::{Effect, Group, Tool};
+use crate::memory::ScopeName;
+use crate::recall::{Evidence, Format, read_scopes, recall, render};
+use crate::record::turn::Turn;
+use crate::record::{Recorder, Settings};
+use crate::reflect::{answer::answer, is_model};
+use crate::search::filter::Filter;
+use crate::search::top::{Ranked, top};
+use crate::search::{self, Hit};
+
+/// Most memories that `get_top_memories` shows.
+const MOST_TOP: u64 = 20;
+
+/// Memories that `query_memories` finds.
+const MOST_FOUND: usize = 5;
+
+pub const TOOLS: &[Tool] = &[
+    Tool {
+        name: "get_location_memories",
+        group: Group::Places,
+        about: "What is known of a place, and what was tried there in vain. Ask on arrival.",
+        effect: Effect::Reads,
+        parameters: || schema::arguments(&[Parameter("location", "string", true, "id or name")]),
+        answer: schema::memories,
+        run: get_location_memories,
+    },
+    Tool {
+        name: "get_top_memories",
+        group: Group::Places,
+        about: "The most important memories of all places.",
+        effect: Effect::Reads,
+        parameters: || schema::arguments(&[Parameter("limit", "integer", false, "1 to 20, default 10")]),
+        answer: schema::memories,
+        run: get_top_memories,
+    },
+    Tool {
+        name: "query_memories",
+        group: Group::Places,
+        about: "Search all memories by meaning.",
+        effect: Effect::Reads,
+        parameters: || {
+            schema::arguments(&[
+                Parameter("question", "string", true, ""),
+                Parameter("answer", "boolean", false, "let a model answer from what is found"),
+            ])
+        },
+        answer: schema::memories,
+        run: query_memories,
+    },
+    Tool {
+        name: "check_action",
+        group: Group::Places,
+        about: "Was this action tried at the place before, in vain? Ask before acting.",
+        effect: Effect::Reads,
+        parameters: || {
+            schema::arguments(&[
+                Parameter("location", "string", true, "id or name"),
+                Parameter("action", "string", true, ""),
+            ])
+        },
+        answer: || {
+            schema::object(&[
+                ("tried", "boolean"),
+                ("scope", "string"),
+                ("action", "string"),
+                ("memories", "array"),
+            ])
+        },
+        run: check_action,
+    },
+    Tool {
+        name: "record_turn",
+        group: Group::Places,
+        about: "Record a turn after acting; what is worth it becomes a memory.",
+        effect: Effect::Adds,
+        parameters: || schema::arguments(&TURN),
+        answer: || {
+            schema::object(&[
+                ("outcome", "string"),
+                ("turn", "integer"),
+                ("place", "object"),
+                ("memories", "array"),
+            ])
+        },
+        run: record_turn,
+    },
+];
+
+/// The fields of a turn that a model may send.
+const TURN: [Parameter; 16] = [
+    Parameter("location", "string", true, "where: id, `id:name` or name"),
+    Parameter("action", "string", true, ""),
+    Parameter("response", "string", true, "what the game answered"),
+    Parameter("location_after", "string", false, "if elsewhere"),
+    Parameter("score_before", "integer", false, ""),
+    Parameter("score_after", "integer", false, ""),
+    Parameter("inventory_before", "string[]", false, ""),
+    Parameter("inventory_after", "string[]", false, ""),
+    Parameter("died", "boolean", false, ""),
+    Parameter("world_changed", "boolean", false, ""),
+    Parameter("reasoning", "string", false, ""),
+    Parameter("remember", "string", false, "keep this as worded"),
+    Parameter("remember_importance", "integer", false, "1-1000"),
+    Parameter("episode", "integer", false, ""),
+    Parameter("turn", "integer", false, ""),
+    Parameter("new_place", "boolean", false, "a new name gets an id"),
+];
+
+/// The place that an argument names.
+fn place(memories: &Memories, arguments: &Arguments<'_>) -> Result<ScopeName, Refusal> {
+    let location =
+        arguments.required("location", "name the place: its id, or a name that only one place has")?;
+    memories.scope(&location).map(ScopeName::Scope)
+}
+
+fn get_location_memories(
+    memories: &Memories,
+    _: &Watcher,
+    arguments: &Arguments<'_>,
+) -> Result<Answer, Refusal> {
+    let place = place(memories, arguments)?;
+    let views = recall(memories.store(), &[place], &memories.setup.limits, Format::Text)?;
+    let view = &views[0];
+    let shown: Vec<Value> = view
+        .memories
+        .iter()
+        .map(|memory| memory_value(&view.scope, memory, f64::from(memory.importance()) / 1000.0))
+        .collect();
+    let linked: Vec<Value> = view
+        .linked
+        .iter()
+        .map(|linked| {
+            memory_value(&linked.scope, &linked.memory, f64::from(linked.memory.importance()) / 1000.0)
+        })
+        .collect();
+    let data = json!({
+        "query": view.scope.label(&view.name),
+        "memories": shown,
+        "linked": linked,
+        "visits": view.visits,
+        "tried": view.tried,
+        "memories_left_out": view.memories_left_out,
+        "tried_left_out": view.tried_left_out,
+    });
+    Ok(Answer::new(render(&views, Format::Text), data))
+}
+
+fn get_top_memories(memories: &Memories, _: &Watcher, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
+    let limit = arguments.count("limit")?.unwrap_or(10).clamp(1, MOST_TOP);
+    let ranked = most_important(memories, limit as usize)?;
+    let mut text = String::new();
+    let mut values = Vec::new();
+    for (at, ranked) in ranked.iter().enumerate() {
+        let note = format!("importance {}", ranked.memory.importance());
+        text.push_str(&memory_text(at + 1, &ranked.scope, &ranked.name, &ranked.memory, &note));
+        values.push(memory_value(&ranked.scope, &ranked.memory, ranked.importance / 1000.0));
+    }
+    if ranked.is_empty() {
+        text.push_str(NOTHING_YET);
+    }
+    Ok(Answer::new(text, json!({"query": "the most important memories", "memories": values})))
+}
+
+/// The most important memories but those of other agents.
+fn most_important(memories: &Memories, limit: usize) -> Result<Vec<Ranked>, Refusal> {
+    let mut look_at = limit;
+    loop {
+        let mut ranked = top(memories.store(), look_at, None)?;
+        let no_more = ranked.len() < look_at;
+        ranked.retain(|ranked| memories.refuse_foreign(&ranked.scope).is_ok());
+        if no_more || ranked.len() >= limit {
+            ranked.truncate(limit);
+            return Ok(ranked);
+        }
+        look_at *= 8;
+    }
+}
+
+/// What is said where there is nothing at all.
+pub const NOTHING_YET: &str = "No memories recorded yet.\n";
+
+/// What is said where nothing fits.
+pub const NOTHING_FOUND: &str = "No relevant memories found.\n";
+
+/// What a search found, as an answer.
+pub fn found(query: &str, hits: &[Hit], entries: usize, notes: impl Fn(&Hit) -> String) -> Answer {
+    let mut text = String::new();
+    let mut values = Vec::new();
+    for (at, hit) in hits.iter().enumerate() {
+        text.push_str(&memory_text(at + 1, &hit.scope, &hit.name, &hit.memory, &notes(hit)));
+        values.push(memory_value(&hit.scope, &hit.memory, f64::from(hit.relevance)));
+    }
+    if hits.is_empty() {
+        text.push_str(if entries == 0 { NOTHING_YET } else { NOTHING_FOUND });
+    }
+    Answer::new(text, json!({"query": query, "memories": values}))
+}
+
+/// What may not be as wished about a search.
+pub fn search_warnings(answer: &search::Answer) -> Vec<String> {
+    let fallback = answer.fallback.iter();
+    fallback.map(|error| format!("{}; the embedded model answers instead", error.problem)).collect()
+}
+
+/// How relevant a hit is, for a reader.
+pub fn relevance_note(hit: &Hit) -> String {
+    format!("{:.2}", hit.relevance)
+}
+
+fn query_memories(
+    memories: &Memories,
+    watcher: &Watcher,
+    arguments: &Arguments<'_>,
+) -> Result<Answer, Refusal> {
+    let question = arguments.required("question", "ask in words, such as `where is the key?`")?;
+    let wants_answer = arguments.flag("answer")?.unwrap_or(false);
+    let hits = memories.search(watcher, &question, &Filter::default(), MOST_FOUND, false)?;
+    let mut result = found(&question, &hits.hits, hits.entries, relevance_note);
+    result.warnings = search_warnings(&hits);
+    if wants_answer && !hits.hits.is_empty() {
+        add_answer(memories, watcher, &question, &hits.hits, &mut result)?;
+    }
+    Ok(result)
+}
+
+/// Puts a model's answer before what it rests on; where there is no model or it fails, that is said.
+fn add_answer(
+    memories: &Memories,
+    watcher: &Watcher,
+    question: &str,
+    hits: &[Hit],
+    result: &mut Answer,
+) -> Result<(), Refusal> {
+    let (model, _) = memories.model()?;
+    if !is_model(&*model) {
+        result.warnings.push("no model is set up to answer; these are the memories themselves".to_owned());
+        return Ok(());
+    }
+    watcher.goes_on()?;
+    let model = Watched { model, watcher };
+    let hits: Vec<&Hit> = hits.iter().collect();
+    match answer(&model, question, &hits) {
+        Ok(answered) => {
+            let said = answered.text.as_deref().unwrap_or("The memories do not say.");
+            result.text = format!("Answer: {said}\n\n{}", result.text);
+            result.data["answer"] = json!(answered.text);
+            result.data["relevant"] = json!(answered.numbers);
+            result.warnings.extend(answered.warnings);
+        }
+        Err(error) => result.warnings.push(format!("{error}; these are the memories themselves")),
+    }
+    Ok(())
+}
+
+fn check_action(memories: &Memories, _: &Watcher, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
+    let place = place(memories, arguments)?;
+    let action = arguments.required("action", "name the action, such as `take mailbox`")?;
+    let (scope, section) = read_scopes(memories.store(), &[place])?.remove(0);
+    let evidence = Evidence::of(&section, &action);
+    let mut data = json!({
+        "tried": evidence.attempt.is_some(),
+        "scope": scope,
+        "action": evidence.action,
+        "memories": evidence.memories,
+    });
+    if let (Some(attempt), Some(data)) = (&evidence.attempt, data.as_object_mut()) {
+        data.insert("count".to_owned(), json!(attempt.count));
+        data.insert("reply".to_owned(), json!(attempt.reply));
+        data.extend(attempt.episode.map(|episode| ("episode".to_owned(), json!(episode))));
+        data.extend(attempt.turn.map(|turn| ("turn".to_owned(), json!(turn))));
+    }
+    Ok(Answer::new(evidence.render(&scope.label(&section.name)), data))
+}
+
+fn record_turn(memories: &Memories, watcher: &Watcher, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
+    arguments.required("location", "say where it happened: the game's id, `id:name`, or a name")?;
+    arguments.required("action", "say what was done")?;
+    let mut fields: Map<String, Value> = arguments.object().clone();
+    for name in ["location", "location_after"] {
+        if let Some(place) = fields.get_mut(name) {
+            spell_out(place);
+        }
+    }
+    let turn = Turn::from_value(&Value::Object(fields))?;
+    let settings = Settings {
+        new_place: arguments.flag("new_place")?.unwrap_or(false),
+        ..memories.setup.record.clone()
+    };
+    let (model, notice) = memories.model()?;
+    let model = Watched { model, watcher };
+    let recorder = Recorder { store: memories.store(), model: &model, settings: &settings };
+    let clock = &memories.setup.clock;
+    watcher.goes_on()?;
+    let report = recorder.record(turn, &(clock.now)(), &(clock.fresh_id)())?;
+    let mut answer = Answer::new(format!("{}\n", report.one_line()), json!(report));
+    answer.warnings = report.warnings.clone();
+    if let Some(error) = report.model.as_ref().and_then(|model| model.error.as_ref()) {
+        answer.warnings.push(format!("{error}; the turn is queued"));
+    }
+    answer.warnings.extend(notice.filter(|_| report.model.is_some()));
+    Ok(answer)
+}
+
+/// A place as a model writes it, `23` or `23:Living Room`, as a turn has it.
+fn spell_out(place: &mut Value) {
+    let Value::String(text) = &*place else { return };
+    let (id, name) = match text.split_once(':') {
+        Some((id, name)) => (id, Some(name.trim())),
+        None => (text.as_str(), None),
+    };
+    if let Ok(id) = id.trim().parse::<u64>() {
+        *place = json!({"id": id, "name": name.filter(|name| !name.is_empty())});
+    }
+}
+
+/// A model that tells whoever waits that it is being asked.
+struct Watched<'a> {
+    model: Box<dyn Model>,
+    watcher: &'a Watcher,
+}
+
+impl Model for Watched<'_> {
+    fn name(&self) -> String {
+        self.model.name()
+    }
+
+    fn ask(&self, question: &Question<'_>) -> Result<llm::Answer, ModelError> {
+        self.watcher.tell(format!("asking {}", self.model.name()), None);
+        let answer = self.model.ask(question);
+        self.watcher.tell(format!("{} has answered", self.model.name()), None);
+        answer
+    }
+}

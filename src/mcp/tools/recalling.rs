@@ -1,0 +1,233 @@
+//! The group `recalling`: looking back on what happened, what is known, and with whom.
+
+use serde_json::json;
+
+use crate::mcp::access::{Memories, Watcher};
+use crate::mcp::answer::{Answer, Refusal};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::tools::places::{found, relevance_note, search_warnings};
+use crate::mcp::tools::schema::{self, Parameter};
+use crate::mcp::tools::who::{is_gifted, known};
+use crate::mcp::tools::{Effect, Group, Tool};
+use crate::memory::{Memory, Scope, Status};
+use crate::search::Hit;
+use crate::search::filter::{Filter, Kind};
+
+/// Most memories of each answer.
+const MOST: usize = 10;
+
+/// So sure one is of a tentative fact, against one that is confirmed.
+const TENTATIVE: f32 = 0.6;
+
+pub const TOOLS: &[Tool] = &[
+    Tool {
+        name: "recall_episodes",
+        group: Group::Recalling,
+        about: "What happened, in the order of time.",
+        effect: Effect::Reads,
+        parameters: || {
+            schema::arguments(&[
+                Parameter("query", "string", true, ""),
+                Parameter("time_range", "string", false, "turns `3-8`, `3-`, `Ep2` or `Ep2 3-8`"),
+                Parameter("importance_threshold", "integer", false, "1-1000"),
+            ])
+        },
+        answer: schema::memories,
+        run: recall_episodes,
+    },
+    Tool {
+        name: "recall_facts",
+        group: Group::Recalling,
+        about: "What is known of a topic, each with a confidence from 0 to 1.",
+        effect: Effect::Reads,
+        parameters: || schema::arguments(&[Parameter("topic", "string", true, "")]),
+        answer: schema::memories,
+        run: recall_facts,
+    },
+    Tool {
+        name: "recall_interactions",
+        group: Group::Recalling,
+        about: "Your history with somebody, in the order of time.",
+        effect: Effect::Reads,
+        parameters: || schema::arguments(&[Parameter("character", "string", true, "")]),
+        answer: schema::memories,
+        run: recall_interactions,
+    },
+    Tool {
+        name: "check_similar_situations",
+        group: Group::Recalling,
+        about: "What happened in situations like this one. Ask before deciding.",
+        effect: Effect::Reads,
+        parameters: || schema::arguments(&[Parameter("context", "string", true, "")]),
+        answer: schema::memories,
+        run: check_similar_situations,
+    },
+];
+
+/// Earlier before later; what says no time first.
+fn by_time(hits: &mut [Hit]) {
+    hits.sort_by_key(|hit| {
+        let fields = &hit.memory.provenance;
+        (fields.episode, fields.turns.map(|turns| (turns.first, turns.last)))
+    });
+}
+
+fn recall_episodes(
+    memories: &Memories,
+    watcher: &Watcher,
+    arguments: &Arguments<'_>,
+) -> Result<Answer, Refusal> {
+    let query = arguments.required("query", "say what you want to recall, such as `the troll`")?;
+    let range = arguments.text("time_range")?.map(|text| parse_range(&text)).transpose()?.unwrap_or_default();
+    let filter = Filter {
+        episodes: range.episode.into_iter().collect(),
+        min_turn: range.first,
+        max_turn: range.last,
+        min_importance: arguments.importance("importance_threshold")?,
+        ..Filter::default()
+    };
+    // What has no time is no episode.
+    let timed = |hit: &Hit| hit.memory.provenance.episode.is_some() || hit.memory.provenance.turns.is_some();
+    let earned = |hit: &Hit| timed(hit) && !is_gifted(&hit.scope, &hit.memory);
+    let mut hits = memories.search_for(watcher, &query, &filter, MOST, earned)?;
+    by_time(&mut hits.hits);
+    let mut answer = found(&query, &hits.hits, hits.entries, relevance_note);
+    answer.warnings = search_warnings(&hits);
+    Ok(answer)
+}
+
+/// A time range as a model writes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Range {
+    episode: Option<u64>,
+    first: Option<u64>,
+    last: Option<u64>,
+}
+
+/// `3-8`, `3-`, `-8`, `5`, `T3-8`, `Ep2`, `Ep2 T3-8`.
+fn parse_range(text: &str) -> Result<Range, Refusal> {
+    let wrong = || {
+        Refusal::new(format!("`{text}` is not a time range"))
+            .hint("write turns `3-8`, `3-` or `-8`, an episode `Ep2`, or both `Ep2 3-8`")
+    };
+    let number = |part: &str| match part.trim().trim_start_matches(['T', 't']) {
+        "" => Ok(None),
+        digits => digits.parse().map(Some).map_err(|_| wrong()),
+    };
+    let mut range = Range::default();
+    for part in text.split([' ', ',']).filter(|part| !part.is_empty()) {
+        match part.to_lowercase().strip_prefix("ep") {
+            Some(episode) => range.episode = Some(episode.parse().map_err(|_| wrong())?),
+            None => {
+                let (first, last) = part.split_once(['-', '–']).unwrap_or((part, part));
+                (range.first, range.last) = (number(first)?, number(last)?);
+            }
+        }
+    }
+    if range == Range::default() || range.first.zip(range.last).is_some_and(|(first, last)| first > last) {
+        return Err(wrong());
+    }
+    Ok(range)
+}
+
+/// How sure a fact is: how well it answers, less where it is not confirmed. From 0 to 1.
+fn confidence(hit: &Hit) -> f32 {
+    let status = if hit.memory.status == Status::Tentative { TENTATIVE } else { 1.0 };
+    hit.relevance * status
+}
+
+fn recall_facts(
+    memories: &Memories,
+    watcher: &Watcher,
+    arguments: &Arguments<'_>,
+) -> Result<Answer, Refusal> {
+    let topic = arguments.required("topic", "name the topic, such as `the trap door`")?;
+    // What was said or only happened is no fact.
+    let is_fact = |hit: &Hit| !hit.memory.category.only_grows();
+    let mut hits = memories.search_for(watcher, &topic, &Filter::default(), MOST, is_fact)?;
+    hits.hits.sort_by(|a, b| confidence(b).total_cmp(&confidence(a)));
+    let mut answer =
+        found(&topic, &hits.hits, hits.entries, |hit| format!("confidence {:.2}", confidence(hit)));
+    for (at, hit) in hits.hits.iter().enumerate() {
+        let rounded = (f64::from(confidence(hit)) * 1000.0).round() / 1000.0;
+        answer.data["memories"][at]["confidence"] = json!(rounded);
+    }
+    answer.warnings = search_warnings(&hits);
+    Ok(answer)
+}
+
+fn recall_interactions(
+    memories: &Memories,
+    watcher: &Watcher,
+    arguments: &Arguments<'_>,
+) -> Result<Answer, Refusal> {
+    let name = arguments.required("character", "say with whom")?;
+    let character = known(memories, &name)?;
+    let called = character.called().to_owned();
+    let mut scopes = vec![Scope::Npc(character.id.clone()), Scope::Dialogue, Scope::World];
+    scopes.extend(memories.setup.agent.clone().map(Scope::Agent));
+    let filter = Filter { scopes, ..Filter::default() };
+    let tag = format!("about:{}", character.id);
+    let first_name = called.split_whitespace().next().unwrap_or(&called).to_lowercase();
+    let concerns = |scope: &Scope, memory: &Memory| {
+        *scope == Scope::Npc(character.id.clone())
+            || memory.provenance.tags.iter().any(|own| own.to_lowercase() == tag)
+            || names(&memory.title, &first_name)
+            || names(&memory.text, &first_name)
+    };
+    let question = format!("what happened between me and {called}?");
+    let mut hits = memories.search(watcher, &question, &filter, usize::MAX, true)?;
+    hits.hits.retain(|hit| concerns(&hit.scope, &hit.memory));
+    hits.hits.truncate(MOST);
+    by_time(&mut hits.hits);
+    let mut answer = found(&question, &hits.hits, hits.entries, relevance_note);
+    answer.warnings = search_warnings(&hits);
+    if hits.hits.is_empty() {
+        answer.text = format!("Nothing has passed between you and {called} yet.\n");
+    }
+    Ok(answer)
+}
+
+/// Whether a text has that word, given in lower case.
+fn names(text: &str, word: &str) -> bool {
+    text.to_lowercase().split(|c: char| !c.is_alphanumeric() && c != '-' && c != '_').any(|own| own == word)
+}
+
+fn check_similar_situations(
+    memories: &Memories,
+    watcher: &Watcher,
+    arguments: &Arguments<'_>,
+) -> Result<Answer, Refusal> {
+    let context = arguments.required("context", "describe the situation in a sentence")?;
+    let kinds = vec![Kind::Place, Kind::Episodic, Kind::Character, Kind::CharacterKnowledge];
+    let filter = Filter { kinds, ..Filter::default() };
+    let earned = |hit: &Hit| !is_gifted(&hit.scope, &hit.memory);
+    let hits = memories.search_for(watcher, &context, &filter, 5, earned)?;
+    let mut answer = found(&context, &hits.hits, hits.entries, relevance_note);
+    answer.warnings = search_warnings(&hits);
+    Ok(answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_ranges() {
+        let range = |episode, first, last| Ok(Range { episode, first, last });
+        assert_eq!(parse_range("3-8"), range(None, Some(3), Some(8)));
+        assert_eq!(parse_range("T3 "), range(None, Some(3), Some(3)));
+        assert_eq!(parse_range("3-"), range(None, Some(3), None));
+        assert_eq!(parse_range("Ep2 t3–8"), range(Some(2), Some(3), Some(8)));
+        assert_eq!(parse_range("ep2"), range(Some(2), None, None));
+        for wrong in ["8-3", "yesterday", "-", "Ep"] {
+            assert!(parse_range(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_a_word_of_its_own() {
+        assert!(names("Jordan said: hello", "jordan") && names("with jordan.", "jordan"));
+        assert!(!names("Jordanian food", "jordan"));
+    }
+}

@@ -1,0 +1,402 @@
+//! The group `shaping`: an agent makes, strengthens, links and corrects its memories.
+//!
+//! Each call is one write under the lock, or none at all. A memory is addressed by its exact title, as
+//! answers give it; where no scope is said, the agent's own section comes first, then the one section
+//! that has the title.
+
+use serde_json::{Value, json};
+
+use crate::document::link::Link;
+use crate::document::nearest;
+use crate::mcp::access::{Memories, Watcher, masked};
+use crate::mcp::answer::{Answer, Refusal, did_you_mean};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::tools::schema::{self, Parameter};
+use crate::mcp::tools::{Effect, Group, Tool};
+use crate::memory::{Category, Memory, Moment, Persistence, Scope, Span, means_title};
+use crate::record::apply::{Fate, store_memory, title_in_use};
+use crate::record::correct::{Corrected, Correction, MOST_IMPORTANCE, Target, correct};
+use crate::record::files::Files;
+
+/// By how much `reinforce_memory` raises an importance.
+const REINFORCEMENT: u16 = 100;
+
+/// What agents call their kinds of memory, and how these are kept.
+const TYPES: [(&str, &str, Persistence); 6] = [
+    ("episodic", "EVENT", Persistence::Permanent),
+    ("semantic", "FACT", Persistence::Permanent),
+    ("procedural", "PROCEDURE", Persistence::Permanent),
+    ("emotional", "EMOTION", Persistence::Permanent),
+    ("core", "NOTE", Persistence::Core),
+    ("ephemeral", "NOTE", Persistence::Ephemeral),
+];
+
+const TYPE: Parameter =
+    Parameter("type", "string", false, "episodic, semantic, procedural, emotional, or a category as NOTE");
+
+const SCOPE: Parameter = Parameter("scope", "string", false, "default self");
+
+pub const TOOLS: &[Tool] = &[
+    Tool {
+        name: "form_memory",
+        group: Group::Shaping,
+        about: "Keep something, worded by you.",
+        effect: Effect::AddsOnce,
+        parameters: || {
+            schema::arguments(&[
+                Parameter("content", "string", true, ""),
+                Parameter("importance", "integer", false, "1-1000"),
+                TYPE,
+                SCOPE,
+                Parameter("title", "string", false, ""),
+                Parameter("turn", "integer", false, ""),
+            ])
+        },
+        answer: schema::change,
+        run: form_memory,
+    },
+    Tool {
+        name: "reinforce_memory",
+        group: Group::Shaping,
+        about: "Make a memory more important.",
+        effect: Effect::Adds,
+        parameters: || {
+            schema::arguments(&[
+                Parameter("title", "string", true, "exact"),
+                SCOPE,
+                Parameter("amount", "integer", false, "default 100"),
+            ])
+        },
+        answer: schema::change,
+        run: reinforce_memory,
+    },
+    Tool {
+        name: "associate_memories",
+        group: Group::Shaping,
+        about: "Link two memories, so that one recalls the other.",
+        effect: Effect::AddsOnce,
+        parameters: || {
+            schema::arguments(&[
+                Parameter("a", "string", true, "`scope › title`, or a title of your own"),
+                Parameter("b", "string", true, ""),
+            ])
+        },
+        answer: schema::change,
+        run: associate_memories,
+    },
+    Tool {
+        name: "supersede_memory",
+        group: Group::Shaping,
+        about: "Put a better memory in the place of one, which is struck.",
+        effect: Effect::Strikes,
+        parameters: || {
+            schema::arguments(&[
+                Parameter("title", "string", true, "exact"),
+                Parameter("content", "string", true, ""),
+                SCOPE,
+                Parameter("new_title", "string", false, ""),
+                Parameter("importance", "integer", false, ""),
+                Parameter("type", "string", false, ""),
+            ])
+        },
+        answer: schema::change,
+        run: supersede_memory,
+    },
+    Tool {
+        name: "invalidate_memory",
+        group: Group::Shaping,
+        about: "Strike a memory that is proven wrong.",
+        effect: Effect::Strikes,
+        parameters: || {
+            schema::arguments(&[
+                Parameter("title", "string", true, "exact"),
+                Parameter("reason", "string", true, ""),
+                SCOPE,
+            ])
+        },
+        answer: schema::change,
+        run: invalidate_memory,
+    },
+];
+
+/// The category and persistence of a type.
+fn kind_of(name: &str) -> Result<(Category, Persistence), Refusal> {
+    let known = TYPES.iter().find(|(own, ..)| *own == name.trim().to_lowercase());
+    let (category, persistence) =
+        known.map_or((name, Persistence::Permanent), |(_, category, persistence)| (*category, *persistence));
+    let category = Category::new(category).ok_or_else(|| {
+        Refusal::new(format!("`{name}` is not a type of memory")).hint(
+            "use episodic, semantic, procedural, emotional, core, ephemeral, or a category such as `NOTE`",
+        )
+    })?;
+    Ok((category, persistence))
+}
+
+/// A memory as the arguments word it.
+fn worded(
+    arguments: &Arguments<'_>,
+    title: Option<String>,
+    default: &Category,
+    warnings: &mut Vec<String>,
+) -> Result<Memory, Refusal> {
+    let content = arguments.required("content", "say in a sentence or two what is to be remembered")?;
+    let kind = arguments.text("type")?.map(|name| kind_of(&name)).transpose()?;
+    let (category, persistence) = kind.unwrap_or((default.clone(), Persistence::Permanent));
+    let mut memory = Memory::new(category, title.unwrap_or_default(), content);
+    memory.persistence = persistence;
+    memory.provenance.importance = arguments.importance("importance")?;
+    Ok(masked(&memory, warnings))
+}
+
+fn form_memory(memories: &Memories, watcher: &Watcher, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
+    let mut warnings = Vec::new();
+    let mut memory = worded(arguments, arguments.text("title")?, &Category::note(), &mut warnings)?;
+    let scope = memories.scope(arguments.text("scope")?.as_deref().unwrap_or("self"))?;
+    if let Some(turn) = arguments.count("turn")? {
+        memory.provenance.turns = Some(Span::one(turn));
+        memory.provenance.episode = memories.moment()?.episode;
+    }
+    watcher.goes_on()?;
+    let clock = &memories.setup.clock;
+    let update = memories.store().update(|text, sidecar| {
+        let mut files = Files::open(text, sidecar)?;
+        if let Some(title) = title_in_use(&files, &scope, &memory) {
+            return Err(Refusal::new(format!("a memory of {scope} is called `{title}` already"))
+                .hint("choose another `title`, or put this in its place with `supersede_memory`"));
+        }
+        let mut unused = Vec::new();
+        let applied = store_memory(&mut files, (&scope, ""), &memory, &[], &Moment::default(), &mut unused)?;
+        let line = json!({
+            "version": 1, "id": (clock.fresh_id)(), "time": (clock.now)(), "outcome": applied.outcome,
+            "command": "form_memory", "memories": [applied],
+        });
+        Ok(files.into_change(applied)?.with_journal_line(line))
+    })?;
+    warnings.extend(update.warnings.iter().map(ToString::to_string));
+    let applied = update.value;
+    let what = match applied.outcome {
+        Fate::Stored | Fate::Revised => "stored",
+        Fate::Duplicate => "not stored, it is there already:",
+    };
+    let text = format!("{what} \"{}\" in {scope}{}\n", applied.title, applied.raised());
+    let data = json!({
+        "outcome": applied.outcome, "scope": applied.scope, "title": applied.title, "raised_to": applied.raised_to,
+    });
+    Ok(Answer { warnings, ..Answer::new(text, data) })
+}
+
+fn reinforce_memory(
+    memories: &Memories,
+    watcher: &Watcher,
+    arguments: &Arguments<'_>,
+) -> Result<Answer, Refusal> {
+    let named = Named::of(memories, arguments)?;
+    let amount = arguments
+        .count("amount")?
+        .map_or(REINFORCEMENT, |amount| u16::try_from(amount).unwrap_or(MOST_IMPORTANCE));
+    let mut importance = 0;
+    let (results, warnings) = change(memories, watcher, "reinforce_memory", "", |files| {
+        let target = named.target(memories, files)?;
+        let results = correct(files, &Correction::Reinforce(target.clone(), amount), &Moment::default())?;
+        importance =
+            files.find(&target.scope, &target.title).first().map_or(0, |(.., memory)| memory.importance());
+        Ok(results)
+    })?;
+    let done = &results[0];
+    let text = format!("\"{}\" in {} now has importance {importance}\n", done.title, done.scope);
+    let data = json!({
+        "outcome": done.outcome, "scope": done.scope, "title": done.title, "importance": importance,
+    });
+    Ok(Answer { warnings, ..Answer::new(text, data) })
+}
+
+fn associate_memories(
+    memories: &Memories,
+    watcher: &Watcher,
+    arguments: &Arguments<'_>,
+) -> Result<Answer, Refusal> {
+    const HINT: &str = "name a memory as `scope › title`, such as `Location 23 › Acquire brass lantern`";
+    let a = Named::parse(memories, &arguments.required("a", HINT)?, None)?;
+    let b = Named::parse(memories, &arguments.required("b", HINT)?, None)?;
+    let (results, warnings) = change(memories, watcher, "associate_memories", "", |files| {
+        let (a, b) = (a.target(memories, files)?, b.target(memories, files)?);
+        Ok(correct(files, &Correction::Associate(a, b), &Moment::default())?)
+    })?;
+    let linked: Vec<String> =
+        results.iter().map(|done| Link::to(&done.scope, &done.title).to_string()).collect();
+    let new = results.iter().any(|done| done.outcome == "associated");
+    let text = match new {
+        true => format!("linked {}\n", linked.join(" and ")),
+        false => format!("{} are linked already\n", linked.join(" and ")),
+    };
+    let data = json!({
+        "outcome": if new { "associated" } else { "unchanged" },
+        "scope": results[0].scope, "title": results[0].title, "linked": linked,
+    });
+    Ok(Answer { warnings, ..Answer::new(text, data) })
+}
+
+fn supersede_memory(
+    memories: &Memories,
+    watcher: &Watcher,
+    arguments: &Arguments<'_>,
+) -> Result<Answer, Refusal> {
+    let named = Named::of(memories, arguments)?;
+    let mut warnings = Vec::new();
+    let says_kind = arguments.text("type")?.is_some();
+    let successor = worded(arguments, arguments.text("new_title")?, &Category::note(), &mut warnings)?;
+    let own_title = arguments.text("new_title")?.is_none();
+    let at = memories.moment()?;
+    let (results, more) = change(memories, watcher, "supersede_memory", "", |files| {
+        let target = named.target(memories, files)?;
+        let mut successor = successor.clone();
+        if let Some((.., old)) = files.find(&target.scope, &target.title).first() {
+            // What is not said stays as it was.
+            if own_title {
+                successor.title.clone_from(&old.title);
+            }
+            if !says_kind {
+                (successor.category, successor.persistence) = (old.category.clone(), old.persistence);
+            }
+            let fields = &mut successor.provenance;
+            fields.importance = fields.importance.or(old.provenance.importance);
+            fields.tags.clone_from(&old.provenance.tags);
+            fields.episode = at.episode;
+        }
+        Ok(correct(files, &Correction::Supersede(vec![target], Box::new(successor)), &at)?)
+    })?;
+    warnings.extend(more);
+    let (new, old): (Vec<&Corrected>, Vec<&Corrected>) =
+        results.iter().partition(|done| done.outcome != "superseded");
+    let new = new.first().copied().unwrap_or(&results[0]);
+    let old: Vec<&str> = old.iter().map(|done| done.title.as_str()).collect();
+    let text = match old.first() {
+        Some(old) => format!("\"{}\" in {} takes the place of \"{old}\"\n", new.title, new.scope),
+        None => format!("revised \"{}\" in {}\n", new.title, new.scope),
+    };
+    let outcome = if old.is_empty() { new.outcome } else { "superseded" };
+    let data = json!({"outcome": outcome, "scope": new.scope, "title": new.title, "superseded": old});
+    Ok(Answer { warnings, ..Answer::new(text, data) })
+}
+
+fn invalidate_memory(
+    memories: &Memories,
+    watcher: &Watcher,
+    arguments: &Arguments<'_>,
+) -> Result<Answer, Refusal> {
+    let named = Named::of(memories, arguments)?;
+    let reason = arguments.required("reason", "say why it is wrong")?;
+    let at = memories.moment()?;
+    let (results, warnings) = change(memories, watcher, "invalidate_memory", &reason, |files| {
+        let target = named.target(memories, files)?;
+        Ok(correct(files, &Correction::Invalidate(vec![target], reason.clone()), &at)?)
+    })?;
+    let done = &results[0];
+    let text = format!("\"{}\" in {} is struck: {reason}\n", done.title, done.scope);
+    let data = json!({"outcome": done.outcome, "scope": done.scope, "title": done.title});
+    Ok(Answer { warnings, ..Answer::new(text, data) })
+}
+
+/// One write with its line in the journal; what was done, and what to warn of.
+fn change(
+    memories: &Memories,
+    watcher: &Watcher,
+    tool: &str,
+    reason: &str,
+    mut edit: impl FnMut(&mut Files) -> Result<Vec<Corrected>, Refusal>,
+) -> Result<(Vec<Corrected>, Vec<String>), Refusal> {
+    watcher.goes_on()?;
+    let clock = &memories.setup.clock;
+    let update = memories.store().update(|text, sidecar| {
+        let mut files = Files::open(text, sidecar)?;
+        let results = edit(&mut files)?;
+        let line: Value = json!({
+            "version": 1, "id": (clock.fresh_id)(), "time": (clock.now)(), "outcome": "corrected",
+            "command": tool, "corrected": results, "reasoning": reason,
+        });
+        Ok::<_, Refusal>(files.into_change(results)?.with_journal_line(line))
+    })?;
+    Ok((update.value, update.warnings.iter().map(ToString::to_string).collect()))
+}
+
+/// A memory as a model names it.
+struct Named {
+    scope: Option<Scope>,
+    title: String,
+}
+
+impl Named {
+    /// By the arguments `title` and `scope`.
+    fn of(memories: &Memories, arguments: &Arguments<'_>) -> Result<Named, Refusal> {
+        let title = arguments.required("title", "give the exact title, as answers show it")?;
+        Named::parse(memories, &title, arguments.text("scope")?.as_deref())
+    }
+
+    /// `title`, `scope › title`, or that in double brackets.
+    fn parse(memories: &Memories, text: &str, scope: Option<&str>) -> Result<Named, Refusal> {
+        let bare = text.trim().trim_start_matches("[[").trim_end_matches("]]").trim();
+        if let Some(scope) = scope {
+            return Ok(Named { scope: Some(memories.scope(scope)?), title: text.trim().to_owned() });
+        }
+        if let Some((scope, title)) = bare.split_once('›')
+            && let Ok(scope) = memories.scope(scope)
+        {
+            return Ok(Named { scope: Some(scope), title: title.trim().to_owned() });
+        }
+        Ok(Named { scope: None, title: text.trim().to_owned() })
+    }
+
+    /// The entry that is meant, as far as the scope goes; whether it is there is seen later.
+    fn target(&self, memories: &Memories, files: &Files) -> Result<Target, Refusal> {
+        let target = |scope: &Scope| Target { scope: scope.clone(), title: self.title.clone(), line: None };
+        if let Some(scope) = &self.scope {
+            return Ok(target(scope));
+        }
+        let own = memories.setup.agent.clone().map(Scope::Agent);
+        if let Some(own) = own.filter(|own| !files.find(own, &self.title).is_empty()) {
+            return Ok(target(&own));
+        }
+        let mut scopes: Vec<&Scope> =
+            files.lasting.headings().chain(files.session.headings()).map(|heading| &heading.scope).collect();
+        scopes.sort();
+        scopes.dedup();
+        scopes.retain(|scope| memories.refuse_foreign(scope).is_ok());
+        let mut titles: Vec<(Scope, String)> = Vec::new();
+        for scope in scopes {
+            let section = files.section(scope);
+            titles.extend(section.live().map(|memory| (scope.clone(), memory.title.clone())));
+        }
+        let meant: Vec<&(Scope, String)> =
+            titles.iter().filter(|(_, title)| means_title(&self.title, title)).collect();
+        match meant.as_slice() {
+            [(scope, _)] => Ok(target(scope)),
+            [] => {
+                let near = nearest(&self.title, titles.iter().map(|(_, title)| title.as_str()), 3);
+                let otherwise =
+                    "titles are exact: search for the memory and take `scope` and `title` from the answer";
+                Err(Refusal::new(format!("no live memory is called `{}`", self.title))
+                    .hint(did_you_mean(&near, otherwise)))
+            }
+            several => {
+                let scopes: Vec<String> = several.iter().map(|(scope, _)| format!("`{scope}`")).collect();
+                Err(Refusal::new(format!("{} memories are called `{}`", several.len(), self.title))
+                    .hint(format!("say which one with its scope: {}", scopes.join(", "))))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_categories_and_persistences() {
+        let name =
+            |text: &str| kind_of(text).map(|(category, persistence)| (category.to_string(), persistence));
+        assert_eq!(name("Episodic"), Ok(("EVENT".to_owned(), Persistence::Permanent)));
+        assert_eq!(name("core"), Ok(("NOTE".to_owned(), Persistence::Core)));
+        assert_eq!(name("danger"), Ok(("DANGER".to_owned(), Persistence::Permanent)));
+        assert!(name("a, b").is_err());
+    }
+}

@@ -1,0 +1,83 @@
+//! The group `status`: what memory there is.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
+use crate::document::outline::outline;
+use crate::mcp::access::{Memories, Watcher};
+use crate::mcp::answer::{Answer, Refusal};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::tools::{Effect, Group, Tool, schema};
+use crate::memory::{Scope, Status};
+
+pub const TOOLS: &[Tool] = &[Tool {
+    name: "memory_status",
+    group: Group::Status,
+    about: "What memory there is: file, counts, who you are.",
+    effect: Effect::Reads,
+    parameters: || schema::arguments(&[]),
+    answer: || {
+        schema::object(&[
+            ("file", "string"),
+            ("memories", "integer"),
+            ("places", "integer"),
+            ("agents", "array"),
+            ("read_only", "boolean"),
+            ("groups", "array"),
+        ])
+    },
+    run: memory_status,
+}];
+
+fn memory_status(memories: &Memories, _: &Watcher, _: &Arguments<'_>) -> Result<Answer, Refusal> {
+    let text = memories.store().read()?;
+    let exists = text.is_some();
+    let text = text.unwrap_or_default();
+    let all = outline(&text);
+    let session = memories.store().sidecar().session()?.unwrap_or_default();
+    let ephemeral = outline(&session).entries.len();
+    let of = |status: Status| all.entries.iter().filter(|entry| entry.status == status).count();
+    let (superseded, tentative) = (of(Status::Superseded), of(Status::Tentative));
+    let live = all.entries.len() - superseded;
+    let scopes: BTreeSet<&Scope> = all.headings.iter().map(|heading| &heading.scope).collect();
+    let places = scopes.iter().filter(|scope| matches!(scope, Scope::Location(_))).count();
+    let agents: Vec<&str> = scopes
+        .iter()
+        .filter_map(|scope| if let Scope::Agent(id) = scope { Some(id.as_str()) } else { None })
+        .collect();
+    let (state, _) = memories.store().sidecar().state_for_writers()?;
+    let setup = &memories.setup;
+    let groups: Vec<&str> = setup.groups.iter().map(|group| group.name()).collect();
+    let file = memories.store().path().display().to_string();
+    let me = setup.agent.as_deref();
+    let mut lines = vec![
+        format!("{file}{}", if exists { "" } else { " (not there yet)" }),
+        format!(
+            "{live} memories ({tentative} tentative), {ephemeral} of this episode only, {superseded} superseded"
+        ),
+        format!(
+            "{places} places, agents: {}",
+            if agents.is_empty() { "none".to_owned() } else { agents.join(", ") }
+        ),
+        format!("episode {}, you are {}", state.episode, me.unwrap_or("nobody in particular")),
+    ];
+    if setup.read_only {
+        lines.push("read-only".to_owned());
+    }
+    let data = json!({
+        "file": file,
+        "exists": exists,
+        "memories": live,
+        "tentative": tentative,
+        "superseded": superseded,
+        "ephemeral": ephemeral,
+        "places": places,
+        "agents": agents,
+        "agent": me,
+        "episode": state.episode,
+        "read_only": setup.read_only,
+        "groups": groups,
+    });
+    Ok(Answer::new(format!("{}\n", lines.join("\n")), data))
+}

@@ -1,0 +1,201 @@
+//! The group `self`: who an agent is, where it is, whom it knows and what was said.
+//!
+//! The questions of these tools are fixed, for an agent that asks a tool wants what the tool is for,
+//! whatever words it would have found: categories choose, the question only orders.
+
+use crate::document::nearest;
+use crate::mcp::access::{Character, Memories, Watcher};
+use crate::mcp::answer::{Answer, Refusal};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::tools::places::{found, relevance_note, search_warnings};
+use crate::mcp::tools::schema::{self, Parameter};
+use crate::mcp::tools::{Effect, Group, Tool};
+use crate::memory::{Category, Memory, Scope, ScopeName};
+use crate::recall::read_scopes;
+use crate::search::Hit;
+use crate::search::filter::{Filter, Kind};
+
+/// What an agent is given before its first turn; everything else is earned.
+const GIFTED: [&str; 8] =
+    ["IDENTITY", "BACKGROUND", "COMMUNICATION", "DECISION_STYLE", "TRAITS", "SKILLS", "VALUES", "KNOWLEDGE"];
+
+/// Who an agent is, as far as no tool of its own asks for it.
+const OF_SELF: [&str; 5] = ["IDENTITY", "TRAITS", "VALUES", "SKILLS", "DECISION_STYLE"];
+
+pub const TOOLS: &[Tool] = &[
+    Tool {
+        name: "query_self",
+        group: Group::Self_,
+        about: "Who you are: identity, traits, values, skills, how you decide.",
+        effect: Effect::Reads,
+        parameters: || schema::arguments(&[]),
+        answer: schema::memories,
+        run: |memories, watcher, _| of_self(memories, watcher, "who am I?", &OF_SELF, 5),
+    },
+    Tool {
+        name: "query_background",
+        group: Group::Self_,
+        about: "Your past.",
+        effect: Effect::Reads,
+        parameters: || schema::arguments(&[]),
+        answer: schema::memories,
+        run: |memories, watcher, _| of_self(memories, watcher, "what is my background?", &["BACKGROUND"], 5),
+    },
+    Tool {
+        name: "query_communication_style",
+        group: Group::Self_,
+        about: "How you speak.",
+        effect: Effect::Reads,
+        parameters: || schema::arguments(&[]),
+        answer: schema::memories,
+        run: |memories, watcher, _| {
+            of_self(memories, watcher, "how do I communicate?", &["COMMUNICATION"], 3)
+        },
+    },
+    Tool {
+        name: "query_scene",
+        group: Group::Self_,
+        about: "Where you are: place, mood, time, situation.",
+        effect: Effect::Reads,
+        parameters: || schema::arguments(&[]),
+        answer: schema::memories,
+        run: query_scene,
+    },
+    Tool {
+        name: "query_character",
+        group: Group::Self_,
+        about: "What you know of somebody else.",
+        effect: Effect::Reads,
+        parameters: || schema::arguments(&[Parameter("name", "string", true, "")]),
+        answer: schema::memories,
+        run: query_character,
+    },
+    Tool {
+        name: "query_memory",
+        group: Group::Self_,
+        about: "What was said and happened before.",
+        effect: Effect::Reads,
+        parameters: || schema::arguments(&[Parameter("query", "string", true, "")]),
+        answer: schema::memories,
+        run: query_memory,
+    },
+];
+
+fn of_self(
+    memories: &Memories,
+    watcher: &Watcher,
+    question: &str,
+    categories: &[&str],
+    most: usize,
+) -> Result<Answer, Refusal> {
+    let agent = memories.agent()?;
+    let categories: Vec<Category> = categories.iter().filter_map(|name| Category::new(name)).collect();
+    let first = categories.first().cloned();
+    let filter = Filter { agents: vec![agent.to_owned()], categories, ..Filter::default() };
+    let mut hits = memories.search(watcher, question, &filter, most, true)?;
+    // Who one is comes before what one is like.
+    hits.hits.sort_by_key(|hit| Some(&hit.memory.category) != first.as_ref());
+    let mut answer = found(question, &hits.hits, hits.entries, relevance_note);
+    answer.warnings = search_warnings(&hits);
+    if hits.hits.is_empty() {
+        refuse_stranger(memories, agent)?;
+    }
+    Ok(answer)
+}
+
+/// An agent of whom the file knows nothing at all: most likely the server was started for another.
+fn refuse_stranger(memories: &Memories, agent: &str) -> Result<(), Refusal> {
+    let scope = Scope::Agent(agent.to_owned());
+    let (_, section) = read_scopes(memories.store(), &[ScopeName::Scope(scope.clone())])?.remove(0);
+    if section.memories.is_empty() && memories.find_character(agent)?.is_none() {
+        let hint = memories.unknown_character(agent)?;
+        return Err(Refusal::new(format!("the file has no section of {scope}")).hint(hint).hint(
+            "a person gives it one with `memories seed`, or starts the server with another `--agent`",
+        ));
+    }
+    Ok(())
+}
+
+fn query_scene(memories: &Memories, watcher: &Watcher, _: &Arguments<'_>) -> Result<Answer, Refusal> {
+    let question = "where am I?";
+    let filter = Filter { kinds: vec![Kind::Scene], ..Filter::default() };
+    let hits = memories.search(watcher, question, &filter, 5, true)?;
+    let mut answer = found(question, &hits.hits, hits.entries, relevance_note);
+    answer.warnings = search_warnings(&hits);
+    Ok(answer)
+}
+
+fn query_character(
+    memories: &Memories,
+    watcher: &Watcher,
+    arguments: &Arguments<'_>,
+) -> Result<Answer, Refusal> {
+    let name = arguments.required("name", "say whom you want to know about")?;
+    let character = known(memories, &name)?;
+    let question = format!("who is {}?", character.called());
+    let mut scopes = vec![Scope::Npc(character.id.clone())];
+    scopes.extend(memories.setup.agent.clone().map(Scope::Agent));
+    if scopes.len() == 1 {
+        // Without a self, what any agent knows.
+        scopes.extend(memories.characters()?.into_iter().map(|other| other.scope));
+    }
+    let filter = Filter { scopes, about: vec![character.id.clone()], ..Filter::default() };
+    let hits = memories.search(watcher, &question, &filter, 3, true)?;
+    let mut answer = found(&question, &hits.hits, hits.entries, relevance_note);
+    answer.warnings = search_warnings(&hits);
+    if hits.hits.is_empty() {
+        answer.text = format!("Nothing is known of {}.\n", character.called());
+    }
+    Ok(answer)
+}
+
+/// Somebody of whom there is a section, or something tagged `#about:` them.
+pub fn known(memories: &Memories, name: &str) -> Result<Character, Refusal> {
+    if let Some(character) = memories.find_character(name)? {
+        return Ok(character);
+    }
+    let id = name.trim().to_lowercase();
+    let me = memories.setup.agent.clone().map(|agent| ScopeName::Scope(Scope::Agent(agent)));
+    let sections = read_scopes(memories.store(), me.as_slice())?;
+    let tag = format!("about:{id}");
+    let tagged = |memory: &Memory| memory.provenance.tags.iter().any(|own| own.to_lowercase() == tag);
+    if sections.iter().any(|(_, section)| section.live().any(tagged)) {
+        return Ok(Character { scope: Scope::Npc(id.clone()), name: name.trim().to_owned(), id });
+    }
+    let tags =
+        sections.iter().flat_map(|(_, section)| section.live()).flat_map(|memory| &memory.provenance.tags);
+    let others: Vec<&str> = tags.filter_map(|tag| tag.strip_prefix("about:")).collect();
+    let near = nearest(&id, others.into_iter(), 3);
+    let hint = match near.is_empty() {
+        true => memories.unknown_character(name)?,
+        false => crate::mcp::answer::did_you_mean(&near, ""),
+    };
+    Err(Refusal::new(format!("nobody called `{name}` is known")).hint(hint))
+}
+
+/// Whether a memory was given to its agent rather than earned.
+pub fn is_gifted(scope: &Scope, memory: &Memory) -> bool {
+    let about = memory.provenance.tags.iter().any(|tag| tag.starts_with("about:"));
+    match scope {
+        Scope::Scene => true,
+        Scope::Agent(_) => {
+            GIFTED.contains(&memory.category.as_str()) || about && memory.provenance.turns.is_none()
+        }
+        _ => false,
+    }
+}
+
+fn query_memory(
+    memories: &Memories,
+    watcher: &Watcher,
+    arguments: &Arguments<'_>,
+) -> Result<Answer, Refusal> {
+    let query = arguments.required("query", "ask in words, such as `what did Jordan say about food?`")?;
+    let kinds = vec![Kind::Episodic, Kind::Character, Kind::CharacterKnowledge];
+    let filter = Filter { kinds, ..Filter::default() };
+    let earned = |hit: &Hit| !is_gifted(&hit.scope, &hit.memory);
+    let hits = memories.search_for(watcher, &query, &filter, 5, earned)?;
+    let mut answer = found(&query, &hits.hits, hits.entries, relevance_note);
+    answer.warnings = search_warnings(&hits);
+    Ok(answer)
+}

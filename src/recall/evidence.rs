@@ -1,0 +1,56 @@
+//! Has this been tried here? What a section says of one action.
+
+use crate::document::Section;
+use crate::document::text::stored_line;
+use crate::memory::{Attempt, fold_action, fold_title};
+
+/// What is known of an action at a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Evidence {
+    /// The action on one line; empty where nothing was named.
+    pub action: String,
+    /// Its line of the tried actions: tried, and nothing changed.
+    pub attempt: Option<Attempt>,
+    /// Titles of the live memories that name the action in title or text.
+    pub memories: Vec<String>,
+}
+
+impl Evidence {
+    /// What a section says of an action, compared without case and surplus space.
+    pub fn of(section: &Section, action: &str) -> Evidence {
+        let action = stored_line(action);
+        let folded = fold_action(&action);
+        let attempt = section.tried.iter().find(|attempt| fold_action(&attempt.action) == folded);
+        let names_it = |text: &str| fold_title(&stored_line(text)).contains(&folded);
+        let named = section.live().filter(|memory| names_it(&memory.title) || names_it(&memory.text));
+        Evidence {
+            attempt: attempt.cloned(),
+            memories: named.map(|memory| memory.title.clone()).collect(),
+            action,
+        }
+    }
+
+    /// The answer for people, each line ended: yes with what came of it, or no; then the memories.
+    /// `place` says where.
+    pub fn render(&self, place: &str) -> String {
+        let mut out = match &self.attempt {
+            None => format!("no: \"{}\" is not among what was tried in vain at {place}\n", self.action),
+            Some(attempt) => {
+                let last: Vec<String> = [("Ep", attempt.episode), ("T", attempt.turn)]
+                    .iter()
+                    .filter_map(|(mark, number)| number.map(|number| format!("{mark}{number}")))
+                    .collect();
+                let last =
+                    if last.is_empty() { String::new() } else { format!(", last at {}", last.join(" ")) };
+                let reply =
+                    if attempt.reply.is_empty() { String::new() } else { format!(": {}", attempt.reply) };
+                let times = if attempt.count == 1 { "time" } else { "times" };
+                format!("yes: \"{}\" {} {times} at {place}{last}{reply}\n", attempt.action, attempt.count)
+            }
+        };
+        for title in &self.memories {
+            out.push_str(&format!("see: \"{title}\"\n"));
+        }
+        out
+    }
+}
