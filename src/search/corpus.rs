@@ -4,17 +4,23 @@
 //! Texts enter once, in any order, and get numbers; nothing ever leaves but as a whole, through
 //! [`crate::search::index`]. What is kept of a text depends on nothing but the text and the embedder.
 
+use std::collections::HashMap;
+
 use crate::memory::{Memory, Scope};
+use crate::search::aliases::questions;
 use crate::search::embedded::StaticModel;
-use crate::search::embedder::{EmbedError, Embedder, Vectors};
+use crate::search::embedder::{EmbedError, Embedder, Needle, Vectors};
 use crate::search::vocabulary::{Vocabulary, take};
 use crate::search::words::each_word;
 
-/// Texts longer than this many bytes are also embedded in parts: a vector of much says little.
+/// Texts longer than this many characters are also embedded in parts: a vector of much says little.
 const LONG: usize = 300;
 
 /// Most parts of one text. What comes behind is found by its words.
 const MOST_PARTS: usize = 64;
+
+/// Most questions of one text.
+const MOST_QUESTIONS: usize = 64;
 
 /// What is searched of one text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -22,8 +28,10 @@ pub struct Text {
     /// What its words are taken from: everything that somebody may remember of it.
     pub words: String,
     /// What its vectors are taken from: the text whole and, where it is long, its parts. Whichever is
-    /// most like a question counts, so other wordings of the text may stand here too.
+    /// most like a question counts.
     pub passages: Vec<String>,
+    /// Questions that it answers besides; each has a vector, too.
+    pub questions: Vec<String>,
 }
 
 impl Text {
@@ -31,7 +39,7 @@ impl Text {
     pub fn plain(text: &str) -> Text {
         let mut passages = vec![text.to_owned()];
         passages.extend(parts(text).into_iter().map(str::to_owned));
-        Text { words: text.to_owned(), passages }
+        Text { words: text.to_owned(), passages, questions: Vec::new() }
     }
 
     /// A memory: by its words also where it was, whom it names, its tags, and when it was.
@@ -63,9 +71,9 @@ impl Text {
         }
         // `Alex said: …` says already what the title does.
         let whole = if text.starts_with(title) { text.clone() } else { format!("{title}. {text}") };
-        let mut passages: Vec<String> = parts(text).into_iter().map(str::to_owned).collect();
-        passages.insert(0, whole);
-        Text { words, passages }
+        let mut passages = vec![whole];
+        passages.extend(parts(text).into_iter().map(str::to_owned));
+        Text { words, passages, questions: questions(scope, name, memory) }
     }
 }
 
@@ -111,23 +119,51 @@ fn date_in_words(date: &str) -> String {
 }
 
 /// The parts of a long text: sentences, as many together as are not long. None of a short one.
-fn parts(text: &str) -> Vec<&str> {
-    if text.len() <= LONG {
+pub(super) fn parts(text: &str) -> Vec<&str> {
+    if text.chars().nth(LONG).is_none() {
         return Vec::new();
     }
     let mut parts = Vec::new();
-    let (mut start, mut end) = (0, 0);
-    for sentence in text.split_inclusive(['.', '!', '?', '\n']) {
-        if end > start && end - start + sentence.len() > LONG {
+    let (mut start, mut end, mut length) = (0, 0, 0);
+    for sentence in sentences(text) {
+        let own = sentence.chars().count();
+        if length > 0 && length + own > LONG {
             parts.push(text[start..end].trim());
-            start = end;
+            (start, length) = (end, 0);
         }
         end += sentence.len();
+        length += own;
     }
     parts.push(text[start..end].trim());
     parts.retain(|part| part.chars().any(char::is_alphanumeric));
     parts.truncate(MOST_PARTS);
     parts
+}
+
+/// The sentences of a text, each with the space behind it: one ends with `.`, `!` or `?`, marks that
+/// close what was quoted, and space, where a capital follows, so that `Mr. x`, `3.5` and `e.g. this` hold
+/// together; and with its line.
+fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let end = rest.match_indices(['.', '!', '?', '\n']).find_map(|(at, mark)| {
+            let behind = &rest[at + 1..];
+            if mark == "\n" {
+                return Some(at + 1);
+            }
+            let closed = behind.trim_start_matches(['"', '\'', '”', '’', '»', ')', ']']);
+            let next = closed.trim_start_matches([' ', '\t']);
+            let opened = next.trim_start_matches(['"', '\'', '“', '‘', '„', '«', '(', '[']);
+            let ends = next.len() < closed.len() && opened.starts_with(char::is_uppercase);
+            ends.then(|| rest.len() - next.len())
+        });
+        let (sentence, behind) = rest.split_at(end.unwrap_or(rest.len()));
+        rest = behind;
+        Some(sentence)
+    })
 }
 
 /// The texts, by numbers from 0.
@@ -139,8 +175,10 @@ pub struct Corpus {
     /// number is than that of the one before, doubled, odd where a count follows: it is there more
     /// than once. All in bytes of seven bits, the lowest first, the eighth where more follow.
     pub(super) occurrences: Vec<u8>,
-    /// Of each text: how many vectors.
+    /// Of each text: how many vectors …
     pub(super) vector_counts: Vec<u8>,
+    /// … and how many of these, the last, are of questions that it answers.
+    pub(super) question_counts: Vec<u8>,
     /// The vectors of all texts, in their order.
     pub(super) vectors: Vectors,
     model: StaticModel,
@@ -153,6 +191,7 @@ impl Corpus {
             vocabulary: Vocabulary::default(),
             occurrences: Vec::new(),
             vector_counts: Vec::new(),
+            question_counts: Vec::new(),
             vectors: Vectors::new(dimensions),
             model: StaticModel::new(),
         }
@@ -174,21 +213,26 @@ impl Corpus {
     ///
     /// Where the embedder fails; then none is added.
     pub fn add(&mut self, texts: &[Text], embedder: &dyn Embedder) -> Result<(), EmbedError> {
-        let passages: Vec<&str> = texts
-            .iter()
-            .flat_map(|text| text.passages.iter().take(MOST_PARTS + 1))
-            .map(String::as_str)
-            .collect();
-        let mut vectors = embedder.embed(&passages)?.into_iter();
+        let all: Vec<&str> = texts.iter().flat_map(|text| embedded_of(text).0).map(String::as_str).collect();
+        let mut vectors = embed_each_once(&all, embedder)?.into_iter();
         let mut counts: Vec<(u32, u32)> = Vec::new();
         for text in texts {
             self.count_words(&text.words, &mut counts);
             self.write_occurrences(&counts);
-            let passages = text.passages.len().min(MOST_PARTS + 1);
-            vectors.by_ref().take(passages).for_each(|vector| self.vectors.push(&vector));
-            self.vector_counts.push(passages as u8);
+            let (embedded, questions) = embedded_of(text);
+            let count = embedded.count();
+            vectors.by_ref().take(count).for_each(|vector| self.vectors.push(&vector));
+            self.vector_counts.push(count as u8);
+            self.question_counts.push(questions as u8);
         }
         Ok(())
+    }
+
+    /// The number, from 0, of the part most like a question, of a text that has so many.
+    pub(super) fn likest_part(&self, text: usize, parts: usize, question: &Needle) -> Option<usize> {
+        let before: usize = self.vector_counts[..text].iter().map(|&count| usize::from(count)).sum();
+        let cosine = |part: &usize| self.vectors.cosine(before + 1 + part, question);
+        (0..parts).max_by(|a, b| cosine(a).total_cmp(&cosine(b)).then(b.cmp(a)))
     }
 
     /// The numbers of a text's different words, rising, with their counts.
@@ -265,11 +309,37 @@ impl Corpus {
                     self.vectors.push_row(row, inverse_lengths[at]);
                 }
                 self.vector_counts.push(vectors as u8);
+                self.question_counts.push(other.question_counts[text]);
             }
             vector += vectors;
         }
         Some(())
     }
+}
+
+/// What of a text is embedded, questions last, and how many these are.
+fn embedded_of(text: &Text) -> (impl Iterator<Item = &String>, usize) {
+    let questions = text.questions.len().min(MOST_QUESTIONS);
+    (text.passages.iter().take(MOST_PARTS + 1).chain(&text.questions[..questions]), questions)
+}
+
+/// The vectors of texts. A server is asked once for what several texts have: the questions that
+/// agents ask are the same for all.
+fn embed_each_once(passages: &[&str], embedder: &dyn Embedder) -> Result<Vec<Vec<f32>>, EmbedError> {
+    if !embedder.is_served() {
+        return embedder.embed(passages);
+    }
+    let mut different: Vec<&str> = Vec::new();
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    let mut order: Vec<usize> = Vec::with_capacity(passages.len());
+    for &passage in passages {
+        order.push(*numbers.entry(passage).or_insert_with(|| {
+            different.push(passage);
+            different.len() - 1
+        }));
+    }
+    let vectors = embedder.embed(&different)?;
+    Ok(order.into_iter().map(|number| vectors[number].clone()).collect())
 }
 
 fn write_number(mut number: u64, out: &mut Vec<u8>) {
@@ -336,7 +406,43 @@ mod tests {
         let parts = parts(&text);
         assert!(parts.len() > 2 && parts.iter().all(|part| part.len() <= LONG), "{parts:?}");
         assert_eq!(parts.concat().replace(' ', ""), text.replace(' ', ""));
-        assert!(super::parts("Short.").is_empty());
+        assert!(super::parts(&"é".repeat(LONG)).is_empty());
+        assert_eq!(super::parts(&"é".repeat(LONG + 1)).len(), 1);
+    }
+
+    #[test]
+    fn sentences_end_before_a_capital_and_with_their_line() {
+        let text =
+            "Mr. x has 3.5 coins, e.g. silver. He said \"No!\" Then (later?) Élan came.\n- one.two\nDr. No";
+        let found: Vec<&str> = sentences(text).collect();
+        assert_eq!(found.concat(), text);
+        let expected = [
+            "Mr. x has 3.5 coins, e.g. silver. ",
+            "He said \"No!\" ",
+            "Then (later?) ",
+            "Élan came.\n",
+            "- one.two\n",
+            "Dr. ",
+            "No",
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn the_likest_part_is_of_the_text_that_is_asked_about() {
+        let model = StaticModel::new();
+        let filler = "The harvest was poor that year and the bread was dear. ".repeat(6);
+        let texts = [
+            Text::plain("short"),
+            Text::plain(&format!("{filler}She keeps a rusty key in the attic. {filler}")),
+        ];
+        let mut corpus = Corpus::new(model.dimensions());
+        corpus.add(&texts, &model).unwrap();
+        let parts = parts(&texts[1].words);
+        let question = Needle::new(&model.embed(&["where is the rusty key?"]).unwrap()[0]);
+        let part = corpus.likest_part(1, parts.len(), &question).unwrap();
+        assert!(parts[part].contains("rusty key"), "{}", parts[part]);
+        assert_eq!(corpus.likest_part(0, 0, &question), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //!
 //! Layout, little-endian: `MEMI`, u32 version, u64 hash of the embedder's stamp, u32 dimensions, u32
 //! count of texts, u32 count of vectors, u32 bytes of occurrences; then the keys (u128), counts of
-//! vectors (u8), inverse lengths (f32), rows (i8), occurrences, vocabulary; at last u64 XXH3 of all
+//! vectors (u8) and how many of them are of questions (u8), inverse lengths (f32), rows (i8), occurrences, vocabulary; at last u64 XXH3 of all
 //! before it. A text of forty words takes about 220 bytes; with vectors of another embedder those of as
 //! many bytes as it has dimensions in place of 128, again for each part of a long text.
 
@@ -22,7 +22,7 @@ use crate::search::embedder::{Embedder, Vectors};
 use crate::search::vocabulary::{Vocabulary, take};
 
 /// Another layout, other words of a text or other parts of long ones need another version.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 const MAGIC: &[u8; 4] = b"MEMI";
 
@@ -108,7 +108,7 @@ impl Index {
 
     /// The index as bytes; texts that have a key but are not added yet are not in it.
     pub fn write(&self, embedder: &dyn Embedder) -> Vec<u8> {
-        let Corpus { vocabulary, occurrences, vector_counts, vectors, .. } = &self.corpus;
+        let Corpus { vocabulary, occurrences, vector_counts, question_counts, vectors, .. } = &self.corpus;
         let (rows, inverse_lengths) = vectors.parts();
         let keys = &self.keys[..self.corpus.len()];
         let mut out = Vec::with_capacity(64 + 17 * keys.len() + rows.len() + occurrences.len() * 2);
@@ -120,6 +120,7 @@ impl Index {
         }
         keys.iter().for_each(|key| out.extend_from_slice(&key.to_le_bytes()));
         out.extend_from_slice(vector_counts);
+        out.extend_from_slice(question_counts);
         inverse_lengths.iter().for_each(|value| out.extend_from_slice(&value.to_le_bytes()));
         out.extend_from_slice(rows);
         out.extend_from_slice(occurrences);
@@ -149,6 +150,7 @@ impl Index {
         let (keys, _) = take(bytes, texts.checked_mul(16)?)?.as_chunks::<16>();
         let keys: Vec<Key> = keys.iter().map(|key| Key::from_le_bytes(*key)).collect();
         let vector_counts = take(bytes, texts)?.to_vec();
+        let question_counts = take(bytes, texts)?.to_vec();
         let (lengths, _) = take(bytes, vectors.checked_mul(4)?)?.as_chunks::<4>();
         let lengths = lengths.iter().map(|length| f32::from_le_bytes(*length)).collect();
         let rows = take(bytes, vectors.checked_mul(dimensions)?)?.to_vec();
@@ -159,6 +161,7 @@ impl Index {
         corpus.occurrences = take(bytes, occurrences)?.to_vec();
         corpus.vocabulary = Vocabulary::read(bytes, StaticModel::new())?;
         corpus.vector_counts = vector_counts;
+        corpus.question_counts = question_counts;
         corpus.vectors = Vectors::from_parts(dimensions, rows, lengths);
         bytes.is_empty().then_some(Index { corpus, keys, numbers: HashMap::default(), next: 0 })
     }

@@ -6,8 +6,8 @@
 
 use crate::document::grammar::Heading;
 use crate::memory::{Memory, Scope, Status};
-use crate::search::corpus::Text;
-use crate::search::embedder::{EmbedError, Embedder};
+use crate::search::corpus::{Text, parts};
+use crate::search::embedder::{EmbedError, Embedder, Needle};
 use crate::search::entries::Entries;
 use crate::search::filter::Filter;
 use crate::search::index::{Index, key_of, key_of_heading};
@@ -37,8 +37,13 @@ const KEPT_AT_LEAST_EACH: usize = 1024;
 /// Half of what recency counts is lost after so many episodes.
 const RECENCY_HALF_LIFE: f32 = 5.0;
 
-/// The likeness of each entry to a question, and what it is made of.
-pub type Likenesses = Vec<(f32, Parts)>;
+/// How like all entries are to a question.
+pub struct Likenesses {
+    /// The likeness of each entry, and what it is made of.
+    each: Vec<(f32, Parts)>,
+    /// The question's vector.
+    question: Needle,
+}
 
 /// All that questions are answered from.
 pub struct Library {
@@ -168,7 +173,7 @@ impl Library {
         let heading = |at: usize| entries.spans[at].heading;
         let all =
             with_neighbours(&own, |at| is_line(at) && is_line(at - 1) && heading(at) == heading(at - 1));
-        Some(all.into_iter().zip(parts).collect())
+        Some(Likenesses { each: all.into_iter().zip(parts).collect(), question: Needle::new(vector) })
     }
 
     /// The most relevant of those that are wanted and not below the floor.
@@ -180,20 +185,20 @@ impl Library {
         most: usize,
         settings: &Settings,
     ) -> Vec<Hit> {
-        let entries = &self.entries;
+        let (entries, each) = (&self.entries, &likenesses.each);
         let newest = entries.spans.iter().filter_map(|span| span.episode).max();
         let wanted: Vec<bool> =
             entries.headings.iter().map(|heading| filter.wants_scope(&heading.scope)).collect();
         let mut candidates: Vec<usize> = (0..entries.spans.len())
-            .filter(|&at| likenesses[at].1.likeness() >= settings.floor)
+            .filter(|&at| each[at].1.likeness() >= settings.floor)
             .filter(|&at| {
                 wanted[entries.spans[at].heading as usize] && filter.wants_status(entries.spans[at].status)
             })
             .collect();
-        candidates.sort_by(|a, b| likenesses[*b].0.total_cmp(&likenesses[*a].0));
+        candidates.sort_by(|a, b| each[*b].0.total_cmp(&each[*a].0));
         let mut hits: Vec<Hit> = Vec::new();
         for at in candidates {
-            let (likeness, parts) = likenesses[at];
+            let (likeness, parts) = each[at];
             // No factor is above 1: what follows is no more relevant than it is like.
             if most == 0 || hits.len() >= most && hits[most - 1].relevance >= likeness {
                 break;
@@ -211,13 +216,30 @@ impl Library {
                 continue;
             }
             let (scope, name) = (scope.clone(), name.clone());
-            let hit =
-                Hit { scope, name, memory, relevance, likeness, parts, importance_factor, recency_factor };
+            let passage = self.passage(at, &memory.text, &likenesses.question);
+            let hit = Hit {
+                scope,
+                name,
+                memory,
+                passage,
+                relevance,
+                likeness,
+                parts,
+                importance_factor,
+                recency_factor,
+            };
             let place = hits.partition_point(|other| other.relevance >= relevance);
             hits.insert(place, hit);
             hits.truncate(most);
         }
         hits
+    }
+
+    /// Of an entry's text, where it is long, the part most like a question.
+    fn passage(&self, entry: usize, text: &str, question: &Needle) -> Option<String> {
+        let parts = parts(text);
+        let likest = self.index.corpus().likest_part(self.texts[entry], parts.len(), question)?;
+        Some(parts[likest].to_owned())
     }
 
     /// Whether the file and its session still are what was read.

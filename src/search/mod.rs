@@ -10,6 +10,7 @@
 //! * nothing is written but the index, which may be lost, stale or damaged without any harm;
 //! * only what is shown is read in full.
 
+pub mod aliases;
 pub mod corpus;
 pub mod embedded;
 pub mod embedder;
@@ -85,6 +86,8 @@ pub struct Hit {
     pub name: String,
     /// What it says.
     pub memory: Memory,
+    /// Of a long text, the part of it most like the question: sentences that follow each other.
+    pub passage: Option<String>,
     /// From 0 to 1: likeness × importance × recency.
     pub relevance: f32,
     /// How like the question it is, from 0 to 1.

@@ -14,6 +14,11 @@
 //!          the most; u is what the embedder gives unrelated texts, 0 for the embedded one
 //! ```
 //!
+//! A text that answers canonical questions ([`crate::search::aliases`]) has as `soft` and `meaning` no
+//! less than the likeness of the question to one of these, whatever the words: (c − 0.3) / 0.7 with c the
+//! mapped cosine. So who asks just one of these has a likeness of 0.75, and a question that only begins
+//! in the same way adds nothing.
+//!
 //! The weights were found best on public sets of questions; they are flat: a tenth more or less of one
 //! changes little. A question of nothing but stop words has no terms; then `soft` is made of `meaning`.
 
@@ -34,6 +39,9 @@ const MEANING_WEIGHT: f32 = 0.40;
 
 /// Vectors of two words of the same language have that cosine for no reason.
 const CHANCE: f32 = 0.2;
+
+/// Vectors of two questions have that cosine for no reason: they ask in the same words.
+const QUESTIONS_CHANCE: f32 = 0.3;
 
 /// From so many texts on, words and meaning are compared at the same time.
 const MANY: usize = 10_000;
@@ -85,8 +93,9 @@ pub fn score(
         })
     };
     let all = words?.into_iter().zip(meanings?).map(|((words, soft), meaning)| {
-        let soft = soft.unwrap_or(((meaning - CHANCE) / (1.0 - CHANCE)).max(0.0));
-        Parts { words: words / (words + HALF_WORDS), soft, meaning }
+        let Meaning { own, asked } = meaning;
+        let soft = soft.unwrap_or(((own - CHANCE) / (1.0 - CHANCE)).max(0.0));
+        Parts { words: words / (words + HALF_WORDS), soft: soft.max(asked), meaning: own.max(asked) }
     });
     Some(all.collect())
 }
@@ -106,13 +115,27 @@ pub fn with_neighbours(own: &[f32], follows: impl Fn(usize) -> bool) -> Vec<f32>
     all
 }
 
-fn score_meaning(corpus: &Corpus, question: &Needle, unrelated: f32) -> Option<Vec<f32>> {
+/// How like in meaning a text is to a question.
+#[derive(Clone, Copy)]
+struct Meaning {
+    /// By what it says.
+    own: f32,
+    /// By the questions that it answers.
+    asked: f32,
+}
+
+fn score_meaning(corpus: &Corpus, question: &Needle, unrelated: f32) -> Option<Vec<Meaning>> {
     let mut cosines = corpus.vectors.cosines(question).into_iter();
-    let most = |count: &u8| {
-        let own = cosines.by_ref().take(usize::from(*count));
-        ((own.fold(0.0_f32, f32::max) - unrelated) / (1.0 - unrelated)).clamp(0.0, 1.0)
+    let mut most = |count: u8, unrelated: f32| {
+        let most = cosines.by_ref().take(count.into()).fold(0.0_f32, f32::max);
+        ((most - unrelated) / (1.0 - unrelated)).clamp(0.0, 1.0)
     };
-    let meanings: Vec<f32> = corpus.vector_counts.iter().map(most).collect();
+    let asked_for_no_reason = unrelated + (1.0 - unrelated) * QUESTIONS_CHANCE;
+    let mut meanings = Vec::with_capacity(corpus.len());
+    for (&count, &questions) in corpus.vector_counts.iter().zip(&corpus.question_counts) {
+        let own = most(count.checked_sub(questions)?, unrelated);
+        meanings.push(Meaning { own, asked: most(questions, asked_for_no_reason) });
+    }
     cosines.next().is_none().then_some(meanings)
 }
 

@@ -11,6 +11,7 @@ use crate::cli::commands::memory_args::episode_number;
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::{at_turn, counted, memory_json, parse_scopes};
 use crate::cli::failure::Failure;
+use crate::document::text::stored_line;
 use crate::memory::{Category, Persistence, Scope, Status};
 use crate::recall::budget::estimate_tokens;
 use crate::recall::read_scopes;
@@ -38,7 +39,8 @@ With --answer a model answers from the memories found, in at most two sentences,
 and names those that the answer rests on; without a model they are listed.
 
 With --json: {version, query, memories: [{content, relevance, turn, scope,
-name, title, category, type, status, matched, …}]}; with --explain also
+name, title, category, type, status, matched, passage, …}]}, `passage` being the
+likest part of a long text; with --explain also
 {explain: {likeness, words, soft, meaning, importance_factor, recency_factor}}.
 With --answer also {answer, relevant, model, warnings}, and each memory has its
 number; answer is null where the memories do not say and where no model answered,
@@ -247,6 +249,9 @@ fn render(number: usize, hit: &Hit, question: &Question, explain: bool, mark: St
         out.push_str(&format!("   {line}\n"));
     }
     if explain {
+        if let Some(passage) = &hit.passage {
+            out.push_str(&format!("   most like the question: {}\n", stored_line(passage)));
+        }
         let parts = hit.parts;
         out.push_str(&format!(
             "   likeness {:.2} (words {:.2}, soft {:.2}, meaning {:.2}) × importance {:.2} × recency {:.2}\n",
@@ -282,6 +287,9 @@ fn hit_json(hit: &Hit, question: &Question, explain: bool) -> Value {
     let memory = &hit.memory;
     let mut value = memory_json(&hit.scope, memory);
     value["content"] = json!(memory.text);
+    if let Some(passage) = &hit.passage {
+        value["passage"] = json!(passage);
+    }
     value["relevance"] = json!(rounded(hit.relevance));
     value["turn"] = json!(memory.provenance.turns.map(|turns| turns.first));
     value["name"] = json!(hit.name);
