@@ -206,6 +206,7 @@ known_categories! {
     discovery "DISCOVERY" "Something new was learned.",
     danger "DANGER" "Harm or hazard.",
     note "NOTE" "Strategy or context.",
+    dialogue "DIALOGUE" "What somebody said.",
 }
 
 /// How long a memory lives.

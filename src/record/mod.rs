@@ -7,6 +7,7 @@
 
 pub mod apply;
 pub mod correct;
+pub mod dialogue;
 pub mod duplicates;
 mod error;
 pub mod files;

@@ -7,11 +7,12 @@ use crate::cli::commands::memory_args::{JsonFields, MemoryArgs};
 use crate::cli::commands::{resolve_scope, scope_label, warn_of_secrets};
 use crate::cli::failure::Failure;
 use crate::document::stored;
-use crate::memory::{Memory, Moment, Scope};
+use crate::memory::{Category, Memory, Moment, Scope};
 use crate::recall::RecallError;
 use crate::record::apply::{Fate, store_memory, title_in_use};
+use crate::record::dialogue::{speaker, spoken};
 use crate::record::files::Files;
-use crate::store::Store;
+use crate::store::{Sidecar, Store};
 
 /// Add a memory that you worded yourself
 #[derive(Debug, clap::Args)]
@@ -26,7 +27,12 @@ Examples:
       --text 'Accepts gifts and attacks all the same.'
   memories add world --category EVENT --title 'The dam opened' \\
       --text 'The reservoir is empty.' --episode 2 --turn 81
+  memories add dialogue --speaker alex --turn 3 --text 'I love Italian food'
   echo '{\"text\": \"Dark without a lamp.\", \"importance\": 700}' | memories add 24
+
+A line of dialogue reads `Alex said: …`, by the name of the agent's section, and
+is of the running episode unless --episode says otherwise. DIALOGUE, SESSION and
+EVENT only grow: what was said twice is there twice.
 
 Answer: one line, or with --json {version, outcome, scope, title, raised_to}.
 A text that another entry has already is not stored twice: the outcome is
@@ -40,24 +46,38 @@ pub struct AddArgs {
     /// Name of a place or character that has no section yet
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+    /// Who said the text, by id or name; only in `dialogue`
+    #[arg(long, value_name = "WHO", requires = "text", conflicts_with_all = ["category", "name"])]
+    speaker: Option<String>,
 }
 
 pub(in crate::cli) fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
     let store = cli.store()?;
     let scope = find_scope(&store, &args.scope)?;
     let name = args.name.unwrap_or_default();
+    let mut called = args.speaker;
     let memory = match args.memory.text {
         Some(_) => args.memory.into_memory()?,
         None if cli.ui.stdin_is_terminal() => {
             return Err(Failure::usage("no text given").hint("use --text, or send a JSON object on stdin"));
         }
-        None => memory_from_json(&cli.read_input("a memory")?)?,
+        None => {
+            let (memory, said_by) = memory_from_json(&cli.read_input("a memory")?)?;
+            called = said_by;
+            memory
+        }
     };
-    let memory = stored(&memory);
+    check_speaker(called.as_deref(), &scope)?;
+    // A line of dialogue gets its title when it is known who speaks.
+    let memory = if called.is_some() { memory } else { stored(&memory) };
     warn_of_secrets(&mut cli, &memory);
     let mut warnings = Vec::new();
     let update = store.update(|text, sidecar| {
         let mut files = Files::open(text, sidecar)?;
+        let memory = match &called {
+            Some(called) => line_of(&files, sidecar, called, &memory)?,
+            None => memory.clone(),
+        };
         refuse_title_in_use(&files, &scope, &memory)?;
         warnings.clear();
         let applied =
@@ -110,9 +130,39 @@ fn refuse_title_in_use(files: &Files, scope: &Scope, memory: &Memory) -> Result<
     }
 }
 
-fn memory_from_json(text: &str) -> Result<Memory, Failure> {
+fn check_speaker(speaker: Option<&str>, scope: &Scope) -> Result<(), Failure> {
+    match speaker {
+        Some(called) if called.trim().is_empty() => {
+            Err(Failure::usage("the speaker is empty").hint("say who spoke: `--speaker alex`"))
+        }
+        Some(_) if *scope != Scope::Dialogue => {
+            let failure = Failure::usage(format!("nobody speaks in {scope}: `--speaker` is for `dialogue`"));
+            Err(failure
+                .hint("`memories add dialogue --speaker alex --text 'Hello.'`, or leave the speaker away"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A line of dialogue, in the running episode where no other is named.
+fn line_of(files: &Files, sidecar: &Sidecar, called: &str, memory: &Memory) -> Result<Memory, Failure> {
+    let mut line = memory.clone();
+    if line.provenance.episode.is_none() {
+        line.provenance.episode = Some(sidecar.state_for_writers()?.0.episode);
+    }
+    Ok(spoken(&speaker(files, called), line))
+}
+
+/// The memory, and who said it.
+fn memory_from_json(text: &str) -> Result<(Memory, Option<String>), Failure> {
     let hint = "send {\"text\": \"…\", \"title\": \"…\", \"category\": \"NOTE\", \"importance\": 500}";
     let value: serde_json::Value = serde_json::from_str(text)
         .map_err(|error| Failure::user(anyhow::anyhow!("not JSON: {error}")).hint(hint))?;
-    JsonFields::of(&value, hint)?.memory()
+    let fields = JsonFields::of(&value, hint)?;
+    let (memory, called) = (fields.memory()?, fields.text("speaker")?);
+    if called.is_some() && fields.text("category")?.is_some() && memory.category != Category::dialogue() {
+        return Err(fields
+            .wrong(format!("`category` is `{}`, but what a `speaker` says is DIALOGUE", memory.category)));
+    }
+    Ok((memory, called))
 }
