@@ -1,7 +1,7 @@
 //! Whole processes against the tools of the system, with the limits that the project has set itself.
 //!
 //! `cargo bench --bench processes` prints a table; names of parts (`start`, `recall`, `memory`, `add`,
-//! `parse`, `query`, `crowd`, `kill`) behind `--` choose from it. Needs `rustc`, `grep` and `dd`; `time` and
+//! `parse`, `query`, `seed`, `crowd`, `kill`) behind `--` choose from it. Needs `rustc`, `grep` and `dd`; `time` and
 //! `strace` where they are there. Ends with 1 where a limit is not kept.
 
 #![allow(clippy::disallowed_methods, reason = "makes the files that are measured, in a folder of its own")]
@@ -10,6 +10,7 @@
 mod files;
 mod measure;
 mod search;
+mod seed;
 mod table;
 mod writers;
 
@@ -38,13 +39,14 @@ fn main() -> ExitCode {
     let bench = Bench::new();
     let mut table = Table::default();
     type Part = (&'static str, fn(&Bench, &mut Table));
-    let all: [Part; 8] = [
+    let all: [Part; 9] = [
         ("start", start),
         ("parse", parse),
         ("recall", recall),
         ("memory", memory),
         ("add", add),
         ("query", search::query),
+        ("seed", seed::seed),
         ("crowd", writers::crowd),
         ("kill", writers::kill),
     ];

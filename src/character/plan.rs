@@ -83,8 +83,16 @@ fn of_agent(agent: &Agent, cast: &Cast, file: &Document) -> Gifts {
         gifts.push(knowledge(&titles.of(&other.name, &other.id), &other.id, &seen(other, &stated)));
     }
     let unmet = |one: &&Relationship| !others().any(|other| is_called(other, &one.to));
+    let mut told: Vec<String> = Vec::new();
     for one in agent.relationships.iter().filter(unmet) {
-        match of_undescribed(agent, one, cast, file) {
+        let called = one.to.trim().to_lowercase();
+        if told.contains(&called) {
+            continue;
+        }
+        let same = agent.relationships.iter().filter(|other| other.to.trim().to_lowercase() == called);
+        let stated: Vec<&str> = same.map(|other| other.text.as_str()).collect();
+        told.push(called);
+        match of_undescribed(agent, one, &stated, cast, file) {
             Ok((known, gift)) => {
                 warnings.extend((!known).then(|| off_stage(agent, one, cast)));
                 gifts.push(gift);
@@ -165,6 +173,7 @@ impl Titles<'_> {
 fn of_undescribed(
     agent: &Agent,
     one: &Relationship,
+    stated: &[&str],
     cast: &Cast,
     file: &Document,
 ) -> Result<(bool, Gift), String> {
@@ -190,7 +199,7 @@ fn of_undescribed(
     }
     let name = if name.is_empty() { id.clone() } else { name };
     let titles = Titles { taken: Vec::new() };
-    let text = with_line(sentence(&name), Some(&relation(&one.text)));
+    let text = stated.iter().fold(sentence(&name), |text, stated| with_line(text, Some(&relation(stated))));
     Ok((known, Gift { only_if_new: known, ..knowledge(&titles.of(&name, &id), &id, &text) }))
 }
 

@@ -304,7 +304,8 @@ impl<'a> Settling<'a> {
     fn settle_new(&mut self, memory: Memory, told: &str) -> (Outcome, Option<&'static str>) {
         let bears = |entry: &&Memory| entry.is_live() && same_title(&entry.title, &memory.title);
         let own = self.section.memories.iter().position(|entry| bears(&entry));
-        if own.is_none() && !self.session.live().any(|entry| bears(&entry)) {
+        let mut others = self.session.memories.iter().chain(&self.addition.memories);
+        if own.is_none() && !others.any(|entry| bears(&entry)) {
             self.addition.memories.push(marked(memory, told));
             return (Outcome::Stored, None);
         }
@@ -397,82 +398,4 @@ fn digest(memory: &Memory) -> String {
     let about = about(memory).unwrap_or_default();
     let whole = format!("{}\n{about}\n{}\n{}", memory.category, memory.title, memory.text);
     format!("{:08x}", xxh3_64(whole.as_bytes()) >> 32)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::character::{Format, Source, read, seed};
-    use crate::document::Document;
-
-    fn cast(yaml: &str) -> Cast {
-        let source = Source { name: "a.yaml".to_owned(), format: Format::Yaml, text: yaml.to_owned() };
-        read(&[source]).unwrap()
-    }
-
-    fn seeded(text: &str, yaml: &str, options: Options) -> (String, Report) {
-        let mut files =
-            Files { lasting: Document::parse(text.to_owned()), session: Document::parse(String::new()) };
-        let report = seed(&mut files, &cast(yaml), &options).unwrap();
-        assert_eq!(files.lasting.is_edited(), report.changes_the_file());
-        (files.lasting.into_text().unwrap(), report)
-    }
-
-    const SEED: &str =
-        "id: ann\nname: Ann\ntraits: [brave]\nskills: diving\nvalues: |\n  # not a heading\n\n  - [x] kept\n";
-
-    #[test]
-    fn seeding_twice_changes_nothing_whatever_the_file() {
-        for before in
-            ["", "\u{FEFF}# Mine\r\n\r\ntext", "## Scene\n\n## Agent ann\n\n---\n\n## Agent ann: Ann\n"]
-        {
-            let (once, first) = seeded(before, SEED, Options::default());
-            assert_eq!(first.count(Outcome::Stored), 4, "{once}");
-            let (twice, second) = seeded(&once, SEED, Options { force: true, prune: true });
-            assert_eq!((twice == once, second.count(Outcome::Unchanged)), (true, 4), "{once}");
-        }
-    }
-
-    #[test]
-    fn each_change_is_told_from_every_other() {
-        let (given, _) = seeded("", SEED, Options::default());
-        let theirs = given.replace("diving", "diving, deep");
-        let newer = SEED.replace("diving", "sailing");
-        let one = |text: &str, yaml: &str, force: bool| {
-            let (text, report) = seeded(text, yaml, Options { force, prune: false });
-            let outcome = report.changes.iter().find(|change| change.title == "Skills").unwrap().outcome;
-            (outcome, text.contains("sailing"), text.contains("deep"))
-        };
-        assert_eq!(one(&given, SEED, false), (Outcome::Unchanged, false, false));
-        assert_eq!(one(&given, &newer, false), (Outcome::Revised, true, false));
-        assert_eq!(one(&theirs, SEED, false), (Outcome::Edited, false, true));
-        assert_eq!(one(&theirs, SEED, true), (Outcome::Revised, false, false));
-        assert_eq!(one(&theirs, &newer, false), (Outcome::Kept, false, true));
-        assert_eq!(one(&theirs, &newer, true), (Outcome::Revised, true, false));
-        // The person was first to say what the seed says now.
-        let same = given.replace("diving", "sailing");
-        assert_eq!(one(&same, &newer, false), (Outcome::Revised, true, false));
-        assert_eq!(one(&seeded(&same, &newer, Options::default()).0, &newer, false).0, Outcome::Unchanged);
-    }
-
-    #[test]
-    fn what_a_person_adds_to_an_entry_outlives_a_revision() {
-        let (given, _) = seeded("", SEED, Options::default());
-        let line = given.lines().find(|line| line.contains("Skills")).unwrap();
-        let mine = line.replace("*(", "*(importance 900, ").replace(")*", ", #sea)*");
-        let theirs = given.replace(line, &mine).replace("diving\n", "diving\nSee also: [[Scene › Time]]\n");
-        let (text, report) = seeded(&theirs, &SEED.replace("diving", "sailing"), Options::default());
-        assert_eq!(report.count(Outcome::Revised), 1);
-        for kept in ["importance 900", "#sea", "See also: [[Scene › Time]]", "sailing"] {
-            assert!(text.contains(kept), "{kept}: {text}");
-        }
-    }
-
-    #[test]
-    fn an_entry_is_found_again_under_another_kind_or_title() {
-        let (given, _) = seeded("", SEED, Options::default());
-        let theirs = given.replace("[SKILLS - CORE] Skills", "[NOTE] What she can do");
-        let (text, report) = seeded(&theirs, SEED, Options::default());
-        assert_eq!((text == theirs, report.count(Outcome::Edited)), (true, 1), "{text}");
-    }
 }
