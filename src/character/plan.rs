@@ -21,6 +21,9 @@ const OWN: [(&str, &str); OWN_KEYS.len()] = [
 /// The title of who an agent is.
 const IDENTITY: &str = "Identity";
 
+/// Where the budget of a recall is small, who one is comes before all else.
+const IDENTITY_IMPORTANCE: u16 = 900;
+
 /// Categories and titles of the scene's memories.
 const SCENE: [(&str, &str); 4] =
     [("LOCATION", "Location"), ("ATMOSPHERE", "Atmosphere"), ("TIME", "Time"), ("CONTEXT", "Context")];
@@ -70,7 +73,9 @@ fn gift(category: &str, title: &str, text: &str, persistence: Persistence) -> Gi
 }
 
 fn of_agent(agent: &Agent, cast: &Cast, file: &Document) -> Gifts {
-    let mut gifts = vec![gift("IDENTITY", IDENTITY, &identity(agent), Persistence::Core)];
+    let mut identity = gift("IDENTITY", IDENTITY, &identity(agent), Persistence::Core);
+    identity.memory.provenance.importance = Some(IDENTITY_IMPORTANCE);
+    let mut gifts = vec![identity];
     for (text, (category, title)) in agent.own.iter().zip(OWN) {
         gifts.extend(text.as_deref().map(|text| gift(category, title, text, Persistence::Core)));
     }
