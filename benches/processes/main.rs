@@ -1,7 +1,7 @@
 //! Whole processes against the tools of the system, with the limits that the project has set itself.
 //!
 //! `cargo bench --bench processes` prints a table; names of parts (`start`, `recall`, `memory`, `add`,
-//! `parse`, `query`, `seed`, `crowd`, `kill`) behind `--` choose from it. Needs `rustc`, `grep` and `dd`; `time` and
+//! `parse`, `query`, `seed`, `mcp`, `crowd`, `kill`) behind `--` choose from it. Needs `rustc`, `grep` and `dd`; `time` and
 //! `strace` where they are there. Ends with 1 where a limit is not kept.
 
 #![allow(clippy::disallowed_methods, reason = "makes the files that are measured, in a folder of its own")]
@@ -11,6 +11,7 @@ mod files;
 mod measure;
 mod search;
 mod seed;
+mod server;
 mod table;
 mod writers;
 
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         ("add", add),
         ("query", search::query),
         ("seed", seed::seed),
+        ("mcp", server::server),
         ("crowd", writers::crowd),
         ("kill", writers::kill),
     ];

@@ -66,7 +66,7 @@ pub fn query(bench: &Bench, table: &mut Table) {
 
 /// A file of so many memories of about 250 bytes. Its words are as often as in a language: the n-th
 /// by about one in n.
-fn varied_file(memories: usize) -> String {
+pub fn varied_file(memories: usize) -> String {
     let words = Words::new();
     let mut dice = Dice(5);
     let mut text = String::from("# Location Memories\n");

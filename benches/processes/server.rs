@@ -1,0 +1,139 @@
+//! `mcp` as a process: how soon it answers, and how fast it answers then.
+
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::search::varied_file;
+use crate::table::Table;
+use crate::{Bench, milliseconds};
+
+/// Memories in the file, beside those of the agent.
+const MEMORIES: usize = 10_000;
+
+/// Calls of each tool that count, and those before that warm it up.
+const CALLS: usize = 1000;
+const WARM: usize = 50;
+
+const START: Duration = Duration::from_millis(30);
+const HALF: Duration = Duration::from_millis(2);
+const NEARLY_ALL: Duration = Duration::from_millis(10);
+
+pub fn server(bench: &Bench, table: &mut Table) {
+    let mut text = varied_file(MEMORIES);
+    text.push_str(AGENT);
+    let file = bench.file("mcp", &text);
+    let mut starts: Vec<Duration> = (0..60).map(|_| Client::start(bench, &file).1).collect();
+    starts.sort_unstable();
+    let (half, nearly_all) = (at(&starts, 50), at(&starts, 95));
+    let details = format!("{} starts, 95 % within {}", starts.len(), milliseconds(nearly_all));
+    let what = "`mcp`: start to answered `initialize`";
+    table.line(what, milliseconds(half), milliseconds(START), half <= START, &details);
+    let (mut client, _) = Client::start(bench, &file);
+    let places = (MEMORIES / 8) as u64;
+    type Arguments = fn(u64) -> Value;
+    let tools: [(&str, Arguments); 3] = [
+        ("query_self", |_| json!({})),
+        ("get_location_memories", |number| json!({"location": number.to_string()})),
+        (
+            "query_memories",
+            |number| json!({"question": format!("what of the river at number {}?", number % 20)}),
+        ),
+    ];
+    for (tool, arguments) in tools {
+        let mut times = Vec::with_capacity(CALLS);
+        for number in 0..(WARM + CALLS) as u64 {
+            let began = Instant::now();
+            client.call(tool, &arguments(number * 7 % places));
+            times.push(began.elapsed());
+        }
+        times.drain(..WARM);
+        times.sort_unstable();
+        let (half, nearly_all) = (at(&times, 50), at(&times, 99));
+        let what = format!("`{tool}`, {MEMORIES} memories, warm, half / 99 %");
+        let figure = format!("{} / {}", milliseconds(half), milliseconds(nearly_all));
+        let limit = format!("{} / {}", milliseconds(HALF), milliseconds(NEARLY_ALL));
+        let kept = half <= HALF && nearly_all <= NEARLY_ALL || tool == "query_memories";
+        let slowest = milliseconds(at(&times, 100));
+        let note = if tool == "query_memories" { "; no goal, for comparison" } else { "" };
+        let mut details = String::new();
+        let _ = write!(details, "{CALLS} calls, the slowest {slowest}{note}");
+        table.line(&what, figure, limit, kept, &details);
+    }
+}
+
+/// An agent as `memories seed` writes it.
+const AGENT: &str = "
+---
+
+## Agent alex: Alex
+
+### Memories
+
+**[IDENTITY - CORE] Identity**
+You are Alex. Role: project manager. Archetype: the planner.
+
+**[BACKGROUND - CORE] Background**
+Grew up above a bakery as the eldest of four and kept the accounts of the whole family.
+
+**[TRAITS - CORE] Traits**
+- organised
+- loyal
+
+**[VALUES - CORE] Values**
+- A promise is a promise.
+";
+
+/// The value below which that many of a hundred lie.
+fn at(sorted: &[Duration], percent: usize) -> Duration {
+    sorted[(sorted.len() - 1) * percent / 100]
+}
+
+struct Client {
+    child: Child,
+    stdin: ChildStdin,
+    stdout: BufReader<ChildStdout>,
+    line: String,
+}
+
+impl Client {
+    /// A server that has been greeted, and how long that took from its start.
+    fn start(bench: &Bench, file: &Path) -> (Client, Duration) {
+        let began = Instant::now();
+        let mut command = bench.memories(file);
+        command.args(["mcp", "--agent", "alex"]);
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+        let mut child = child.expect("the program starts");
+        let stdin = child.stdin.take().expect("stdin is a pipe");
+        let stdout = BufReader::new(child.stdout.take().expect("stdout is a pipe"));
+        let mut client = Client { child, stdin, stdout, line: String::new() };
+        client.ask("initialize", &json!({
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"},
+        }));
+        (client, began.elapsed())
+    }
+
+    fn call(&mut self, tool: &str, arguments: &Value) {
+        self.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
+        assert!(self.line.contains("\"isError\":false"), "{}", self.line);
+    }
+
+    fn ask(&mut self, method: &str, params: &Value) {
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        self.stdin.write_all(format!("{request}\n").as_bytes()).expect("the server reads");
+        self.line.clear();
+        self.stdout.read_line(&mut self.line).expect("the server answers");
+        assert!(self.line.contains("\"result\""), "{}", self.line);
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
