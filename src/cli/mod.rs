@@ -98,7 +98,9 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: Environment) -> Resu
     for warning in warnings {
         ui.warning(&warning);
     }
-    if !settings.enabled && !begins {
+    // A server that were not there would be an error to its client: it is there and offers nothing.
+    let serves = matches!(command, Command::Mcp(_));
+    if !settings.enabled && !begins && !serves {
         ui.detail("memory is switched off (`enabled = false`)");
         // Without memory nothing has been tried: a script that asks must go on and play.
         return Ok(u8::from(matches!(command, Command::Tried(_))));

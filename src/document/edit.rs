@@ -304,3 +304,48 @@ pub fn remove_attempt(text: &str, parts: &Parts, tried: &Tried) -> String {
     }
     [&text[..range.start], &text[range.end..]].concat()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Document;
+    use crate::memory::Scope;
+
+    /// The file with `See also: [[World › x]]` at its only entry.
+    fn linked(file: &str) -> String {
+        let mut document = Document::parse(file.to_owned());
+        let (id, memory) = document.find(&Scope::Location(1), "a").remove(0);
+        document.set_see_also(id, "[[World › x]]").unwrap();
+        let text = document.into_text().unwrap();
+        let again = Document::parse(text.clone()).find(&Scope::Location(1), "a").remove(0).1;
+        assert_eq!(again.see_also.as_deref(), Some("[[World › x]]"));
+        assert_eq!((again.text, again.context), (memory.text, memory.context));
+        text
+    }
+
+    #[test]
+    fn a_link_changes_its_line_and_no_other() {
+        const LINK: &str = "See also: [[World › x]]\n";
+        let head = "## Location 1: A\n\n**[NOTE] a**\n";
+        let tail = "\n**[NOTE] b**\n y  \n\n---\n";
+        for (before, after) in [
+            ("one\n- two\n", format!("one\n- two\n{LINK}")),
+            ("one\nSee also: [[Location 2]]\nContext: c\n", format!("one\n{LINK}Context: c\n")),
+            ("one\nContext: c\n", format!("one\n{LINK}Context: c\n")),
+            ("one\nContext: c\nSee also: z\n", format!("one\nContext: c\n{LINK}")),
+            ("one\n\\See also: no link\n", format!("one\n\\See also: no link\n{LINK}")),
+            ("one\n<!-- a person's -->\n", format!("one\n{LINK}<!-- a person's -->\n")),
+            ("", LINK.to_owned()),
+            ("```\nSee also: code\n```\n", format!("```\nSee also: code\n```\n{LINK}")),
+        ] {
+            let file = format!("{head}{before}{tail}");
+            assert_eq!(linked(&file), format!("{head}{after}{tail}"), "{before:?}");
+            assert_eq!(
+                linked(&file.replace('\n', "\r\n")),
+                format!("{head}{after}{tail}").replace('\n', "\r\n")
+            );
+        }
+        assert_eq!(linked(&format!("{head}one")), format!("{head}one\n{}", LINK.trim_end()));
+        assert_eq!(linked(head.trim_end()), format!("{head}{}", LINK.trim_end()));
+    }
+}

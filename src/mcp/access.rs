@@ -34,7 +34,7 @@ pub struct Setup {
     pub store: Store,
     /// Who `I` am: the id of an agent.
     pub agent: Option<String>,
-    /// Groups of tools that are offered.
+    /// Groups of tools that are offered; without any, nothing at all is: no resource and no prompt.
     pub groups: Vec<Group>,
     /// Nothing that writes is offered.
     pub read_only: bool,
@@ -338,6 +338,6 @@ pub(super) fn masked(memory: &Memory, warnings: &mut Vec<String>) -> Memory {
 
 /// What a mutex guards, also where a call panicked while it held it: everything here is either replaced
 /// whole or read only.
-fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

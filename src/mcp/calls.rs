@@ -6,6 +6,7 @@ use rmcp::RoleServer;
 use rmcp::model::{ErrorData, ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::task::JoinError;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use crate::mcp::access::{Step, Watcher};
@@ -43,14 +44,17 @@ pub async fn run<T: Send + 'static>(
             }
             result = &mut task => {
                 progress.flush().await;
-                return result.map_err(|error| {
-                    let what = if error.is_panic() { "a bug of the program" } else { "the end of the program" };
-                    ErrorData::internal_error(format!("the call failed by {what}; stderr says more"), None)
-                });
+                return result.map_err(|error| failed(&error));
             }
             () = progress.step() => {}
         }
     }
+}
+
+/// The error of a call that did not end by itself.
+fn failed(error: &JoinError) -> ErrorData {
+    let what = if error.is_panic() { "a bug of the program" } else { "the end of the program" };
+    ErrorData::internal_error(format!("the call failed by {what}; stderr says more"), None)
 }
 
 fn signs_of_life() -> Interval {
@@ -97,5 +101,32 @@ impl Progress {
         }
         // A client that is gone need not be told.
         let _ = self.peer.notify_progress(told).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+    use crate::mcp::access::lock;
+
+    #[test]
+    fn a_panic_ends_its_call_and_nothing_else() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let shared = Arc::new(Mutex::new(1));
+        let held = Arc::clone(&shared);
+        let panics = move || {
+            let _guard = held.lock();
+            panic!("a test panics");
+        };
+        let error = runtime.block_on(async { tokio::task::spawn_blocking(panics).await.unwrap_err() });
+        assert_eq!(failed(&error).message, "the call failed by a bug of the program; stderr says more");
+        // What it held can be used again.
+        *lock(&shared) += 1;
+        assert_eq!(
+            runtime.block_on(async { tokio::task::spawn_blocking(move || *lock(&shared)).await.unwrap() }),
+            2
+        );
     }
 }

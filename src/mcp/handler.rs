@@ -64,6 +64,11 @@ impl Server {
         Server { memories: Arc::new(memories), toolbox, level: AtomicU8::new(rank(LoggingLevel::Warning)) }
     }
 
+    /// Whether memory is switched off.
+    fn is_off(&self) -> bool {
+        self.memories.setup.groups.is_empty()
+    }
+
     /// Sends a line of log, where the client wants such lines.
     async fn log(&self, context: &RequestContext<RoleServer>, level: LoggingLevel, text: &str) {
         let modern =
@@ -154,13 +159,17 @@ async fn read<T: Send + 'static>(
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
+        let about = Implementation::new("memories", env!("CARGO_PKG_VERSION"));
+        if self.is_off() {
+            return ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+                .with_server_info(about);
+        }
         let capabilities = ServerCapabilities::builder()
             .enable_logging()
             .enable_prompts()
             .enable_resources()
             .enable_tools()
             .build();
-        let about = Implementation::new("memories", env!("CARGO_PKG_VERSION"));
         ServerConfig::new(capabilities)
             .with_server_info(about)
             .with_instructions(prompts::instructions(&self.toolbox, self.memories.setup.agent.as_deref()))
@@ -213,6 +222,9 @@ impl ServerHandler for Server {
                 ErrorData::invalid_params(format!("`{cursor}` is not a cursor of this list"), None)
             })?,
         };
+        if self.is_off() {
+            return Ok(ListResourcesResult::default());
+        }
         let all = read(self, &context, resources::list).await?;
         let page = all.iter().skip(start).take(PAGE).map(|resource| {
             Resource::new(&resource.uri, &resource.name).with_mime_type(resources::MIME_TYPE)
@@ -227,7 +239,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let templates = resources::TEMPLATES.iter().map(|(uri, name, about)| {
+        let templates = resources::TEMPLATES.iter().filter(|_| !self.is_off()).map(|(uri, name, about)| {
             ResourceTemplate::new(*uri, *name).with_description(*about).with_mime_type(resources::MIME_TYPE)
         });
         Ok(ListResourceTemplatesResult::with_all_items(templates.collect()))
@@ -239,6 +251,9 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri;
+        if self.is_off() {
+            return Err(ErrorData::resource_not_found("memory is switched off", Some(json!({ "uri": uri }))));
+        }
         let wanted = uri.clone();
         match read(self, &context, move |memories| resources::read(memories, &wanted)).await? {
             Ok(text) => {
@@ -254,7 +269,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let listed = prompts::ALL.iter().map(|prompt| {
+        let listed = prompts::ALL.iter().filter(|_| !self.is_off()).map(|prompt| {
             let argument = |(name, about): &(&str, &str)| {
                 PromptArgument::new(*name).with_description(*about).with_required(false)
             };

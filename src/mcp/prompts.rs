@@ -184,26 +184,23 @@ fn explore_with_memory(ask: &Ask<'_>) -> Result<String, Refusal> {
 }
 
 fn gifted_memories(ask: &Ask<'_>) -> Result<String, Refusal> {
-    let mut out =
-        "You are somebody in a story, with memories of your own. Find out by asking them:\n".to_owned();
+    let mut out = "You are somebody in a story and have a memory. Ask it:\n".to_owned();
     let lines = [
-        ("query_self()", "who you are"),
-        ("query_background()", "your past"),
-        ("query_communication_style()", "how you speak"),
-        ("query_scene()", "where you are"),
-        ("query_character(name)", "whom you meet"),
-        ("query_memory(query)", "what was said and done"),
-        ("form_memory(content)", "keep what matters to you"),
+        (&["query_self", "query_background", "query_communication_style"][..], "", "who you are"),
+        (&["query_scene"], "", "where you are"),
+        (&["query_character"], "(name)", "whom you meet"),
+        (&["query_memory"], "(query)", "what was said and done"),
+        (&["form_memory"], "(content)", "keep what matters to you"),
     ];
-    for (call, what) in lines {
-        let name = call.split('(').next().unwrap_or(call);
-        if ask.toolbox.has(name) {
-            out.push_str(&format!("- {call}: {what}\n"));
+    for (tools, arguments, what) in lines {
+        let offered: Vec<&str> = tools.iter().copied().filter(|tool| ask.toolbox.has(tool)).collect();
+        if !offered.is_empty() {
+            out.push_str(&format!("- {}{arguments}: {what}\n", offered.join(", ")));
         }
     }
     out.push_str(
-        "Before you first act, ask who and where you are. Later, ask before you speak of somebody or something. \
-         What your memory does not say, you do not know.\n",
+        "Before you first act, ask who and where you are; later, before you speak of somebody or something. \
+         What it does not say, you do not know.\n",
     );
     Ok(out)
 }

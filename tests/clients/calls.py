@@ -64,7 +64,7 @@ BAD = [
 PROMPTS = [
     ("consult_memory_first", {"location": "23", "characters": "Jordan, Zoe"}, "no relevant memories"),
     ("explore_with_memory", {"location": "23"}, "check_action"),
-    ("gifted_memories", {}, "query_self()"),
+    ("gifted_memories", {}, "query_self"),
 ]
 
 

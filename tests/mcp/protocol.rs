@@ -227,7 +227,11 @@ fn prompts_are_filled_with_what_memory_says() {
     let explore = get("explore_with_memory", json!({"location": "Living Room"})).unwrap();
     assert!(explore.contains("`record_turn`") && explore.contains("Trap door shuts"), "{explore}");
     let gifted = get("gifted_memories", json!({})).unwrap();
-    assert!(gifted.contains("query_self()") && gifted.contains("ask who and where you are"), "{gifted}");
+    assert!(
+        gifted.contains("- query_self, query_background, query_communication_style: who you are\n")
+            && gifted.contains("ask who and where you are"),
+        "{gifted}"
+    );
     assert!(get("gifted", json!({})).unwrap_err()["message"].as_str().unwrap().contains("`gifted_memories`"));
     assert!(get("explore_with_memory", json!({"location": "Livin Room"})).is_err());
     // What is not offered is not named.
@@ -347,4 +351,17 @@ fn what_is_no_message_ends_nothing() {
         client.ask("tools/call", json!({"name": "query_memories", "arguments": "words"})).unwrap_err();
     assert!(wrong["code"].as_i64().unwrap() < 0);
     assert_eq!(client.call("memory_status", json!({}))["isError"], false);
+}
+
+#[test]
+fn memory_that_is_switched_off_offers_nothing() {
+    let world = World::new(STORY);
+    world.write("memories.toml", "enabled = false\n");
+    let mut client = world.serve(&[]);
+    assert_eq!(names(&mut client), [""; 0]);
+    for (method, list) in [("resources/list", "resources"), ("prompts/list", "prompts")] {
+        assert_eq!(client.ask(method, json!({})).unwrap()[list], json!([]));
+    }
+    assert!(client.ask("resources/read", json!({"uri": "memories://scene"})).is_err());
+    assert!(client.refuses("query_self", json!({})).contains("is not offered here"));
 }

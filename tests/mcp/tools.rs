@@ -175,10 +175,7 @@ fn a_turn_is_recorded_as_the_command_does_it() {
 #[test]
 fn agents_find_themselves_by_asking() {
     let (_world, mut client) = alex();
-    assert_says(
-        &client.says("query_self", json!({})),
-        &["1. [IDENTITY] Who I am", "pragmatic project manager"],
-    );
+    assert_says(&client.says("query_self", json!({})), &["IDENTITY: Alex is a pragmatic project manager.\n"]);
     assert_eq!(client.titles("query_communication_style", json!({})), ["How I speak"]);
     assert_eq!(client.titles("query_background", json!({})), [""; 0]);
     assert_eq!(client.titles("query_scene", json!({})), ["Where"]);

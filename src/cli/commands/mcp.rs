@@ -69,6 +69,9 @@ pub(in crate::cli) fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure
     if groups.is_empty() {
         groups = Group::ALL.iter().map(|(_, group)| *group).collect();
     }
+    if !cli.settings.enabled {
+        groups.clear();
+    }
     model.override_settings(&mut cli);
     let store = cli.store()?;
     cli.ui.flush()?;

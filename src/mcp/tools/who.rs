@@ -5,15 +5,17 @@
 
 use crate::document::nearest;
 use crate::mcp::access::{Character, Memories, Watcher};
-use crate::mcp::answer::{Answer, Refusal};
+use serde_json::json;
+
+use crate::mcp::answer::{Answer, Refusal, memory_value};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::tools::places::{found, relevance_note, search_warnings};
+use crate::mcp::tools::places::{NOTHING_FOUND, NOTHING_YET, search_warnings};
 use crate::mcp::tools::schema::{self, Parameter};
 use crate::mcp::tools::{Effect, Group, Tool};
 use crate::memory::{Category, Memory, Scope, ScopeName};
 use crate::recall::read_scopes;
-use crate::search::Hit;
 use crate::search::filter::{Filter, Kind};
+use crate::search::{self, Hit};
 
 /// What an agent is given before its first turn; everything else is earned.
 const GIFTED: [&str; 8] =
@@ -95,12 +97,42 @@ fn of_self(
     let mut hits = memories.search(watcher, question, &filter, most, true)?;
     // Who one is comes before what one is like.
     hits.hits.sort_by_key(|hit| Some(&hit.memory.category) != first.as_ref());
-    let mut answer = found(question, &hits.hits, hits.entries, relevance_note);
-    answer.warnings = search_warnings(&hits);
+    let answer = told(question, &hits, Told::Gifts);
     if hits.hits.is_empty() {
         refuse_stranger(memories, agent)?;
     }
     Ok(answer)
+}
+
+/// How an answer is told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// What kind of thing, and what it says.
+    Gifts,
+    /// When, and what happened.
+    Events,
+}
+
+/// An answer in few words, for it is read before each turn; the values say where all of it stands.
+fn told(question: &str, answer: &search::Answer, how: Told) -> Answer {
+    let mut text = String::new();
+    let mut values = Vec::new();
+    for Hit { scope, memory, relevance, .. } in &answer.hits {
+        let turn = memory.provenance.turns.map(|turns| format!("T{}: ", turns.first)).unwrap_or_default();
+        let head = match how {
+            Told::Gifts => format!("{}: ", memory.category),
+            // A title that says what the text says is left out.
+            Told::Events if memory.category.only_grows() || memory.text.starts_with(&memory.title) => turn,
+            Told::Events => format!("{turn}{}: ", memory.title),
+        };
+        text.push_str(&format!("{head}{}\n", memory.text));
+        values.push(memory_value(scope, memory, f64::from(*relevance)));
+    }
+    if answer.hits.is_empty() {
+        text.push_str(if answer.entries == 0 { NOTHING_YET } else { NOTHING_FOUND });
+    }
+    let data = json!({"query": question, "memories": values});
+    Answer { warnings: search_warnings(answer), ..Answer::new(text, data) }
 }
 
 /// An agent of whom the file knows nothing at all: most likely the server was started for another.
@@ -120,8 +152,7 @@ fn query_scene(memories: &Memories, watcher: &Watcher, _: &Arguments<'_>) -> Res
     let question = "where am I?";
     let filter = Filter { kinds: vec![Kind::Scene], ..Filter::default() };
     let hits = memories.search(watcher, question, &filter, 5, true)?;
-    let mut answer = found(question, &hits.hits, hits.entries, relevance_note);
-    answer.warnings = search_warnings(&hits);
+    let answer = told(question, &hits, Told::Gifts);
     Ok(answer)
 }
 
@@ -141,8 +172,7 @@ fn query_character(
     }
     let filter = Filter { scopes, about: vec![character.id.clone()], ..Filter::default() };
     let hits = memories.search(watcher, &question, &filter, 3, true)?;
-    let mut answer = found(&question, &hits.hits, hits.entries, relevance_note);
-    answer.warnings = search_warnings(&hits);
+    let mut answer = told(&question, &hits, Told::Gifts);
     if hits.hits.is_empty() {
         answer.text = format!("Nothing is known of {}.\n", character.called());
     }
@@ -195,7 +225,5 @@ fn query_memory(
     let filter = Filter { kinds, ..Filter::default() };
     let earned = |hit: &Hit| !is_gifted(&hit.scope, &hit.memory);
     let hits = memories.search_for(watcher, &query, &filter, 5, earned)?;
-    let mut answer = found(&query, &hits.hits, hits.entries, relevance_note);
-    answer.warnings = search_warnings(&hits);
-    Ok(answer)
+    Ok(told(&query, &hits, Told::Events))
 }
