@@ -1,11 +1,13 @@
 //! Whole processes against the tools of the system, with the limits that the project has set itself.
 //!
 //! `cargo bench --bench processes` prints a table; names of parts (`start`, `recall`, `memory`, `add`,
-//! `parse`, `query`, `seed`, `mcp`, `crowd`, `kill`) behind `--` choose from it. Needs `rustc`, `grep` and `dd`; `time` and
+//! `parse`, `query`, `seed`, `mcp`, `inject`, `proxy`, `crowd`, `kill`) behind `--` choose from it. Needs `rustc`, `grep` and `dd`; `time` and
 //! `strace` where they are there. Ends with 1 where a limit is not kept.
 
 #![allow(clippy::disallowed_methods, reason = "makes the files that are measured, in a folder of its own")]
 
+#[cfg(feature = "proxy")]
+mod chat;
 #[path = "../support/files.rs"]
 mod files;
 mod measure;
@@ -40,7 +42,7 @@ fn main() -> ExitCode {
     let bench = Bench::new();
     let mut table = Table::default();
     type Part = (&'static str, fn(&Bench, &mut Table));
-    let all: [Part; 9] = [
+    let all: &[Part] = &[
         ("start", start),
         ("parse", parse),
         ("recall", recall),
@@ -49,11 +51,15 @@ fn main() -> ExitCode {
         ("query", search::query),
         ("seed", seed::seed),
         ("mcp", server::server),
+        #[cfg(feature = "proxy")]
+        ("inject", chat::inject),
+        #[cfg(feature = "proxy")]
+        ("proxy", chat::proxy),
         ("crowd", writers::crowd),
         ("kill", writers::kill),
     ];
     for (name, part) in all {
-        if parts.is_empty() || parts.contains(&name) {
+        if parts.is_empty() || parts.contains(name) {
             part(&bench, &mut table);
         }
     }

@@ -8,8 +8,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::cli::commands::{
     add, check, completions, consolidate, diff, digest, episode, export, extract, fmt, forget, import, init,
-    inject, invalidate, list, log, man, mark, mcp, query, recall, record, rename, restore, retry, seed, show,
-    stats, summarize, supersede, top, tried,
+    inject, invalidate, list, log, man, mark, mcp, proxy, query, recall, record, rename, restore, retry,
+    seed, show, stats, summarize, supersede, top, tried,
 };
 use crate::cli::ui::Color;
 
@@ -88,6 +88,7 @@ pub enum Command {
     Digest(digest::DigestArgs),
     Inject(inject::InjectArgs),
     Extract(extract::ExtractArgs),
+    Proxy(proxy::ProxyArgs),
     Import(import::ImportArgs),
     Export(export::ExportArgs),
     Mcp(mcp::McpArgs),
@@ -108,7 +109,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
         &["supersede", "invalidate", "mark", "forget", "rename", "consolidate", "fmt", "restore", "retry"],
     ),
     ("Characters", &["seed"]),
-    ("Talk", &["digest", "inject", "extract"]),
+    ("Talk", &["digest", "inject", "extract", "proxy"]),
     ("Exchange", &["import", "export"]),
     ("Set up", &["init", "mcp", "episode", "completions", "man"]),
 ];

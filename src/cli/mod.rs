@@ -19,8 +19,8 @@ use clap::error::ErrorKind;
 use args::{Arguments, Command, Global};
 use commands::{
     add, check, completions, consolidate, diff, digest, episode, export, extract, fmt, forget, import, init,
-    inject, invalidate, list, log, man, mark, mcp, query, recall, record, rename, restore, retry, seed, show,
-    stats, summarize, supersede, top, tried,
+    inject, invalidate, list, log, man, mark, mcp, proxy, query, recall, record, rename, restore, retry,
+    seed, show, stats, summarize, supersede, top, tried,
 };
 use failure::{Failure, Kind};
 use settings::{Environment, Settings};
@@ -133,6 +133,7 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: Environment) -> Resu
         Command::Retry(args) => retry::run(cli, args),
         Command::Seed(args) => seed::run(cli, args),
         Command::Extract(args) => extract::run(cli, args),
+        Command::Proxy(args) => proxy::run(cli, args),
         Command::Inject(args) => inject::run(cli, args),
         Command::Import(args) => import::run(cli, args),
         Command::Export(args) => export::run(cli, args),

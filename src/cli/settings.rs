@@ -106,9 +106,12 @@ pub struct Settings {
     pub chat: chat::Chat,
     /// The time at which the command began, RFC 3339.
     pub now: String,
-    /// The time stands still, for tests.
-    #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "only what runs for long asks again"))]
-    pub now_is_fixed: bool,
+    /// The same where it stands still, for tests.
+    #[cfg_attr(
+        not(any(feature = "mcp", feature = "proxy")),
+        expect(dead_code, reason = "for what runs long")
+    )]
+    pub fixed_now: Option<String>,
 }
 
 impl Settings {
@@ -157,8 +160,7 @@ impl Settings {
         let (search, search_results) = search::read(&mut reader)?;
         let embedding = search::read_embedding(&mut reader, &environment)?;
         let chat = chat::read(&mut reader)?;
-        let now_is_fixed = environment.now.is_some();
-        let now = environment.now.unwrap_or_else(present);
+        let now = environment.now.clone().unwrap_or_else(present);
         let settings = Settings {
             file,
             config_path,
@@ -173,7 +175,7 @@ impl Settings {
             embedding,
             chat,
             now,
-            now_is_fixed,
+            fixed_now: environment.now,
         };
         Ok((settings, reader.unknown_keys()))
     }

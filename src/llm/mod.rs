@@ -134,8 +134,8 @@ pub enum ModelError {
     },
 }
 
-/// Something that answers questions.
-pub trait Model {
+/// Something that answers questions; it may be asked in another thread than the one it was made in.
+pub trait Model: Send {
     /// How the provider and model are called in reports and the journal: `openai/gpt-4.1-mini`.
     fn name(&self) -> String;
 

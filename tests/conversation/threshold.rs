@@ -48,7 +48,7 @@ fn lines(name: &str) -> Vec<Value> {
 fn the_threshold_parts_what_is_related_from_what_is_not() {
     let [questions, paraphrases, silent] = measured(&[CALIBRATED])[0];
     // A little below what the contract says.
-    assert!(questions >= 0.97 && paraphrases >= 0.33 && silent >= 0.65, "{questions} {paraphrases} {silent}");
+    assert!(questions >= 0.97 && paraphrases >= 0.5 && silent >= 0.5, "{questions} {paraphrases} {silent}");
 }
 
 #[test]

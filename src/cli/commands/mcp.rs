@@ -77,7 +77,7 @@ pub(in crate::cli) fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure
     cli.ui.flush()?;
     let seed = cli.settings.seed();
     let settings = cli.settings;
-    let fixed = settings.now_is_fixed.then(|| settings.now.clone());
+    let fixed = settings.fixed_now.clone();
     let setup = Setup {
         store,
         agent,

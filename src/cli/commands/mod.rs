@@ -24,6 +24,7 @@ pub mod mark;
 pub mod mcp;
 mod memory_args;
 mod model_args;
+pub mod proxy;
 pub mod query;
 pub mod recall;
 pub mod record;

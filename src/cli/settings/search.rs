@@ -34,7 +34,7 @@ impl Variables {
 }
 
 /// Where vectors come from.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Embedding {
     /// Which model, and how.
     pub config: embedding::Config,

@@ -13,6 +13,7 @@
 mod reply;
 mod server;
 mod upstream;
+pub mod weaver;
 
 use std::future::Future;
 use std::io;

@@ -29,6 +29,9 @@ const LONGEST_REQUEST: usize = 64 << 20;
 /// Of longer replies no memories are drawn.
 const LONGEST_REPLY: usize = 8 << 20;
 
+/// The last event of a stream is no longer than this.
+const LAST_EVENT: usize = 200;
+
 /// What our own headers begin with. They tell us how to remember, and nobody else.
 const OURS: &str = "x-memories-";
 
@@ -197,6 +200,20 @@ impl Gathering {
         if let Some((to, finished)) = self.finished.take() {
             // Nobody listens any more only where the thread is gone.
             let _ = to.send(finished);
+        }
+    }
+}
+
+impl Drop for Gathering {
+    /// Some clients hang up as soon as a stream says that it is at its end: then it is there whole, too.
+    fn drop(&mut self) {
+        let said_its_end = self.finished.as_ref().is_some_and(|(_, finished)| {
+            let tail = &finished.reply[finished.reply.len().saturating_sub(LAST_EVENT)..];
+            let tail = String::from_utf8_lossy(tail);
+            tail.contains("data: [DONE]") || tail.contains("\"message_stop\"")
+        });
+        if said_its_end {
+            self.hand_on();
         }
     }
 }

@@ -1,0 +1,240 @@
+//! Memories in conversations: `inject` as a process, what the proxy adds to the first byte, and how long a
+//! piece of a stream takes through it.
+//!
+//! Server and client are threads of this program and speak HTTP on loopback; the proxy is a process of its
+//! own. Both ways, direct and through the proxy, are gone in turn.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::measure::quantile;
+use crate::search::varied_file;
+use crate::table::Table;
+use crate::{Bench, milliseconds};
+
+/// Memories in the file.
+const MEMORIES: usize = 1_000;
+
+/// What is said. Its words are in some of the memories.
+const REQUEST: &str = r#"{"model":"m","messages":[{"role":"system","content":"You are the narrator."},{"role":"user","content":"where did I see the brass lantern near the river?"}],"stream":true}"#;
+
+/// Requests one after the other, each way.
+const REQUESTS: usize = 400;
+
+/// Streams at the same time, and pieces of each.
+const STREAMS: usize = 200;
+const PIECES: usize = 40;
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// `inject`: a process for a request.
+pub fn inject(bench: &Bench, table: &mut Table) {
+    let file = bench.file("inject", &varied_file(MEMORIES));
+    let request = file.with_file_name("request.json");
+    std::fs::write(&request, REQUEST).expect("a file can be written");
+    let run = || {
+        let mut command = bench.memories(&file);
+        command.args(["inject", "--min-similarity", "0.4"]);
+        command.stdin(File::open(&request).expect("it was just written"));
+        command.stdout(Stdio::piped()).stderr(Stdio::null());
+        let began = Instant::now();
+        let output = command.output().expect("the program starts");
+        let time = began.elapsed();
+        assert!(output.status.success() && output.stdout.len() > REQUEST.len(), "nothing was woven in");
+        time.as_secs_f64()
+    };
+    // The first run makes the index.
+    let times: Vec<f64> = (0..102).map(|_| run()).skip(2).collect();
+    let [low, median, high] = [0.25, 0.5, 0.75].map(|part| quantile(times.clone(), part));
+    let [low, median, high] = [low, median, high].map(Duration::from_secs_f64);
+    let limit = Duration::from_millis(15);
+    let details = format!("half of {} runs within {}–{}", times.len(), milliseconds(low), milliseconds(high));
+    let what = format!("`inject` as a process, {MEMORIES} memories, warm index");
+    table.line(&what, milliseconds(median), milliseconds(limit), median <= limit, &details);
+}
+
+/// What the proxy adds to the first byte, and the pieces of streams through it.
+pub fn proxy(bench: &Bench, table: &mut Table) {
+    let upstream = start_upstream();
+    let proxy = Proxy::start(bench, upstream);
+    first_byte(table, upstream, proxy.address);
+    streams(table, proxy.address);
+}
+
+/// A running proxy.
+struct Proxy {
+    child: Child,
+    address: SocketAddr,
+}
+
+impl Proxy {
+    fn start(bench: &Bench, upstream: SocketAddr) -> Proxy {
+        let file = bench.file("proxy", &varied_file(MEMORIES));
+        let settings = "[chat]\nmemorySearchThreshold = 0.4\nmemoryExtractionMode = \"on_save\"\n";
+        std::fs::write(file.with_file_name("memories.toml"), settings).expect("a file can be written");
+        let mut command: Command = bench.memories(&file);
+        command.args(["proxy", "--listen", "127.0.0.1:0", "--provider", "offline"]);
+        command.args(["--upstream", &format!("http://{upstream}")]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+        let mut line = String::new();
+        let stdout = child.stdout.take().expect("stdout is a pipe");
+        BufReader::new(stdout).read_line(&mut line).expect("it says where it listens");
+        let address = line.split_whitespace().nth(2).map(|word| word.trim_end_matches(','));
+        let address = address.and_then(|url| url.strip_prefix("http://")?.parse().ok());
+        Proxy { child, address: address.unwrap_or_else(|| panic!("no address in {line:?}")) }
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn first_byte(table: &mut Table, upstream: SocketAddr, proxy: SocketAddr) {
+    let mut ways = [Client::connect(upstream), Client::connect(proxy)];
+    let mut times: [Vec<f64>; 2] = Default::default();
+    for round in 0..REQUESTS + 20 {
+        for (way, times) in ways.iter_mut().zip(&mut times) {
+            let began = Instant::now();
+            way.ask(1);
+            way.read_head();
+            let time = began.elapsed().as_secs_f64();
+            while way.read_piece().is_some() {}
+            if round >= 20 {
+                times.push(time);
+            }
+        }
+    }
+    for (part, name, limit) in [(0.5, "p50", 3), (0.99, "p99", 15)] {
+        let [direct, through] = times.each_ref().map(|times| quantile(times.clone(), part));
+        let added = Duration::from_secs_f64((through - direct).max(0.0));
+        let limit = Duration::from_millis(limit);
+        let [direct, through] = [direct, through].map(|time| milliseconds(Duration::from_secs_f64(time)));
+        let details = format!("{through} : {direct} direct, {REQUESTS} requests each way");
+        let what = format!("proxy: added to the first byte, {MEMORIES} memories, {name}");
+        table.line(&what, milliseconds(added), milliseconds(limit), added <= limit, &details);
+    }
+}
+
+fn streams(table: &mut Table, proxy: SocketAddr) {
+    let threads: Vec<_> = (0..STREAMS)
+        .map(|_| {
+            std::thread::spawn(move || {
+                let mut client = Client::connect(proxy);
+                client.ask(PIECES);
+                client.read_head();
+                let mut delays = Vec::new();
+                while let Some(piece) = client.read_piece() {
+                    let sent = piece.trim().strip_prefix("data: ").and_then(|sent| sent.parse::<u128>().ok());
+                    // A piece that is two, or half of one, is no number.
+                    let sent = sent.unwrap_or_else(|| panic!("pieces were joined or cut: {piece:?}"));
+                    delays.push((now().saturating_sub(sent)) as f64 / 1e9);
+                }
+                delays
+            })
+        })
+        .collect();
+    let delays: Vec<Vec<f64>> = threads.into_iter().map(|thread| thread.join().expect("a stream")).collect();
+    let lost = delays.iter().filter(|delays| delays.len() != PIECES).count();
+    let delays: Vec<f64> = delays.into_iter().flatten().collect();
+    let [median, most] = [0.5, 0.99].map(|part| Duration::from_secs_f64(quantile(delays.clone(), part)));
+    let limit = Duration::from_millis(2);
+    let details = format!("median {}; {} pieces, none joined", milliseconds(median), delays.len());
+    let what = format!("proxy: a piece of one of {STREAMS} streams passed on, p99");
+    table.line(&what, milliseconds(most), milliseconds(limit), most <= limit, &details);
+    table.line("proxy: streams with a piece lost or joined", lost, 0, lost == 0, &format!("of {STREAMS}"));
+}
+
+/// Nanoseconds on a clock that server and client share.
+fn now() -> u128 {
+    static BEGAN: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    BEGAN.get_or_init(Instant::now).elapsed().as_nanos()
+}
+
+/// A client that keeps its connection.
+struct Client {
+    stream: BufReader<TcpStream>,
+}
+
+impl Client {
+    fn connect(address: SocketAddr) -> Client {
+        let stream = TcpStream::connect(address).expect("somebody listens");
+        stream.set_nodelay(true).expect("a socket");
+        Client { stream: BufReader::new(stream) }
+    }
+
+    /// Asks for so many pieces.
+    fn ask(&mut self, pieces: usize) {
+        let head = format!(
+            "POST /v1/chat/completions HTTP/1.1\r\nHost: h\r\nX-Pieces: {pieces}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            REQUEST.len()
+        );
+        self.stream.get_mut().write_all(format!("{head}{REQUEST}").as_bytes()).expect("it is sent");
+    }
+
+    fn read_head(&mut self) {
+        while read_line(&mut self.stream).len() > 2 {}
+    }
+
+    /// The next chunk; `None` behind the last.
+    fn read_piece(&mut self) -> Option<String> {
+        let size = usize::from_str_radix(read_line(&mut self.stream).trim(), 16).expect("a chunk");
+        let mut piece = vec![0; size + 2];
+        self.stream.read_exact(&mut piece).expect("the chunk's bytes");
+        piece.truncate(size);
+        (size > 0).then(|| String::from_utf8(piece).expect("text"))
+    }
+}
+
+fn read_line(stream: &mut BufReader<TcpStream>) -> String {
+    let mut line = String::new();
+    stream.read_line(&mut line).expect("a line");
+    line
+}
+
+/// A server that answers each request by as many pieces as it asks for, each the time when it is sent.
+fn start_upstream() -> SocketAddr {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            std::thread::spawn(move || {
+                let _ = stream.set_nodelay(true);
+                let mut stream = BufReader::new(stream);
+                while answer(&mut stream).is_some() {}
+            });
+        }
+    });
+    address
+}
+
+fn answer(stream: &mut BufReader<TcpStream>) -> Option<()> {
+    let (mut length, mut pieces) = (0, 1);
+    loop {
+        let mut line = String::new();
+        if stream.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        let line = line.trim().to_lowercase();
+        if line.is_empty() {
+            break;
+        }
+        length = line.strip_prefix("content-length: ").and_then(|n| n.parse().ok()).unwrap_or(length);
+        pieces = line.strip_prefix("x-pieces: ").and_then(|n| n.parse().ok()).unwrap_or(pieces);
+    }
+    stream.read_exact(&mut vec![0; length]).ok()?;
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+    stream.get_mut().write_all(head.as_bytes()).ok()?;
+    for number in 0..pieces {
+        if number > 0 {
+            std::thread::sleep(PAUSE);
+        }
+        let piece = format!("data: {}\n\n", now());
+        stream.get_mut().write_all(format!("{:x}\r\n{piece}\r\n", piece.len()).as_bytes()).ok()?;
+    }
+    stream.get_mut().write_all(b"0\r\n\r\n").ok()
+}

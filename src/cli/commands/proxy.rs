@@ -1,0 +1,175 @@
+//! `proxy`: a chat client changes its address, and has a memory.
+
+use std::net::SocketAddr;
+
+use crate::cli::Cli;
+use crate::cli::commands::model_args::ModelArgs;
+use crate::cli::failure::Failure;
+
+/// Stand between a chat client and its server, and give it a memory
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The client's address becomes the proxy's; its key goes on to the server and
+nowhere else. Chats (/v1/chat/completions, Anthropic's /v1/messages) get memories
+on the way in, and memories are drawn from the replies once these have passed, as
+`[chat]` says. Streams pass piece by piece; all other paths pass untouched, and
+what the server answers, errors too, is what the client sees. Where the server
+cannot be reached that is a 502.
+
+A request may say by headers, which go no further, what it is about:
+X-Memories-Scope (`npc:troll, 23`: of these memories are told, to the first they
+go), X-Memories-Conversation (its id; else what the conversation begins with) and
+X-Memories-Extraction (a mode, every so many replies such as 3, or `save`).
+GET /healthz answers as long as the proxy runs. Ctrl-C lets what is under way end.
+
+Examples:
+  memories proxy --upstream https://api.openai.com
+  OPENAI_BASE_URL=http://127.0.0.1:4141/v1 my-chat-client
+  memories proxy --upstream http://127.0.0.1:11434 --listen 127.0.0.1:8080 -v
+  memories proxy --upstream https://api.anthropic.com --scope npc:troll
+
+The model that draws memories from replies is that of `[llm]`, with its own key.
+Prints the address that it listens on; with --json {version, listening, upstream}.")]
+pub struct ProxyArgs {
+    /// The server that answers, with or without /v1
+    #[arg(long, value_name = "URL")]
+    upstream: String,
+    /// Where clients come in; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4141")]
+    listen: SocketAddr,
+    /// Let other machines come in, too: whoever reaches the address reads memories
+    #[arg(long)]
+    allow_remote: bool,
+    /// Tell memories of this place or scope only; the first is where new ones go; repeatable
+    #[arg(long = "scope", value_name = "SCOPE", allow_negative_numbers = true)]
+    scopes: Vec<String>,
+    #[command(flatten)]
+    model: ModelArgs,
+}
+
+pub(in crate::cli) fn run(cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
+    if !args.listen.ip().is_loopback() && !args.allow_remote {
+        let problem = format!("{} is not an address of this machine alone", args.listen);
+        return Err(Failure::usage(problem)
+            .hint("listen on 127.0.0.1, or let other machines read memories with `--allow-remote`"));
+    }
+    serve(cli, args)
+}
+
+#[cfg(not(feature = "proxy"))]
+fn serve(_cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
+    let ProxyArgs { upstream: _, listen: _, allow_remote: _, scopes: _, model: _ } = args;
+    Err(Failure::user(anyhow::anyhow!("this build has no proxy"))
+        .hint("build with the feature `proxy`, or use `memories inject` and `memories extract`"))
+}
+
+#[cfg(feature = "proxy")]
+fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
+    use std::sync::mpsc::channel;
+
+    use anyhow::Context;
+
+    use crate::cli::commands::resolve_scope;
+    use crate::conversation::proxy::weaver::{MemoryWeaver, Notice, Settings};
+    use crate::conversation::proxy::{self, Upstream};
+
+    let ProxyArgs { upstream, listen, allow_remote: _, scopes, model } = args;
+    let upstream = Upstream::new(&upstream).map_err(|error| {
+        Failure::usage(error.to_string()).hint("give it as `--upstream https://api.openai.com`")
+    })?;
+    let store = cli.store()?;
+    let scopes = scopes.iter().map(|scope| resolve_scope(&store, scope)).collect::<Result<_, _>>()?;
+    let choice = model.choose(&mut cli)?;
+    if let Some(notice) = choice.notice {
+        cli.ui.notice(&notice);
+    }
+    // What is wrong with the settings is told now, not at the first chat.
+    cli.embedder()?;
+    let chat = &cli.settings.chat;
+    let settings = Settings {
+        use_memory: chat.use_memory,
+        inject: chat.inject.clone(),
+        extract: chat.extract.clone(),
+        scopes,
+    };
+    let (notices, told) = channel::<Notice>();
+    let weaver = MemoryWeaver::new(store.clone(), settings, world(&cli, &store, choice.model, notices));
+    let listener =
+        std::net::TcpListener::bind(listen).with_context(|| format!("cannot listen on {listen}")).map_err(
+            |error| Failure::user(error).hint("take another port with `--listen`; 0 takes a free one"),
+        )?;
+    let address = listener.local_addr()?;
+    match cli.ui.json {
+        true => cli.ui.json_line(
+            &serde_json::json!({"version": 1, "listening": format!("http://{address}"), "upstream": upstream.shown()}),
+        )?,
+        false => cli.ui.data(&format!("listening on http://{address}, before {}\n", upstream.shown()))?,
+    }
+    cli.ui.flush()?;
+    let server = std::thread::spawn(move || {
+        let served = proxy::serve(listener, upstream, weaver.clone(), end());
+        weaver.save();
+        served
+    });
+    // It ends when nobody can tell anything any more: the server and its weaver are gone.
+    for notice in told {
+        match notice {
+            Notice::Warning(text) => cli.ui.warning(&text),
+            Notice::Detail(text) => cli.ui.detail(&text),
+        }
+    }
+    match server.join() {
+        Ok(Ok(())) => Ok(0),
+        Ok(Err(error)) => Err(error.into()),
+        Err(_) => Err(Failure::user(anyhow::anyhow!("the proxy broke off")).hint("start it again")),
+    }
+}
+
+/// The clock, the model and the rest that a weaver needs of the world.
+#[cfg(feature = "proxy")]
+fn world(
+    cli: &Cli<'_>,
+    store: &crate::store::Store,
+    model: Box<dyn crate::llm::Model>,
+    notices: std::sync::mpsc::Sender<crate::conversation::proxy::weaver::Notice>,
+) -> crate::conversation::proxy::weaver::World {
+    use crate::cli::settings::{fresh_id, present};
+    use crate::conversation::inject::Injector;
+    use crate::conversation::proxy::weaver::World;
+    use crate::search::embedded::StaticModel;
+    use crate::search::embedder::Embedder;
+    use crate::search::served;
+
+    let settings = &cli.settings;
+    let (embedding, search, seed) = (settings.embedding.clone(), settings.search.clone(), settings.seed());
+    let (store, fixed) = (store.clone(), settings.fixed_now.clone());
+    World {
+        injector: Box::new(move || {
+            let quiet = Box::new(|_, _| ());
+            let embedder =
+                served::choose(&embedding.config, &embedding.environment, seed, embedding.falls_back, quiet);
+            // The settings were tried before: they are not what can fail here.
+            let embedder: Box<dyn Embedder> = embedder.unwrap_or_else(|_| Box::new(StaticModel::new()));
+            Injector::new(store.clone(), &search, embedder)
+        }),
+        model,
+        now: Box::new(move || fixed.clone().unwrap_or_else(present)),
+        id: Box::new(fresh_id),
+        tell: Box::new(move |notice| {
+            // Nobody listens any more only where the program ends.
+            let _ = notices.send(notice);
+        }),
+    }
+}
+
+/// Ready when the proxy is asked to end. Asked once more it ends at once.
+#[cfg(feature = "proxy")]
+async fn end() {
+    use crate::conversation::proxy::interrupted;
+
+    interrupted().await;
+    tokio::spawn(async {
+        interrupted().await;
+        std::process::exit(130);
+    });
+}

@@ -1,0 +1,271 @@
+//! What the proxy does with chats: memories of one file are woven in, and new ones drawn out.
+//!
+//! A request's words enter by [`Weaver`]; nothing here knows of sockets. Several requests are woven into at
+//! the same time, each by an injector that keeps file and index in memory; replies are drawn from one
+//! after the other. What fails is told, and the chat goes on without.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::conversation::extract::{Extractor, Input, Mode, Outcome, Settings as Extraction};
+use crate::conversation::file::messages_of;
+use crate::conversation::inject::request::Shape;
+use crate::conversation::inject::{InjectError, Injector, Settings as Injection};
+use crate::conversation::proxy::{Call, Dialect, Weaver};
+use crate::conversation::{Conversation, Message};
+use crate::llm::Model;
+use crate::memory::{Scope, ScopeError, ScopeName};
+use crate::recall::read_scopes;
+use crate::store::Store;
+
+/// So many conversations are saved when the proxy ends, in the mode `on_save`: the last ones.
+const MOST_UNSAVED: usize = 1000;
+
+/// What was told in so many requests is kept until their replies come.
+const MOST_UNANSWERED: usize = 1000;
+
+/// How the file is used.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// `false`: chats pass as they are.
+    pub use_memory: bool,
+    /// How memories are woven in.
+    pub inject: Injection,
+    /// How they are drawn.
+    pub extract: Extraction,
+    /// Of these scopes memories are told, and to the first new ones go, where a request names none; empty
+    /// for all of them.
+    pub scopes: Vec<Scope>,
+}
+
+/// What is worth telling a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Notice {
+    /// What is not as wished.
+    Warning(String),
+    /// What was done.
+    Detail(String),
+}
+
+/// What the weaver needs of the world.
+pub struct World {
+    /// Makes an injector; one for each request that is woven into at the same time.
+    pub injector: Box<dyn Fn() -> Injector + Send + Sync>,
+    /// Who draws memories.
+    pub model: Box<dyn Model>,
+    /// The time, RFC 3339.
+    pub now: Box<dyn Fn() -> String + Send + Sync>,
+    /// Names that no other line of the journal bears.
+    pub id: Box<dyn Fn() -> String + Send + Sync>,
+    /// Takes notices.
+    pub tell: Box<dyn Fn(Notice) + Send + Sync>,
+}
+
+/// Weaves the memories of one file.
+pub struct MemoryWeaver {
+    store: Store,
+    settings: Settings,
+    world: Shared,
+    /// Injectors that nobody uses now.
+    idle: Mutex<Vec<Injector>>,
+    /// What was told in requests whose reply has not yet come: a reply that repeats it says nothing new.
+    told: Mutex<HashMap<u64, Vec<String>>>,
+    /// What is saved when the proxy ends.
+    unsaved: Mutex<HashMap<String, Unsaved>>,
+}
+
+struct Shared {
+    injector: Box<dyn Fn() -> Injector + Send + Sync>,
+    model: Mutex<Box<dyn Model>>,
+    now: Box<dyn Fn() -> String + Send + Sync>,
+    id: Box<dyn Fn() -> String + Send + Sync>,
+    tell: Box<dyn Fn(Notice) + Send + Sync>,
+}
+
+struct Unsaved {
+    conversation: Conversation,
+    scope: Option<Scope>,
+}
+
+impl MemoryWeaver {
+    /// Reads nothing yet.
+    pub fn new(store: Store, settings: Settings, world: World) -> Arc<MemoryWeaver> {
+        let World { injector, model, now, id, tell } = world;
+        let world = Shared { injector, model: Mutex::new(model), now, id, tell };
+        Arc::new(MemoryWeaver {
+            store,
+            settings,
+            world,
+            idle: Mutex::new(Vec::new()),
+            told: Mutex::new(HashMap::new()),
+            unsaved: Mutex::new(HashMap::new()),
+        })
+    }
+
+    /// Draws from the conversations that wait for being saved: the proxy has ended.
+    pub fn save(&self) {
+        for unsaved in std::mem::take(&mut *lock(&self.unsaved)).into_values() {
+            let Unsaved { conversation, scope } = unsaved;
+            self.draw((&conversation, &[]), scope.as_ref(), &self.settings.extract, (true, true));
+        }
+    }
+
+    fn keep_told(&self, request: &[u8], told: Vec<String>) {
+        let mut all = lock(&self.told);
+        // Of requests that failed no reply ever comes.
+        if all.len() >= MOST_UNANSWERED {
+            all.clear();
+        }
+        if !told.is_empty() {
+            all.insert(xxh3_64(request), told);
+        }
+    }
+
+    fn tell(&self, warning: String) {
+        (self.world.tell)(Notice::Warning(warning));
+    }
+
+    /// The scopes of a call: those that it names, else those of the settings.
+    fn scopes_of(&self, call: &Call) -> Result<Vec<Scope>, String> {
+        let Some(named) = &call.scope else { return Ok(self.settings.scopes.clone()) };
+        let names = named.split(',').filter(|name| !name.trim().is_empty()).map(str::parse);
+        let names: Result<Vec<ScopeName>, ScopeError> = names.collect();
+        let names = names.map_err(|error| format!("`X-Memories-Scope`: {error}"))?;
+        let found =
+            read_scopes(&self.store, &names).map_err(|error| format!("`X-Memories-Scope`: {error}"))?;
+        Ok(found.into_iter().map(|(scope, _)| scope).collect())
+    }
+
+    /// Draws from a conversation where that is due. `counted` says that its last reply was counted when it
+    /// came.
+    fn draw(
+        &self,
+        (conversation, told): (&Conversation, &[String]),
+        scope: Option<&Scope>,
+        settings: &Extraction,
+        (saving, counted): (bool, bool),
+    ) {
+        let (now, id) = ((self.world.now)(), (self.world.id)());
+        let model = lock(&self.world.model);
+        let extractor = Extractor { store: &self.store, model: &**model, settings, now: &now, id: &id };
+        let input = Input { conversation, whole: counted, saving, scope, told };
+        let report = match extractor.extract(input) {
+            Ok(report) => report,
+            Err(error) => return self.tell(format!("no memory is drawn: {error}")),
+        };
+        for warning in report.warnings {
+            self.tell(warning);
+        }
+        if let Some(error) = report.failure {
+            self.tell(format!("no memory is drawn, the next reply tries again: {error}"));
+        }
+        if report.outcome == Outcome::Stored {
+            let titles: Vec<String> =
+                report.memories.iter().map(|memory| format!("\"{}\"", memory.title)).collect();
+            let titles = titles.join(", ");
+            (self.world.tell)(Notice::Detail(format!("drawn from {}: {titles}", conversation.id)));
+        }
+    }
+}
+
+impl Weaver for MemoryWeaver {
+    fn inject(&self, call: &Call, request: &[u8]) -> Option<Vec<u8>> {
+        if !self.settings.use_memory {
+            return None;
+        }
+        let mut settings = self.settings.inject.clone();
+        settings.filter.scopes = match self.scopes_of(call) {
+            Ok(scopes) => scopes,
+            Err(problem) => {
+                self.tell(format!("a chat goes on without memories: {problem}"));
+                return None;
+            }
+        };
+        let shape = match call.dialect {
+            Dialect::OpenAi => Shape::OpenAi,
+            Dialect::Anthropic => Shape::Anthropic,
+        };
+        let mut injector = lock(&self.idle).pop().unwrap_or_else(|| (self.world.injector)());
+        let injected = injector.inject(request, &settings, Some(shape), &(self.world.now)());
+        lock(&self.idle).push(injector);
+        match injected {
+            Ok(injected) => {
+                if let Some(problem) = injected.fallback {
+                    self.tell(format!("{problem}; the embedded model answers instead"));
+                }
+                let count = injected.told.len();
+                self.keep_told(request, injected.told.into_iter().map(|told| told.summary).collect());
+                (self.world.tell)(Notice::Detail(format!("woven in: {count}")));
+                (count > 0).then_some(injected.request)
+            }
+            // That is for the server to say.
+            Err(InjectError::NotRequest(_)) => None,
+            Err(error) => {
+                self.tell(format!("a chat goes on without memories: {error}"));
+                None
+            }
+        }
+    }
+
+    fn extract(&self, call: &Call, request: &[u8], reply: Value) {
+        if !self.settings.use_memory {
+            return;
+        }
+        let Some(conversation) = conversation_of(call, request, reply) else { return };
+        let (settings, saving) = match extraction_of(call, &self.settings.extract) {
+            Ok(extraction) => extraction,
+            Err(problem) => return self.tell(problem),
+        };
+        let scope = match self.scopes_of(call) {
+            Ok(scopes) => scopes.into_iter().next(),
+            Err(problem) => return self.tell(format!("no memory is drawn: {problem}")),
+        };
+        let told = lock(&self.told).remove(&xxh3_64(request)).unwrap_or_default();
+        self.draw((&conversation, &told), scope.as_ref(), &settings, (saving, false));
+        if settings.mode == Mode::OnSave && !saving {
+            let mut unsaved = lock(&self.unsaved);
+            if unsaved.len() < MOST_UNSAVED || unsaved.contains_key(&conversation.id) {
+                unsaved.insert(conversation.id.clone(), Unsaved { conversation, scope });
+            }
+        }
+    }
+}
+
+/// When memories are drawn, and whether the conversation is being saved: `save`, a mode, or after so many
+/// replies.
+fn extraction_of(call: &Call, settings: &Extraction) -> Result<(Extraction, bool), String> {
+    let Some(said) = &call.extraction else { return Ok((settings.clone(), false)) };
+    if said == "save" {
+        return Ok((settings.clone(), true));
+    }
+    if let Ok(every) = said.parse() {
+        return Ok((Extraction { mode: Mode::Periodic, every, ..settings.clone() }, false));
+    }
+    let mode = said.parse().map_err(|problem| format!("`X-Memories-Extraction`: {problem}"))?;
+    Ok((Extraction { mode, ..settings.clone() }, false))
+}
+
+/// What was said before, and the reply.
+fn conversation_of(call: &Call, request: &[u8], reply: Value) -> Option<Conversation> {
+    let request: Value = serde_json::from_slice(request).ok()?;
+    let system = request["system"].to_string();
+    let mut messages = messages_of(request).ok()?;
+    let id = call.conversation.clone().unwrap_or_else(|| name_of(&system, &messages));
+    messages.push(Message::of(messages.len() as u64 + 1, reply).ok()?);
+    Some(Conversation { id, messages })
+}
+
+/// A conversation's name where the client gives none: it begins with the same words each time.
+fn name_of(system: &str, messages: &[Message]) -> String {
+    let first = messages.iter().position(|message| message.role() == "user");
+    let head = &messages[..first.map_or(messages.len(), |first| first + 1)];
+    let words: Vec<String> = head.iter().map(Message::text).collect();
+    format!("chat-{:012x}", xxh3_64(format!("{system}\n{}", words.join("\n")).as_bytes()) >> 16)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,165 @@
+"""The official `openai` client against `memories proxy`, both on loopback.
+
+    python openai_client.py PATH_TO_MEMORIES
+
+A server stands in for OpenAI. It sends the next piece of a stream only when the client has told it that it has the
+last one: a proxy that waited for more than a piece would hang here. Ends with 0 where all is as expected.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import openai
+
+KEY = "sk-client-key-0123456789"
+REPLY = "They have decided to storm the northern gate on Friday, before the sun is up."
+PIECES = [word + " " for word in REPLY.split()]
+MEMORIES = """\
+# Location Memories
+
+## Location 5: North Gate
+
+### Memories
+
+**[DISCOVERY] Gate unguarded at dawn** *(2026-01-29, importance 800)*
+The northern gate is unguarded at dawn.
+
+---
+"""
+
+seen = []
+next_piece = threading.Semaphore(0)
+
+
+class Upstream(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self, status, value):
+        body = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        seen.append((self.path, self.headers, None))
+        self.answer(200, {"object": "list", "data": [{"id": "m", "object": "model", "created": 1, "owned_by": "me"}]})
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        seen.append((self.path, self.headers, body))
+        if body["model"] == "broken":
+            return self.answer(500, {"error": {"message": "out of order", "type": "server_error", "param": None, "code": None}})
+        if body.get("stream"):
+            return self.stream()
+        message = {"role": "assistant", "content": REPLY}
+        choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+        self.answer(200, {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]})
+
+    def stream(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for number, piece in enumerate(PIECES):
+            if number > 0 and not next_piece.acquire(timeout=20):
+                return
+            choice = {"index": 0, "delta": {"role": "assistant", "content": piece}, "finish_reason": None}
+            self.event({"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]})
+        self.event("[DONE]")
+        self.wfile.write(b"0\r\n\r\n")
+
+    def event(self, value):
+        text = value if isinstance(value, str) else json.dumps(value)
+        data = f"data: {text}\n\n".encode()
+        self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+        self.wfile.flush()
+
+
+def ask(client, **more):
+    messages = [
+        {"role": "system", "content": "You are the narrator."},
+        {"role": "user", "content": "Who guards the northern gate?"},
+    ]
+    return client.chat.completions.create(**{"model": "m", "messages": messages, **more})
+
+
+def try_all(client, upstream):
+    reply = ask(client, extra_headers={"X-Memories-Conversation": "chat-7"})
+    assert reply.choices[0].message.content == REPLY, reply
+    path, headers, body = seen[-1]
+    assert path == "/v1/chat/completions" and headers["Authorization"] == f"Bearer {KEY}", (path, headers)
+    assert "X-Memories-Conversation" not in headers, headers
+    system = body["messages"][0]["content"]
+    assert system.startswith("You are the narrator.\n\n<memories>\n") and "unguarded at dawn" in system, system
+    assert body["messages"][1]["content"] == "Who guards the northern gate?", body
+
+    pieces = []
+    for chunk in ask(client, stream=True, extra_headers={"X-Memories-Conversation": "chat-8"}):
+        pieces.append(chunk.choices[0].delta.content)
+        next_piece.release()
+    assert pieces == PIECES, pieces
+
+    assert [model.id for model in client.models.list()] == ["m"]
+    try:
+        ask(client, model="broken")
+        raise AssertionError("a failure upstream was hidden")
+    except openai.InternalServerError as error:
+        assert error.status_code == 500 and "out of order" in str(error), error
+
+    upstream.shutdown()
+    upstream.server_close()
+    try:
+        ask(client)
+        raise AssertionError("nobody was there and somebody answered")
+    except openai.APIStatusError as error:
+        assert error.status_code == 502 and "cannot be reached" in str(error), error
+
+
+def main(program):
+    upstream = ThreadingHTTPServer(("127.0.0.1", 0), Upstream)
+    upstream.daemon_threads = True
+    threading.Thread(target=upstream.serve_forever, daemon=True).start()
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        (folder / "Memories.md").write_text(MEMORIES)
+        (folder / "memories.toml").write_text('[llm]\nprovider = "offline"\n[chat]\nmemoryExtractionMode = "every_turn"\n')
+        address = f"http://127.0.0.1:{upstream.server_port}/v1"
+        flags = ["proxy", "--upstream", address, "--listen", "127.0.0.1:0", "--json", "-v"]
+        environment = {"HOME": str(folder), "MEMORIES_NOW": "2026-01-31T10:40:00Z"}
+        # Another process: it ends by a signal, and says on stderr what it did.
+        with open(folder / "said", "w") as said:
+            proxy = subprocess.Popen(
+                [program, *flags], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=said, text=True
+            )
+        try:
+            listening = json.loads(proxy.stdout.readline())["listening"]
+            os.environ.pop("HTTP_PROXY", None)
+            client = openai.OpenAI(api_key=KEY, base_url=f"{listening}/v1", max_retries=0, timeout=30)
+            try_all(client, upstream)
+            client.close()
+            proxy.send_signal(signal.SIGINT)
+            assert proxy.wait(timeout=30) == 0, proxy.returncode
+        finally:
+            proxy.kill()
+        # Two replies said the same: one memory with two sources.
+        kept = (folder / "Memories.md").read_text()
+        assert "[DECISION]" in kept and "source:chat:chat-7#T1, source:chat:chat-8#T1" in kept, kept
+        for path in [path for path in folder.rglob("*") if path.is_file()]:
+            assert KEY.encode() not in path.read_bytes(), path
+    print(f"openai {openai.__version__}: whole, streamed in {len(PIECES)} pieces, failed and gone, all as expected")
+
+
+if __name__ == "__main__":
+    main(os.path.abspath(sys.argv[1]))
