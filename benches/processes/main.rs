@@ -1,8 +1,8 @@
 //! Whole processes against the tools of the system, with the limits that the project has set itself.
 //!
 //! `cargo bench --bench processes` prints a table; names of parts (`start`, `recall`, `memory`, `add`,
-//! `parse`, `query`, `seed`, `mcp`, `inject`, `proxy`, `crowd`, `kill`) behind `--` choose from it. Needs `rustc`, `grep` and `dd`; `time` and
-//! `strace` where they are there. Ends with 1 where a limit is not kept.
+//! `parse`, `query`, `seed`, `mcp`, `inject`, `proxy`, `crowd`, `kill`) behind `--` choose from it. Needs `rustc`,
+//! `grep` and `dd`; `time` and `strace` where they are there. Ends with 1 where a limit is not kept.
 
 #![allow(clippy::disallowed_methods, reason = "makes the files that are measured, in a folder of its own")]
 

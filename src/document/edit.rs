@@ -307,7 +307,6 @@ pub fn remove_attempt(text: &str, parts: &Parts, tried: &Tried) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::document::Document;
     use crate::memory::Scope;
 
