@@ -192,7 +192,7 @@ mod tests {
     fn tokens_are_kept_within_their_limit() {
         let long = "The gate is far away from here. ".repeat(60);
         let all = vec![candidate(&long, 900, 0.9), candidate("A lamp hangs here.", 500, 0.5)];
-        for max_tokens in [60, 100, 500] {
+        for max_tokens in [120, 200, 500] {
             let settings = Settings { max_tokens, ..Settings::default() };
             let told = choose(all.clone(), &settings, NOW);
             assert!(!told.is_empty());
