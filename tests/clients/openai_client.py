@@ -9,6 +9,7 @@ last one: a proxy that waited for more than a piece would hang here. Ends with 0
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,8 @@ import openai
 
 KEY = "sk-client-key-0123456789"
 REPLY = "They have decided to storm the northern gate on Friday, before the sun is up."
-PIECES = [word + " " for word in REPLY.split()]
+STREAMED = "Marcus chose the eastern road, for the bridge in the south has been burnt down."
+PIECES = [word + " " for word in STREAMED.split()]
 MEMORIES = """\
 # Location Memories
 
@@ -35,6 +37,7 @@ The northern gate is unguarded at dawn.
 """
 
 seen = []
+connections = []
 next_piece = threading.Semaphore(0)
 
 
@@ -43,6 +46,10 @@ class Upstream(BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
+
+    def setup(self):
+        super().setup()
+        connections.append(self.connection)
 
     def answer(self, status, value):
         body = json.dumps(value).encode()
@@ -120,6 +127,12 @@ def try_all(client, upstream):
 
     upstream.shutdown()
     upstream.server_close()
+    # The proxy keeps its connections; these end, too.
+    for connection in connections:
+        try:
+            connection.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
     try:
         ask(client)
         raise AssertionError("nobody was there and somebody answered")
@@ -153,9 +166,9 @@ def main(program):
             assert proxy.wait(timeout=30) == 0, proxy.returncode
         finally:
             proxy.kill()
-        # Two replies said the same: one memory with two sources.
+        # Drawn by the rules of thumb from both, after nobody had waited for it.
         kept = (folder / "Memories.md").read_text()
-        assert "[DECISION]" in kept and "source:chat:chat-7#T1, source:chat:chat-8#T1" in kept, kept
+        assert all(said in kept for said in [REPLY, STREAMED, "source:chat:chat-7#T1", "source:chat:chat-8#T1"]), kept
         for path in [path for path in folder.rglob("*") if path.is_file()]:
             assert KEY.encode() not in path.read_bytes(), path
     print(f"openai {openai.__version__}: whole, streamed in {len(PIECES)} pieces, failed and gone, all as expected")

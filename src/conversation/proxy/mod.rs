@@ -10,6 +10,7 @@
 //!   is finished before the proxy ends;
 //! * no header and no body is ever logged.
 
+mod pool;
 mod reply;
 mod server;
 mod upstream;

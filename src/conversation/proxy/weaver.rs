@@ -5,6 +5,7 @@
 //! after the other. What fails is told, and the chat goes on without.
 
 use std::collections::HashMap;
+use std::num::NonZero;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
@@ -14,12 +15,16 @@ use crate::conversation::extract::{Extractor, Input, Mode, Outcome, Settings as 
 use crate::conversation::file::messages_of;
 use crate::conversation::inject::request::Shape;
 use crate::conversation::inject::{InjectError, Injector, Settings as Injection};
+use crate::conversation::proxy::pool::Pool;
 use crate::conversation::proxy::{Call, Dialect, Weaver};
 use crate::conversation::{Conversation, Message};
 use crate::llm::Model;
 use crate::memory::{Scope, ScopeError, ScopeName};
 use crate::recall::read_scopes;
 use crate::store::Store;
+
+/// Each injector keeps the memories of the file in memory.
+const MOST_AT_ONCE: usize = 8;
 
 /// So many conversations are saved when the proxy ends, in the mode `on_save`: the last ones.
 const MOST_UNSAVED: usize = 1000;
@@ -52,7 +57,8 @@ pub enum Notice {
 
 /// What the weaver needs of the world.
 pub struct World {
-    /// Makes an injector; one for each request that is woven into at the same time.
+    /// Makes an injector; one for each request that is woven into at the same time, of which there are fewer
+    /// than the machine has processors: one is left for passing data on.
     pub injector: Box<dyn Fn() -> Injector + Send + Sync>,
     /// Who draws memories.
     pub model: Box<dyn Model>,
@@ -69,8 +75,7 @@ pub struct MemoryWeaver {
     store: Store,
     settings: Settings,
     world: Shared,
-    /// Injectors that nobody uses now.
-    idle: Mutex<Vec<Injector>>,
+    injectors: Pool<Injector>,
     /// What was told in requests whose reply has not yet come: a reply that repeats it says nothing new.
     told: Mutex<HashMap<u64, Vec<String>>>,
     /// What is saved when the proxy ends.
@@ -78,7 +83,6 @@ pub struct MemoryWeaver {
 }
 
 struct Shared {
-    injector: Box<dyn Fn() -> Injector + Send + Sync>,
     model: Mutex<Box<dyn Model>>,
     now: Box<dyn Fn() -> String + Send + Sync>,
     id: Box<dyn Fn() -> String + Send + Sync>,
@@ -94,12 +98,13 @@ impl MemoryWeaver {
     /// Reads nothing yet.
     pub fn new(store: Store, settings: Settings, world: World) -> Arc<MemoryWeaver> {
         let World { injector, model, now, id, tell } = world;
-        let world = Shared { injector, model: Mutex::new(model), now, id, tell };
+        let world = Shared { model: Mutex::new(model), now, id, tell };
+        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
         Arc::new(MemoryWeaver {
             store,
             settings,
             world,
-            idle: Mutex::new(Vec::new()),
+            injectors: Pool::new(processors.saturating_sub(1).min(MOST_AT_ONCE), injector),
             told: Mutex::new(HashMap::new()),
             unsaved: Mutex::new(HashMap::new()),
         })
@@ -188,9 +193,7 @@ impl Weaver for MemoryWeaver {
             Dialect::OpenAi => Shape::OpenAi,
             Dialect::Anthropic => Shape::Anthropic,
         };
-        let mut injector = lock(&self.idle).pop().unwrap_or_else(|| (self.world.injector)());
-        let injected = injector.inject(request, &settings, Some(shape), &(self.world.now)());
-        lock(&self.idle).push(injector);
+        let injected = self.injectors.take().inject(request, &settings, Some(shape), &(self.world.now)());
         match injected {
             Ok(injected) => {
                 if let Some(problem) = injected.fallback {
