@@ -202,7 +202,7 @@ impl Document {
     }
 
     /// Scopes and names of all sections, in the order of the file.
-    pub fn headings(&self) -> impl Iterator<Item = &Heading> {
+    pub fn headings(&self) -> impl Iterator<Item = &Heading> + Clone {
         self.blocks.iter().filter_map(|block| block.heading.as_ref())
     }
 

@@ -7,18 +7,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::document::grammar::{Heading, split_heading};
-use crate::document::{nearest, stored};
+use crate::document::{Section, nearest, stored};
 use crate::llm;
 use crate::mcp::answer::{Refusal, did_you_mean};
 use crate::mcp::tools::Group;
 use crate::memory::{Memory, Moment, Scope, ScopeName, fold_title};
-use crate::recall::{Limits, RecallError, read_scopes};
+use crate::recall::{Format, Limits, RecallError, Shelf, View};
 use crate::record;
 use crate::search::filter::{Filter, is_open_to};
 
 use crate::search::{self, Hit, Searcher, served};
 use crate::secrets::mask;
-use crate::store::{Store, read_sections};
+use crate::store::Store;
 
 /// Where the time and fresh names for the journal come from.
 pub struct Clock {
@@ -109,6 +109,7 @@ impl Watcher {
 pub struct Memories {
     pub(super) setup: Setup,
     searcher: Mutex<Searcher>,
+    shelf: Mutex<Shelf>,
     /// Who waits for the vectors that are made just now.
     waiting: Arc<Mutex<Option<Watcher>>>,
     /// What the choice of the model has to say; told once.
@@ -134,7 +135,8 @@ impl Memories {
             served::choose(embedding, embedding_environment, *seed, *falls_back, Box::new(progress))?;
         let llm::Choice { notice, .. } = llm::choose(&setup.llm, &setup.llm_environment, setup.seed)?;
         let searcher = Searcher::new(setup.store.clone(), setup.search.clone(), embedder);
-        Ok(Memories { setup, searcher: Mutex::new(searcher), waiting, notice: Mutex::new(notice) })
+        let shelf = Mutex::new(Shelf::new(setup.store.clone()));
+        Ok(Memories { setup, searcher: Mutex::new(searcher), shelf, waiting, notice: Mutex::new(notice) })
     }
 
     pub(super) fn store(&self) -> &Store {
@@ -213,26 +215,24 @@ impl Memories {
 
     /// Scopes and names of all sections, in the order of the file.
     pub(super) fn headings(&self) -> Result<Vec<Heading>, Refusal> {
-        let mut headings = Vec::new();
-        if let Some(file) = self.store().open_for_reading()? {
-            let found = read_sections(file, |line| {
-                let line = std::str::from_utf8(line).ok().and_then(|line| split_heading(line.trim_end()));
-                headings.extend(line.map(|(scope, name)| Heading { scope, name: name.to_owned() }));
-                false
-            });
-            found.map_err(|source| RecallError::Read {
-                path: self.store().path().display().to_string(),
-                source,
-            })?;
-        }
-        Ok(headings)
+        Ok(lock(&self.shelf).headings()?)
+    }
+
+    /// What the file says of scopes, in the order asked for.
+    pub(super) fn sections(&self, names: &[ScopeName]) -> Result<Vec<(Scope, Section)>, RecallError> {
+        lock(&self.shelf).read_scopes(names)
+    }
+
+    /// What a recall shows of a scope.
+    pub(super) fn recall(&self, name: ScopeName) -> Result<Vec<View>, RecallError> {
+        lock(&self.shelf).recall(&[name], &self.setup.limits, Format::Text)
     }
 
     /// The scope that a text names: `self`, a scope, a section's heading, the name of a place or character.
     pub(super) fn scope(&self, text: &str) -> Result<Scope, Refusal> {
         let scope = match self.scope_name(text)? {
             ScopeName::Scope(scope) => scope,
-            name @ ScopeName::Name(_) => match read_scopes(self.store(), &[name]) {
+            name @ ScopeName::Name(_) => match self.sections(&[name]) {
                 Ok(mut sections) => sections.remove(0).0,
                 Err(RecallError::UnknownName { name, nearest }) => {
                     let character = self.find_character(&name)?.map(|character| character.scope);

@@ -8,6 +8,7 @@ pub mod budget;
 mod choose;
 mod evidence;
 mod render;
+mod shelf;
 
 use std::io;
 
@@ -20,6 +21,7 @@ use crate::store::{Store, StoreError, read_sections};
 pub use choose::{Limits, choose};
 pub use evidence::Evidence;
 pub use render::{Format, render};
+pub use shelf::Shelf;
 
 /// What is shown of one scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,17 +115,34 @@ pub fn recall_newest(
     format: Format,
     most: usize,
 ) -> Result<Vec<View>, RecallError> {
-    let mut sections = read_scopes(store, names)?;
+    recall_from(&mut |names| read_scopes(store, names), names, limits, format, most)
+}
+
+/// What gives the sections of scopes.
+type ReadScopes<'a> = &'a mut dyn FnMut(&[ScopeName]) -> Result<Vec<(Scope, Section)>, RecallError>;
+
+/// As [`recall_newest`], of the sections that `read` gives.
+fn recall_from(
+    read: ReadScopes<'_>,
+    names: &[ScopeName],
+    limits: &Limits,
+    format: Format,
+    most: usize,
+) -> Result<Vec<View>, RecallError> {
+    let mut sections = read(names)?;
     for (_, section) in sections.iter_mut().filter(|(_, section)| section.memories.len() > most) {
         let wanted = brief::newest(section, most);
         section.memories.retain(|memory| wanted.contains(memory));
     }
-    let linked = read_linked(store, &sections)?;
+    let linked = read_linked(read, &sections)?;
     Ok(choose(&sections, &linked, limits, format))
 }
 
 /// Reads the other sections that hold what live memories lead to. Mostly there are none; then nothing is read.
-fn read_linked(store: &Store, sections: &[(Scope, Section)]) -> Result<Vec<(Scope, Section)>, RecallError> {
+fn read_linked(
+    read: ReadScopes<'_>,
+    sections: &[(Scope, Section)],
+) -> Result<Vec<(Scope, Section)>, RecallError> {
     let mut wanted: Vec<ScopeName> = Vec::new();
     let is_asked_for = |scope: &Scope| sections.iter().any(|(asked, _)| asked == scope);
     for (_, section) in sections {
@@ -132,7 +151,7 @@ fn read_linked(store: &Store, sections: &[(Scope, Section)]) -> Result<Vec<(Scop
             wanted.extend(name.map(ScopeName::Scope).filter(|name| !wanted.contains(name)));
         }
     }
-    if wanted.is_empty() { Ok(Vec::new()) } else { read_scopes(store, &wanted) }
+    if wanted.is_empty() { Ok(Vec::new()) } else { read(&wanted) }
 }
 
 /// Where a memory leads.
@@ -210,17 +229,30 @@ fn is_meant(meant: &ScopeName, scope: &Scope, name: &str) -> bool {
 }
 
 fn find_by_name(store: &Store, name: &str, found: &[Heading]) -> Result<Scope, RecallError> {
-    let mut candidates: Vec<Scope> =
-        found.iter().filter(|heading| heading.is_called(name)).map(|heading| heading.scope.clone()).collect();
+    match one_called(name, found.iter()) {
+        // Only the whole file knows which names are near.
+        Err(RecallError::UnknownName { .. }) => {
+            let document = Document::parse(store.read()?.unwrap_or_default());
+            one_called(name, document.headings())
+        }
+        found => found,
+    }
+}
+
+/// The one place of a name, of all that have a heading.
+fn one_called<'a>(
+    name: &str,
+    headings: impl Iterator<Item = &'a Heading> + Clone,
+) -> Result<Scope, RecallError> {
+    let called = headings.clone().filter(|heading| heading.is_called(name));
+    let mut candidates: Vec<Scope> = called.map(|heading| heading.scope.clone()).collect();
     candidates.sort();
     candidates.dedup();
     match candidates.as_slice() {
         [scope] => Ok(scope.clone()),
         [] => {
-            let text = store.read()?.unwrap_or_default();
-            let document = Document::parse(text);
-            let names = document.headings().map(|heading| heading.name.as_str());
-            Err(RecallError::UnknownName { name: name.to_owned(), nearest: nearest(name, names, 3) })
+            let nearest = nearest(name, headings.map(|heading| heading.name.as_str()), 3);
+            Err(RecallError::UnknownName { name: name.to_owned(), nearest })
         }
         _ => Err(RecallError::AmbiguousName { name: name.to_owned(), candidates }),
     }

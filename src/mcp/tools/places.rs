@@ -9,7 +9,7 @@ use crate::mcp::arguments::Arguments;
 use crate::mcp::tools::schema::{self, Parameter};
 use crate::mcp::tools::{Effect, Group, Tool};
 use crate::memory::ScopeName;
-use crate::recall::{Evidence, Format, read_scopes, recall, render};
+use crate::recall::{Evidence, Format, render};
 use crate::record::turn::Turn;
 use crate::record::{Recorder, Settings};
 use crate::reflect::{answer::answer, is_model};
@@ -128,7 +128,7 @@ fn get_location_memories(
     arguments: &Arguments<'_>,
 ) -> Result<Answer, Refusal> {
     let place = place(memories, arguments)?;
-    let views = recall(memories.store(), &[place], &memories.setup.limits, Format::Text)?;
+    let views = memories.recall(place)?;
     let view = &views[0];
     let shown: Vec<Value> = view
         .memories
@@ -264,7 +264,7 @@ fn add_answer(
 fn check_action(memories: &Memories, _: &Watcher, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
     let place = place(memories, arguments)?;
     let action = arguments.required("action", "name the action, such as `take mailbox`")?;
-    let (scope, section) = read_scopes(memories.store(), &[place])?.remove(0);
+    let (scope, section) = memories.sections(&[place])?.remove(0);
     let evidence = Evidence::of(&section, &action);
     let mut data = json!({
         "tried": evidence.attempt.is_some(),

@@ -13,7 +13,6 @@ use crate::mcp::tools::places::{NOTHING_FOUND, NOTHING_YET, search_warnings};
 use crate::mcp::tools::schema::{self, Parameter};
 use crate::mcp::tools::{Effect, Group, Tool};
 use crate::memory::{Category, Memory, Scope, ScopeName};
-use crate::recall::read_scopes;
 use crate::search::filter::{Filter, Kind};
 use crate::search::{self, Hit};
 
@@ -138,7 +137,7 @@ fn told(question: &str, answer: &search::Answer, how: Told) -> Answer {
 /// An agent of whom the file knows nothing at all: most likely the server was started for another.
 fn refuse_stranger(memories: &Memories, agent: &str) -> Result<(), Refusal> {
     let scope = Scope::Agent(agent.to_owned());
-    let (_, section) = read_scopes(memories.store(), &[ScopeName::Scope(scope.clone())])?.remove(0);
+    let (_, section) = memories.sections(&[ScopeName::Scope(scope.clone())])?.remove(0);
     if section.memories.is_empty() && memories.find_character(agent)?.is_none() {
         let hint = memories.unknown_character(agent)?;
         return Err(Refusal::new(format!("the file has no section of {scope}")).hint(hint).hint(
@@ -186,7 +185,7 @@ pub fn known(memories: &Memories, name: &str) -> Result<Character, Refusal> {
     }
     let id = name.trim().to_lowercase();
     let me = memories.setup.agent.clone().map(|agent| ScopeName::Scope(Scope::Agent(agent)));
-    let sections = read_scopes(memories.store(), me.as_slice())?;
+    let sections = memories.sections(me.as_slice())?;
     let tag = format!("about:{id}");
     let tagged = |memory: &Memory| memory.provenance.tags.iter().any(|own| own.to_lowercase() == tag);
     if sections.iter().any(|(_, section)| section.live().any(tagged)) {
