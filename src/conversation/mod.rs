@@ -1,6 +1,6 @@
 //! Conversations: what was said becomes memories, and memories are woven into what is said next.
 //!
-//! Messages enter in the shapes that chat programs have ([`file`]); memories leave ([`digest`]). Requests
+//! Messages enter in the shapes that chat programs have ([`mod@file`]); memories leave ([`digest`]). Requests
 //! enter, and leave with memories in them ([`inject`]); replies enter, and what is worth remembering of them
 //! stays ([`extract`]). It always holds that
 //!

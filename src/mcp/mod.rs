@@ -2,7 +2,7 @@
 //!
 //! A [`Setup`] enters, requests come on stdin, and answers leave on stdout; nothing else is ever written
 //! there. The tools are plain functions ([`tools`]); the official Rust SDK `rmcp` speaks the protocol,
-//! in [`handler`] and [`calls`] alone. It always holds that
+//! in `handler` and `calls` alone. It always holds that
 //!
 //! * what is read is read fresh: a person's editor may have changed the file since the last call;
 //! * what takes long runs on threads of its own, and its caller may leave; what it had begun to write is

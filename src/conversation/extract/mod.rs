@@ -1,8 +1,8 @@
 //! What a conversation's last turns hold worth remembering becomes memories.
 //!
 //! Messages enter; memories are written and a [`Report`] leaves. The flow is [`Extractor::extract`]: count
-//! the turns ([`count`]) → are memories due? → a cheap gate ([`gate`]) → what the model finds ([`aspects`]),
-//! or the rules of thumb ([`rules`]) → near-duplicates merged, the rest stored. It always holds that
+//! the turns ([`count`]) → are memories due? → a cheap gate (`gate`) → what the model finds ([`aspects`]),
+//! or the rules of thumb (`rules`) → near-duplicates merged, the rest stored. It always holds that
 //!
 //! * what says nearly what a memory says already is merged with it: the higher importance, both sources;
 //! * a model that fails costs nothing but time: the same turns are due the next time;

@@ -1,7 +1,7 @@
 //! Memories are woven into a chat request, without anybody asking for them.
 //!
 //! A request enters as bytes; the same bytes leave with a block of memories in them. The flow is
-//! [`Injector::inject`]: what was said last → search → filter and rank ([`choose`]) → a block ([`block`]) →
+//! [`Injector::inject`]: what was said last → search → filter and rank (`choose`) → a block ([`block`]) →
 //! into the request ([`request`]). It always holds that
 //!
 //! * where nothing is relevant the request comes out byte by byte as it went in;
