@@ -42,7 +42,8 @@ const SEARCHED_CHARS: usize = 600;
 /// So many memories that two characters share are looked at besides what was found.
 const SHARED: usize = 3;
 
-/// So many hits are looked at, for filters of age to leave enough.
+/// So many hits are looked at where what is wanted of them is not what they are ranked by: their age, or
+/// the cosine of a served model. Each costs the reading of an entry.
 const MOST_HITS: usize = 50;
 
 /// How memories are woven in.
@@ -154,10 +155,14 @@ impl Injector {
         now: &str,
     ) -> Result<Injected, InjectError> {
         let read = Request::read(request).map_err(InjectError::NotRequest)?;
+        let most = match settings.max_age_days.is_none() && self.unrelated.is_none() {
+            true => settings.candidates,
+            false => MOST_HITS.max(settings.candidates),
+        };
         let mut fallback = None;
         let mut found: Vec<Candidate> = Vec::new();
         for question in questions(&read) {
-            let answer = match self.searcher.query(&question, &settings.filter, MOST_HITS) {
+            let answer = match self.searcher.query(&question, &settings.filter, most) {
                 Err(SearchError::EmptyQuestion) => continue,
                 answer => answer?,
             };
