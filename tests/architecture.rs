@@ -24,7 +24,7 @@ const ROOMS: [(&str, &[&str]); 17] = [
     ("character", BELOW_CONVERSATION),
     ("exchange", BELOW_CONVERSATION),
     ("mcp", EVERYTHING),
-    ("cli", EVERYTHING_AND_MCP),
+    ("cli", EVERYTHING),
     ("lib", &[]),
     ("main", &["cli"]),
 ];
@@ -36,24 +36,8 @@ const BELOW_CONVERSATION: &[&str] =
 /// Memories in a request have a budget of tokens, too.
 const BELOW_CHAT: &[&str] =
     &["memory", "secrets", "document", "store", "recall", "llm", "search", "record", "reflect"];
+/// The server of `mcp` is started by a command.
 const EVERYTHING: &[&str] = &[
-    "memory",
-    "secrets",
-    "document",
-    "store",
-    "recall",
-    "search",
-    "review",
-    "llm",
-    "record",
-    "reflect",
-    "conversation",
-    "character",
-    "exchange",
-];
-
-/// The server is started by a command.
-const EVERYTHING_AND_MCP: &[&str] = &[
     "memory",
     "secrets",
     "document",

@@ -287,20 +287,8 @@ impl Reading {
             }
             None => Vec::new(),
         };
-        self.cast.warnings.extend(fields.unknown(&[
-            "id",
-            "name",
-            "role",
-            "archetype",
-            "description",
-            "background",
-            "communication_style",
-            "decision_style",
-            "traits",
-            "skills",
-            "values",
-            "relationships",
-        ]));
+        let known = [&AGENT_KEYS[..], &["name", "description", "relationships"]].concat();
+        self.cast.warnings.extend(fields.unknown(&known));
         self.cast.agents.push(Agent { spot, id, name, role, archetype, description, own, relationships });
         Ok(())
     }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::cli::Cli;
 use crate::cli::commands::memory_args::{JsonFields, MemoryArgs};
-use crate::cli::commands::{resolve_scope, scope_label, warn_of_secrets};
+use crate::cli::commands::{resolve_scope, warn_of_secrets};
 use crate::cli::failure::Failure;
 use crate::document::stored;
 use crate::memory::{Category, Memory, Moment, Scope};
@@ -100,7 +100,7 @@ pub(in crate::cli) fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure
         }))?;
         return Ok(0);
     }
-    let place = scope_label(&scope, &called);
+    let place = scope.label(&called);
     let what = match applied.outcome {
         Fate::Stored | Fate::Revised => "stored",
         Fate::Duplicate => "duplicate of",

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::cli::Cli;
 use crate::cli::commands::correct::moment;
 use crate::cli::commands::model_args::{ModelArgs, model_failed, no_model};
-use crate::cli::commands::{counted, resolve_scope, scope_label};
+use crate::cli::commands::{counted, resolve_scope};
 use crate::cli::failure::{Failure, Kind};
 use crate::llm::Choice;
 use crate::memory::Scope;
@@ -187,7 +187,7 @@ fn tell(
         }))?;
         return Ok(());
     }
-    let place = scope_label(scope, name);
+    let place = scope.label(name);
     let memories = counted(given.seen.len() as u64, "memory", "memories");
     if settled.decisions.is_empty() {
         cli.ui.data(&format!("Nothing to consolidate: all {memories} of {place} are kept\n"))?;
@@ -249,7 +249,7 @@ fn tell_too_few(cli: Cli<'_>, scope: &Scope, found: &Candidates) -> Result<u8, F
         return Ok(0);
     }
     let memories = counted(found.memories.len() as u64, "memory", "memories");
-    let place = scope_label(scope, &found.name);
+    let place = scope.label(&found.name);
     cli.ui.data(&format!("{memories} of {place}: consolidating begins at {FEWEST}\n"))?;
     Ok(0)
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::cli::Cli;
 use crate::cli::commands::memory_args::{JsonFields, PERSISTENCES};
-use crate::cli::commands::{resolve_scope, scope_label, warn_of_secrets};
+use crate::cli::commands::{resolve_scope, warn_of_secrets};
 use crate::cli::failure::Failure;
 use crate::memory::{Moment, Status};
 use crate::record::correct::{
@@ -146,7 +146,7 @@ fn tell(cli: Cli<'_>, results: &[Corrected], dry_run: bool) -> Result<u8, Failur
     }
     for result in results {
         let would = if dry_run { "would be " } else { "" };
-        let scope = scope_label(&result.scope, "");
+        let scope = result.scope.label("");
         let name = if result.outcome == "renamed" { " to" } else { "" };
         cli.ui.data(&format!("{would}{}{name} \"{}\" in {scope}\n", result.outcome, result.title))?;
     }

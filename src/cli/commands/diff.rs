@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::cli::Cli;
-use crate::cli::commands::{read_existing, scope_label};
+use crate::cli::commands::read_existing;
 use crate::cli::failure::Failure;
 use crate::document::compare::{
     AttemptDifference, Comparison, Fate, LineDifference, MemoryDifference, SectionDifference, Visits, Words,
@@ -136,7 +136,7 @@ fn render_section(section: &SectionDifference) -> String {
         Fate::Went => "- ",
         Fate::Stayed => "",
     };
-    let mut out = format!("{fate}{}\n", scope_label(&section.scope, &section.name));
+    let mut out = format!("{fate}{}\n", section.scope.label(&section.name));
     if let Some(name) = &section.name_before {
         out.push_str(&format!("  ~ was called `{name}`\n"));
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::cli::Cli;
 use crate::cli::commands::conversation_args::read_conversation;
 use crate::cli::commands::model_args::{ModelArgs, model_failed, no_model};
-use crate::cli::commands::{resolve_scope, scope_label};
+use crate::cli::commands::resolve_scope;
 use crate::cli::failure::{Failure, Kind};
 use crate::conversation::digest::{Digester, Occasion, Present, Report};
 use crate::llm::{Choice, ModelError};
@@ -183,7 +183,7 @@ fn tell(
         return Ok(());
     }
     for entry in &report.written {
-        let place = scope_label(&entry.scope, &entry.name);
+        let place = entry.scope.label(&entry.name);
         let range = range(entry.messages);
         cli.ui.data(&format!("stored [{}] {range} in {place}\n  {}\n", entry.category, entry.text))?;
     }
@@ -194,7 +194,7 @@ fn tell(
         };
         let named = read_scopes(store, &[ScopeName::Scope(scope.clone())])?;
         let name = named.into_iter().next().map(|(_, section)| section.name).unwrap_or_default();
-        let place = scope_label(&scope, &name);
+        let place = scope.label(&name);
         let since = match report.cursor {
             0 => String::new(),
             last => format!(" since M{last}"),

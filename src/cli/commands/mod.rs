@@ -97,11 +97,6 @@ fn counted(count: u64, one: &str, many: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
 }
 
-/// How a place or another scope is called in a report: `Living Room (location:23)`.
-fn scope_label(scope: &Scope, name: &str) -> String {
-    scope.label(name)
-}
-
 /// Warns where a memory that a person worded holds what looks like a secret; it is stored all the same.
 fn warn_of_secrets(cli: &mut Cli<'_>, memory: &Memory) {
     let texts = [Some(&memory.title), Some(&memory.text), memory.context.as_ref()];

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::cli::Cli;
-use crate::cli::commands::{parse_scopes, scope_label};
+use crate::cli::commands::parse_scopes;
 use crate::cli::failure::Failure;
 use crate::document::text::stored_line;
 use crate::recall::{Evidence, read_scopes};
@@ -51,6 +51,6 @@ pub(in crate::cli) fn run(cli: Cli<'_>, args: TriedArgs) -> Result<u8, Failure> 
         cli.ui.json_line(&value)?;
         return Ok(u8::from(!tried));
     }
-    cli.ui.data(&evidence.render(&scope_label(&scope, &section.name)))?;
+    cli.ui.data(&evidence.render(&scope.label(&section.name)))?;
     Ok(u8::from(!tried))
 }
