@@ -12,10 +12,10 @@ use std::hint::black_box;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 
 use memories::document::{Document, Section};
-use memories::memory::{Memory, Scope};
 use memories::recall::budget::estimate_tokens;
 use memories::recall::{Format, Limits, choose, render};
 use memories::store::read_sections;
+use memories::types::{Memory, Scope};
 
 use files::memories_file;
 

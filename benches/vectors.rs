@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
-use memories::search::embedder::{Needle, Vectors};
+use memories::search::embedder::{QueryVector, Vectors};
 
 /// How many vectors of how many dimensions.
 const BYTES: [(usize, usize); 7] = [
@@ -42,7 +42,7 @@ fn bytes(criterion: &mut Criterion) {
         for seed in 1..=count {
             vectors.push(&numbers(seed, dimensions).collect::<Vec<f32>>());
         }
-        let needle = Needle::new(&numbers(0, dimensions).collect::<Vec<f32>>());
+        let needle = QueryVector::new(&numbers(0, dimensions).collect::<Vec<f32>>());
         group.throughput(Throughput::Bytes((count * dimensions) as u64));
         let name = BenchmarkId::from_parameter(format!("{count} x {dimensions}"));
         group.bench_function(name, |bencher| bencher.iter(|| vectors.cosines(black_box(&needle))));

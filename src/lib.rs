@@ -1,18 +1,19 @@
 //! A memory for agents that a person can read.
 
-pub mod character;
+pub mod ask;
+pub mod chat;
 pub mod cli;
-pub mod conversation;
 pub mod document;
-pub mod exchange;
 pub mod llm;
 #[cfg(feature = "mcp")]
 pub mod mcp;
-pub mod memory;
+pub mod notebook;
 pub mod recall;
 pub mod record;
-pub mod reflect;
-pub mod review;
+pub mod redact;
 pub mod search;
-pub mod secrets;
+pub mod seed;
+pub mod stats;
 pub mod store;
+pub mod transfer;
+pub mod types;

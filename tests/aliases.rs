@@ -11,14 +11,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use memories::character::{Format, Options, Source, read, seed};
 use memories::document::Document;
-use memories::memory::Scope;
-use memories::record::files::Files;
+use memories::notebook::files::Files;
 use memories::search::embedded::StaticModel;
 use memories::search::filter::Filter;
 use memories::search::{Hit, Settings, query};
+use memories::seed::{Format, Options, Source, read, seed};
 use memories::store::Store;
+use memories::types::Scope;
 use tempfile::TempDir;
 
 const AGENTS: [&str; 3] = ["alex", "jordan", "casey"];
@@ -218,9 +218,9 @@ fn what_was_said_is_not_hidden_by_who_one_is() {
     .into_iter()
     .enumerate()
     {
-        let category = memories::memory::Category::new("DIALOGUE").unwrap();
+        let category = memories::types::Category::new("DIALOGUE").unwrap();
         let title = format!("Ep1 T{} {who}", turn + 1);
-        let memory = memories::memory::Memory::new(category, title, format!("{who} said: {said}"));
+        let memory = memories::types::Memory::new(category, title, format!("{who} said: {said}"));
         document.add(&Scope::Dialogue, "", &memory).unwrap();
     }
     std::fs::write(play.store.path(), document.into_text().unwrap()).unwrap();

@@ -8,50 +8,40 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Each room with those that it may use: all that stand left of it in the contract's picture.
-const ROOMS: [(&str, &[&str]); 17] = [
-    ("memory", &[]),
-    ("secrets", &[]),
-    ("document", &["memory"]),
-    ("store", &["memory", "document"]),
-    ("recall", &["memory", "document", "store"]),
-    ("search", &["memory", "document", "store", "llm"]),
-    ("review", &["memory", "document", "store", "recall"]),
-    ("llm", &["memory"]),
+/// Each room with the rooms that it may use, exactly: what is not used is not listed.
+const ROOMS: [(&str, &[&str]); 19] = [
+    ("types", &[]),
+    ("redact", &[]),
+    ("llm", &["types"]),
+    ("document", &["types"]),
+    ("store", &["types", "document"]),
+    ("notebook", &["types", "document", "store"]),
+    ("recall", &["types", "document", "store"]),
+    ("search", &["types", "document", "store", "notebook", "llm"]),
+    ("stats", &["types", "document", "store", "recall"]),
     ("record", BELOW_RECORD),
-    ("reflect", BELOW_REFLECT),
-    ("conversation", BELOW_CHAT),
-    ("character", BELOW_CONVERSATION),
-    ("exchange", BELOW_CONVERSATION),
+    ("ask", BELOW_ASK),
+    ("chat", BELOW_CHAT),
+    ("seed", BELOW_RECORD),
+    ("transfer", BELOW_TRANSFER),
     ("mcp", EVERYTHING),
     ("cli", EVERYTHING),
     ("lib", &[]),
     ("main", &["cli"]),
+    ("journal", &["types", "store"]),
 ];
 
-const BELOW_RECORD: &[&str] = &["memory", "secrets", "document", "store", "llm", "search"];
-const BELOW_REFLECT: &[&str] = &["memory", "secrets", "document", "store", "llm", "search", "record"];
-const BELOW_CONVERSATION: &[&str] =
-    &["memory", "secrets", "document", "store", "llm", "search", "record", "reflect"];
+const BELOW_RECORD: &[&str] = &["types", "redact", "document", "store", "notebook", "llm", "search"];
+const BELOW_ASK: &[&str] = &["types", "redact", "document", "store", "notebook", "llm", "search", "record"];
+const BELOW_TRANSFER: &[&str] =
+    &["types", "redact", "document", "store", "notebook", "llm", "search", "record", "ask"];
 /// Memories in a request have a budget of tokens, too.
 const BELOW_CHAT: &[&str] =
-    &["memory", "secrets", "document", "store", "recall", "llm", "search", "record", "reflect"];
+    &["types", "redact", "document", "store", "notebook", "recall", "llm", "search", "record", "ask"];
 /// The server of `mcp` is started by a command.
 const EVERYTHING: &[&str] = &[
-    "memory",
-    "secrets",
-    "document",
-    "store",
-    "recall",
-    "search",
-    "review",
-    "llm",
-    "record",
-    "reflect",
-    "conversation",
-    "character",
-    "exchange",
-    "mcp",
+    "types", "redact", "document", "store", "journal", "notebook", "recall", "search", "stats", "llm",
+    "record", "ask", "chat", "seed", "transfer", "mcp",
 ];
 
 /// Limits of time are measured here, and nowhere else: file and what it holds.

@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use memories::document::Document;
-use memories::memory::{Memory, Scope};
+use memories::types::{Memory, Scope};
 use reqwest::blocking::{Client, RequestBuilder};
 use serde_json::{Value, json};
 use server::{Behaviour, Server};

@@ -11,13 +11,13 @@ use std::process::{Command, Stdio};
 
 use memories::document::text::{stored_line, stored_reply};
 use memories::document::{Addition, Document, Section, stored};
-use memories::exchange::merge::{OnConflict, Options, Report, merge};
-use memories::exchange::{Format, read, write};
-use memories::memory::{
+use memories::notebook::files::Files;
+use memories::transfer::merge::{OnConflict, Options, Report, merge};
+use memories::transfer::{Format, read, write};
+use memories::types::{
     Attempt, Category, Cause, Memory, Moment, Persistence, Provenance, Reference, Scope, Span, Status,
     fold_action, fold_title,
 };
-use memories::record::files::Files;
 use proptest::prelude::*;
 
 fn config() -> ProptestConfig {
@@ -365,7 +365,7 @@ fn what_was_changed_in_a_column_counts() {
     connection
         .execute_batch("UPDATE memories SET importance = 900, content = 'It lights dark places.'")
         .unwrap();
-    let source = memories::exchange::read_database(&path).unwrap();
+    let source = memories::transfer::read_database(&path).unwrap();
     let mut files = files();
     merge(&mut files, &source.items, &Options::default(), || {}).unwrap();
     let section = files.lasting.section(&Scope::Location(5)).unwrap();

@@ -14,7 +14,7 @@ use assert_cmd::Command;
 use memories::document::Document;
 use memories::document::format::format;
 use memories::document::inspect::problems;
-use memories::memory::{Cause, Persistence, Scope, Status};
+use memories::types::{Cause, Persistence, Scope, Status};
 
 /// A file of about that size: no title line, ids falling, explicit `- PERMANENT - ACTIVE`.
 fn kin_file(bytes: usize) -> String {

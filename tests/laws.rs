@@ -6,7 +6,7 @@ use memories::document::format::format;
 use memories::document::inspect::viewer_headings;
 use memories::document::scan::{Event, TextLines, is_section_boundary, lines, walk};
 use memories::document::{Addition, Document, DocumentError, Section, grammar, stored};
-use memories::memory::{
+use memories::types::{
     Attempt, Category, Cause, Memory, Moment, Persistence, Provenance, Reference, Scope, Span, Status,
 };
 use proptest::prelude::*;
@@ -253,8 +253,8 @@ impl Edit {
                 let reply = memories::document::text::stored_reply(reply);
                 let attempt = Attempt { reply, ..attempt };
                 let same = |other: &&mut Attempt| {
-                    memories::memory::fold_action(&other.action)
-                        == memories::memory::fold_action(&attempt.action)
+                    memories::types::fold_action(&other.action)
+                        == memories::types::fold_action(&attempt.action)
                 };
                 match model.tried.iter_mut().find(same) {
                     Some(slot) => *slot = attempt,
@@ -263,8 +263,8 @@ impl Edit {
             }
             Edit::Forget(scope, action) => {
                 document.remove_attempt(scope, action);
-                let action = memories::memory::fold_action(&memories::document::text::stored_line(action));
-                model.tried.retain(|attempt| memories::memory::fold_action(&attempt.action) != action);
+                let action = memories::types::fold_action(&memories::document::text::stored_line(action));
+                model.tried.retain(|attempt| memories::types::fold_action(&attempt.action) != action);
             }
         }
         Ok(())

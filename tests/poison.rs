@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use memories::document::{Document, Section};
 use memories::llm::{Answer, Model, ModelError, Question, Usage};
-use memories::memory::{Category, Memory, Persistence, Scope, Status};
 use memories::record::turn::{Remember, Spot, Turn};
 use memories::record::{RecordError, Recorder, Report, Settings};
 use memories::store::Store;
+use memories::types::{Category, Memory, Persistence, Scope, Status};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

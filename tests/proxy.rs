@@ -1,4 +1,4 @@
-//! The proxy between a client and a chat server, both on loopback, with a weaver that tells what it saw.
+//! The proxy between a client and a chat server, both on loopback, with a hooks that tells what it saw.
 #![cfg(feature = "proxy")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use memories::conversation::proxy::{Call, Dialect, Upstream, Weaver, serve};
+use memories::chat::proxy::{Call, ChatHooks, Dialect, Upstream, serve};
 use reqwest::blocking::{Client, RequestBuilder};
 use serde_json::{Value, json};
 use server::{Behaviour, Gate, Server};
@@ -24,7 +24,7 @@ struct Telling {
     told: Mutex<Sender<(Call, Value, Value)>>,
 }
 
-impl Weaver for Telling {
+impl ChatHooks for Telling {
     fn inject(&self, _: &Call, request: &[u8]) -> Option<Vec<u8>> {
         let mut request: Value = serde_json::from_slice(request).ok()?;
         assert!(request["panic"].is_null(), "asked to");
@@ -54,11 +54,11 @@ impl Proxy {
         let upstream = Upstream::new(upstream).unwrap();
         let (told_to, told) = channel();
         let (stop, stopped) = channel::<()>();
-        let weaver = Arc::new(Telling { told: Mutex::new(told_to) });
+        let hooks = Arc::new(Telling { told: Mutex::new(told_to) });
         let until = async move {
             let _ = tokio::task::spawn_blocking(move || stopped.recv()).await;
         };
-        let thread = std::thread::spawn(move || serve(listener, upstream, weaver, until).unwrap());
+        let thread = std::thread::spawn(move || serve(listener, upstream, hooks, until).unwrap());
         Proxy { address, told, stop: Some(stop), thread: Some(thread) }
     }
 

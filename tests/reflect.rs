@@ -1,11 +1,11 @@
 //! What asks a model about stored memories: hostile plans, other writers meanwhile, what servers see.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test writes files and may panic")]
 
+use memories::ask::consolidate::{Settled, candidates, settle};
+use memories::ask::plan::{Plan, Seen, plan_of};
 use memories::document::Document;
-use memories::memory::{Moment, Persistence, Scope, Status};
-use memories::record::files::Files;
-use memories::reflect::consolidate::{Settled, candidates, settle};
-use memories::reflect::plan::{Plan, Seen, plan_of};
+use memories::notebook::files::Files;
+use memories::types::{Moment, Persistence, Scope, Status};
 use serde_json::{Value, json};
 
 const ROOM: &str = "\

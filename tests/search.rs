@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use memories::document::Document;
-use memories::memory::{Category, Memory, Scope, Span};
 use memories::search::embedded::StaticModel;
 use memories::search::embedder::{EmbedError, Embedder};
 use memories::search::filter::Filter;
 use memories::search::{Answer, Hit, SearchError, Searcher, Settings, query};
 use memories::store::Store;
+use memories::types::{Category, Memory, Scope, Span};
 use proptest::prelude::*;
 use tempfile::TempDir;
 

@@ -1,10 +1,10 @@
 //! Seeding again: what the seed changed is told from what a person changed, whatever the words.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use memories::character::{Cast, Format, Options, Outcome, Report, Source, read, seed};
 use memories::document::Document;
-use memories::memory::Scope;
-use memories::record::files::Files;
+use memories::notebook::files::Files;
+use memories::seed::{Cast, Format, Options, Outcome, Report, Source, read, seed};
+use memories::types::Scope;
 use proptest::prelude::*;
 use serde_json::json;
 

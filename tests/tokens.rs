@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use memories::document::Document;
 use memories::llm::offline::Offline;
-use memories::memory::{Scope, ScopeName};
 use memories::recall::budget::estimate_tokens;
 use memories::recall::{Format, Limits, render};
 use memories::record::turn::Turn;
 use memories::record::{Recorder, Settings};
 use memories::store::Store;
+use memories::types::{Scope, ScopeName};
 
 /// Formats as their users get them.
 const FORMATS: [Format; 3] = [Format::Text, Format::Markdown, Format::Xml];

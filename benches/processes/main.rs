@@ -23,7 +23,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use memories::document::Document;
-use memories::memory::Scope;
+use memories::types::Scope;
 
 use files::{FIRST_ID, ID_STEP, memories_file};
 use measure::{Pairs, pairs, quantile};

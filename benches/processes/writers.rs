@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use memories::document::Document;
 use memories::document::inspect::problems;
-use memories::memory::{Memory, Scope};
+use memories::types::{Memory, Scope};
 
 use crate::files::memories_file;
 use crate::measure::quantile;

@@ -3,13 +3,13 @@
 
 use std::collections::HashMap;
 
-use memories::memory::{Category, Memory, Scope, Span};
 use memories::search::Settings;
 use memories::search::corpus::{Corpus, Text};
 use memories::search::embedded::StaticModel;
 use memories::search::embedder::Embedder;
 use memories::search::question::{Question, Synonyms};
 use memories::search::score::{Parts, score, with_neighbours};
+use memories::types::{Category, Memory, Scope, Span};
 
 use crate::data::{Doc, Docs, Query};
 

@@ -5,10 +5,10 @@
 
 use serde_json::{Value, json};
 
+use crate::ask::grounded::{Grounded, read_grounded, schema};
+use crate::ask::{Matter, garbled, masked, shown};
 use crate::llm::{Model, ModelError};
 use crate::record::ModelUse;
-use crate::reflect::grounded::{Grounded, read_grounded, schema};
-use crate::reflect::{Matter, garbled, masked, shown};
 use crate::search::Hit;
 
 /// The name of the answer's schema.

@@ -8,16 +8,16 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::ask::guard::{Checked, Step, check};
+use crate::ask::plan::{Action, Decision, Plan, Refused, SCHEMA_NAME, SYSTEM, Seen, read_plan, schema};
+use crate::ask::{Matter, TEXT_CHARS, garbled, masked, shown};
 use crate::llm::{Model, ModelError};
-use crate::memory::{Cause, Memory, Moment, Persistence, Reference, Scope};
+use crate::notebook::add::strike;
+use crate::notebook::correct::{Corrected, correct};
+use crate::notebook::files::Files;
 use crate::record::ModelUse;
-use crate::record::apply::strike;
-use crate::record::correct::{Corrected, correct};
-use crate::record::files::Files;
-use crate::reflect::guard::{Checked, Step, check};
-use crate::reflect::plan::{Action, Decision, Plan, Refused, SCHEMA_NAME, SYSTEM, Seen, read_plan, schema};
-use crate::reflect::{Matter, TEXT_CHARS, garbled, masked, shown};
-use crate::secrets;
+use crate::redact;
+use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope};
 
 /// With fewer memories a place has nothing to tidy.
 pub const FEWEST: usize = 5;
@@ -42,7 +42,7 @@ pub fn candidates(files: &Files, scope: &Scope) -> Candidates {
     let section = files.section(scope);
     let mut found = Candidates { name: section.name.clone(), ..Candidates::default() };
     for memory in section.live().filter(|memory| memory.persistence != Persistence::Ephemeral) {
-        let is_secret = |text: &str| secrets::mask(text).is_some();
+        let is_secret = |text: &str| redact::mask(text).is_some();
         if memory.category.only_grows() {
             continue;
         }

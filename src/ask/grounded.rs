@@ -6,11 +6,11 @@
 use serde_json::{Value, json};
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::ask::masked;
 use crate::document::text::stored_line;
 use crate::llm::answer::parse_object;
 use crate::llm::data::cut;
 use crate::record::synthesis::{read_flag, rubbish_text, text_of};
-use crate::reflect::masked;
 
 /// Longest text, in characters: what a model says beyond it is cut.
 const MOST_CHARS: usize = 600;

@@ -5,14 +5,14 @@
 
 use std::collections::HashMap;
 
+use crate::ask::plan::{Action, Decision, MOST_TEXT_CHARS, Plan, Refused, SYSTEM, Seen};
 use crate::document::stored;
-use crate::memory::{Category, Memory, Persistence, Provenance, Scope, Span, Status, fold_title, same_title};
+use crate::notebook::correct::{Correction, Target};
+use crate::notebook::files::{Files, Tier};
 use crate::record::OFFLINE_TAG;
-use crate::record::correct::{Correction, Target};
-use crate::record::files::{Files, Tier};
 use crate::record::synthesis::{rubbish_text, rubbish_title};
-use crate::reflect::plan::{Action, Decision, MOST_TEXT_CHARS, Plan, Refused, SYSTEM, Seen};
 use crate::search::words::{is_stop_word, stem, words};
+use crate::types::{Category, Memory, Persistence, Provenance, Scope, Span, Status, fold_title, same_title};
 
 /// At least one of so many words of a merged memory stands in those that it is made of.
 const SHARED_WORDS: usize = 2;
@@ -271,7 +271,7 @@ fn provenance(olds: &[Memory]) -> Provenance {
         episode: newest.episode,
         turns,
         date: newest.date,
-        importance: importance.filter(|importance| *importance != crate::memory::DEFAULT_IMPORTANCE),
+        importance: importance.filter(|importance| *importance != crate::types::DEFAULT_IMPORTANCE),
         sources: union(|fields| &fields.sources),
         tags: union(|fields| &fields.tags),
         ..Provenance::default()

@@ -20,9 +20,9 @@ use serde_json::{Value, json};
 
 use crate::llm::data::{cut, fenced};
 use crate::llm::{Model, ModelError, Question};
-use crate::memory::{Memory, Persistence, Status};
 use crate::record::{ModelUse, OFFLINE_TAG};
-use crate::secrets::mask;
+use crate::redact::mask;
+use crate::types::{Memory, Persistence, Status};
 
 /// Longest text of one memory in a prompt, in characters.
 const TEXT_CHARS: usize = 1200;

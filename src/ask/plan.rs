@@ -1,17 +1,17 @@
 //! What a model proposes to do with the memories of a place, read but not yet believed.
 //!
 //! The words of an answer enter, or a plan that a person kept and may have edited; a [`Plan`] leaves.
-//! Whether its parts are sound is for [`crate::reflect::consolidate::settle`] to say.
+//! Whether its parts are sound is for [`crate::ask::consolidate::settle`] to say.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::ask::masked;
 use crate::document::text::{stored_line, stored_text};
 use crate::llm::answer::parse_object;
 use crate::llm::data::cut;
-use crate::memory::{Category, Memory, Persistence, Status};
 use crate::record::synthesis::text_of;
-use crate::reflect::masked;
+use crate::types::{Category, Memory, Persistence, Status};
 
 /// The name of the answer's schema.
 pub const SCHEMA_NAME: &str = "consolidation";

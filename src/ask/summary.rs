@@ -4,13 +4,13 @@
 
 use serde_json::{Value, json};
 
+use crate::ask::grounded::{Grounded, read_grounded, schema};
+use crate::ask::{Matter, garbled, masked, shown};
 use crate::document::Section;
 use crate::llm::data::cut;
 use crate::llm::{Model, ModelError};
-use crate::memory::{Memory, Persistence, Scope};
 use crate::record::ModelUse;
-use crate::reflect::grounded::{Grounded, read_grounded, schema};
-use crate::reflect::{Matter, garbled, masked, shown};
+use crate::types::{Memory, Persistence, Scope};
 
 /// The name of the answer's schema.
 pub const SCHEMA_NAME: &str = "summary";

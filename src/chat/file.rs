@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use crate::conversation::message::Message;
+use crate::chat::message::Message;
 
 /// A conversation: who it is, and what was said.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,18 +2,18 @@
 
 use std::io;
 
-use crate::conversation::digest::DigestError;
-use crate::conversation::extract::ExtractError;
-use crate::conversation::inject::InjectError;
+use crate::chat::digest::DigestError;
+use crate::chat::extract::ExtractError;
+use crate::chat::inject::InjectError;
 use crate::document::DocumentError;
-use crate::exchange::ExchangeError;
 use crate::llm::ModelError;
-use crate::memory::ScopeError;
 use crate::recall::RecallError;
 use crate::record::turn::TurnError;
 use crate::record::{PlaceError, RecordError};
 use crate::search::SearchError;
 use crate::store::{ErrorKind, StoreError, UpdateError};
+use crate::transfer::TransferError;
+use crate::types::ScopeError;
 
 /// What a failure means for the caller; decides the exit code and nothing else does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,8 +148,8 @@ impl From<InjectError> for Failure {
     }
 }
 
-impl From<ExchangeError> for Failure {
-    fn from(error: ExchangeError) -> Failure {
+impl From<TransferError> for Failure {
+    fn from(error: TransferError) -> Failure {
         let hint = error.hint();
         Failure::user(error).hint(hint)
     }

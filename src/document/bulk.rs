@@ -12,7 +12,7 @@ use crate::document::section::{Parts, Tried, parse_section};
 use crate::document::text::stored_line;
 use crate::document::view::Section;
 use crate::document::{BYTE_ORDER_MARK, Document, DocumentError, EntryId, FILE_TITLE, edit, stored};
-use crate::memory::{Attempt, Memory, Scope, fold_action};
+use crate::types::{Attempt, Memory, Scope, fold_action};
 
 /// What is to be added to the section of one scope.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use similar::{Algorithm, ChangeTag, DiffTag, TextDiff, capture_diff_slices};
 
 use crate::document::section::{RegionKind, parse_section};
 use crate::document::{Block, Document, Section, scan};
-use crate::memory::{Attempt, Memory, Scope, fold_action, same_title};
+use crate::types::{Attempt, Memory, Scope, fold_action, same_title};
 
 /// All differences between two states.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

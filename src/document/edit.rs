@@ -12,7 +12,7 @@ use crate::document::section::{Entry, Parts, Region, RegionKind, Tried};
 use crate::document::text::{
     Fences, closing_place, mark_comments, strike, unstrike, write_closing_lines, write_text,
 };
-use crate::memory::{Attempt, Memory, Reference, Scope, Status};
+use crate::types::{Attempt, Memory, Reference, Scope, Status};
 
 /// How new text is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -308,7 +308,7 @@ pub fn remove_attempt(text: &str, parts: &Parts, tried: &Tried) -> String {
 #[cfg(test)]
 mod tests {
     use crate::document::Document;
-    use crate::memory::Scope;
+    use crate::types::Scope;
 
     /// The file with `See also: [[World › x]]` at its only entry.
     fn linked(file: &str) -> String {

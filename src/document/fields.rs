@@ -3,7 +3,7 @@
 //! Each is known by its shape, whatever its place; what has no known shape is kept as it stands.
 //! Written in the canonical order, each only where it is set.
 
-use crate::memory::{Moment, Provenance, Span};
+use crate::types::{Moment, Provenance, Span};
 
 /// Reads the text between ` *(` and `)*`.
 pub fn parse_fields(text: &str) -> Provenance {

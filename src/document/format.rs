@@ -13,7 +13,7 @@ use crate::document::grammar;
 use crate::document::scan::{self, LineNumbers};
 use crate::document::section::{Entry, Parts, RegionKind, parse_section};
 use crate::document::{BlockText, Document};
-use crate::memory::{Attempt, Category, Memory, Provenance, Span, Status};
+use crate::types::{Attempt, Category, Memory, Provenance, Span, Status};
 
 /// A file's canonical form, and how it differs.
 #[derive(Debug, Clone, PartialEq, Eq)]

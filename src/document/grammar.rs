@@ -6,7 +6,7 @@
 
 use crate::document::fields::{parse_fields, parse_moment, write_fields, write_moment};
 use crate::document::text::{find_unescaped_stars, read_title, stored_line, stored_reply, write_title};
-use crate::memory::{Attempt, Category, Cause, Memory, Persistence, Provenance, Reference, Scope, Status};
+use crate::types::{Attempt, Category, Cause, Memory, Persistence, Provenance, Reference, Scope, Status};
 
 /// The scope and the name that a section's heading states.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub fn split_heading(line: &str) -> Option<(Scope, &str)> {
         "NPC" | "Agent" => {
             let (id, name) = rest.split_once(':').unwrap_or((rest, ""));
             let id = id.trim();
-            if !crate::memory::is_id(id) {
+            if !crate::types::is_id(id) {
                 return None;
             }
             let id = id.to_owned();

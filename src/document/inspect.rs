@@ -15,7 +15,7 @@ use crate::document::scan::{self, Block, Event, LineNumbers, TextLines, walk};
 use crate::document::section::{Entry, parse_section};
 use crate::document::viewer::viewer_differences;
 use crate::document::{BlockText, Document, grammar};
-use crate::memory::{Memory, Scope, fold_title};
+use crate::types::{Memory, Scope, fold_title};
 
 pub use crate::document::viewer::viewer_headings;
 

@@ -8,7 +8,7 @@
 use std::fmt;
 
 use crate::document::grammar::{split_heading, write_key};
-use crate::memory::{Scope, same_title};
+use crate::types::{Scope, same_title};
 
 /// Where a link leads.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -32,7 +32,7 @@ use crate::document::grammar::{Heading, Visits};
 use crate::document::scan::{Event, TextLines, walk};
 use crate::document::section::{Tried, parse_section};
 use crate::document::text::{Fences, stored_line};
-use crate::memory::{Attempt, Memory, Reference, Scope, Status, fold_action, same_title};
+use crate::types::{Attempt, Memory, Reference, Scope, Status, fold_action, same_title};
 
 pub use bulk::Addition;
 pub use nearest::nearest;

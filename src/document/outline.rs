@@ -12,7 +12,7 @@ use foldhash::fast::FixedState;
 use crate::document::grammar::{self, Heading};
 use crate::document::scan::{self, Event, TextLines, walk};
 use crate::document::section::parse_section;
-use crate::memory::{Memory, Status};
+use crate::types::{Memory, Status};
 
 /// A file's sections and entries, in its order.
 #[derive(Debug, Clone, Default)]

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::document::link::Link;
 use crate::document::problem::{Kind, Problem};
-use crate::memory::{Cause, Memory, Scope, fold_title};
+use crate::types::{Cause, Memory, Scope, fold_title};
 
 /// An entry as far as references go.
 #[derive(Debug, Clone)]

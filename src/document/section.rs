@@ -10,7 +10,7 @@ use crate::document::grammar::{self, Visits};
 use crate::document::problem::{Kind, Problem};
 use crate::document::scan::{self, Line};
 use crate::document::text::read_text;
-use crate::memory::{Attempt, Memory, Persistence, Status};
+use crate::types::{Attempt, Memory, Persistence, Status};
 
 /// An entry and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::document::{
     BYTE_ORDER_MARK, Block, BlockText, Document, DocumentError, FILE_TITLE, edit, grammar,
 };
-use crate::memory::Scope;
+use crate::types::Scope;
 
 /// Where a new section goes, of a list of blocks as it is.
 struct Places {

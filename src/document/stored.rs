@@ -2,7 +2,7 @@
 
 use crate::document::fields::{is_date, parse_fields, write_fields};
 use crate::document::text::{stored_line, stored_text, stored_title};
-use crate::memory::{Cause, Memory, Moment, Provenance, Reference};
+use crate::types::{Cause, Memory, Moment, Provenance, Reference};
 
 /// A memory in its stored form: what writing it and reading it back gives.
 pub fn stored(memory: &Memory) -> Memory {

@@ -2,7 +2,7 @@
 
 use crate::document::grammar;
 use crate::document::section::parse_section;
-use crate::memory::{Attempt, Memory, Persistence};
+use crate::types::{Attempt, Memory, Persistence};
 
 /// What the file says of one scope; several sections of the scope are read as one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

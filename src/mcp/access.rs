@@ -11,13 +11,13 @@ use crate::document::{Section, nearest, stored};
 use crate::llm;
 use crate::mcp::answer::{Refusal, did_you_mean};
 use crate::mcp::tools::Group;
-use crate::memory::{Memory, Moment, Scope, ScopeName, fold_title};
 use crate::recall::{Format, Limits, RecallError, Shelf, View};
 use crate::record;
 use crate::search::filter::{Filter, is_open_to};
+use crate::types::{Memory, Moment, Scope, ScopeName, fold_title};
 
+use crate::redact::mask;
 use crate::search::{self, Hit, Searcher, served};
-use crate::secrets::mask;
 use crate::store::Store;
 
 /// Where the time and fresh names for the journal come from.

@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 
 use crate::document::DocumentError;
 use crate::llm::ModelError;
-use crate::memory::{Memory, Scope, ScopeError, Status};
+use crate::notebook::correct::CorrectionError;
 use crate::recall::RecallError;
-use crate::record::correct::CorrectionError;
 use crate::record::turn::TurnError;
 use crate::record::{PlaceError, RecordError};
 use crate::search::SearchError;
 use crate::store::{StoreError, UpdateError};
+use crate::types::{Memory, Scope, ScopeError, Status};
 
 /// What a tool has to say.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,7 +3,7 @@
 use crate::document::Document;
 use crate::mcp::access::Memories;
 use crate::mcp::answer::Refusal;
-use crate::memory::{Scope, ScopeName};
+use crate::types::{Scope, ScopeName};
 
 /// What the sections are written in.
 pub const MIME_TYPE: &str = "text/markdown";

@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use crate::document::text::TITLE_CHARS;
 use crate::document::{DocumentError, stored};
-use crate::memory::{Cause, Memory, Moment, Persistence, Reference, Scope, means_title, same_title};
-use crate::record::duplicates::{find_twin, says_the_same};
-use crate::record::files::{Files, Tier};
+use crate::notebook::duplicates::{find_twin, says_the_same};
+use crate::notebook::files::{Files, Tier};
+use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope, means_title, same_title};
 
 /// What became of one memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use crate::document::link::Link;
 use crate::document::{DocumentError, EntryId, nearest, stored};
-use crate::memory::{Cause, Memory, Moment, Persistence, Reference, Scope, Status, same_title};
-use crate::record::apply::{Fate, revise, store_memory};
-use crate::record::duplicates::find_twin;
-use crate::record::files::{Files, Tier};
+use crate::notebook::add::{Fate, revise, store_memory};
+use crate::notebook::duplicates::find_twin;
+use crate::notebook::files::{Files, Tier};
+use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope, Status, same_title};
 
 /// No memory is more important.
 pub const MOST_IMPORTANCE: u16 = 1000;

@@ -5,8 +5,8 @@
 //! number, and one that was said before is stored again.
 
 use crate::document::text::{stored_line, stored_text};
-use crate::memory::{Category, Memory, Scope, is_id};
-use crate::record::files::Files;
+use crate::notebook::files::Files;
+use crate::types::{Category, Memory, Scope, is_id};
 
 /// Somebody who speaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +71,7 @@ fn capitalized(name: &str) -> String {
 mod tests {
     use super::*;
     use crate::document::Document;
-    use crate::memory::Span;
+    use crate::types::Span;
 
     fn files(text: &str) -> Files {
         Files { lasting: Document::parse(text.to_owned()), session: Document::parse(String::new()) }

@@ -4,9 +4,7 @@
 
 use similar::{Algorithm, TextDiff, capture_diff_slices, diff_ratio};
 
-use crate::memory::Memory;
-use crate::search::likeness::Meanings;
-use crate::search::words::{is_stop_word, stem, words};
+use crate::types::Memory;
 
 /// One text containing another counts as saying the same above this share of its length.
 pub(super) const CONTAINED: f64 = 0.8;
@@ -80,40 +78,8 @@ impl Folded {
     }
 }
 
-/// Two entries may say the same from this share of common words on …
-const ALIKE: f64 = 0.7;
-
-/// … or from this share of common stems, stop words apart, …
-const ALIKE_STEMS: f64 = 0.5;
-
-/// … where the cosine of their meanings is no less than this.
-const ALIKE_MEANING: f32 = 0.8;
-
-/// Pairs of texts that may say the same, by their places in the list, for a person to look at:
-/// they say nearly the same, share most of their words, or mean nearly the same in kindred words.
-pub fn look_alikes(texts: &[&str]) -> Vec<(usize, usize)> {
-    let words: Vec<Vec<String>> = texts.iter().map(|text| words_of(text)).collect();
-    let stems: Vec<Vec<String>> = texts.iter().map(|text| stems_of(text)).collect();
-    let meanings = Meanings::of(texts);
-    let mut pairs = Vec::new();
-    for (second, b) in words.iter().enumerate() {
-        for (first, a) in words[..second].iter().enumerate() {
-            let shared = share(a, b);
-            // Texts that say nearly the same share half of their words; comparing others is dear.
-            let alike = || {
-                share(&stems[first], &stems[second]) >= ALIKE_STEMS
-                    && meanings.likeness(first, second) >= ALIKE_MEANING
-            };
-            if shared >= ALIKE || (shared > 0.5 && says_the_same(texts[first], texts[second])) || alike() {
-                pairs.push((first, second));
-            }
-        }
-    }
-    pairs
-}
-
 /// The different words of a text, in order.
-pub(super) fn words_of(text: &str) -> Vec<String> {
+pub(crate) fn words_of(text: &str) -> Vec<String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let mut words: Vec<String> = words.map(str::to_lowercase).collect();
     words.sort_unstable();
@@ -121,18 +87,8 @@ pub(super) fn words_of(text: &str) -> Vec<String> {
     words
 }
 
-/// The different stems of a text's words that say something, in order.
-fn stems_of(text: &str) -> Vec<String> {
-    let mut words = words(text);
-    words.retain(|word| !is_stop_word(word));
-    let mut stems: Vec<String> = words.iter().map(|word| stem(word).into_owned()).collect();
-    stems.sort_unstable();
-    stems.dedup();
-    stems
-}
-
 /// The share of common words among all words of both.
-pub(super) fn share(a: &[String], b: &[String]) -> f64 {
+pub(crate) fn share(a: &[String], b: &[String]) -> f64 {
     let (short, long) = (a.len().min(b.len()), a.len().max(b.len()));
     // No more can be shared than the shorter one has.
     if (short as f64) < 0.5 * long as f64 || short == 0 {
@@ -173,20 +129,6 @@ mod tests {
             "The window can be opened with an effort."
         ));
         assert!(says_the_same("", " "));
-    }
-
-    #[test]
-    fn look_alikes_share_most_words() {
-        let texts = [
-            "The troll attacks when you give it food.",
-            "North leads to the kitchen.",
-            "When you give it food, the troll attacks!",
-            "South leads down to the dark cellar.",
-            "",
-            "",
-            "The troll attacked me after I gave it food.",
-        ];
-        assert_eq!(look_alikes(&texts), [(0, 2), (0, 6), (2, 6)]);
     }
 
     #[test]

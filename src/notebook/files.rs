@@ -2,8 +2,8 @@
 //! episode. Both are documents of one format; a title is unique in both together.
 
 use crate::document::{Document, DocumentError, EntryId, Section};
-use crate::memory::{Memory, Persistence, Scope, without_brackets};
 use crate::store::{Change, Sidecar, StoreError};
+use crate::types::{Memory, Persistence, Scope, without_brackets};
 
 /// Which of the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! Many texts, asked many times whether one of them says nearly what a new one says.
 //!
 //! Texts enter once and are sorted by their words; then a text enters, and the number of its twin
-//! leaves. The answer is that of [`crate::record::duplicates`], found without comparing all pairs.
+//! leaves. The answer is that of [`crate::notebook::duplicates`], found without comparing all pairs.
 
 use std::collections::HashMap;
 
-use crate::record::duplicates::{CONTAINED, Folded, share, words_of};
+use crate::notebook::duplicates::{CONTAINED, Folded, share, words_of};
 
 /// From this many words on, texts must share half of their words to be compared at all.
 const MANY_WORDS: usize = 4;
@@ -72,7 +72,7 @@ impl Sayings {
     }
 
     /// The number of a text that says nearly the same: one of the same words, else the first. As
-    /// [`says_the_same`](crate::record::duplicates::says_the_same), but texts of four words and more must share half of them.
+    /// [`says_the_same`](crate::notebook::duplicates::says_the_same), but texts of four words and more must share half of them.
     pub fn find(&self, text: &str) -> Option<usize> {
         let folded = Folded::new(text);
         if let Some(&at) = self.exact.get(&folded.text) {
@@ -106,7 +106,7 @@ fn rarer_half<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::duplicates::says_the_same;
+    use crate::notebook::duplicates::says_the_same;
 
     #[test]
     fn many_texts_are_asked_at_once() {

@@ -4,8 +4,8 @@
 //! as the dated entry before it in the file, for entries are written one behind the other.
 
 use crate::document::Section;
-use crate::memory::{Memory, Scope};
 use crate::recall::render::render_origin;
+use crate::types::{Memory, Scope};
 
 /// So many memories of each scope where nothing else is asked for.
 pub const USUAL: usize = 3;
@@ -61,7 +61,7 @@ fn minutes(date: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::{Category, Status};
+    use crate::types::{Category, Status};
 
     fn memory(text: &str, date: Option<&str>) -> Memory {
         let mut memory = Memory::new(Category::note(), "A", text);

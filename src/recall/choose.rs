@@ -8,10 +8,10 @@
 use std::cmp::Reverse;
 
 use crate::document::Section;
-use crate::memory::{Attempt, Category, Memory, Persistence, Scope, same_title};
 use crate::recall::budget::{cut_at_sentence, cut_at_word, estimate_tokens};
 use crate::recall::render::{Format, Group};
 use crate::recall::{Linked, View, links_of, render};
+use crate::types::{Attempt, Category, Memory, Persistence, Scope, same_title};
 
 /// Reply lengths in characters that are tried, from generous to none.
 const REPLY_LENGTHS: [usize; 6] = [100, 60, 40, 25, 15, 0];

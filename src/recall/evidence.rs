@@ -2,7 +2,7 @@
 
 use crate::document::Section;
 use crate::document::text::stored_line;
-use crate::memory::{Attempt, fold_action, fold_title};
+use crate::types::{Attempt, fold_action, fold_title};
 
 /// What is known of an action at a place.
 #[derive(Debug, Clone, PartialEq, Eq)]

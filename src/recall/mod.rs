@@ -15,8 +15,8 @@ use std::io;
 use crate::document::grammar::{Heading, is_place_called, split_heading};
 use crate::document::link::Link;
 use crate::document::{Document, Section, nearest};
-use crate::memory::{Attempt, Memory, Scope, ScopeName};
 use crate::store::{Store, StoreError, read_sections};
+use crate::types::{Attempt, Memory, Scope, ScopeName};
 
 pub use choose::{Limits, choose};
 pub use evidence::Evidence;

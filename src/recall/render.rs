@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::str::FromStr;
 
 use crate::document::grammar::write_key;
-use crate::memory::{Attempt, Memory, Persistence, Scope, Status};
 use crate::recall::{Linked, View};
+use crate::types::{Attempt, Memory, Persistence, Scope, Status};
 
 /// How views are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -5,9 +5,9 @@
 
 use crate::document::grammar::Heading;
 use crate::document::{Document, Section};
-use crate::memory::{Scope, ScopeName};
 use crate::recall::{Format, Limits, RecallError, View, one_called, recall_from};
 use crate::store::{Reading, Store};
+use crate::types::{Scope, ScopeName};
 
 /// A store with its sections at hand.
 pub struct Shelf {

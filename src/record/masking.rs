@@ -3,7 +3,7 @@
 
 use crate::record::synthesis::Proposal;
 use crate::record::turn::{Spot, Turn};
-use crate::secrets::mask;
+use crate::redact::mask;
 
 /// Masks the texts of a turn in place; tells what was masked and where, in words.
 pub fn mask_turn(turn: &mut Turn) -> Vec<String> {

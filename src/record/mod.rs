@@ -2,21 +2,15 @@
 //!
 //! A [`Turn`] enters. The game's facts decide *when* to think ([`triggers`]), a model decides *what*
 //! is worth keeping ([`prompt`], [`synthesis`]), and what is kept is on disk before the [`Report`]
-//! leaves ([`apply`], [`crate::store`]). Visits and tries are written whatever the model does; the
+//! leaves ([`crate::notebook`], [`crate::store`]). Visits and tries are written whatever the model does; the
 //! lock is never held while it is asked.
 
-pub mod apply;
-pub mod correct;
-pub mod dialogue;
-pub mod duplicates;
 mod error;
-pub mod files;
 mod masking;
 mod places;
 pub mod prompt;
 mod report;
 pub mod retry;
-pub mod sayings;
 pub mod synthesis;
 pub mod triggers;
 pub mod turn;
@@ -26,12 +20,12 @@ use serde_json::Value;
 use crate::document::text::{stored_line, stored_reply};
 use crate::document::{Document, DocumentError, stored};
 use crate::llm::{Model, Question, Usage};
-use crate::memory::{Attempt, Cause, DEFAULT_IMPORTANCE, Memory, Moment, Reference, Span, fold_action};
+use crate::notebook::add::{free_title, store_memory, strike};
+use crate::notebook::duplicates::says_the_same;
+use crate::notebook::files::Files;
 use crate::store::{Sidecar, Store, StoreError};
+use crate::types::{Attempt, Cause, DEFAULT_IMPORTANCE, Memory, Moment, Reference, Span, fold_action};
 
-use apply::{free_title, store_memory, strike};
-use duplicates::says_the_same;
-use files::Files;
 use prompt::Context;
 use synthesis::{Proposal, Side, read_answer};
 use triggers::{Changes, Switches, Trigger, fired, score_change};
@@ -200,7 +194,7 @@ impl Recorder<'_> {
         // Afterwards, because a provider may learn only by asking which model it has.
         let name = self.model.name();
         let failed = |usage, error: String| {
-            let error = crate::secrets::mask(&error).map_or(error, |masked| masked.text);
+            let error = crate::redact::mask(&error).map_or(error, |masked| masked.text);
             Thought::Failed(ModelUse { name: name.clone(), usage, error: Some(error) })
         };
         let proven = situation.changes.death || situation.changes.score;

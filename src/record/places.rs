@@ -6,8 +6,8 @@
 use serde::Serialize;
 
 use crate::document::{Document, DocumentError, nearest};
-use crate::memory::Scope;
 use crate::record::turn::{Spot, Turn};
+use crate::types::Scope;
 
 /// A place of the game.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -6,11 +6,11 @@
 use serde_json::{Value, json};
 
 use crate::llm::data::{cut, fenced};
-use crate::memory::{Memory, Status};
 use crate::record::Place;
 use crate::record::triggers::Trigger;
 use crate::record::turn::Turn;
 use crate::search::likeness::likenesses;
+use crate::types::{Memory, Status};
 
 /// The name of the answer's schema; providers without a model know it.
 pub const SCHEMA_NAME: &str = "memory";

@@ -4,11 +4,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::llm::Usage;
-use crate::memory::Attempt;
-use crate::record::apply::{Applied, Fate};
+use crate::notebook::add::{Applied, Fate};
 use crate::record::places::Place;
 use crate::record::triggers::Trigger;
 use crate::record::{Situation, Thought};
+use crate::types::Attempt;
 
 /// What became of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

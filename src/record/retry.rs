@@ -9,8 +9,7 @@ use std::collections::{HashSet, VecDeque};
 use serde_json::{Value, json};
 
 use crate::document::DocumentError;
-use crate::memory::{Provenance, Span, same_title};
-use crate::record::files::Files;
+use crate::notebook::files::Files;
 use crate::record::triggers::{Changes, Trigger};
 use crate::record::turn::Turn;
 use crate::record::{
@@ -18,6 +17,7 @@ use crate::record::{
     outcome, places,
 };
 use crate::store::{Change, Sidecar, Store, StoreError};
+use crate::types::{Provenance, Span, same_title};
 
 /// Which turns wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

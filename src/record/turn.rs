@@ -6,7 +6,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::memory::{Category, DEFAULT_IMPORTANCE};
+use crate::types::{Category, DEFAULT_IMPORTANCE};
 
 /// A place as a caller names it: by id, by name, or by both.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

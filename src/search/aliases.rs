@@ -5,7 +5,7 @@
 //! of these questions, all of which point to the one entry; the file holds the text once, and none of
 //! the questions. A memory enters; questions leave, none for most memories.
 
-use crate::memory::{Memory, Scope};
+use crate::types::{Memory, Scope};
 
 /// Questions by the kinds of an agent's own memories. `{name}` is the agent's name.
 const OWN: [(&str, &[&str]); 7] = [

@@ -6,12 +6,12 @@
 
 use std::collections::HashMap;
 
-use crate::memory::{Memory, Scope};
 use crate::search::aliases::questions;
 use crate::search::embedded::StaticModel;
-use crate::search::embedder::{EmbedError, Embedder, Needle, Vectors};
+use crate::search::embedder::{EmbedError, Embedder, QueryVector, Vectors};
 use crate::search::vocabulary::{Vocabulary, take};
 use crate::search::words::each_word;
+use crate::types::{Memory, Scope};
 
 /// Texts longer than this many characters are also embedded in parts: a vector of much says little.
 const LONG: usize = 300;
@@ -229,7 +229,7 @@ impl Corpus {
     }
 
     /// The number, from 0, of the part most like a question, of a text that has so many.
-    pub(super) fn likest_part(&self, text: usize, parts: usize, question: &Needle) -> Option<usize> {
+    pub(super) fn likest_part(&self, text: usize, parts: usize, question: &QueryVector) -> Option<usize> {
         let before: usize = self.vector_counts[..text].iter().map(|&count| usize::from(count)).sum();
         let cosine = |part: &usize| self.vectors.cosine(before + 1 + part, question);
         (0..parts).max_by(|a, b| cosine(a).total_cmp(&cosine(b)).then(b.cmp(a)))
@@ -371,7 +371,7 @@ fn read_number(bytes: &mut &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::Category;
+    use crate::types::Category;
 
     #[test]
     fn a_memory_is_found_by_all_that_is_said_of_it() {
@@ -439,7 +439,7 @@ mod tests {
         let mut corpus = Corpus::new(model.dimensions());
         corpus.add(&texts, &model).unwrap();
         let parts = parts(&texts[1].words);
-        let question = Needle::new(&model.embed(&["where is the rusty key?"]).unwrap()[0]);
+        let question = QueryVector::new(&model.embed(&["where is the rusty key?"]).unwrap()[0]);
         let part = corpus.likest_part(1, parts.len(), &question).unwrap();
         assert!(parts[part].contains("rusty key"), "{}", parts[part]);
         assert_eq!(corpus.likest_part(0, 0, &question), None);

@@ -269,7 +269,7 @@ fn is_mark(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::embedder::{Needle, Vectors};
+    use crate::search::embedder::{QueryVector, Vectors};
 
     fn texts(words: &[&str]) -> Vec<String> {
         let model = StaticModel::new();
@@ -289,7 +289,7 @@ mod tests {
         let vectors = model.embed(&[a, b]).unwrap();
         let mut kept = Vectors::new(model.dimensions());
         kept.push(&vectors[0]);
-        kept.cosines(&Needle::new(&vectors[1]))[0]
+        kept.cosines(&QueryVector::new(&vectors[1]))[0]
     }
 
     #[test]

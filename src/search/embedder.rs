@@ -119,13 +119,13 @@ impl Vectors {
     }
 
     /// The cosine of one vector with another.
-    pub fn cosine(&self, number: usize, with: &Needle) -> f32 {
+    pub fn cosine(&self, number: usize, with: &QueryVector) -> f32 {
         let row = &self.rows[number * self.dimensions..(number + 1) * self.dimensions];
         with.dot(row) * self.inverse_lengths[number]
     }
 
     /// The cosine of each vector with one, by -1 to 1; 0 where one of the two is all zeros.
-    pub fn cosines(&self, with: &Needle) -> Vec<f32> {
+    pub fn cosines(&self, with: &QueryVector) -> Vec<f32> {
         let rows = self.rows.chunks_exact(self.dimensions.max(1));
         rows.zip(&self.inverse_lengths).map(|(row, inverse)| with.dot(row) * inverse).collect()
     }
@@ -134,14 +134,14 @@ impl Vectors {
 /// A vector that is compared with many: of length 1, in steps of a thirty-thousandth;
 /// coarser beyond 512 dimensions, so that sums fit.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Needle {
+pub struct QueryVector {
     values: Vec<i16>,
     factor: f32,
 }
 
-impl Needle {
+impl QueryVector {
     /// The needle in the direction of a vector.
-    pub fn new(vector: &[f32]) -> Needle {
+    pub fn new(vector: &[f32]) -> QueryVector {
         let most = vector.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
         // As fine as sums of products with bytes stay within 32 bits.
         let steps = (i32::MAX as usize / 128 / vector.len().max(1)).min(32_767) as f32;
@@ -149,7 +149,7 @@ impl Needle {
         let values: Vec<i16> = vector.iter().map(|value| (value * factor).round() as i16).collect();
         let squares: f64 = values.iter().map(|&value| f64::from(value) * f64::from(value)).sum();
         let factor = if squares > 0.0 { (1.0 / squares.sqrt()) as f32 } else { 0.0 };
-        Needle { values, factor }
+        QueryVector { values, factor }
     }
 
     /// Whether it has a direction at all.
@@ -187,7 +187,7 @@ mod tests {
         ) {
             let mut vectors = Vectors::new(24);
             vectors.push(&a);
-            let found = vectors.cosines(&Needle::new(&b))[0];
+            let found = vectors.cosines(&QueryVector::new(&b))[0];
             prop_assert!((found - cosine(&a, &b)).abs() < 0.01, "{found} {}", cosine(&a, &b));
         }
     }
@@ -198,9 +198,9 @@ mod tests {
         vectors.push(&[0.0, 0.0, 0.0]);
         vectors.push(&[1.0, f32::NAN, 0.0]);
         vectors.push(&[1.0, 2.0, 3.0]);
-        assert_eq!(vectors.cosines(&Needle::new(&[0.0, 0.0, 0.0])), [0.0; 3]);
-        assert!(Needle::new(&[0.0, f32::NAN, 0.0]).is_zero());
-        assert_eq!(vectors.cosines(&Needle::new(&[1.0, 0.0, 0.0]))[0], 0.0);
+        assert_eq!(vectors.cosines(&QueryVector::new(&[0.0, 0.0, 0.0])), [0.0; 3]);
+        assert!(QueryVector::new(&[0.0, f32::NAN, 0.0]).is_zero());
+        assert_eq!(vectors.cosines(&QueryVector::new(&[1.0, 0.0, 0.0]))[0], 0.0);
     }
 
     #[test]
@@ -209,7 +209,7 @@ mod tests {
             let long = vec![-1.0_f32; length];
             let mut vectors = Vectors::new(length);
             vectors.push(&long);
-            assert!((vectors.cosines(&Needle::new(&long))[0] - 1.0).abs() < 1e-3, "{length}");
+            assert!((vectors.cosines(&QueryVector::new(&long))[0] - 1.0).abs() < 1e-3, "{length}");
         }
     }
 }

@@ -4,9 +4,9 @@
 
 use crate::document::grammar::Heading;
 use crate::document::outline::{EntrySpan, outline};
-use crate::memory::{Memory, Persistence};
 use crate::search::corpus::Text;
 use crate::store::{Reading, StoreError};
+use crate::types::{Memory, Persistence};
 
 /// The entries of a file and of its session.
 #[derive(Default)]

@@ -4,7 +4,7 @@
 
 use std::str::FromStr;
 
-use crate::memory::{Category, Memory, Scope, Status};
+use crate::types::{Category, Memory, Scope, Status};
 
 /// A kind of memory, by where it stands and whom it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,7 +141,7 @@ impl Filter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::Span;
+    use crate::types::Span;
 
     fn memory() -> Memory {
         let mut memory = Memory::new(Category::danger(), "Troll", "Attacks.");

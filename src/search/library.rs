@@ -5,9 +5,8 @@
 //! index lacks are computed; where these are many, the index is kept again.
 
 use crate::document::grammar::Heading;
-use crate::memory::{Memory, Scope, Status};
 use crate::search::corpus::{Text, parts};
-use crate::search::embedder::{EmbedError, Embedder, Needle};
+use crate::search::embedder::{EmbedError, Embedder, QueryVector};
 use crate::search::entries::Entries;
 use crate::search::filter::Filter;
 use crate::search::index::{Index, key_of, key_of_heading};
@@ -15,6 +14,7 @@ use crate::search::question::Question;
 use crate::search::score::{Parts, score, with_neighbours};
 use crate::search::{Hit, Settings};
 use crate::store::{INDEX, Reading, SERVED_INDEX, Store, StoreError};
+use crate::types::{Memory, Scope, Status};
 
 /// Up to so many entries are computed anew for each question; an index would gain less than it costs.
 const WITHOUT_INDEX: usize = 250;
@@ -42,7 +42,7 @@ pub struct Likenesses {
     /// The likeness of each entry, and what it is made of.
     each: Vec<(f32, Parts)>,
     /// The question's vector.
-    question: Needle,
+    question: QueryVector,
 }
 
 /// All that questions are answered from.
@@ -173,7 +173,7 @@ impl Library {
         let heading = |at: usize| entries.spans[at].heading;
         let all =
             with_neighbours(&own, |at| is_line(at) && is_line(at - 1) && heading(at) == heading(at - 1));
-        Some(Likenesses { each: all.into_iter().zip(parts).collect(), question: Needle::new(vector) })
+        Some(Likenesses { each: all.into_iter().zip(parts).collect(), question: QueryVector::new(vector) })
     }
 
     /// The most relevant of those that are wanted and not below the floor.
@@ -236,7 +236,7 @@ impl Library {
     }
 
     /// Of an entry's text, where it is long, the part most like a question.
-    fn passage(&self, entry: usize, text: &str, question: &Needle) -> Option<String> {
+    fn passage(&self, entry: usize, text: &str, question: &QueryVector) -> Option<String> {
         let parts = parts(text);
         let likest = self.index.corpus().likest_part(self.texts[entry], parts.len(), question)?;
         Some(parts[likest].to_owned())

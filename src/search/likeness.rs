@@ -3,12 +3,12 @@
 //! Texts enter, numbers from 0 to 1 leave. The built-in model is asked, so nothing can fail and nothing
 //! is kept.
 
-use crate::memory::{Memory, Scope};
 use crate::search::corpus::{Corpus, Text};
 use crate::search::embedded::StaticModel;
-use crate::search::embedder::{Embedder, Needle, Vectors};
+use crate::search::embedder::{Embedder, QueryVector, Vectors};
 use crate::search::question::{Question, Synonyms};
 use crate::search::score::{Parts, score};
+use crate::types::{Memory, Scope};
 
 /// How like each memory of one place is to a text: what [`crate::search::query`] would call likeness,
 /// were there no other memories.
@@ -29,7 +29,7 @@ pub fn likenesses(text: &str, memories: &[Memory]) -> Vec<f32> {
 /// How like the meaning of each text is to that of each other, by their places in the list.
 pub struct Meanings {
     vectors: Vectors,
-    needles: Vec<Needle>,
+    needles: Vec<QueryVector>,
 }
 
 impl Meanings {
@@ -39,7 +39,7 @@ impl Meanings {
         let all = model.embed(texts).expect("the built-in model answers");
         let mut vectors = Vectors::new(model.dimensions());
         all.iter().for_each(|vector| vectors.push(vector));
-        Meanings { vectors, needles: all.iter().map(|vector| Needle::new(vector)).collect() }
+        Meanings { vectors, needles: all.iter().map(|vector| QueryVector::new(vector)).collect() }
     }
 
     /// The cosine of two of them, at least 0.
@@ -51,7 +51,7 @@ impl Meanings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::Category;
+    use crate::types::Category;
 
     #[test]
     fn memories_by_likeness_to_a_turn() {

@@ -19,6 +19,7 @@ pub mod filter;
 pub mod index;
 mod library;
 pub mod likeness;
+pub mod look_alikes;
 pub mod question;
 pub mod score;
 mod searcher;
@@ -27,8 +28,8 @@ pub mod top;
 mod vocabulary;
 pub mod words;
 
-use crate::memory::{Memory, Scope};
 use crate::store::{Store, StoreError};
+use crate::types::{Memory, Scope};
 
 use embedded::StaticModel;
 use embedder::{EmbedError, Embedder};

@@ -24,7 +24,7 @@
 
 use crate::search::corpus::Corpus;
 use crate::search::embedded::StaticModel;
-use crate::search::embedder::{Needle, Vectors};
+use crate::search::embedder::{QueryVector, Vectors};
 use crate::search::question::{Match, Question};
 
 const K1: f64 = 1.2;
@@ -82,7 +82,7 @@ pub fn score(
     unrelated: f32,
     counts: impl Fn(usize) -> bool,
 ) -> Option<Vec<Parts>> {
-    let needle = Needle::new(vector);
+    let needle = QueryVector::new(vector);
     let (words, meanings) = if corpus.len() < MANY {
         (score_words(corpus, question, counts), score_meaning(corpus, &needle, unrelated))
     } else {
@@ -124,7 +124,7 @@ struct Meaning {
     asked: f32,
 }
 
-fn score_meaning(corpus: &Corpus, question: &Needle, unrelated: f32) -> Option<Vec<Meaning>> {
+fn score_meaning(corpus: &Corpus, question: &QueryVector, unrelated: f32) -> Option<Vec<Meaning>> {
     let mut cosines = corpus.vectors.cosines(question).into_iter();
     let mut most = |count: u8, unrelated: f32| {
         let most = cosines.by_ref().take(count.into()).fold(0.0_f32, f32::max);
@@ -156,8 +156,8 @@ impl Answers {
         let model = StaticModel::new();
         let vocabulary = &corpus.vocabulary;
         let terms = question.terms.len().next_multiple_of(LANES);
-        let needles: Vec<Needle> =
-            question.terms.iter().map(|term| Needle::new(&vector_of(&term.word, model))).collect();
+        let needles: Vec<QueryVector> =
+            question.terms.iter().map(|term| QueryVector::new(&vector_of(&term.word, model))).collect();
         let mut likeness = vec![0.0; vocabulary.len() * terms];
         let mut matched = vec![false; vocabulary.len()];
         let mut sum = vec![0.0; model.dimensions()];
@@ -201,7 +201,7 @@ fn vector_of(word: &str, model: StaticModel) -> Vec<f32> {
 }
 
 /// How like a word with that row is to each term, by its vector.
-fn compare(needles: &[Needle], row: &[u8], likeness: &mut [f32]) {
+fn compare(needles: &[QueryVector], row: &[u8], likeness: &mut [f32]) {
     let squares: i32 = row.iter().map(|byte| i32::from(*byte as i8) * i32::from(*byte as i8)).sum();
     let inverse = if squares > 0 { 1.0 / (squares as f32).sqrt() } else { 0.0 };
     for (value, needle) in likeness.iter_mut().zip(needles) {

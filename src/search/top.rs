@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 
 use crate::document::grammar::Heading;
-use crate::memory::{Memory, Persistence, Scope};
 use crate::search::entries::Entries;
 use crate::store::{Store, StoreError};
+use crate::types::{Memory, Persistence, Scope};
 
 /// A memory by its importance.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,7 +92,7 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::{Category, Span};
+    use crate::types::{Category, Span};
 
     fn memory(episode: u64, turn: u64) -> Memory {
         let mut memory = Memory::new(Category::note(), format!("{episode} {turn}"), "x");

@@ -3,9 +3,9 @@
 //! Seed files enter; a [`Cast`] leaves, whole and free of contradictions, or the first error with its
 //! file, line, field and what was expected there. Keys that mean nothing are left out with a warning.
 
-use crate::character::fields::{Fields, texts_of};
-use crate::character::node::{Format, Node, Value, parse};
-use crate::memory::is_id;
+use crate::seed::fields::{Fields, texts_of};
+use crate::seed::node::{Format, Node, Value, parse};
+use crate::types::is_id;
 
 /// A seed file's text.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 //! A key is known in any of the ways that programs write it: `decision_style`, `decision-style`,
 //! `decisionStyle`, `Decision style`. What nobody took is unknown.
 
-use crate::character::cast::{SeedError, Spot};
-use crate::character::node::{Key, Node, Value};
 use crate::document::nearest;
+use crate::seed::cast::{SeedError, Spot};
+use crate::seed::node::{Key, Node, Value};
 
 /// The fields of one table.
 pub struct Fields<'a> {

@@ -20,7 +20,7 @@ mod plan;
 mod settle;
 
 use crate::document::DocumentError;
-use crate::record::files::Files;
+use crate::notebook::files::Files;
 
 pub use cast::{Cast, SeedError, Source, read};
 pub use node::Format;

@@ -4,9 +4,9 @@
 //! [`Gifts`] leave. Of another agent one knows what can be seen from outside: name, archetype,
 //! description, and what one says oneself that the other is to one. Role, past and values stay private.
 
-use crate::character::cast::{Agent, Cast, OWN_KEYS, Relationship, is_called};
 use crate::document::{Document, nearest};
-use crate::memory::{Category, Memory, Persistence, Scope, is_id, same_title};
+use crate::seed::cast::{Agent, Cast, OWN_KEYS, Relationship, is_called};
+use crate::types::{Category, Memory, Persistence, Scope, is_id, same_title};
 
 /// Categories and titles of an agent's own memories, in the order of [`OWN_KEYS`].
 const OWN: [(&str, &str); OWN_KEYS.len()] = [

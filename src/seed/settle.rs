@@ -10,12 +10,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::character::cast::Cast;
-use crate::character::plan::{Gift, Gifts};
 use crate::document::{Addition, DocumentError, Section, stored};
-use crate::memory::{Category, Cause, Memory, Moment, Reference, Scope, Status, same_title};
-use crate::record::files::Files;
-use crate::secrets::mask;
+use crate::notebook::files::Files;
+use crate::redact::mask;
+use crate::seed::cast::Cast;
+use crate::seed::plan::{Gift, Gifts};
+use crate::types::{Category, Cause, Memory, Moment, Reference, Scope, Status, same_title};
 
 /// What the sources of a gifted entry begin with; a hash follows.
 const MARK: &str = "seed:";

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::document::{Document, Section};
-use crate::memory::{Persistence, Scope, Status};
 use crate::recall::budget::estimate_tokens;
 use crate::recall::{Format, Limits, choose, render};
-use crate::review::tally::Tally;
+use crate::stats::tally::Tally;
+use crate::types::{Persistence, Scope, Status};
 
 /// All figures. "Memories" are live ones where nothing else is said.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -6,9 +6,9 @@
 use serde::Deserialize;
 
 use crate::document::text::stored_line;
-use crate::memory::Scope;
 use crate::recall::budget::cut_at_word;
-use crate::review::Text;
+use crate::stats::Text;
+use crate::types::Scope;
 
 /// Actions are shown up to this many characters.
 const ACTION_CHARS: usize = 80;

@@ -3,9 +3,9 @@
 //! Sections of a [`crate::document::Document`] and lines of the journal enter; figures and lines of
 //! text leave. Nothing is asked of a model, and nothing is written.
 
+pub mod figures;
 pub mod log;
 mod report;
-pub mod stats;
 mod tally;
 
 pub use report::render;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use crate::review::stats::{EpisodeFigures, ModelFigures, QueueFigures, Stats};
+use crate::stats::figures::{EpisodeFigures, ModelFigures, QueueFigures, Stats};
 
 /// Episodes shown; JSON has all.
 const MOST_EPISODES: usize = 10;

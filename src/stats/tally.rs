@@ -2,7 +2,7 @@
 //!
 //! Lines enter one by one, oldest first; of each only the few parts that count are parsed. A line
 //! that cannot be understood counts nothing. What leaves are the journal's part of
-//! [`crate::review::stats::Stats`].
+//! [`crate::stats::figures::Stats`].
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,9 +10,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::memory::fold_action;
-use crate::review::Text;
-use crate::review::stats::{Milestone, ModelFigures, QueueFigures, TurnFigures};
+use crate::stats::Text;
+use crate::stats::figures::{Milestone, ModelFigures, QueueFigures, TurnFigures};
+use crate::types::fold_action;
 
 /// The parts of a journal's line that count.
 #[derive(Deserialize)]

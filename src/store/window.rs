@@ -168,7 +168,7 @@ mod tests {
 
     use super::*;
     use crate::document::Document;
-    use crate::memory::Scope;
+    use crate::types::Scope;
 
     fn file(text: &str) -> File {
         let mut file = tempfile::tempfile().expect("a file");

@@ -7,9 +7,9 @@
 use serde_json::{Map, Value, json};
 
 use crate::document::Section;
-use crate::exchange::object::{memory_object, read_item, read_section, section_object, unknown_keys};
-use crate::exchange::{ExchangeError, Found, Item, Origin, Source};
-use crate::memory::Scope;
+use crate::transfer::object::{memory_object, read_item, read_section, section_object, unknown_keys};
+use crate::transfer::{Found, Item, Origin, Source, TransferError};
+use crate::types::Scope;
 
 impl Source {
     /// Adds an item of JSON.
@@ -88,12 +88,12 @@ pub fn write_json(sections: &[(Scope, Section)]) -> Vec<u8> {
 ///
 /// # Errors
 ///
-/// [`ExchangeError::Unreadable`] where it is none, or neither a list nor an object of memories.
-pub fn read_json(bytes: &[u8]) -> Result<Source, ExchangeError> {
+/// [`TransferError::Unreadable`] where it is none, or neither a list nor an object of memories.
+pub fn read_json(bytes: &[u8]) -> Result<Source, TransferError> {
     let unreadable = |problem| {
         let hint =
             "send {\"sections\": […]}, {\"memories\": […]} or a list; one object a line is `--format jsonl`";
-        Err(ExchangeError::Unreadable { problem, hint })
+        Err(TransferError::Unreadable { problem, hint })
     };
     let bytes = bytes.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(bytes);
     let document: Value = match serde_json::from_slice(bytes) {

@@ -8,16 +8,16 @@ use std::collections::BTreeMap;
 use crate::document::inspect::{entries, problems};
 use crate::document::problem::Kind;
 use crate::document::{Addition, Document, Section};
-use crate::exchange::{ExchangeError, Found, Item, Origin, Source, Whereabouts};
-use crate::memory::Scope;
+use crate::transfer::{Found, Item, Origin, Source, TransferError, Whereabouts};
+use crate::types::Scope;
 
 /// Reads a memory file.
 ///
 /// # Errors
 ///
-/// [`ExchangeError::Unreadable`] where it is not UTF-8.
-pub fn read(bytes: &[u8]) -> Result<Source, ExchangeError> {
-    let text = std::str::from_utf8(bytes).map_err(|error| ExchangeError::Unreadable {
+/// [`TransferError::Unreadable`] where it is not UTF-8.
+pub fn read(bytes: &[u8]) -> Result<Source, TransferError> {
+    let text = std::str::from_utf8(bytes).map_err(|error| TransferError::Unreadable {
         problem: format!("not UTF-8: byte {}", error.valid_up_to() + 1),
         hint: "convert it to UTF-8, for example with `iconv`",
     })?;
@@ -57,15 +57,15 @@ pub fn read(bytes: &[u8]) -> Result<Source, ExchangeError> {
 ///
 /// # Errors
 ///
-/// [`ExchangeError::Unreadable`] should it not be read back as it was meant.
-pub fn write(sections: &[(Scope, Section)]) -> Result<Vec<u8>, ExchangeError> {
+/// [`TransferError::Unreadable`] should it not be read back as it was meant.
+pub fn write(sections: &[(Scope, Section)]) -> Result<Vec<u8>, TransferError> {
     let mut document = Document::parse(String::new());
     let additions = sections.iter().map(|(scope, section)| {
         let Section { name, visits, episodes, memories, tried } = section.clone();
         (scope.clone(), Addition { name, visits, episodes, memories, attempts: tried, ..Addition::default() })
     });
     let text = document.add_all(&additions.collect()).and_then(|()| document.into_text());
-    text.map(String::into_bytes).map_err(|error| ExchangeError::Unreadable {
+    text.map(String::into_bytes).map_err(|error| TransferError::Unreadable {
         problem: error.to_string(),
         hint: "`memories check` shows what is wrong with the file; JSONL can hold it all the same",
     })

@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::document::text::{TITLE_CHARS, stored_line};
 use crate::document::{Addition, DocumentError, Section, stored};
-use crate::exchange::place::Gazetteer;
-use crate::exchange::settle::{Entries, Fate};
-use crate::exchange::{Found, Item, Origin, Whereabouts};
-use crate::memory::{Attempt, Memory, Scope, fold_action};
-use crate::record::files::{Files, Tier};
-use crate::secrets::mask;
+use crate::notebook::files::{Files, Tier};
+use crate::redact::mask;
+use crate::transfer::place::Gazetteer;
+use crate::transfer::settle::{Entries, Fate};
+use crate::transfer::{Found, Item, Origin, Whereabouts};
+use crate::types::{Attempt, Memory, Scope, fold_action};
 
-pub use crate::exchange::settle::OnConflict;
+pub use crate::transfer::settle::OnConflict;
 
 /// How to take things in.
 #[derive(Debug, Clone, Default)]

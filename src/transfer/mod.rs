@@ -19,7 +19,7 @@ use std::fmt;
 use std::path::Path;
 
 use crate::document::Section;
-use crate::memory::{Attempt, Memory, Scope};
+use crate::types::{Attempt, Memory, Scope};
 
 pub use place::Whereabouts;
 
@@ -64,7 +64,7 @@ impl Format {
 
 /// Why a source cannot be read, or a form not written, at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ExchangeError {
+pub enum TransferError {
     /// The bytes are not of that form.
     #[error("{problem}")]
     Unreadable {
@@ -78,12 +78,12 @@ pub enum ExchangeError {
     NoSqlite,
 }
 
-impl ExchangeError {
+impl TransferError {
     /// What the caller can do.
     pub fn hint(&self) -> &'static str {
         match self {
-            ExchangeError::Unreadable { hint, .. } => hint,
-            ExchangeError::NoSqlite => "build with the feature `sqlite`, or use JSONL",
+            TransferError::Unreadable { hint, .. } => hint,
+            TransferError::NoSqlite => "build with the feature `sqlite`, or use JSONL",
         }
     }
 }
@@ -162,8 +162,8 @@ pub struct Source {
 ///
 /// # Errors
 ///
-/// [`ExchangeError`] where they are not of that form; what is wrong with a single item stands in it.
-pub fn read(bytes: &[u8], format: Format) -> Result<Source, ExchangeError> {
+/// [`TransferError`] where they are not of that form; what is wrong with a single item stands in it.
+pub fn read(bytes: &[u8], format: Format) -> Result<Source, TransferError> {
     match format {
         Format::Json => json::read_json(bytes),
         Format::Jsonl => Ok(json::read_jsonl(bytes)),
@@ -171,7 +171,7 @@ pub fn read(bytes: &[u8], format: Format) -> Result<Source, ExchangeError> {
         #[cfg(feature = "sqlite")]
         Format::Sqlite => sqlite::read_bytes(bytes),
         #[cfg(not(feature = "sqlite"))]
-        Format::Sqlite => Err(ExchangeError::NoSqlite),
+        Format::Sqlite => Err(TransferError::NoSqlite),
     }
 }
 
@@ -179,14 +179,14 @@ pub fn read(bytes: &[u8], format: Format) -> Result<Source, ExchangeError> {
 ///
 /// # Errors
 ///
-/// [`ExchangeError`] where it is none, or has no table `memories`.
-pub fn read_database(path: &Path) -> Result<Source, ExchangeError> {
+/// [`TransferError`] where it is none, or has no table `memories`.
+pub fn read_database(path: &Path) -> Result<Source, TransferError> {
     #[cfg(feature = "sqlite")]
     return sqlite::read_file(path);
     #[cfg(not(feature = "sqlite"))]
     {
         let _ = path;
-        Err(ExchangeError::NoSqlite)
+        Err(TransferError::NoSqlite)
     }
 }
 
@@ -194,8 +194,8 @@ pub fn read_database(path: &Path) -> Result<Source, ExchangeError> {
 ///
 /// # Errors
 ///
-/// [`ExchangeError`] where the form cannot hold them.
-pub fn write(sections: &[(Scope, Section)], format: Format) -> Result<Vec<u8>, ExchangeError> {
+/// [`TransferError`] where the form cannot hold them.
+pub fn write(sections: &[(Scope, Section)], format: Format) -> Result<Vec<u8>, TransferError> {
     match format {
         Format::Json => Ok(json::write_json(sections)),
         Format::Jsonl => Ok(json::write_jsonl(sections)),
@@ -203,6 +203,6 @@ pub fn write(sections: &[(Scope, Section)], format: Format) -> Result<Vec<u8>, E
         #[cfg(feature = "sqlite")]
         Format::Sqlite => sqlite::write(sections),
         #[cfg(not(feature = "sqlite"))]
-        Format::Sqlite => Err(ExchangeError::NoSqlite),
+        Format::Sqlite => Err(TransferError::NoSqlite),
     }
 }

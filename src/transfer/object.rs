@@ -8,11 +8,11 @@ use serde_json::{Map, Value, json};
 
 use crate::document::Section;
 use crate::document::fields::is_date;
-use crate::exchange::{Item, Whereabouts};
-use crate::memory::{
+use crate::record::turn::{clamp_importance, parse_episode};
+use crate::transfer::{Item, Whereabouts};
+use crate::types::{
     Attempt, Category, Cause, Memory, Moment, Persistence, Provenance, Reference, Scope, Span, Status,
 };
-use crate::record::turn::{clamp_importance, parse_episode};
 
 /// Keys of a memory itself.
 const MEMORY_KEYS: [&str; 18] = [

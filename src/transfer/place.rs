@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use serde_json::Value;
 
 use crate::document::nearest;
-use crate::memory::{Scope, ScopeName};
+use crate::types::{Scope, ScopeName};
 
 /// What a source says of where something belongs.
 #[derive(Debug, Clone, PartialEq, Eq)]

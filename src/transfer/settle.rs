@@ -8,10 +8,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::document::{Addition, Section};
-use crate::memory::{Memory, Persistence, fold_title};
-use crate::record::duplicates::says_the_same;
-use crate::record::files::Tier;
-use crate::record::sayings::Sayings;
+use crate::notebook::duplicates::says_the_same;
+use crate::notebook::files::Tier;
+use crate::notebook::near_duplicates::Sayings;
+use crate::types::{Memory, Persistence, fold_title};
 
 /// What to do where a title is in use for other words, or struck here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -13,10 +13,10 @@ use serde_json::{Map, Value, json};
 
 use crate::document::Section;
 use crate::document::fields::is_date;
-use crate::exchange::object::{memory_object, read_attempt, read_item, read_section};
-use crate::exchange::{ExchangeError, Found, Item, Origin, Source, Whereabouts};
-use crate::memory::{Memory, Scope, Span};
 use crate::record::turn::{clamp_importance, parse_episode};
+use crate::transfer::object::{memory_object, read_attempt, read_item, read_section};
+use crate::transfer::{Found, Item, Origin, Source, TransferError, Whereabouts};
+use crate::types::{Memory, Scope, Span};
 
 /// The tables. Numbers from 0 up may be too large for an INTEGER; columns without a type take them
 /// as text.
@@ -41,20 +41,20 @@ CREATE TABLE tried (scope TEXT NOT NULL, action TEXT NOT NULL, count, episode, t
 
 const NO_DATABASE: &str = "give a database with a table `memories` that has a column `content`";
 
-fn unreadable(error: &rusqlite::Error) -> ExchangeError {
+fn unreadable(error: &rusqlite::Error) -> TransferError {
     let problem = match error {
         rusqlite::Error::SqliteFailure(_, Some(problem)) => problem.clone(),
         other => other.to_string(),
     };
-    ExchangeError::Unreadable { problem: format!("SQLite: {problem}"), hint: NO_DATABASE }
+    TransferError::Unreadable { problem: format!("SQLite: {problem}"), hint: NO_DATABASE }
 }
 
 /// The bytes of a database that holds the sections.
 ///
 /// # Errors
 ///
-/// [`ExchangeError`] should SQLite refuse, as where memory runs out.
-pub fn write(sections: &[(Scope, Section)]) -> Result<Vec<u8>, ExchangeError> {
+/// [`TransferError`] should SQLite refuse, as where memory runs out.
+pub fn write(sections: &[(Scope, Section)]) -> Result<Vec<u8>, TransferError> {
     let database = || {
         let mut connection = Connection::open_in_memory()?;
         connection.execute_batch(SCHEMA)?;
@@ -141,8 +141,8 @@ impl Columns {
 ///
 /// # Errors
 ///
-/// [`ExchangeError::Unreadable`]
-pub fn read_file(path: &Path) -> Result<Source, ExchangeError> {
+/// [`TransferError::Unreadable`]
+pub fn read_file(path: &Path) -> Result<Source, TransferError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(|error| unreadable(&error))?;
     read(&connection)
@@ -152,11 +152,11 @@ pub fn read_file(path: &Path) -> Result<Source, ExchangeError> {
 ///
 /// # Errors
 ///
-/// [`ExchangeError::Unreadable`]
-pub fn read_bytes(bytes: &[u8]) -> Result<Source, ExchangeError> {
+/// [`TransferError::Unreadable`]
+pub fn read_bytes(bytes: &[u8]) -> Result<Source, TransferError> {
     if !bytes.starts_with(b"SQLite format 3\0") {
         let problem = "not an SQLite database".to_owned();
-        return Err(ExchangeError::Unreadable { problem, hint: NO_DATABASE });
+        return Err(TransferError::Unreadable { problem, hint: NO_DATABASE });
     }
     let mut bytes = bytes.to_vec();
     // What was written with a log beside it says so here; bytes alone have none.
@@ -171,7 +171,7 @@ pub fn read_bytes(bytes: &[u8]) -> Result<Source, ExchangeError> {
     read(&database().map_err(|error: rusqlite::Error| unreadable(&error))?)
 }
 
-fn read(connection: &Connection) -> Result<Source, ExchangeError> {
+fn read(connection: &Connection) -> Result<Source, TransferError> {
     let rows = || {
         let mut source = Source::default();
         if !columns(connection, "places")?.is_empty() {
@@ -185,7 +185,7 @@ fn read(connection: &Connection) -> Result<Source, ExchangeError> {
         Ok(None)
     };
     let source = rows().map_err(|error: rusqlite::Error| unreadable(&error))?;
-    source.ok_or_else(|| ExchangeError::Unreadable {
+    source.ok_or_else(|| TransferError::Unreadable {
         problem: "the database has no table `memories` with a column `content`".to_owned(),
         hint: "export what you have as JSONL: a line is {\"scope\": 15, \"title\": \"…\", \"text\": \"…\"}",
     })

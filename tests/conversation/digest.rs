@@ -3,12 +3,12 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use memories::conversation::Conversation;
-use memories::conversation::digest::{DigestError, Digester, Occasion, Present, Report};
+use memories::chat::Conversation;
+use memories::chat::digest::{DigestError, Digester, Occasion, Present, Report};
 use memories::document::Document;
 use memories::llm::{Answer, Model, ModelError, Question, Usage};
-use memories::memory::{Scope, Span};
 use memories::store::Store;
+use memories::types::{Scope, Span};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

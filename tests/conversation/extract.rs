@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use memories::conversation::extract::{Extractor, Input, Mode, Outcome, Report, Settings, read_input};
-use memories::conversation::{Conversation, Message};
+use memories::chat::extract::{Extractor, Input, Mode, Outcome, Report, Settings, read_input};
+use memories::chat::{Conversation, Message};
 use memories::document::Document;
 use memories::llm::{Answer, Model, ModelError, Question, Usage};
-use memories::memory::{Memory, Scope};
 use memories::store::Store;
+use memories::types::{Memory, Scope};
 use serde_json::json;
 
 /// Finds in each conversation what it is told to find, and keeps what it was shown.

@@ -1,7 +1,7 @@
 //! Requests with memories in them: no message is lost, moved or changed, and twice is once.
 
-use memories::conversation::inject::block::{Mode, Style, Told, find_block, is_block, render};
-use memories::conversation::inject::request::{Shape, splice};
+use memories::chat::inject::block::{Mode, Style, Told, find_block, is_block, render};
+use memories::chat::inject::request::{Shape, splice};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use memories::conversation::inject::{CALIBRATED, Injector, Settings, USUAL_THRESHOLD};
-use memories::memory::{Category, Memory, Scope, Span};
+use memories::chat::inject::{CALIBRATED, Injector, Settings, USUAL_THRESHOLD};
 use memories::search;
 use memories::search::embedded::StaticModel;
 use memories::store::{Change, Store};
+use memories::types::{Category, Memory, Scope, Span};
 use serde_json::{Value, json};
 
 /// What people say to a chat program that has nothing to do with a game of caves.

@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use memories::document::Document;
 use memories::llm::offline::Offline;
-use memories::memory::{Scope, ScopeName, fold_action};
 use memories::recall::budget::estimate_tokens;
 use memories::recall::{Format, Limits, recall, render};
 use memories::record::turn::Turn;
 use memories::record::{Recorder, Settings};
 use memories::store::Store;
+use memories::types::{Scope, ScopeName, fold_action};
 use serde_json::Value;
 
 /// What one episode came to.

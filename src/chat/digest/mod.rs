@@ -15,15 +15,15 @@ pub mod select;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::conversation::{Conversation, Message, conversation_tag};
+use crate::ask::masked;
+use crate::chat::{Conversation, Message, conversation_tag};
 use crate::document::DocumentError;
 use crate::llm::{Model, ModelError};
-use crate::memory::{Category, Memory, Moment, Scope, Span};
+use crate::notebook::add::store_memory;
+use crate::notebook::files::Files;
 use crate::record::ModelUse;
-use crate::record::apply::store_memory;
-use crate::record::files::Files;
-use crate::reflect::masked;
 use crate::store::{Change, Store, StoreError, UpdateError};
+use crate::types::{Category, Memory, Moment, Scope, Span};
 
 use prompt::{Subject, Summary, sum, summarize};
 use select::{Place, around_mentions, at_place, cursor_in, in_runs, said_after};

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::conversation::Message;
+use crate::ask::{Matter, first_sentences, masked};
+use crate::chat::Message;
 use crate::document::text::stored_line;
 use crate::llm::answer::parse_object;
 use crate::llm::data::cut;
 use crate::llm::{Model, ModelError, Usage};
 use crate::record::ModelUse;
 use crate::record::synthesis::{rubbish_text, text_of};
-use crate::reflect::{Matter, first_sentences, masked};
 
 /// The name of the answer's schema.
 const SCHEMA_NAME: &str = "digest";

@@ -4,10 +4,10 @@
 //! before. There is no cursor beside the entries: the highest message of a scope's entries from the
 //! conversation, superseded ones included, is where reading goes on.
 
-use crate::conversation::digest::Present;
-use crate::conversation::{Conversation, Message, conversation_tag};
+use crate::chat::digest::Present;
+use crate::chat::{Conversation, Message, conversation_tag};
 use crate::document::Document;
-use crate::memory::{Memory, Scope};
+use crate::types::{Memory, Scope};
 
 /// Most messages that one summary is made of …
 const MOST_MESSAGES: usize = 60;

@@ -6,16 +6,16 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::conversation::inject::request::Shape;
+use crate::ask::{Matter, masked};
+use crate::chat::inject::request::Shape;
 use crate::document::text::stored_line;
 use crate::llm::answer::parse_object;
 use crate::llm::data::cut;
 use crate::llm::{Model, ModelError};
-use crate::memory::Category;
 use crate::record::ModelUse;
 use crate::record::synthesis::{rubbish_text, text_of};
 use crate::record::turn::clamp_importance;
-use crate::reflect::{Matter, masked};
+use crate::types::Category;
 
 /// The name of the tool.
 pub const TOOL: &str = "remember";
@@ -220,7 +220,7 @@ fn importance_of(fields: &Map<String, Value>) -> u16 {
     match number.filter(|number: &f64| number.is_finite()) {
         Some(number) if number <= 10.0 => clamp_importance(number.max(1.0) * 100.0),
         Some(number) => clamp_importance(number),
-        None => crate::memory::DEFAULT_IMPORTANCE,
+        None => crate::types::DEFAULT_IMPORTANCE,
     }
 }
 

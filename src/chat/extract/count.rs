@@ -7,9 +7,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::conversation::Message;
+use crate::ask::masked;
+use crate::chat::Message;
 use crate::llm::data::cut;
-use crate::reflect::masked;
 use crate::store::State;
 
 /// The name in the state.

@@ -3,8 +3,8 @@
 //! A reply enters and what was told to the model; the words that count leave. Injected blocks are taken
 //! out, and so are sentences that only say again what such a block said.
 
-use crate::conversation::inject::block::without_blocks;
-use crate::record::duplicates::says_the_same;
+use crate::chat::inject::block::without_blocks;
+use crate::notebook::duplicates::says_the_same;
 use crate::search::words::words;
 
 use unicode_segmentation::UnicodeSegmentation;

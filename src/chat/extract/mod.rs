@@ -18,18 +18,18 @@ use std::str::FromStr;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::conversation::digest::prompt::shown;
-use crate::conversation::inject::block::{told_in, without_blocks};
-use crate::conversation::{Conversation, ConversationError, Message, conversation_tag};
+use crate::ask::is_model;
+use crate::chat::digest::prompt::shown;
+use crate::chat::inject::block::{told_in, without_blocks};
+use crate::chat::{Conversation, ConversationError, Message, conversation_tag};
 use crate::document::{DocumentError, stored};
 use crate::llm::{Model, ModelError};
-use crate::memory::{DEFAULT_IMPORTANCE, Memory, Moment, Scope};
-use crate::record::apply::{Applied, Fate, free_title, store_memory};
-use crate::record::duplicates::says_the_same;
-use crate::record::files::Files;
+use crate::notebook::add::{Applied, Fate, free_title, store_memory};
+use crate::notebook::duplicates::says_the_same;
+use crate::notebook::files::Files;
 use crate::record::{ModelUse, OFFLINE_TAG};
-use crate::reflect::is_model;
 use crate::store::{Change, Sidecar, Store, StoreError, UpdateError};
+use crate::types::{DEFAULT_IMPORTANCE, Memory, Moment, Scope};
 
 use aspects::{Aspect, TOOL, find, read_items};
 use count::{Counts, is_reply};

@@ -2,12 +2,12 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::conversation::extract::aspects::Aspect;
-use crate::conversation::message::holds_word;
+use crate::ask::masked;
+use crate::chat::extract::aspects::Aspect;
+use crate::chat::message::holds_word;
 use crate::document::text::stored_line;
 use crate::llm::data::cut;
-use crate::memory::Category;
-use crate::reflect::masked;
+use crate::types::Category;
 
 /// Words that tell a category, with the importance of such a sentence.
 const RULES: [(&str, u16, &[&str]); 3] = [

@@ -3,12 +3,12 @@
 //! What search found enters; memories as they are told leave: ranked by importance × recency × similarity,
 //! none that says what another one says, as many as the tokens allow.
 
-use crate::conversation::inject::Settings;
-use crate::conversation::inject::age::{days, in_words};
-use crate::conversation::inject::block::{Told, render};
-use crate::memory::{Memory, Scope};
+use crate::chat::inject::Settings;
+use crate::chat::inject::age::{days, in_words};
+use crate::chat::inject::block::{Told, render};
 use crate::recall::budget::{cut_at_sentence, estimate_tokens};
-use crate::record::duplicates::look_alikes;
+use crate::search::look_alikes::look_alikes;
+use crate::types::{Memory, Scope};
 
 /// After so many days a memory has lost half of what it can lose by age, which is half of its weight.
 const HALF_LIFE_DAYS: f64 = 30.0;
@@ -146,7 +146,7 @@ fn whereabouts(scope: &Scope, name: &str, memory: &Memory) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::Category;
+    use crate::types::Category;
 
     const NOW: &str = "2026-01-31T10:40:00Z";
 

@@ -13,16 +13,16 @@ pub mod block;
 mod choose;
 pub mod request;
 
-use crate::conversation::inject::block::{Style, Told, render, without_blocks};
-use crate::conversation::inject::request::{Request, Shape, splice};
-use crate::conversation::message::holds_word;
+use crate::chat::inject::block::{Style, Told, render, without_blocks};
+use crate::chat::inject::request::{Request, Shape, splice};
+use crate::chat::message::holds_word;
 use crate::document::Document;
 use crate::llm::data::cut;
-use crate::memory::{Memory, Scope};
 use crate::recall::brief::newest;
 use crate::search::filter::Filter;
 use crate::search::{self, Answer, SearchError, Searcher};
 use crate::store::{Store, StoreError};
+use crate::types::{Memory, Scope};
 
 use choose::{Candidate, choose};
 

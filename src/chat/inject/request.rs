@@ -11,8 +11,8 @@ use std::str::FromStr;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::conversation::Message;
-use crate::conversation::inject::block::{GAP, Mode, find_block, is_block};
+use crate::chat::Message;
+use crate::chat::inject::block::{GAP, Mode, find_block, is_block};
 
 /// Whose shape a request has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! What the proxy does with chats: memories of one file are woven in, and new ones drawn out.
 //!
-//! A request's words enter by [`Weaver`]; nothing here knows of sockets. Several requests are woven into at
+//! A request's words enter by [`ChatHooks`]; nothing here knows of sockets. Several requests are woven into at
 //! the same time, each by an injector that keeps file and index in memory; replies are drawn from one
 //! after the other. What fails is told, and the chat goes on without.
 
@@ -11,17 +11,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::conversation::extract::{Extractor, Input, Mode, Outcome, Settings as Extraction};
-use crate::conversation::file::messages_of;
-use crate::conversation::inject::request::Shape;
-use crate::conversation::inject::{InjectError, Injector, Settings as Injection};
-use crate::conversation::proxy::pool::Pool;
-use crate::conversation::proxy::{Call, Dialect, Weaver};
-use crate::conversation::{Conversation, Message};
+use crate::chat::extract::{Extractor, Input, Mode, Outcome, Settings as Extraction};
+use crate::chat::file::messages_of;
+use crate::chat::inject::request::Shape;
+use crate::chat::inject::{InjectError, Injector, Settings as Injection};
+use crate::chat::proxy::pool::Pool;
+use crate::chat::proxy::{Call, ChatHooks, Dialect};
+use crate::chat::{Conversation, Message};
 use crate::llm::Model;
-use crate::memory::{Scope, ScopeError, ScopeName};
 use crate::recall::read_scopes;
 use crate::store::Store;
+use crate::types::{Scope, ScopeError, ScopeName};
 
 /// Each injector keeps the memories of the file in memory.
 const MOST_AT_ONCE: usize = 8;
@@ -55,7 +55,7 @@ pub enum Notice {
     Detail(String),
 }
 
-/// What the weaver needs of the world.
+/// What the hooks needs of the world.
 pub struct World {
     /// Makes an injector; one for each request that is woven into at the same time, of which there are fewer
     /// than the machine has processors: one is left for passing data on.
@@ -71,7 +71,7 @@ pub struct World {
 }
 
 /// Weaves the memories of one file.
-pub struct MemoryWeaver {
+pub struct MemoryHooks {
     store: Store,
     settings: Settings,
     world: Shared,
@@ -94,13 +94,13 @@ struct Unsaved {
     scope: Option<Scope>,
 }
 
-impl MemoryWeaver {
+impl MemoryHooks {
     /// Reads nothing yet.
-    pub fn new(store: Store, settings: Settings, world: World) -> Arc<MemoryWeaver> {
+    pub fn new(store: Store, settings: Settings, world: World) -> Arc<MemoryHooks> {
         let World { injector, model, now, id, tell } = world;
         let world = Shared { model: Mutex::new(model), now, id, tell };
         let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
-        Arc::new(MemoryWeaver {
+        Arc::new(MemoryHooks {
             store,
             settings,
             world,
@@ -176,7 +176,7 @@ impl MemoryWeaver {
     }
 }
 
-impl Weaver for MemoryWeaver {
+impl ChatHooks for MemoryHooks {
     fn inject(&self, call: &Call, request: &[u8]) -> Option<Vec<u8>> {
         if !self.settings.use_memory {
             return None;

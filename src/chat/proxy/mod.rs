@@ -1,20 +1,20 @@
 //! A proxy before a chat server: memories are woven into what goes up, and drawn from what comes down.
 //!
-//! A listening socket, the [`Upstream`] and a [`Weaver`] enter; what leaves is what the upstream says, byte
+//! A listening socket, the [`Upstream`] and a [`ChatHooks`] enter; what leaves is what the upstream says, byte
 //! for byte and as soon as it says it. It always holds that
 //!
-//! * only the request of a chat is changed, and only by the weaver; its headers go up as they came, but for
+//! * only the request of a chat is changed, and only by the hooks; its headers go up as they came, but for
 //!   those that are meant for one connection or for us;
-//! * whatever becomes of a memory, the chat goes on: a weaver that fails changes nothing;
+//! * whatever becomes of a memory, the chat goes on: hooks that fails changes nothing;
 //! * nobody waits for memories to be drawn: that happens behind the reply, one at a time and in order, and
 //!   is finished before the proxy ends;
 //! * no header and no body is ever logged.
 
+pub mod hooks;
 mod pool;
 mod reply;
 mod server;
 mod upstream;
-pub mod weaver;
 
 use std::future::Future;
 use std::io;
@@ -49,7 +49,7 @@ pub struct Call {
 
 /// What the proxy does with a conversation. It is called where it may take its time, never on a thread
 /// that passes data on.
-pub trait Weaver: Send + Sync + 'static {
+pub trait ChatHooks: Send + Sync + 'static {
     /// The body of a request with memories in it; `None` where there is nothing to add.
     fn inject(&self, call: &Call, request: &[u8]) -> Option<Vec<u8>>;
 
@@ -66,11 +66,11 @@ pub trait Weaver: Send + Sync + 'static {
 pub fn serve(
     listener: TcpListener,
     upstream: Upstream,
-    weaver: Arc<dyn Weaver>,
+    hooks: Arc<dyn ChatHooks>,
     until: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(server::serve(listener, upstream, weaver, until))
+    runtime.block_on(server::serve(listener, upstream, hooks, until))
 }
 
 /// Ready when the process is asked to end, by Ctrl-C or by its supervisor.

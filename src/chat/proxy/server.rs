@@ -20,8 +20,8 @@ use axum::serve::ListenerExt;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::json;
 
-use crate::conversation::proxy::reply::message_of;
-use crate::conversation::proxy::{Call, Dialect, Upstream, Weaver};
+use crate::chat::proxy::reply::message_of;
+use crate::chat::proxy::{Call, ChatHooks, Dialect, Upstream};
 
 /// The longest chat request.
 const LONGEST_REQUEST: usize = 64 << 20;
@@ -62,7 +62,7 @@ struct Finished {
 struct Proxy {
     upstream: Arc<Upstream>,
     client: reqwest::Client,
-    weaver: Arc<dyn Weaver>,
+    hooks: Arc<dyn ChatHooks>,
     finished: Sender<Finished>,
 }
 
@@ -70,7 +70,7 @@ struct Proxy {
 pub async fn serve(
     listener: TcpListener,
     upstream: Upstream,
-    weaver: Arc<dyn Weaver>,
+    hooks: Arc<dyn ChatHooks>,
     until: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
     listener.set_nonblocking(true)?;
@@ -81,10 +81,10 @@ pub async fn serve(
     let client = upstream.client().map_err(io::Error::other)?;
     let (finished, to_draw) = channel();
     let drawing = {
-        let weaver = weaver.clone();
-        std::thread::spawn(move || draw(&to_draw, weaver.as_ref()))
+        let hooks = hooks.clone();
+        std::thread::spawn(move || draw(&to_draw, hooks.as_ref()))
     };
-    let proxy = Proxy { upstream: Arc::new(upstream), client, weaver, finished };
+    let proxy = Proxy { upstream: Arc::new(upstream), client, hooks, finished };
     let router = Router::new().route("/healthz", get(healthy)).fallback(pass).with_state(proxy);
     axum::serve(listener, router).with_graceful_shutdown(until).await?;
     // With the router the last sender is gone: the thread ends when all is drawn.
@@ -93,11 +93,11 @@ pub async fn serve(
 }
 
 /// Draws memories from one reply after the other.
-fn draw(finished: &Receiver<Finished>, weaver: &dyn Weaver) {
+fn draw(finished: &Receiver<Finished>, hooks: &dyn ChatHooks) {
     for Finished { call, request, content_type, reply } in finished {
         let Some(message) = message_of(&content_type, &reply) else { continue };
-        // One reply that trips the weaver up must not keep it from the next.
-        let _ = catch_unwind(AssertUnwindSafe(|| weaver.extract(&call, &request, message)));
+        // One reply that trips the hooks up must not keep it from the next.
+        let _ = catch_unwind(AssertUnwindSafe(|| hooks.extract(&call, &request, message)));
     }
 }
 
@@ -131,7 +131,7 @@ async fn pass(State(proxy): State<Proxy>, request: Request) -> Response {
     // Ours may have another length, and a reply that is packed could not be read.
     headers.remove(header::CONTENT_LENGTH);
     headers.remove(header::ACCEPT_ENCODING);
-    let woven = weave(&proxy.weaver, &call, &request).await;
+    let woven = weave(&proxy.hooks, &call, &request).await;
     match up.headers(headers).body(woven).send().await {
         Ok(reply) => pass_down(reply, Some((proxy.finished, call, request))),
         Err(error) => unreachable(&proxy.upstream, &error),
@@ -139,9 +139,9 @@ async fn pass(State(proxy): State<Proxy>, request: Request) -> Response {
 }
 
 /// The request with memories; as it came where there are none, or where weaving fails.
-async fn weave(weaver: &Arc<dyn Weaver>, call: &Call, request: &Bytes) -> Bytes {
-    let (weaver, call, body) = (weaver.clone(), call.clone(), request.clone());
-    let woven = tokio::task::spawn_blocking(move || weaver.inject(&call, &body)).await;
+async fn weave(hooks: &Arc<dyn ChatHooks>, call: &Call, request: &Bytes) -> Bytes {
+    let (hooks, call, body) = (hooks.clone(), call.clone(), request.clone());
+    let woven = tokio::task::spawn_blocking(move || hooks.inject(&call, &body)).await;
     woven.ok().flatten().map_or_else(|| request.clone(), Bytes::from)
 }
 

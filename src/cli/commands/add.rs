@@ -7,12 +7,12 @@ use crate::cli::commands::memory_args::{JsonFields, MemoryArgs};
 use crate::cli::commands::{resolve_scope, warn_of_secrets};
 use crate::cli::failure::Failure;
 use crate::document::stored;
-use crate::memory::{Category, Memory, Moment, Scope};
+use crate::notebook::add::{Fate, store_memory, title_in_use};
+use crate::notebook::dialogue::{speaker, spoken};
+use crate::notebook::files::Files;
 use crate::recall::RecallError;
-use crate::record::apply::{Fate, store_memory, title_in_use};
-use crate::record::dialogue::{speaker, spoken};
-use crate::record::files::Files;
 use crate::store::{Sidecar, Store};
+use crate::types::{Category, Memory, Moment, Scope};
 
 /// Add a memory that you worded yourself
 #[derive(Debug, clap::Args)]

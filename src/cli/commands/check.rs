@@ -15,10 +15,10 @@ use crate::document::format::{LineChange, Mend, rewrite};
 use crate::document::inspect::{Located, entries, not_on_map, problems};
 use crate::document::problem::{Kind, Problem, Severity, column};
 use crate::document::scan::LineNumbers;
-use crate::memory::Scope;
-use crate::record::duplicates::look_alikes;
-use crate::secrets;
+use crate::redact;
+use crate::search::look_alikes::look_alikes;
 use crate::store::{Change, Store};
+use crate::types::Scope;
 
 /// Report what cannot be read as it was meant, and mend what is safe to mend
 #[derive(Debug, clap::Args)]
@@ -131,9 +131,9 @@ fn write_mended(cli: &mut Cli<'_>, store: &Store) -> Result<(String, Vec<LineCha
 }
 
 fn secrets_in(text: &str) -> Vec<Problem> {
-    let found = secrets::find(text);
+    let found = redact::find(text);
     let numbers = LineNumbers::of(if found.is_empty() { "" } else { text });
-    let place = |secret: secrets::Secret| {
+    let place = |secret: redact::Secret| {
         let start = text[..secret.range.start].rfind('\n').map_or(0, |at| at + 1);
         Problem {
             line: numbers.line(secret.range.start),

@@ -4,19 +4,19 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::ask::consolidate::{Candidates, FEWEST, Settled, candidates, journal_line, propose, settle};
+use crate::ask::is_model;
+use crate::ask::plan::{Action, Decision, Plan, Seen, plan_of};
 use crate::cli::Cli;
 use crate::cli::commands::correct::moment;
 use crate::cli::commands::model_args::{ModelArgs, model_failed, no_model};
 use crate::cli::commands::{counted, resolve_scope};
 use crate::cli::failure::{Failure, Kind};
 use crate::llm::Choice;
-use crate::memory::Scope;
+use crate::notebook::files::Files;
 use crate::record::ModelUse;
-use crate::record::files::Files;
-use crate::reflect::consolidate::{Candidates, FEWEST, Settled, candidates, journal_line, propose, settle};
-use crate::reflect::is_model;
-use crate::reflect::plan::{Action, Decision, Plan, Seen, plan_of};
 use crate::store::{Change, Store};
+use crate::types::Scope;
 
 /// A plan is long: the model may say at least so many tokens.
 const PLAN_TOKENS: u32 = 2000;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use crate::chat::{Conversation, ConversationError};
 use crate::cli::Cli;
 use crate::cli::failure::Failure;
-use crate::conversation::{Conversation, ConversationError};
 
 /// Reads a conversation; `-` is stdin. Its id is the one given, else the file's name without its ending.
 pub fn read_conversation(

@@ -7,12 +7,12 @@ use crate::cli::Cli;
 use crate::cli::commands::memory_args::{JsonFields, PERSISTENCES};
 use crate::cli::commands::{resolve_scope, warn_of_secrets};
 use crate::cli::failure::Failure;
-use crate::memory::{Moment, Status};
-use crate::record::correct::{
+use crate::notebook::correct::{
     Corrected, Correction, CorrectionError, Marks, Target, check_consistent, correct,
 };
-use crate::record::files::Files;
+use crate::notebook::files::Files;
 use crate::store::{Store, StoreError};
+use crate::types::{Moment, Status};
 
 /// What every correction takes besides its own arguments.
 #[derive(Debug, Default, clap::Args)]

@@ -14,8 +14,8 @@ use crate::document::compare::{
 };
 use crate::document::fields::write_fields;
 use crate::document::grammar::{write_attempt, write_entry};
-use crate::memory::{Attempt, Cause, Memory, Provenance};
 use crate::store::Store;
+use crate::types::{Attempt, Cause, Memory, Provenance};
 
 /// Show what came, went, changed and was superseded, place by place
 #[derive(Debug, clap::Args)]

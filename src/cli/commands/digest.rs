@@ -4,17 +4,17 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use crate::ask::is_model;
+use crate::chat::digest::{Digester, Occasion, Present, Report};
 use crate::cli::Cli;
 use crate::cli::commands::conversation_args::read_conversation;
 use crate::cli::commands::model_args::{ModelArgs, model_failed, no_model};
 use crate::cli::commands::resolve_scope;
 use crate::cli::failure::{Failure, Kind};
-use crate::conversation::digest::{Digester, Occasion, Present, Report};
 use crate::llm::{Choice, ModelError};
-use crate::memory::{Scope, ScopeName, Span, is_id};
 use crate::recall::read_scopes;
-use crate::reflect::is_model;
 use crate::store::Store;
+use crate::types::{Scope, ScopeName, Span, is_id};
 
 /// Turn what happened in a conversation since last time into memories
 #[derive(Debug, clap::Args)]

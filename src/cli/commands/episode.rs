@@ -7,8 +7,8 @@ use crate::cli::commands::counted;
 use crate::cli::commands::memory_args::episode_number;
 use crate::cli::failure::Failure;
 use crate::document::Document;
-use crate::memory::Scope;
 use crate::store::Change;
+use crate::types::Scope;
 
 /// Start the next episode, or show the running one
 #[derive(Debug, clap::Args)]

@@ -8,9 +8,9 @@ use crate::cli::Cli;
 use crate::cli::commands::{counted, read_existing, resolve_scope};
 use crate::cli::failure::Failure;
 use crate::document::{Document, Section};
-use crate::exchange::{self, Format};
-use crate::memory::{Memory, Scope};
 use crate::store::{Store, write_export};
+use crate::transfer::{self, Format};
+use crate::types::{Memory, Scope};
 
 /// Write memories as JSON, JSONL, SQLite or Markdown
 #[derive(Debug, clap::Args)]
@@ -78,7 +78,7 @@ pub(in crate::cli) fn run(mut cli: Cli<'_>, args: ExportArgs) -> Result<u8, Fail
     }
     let wanted = scopes.iter().map(|name| resolve_scope(&store, name)).collect::<Result<Vec<_>, _>>()?;
     let (sections, free_lines) = sections(&store, &wanted, live)?;
-    let bytes = exchange::write(&sections, format)?;
+    let bytes = transfer::write(&sections, format)?;
     if to_stdout {
         cli.ui.bytes(&bytes)?;
     } else if !write_export(&output, &bytes, force)? {

@@ -4,18 +4,18 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
+use crate::chat::Conversation;
+use crate::chat::extract::aspects::tool_schema;
+use crate::chat::extract::{Extractor, Input, Mode, Outcome, Report, Settings, read_input};
+use crate::chat::inject::request::Shape;
 use crate::cli::Cli;
 use crate::cli::args::parse_count;
 use crate::cli::commands::conversation_args::{no_conversation, read_conversation};
 use crate::cli::commands::model_args::{ModelArgs, model_failed};
 use crate::cli::commands::{counted, resolve_scope};
 use crate::cli::failure::{Failure, Kind};
-use crate::conversation::Conversation;
-use crate::conversation::extract::aspects::tool_schema;
-use crate::conversation::extract::{Extractor, Input, Mode, Outcome, Report, Settings, read_input};
-use crate::conversation::inject::request::Shape;
 use crate::llm::{Choice, ModelError};
-use crate::record::apply::Fate;
+use crate::notebook::add::Fate;
 
 /// Draw what is worth remembering out of a conversation's last turns
 #[derive(Debug, clap::Args)]

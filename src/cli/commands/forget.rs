@@ -3,7 +3,7 @@
 use crate::cli::Cli;
 use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, targets};
 use crate::cli::failure::Failure;
-use crate::record::correct::Correction;
+use crate::notebook::correct::Correction;
 
 /// Remove a memory from the file; the journal keeps it
 #[derive(Debug, clap::Args)]

@@ -10,10 +10,10 @@ use crate::cli::commands::export::{format_of, parse_format};
 use crate::cli::commands::{counted, resolve_scope};
 use crate::cli::failure::{Failure, Kind};
 use crate::cli::ui::progress_bar;
-use crate::exchange::merge::{OnConflict, Options, Report, Unstored, merge};
-use crate::exchange::{self, ExchangeError, Format, Source};
-use crate::record::files::Files;
+use crate::notebook::files::Files;
 use crate::store::{Change, Store};
+use crate::transfer::merge::{OnConflict, Options, Report, Unstored, merge};
+use crate::transfer::{self, Format, Source, TransferError};
 
 /// Take in memories from JSON, JSONL, SQLite or another memory file
 #[derive(Debug, clap::Args)]
@@ -98,22 +98,22 @@ fn read(cli: &mut Cli<'_>, input: &Path, format: Format) -> Result<Source, Failu
         let error = anyhow::Error::from(error).context(format!("cannot read `{}`", input.display()));
         Failure::user(error).hint("give a file that `memories export` or another program wrote")
     };
-    let named = |error: ExchangeError| {
+    let named = |error: TransferError| {
         let failure = Failure::from(error);
         let name = if from_stdin { "stdin".to_owned() } else { format!("`{}`", input.display()) };
         Failure { cause: failure.cause.context(name), ..failure }
     };
     if from_stdin {
-        return exchange::read(&cli.read_bytes()?, format).map_err(named);
+        return transfer::read(&cli.read_bytes()?, format).map_err(named);
     }
     // Opened here, too: the database's own words for a missing file help nobody.
     let mut file = std::fs::File::open(input).map_err(unreadable)?;
     if format == Format::Sqlite && file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-        return exchange::read_database(input).map_err(named);
+        return transfer::read_database(input).map_err(named);
     }
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(unreadable)?;
-    exchange::read(&bytes, format).map_err(named)
+    transfer::read(&bytes, format).map_err(named)
 }
 
 fn take_in(cli: &Cli<'_>, files: &mut Files, source: &Source, options: &Options) -> Result<Report, Failure> {

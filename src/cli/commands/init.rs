@@ -59,7 +59,7 @@ mod tests {
     use super::*;
     use crate::document::inspect::problems;
     use crate::document::{Document, Section};
-    use crate::memory::Scope;
+    use crate::types::Scope;
 
     #[test]
     fn the_example_is_a_clean_file_without_memories() {

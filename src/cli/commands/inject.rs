@@ -3,17 +3,17 @@
 use serde_json::json;
 use serde_json::value::RawValue;
 
+use crate::chat::inject::block::Mode;
+use crate::chat::inject::request::Shape;
+use crate::chat::inject::{Injected, Injector, Settings};
 use crate::cli::Cli;
 use crate::cli::args::{parse_count, parse_importance};
 use crate::cli::commands::{counted, parse_scopes};
 use crate::cli::failure::Failure;
-use crate::conversation::inject::block::Mode;
-use crate::conversation::inject::request::Shape;
-use crate::conversation::inject::{Injected, Injector, Settings};
-use crate::memory::Category;
 use crate::recall::read_scopes;
 use crate::record::turn::clamp_importance;
 use crate::store::Store;
+use crate::types::Category;
 
 /// Weave memories into a chat request: request on stdin, request on stdout
 #[derive(Debug, clap::Args)]

@@ -6,7 +6,7 @@ use crate::cli::Cli;
 use crate::cli::commands::counted;
 use crate::cli::failure::Failure;
 use crate::document::{Document, Section};
-use crate::memory::Scope;
+use crate::types::Scope;
 
 /// List all places and other scopes with what they hold
 #[derive(Debug, clap::Args)]

@@ -7,7 +7,7 @@ use crate::cli::args::parse_count;
 use crate::cli::commands::memory_args::episode_number;
 use crate::cli::commands::resolve_scope;
 use crate::cli::failure::Failure;
-use crate::review::log::{Entry, Filter};
+use crate::stats::log::{Entry, Filter};
 use crate::store::Follower;
 
 /// How often new entries are looked for.

@@ -4,9 +4,9 @@ use crate::cli::Cli;
 use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, STATUSES, targets};
 use crate::cli::commands::memory_args::PERSISTENCES;
 use crate::cli::failure::Failure;
-use crate::memory::{Persistence, Status};
-use crate::record::correct::{Correction, Marks};
+use crate::notebook::correct::{Correction, Marks};
 use crate::record::turn::clamp_importance;
+use crate::types::{Persistence, Status};
 
 /// Set a memory's status, importance or persistence
 #[derive(Debug, clap::Args)]

@@ -41,10 +41,10 @@ pub mod tried;
 
 use crate::cli::Cli;
 use crate::cli::failure::Failure;
-use crate::memory::{Memory, Scope, ScopeName};
 use crate::recall::read_scopes;
-use crate::secrets::mask;
+use crate::redact::mask;
 use crate::store::Store;
+use crate::types::{Memory, Scope, ScopeName};
 
 impl Cli<'_> {
     /// The memory file of this command.

@@ -69,9 +69,9 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
 
     use anyhow::Context;
 
+    use crate::chat::proxy::hooks::{MemoryHooks, Notice, Settings};
+    use crate::chat::proxy::{self, Upstream};
     use crate::cli::commands::resolve_scope;
-    use crate::conversation::proxy::weaver::{MemoryWeaver, Notice, Settings};
-    use crate::conversation::proxy::{self, Upstream};
 
     let ProxyArgs { upstream, listen, allow_remote: _, scopes, model } = args;
     let upstream = Upstream::new(&upstream).map_err(|error| {
@@ -93,7 +93,7 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
         scopes,
     };
     let (notices, told) = channel::<Notice>();
-    let weaver = MemoryWeaver::new(store.clone(), settings, world(&cli, &store, choice.model, notices));
+    let hooks = MemoryHooks::new(store.clone(), settings, world(&cli, &store, choice.model, notices));
     let listener =
         std::net::TcpListener::bind(listen).with_context(|| format!("cannot listen on {listen}")).map_err(
             |error| Failure::user(error).hint("take another port with `--listen`; 0 takes a free one"),
@@ -107,11 +107,11 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     }
     cli.ui.flush()?;
     let server = std::thread::spawn(move || {
-        let served = proxy::serve(listener, upstream, weaver.clone(), end());
-        weaver.save();
+        let served = proxy::serve(listener, upstream, hooks.clone(), end());
+        hooks.save();
         served
     });
-    // It ends when nobody can tell anything any more: the server and its weaver are gone.
+    // It ends when nobody can tell anything any more: the server and its hooks are gone.
     for notice in told {
         match notice {
             Notice::Warning(text) => cli.ui.warning(&text),
@@ -125,17 +125,17 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     }
 }
 
-/// The clock, the model and the rest that a weaver needs of the world.
+/// The clock, the model and the rest that a hooks needs of the world.
 #[cfg(feature = "proxy")]
 fn world(
     cli: &Cli<'_>,
     store: &crate::store::Store,
     model: Box<dyn crate::llm::Model>,
-    notices: std::sync::mpsc::Sender<crate::conversation::proxy::weaver::Notice>,
-) -> crate::conversation::proxy::weaver::World {
+    notices: std::sync::mpsc::Sender<crate::chat::proxy::hooks::Notice>,
+) -> crate::chat::proxy::hooks::World {
+    use crate::chat::inject::Injector;
+    use crate::chat::proxy::hooks::World;
     use crate::cli::settings::{fresh_id, present};
-    use crate::conversation::inject::Injector;
-    use crate::conversation::proxy::weaver::World;
     use crate::search::embedded::StaticModel;
     use crate::search::embedder::Embedder;
     use crate::search::served;
@@ -165,7 +165,7 @@ fn world(
 /// Ready when the proxy is asked to end. Asked once more it ends at once.
 #[cfg(feature = "proxy")]
 async fn end() {
-    use crate::conversation::proxy::interrupted;
+    use crate::chat::proxy::interrupted;
 
     interrupted().await;
     tokio::spawn(async {

@@ -12,13 +12,13 @@ use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::{at_turn, counted, memory_json, parse_scopes};
 use crate::cli::failure::Failure;
 use crate::document::text::stored_line;
-use crate::memory::{Category, Persistence, Scope, Status};
 use crate::recall::budget::estimate_tokens;
 use crate::recall::read_scopes;
 use crate::record::turn::clamp_importance;
 use crate::search::filter::{Filter, Kind};
 use crate::search::question::Question;
 use crate::search::{Answer, Hit, query};
+use crate::types::{Category, Persistence, Scope, Status};
 
 /// Search all memories by meaning, offline
 #[derive(Debug, clap::Args)]

@@ -7,10 +7,10 @@ use crate::cli::args::parse_count;
 use crate::cli::commands::{memory_json, parse_scopes};
 use crate::cli::failure::Failure;
 use crate::document::Section;
-use crate::memory::{Memory, Scope};
 use crate::recall::brief::{USUAL, newest, render_brief};
 use crate::recall::budget::estimate_tokens;
 use crate::recall::{Format, Limits, View, read_scopes, recall_newest, render};
+use crate::types::{Memory, Scope};
 
 /// Print what matters at a place, within a budget of tokens
 #[derive(Debug, clap::Args)]

@@ -4,7 +4,7 @@ use crate::cli::Cli;
 use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP};
 use crate::cli::commands::resolve_scope;
 use crate::cli::failure::Failure;
-use crate::record::correct::Correction;
+use crate::notebook::correct::Correction;
 
 /// Give a place or character another name; its id stays
 #[derive(Debug, clap::Args)]

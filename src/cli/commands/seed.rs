@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::character::{self, Cast, Change, Format, Options, Outcome, Report, SeedError, Source};
 use crate::cli::Cli;
 use crate::cli::commands::counted;
 use crate::cli::failure::Failure;
-use crate::memory::Scope;
-use crate::record::files::Files;
+use crate::notebook::files::Files;
+use crate::seed::{self, Cast, Change, Format, Options, Outcome, Report, SeedError, Source};
 use crate::store::{self, Store};
+use crate::types::Scope;
 
 /// Give agents their memories: who they are, whom they know, where they are
 #[derive(Debug, clap::Args)]
@@ -74,11 +74,11 @@ pub(in crate::cli) fn run(mut cli: Cli<'_>, args: SeedArgs) -> Result<u8, Failur
     }
     let store = cli.store()?;
     let sources = inputs.iter().map(|input| read(&mut cli, input, format)).collect::<Result<Vec<_>, _>>()?;
-    let cast = character::read(&sources)?;
+    let cast = seed::read(&sources)?;
     let options = Options { force, prune };
     let report = if dry_run {
         let mut files = Files::open(store.read()?, store.sidecar())?;
-        character::seed(&mut files, &cast, &options)?
+        seed::seed(&mut files, &cast, &options)?
     } else {
         write(&mut cli, &store, &sources, &cast, &options)?
     };
@@ -129,7 +129,7 @@ fn write(
 ) -> Result<Report, Failure> {
     let update = store.update(|text, sidecar| {
         let mut files = Files::open(text, sidecar)?;
-        let report = character::seed(&mut files, cast, options)?;
+        let report = seed::seed(&mut files, cast, options)?;
         if !report.changes_the_file() {
             return Ok(store::Change::unchanged(report));
         }

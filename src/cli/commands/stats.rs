@@ -3,8 +3,8 @@
 use crate::cli::Cli;
 use crate::cli::failure::Failure;
 use crate::document::Document;
-use crate::review::stats::stats;
-use crate::review::{Tally, render};
+use crate::stats::figures::stats;
+use crate::stats::{Tally, render};
 
 /// Show figures: what is known, and how play goes
 #[derive(Debug, clap::Args)]

@@ -2,16 +2,16 @@
 
 use serde_json::json;
 
+use crate::ask::is_model;
+use crate::ask::summary::summarize;
 use crate::cli::Cli;
 use crate::cli::commands::counted;
 use crate::cli::commands::model_args::{ModelArgs, model_failed, no_model};
 use crate::cli::failure::{Failure, nearest_hint};
 use crate::document::Section;
 use crate::llm::Choice;
-use crate::memory::Scope;
 use crate::recall::{RecallError, read_scopes};
-use crate::reflect::is_model;
-use crate::reflect::summary::summarize;
+use crate::types::Scope;
 
 /// Say in two or three sentences of a model what is known of a place
 #[derive(Debug, clap::Args)]

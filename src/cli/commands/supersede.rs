@@ -4,7 +4,7 @@ use crate::cli::Cli;
 use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, targets};
 use crate::cli::commands::memory_args::MemoryArgs;
 use crate::cli::failure::Failure;
-use crate::record::correct::Correction;
+use crate::notebook::correct::Correction;
 
 /// Put a better memory in the place of others, which are struck
 #[derive(Debug, clap::Args)]

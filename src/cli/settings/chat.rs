@@ -1,9 +1,9 @@
 //! The settings of `[chat]`: how memories are woven into conversations and drawn from them. Their names
 //! are those that chat programs have for them.
 
+use crate::chat::{extract, inject};
 use crate::cli::failure::Failure;
 use crate::cli::settings::reader::Reader;
-use crate::conversation::{extract, inject};
 
 /// How conversations are treated.
 #[derive(Debug)]

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::memory::same_title;
+use crate::types::same_title;
 
 /// The longest reply that is looked at, in characters.
 const MAX_REPLY_CHARS: usize = 6000;

@@ -2,20 +2,20 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::ask::{answer::answer, is_model};
 use crate::llm::{self, Model, ModelError, Question};
 use crate::mcp::access::{Memories, Watcher};
 use crate::mcp::answer::{Answer, Refusal, memory_text, memory_value};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::tools::schema::{self, Parameter};
 use crate::mcp::tools::{Effect, Group, Tool};
-use crate::memory::ScopeName;
 use crate::recall::{Evidence, Format, render};
 use crate::record::turn::Turn;
 use crate::record::{Recorder, Settings};
-use crate::reflect::{answer::answer, is_model};
 use crate::search::filter::Filter;
 use crate::search::top::{Ranked, top};
 use crate::search::{self, Hit};
+use crate::types::ScopeName;
 
 /// Most memories that `get_top_memories` shows.
 const MOST_TOP: u64 = 20;

@@ -9,9 +9,9 @@ use crate::mcp::tools::places::{found, relevance_note, search_warnings};
 use crate::mcp::tools::schema::{self, Parameter};
 use crate::mcp::tools::who::{is_gifted, known};
 use crate::mcp::tools::{Effect, Group, Tool};
-use crate::memory::{Memory, Scope, Status};
 use crate::search::Hit;
 use crate::search::filter::{Filter, Kind};
+use crate::types::{Memory, Scope, Status};
 
 /// Most memories of each answer.
 const MOST: usize = 10;

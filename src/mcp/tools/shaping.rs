@@ -13,10 +13,10 @@ use crate::mcp::answer::{Answer, Refusal, did_you_mean};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::tools::schema::{self, Parameter};
 use crate::mcp::tools::{Effect, Group, Tool};
-use crate::memory::{Category, Memory, Moment, Persistence, Scope, Span, means_title};
-use crate::record::apply::{Fate, store_memory, title_in_use};
-use crate::record::correct::{Corrected, Correction, MOST_IMPORTANCE, Target, correct};
-use crate::record::files::Files;
+use crate::notebook::add::{Fate, store_memory, title_in_use};
+use crate::notebook::correct::{Corrected, Correction, MOST_IMPORTANCE, Target, correct};
+use crate::notebook::files::Files;
+use crate::types::{Category, Memory, Moment, Persistence, Scope, Span, means_title};
 
 /// By how much `reinforce_memory` raises an importance.
 const REINFORCEMENT: u16 = 100;

@@ -9,7 +9,7 @@ use crate::mcp::access::{Memories, Watcher};
 use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::tools::{Effect, Group, Tool, schema};
-use crate::memory::{Scope, Status};
+use crate::types::{Scope, Status};
 
 pub const TOOLS: &[Tool] = &[Tool {
     name: "memory_status",

@@ -12,9 +12,9 @@ use crate::mcp::arguments::Arguments;
 use crate::mcp::tools::places::{NOTHING_FOUND, NOTHING_YET, search_warnings};
 use crate::mcp::tools::schema::{self, Parameter};
 use crate::mcp::tools::{Effect, Group, Tool};
-use crate::memory::{Category, Memory, Scope, ScopeName};
 use crate::search::filter::{Filter, Kind};
 use crate::search::{self, Hit};
+use crate::types::{Category, Memory, Scope, ScopeName};
 
 /// What an agent is given before its first turn; everything else is earned.
 const GIFTED: [&str; 8] =

@@ -4,13 +4,13 @@ use anstyle::Style;
 use serde_json::{Value, json};
 
 use super::{hit_json, nothing_found, render, within};
+use crate::ask::answer::{Answered, answer};
+use crate::ask::is_model;
 use crate::cli::Cli;
 use crate::cli::commands::counted;
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::failure::Failure;
 use crate::llm::Choice;
-use crate::reflect::answer::{Answered, answer};
-use crate::reflect::is_model;
 use crate::search::{Answer, Hit};
 
 /// What is said where the memories do not tell.
