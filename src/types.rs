@@ -3,6 +3,8 @@
 //! Nothing here reads or writes anything. Text forms that belong to the file live in
 //! [`crate::document`]; the text forms here are those of the command line and of JSON.
 
+pub mod text;
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -424,5 +426,5 @@ pub struct Attempt {
 
 /// The form in which actions are compared: without case and surplus space.
 pub fn fold_action(action: &str) -> String {
-    action.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+    text::fold_spaces(action).to_lowercase()
 }

@@ -9,8 +9,8 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::ask::masked;
 use crate::document::text::stored_line;
 use crate::llm::answer::parse_object;
-use crate::llm::data::cut;
 use crate::record::synthesis::{read_flag, rubbish_text, text_of};
+use crate::types::text::truncate;
 
 /// Longest text, in characters: what a model says beyond it is cut.
 const MOST_CHARS: usize = 600;
@@ -80,7 +80,7 @@ pub fn read_grounded(
     if kept.len() < safe.len() {
         warnings.push(format!("the model said more than {sentences} sentences: the first are shown"));
     }
-    Ok(Grounded { text: Some(cut(kept, MOST_CHARS)), numbers, warnings })
+    Ok(Grounded { text: Some(truncate(kept, MOST_CHARS)), numbers, warnings })
 }
 
 /// Numbers as models write them: `3`, `"3"`, `"#3"`, one or a list, `"#3, #7"`.
@@ -106,7 +106,7 @@ fn read_numbers(value: Option<&Value>, shown: usize, warnings: &mut Vec<String>)
                 }
             }
             _ => {
-                let said = cut(&stored_line(digits), 20);
+                let said = truncate(&stored_line(digits), 20);
                 warnings.push(format!("the model named #{said}, which was not shown: dropped"));
             }
         }

@@ -18,10 +18,11 @@ pub use grounded::first_sentences;
 
 use serde_json::{Value, json};
 
-use crate::llm::data::{cut, fenced};
+use crate::llm::data::fenced;
 use crate::llm::{Model, ModelError, Question};
 use crate::record::{ModelUse, OFFLINE_TAG};
 use crate::redact::mask;
+use crate::types::text::truncate;
 use crate::types::{Memory, Persistence, Status};
 
 /// Longest text of one memory in a prompt, in characters.
@@ -82,7 +83,7 @@ fn shown(number: usize, memory: &Memory) -> Value {
         "number": number,
         "category": memory.category,
         "title": masked(&memory.title),
-        "text": cut(&masked(&memory.text), TEXT_CHARS),
+        "text": truncate(masked(&memory.text).trim(), TEXT_CHARS),
         "importance": memory.importance(),
     });
     let mut add = |name: &str, said: Option<Value>| {

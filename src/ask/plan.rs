@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 use crate::ask::masked;
 use crate::document::text::{stored_line, stored_text};
 use crate::llm::answer::parse_object;
-use crate::llm::data::cut;
 use crate::record::synthesis::text_of;
+use crate::types::text::truncate;
 use crate::types::{Category, Memory, Persistence, Status};
 
 /// The name of the answer's schema.
@@ -204,7 +204,7 @@ fn decision_of(item: &Value) -> Result<Decision, String> {
     let name = text_of(fields, "action").to_lowercase();
     let all = [Action::Keep, Action::Drop, Action::Merge, Action::Supersede];
     let Some(action) = all.into_iter().find(|action| action.name() == name) else {
-        return Err(format!("`{}` is no action", one_line(&cut(&name, 40))));
+        return Err(format!("`{}` is no action", one_line(&truncate(&name, 40))));
     };
     let titles: Vec<String> = match fields.get("titles") {
         Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
@@ -227,7 +227,7 @@ fn decision_of(item: &Value) -> Result<Decision, String> {
 }
 
 fn one_line(text: &str) -> String {
-    cut(&stored_line(text), REASON_CHARS)
+    truncate(&stored_line(text), REASON_CHARS)
 }
 
 fn without_secrets(mut plan: Plan, warnings: &mut Vec<String>) -> Plan {

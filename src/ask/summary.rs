@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use crate::ask::grounded::{Grounded, read_grounded, schema};
 use crate::ask::{Matter, garbled, masked, shown};
 use crate::document::Section;
-use crate::llm::data::cut;
 use crate::llm::{Model, ModelError};
 use crate::record::ModelUse;
+use crate::types::text::truncate;
 use crate::types::{Memory, Persistence, Scope};
 
 /// The name of the answer's schema.
@@ -62,7 +62,7 @@ pub fn summarize(model: &dyn Model, scope: &Scope, section: &Section) -> Result<
     let chosen = most_important(&live);
     let memories: Vec<Value> = chosen.iter().enumerate().map(|(at, memory)| shown(at + 1, memory)).collect();
     let tried = section.tried.iter().rev().take(MOST_TRIED).map(
-        |tried| json!({"action": masked(&tried.action), "reply": cut(&masked(&tried.reply), REPLY_CHARS)}),
+        |tried| json!({"action": masked(&tried.action), "reply": truncate(masked(&tried.reply).trim(), REPLY_CHARS)}),
     );
     let matter = Matter {
         system: SYSTEM,

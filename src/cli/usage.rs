@@ -10,6 +10,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::cli::args::Arguments;
 use crate::cli::failure::{Failure, nearest_hint};
+use crate::types::text::fold_spaces;
 
 /// The failure that a wrong command line is.
 pub fn failure_of(error: &clap::Error, arguments: &[OsString]) -> Failure {
@@ -102,5 +103,5 @@ fn usage_of(error: &clap::Error) -> Option<String> {
     let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else { return None };
     let text = usage.to_string();
     let text = text.trim().trim_start_matches("Usage:");
-    Some(text.split_whitespace().collect::<Vec<_>>().join(" "))
+    Some(fold_spaces(text))
 }

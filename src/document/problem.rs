@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::document::grammar;
 use crate::document::text::find_unescaped_stars;
+use crate::types::text::truncate;
 
 /// Something that could not be understood or that readers may see differently.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -270,8 +271,5 @@ fn entry_fault(line: &str) -> usize {
 
 /// The beginning of a line, for a message.
 fn cut(line: &str) -> String {
-    match line.char_indices().nth(60) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.to_owned(),
-    }
+    truncate(line, 60)
 }

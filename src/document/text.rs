@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 
 use crate::document::scan::{self, Block};
+use crate::types::text::fold_spaces;
 
 /// Titles are cut at this many characters.
 pub const TITLE_CHARS: usize = 80;
@@ -32,7 +33,7 @@ pub fn stored_text(text: &str) -> String {
 
 /// The stored form of a text that must stay on one line: white space is single spaces.
 pub fn stored_line(text: &str) -> String {
-    replace_controls(text).split_whitespace().collect::<Vec<_>>().join(" ")
+    fold_spaces(&replace_controls(text))
 }
 
 /// The stored form of a title: one line of at most [`TITLE_CHARS`] characters.

@@ -12,12 +12,3 @@ pub fn fenced(name: &str, data: &Value) -> String {
     let fence = "`".repeat(longest.max(2) + 1);
     format!("{name}\n{fence}json\n{body}\n{fence}\n")
 }
-
-/// The first characters of a text, with `…` where more follow.
-pub fn cut(text: &str, chars: usize) -> String {
-    let text = text.trim();
-    match text.char_indices().nth(chars) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
-}

@@ -43,6 +43,8 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::types::text::{fold_spaces, truncate};
+
 /// What a model is asked. The same question serves every provider.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
@@ -157,15 +159,5 @@ fn deadline_after(timeout: Duration) -> Instant {
 fn one_line(text: &str) -> String {
     const LIMIT: usize = 300;
     let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LIMIT * 8).collect();
-    let mut line = String::new();
-    for word in clean.split_whitespace() {
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    match line.char_indices().nth(LIMIT) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    truncate(&fold_spaces(&clean), LIMIT)
 }

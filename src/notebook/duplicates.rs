@@ -5,6 +5,7 @@
 use similar::{Algorithm, TextDiff, capture_diff_slices, diff_ratio};
 
 use crate::types::Memory;
+use crate::types::text::fold_spaces;
 
 /// One text containing another counts as saying the same above this share of its length.
 pub(super) const CONTAINED: f64 = 0.8;
@@ -40,7 +41,7 @@ pub(super) struct Folded {
 
 impl Folded {
     pub(super) fn new(text: &str) -> Folded {
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+        let text = fold_spaces(text).to_lowercase();
         let characters: Vec<char> = text.chars().collect();
         let mut kinds = [0; 64];
         for &character in &characters {
@@ -113,8 +114,8 @@ mod tests {
     proptest! {
         #[test]
         fn no_pair_is_passed_by_that_is_similar(text in "[a-d ]{10,40}", at in 0..10_usize, instead in "[a-d]{0,5}") {
-            let folded = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-            let (a, b) = (folded(&text), folded(&format!("{}{instead}{}", &text[..at], &text[at + 1..])));
+            let changed = format!("{}{instead}{}", &text[..at], &text[at + 1..]);
+            let (a, b) = (fold_spaces(&text), fold_spaces(&changed));
             let similar = f64::from(TextDiff::from_chars(a.as_str(), b.as_str()).ratio()) >= SIMILAR;
             prop_assert!(!similar || says_the_same(&a, &b), "{a:?} {b:?}");
         }

@@ -5,6 +5,7 @@
 
 use crate::document::Section;
 use crate::recall::render::render_origin;
+use crate::types::text::fold_spaces;
 use crate::types::{Memory, Scope};
 
 /// So many memories of each scope where nothing else is asked for.
@@ -46,7 +47,7 @@ fn brief_line(memory: &Memory) -> String {
         None => render_origin(memory),
     };
     let text = if memory.text.is_empty() { &memory.title } else { &memory.text };
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = fold_spaces(text);
     if when.is_empty() { format!("- {text}\n") } else { format!("- {when}: {text}\n") }
 }
 

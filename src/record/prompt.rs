@@ -5,11 +5,12 @@
 
 use serde_json::{Value, json};
 
-use crate::llm::data::{cut, fenced};
+use crate::llm::data::fenced;
 use crate::record::Place;
 use crate::record::triggers::Trigger;
 use crate::record::turn::Turn;
 use crate::search::likeness::likenesses;
+use crate::types::text::truncate;
 use crate::types::{Memory, Status};
 
 /// The name of the answer's schema; providers without a model know it.
@@ -115,7 +116,7 @@ pub fn prompt(context: &Context<'_>) -> String {
     let mut data = json!({
         "place_before": context.before.name,
         "action": turn.action,
-        "response": cut(&turn.response, RESPONSE_CHARS),
+        "response": truncate(turn.response.trim(), RESPONSE_CHARS),
         "noticed": context.triggers,
     });
     let mut add = |name: &str, value: Value| {
@@ -141,7 +142,7 @@ pub fn prompt(context: &Context<'_>) -> String {
 
 fn short_turn(line: &Value) -> Value {
     let turn = &line["turn"];
-    let text = |name: &str| turn[name].as_str().map(|text| cut(text, HISTORY_CHARS));
+    let text = |name: &str| turn[name].as_str().map(|text| truncate(text.trim(), HISTORY_CHARS));
     json!({"place": turn["location_before"]["name"], "action": text("action"), "response": text("response")})
 }
 

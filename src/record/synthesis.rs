@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::llm::answer::parse_object;
 use crate::record::prompt::{MOST_TITLES, SYSTEM};
 use crate::record::turn::clamp_importance;
+use crate::types::text::fold_spaces;
 use crate::types::{Category, Memory, Persistence, Status};
 
 /// What a model draws from a turn is at most this important unless the game's state bears it out.
@@ -186,8 +187,7 @@ pub fn rubbish_text(text: &str, instructions: &str) -> Option<&'static str> {
     if SCHEMA_NAMES.contains(&text.to_lowercase().as_str()) {
         return Some("its text is a name of the schema");
     }
-    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let (text, instructions) = (squeezed(text), squeezed(instructions));
+    let (text, instructions) = (fold_spaces(text), fold_spaces(instructions));
     let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).step_by(20).collect();
     let repeats = starts.iter().any(|&start| {
         let end = text[start..].char_indices().nth(REPEATED_CHARS).map(|(length, _)| start + length);

@@ -12,6 +12,7 @@ use serde_saphyr::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::document::line_number;
+use crate::types::text::fold_spaces;
 
 /// Deeper than this no seed goes; what is deeper is not followed.
 const DEEPEST: usize = 32;
@@ -149,7 +150,7 @@ pub fn parse(text: &str, format: Format) -> Result<Vec<Node>, Malformed> {
 fn parse_toml(text: &str) -> Result<Node, Malformed> {
     let table = DeTable::parse(text).map_err(|error| Malformed {
         line: error.span().map_or(1, |span| line_number(text, span.start)),
-        problem: in_one_line(error.message()),
+        problem: fold_spaces(error.message()),
     })?;
     Ok(Node { line: 1, value: toml_table(text, table.into_inner()) })
 }
@@ -246,7 +247,7 @@ fn parse_yaml(text: &str) -> Result<Vec<Node>, Malformed> {
     let documents: Vec<Spanned<Yaml>> =
         serde_saphyr::from_multiple_with_options(text, options).map_err(|error| Malformed {
             line: error.location().map_or(1, |place| usize::try_from(place.line()).unwrap_or(1)).max(1),
-            problem: without_place(&in_one_line(&error.to_string())),
+            problem: without_place(&fold_spaces(&error.to_string())),
         })?;
     Ok(documents.into_iter().map(yaml_node).collect())
 }
@@ -335,10 +336,6 @@ impl<'de> Visitor<'de> for YamlVisitor {
         }
         Ok(Yaml(Value::Table(table)))
     }
-}
-
-fn in_one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A YAML error without the place that its words begin or end with: it is told in our own.

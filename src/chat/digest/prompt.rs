@@ -6,10 +6,10 @@ use crate::ask::{Matter, first_sentences, masked};
 use crate::chat::Message;
 use crate::document::text::stored_line;
 use crate::llm::answer::parse_object;
-use crate::llm::data::cut;
 use crate::llm::{Model, ModelError, Usage};
 use crate::record::ModelUse;
 use crate::record::synthesis::{rubbish_text, text_of};
+use crate::types::text::truncate;
 
 /// The name of the answer's schema.
 const SCHEMA_NAME: &str = "digest";
@@ -141,7 +141,7 @@ pub fn shown(message: &Message) -> Value {
     let mut value = json!({
         "number": message.number,
         "who": masked(&message.speaker()),
-        "text": cut(&masked(&message.text()), MESSAGE_CHARS),
+        "text": truncate(masked(&message.text()).trim(), MESSAGE_CHARS),
     });
     if let Some(time) = message.timestamp() {
         value["time"] = json!(masked(time));
@@ -164,7 +164,7 @@ fn read(said: &str, instructions: &str) -> Result<(String, Vec<String>), String>
     if kept.len() < safe.len() {
         warnings.push(format!("the model said more than {MOST_SENTENCES} sentences: the first are kept"));
     }
-    Ok((cut(kept, MOST_CHARS), warnings))
+    Ok((truncate(kept, MOST_CHARS), warnings))
 }
 
 /// What several questions cost together.

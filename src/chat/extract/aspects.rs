@@ -10,12 +10,12 @@ use crate::ask::{Matter, masked};
 use crate::chat::inject::request::Shape;
 use crate::document::text::stored_line;
 use crate::llm::answer::parse_object;
-use crate::llm::data::cut;
 use crate::llm::{Model, ModelError};
 use crate::record::ModelUse;
 use crate::record::synthesis::{rubbish_text, text_of};
 use crate::record::turn::clamp_importance;
 use crate::types::Category;
+use crate::types::text::truncate;
 
 /// The name of the tool.
 pub const TOOL: &str = "remember";
@@ -189,8 +189,8 @@ fn read_item(item: &Value) -> Result<(Aspect, bool), String> {
     let aspect = Aspect {
         category: category_of(fields),
         importance: importance_of(fields),
-        summary: cut(&safe, SUMMARY_CHARS),
-        context: cut(&safe_context, CONTEXT_CHARS),
+        summary: truncate(&safe, SUMMARY_CHARS),
+        context: truncate(&safe_context, CONTEXT_CHARS),
     };
     Ok((aspect, held_secret))
 }

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::ask::masked;
 use crate::chat::Message;
-use crate::llm::data::cut;
 use crate::store::State;
+use crate::types::text::truncate;
 
 /// The name in the state.
 const KEY: &str = "conversations";
@@ -84,7 +84,7 @@ impl Counts {
         let new = messages.iter().filter(|message| message.is_speech());
         self.waiting.extend(new.map(|message| Waiting {
             role: message.role(),
-            text: cut(&masked(&message.text()), WAITING_CHARS),
+            text: truncate(masked(&message.text()).trim(), WAITING_CHARS),
         }));
         let surplus = self.waiting.len().saturating_sub(MOST_WAITING);
         self.waiting.drain(..surplus);

@@ -6,8 +6,8 @@ use crate::ask::masked;
 use crate::chat::extract::aspects::Aspect;
 use crate::chat::message::holds_word;
 use crate::document::text::stored_line;
-use crate::llm::data::cut;
 use crate::types::Category;
+use crate::types::text::truncate;
 
 /// Words that tell a category, with the importance of such a sentence.
 const RULES: [(&str, u16, &[&str]); 3] = [
@@ -35,7 +35,7 @@ pub fn classify(reply: &str) -> Option<Aspect> {
     Some(Aspect {
         category: Category::new(category).expect("a category of the contract"),
         importance,
-        summary: cut(&masked(sentence), CHARS),
+        summary: truncate(&masked(sentence), CHARS),
         context: String::new(),
     })
 }

@@ -5,6 +5,8 @@
 
 use std::str::FromStr;
 
+use crate::types::text::fold_spaces;
+
 /// What opens and closes a block.
 const OPEN: &str = "<memories>\n";
 const CLOSE: &str = "\n</memories>";
@@ -132,7 +134,7 @@ fn filled(line: &str, values: &[(&str, &str)]) -> String {
         rest = &rest[at..];
         match values.iter().find(|(name, _)| rest.starts_with(name)) {
             Some((name, value)) => {
-                out.push_str(&value.split_whitespace().collect::<Vec<_>>().join(" "));
+                out.push_str(&fold_spaces(value));
                 rest = &rest[name.len()..];
             }
             None => {

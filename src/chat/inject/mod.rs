@@ -17,11 +17,11 @@ use crate::chat::inject::block::{Style, Told, render, without_blocks};
 use crate::chat::inject::request::{Request, Shape, splice};
 use crate::chat::message::holds_word;
 use crate::document::Document;
-use crate::llm::data::cut;
 use crate::recall::brief::newest;
 use crate::search::filter::Filter;
 use crate::search::{self, Answer, SearchError, Searcher};
 use crate::store::{Store, StoreError};
+use crate::types::text::truncate;
 use crate::types::{Memory, Scope};
 
 use choose::{Candidate, choose};
@@ -256,7 +256,7 @@ fn questions(request: &Request<'_>) -> Vec<String> {
         .iter()
         // What stands in quotation marks would have to be in a memory, word after word.
         .map(|message| without_blocks(&message.text()).replace(['"', '“', '”', '„'], " "))
-        .map(|text| cut(&text, SEARCHED_CHARS))
+        .map(|text| truncate(text.trim(), SEARCHED_CHARS))
         .collect();
     let mut questions: Vec<String> = said.last().cloned().into_iter().collect();
     if said.len() > 1 {
