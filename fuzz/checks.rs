@@ -1,4 +1,4 @@
-//! What no input may do, whoever made it up: the fuzz targets' and `tests/hostile.rs`'s checks.
+//! What no input may do, whoever made it up: the fuzz targets' and `tests/it/hostile.rs`'s checks.
 //!
 //! Each takes a text and panics where a law is broken: bytes lost, an entry forged, a value misread.
 

@@ -11,7 +11,7 @@ use memories::search::question::{Question, Synonyms};
 use memories::search::score::{Parts, score, with_neighbours};
 use memories::types::{Category, Memory, Scope, Span};
 
-use crate::data::{Doc, Docs, Query};
+use super::data::{Doc, Docs, Query};
 
 /// What texts are ordered by.
 #[derive(Debug, Clone, Copy)]

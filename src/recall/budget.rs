@@ -1,7 +1,7 @@
 //! How many tokens a text costs, estimated without a tokenizer.
 //!
 //! An exact count would cost fifty times the program's own start. The estimate errs on the safe
-//! side for what `recall` prints, bare lists of short commands included: `tests/tokens.rs` measures
+//! side for what `recall` prints, bare lists of short commands included: `tests/it/tokens.rs` measures
 //! it against real tokenizers. Long runs of random letters, which no game prints, may cost more.
 
 /// Bytes of English text per token, at least.

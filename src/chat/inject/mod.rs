@@ -30,7 +30,7 @@ use choose::{Candidate, choose};
 pub const USUAL_THRESHOLD: f32 = 0.7;
 
 /// … and the likeness that parts related from unrelated as it does, where the embedded model is asked:
-/// `tests/conversation/threshold.rs` measures it.
+/// `tests/it/chat/threshold.rs` measures it.
 pub const CALIBRATED: f32 = 0.2;
 
 /// Messages of the conversation that memories are searched with; the last one is searched with alone, too.

@@ -1,0 +1,260 @@
+//! Corrections through the command line, against the laws: by exact title, in one step, nothing lost.
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Place {
+        let place = Place(tempfile::tempdir().unwrap());
+        place.ok(&[
+            "add",
+            "23",
+            "--name",
+            "Cave",
+            "--title",
+            "Troll is kind",
+            "--text",
+            "It took the lunch.",
+        ]);
+        place.ok(&["add", "23", "--title", "Sword glows", "--text", "It glows blue near danger.", "--core"]);
+        place
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memories"));
+        command.env_clear().current_dir(self.0.path()).env("MEMORIES_NOW", "2026-01-31T10:40:00Z");
+        command
+    }
+
+    fn ok(&self, args: &[&str]) -> String {
+        let output = self.command().args(args).write_stdin("").assert().success().get_output().stdout.clone();
+        String::from_utf8(output).unwrap()
+    }
+
+    fn refused(&self, args: &[&str]) -> String {
+        let before = self.text();
+        let output = self.command().args(args).write_stdin("").assert().code(4).get_output().stderr.clone();
+        assert_eq!(self.text(), before, "{args:?} changed the file");
+        String::from_utf8(output).unwrap()
+    }
+
+    fn text(&self) -> String {
+        fs::read_to_string(self.0.path().join("Memories.md")).unwrap()
+    }
+
+    fn session(&self) -> String {
+        let path: &Path = &self.0.path().join(".memories/Memories.md/session.md");
+        fs::read_to_string(path).unwrap_or_default()
+    }
+}
+
+#[test]
+fn supersede_strikes_and_stores_in_one_write() {
+    let place = Place::new();
+    let args = [
+        "supersede",
+        "Cave",
+        "[troll is kind]",
+        "--title",
+        "Troll attacks",
+        "--text",
+        "Gifts only delay it.",
+    ];
+    assert_eq!(
+        place.ok(&args),
+        "superseded \"Troll is kind\" in location:23\nstored \"Troll attacks\" in location:23\n"
+    );
+    let text = place.text();
+    assert!(text.contains("[Superseded at Ep1 by \"Troll attacks\"]\n~~It took the lunch.~~\n"), "{text}");
+    assert!(
+        fs::read_to_string(place.0.path().join("Memories.md.backup"))
+            .unwrap()
+            .contains("\nIt took the lunch.")
+    );
+    assert!(!place.ok(&["recall", "23"]).contains("kind"));
+}
+
+#[test]
+fn the_same_title_is_a_revision() {
+    let place = Place::new();
+    place.ok(&[
+        "supersede",
+        "23",
+        "Sword glows",
+        "--title",
+        "Sword glows",
+        "--text",
+        "It glows near trolls.",
+    ]);
+    let text = place.text();
+    assert!(text.contains("**[NOTE - CORE] Sword glows**\nIt glows near trolls.\n"), "{text}");
+    assert!(!text.contains("SUPERSEDED"));
+}
+
+#[test]
+fn invalidate_takes_several_titles_and_one_reason() {
+    let place = Place::new();
+    place.ok(&["invalidate", "23", "Troll is kind", "Sword glows", "--reason", "All \"lies\"."]);
+    assert_eq!(place.text().matches("[Invalidated at Ep1: \"All \\\"lies\\\".\"]").count(), 2);
+    let refused = place.refused(&["invalidate", "23", "Sword glows", "--reason", "again"]);
+    assert!(refused.contains("no live memory of location:23 is called `Sword glows`"), "{refused}");
+}
+
+#[test]
+fn what_is_not_allowed_changes_nothing() {
+    let place = Place::new();
+    let hint = place.refused(&["forget", "23", "Troll is"]);
+    assert!(hint.contains("did you mean `Troll is kind`?"), "{hint}");
+    place.refused(&["invalidate", "23", "Troll is kind", "--reason", "  "]);
+    place.refused(&["supersede", "23", "Sword glows", "--text", "It hums.", "--title", "Hum", "--ephemeral"]);
+    place.refused(&["supersede", "23", "Sword glows", "--text", "New.", "--title", "Troll is kind"]);
+    place.refused(&["mark", "23", "Sword glows", "--persistence", "ephemeral"]);
+    place.refused(&["mark", "23", "Sword glows"]);
+    place.refused(&["rename", "24", "Attic"]);
+    place.refused(&["rename", "23", " "]);
+}
+
+#[test]
+fn mark_strikes_and_revives() {
+    let place = Place::new();
+    let before = place.text();
+    place.ok(&["mark", "23", "Troll is kind", "--status", "superseded"]);
+    assert!(place.text().contains("**[NOTE - SUPERSEDED] Troll is kind**\n~~It took the lunch.~~\n"));
+    place.ok(&["mark", "23", "Troll is kind", "--status", "active"]);
+    assert_eq!(place.text(), before);
+    place.ok(&["mark", "23", "Troll is kind", "--importance", "9000", "--status", "tentative"]);
+    assert!(place.text().contains("**[NOTE - TENTATIVE] Troll is kind** *(importance 1000)*\nIt took"));
+}
+
+#[test]
+fn forgetting_leaves_the_file_and_stays_in_the_journal() {
+    let place = Place::new();
+    place.ok(&["forget", "23", "Troll is kind"]);
+    assert!(!place.text().contains("lunch"));
+    let journal = fs::read_to_string(place.0.path().join(".memories/Memories.md/journal.jsonl")).unwrap();
+    let last: Value = serde_json::from_str(journal.lines().last().unwrap()).unwrap();
+    assert_eq!(last["corrected"][0]["memory"]["text"], "It took the lunch.");
+    place.ok(&["restore"]);
+    assert!(place.text().contains("lunch"));
+}
+
+#[test]
+fn twins_made_by_hand_are_told_apart_by_line() {
+    let place = Place::new();
+    let twin = "\n**[NOTE] Sword glows**\nA twin.\n";
+    fs::write(
+        place.0.path().join("Memories.md"),
+        place.text().replacen("\n**[NOTE] Troll", &format!("{twin}\n**[NOTE] Troll"), 1),
+    )
+    .unwrap();
+    let refused = place.refused(&["forget", "23", "Sword glows"]);
+    assert!(refused.contains("say which one with `--line`, one of 7, 13"), "{refused}");
+    place.ok(&["forget", "23", "Sword glows", "--line", "7"]);
+    assert!(!place.text().contains("A twin.") && place.text().contains("glows blue"));
+}
+
+#[test]
+fn many_corrections_are_all_or_nothing() {
+    let place = Place::new();
+    let before = place.text();
+    let send = |text: &str| place.command().args(["mark", "--json"]).write_stdin(text).output().unwrap();
+    let bad = send(
+        r#"[{"scope": "23", "title": "Sword glows", "importance": 900}, {"scope": "23", "title": "None", "importance": 1}]"#,
+    );
+    assert_eq!((bad.status.code(), place.text()), (Some(4), before.clone()));
+    let both = send(
+        r#"[{"command": "invalidate", "scope": "23", "titles": ["Sword glows"], "reason": "no"},
+            {"command": "supersede", "scope": "23", "titles": ["sword glows"], "title": "x", "text": "y"}]"#,
+    );
+    assert!(String::from_utf8(both.stderr).unwrap().contains("both superseded and invalidated"));
+    assert_eq!(place.text(), before);
+    let good = send(
+        r#"[{"scope": "23", "title": "Sword glows", "importance": 900}, {"command": "rename", "scope": "23", "name": "Troll Cave"},
+            {"command": "invalidate", "scope": "23", "titles": ["Troll is kind"], "reason": "It bites."}]"#,
+    );
+    assert_eq!(good.status.code(), Some(0), "{}", String::from_utf8_lossy(&good.stderr));
+    let answer: Value = serde_json::from_slice(&good.stdout).unwrap();
+    let outcomes: Vec<&Value> =
+        answer["results"].as_array().unwrap().iter().map(|result| &result["outcome"]).collect();
+    assert_eq!(outcomes, ["marked", "renamed", "invalidated"]);
+    assert!(place.text().contains("## Location 23: Troll Cave"));
+}
+
+#[test]
+fn a_dry_run_changes_nothing() {
+    let place = Place::new();
+    let before = place.text();
+    assert_eq!(
+        place.ok(&["forget", "23", "Sword glows", "--dry-run"]),
+        "would be forgotten \"Sword glows\" in location:23\n"
+    );
+    assert_eq!(place.text(), before);
+}
+
+#[test]
+fn ephemeral_memories_end_with_their_episode() {
+    let place = Place::new();
+    let before = place.text();
+    place.ok(&["add", "23", "--title", "Door is open", "--text", "I left the door open.", "--ephemeral"]);
+    place.ok(&["add", "23", "--title", "Rope lies here", "--text", "I dropped the rope.", "--ephemeral"]);
+    assert_eq!(place.text(), before);
+    let recalled = place.ok(&["recall", "23"]);
+    assert!(
+        recalled.contains("\nThis episode only:\n[NOTE] Door is open\nI left the door open.\n"),
+        "{recalled}"
+    );
+    place.refused(&["add", "23", "--title", "door is OPEN", "--text", "Something else entirely."]);
+    place.ok(&["invalidate", "23", "Rope lies here", "--reason", "It is gone."]);
+    assert!(!place.ok(&["recall", "23"]).contains("Rope"));
+    place.ok(&["mark", "23", "Door is open", "--persistence", "permanent"]);
+    assert!(place.text().contains("**[NOTE] Door is open**\nI left the door open.\n"));
+    place.ok(&["add", "23", "--title", "Lamp is lit", "--text", "The lamp is lit.", "--ephemeral"]);
+    let output = place.command().args(["episode", "start"]).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "2\n");
+    assert!(String::from_utf8(output.stderr).unwrap().starts_with("1 ephemeral memory ended"));
+    assert!(!place.ok(&["recall", "23"]).contains("Lamp"));
+    assert_eq!(place.session(), "");
+}
+
+#[test]
+fn an_ephemeral_memory_may_be_superseded_by_a_lasting_one() {
+    let place = Place::new();
+    place.ok(&["add", "23", "--title", "Door is open", "--text", "I left the door open.", "--ephemeral"]);
+    place.ok(&[
+        "supersede",
+        "23",
+        "Door is open",
+        "--title",
+        "Door never closes",
+        "--text",
+        "Its hinge is broken.",
+    ]);
+    assert!(place.text().contains("Door never closes"));
+    assert!(place.session().contains("[Superseded at Ep1 by \"Door never closes\"]"));
+}
+
+#[test]
+fn what_a_model_calls_ephemeral_goes_to_the_session() {
+    let place = Place::new();
+    let before = place.text();
+    let answer = r#"{"answer": {"should_remember": true, "memory_title": "Grating is open", "persistence": "ephemeral",
+        "memory_text": "The grating stands open until it is closed.", "supersedes": ["Sword glows"]}}"#;
+    fs::write(place.0.path().join("answers.jsonl"), answer.replace('\n', " ")).unwrap();
+    let settings = "[llm]\nprovider = \"replay\"\nreplay = \"answers.jsonl\"\n";
+    fs::write(place.0.path().join("memories.toml"), settings).unwrap();
+    let turn = r#"{"action": "open grating", "response": "Opened.", "location": 23, "world_changed": true}"#;
+    let output = place.command().arg("record").write_stdin(turn).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("`Sword glows` lasts and is not superseded by an ephemeral memory"), "{stderr}");
+    assert!(place.session().contains("**[NOTE] Grating is open** *(Ep1, T1)*"), "{}", place.session());
+    let entries = |text: &str| {
+        text.lines().filter(|line| line.starts_with("**[")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(entries(&place.text()), entries(&before));
+    assert!(place.ok(&["recall", "23"]).contains("This episode only:\n[NOTE] Grating is open"));
+}

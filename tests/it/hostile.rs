@@ -1,0 +1,160 @@
+//! What no input may do, over the fuzz targets' seeds and what chance makes of them.
+//!
+//! The quick sibling of `fuzz/run`, which needs tools of its own and minutes to build.
+//! `MEMORIES_LAWS_CASES` sets how many cases each check gets (default 256).
+
+#[path = "../../fuzz/checks.rs"]
+mod checks;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+
+fn cases() -> u32 {
+    std::env::var("MEMORIES_LAWS_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(256)
+}
+
+fn files(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+/// What the fuzzer starts from, too: cases that were made up, the fixtures, the files people read.
+fn seeds(name: &str) -> Vec<String> {
+    let read = |path: &PathBuf| fs::read_to_string(path).unwrap();
+    let mut seeds: Vec<String> = files(&format!("fuzz/cases/{name}")).iter().map(read).collect();
+    match name {
+        "turn" => {
+            for turns in
+                files("fixtures/turns").iter().filter(|path| path.extension().is_some_and(|e| e == "jsonl"))
+            {
+                seeds.extend(read(turns).lines().step_by(25).map(str::to_owned));
+            }
+        }
+        "answer" => {}
+        _ => seeds.push(read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("Memories.md.example"))),
+    }
+    seeds
+}
+
+/// Pieces that mean something to one reader or another.
+const PIECES: [&str; 40] = [
+    "\n",
+    "\r\n",
+    "\r",
+    "\u{1}",
+    "\u{0}",
+    "\u{FEFF}",
+    "\u{2028}",
+    "é",
+    "\t",
+    " ",
+    "#",
+    "## ",
+    "## Location 1: ",
+    "## World",
+    "### Memories\n",
+    "### Tried\n",
+    "---",
+    "```",
+    "~~~~",
+    "<!--",
+    "-->",
+    "**",
+    "**[NOTE] ",
+    "]",
+    "** *(",
+    ")*",
+    "*",
+    "\\",
+    "`",
+    "- `",
+    "[Superseded at T1 by \"",
+    "\"]",
+    "~~",
+    "{",
+    "}",
+    "\"",
+    "null",
+    "1e400",
+    "\\u12",
+    ",",
+];
+
+/// One change of a text: where, how much of it goes, what comes.
+type Change = (prop::sample::Index, usize, Come);
+
+#[derive(Debug, Clone)]
+enum Come {
+    Piece(&'static str),
+    Copy(prop::sample::Index, usize),
+    Text(String),
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    let come = prop_oneof![
+        4 => prop::sample::select(&PIECES[..]).prop_map(Come::Piece),
+        2 => (any::<prop::sample::Index>(), 0usize..60).prop_map(|(from, length)| Come::Copy(from, length)),
+        1 => "\\PC{0,6}".prop_map(Come::Text),
+    ];
+    (any::<prop::sample::Index>(), prop_oneof![3 => Just(0usize), 2 => 0usize..4, 1 => 0usize..200], come)
+}
+
+fn changed(seed: &str, changes: &[Change]) -> String {
+    let mut text: Vec<char> = seed.chars().collect();
+    for (at, goes, comes) in changes {
+        let at = at.index(text.len() + 1);
+        let end = (at + goes).min(text.len());
+        let comes: Vec<char> = match comes {
+            Come::Piece(piece) => piece.chars().collect(),
+            Come::Text(piece) => piece.chars().collect(),
+            Come::Copy(from, length) => {
+                let from = from.index(text.len() + 1);
+                text[from..(from + length).min(text.len())].to_vec()
+            }
+        };
+        text.splice(at..end, comes);
+    }
+    text.into_iter().collect()
+}
+
+#[test]
+fn the_seeds_hold() {
+    for (name, check) in checks::ALL {
+        for seed in seeds(name) {
+            check(&seed);
+        }
+    }
+}
+
+fn changed_seeds_hold(name: &str) {
+    let (_, check) = checks::ALL.into_iter().find(|(other, _)| *other == name).unwrap();
+    let config = ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() };
+    let seed = prop::sample::select(seeds(name));
+    proptest!(config, |(seed in seed, changes in prop::collection::vec(change(), 1..12))| {
+        check(&changed(&seed, &changes));
+    });
+}
+
+#[test]
+fn changed_files_hold() {
+    changed_seeds_hold("scan");
+}
+
+#[test]
+fn changed_entries_hold() {
+    changed_seeds_hold("entry");
+}
+
+#[test]
+fn changed_turns_hold() {
+    changed_seeds_hold("turn");
+}
+
+#[test]
+fn changed_answers_hold() {
+    changed_seeds_hold("answer");
+}

@@ -1,0 +1,252 @@
+//! Search through a store: the same answers with an index, without one, and with a damaged one.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use memories::document::Document;
+use memories::search::embedded::StaticModel;
+use memories::search::embedder::{EmbedError, Embedder};
+use memories::search::filter::Filter;
+use memories::search::{Answer, Hit, SearchError, Searcher, Settings, query};
+use memories::store::Store;
+use memories::types::{Category, Memory, Scope, Span};
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+const NOUNS: [&str; 8] = ["key", "lamp", "troll", "rug", "window", "sword", "leaflet", "boat"];
+const VERBS: [&str; 6] = ["opens", "hides", "burns near", "guards", "lies under", "breaks"];
+const PLACES: [&str; 5] = ["attic", "cellar", "forest", "dam", "chapel"];
+
+/// A memory file of many entries in a folder of its own.
+struct World {
+    _folder: TempDir,
+    store: Store,
+}
+
+impl World {
+    fn new(entries: usize) -> World {
+        let mut document = Document::parse(String::new());
+        for at in 0..entries {
+            let scope = if at % 7 == 0 { Scope::Dialogue } else { Scope::Location(at as u64 / 8) };
+            document.add(&scope, "Somewhere", &memory(at)).unwrap();
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("Memories.md");
+        fs::write(&path, document.into_text().unwrap()).unwrap();
+        let store = Store::open(&path, Duration::from_secs(5)).unwrap();
+        World { _folder: folder, store }
+    }
+
+    fn index(&self) -> PathBuf {
+        self.store.folder().join("index")
+    }
+
+    fn ask(&self, question: &str, filter: &Filter, most: usize) -> Answer {
+        query(&self.store, question, filter, most, &settings(), &StaticModel::new()).unwrap()
+    }
+
+    fn titles(&self, question: &str) -> Vec<(String, f32)> {
+        let hits = self.ask(question, &Filter::default(), 8).hits;
+        hits.into_iter().map(|hit| (hit.memory.title, hit.relevance)).collect()
+    }
+}
+
+fn settings() -> Settings {
+    Settings { floor: 0.0, ..Settings::default() }
+}
+
+fn memory(at: usize) -> Memory {
+    let noun = |step: usize| NOUNS[(at * 5 + step * 3 + at / 8) % NOUNS.len()];
+    let verb = VERBS[(at * 7 + at / 5) % VERBS.len()];
+    let text = format!("The {} {verb} the {} of the {}.", noun(0), noun(1), PLACES[at % PLACES.len()]);
+    let category = if at.is_multiple_of(7) { "DIALOGUE" } else { "NOTE" };
+    let mut memory = Memory::new(Category::new(category).unwrap(), format!("Thing {at}"), text);
+    memory.provenance.episode = Some(at as u64 % 4);
+    memory.provenance.turns = Some(Span::one(at as u64));
+    memory.provenance.importance = Some((at * 37 % 1000) as u16 + 1);
+    memory
+}
+
+const QUESTIONS: [&str; 3] = ["where is the rusty key?", "what guards the boat in the cellar", "lamp"];
+
+#[test]
+fn a_searcher_answers_as_a_fresh_search_whatever_happens_to_the_file() {
+    let world = World::new(40);
+    let mut searcher = Searcher::new(world.store.clone(), settings(), Box::new(StaticModel::new()));
+    let filter = Filter { max_turn: Some(30), ..Filter::default() };
+    let mut ask_both = |what: &str| {
+        for question in QUESTIONS.iter().chain(&QUESTIONS) {
+            let answer = searcher.query(question, &filter, 5).unwrap();
+            assert_eq!(answer, world.ask(question, &filter, 5), "{what}: {question}");
+        }
+    };
+    ask_both("at first");
+    let path = world.store.real_path();
+    let text = fs::read_to_string(path).unwrap();
+    // In place and without a change of size, as some editors do: only the time tells.
+    let time = fs::metadata(path).unwrap().modified().unwrap();
+    fs::write(path, text.replace("key", "oar")).unwrap();
+    let file = fs::File::options().write(true).open(path).unwrap();
+    file.set_modified(time + Duration::from_secs(1)).unwrap();
+    ask_both("edited in place");
+    fs::write(path.with_extension("new"), &text).unwrap();
+    fs::rename(path.with_extension("new"), path).unwrap();
+    ask_both("renamed over");
+    fs::create_dir_all(world.store.folder()).unwrap();
+    fs::write(world.store.folder().join("session.md"), "## World\n\n**[NOTE] Lamp** *(T3)*\nA lamp.\n")
+        .unwrap();
+    ask_both("with a session");
+    fs::remove_file(path).unwrap();
+    ask_both("gone");
+    fs::write(path, World::new(300).store.read().unwrap().unwrap()).unwrap();
+    ask_both("another one, large enough for an index");
+    assert!(matches!(searcher.query(" ?", &filter, 5), Err(SearchError::EmptyQuestion)));
+}
+
+#[test]
+fn an_index_changes_no_answer_whatever_its_state() {
+    let world = World::new(260);
+    let expected = QUESTIONS.map(|question| world.titles(question));
+    assert!(world.index().is_file(), "so many entries are worth an index");
+    let whole = fs::read(world.index()).unwrap();
+    assert_eq!(QUESTIONS.map(|question| world.titles(question)), expected, "read from the index");
+    assert_eq!(fs::read(world.index()).unwrap(), whole, "a good index is left alone");
+    let step = whole.len() / 20;
+    let places =
+        (0..80).step_by(7).chain((80..whole.len()).step_by(step)).chain([whole.len() - 8, whole.len() - 1]);
+    for at in places {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0x10;
+        fs::write(world.index(), &damaged).unwrap();
+        assert_eq!(world.titles(QUESTIONS[0]), expected[0], "byte {at}");
+        assert_eq!(fs::read(world.index()).unwrap(), whole, "byte {at}: made again");
+    }
+    for length in [0, 1, 40, whole.len() / 2, whole.len() - 1] {
+        fs::write(world.index(), &whole[..length]).unwrap();
+        assert_eq!(world.titles(QUESTIONS[0]), expected[0], "cut at {length}");
+    }
+}
+
+#[test]
+fn a_stale_index_is_mended_and_never_believed() {
+    let world = World::new(640);
+    world.titles(QUESTIONS[0]);
+    let path = world.store.real_path().to_owned();
+    let text = fs::read_to_string(&path).unwrap();
+    // One entry changed: the others are still known, and the index is worth keeping.
+    let kept = fs::read(world.index()).unwrap();
+    let text = text.replacen("**[NOTE] Thing 8**", "**[NOTE] Rusty spoon**", 1);
+    fs::write(&path, &text).unwrap();
+    assert_eq!(world.titles("rusty spoon")[0].0, "Rusty spoon");
+    assert_eq!(fs::read(world.index()).unwrap(), kept);
+    // Another name of a place is another text; most entries gone make the index new.
+    let half: String =
+        text.split_inclusive("---\n").take(45).collect::<String>().replace("Somewhere", "Crypt");
+    fs::write(&path, half).unwrap();
+    let found = world.titles("what is in the crypt");
+    assert!(found[0].1 > 0.3, "{found:?}");
+    assert!(fs::read(world.index()).unwrap().len() < kept.len());
+    fs::remove_file(world.index()).unwrap();
+    assert_eq!(world.titles("what is in the crypt"), found);
+}
+
+/// An embedder with other vectors, and fewer of them.
+struct Letters;
+
+impl Embedder for Letters {
+    fn stamp(&self) -> String {
+        "letters".to_owned()
+    }
+
+    fn dimensions(&self) -> usize {
+        26
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let one = |text: &&str| {
+            let mut vector = vec![0.0; 26];
+            text.bytes()
+                .filter(u8::is_ascii_lowercase)
+                .for_each(|byte| vector[usize::from(byte - b'a')] += 1.0);
+            vector
+        };
+        Ok(texts.iter().map(one).collect())
+    }
+}
+
+#[test]
+fn vectors_of_two_embedders_never_meet() {
+    let world = World::new(260);
+    let with = |embedder: &dyn Embedder| {
+        query(&world.store, QUESTIONS[1], &Filter::default(), 5, &settings(), embedder).unwrap().hits
+    };
+    let fresh = with(&Letters);
+    let embedded = with(&StaticModel::new());
+    assert_ne!(fresh[0].parts, embedded[0].parts);
+    assert_eq!(with(&Letters), fresh);
+    assert_eq!(with(&StaticModel::new()), embedded);
+}
+
+#[test]
+fn where_nothing_can_be_written_there_is_an_answer_and_no_index() {
+    let world = World::new(260);
+    // A folder in the lock's place: nobody can write here.
+    fs::create_dir_all(world.store.folder().join("lock")).unwrap();
+    assert_eq!(world.titles(QUESTIONS[0]).len(), 8);
+    assert!(!world.index().exists());
+}
+
+#[test]
+fn few_entries_need_no_index() {
+    let world = World::new(200);
+    world.titles(QUESTIONS[0]);
+    assert!(!world.store.folder().exists());
+}
+
+#[test]
+fn an_index_takes_no_more_than_300_bytes_an_entry() {
+    let world = World::new(500);
+    world.titles(QUESTIONS[0]);
+    let size = fs::metadata(world.index()).unwrap().len();
+    assert!(size < 300 * 500, "{size}");
+}
+
+fn filters() -> impl Strategy<Value = Filter> {
+    let scopes = prop::collection::vec((0_u64..8).prop_map(Scope::Location), 0..3);
+    let turns = (prop::option::of(0_u64..60), prop::option::of(0_u64..60));
+    let categories = prop::sample::subsequence(vec!["NOTE", "DIALOGUE"], 0..2);
+    (scopes, turns, prop::option::of(1_u16..1000), prop::collection::vec(0_u64..4, 0..3), categories)
+        .prop_map(|(scopes, (min_turn, max_turn), min_importance, episodes, categories)| Filter {
+            scopes,
+            min_turn,
+            max_turn,
+            min_importance,
+            episodes,
+            categories: categories.into_iter().filter_map(Category::new).collect(),
+            ..Filter::default()
+        })
+}
+
+fn key(hit: &Hit) -> (String, String) {
+    (hit.memory.title.clone(), format!("{:.6}", hit.relevance))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// A filter leaves out and changes nothing; fewer wanted are the first of more.
+    #[test]
+    fn filters_only_leave_out(filter in filters(), question in prop::sample::select(QUESTIONS.to_vec()), most in 1_usize..10) {
+        let world = World::new(60);
+        let all = world.ask(question, &Filter::default(), 60).hits;
+        let relevant = all.iter().filter(|hit| filter.wants(&hit.scope, &hit.memory));
+        let expected: Vec<_> = relevant.map(key).take(most).collect();
+        let found = world.ask(question, &filter, most).hits;
+        prop_assert!(found.windows(2).all(|two| two[0].relevance >= two[1].relevance));
+        prop_assert!(found.iter().all(|hit| (0.0..=1.0).contains(&hit.relevance)));
+        let relevances = |keys: &[(String, String)]| keys.iter().map(|(_, relevance)| relevance.clone()).collect::<Vec<_>>();
+        let found: Vec<_> = found.iter().map(key).collect();
+        prop_assert_eq!(relevances(&found), relevances(&expected));
+    }
+}

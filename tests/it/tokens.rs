@@ -1,0 +1,128 @@
+//! The estimate of tokens against real tokenizers, on what `recall` prints and on hostile text.
+//!
+//! `cargo test --test it tokens:: -- --nocapture` prints how much the estimate exceeds the true count.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use memories::document::Document;
+use memories::llm::offline::Offline;
+use memories::recall::budget::estimate_tokens;
+use memories::recall::{Format, Limits, render};
+use memories::record::turn::Turn;
+use memories::record::{Recorder, Settings};
+use memories::store::Store;
+use memories::types::{Scope, ScopeName};
+
+/// Formats as their users get them.
+const FORMATS: [Format; 3] = [Format::Text, Format::Markdown, Format::Xml];
+
+/// The true count: of the tokenizers in use, that which needs more.
+fn count_tokens(text: &str) -> usize {
+    bpe_openai::cl100k_base().count(text).max(bpe_openai::o200k_base().count(text))
+}
+
+/// A folder in memory where there is one: the figures do not depend on the disk.
+fn folder() -> tempfile::TempDir {
+    let memory = Path::new("/dev/shm");
+    let parent = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+    tempfile::tempdir_in(parent).expect("a folder can be made")
+}
+
+/// What `recall` prints in five episodes: of the place of every fifth turn and, after each episode,
+/// of all places, within several budgets and without one.
+fn recall_texts() -> BTreeSet<String> {
+    let folder = folder();
+    let store = Store::open(folder.path().join("Memories.md"), Duration::from_secs(10)).expect("opens");
+    let settings = Settings::default();
+    let recorder = Recorder { store: &store, model: &Offline, settings: &settings };
+    let mut texts = BTreeSet::new();
+    for episode in 1..=5 {
+        let path = PathBuf::from(format!("fixtures/turns/zork1_ep{episode}.jsonl"));
+        let turns = std::fs::read_to_string(path).expect("the turns are there");
+        for (number, line) in turns.lines().enumerate() {
+            let turn = Turn::from_json(line).expect("a turn");
+            let id = turn.location_before.as_ref().and_then(|spot| spot.id);
+            recorder.record(turn, "2026-01-31T12:00:00Z", &format!("{episode}-{number}")).expect("recorded");
+            if let Some(id) = id.filter(|_| number % 5 == 0) {
+                texts.insert(recall(&store, &Scope::Location(id), Some(300), Format::Text));
+            }
+        }
+        let text = store.read().expect("readable").expect("there by now");
+        for heading in Document::parse(text).headings() {
+            for format in FORMATS {
+                for budget in [Some(100), Some(300), Some(500), None] {
+                    texts.insert(recall(&store, &heading.scope, budget, format));
+                }
+            }
+        }
+    }
+    texts
+}
+
+fn recall(store: &Store, scope: &Scope, max_tokens: Option<usize>, format: Format) -> String {
+    let names = [ScopeName::Scope(scope.clone())];
+    let limits = Limits { max_tokens, ..Limits::default() };
+    render(&memories::recall::recall(store, &names, &limits, format).expect("readable"), format)
+}
+
+#[test]
+fn the_estimate_is_never_below_the_true_count_of_what_recall_prints() {
+    let mut ratios: Vec<f64> = Vec::new();
+    let mut below: Vec<(usize, usize, String)> = Vec::new();
+    for text in recall_texts() {
+        let (estimate, tokens) = (estimate_tokens(&text), count_tokens(&text));
+        ratios.push(estimate as f64 / tokens as f64);
+        if estimate < tokens {
+            below.push((estimate, tokens, text));
+        }
+    }
+    ratios.sort_by(f64::total_cmp);
+    let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+    let at = |part: f64| ratios[((ratios.len() - 1) as f64 * part) as usize];
+    println!(
+        "estimate / true count of {} texts: least {:.2}, median {:.2}, mean {mean:.2}, 95 % within {:.2}, most {:.2}",
+        ratios.len(),
+        at(0.0),
+        at(0.5),
+        at(0.95),
+        at(1.0),
+    );
+    assert!(ratios.len() > 500, "{} texts", ratios.len());
+    assert!(below.is_empty(), "{} of {}: {:?}", below.len(), ratios.len(), below.first());
+}
+
+/// Texts that no English game prints, and how far the estimate may be below the true count.
+#[test]
+fn hostile_texts_are_not_far_from_their_estimate() {
+    let texts = [
+        ("commands", "n; s; e; w; ne; sw; u; d; l; i; x me; z; g; in; out".to_owned(), 1.0),
+        ("numbers", "1 2 3 10 200 3000 12,345.67 -9 +10 0x7f".to_owned(), 1.0),
+        (
+            "Cyrillic",
+            "Вы стоите в открытом поле к западу от белого дома с заколоченной дверью.".to_owned(),
+            1.0,
+        ),
+        ("Greek", "Βρίσκεσαι σε ένα ανοιχτό χωράφι δυτικά από ένα λευκό σπίτι.".to_owned(), 0.9),
+        ("Chinese", "你站在一座白色房子西边的空地上，前门用木板封着。这里有一个小邮箱。".to_owned(), 1.0),
+        (
+            "Japanese",
+            "あなたは白い家の西の野原に立っています。玄関のドアには板が打ち付けてあります。".to_owned(),
+            1.0,
+        ),
+        ("emoji", "🗝️🚪🐉🧙‍♂️⚔️💎🕯️👻🪙🏰".to_owned(), 1.0),
+        ("punctuation", "…—–“”‘’«»·×•→←".to_owned(), 1.0),
+        ("marks", "!@#$%^&*()_+{}|:<>?~`-=[]\\;',./".repeat(4), 1.0),
+        ("capitals", "YOU ARE STANDING IN AN OPEN FIELD WEST OF A WHITE HOUSE.".to_owned(), 1.0),
+        ("hexadecimal", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".to_owned(), 0.95),
+        ("random letters", "xqzvkjwpbfmgthdlrnscyxoqzuvkjiwpebafmgthdlrnscy".to_owned(), 0.4),
+        ("spaces", " \t  a   b    c     d\n\n \n\t\tx".to_owned(), 1.0),
+        ("line breaks", "a\nb\n\nc.\n\n\nd;\n".repeat(8), 1.0),
+    ];
+    for (name, text, least) in texts {
+        let ratio = estimate_tokens(&text) as f64 / count_tokens(&text) as f64;
+        println!("{name}: estimate / true count {ratio:.2}");
+        assert!(ratio >= least, "{name}: {ratio:.2}");
+    }
+}

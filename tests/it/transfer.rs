@@ -1,0 +1,451 @@
+//! Export and import: out and in again gives the same memory, whatever it holds, in one write.
+//!
+//! `MEMORIES_LAWS_CASES` sets how many cases each property runs (default 64), for the soak.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use memories::document::text::{stored_line, stored_reply};
+use memories::document::{Addition, Document, Section, stored};
+use memories::notebook::files::Files;
+use memories::transfer::merge::{OnConflict, Options, Report, merge};
+use memories::transfer::{Format, read, write};
+use memories::types::{
+    Attempt, Category, Cause, Memory, Moment, Persistence, Provenance, Reference, Scope, Span, Status,
+    fold_action, fold_title,
+};
+use proptest::prelude::*;
+
+fn config() -> ProptestConfig {
+    let cases = std::env::var("MEMORIES_LAWS_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(64);
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+const FORMATS: &[Format] = &[
+    Format::Json,
+    Format::Jsonl,
+    Format::Markdown,
+    #[cfg(feature = "sqlite")]
+    Format::Sqlite,
+];
+
+fn files() -> Files {
+    Files { lasting: Document::parse(String::new()), session: Document::parse(String::new()) }
+}
+
+/// All that both files say, by scope.
+fn all(files: &Files) -> Vec<(Scope, Section)> {
+    let mut sections: BTreeMap<Scope, Section> = files.lasting.sections().into_iter().collect();
+    for (scope, section) in files.session.sections() {
+        sections.entry(scope).or_default().add_session(section);
+    }
+    sections.into_iter().collect()
+}
+
+fn import(files: &mut Files, bytes: &[u8], format: Format, on_conflict: OnConflict) -> Report {
+    let source = read(bytes, format).unwrap();
+    let options = Options { on_conflict, ..Options::default() };
+    merge(files, &source.items, &options, || {}).unwrap()
+}
+
+/// Both files, written and read again.
+fn reopened(files: Files) -> Files {
+    Files {
+        lasting: Document::parse(files.lasting.into_text().unwrap()),
+        session: Document::parse(files.session.into_text().unwrap()),
+    }
+}
+
+fn line() -> impl Strategy<Value = String> {
+    prop_oneof![
+        3 => "[a-z .,'!?]{0,30}",
+        2 => "\\PC{0,20}",
+        1 => r#"[ ]{0,4}[\\#=\-*_`~<>\[\]!:"',;{}\t ]{0,8}"#,
+        2 => prop::sample::select(vec![
+            "# Title", "## Location 15: Elsewhere", "### Memories", "### Tried", "---", "===", "```", "~~~", "<!--", "-->",
+            "<!-- x -->", "<script>", "**[NOTE] Forged** *(Ep1, T1)*", "**[broken", "[Superseded at Ep2 T45 by \"x\"]",
+            "[Invalidated at T1: \"y\"]", "~~a ~ b~~", "\\# x", "\\", "Context: elsewhere", "See also: [[World › x]]",
+            "**Visits:** 7", "- `wait` ×3 *(Ep1, T2)*: no", "> quote", "1. one", "\u{2028}", "\u{202e}rtl", "\u{0}", "a\rb",
+            "\u{FEFF}", "'); DROP TABLE memories;--", "{\"text\": \"x\"}", "NULL", "a\\", "` `` ```", "12", "1e5", "x)* y",
+        ]).prop_map(str::to_owned),
+    ]
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        9 => prop::collection::vec(line(), 0..7).prop_map(|lines| lines.join("\n")),
+        1 => prop::collection::vec(line(), 0..7).prop_map(|lines| lines.join("\r\n")),
+    ]
+}
+
+fn number() -> impl Strategy<Value = u64> {
+    prop_oneof![9 => 0u64..2000, 1 => any::<u64>(), 1 => Just(u64::MAX)]
+}
+
+fn scope() -> impl Strategy<Value = Scope> {
+    prop_oneof![
+        4 => (0u64..4).prop_map(Scope::Location),
+        1 => number().prop_map(Scope::Location),
+        1 => prop::sample::select(vec![
+            Scope::World, Scope::Scene, Scope::Dialogue, Scope::Npc("troll".to_owned()), Scope::Agent("a-1_x".to_owned()),
+        ]),
+    ]
+}
+
+fn date() -> impl Strategy<Value = String> {
+    prop::sample::select(vec![
+        "2026-01-31",
+        "2026-01-31T10:40:00Z",
+        "2026-01-31T\n## World",
+        "soon",
+        "2026-01-31T\"x",
+    ])
+    .prop_map(str::to_owned)
+}
+
+fn provenance() -> impl Strategy<Value = Provenance> {
+    let span = || prop::option::of((number(), number()).prop_map(|(first, last)| Span { first, last }));
+    let numbers = (
+        prop::option::of(number()),
+        span(),
+        span(),
+        prop::option::of(any::<i64>()),
+        prop::option::of(1u16..=1000),
+    );
+    let counters = (prop::option::of(any::<i64>()), prop::option::of(any::<i64>()), prop::option::of(date()));
+    let texts = || prop::collection::vec(line(), 0..3);
+    (numbers, counters, (texts(), texts(), texts(), prop::option::of(line()))).prop_map(
+        |(
+            (episode, turns, messages, score_change, importance),
+            (score, moves, date),
+            (sources, tags, other, goal),
+        )| {
+            Provenance {
+                episode,
+                turns,
+                messages,
+                score_change,
+                date,
+                importance,
+                score,
+                moves,
+                sources,
+                tags,
+                other,
+                goal,
+            }
+        },
+    )
+}
+
+fn reference() -> impl Strategy<Value = Reference> {
+    let option = || prop::option::of(number());
+    (option(), option(), option(), prop::option::of(date()), line(), any::<bool>()).prop_map(
+        |(episode, turn, message, date, text, superseded)| Reference {
+            at: Moment { episode, turn, message, date },
+            cause: if superseded { Cause::SupersededBy(text) } else { Cause::Invalidated(text) },
+        },
+    )
+}
+
+fn memory() -> impl Strategy<Value = Memory> {
+    let category =
+        prop::sample::select(vec!["SUCCESS", "DANGER", "NOTE", "LOOT & MORE", "DIALOGUE", "EVENT"]);
+    let persistence =
+        prop::sample::select(vec![Persistence::Permanent, Persistence::Core, Persistence::Ephemeral]);
+    let status = prop::sample::select(vec![Status::Active, Status::Tentative, Status::Superseded]);
+    let closing = (prop::option::of(line()), prop::option::of(line()), prop::option::of(reference()));
+    ((category, persistence, status), (line(), text()), provenance(), closing).prop_map(
+        |((category, persistence, status), (title, text), provenance, (context, see_also, reference))| {
+            Memory {
+                persistence,
+                status,
+                provenance,
+                context,
+                see_also,
+                reference,
+                ..Memory::new(Category::new(category).unwrap(), title, text)
+            }
+        },
+    )
+}
+
+fn attempt() -> impl Strategy<Value = Attempt> {
+    (line(), number(), prop::option::of(number()), prop::option::of(number()), line())
+        .prop_map(|(action, count, episode, turn, reply)| Attempt { action, count, episode, turn, reply })
+}
+
+/// What goes into the section of one scope.
+fn addition() -> impl Strategy<Value = (Scope, Addition)> {
+    let memories = prop::collection::vec(memory(), 0..6);
+    let known = (line(), number(), prop::collection::vec(number(), 0..4));
+    (scope(), known, memories, prop::collection::vec(attempt(), 0..4)).prop_map(
+        |(scope, (name, visits, episodes), memories, attempts)| {
+            (scope, Addition { name, visits, episodes, memories, attempts, ..Addition::default() })
+        },
+    )
+}
+
+fn additions() -> impl Strategy<Value = BTreeMap<Scope, Addition>> {
+    prop::collection::vec(addition(), 0..4).prop_map(|additions| additions.into_iter().map(lawful).collect())
+}
+
+/// Live titles are unique in their section, as in any file that the program wrote.
+fn lawful((scope, mut addition): (Scope, Addition)) -> (Scope, Addition) {
+    let mut titles: Vec<String> = Vec::new();
+    addition.memories.retain(|memory| {
+        let title = fold_title(&stored(memory).title);
+        let address = memory.is_live() && !memory.category.only_grows();
+        let free = !address || !titles.contains(&title);
+        if address && free {
+            titles.push(title);
+        }
+        free
+    });
+    (scope, addition)
+}
+
+/// A memory with all that the additions hold: ephemeral memories in the session.
+fn remembered(additions: &BTreeMap<Scope, Addition>) -> Files {
+    let mut files = files();
+    let of = |ephemeral: bool| {
+        let mut additions = additions.clone();
+        for addition in additions.values_mut() {
+            addition.memories.retain(|memory| (memory.persistence == Persistence::Ephemeral) == ephemeral);
+            if ephemeral {
+                addition.memories.iter_mut().for_each(|memory| memory.persistence = Persistence::Permanent);
+                (addition.visits, addition.episodes, addition.attempts) = Default::default();
+            }
+        }
+        additions.retain(|_, addition| !ephemeral || !addition.memories.is_empty());
+        additions
+    };
+    files.lasting.add_all(&of(false)).unwrap();
+    files.session.add_all(&of(true)).unwrap();
+    reopened(files)
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    /// What is in a file is in its export, and what is in an export comes back as it was.
+    #[test]
+    fn out_and_in_again_gives_the_same(additions in additions()) {
+        let before = remembered(&additions);
+        let sections = all(&before);
+        for &format in FORMATS {
+            let bytes = write(&sections, format).unwrap();
+            let mut after = files();
+            let report = import(&mut after, &bytes, format, OnConflict::Refuse);
+            prop_assert_eq!(&report.failed, &[], "{:?}", format);
+            let after = reopened(after);
+            prop_assert_eq!(&all(&after), &sections, "{:?}", format);
+            // Once more changes nothing.
+            let texts = |files: &Files| (files.lasting.clone().into_text(), files.session.clone().into_text());
+            let mut again = after.clone();
+            let report = import(&mut again, &bytes, format, OnConflict::Refuse);
+            prop_assert_eq!(&report.failed, &[], "{:?}", format);
+            prop_assert_eq!((report.stored, report.tried), (0, 0));
+            prop_assert_eq!(texts(&again), texts(&after), "{:?}", format);
+        }
+    }
+
+    /// Many additions in one pass are the same as one after the other.
+    #[test]
+    fn additions_in_one_pass_say_the_same(additions in additions(), more in additions()) {
+        let mut bulk = Document::parse(String::new());
+        bulk.add_all(&additions).unwrap();
+        let mut single = Document::parse(bulk.clone().into_text().unwrap());
+        bulk.add_all(&more).unwrap();
+        for (scope, addition) in &more {
+            let before = single.section(scope).unwrap_or_default();
+            for memory in &addition.memories {
+                single.add(scope, &addition.name, memory).unwrap();
+            }
+            for attempt in addition.attempts.iter().filter(|attempt| !stored_line(&attempt.action).is_empty()) {
+                single.put_attempt(scope, &addition.name, attempt, 99).unwrap();
+            }
+            let section = single.section(scope).unwrap_or_default();
+            let found = bulk.section(scope).unwrap();
+            prop_assert_eq!(&found.memories, &section.memories);
+            prop_assert_eq!(&found.tried, &section.tried);
+            prop_assert_eq!(found.visits, before.visits.max(addition.visits));
+            prop_assert!(addition.episodes.iter().all(|episode| found.episodes.contains(episode)));
+        }
+        let text = bulk.into_text().unwrap();
+        prop_assert_eq!(memories::document::inspect::problems(&text).into_iter().filter(|problem| !matches!(problem.kind.name(), "same_title" | "ephemeral_entry" | "lost_reference" | "lost_link" | "circular_reference" | "encoded_twice")).collect::<Vec<_>>(), vec![]);
+        let locations: Vec<u64> = Document::parse(text).headings().filter_map(|heading| match heading.scope { Scope::Location(id) => Some(id), _ => None }).collect();
+        prop_assert!(locations.is_sorted());
+    }
+
+    /// Whatever bytes come, a reader answers.
+    #[test]
+    fn no_bytes_break_a_reader(bytes in prop::collection::vec(any::<u8>(), 0..300), lines in text()) {
+        for &format in FORMATS {
+            for bytes in [bytes.as_slice(), lines.as_bytes()] {
+                let Ok(source) = read(bytes, format) else { continue };
+                let mut files = files();
+                merge(&mut files, &source.items, &Options::default(), || {}).unwrap();
+                reopened(files);
+            }
+        }
+    }
+}
+
+/// A database as another program makes it, with what SQL there is in the list.
+#[cfg(feature = "sqlite")]
+fn database(statements: &str) -> Vec<u8> {
+    let mut connection = rusqlite::Connection::open_in_memory().unwrap();
+    connection.execute_batch(statements).unwrap();
+    connection.serialize(rusqlite::MAIN_DB).unwrap().to_vec()
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_database_of_others_is_read_as_far_as_it_goes() {
+    let bytes = database(
+        "CREATE TABLE memories (id INTEGER PRIMARY KEY, session_id TEXT, turn_number INTEGER, content TEXT, \
+         importance REAL, location TEXT, score INTEGER, moves INTEGER, timestamp TEXT, mood TEXT);
+         INSERT INTO memories VALUES
+         (1, 'ep_002', 7, 'The lamp lights dark places.', 8, 'Attic (ID: 5)', 10, 9, '2026-01-31 10:40:00', 'glad'),
+         (2, '0b1c-22', NULL, 'A troll lives here.', 2.5, 'Cellar', NULL, NULL, 1769856000, NULL),
+         (3, NULL, NULL, 'Nowhere in particular.', NULL, NULL, NULL, NULL, 'at noon, or so', NULL),
+         (4, NULL, -4, 'A turn before time.', 3, '5', NULL, NULL, NULL, NULL),
+         (5, NULL, 4, NULL, 3, '5', NULL, NULL, NULL, NULL),
+         (6, NULL, 4, 'The lamp lights dark corners of the world, too.', 3, 5, NULL, NULL, NULL, NULL);",
+    );
+    let source = read(&bytes, Format::Sqlite).unwrap();
+    assert_eq!(source.unknown, ["mood"]);
+    let options = Options { new_places: true, fallback: Some(Scope::World), ..Options::default() };
+    let mut files = files();
+    let report = merge(&mut files, &source.items, &options, || {}).unwrap();
+    assert_eq!(report.stored, 4);
+    let failed: Vec<String> = report.failed.iter().map(|(at, problem)| format!("{at}: {problem}")).collect();
+    assert_eq!(failed, ["row 4: `turn_number` is less than 0", "row 5: `content` is NULL"]);
+    let text = files.lasting.into_text().unwrap();
+    for entry in [
+        "## Location 5: Attic\n",
+        "## Location 6: Cellar\n",
+        "**[NOTE] The lamp lights dark places.** *(Ep2, T7, 2026-01-31T10:40:00, importance 800, score 10, moves 9)*\n",
+        "**[NOTE] A troll lives here.** *(2026-01-31T10:40:00Z, importance 250, #session:0b1c-22)*\n",
+        "**[NOTE] Nowhere in particular.** *(at noon, or so)*\n",
+        "**[NOTE] The lamp lights dark corners of** *(T4, importance 300)*\n",
+    ] {
+        assert!(text.contains(entry), "{entry} in {text}");
+    }
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn what_was_changed_in_a_column_counts() {
+    let mut memory = Memory::new(Category::note(), "Lamp", "It lights.");
+    memory.provenance.turns = Some(Span { first: 3, last: 5 });
+    let section = Section { memories: vec![memory], ..Section::default() };
+    let bytes = write(&[(Scope::Location(5), section)], Format::Sqlite).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.db");
+    fs::write(&path, bytes).unwrap();
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let query = "SELECT session_id IS NULL, turn_number, importance, location FROM memories";
+    let row: (bool, i64, i64, String) = connection
+        .query_row(query, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+        .unwrap();
+    assert_eq!(row, (true, 5, 500, "5".to_owned()));
+    let columns = "SELECT group_concat(name) FROM pragma_index_info('memories_by_session_and_location')";
+    assert_eq!(
+        connection.query_row(columns, [], |row| row.get::<_, String>(0)).unwrap(),
+        "session_id,location"
+    );
+    // A log beside the file, as a program leaves it that has it open.
+    connection.pragma_update(None, "journal_mode", "WAL").unwrap();
+    connection
+        .execute_batch("UPDATE memories SET importance = 900, content = 'It lights dark places.'")
+        .unwrap();
+    let source = memories::transfer::read_database(&path).unwrap();
+    let mut files = files();
+    merge(&mut files, &source.items, &Options::default(), || {}).unwrap();
+    let section = files.lasting.section(&Scope::Location(5)).unwrap();
+    let [memory] = section.memories.as_slice() else { panic!("{section:?}") };
+    assert_eq!((memory.importance(), memory.text.as_str()), (900, "It lights dark places."));
+    assert_eq!(memory.provenance.turns, Some(Span { first: 3, last: 5 }));
+}
+
+fn memories(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memories"));
+    command.args(arguments).current_dir(folder).env_clear().env("MEMORIES_NOW", "2026-01-31T10:40:00Z");
+    command
+}
+
+/// Ten thousand memories, a hundred at a place, each with words of its own.
+fn ten_thousand() -> String {
+    let mut lines = String::new();
+    for number in 0..10_000 {
+        let (place, mark) = (number % 100, number * 7919);
+        lines.push_str(&format!(
+            "{{\"scope\": {place}, \"title\": \"Way {number}\", \"text\": \"The {mark}th rope leads up {number} steps.\", \
+             \"fields\": {{\"episode\": 1, \"turns\": {number}, \"tags\": [\"way\"]}}}}\n"
+        ));
+    }
+    lines
+}
+
+#[test]
+fn ten_thousand_memories_are_one_write() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("m.jsonl"), ten_thousand()).unwrap();
+    let start = std::time::Instant::now();
+    let output = memories(folder.path(), &["import", "m.jsonl", "--json"]).output().unwrap();
+    let took = start.elapsed();
+    assert!(output.status.success(), "{output:?}");
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&answer["stored"], &answer["new_sections"]), (&10_000.into(), &100.into()));
+    // One write: there is nothing before it to go back to, and one line in the journal.
+    assert!(!folder.path().join("Memories.md.backup").exists());
+    let journal = fs::read_to_string(folder.path().join(".memories/Memories.md/journal.jsonl")).unwrap();
+    assert_eq!(journal.lines().count(), 1);
+    if !cfg!(debug_assertions) {
+        assert!(took.as_secs_f64() < 2.0, "took {took:?}");
+    }
+    let again = memories(folder.path(), &["import", "m.jsonl", "--json"]).output().unwrap();
+    let answer: serde_json::Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert_eq!((&answer["stored"], &answer["already_there"]), (&0.into(), &10_000.into()));
+    assert!(!folder.path().join("Memories.md.backup").exists());
+}
+
+#[test]
+fn an_import_that_is_broken_off_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = memories(folder.path(), &["import", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // The pipe stays open: the program is still reading when it is killed.
+    let mut pipe = child.stdin.take().unwrap();
+    pipe.write_all(ten_thousand().as_bytes()).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    drop(pipe);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_reply_and_an_action_take_their_stored_forms() {
+    // What the round trip above compares with is itself what a file gives back.
+    let attempt = Attempt {
+        action: " take\n`x` ".to_owned(),
+        count: 3,
+        episode: Some(1),
+        turn: None,
+        reply: "a\nb".repeat(99),
+    };
+    let addition = Addition { attempts: vec![attempt.clone()], ..Addition::default() };
+    let files = remembered(&BTreeMap::from([(Scope::World, addition)]));
+    let [tried] = &files.lasting.section(&Scope::World).unwrap().tried[..] else { panic!("one") };
+    assert_eq!(fold_action(&tried.action), fold_action(&attempt.action));
+    assert_eq!(tried.reply, stored_reply(&attempt.reply));
+}

@@ -1,0 +1,263 @@
+//! `memories proxy` as a program, between a chat client and a server on loopback.
+#![cfg(feature = "proxy")]
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::server::{Behaviour, Server};
+use memories::document::Document;
+use memories::types::{Memory, Scope};
+use reqwest::blocking::{Client, RequestBuilder};
+use serde_json::{Value, json};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+const KEY: &str = "sk-client-key-of-a-test-0123456789";
+
+const FILE: &str = "\
+# Location Memories
+
+## Location 5: North Gate
+
+### Memories
+
+**[DISCOVERY] Gate unguarded at dawn** *(2026-01-29, importance 800)*
+The northern gate is unguarded at dawn.
+
+---
+
+## NPC marcus: Marcus
+
+### Memories
+
+**[BEHAVIOR] Lies when cornered** *(2026-01-28, importance 900)*
+Marcus lies whenever he is asked about the northern gate.
+
+---
+";
+
+/// The program, and what it says.
+struct Running {
+    folder: tempfile::TempDir,
+    child: Child,
+    url: String,
+    said: Option<BufReader<std::process::ChildStdout>>,
+}
+
+impl Running {
+    fn start(upstream: &str, settings: &str, flags: &[&str]) -> Running {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("Memories.md"), FILE).unwrap();
+        std::fs::write(folder.path().join("memories.toml"), settings).unwrap();
+        let answers = json!({"answer": {"memories": [{"category": "DECISION", "importance": 9,
+            "summary": "Kira will storm the northern gate on Friday.", "context": "At the fire"}]}});
+        std::fs::write(folder.path().join("answers.jsonl"), answers.to_string()).unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_memories"))
+            .args(["proxy", "--upstream", upstream, "--listen", "127.0.0.1:0", "-v"])
+            .args(flags)
+            .current_dir(folder.path())
+            .env_clear()
+            .env("HOME", folder.path())
+            .env("MEMORIES_NOW", "2026-01-31T10:40:00Z")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        said.read_line(&mut line).unwrap();
+        let url = line.split_whitespace().nth(2).unwrap_or_else(|| panic!("{line:?}"));
+        let url = url.trim_end_matches(',').to_owned();
+        Running { folder, child, url, said: Some(said) }
+    }
+
+    fn chat(&self, body: &Value) -> RequestBuilder {
+        client().post(format!("{}/v1/chat/completions", self.url)).bearer_auth(KEY).json(body)
+    }
+
+    /// Asks it to end as a supervisor does; gives what it said on both streams.
+    fn stop(mut self) -> (String, Vec<Memory>) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+        let (mut out, mut err) = (String::new(), String::new());
+        self.said.take().unwrap().read_to_string(&mut out).unwrap();
+        self.child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+        assert!(self.child.wait().unwrap().success(), "{err}");
+        let text = std::fs::read_to_string(self.folder.path().join("Memories.md")).unwrap();
+        assert_no_key(self.folder.path());
+        (format!("{out}{err}"), Document::parse(text).section(&Scope::World).unwrap_or_default().memories)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The client's key is in no file.
+fn assert_no_key(folder: &Path) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            assert_no_key(&path);
+        } else {
+            let bytes = std::fs::read(&path).unwrap();
+            assert!(!String::from_utf8_lossy(&bytes).contains(KEY), "{}", path.display());
+        }
+    }
+}
+
+fn client() -> Client {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Client::builder().no_proxy().timeout(PATIENCE).build().unwrap()
+}
+
+const REPLAY: &str = "[llm]\nprovider = \"replay\"\nreplay = \"answers.jsonl\"\n";
+
+fn question(text: &str) -> Value {
+    json!({"model": "m", "messages": [{"role": "user", "content": text}], "temperature": 1.0})
+}
+
+const REPLY: &str =
+    "Kira nods. They have decided to storm the northern gate on Friday, before the sun is up.";
+
+#[test]
+fn a_chat_gets_memories_and_gives_some() {
+    let upstream = Server::start(vec![Behaviour::says(REPLY)]);
+    let settings = format!("{REPLAY}[chat]\nmemoryExtractionMode = \"every_turn\"\n");
+    let proxy = Running::start(&upstream.base_url(), &settings, &[]);
+    let health = client().get(format!("{}/healthz", proxy.url)).send().unwrap();
+    assert_eq!(
+        (health.status().as_u16(), health.json::<Value>().unwrap()["status"].clone()),
+        (200, json!("ok"))
+    );
+    let reply: Value = proxy.chat(&question("Who guards the northern gate?")).send().unwrap().json().unwrap();
+    assert_eq!(reply["choices"][0]["message"]["content"], REPLY);
+    let came = &upstream.requests()[0];
+    assert_eq!(came.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+    let system = came.body["messages"][0]["content"].as_str().unwrap();
+    assert!(
+        system.contains("The northern gate is unguarded at dawn.") && system.contains("Marcus lies"),
+        "{system}"
+    );
+    assert_eq!(came.body["messages"][1]["content"], "Who guards the northern gate?");
+    // Nothing relevant: as it came.
+    let other = question("Please translate this poem into French.");
+    proxy.chat(&other).send().unwrap();
+    assert_eq!(upstream.requests()[1].body, other);
+    // Drawn before it ends, though nobody waited for it.
+    let (said, memories) = proxy.stop();
+    assert!(!said.contains(KEY), "{said}");
+    assert_eq!(memories.len(), 1, "{said}");
+    assert_eq!(memories[0].text, "Kira will storm the northern gate on Friday.");
+    assert_eq!(memories[0].importance(), 900);
+}
+
+#[test]
+fn headers_say_what_a_chat_is_about() {
+    let upstream = Server::start(vec![Behaviour::says(REPLY)]);
+    let proxy = Running::start(&upstream.base_url(), REPLAY, &[]);
+    let ask = |headers: &[(&'static str, &'static str)]| {
+        let mut request = proxy.chat(&question("Who guards the northern gate?"));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        assert_eq!(request.send().unwrap().status(), 200);
+    };
+    ask(&[("X-Memories-Scope", "npc:marcus")]);
+    ask(&[("X-Memories-Scope", "npc:marcus, North Gate")]);
+    ask(&[("X-Memories-Scope", "No Such Place")]);
+    ask(&[
+        ("X-Memories-Scope", "world"),
+        ("X-Memories-Conversation", "chat-7"),
+        ("X-Memories-Extraction", "2"),
+    ]);
+    ask(&[
+        ("X-Memories-Scope", "world"),
+        ("X-Memories-Conversation", "chat-7"),
+        ("X-Memories-Extraction", "2"),
+    ]);
+    let requests = upstream.requests();
+    let system = |at: usize| requests[at].body["messages"][0]["content"].as_str().unwrap().to_owned();
+    assert!(system(0).contains("Marcus lies") && !system(0).contains("unguarded"));
+    assert!(system(1).contains("Marcus lies") && system(1).contains("unguarded"));
+    assert_eq!(system(2), "Who guards the northern gate?");
+    assert!(requests.iter().all(|request| request.header("x-memories-scope").is_none()));
+    let (said, memories) = proxy.stop();
+    assert!(said.contains("no place is called `No Such Place`"), "{said}");
+    assert_eq!(memories.len(), 1, "{said}");
+    assert_eq!(memories[0].provenance.tags, ["conversation:chat-7"]);
+    assert_eq!(memories[0].provenance.sources, ["chat:chat-7#T1-2"]);
+}
+
+#[test]
+fn anthropic_clients_have_a_memory_too() {
+    let reply = json!({"id": "msg", "type": "message", "role": "assistant", "model": "m",
+        "content": [{"type": "text", "text": REPLY}], "stop_reason": "end_turn", "usage": {}});
+    let upstream = Server::start(vec![Behaviour::json(200, reply)]);
+    let settings = format!("{REPLAY}[chat]\nmemoryExtractionMode = \"every_turn\"\n");
+    let proxy = Running::start(&upstream.url(), &settings, &["--scope", "npc:marcus"]);
+    let body = json!({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Who guards the northern gate?"}]});
+    let request = client().post(format!("{}/v1/messages", proxy.url)).header("x-api-key", KEY).json(&body);
+    assert_eq!(request.send().unwrap().status(), 200);
+    let came = &upstream.requests()[0];
+    assert_eq!(came.header("x-api-key"), Some(KEY));
+    assert!(came.body["system"].as_str().unwrap().contains("Marcus lies"));
+    assert_eq!(came.body["messages"], body["messages"]);
+    let (said, world) = proxy.stop();
+    assert!(said.contains("drawn from") && world.is_empty(), "{said}");
+}
+
+#[test]
+fn what_goes_wrong_upstream_is_what_the_client_sees() {
+    let upstream = Server::start(vec![
+        Behaviour::error(500, "overloaded"),
+        Behaviour::error(401, "wrong key"),
+        Behaviour::Slow(Duration::from_millis(300), Box::new(Behaviour::says(REPLY))),
+    ]);
+    let proxy = Running::start(&upstream.base_url(), REPLAY, &[]);
+    let begun = Instant::now();
+    for status in [500, 401, 200] {
+        let reply = proxy.chat(&question("Who guards the northern gate?")).send().unwrap();
+        assert_eq!(reply.status(), status);
+        let reply: Value = reply.json().unwrap();
+        assert_eq!(reply["error"].is_null(), status == 200);
+    }
+    assert!(begun.elapsed() >= Duration::from_millis(300));
+    drop(upstream);
+    let reply = proxy.chat(&question("Hello?")).send().unwrap();
+    assert_eq!(reply.status(), 502);
+    let reply: Value = reply.json().unwrap();
+    assert!(reply["error"]["message"].as_str().unwrap().contains("cannot be reached"), "{reply}");
+    let (said, memories) = proxy.stop();
+    assert!(!said.contains(KEY) && memories.is_empty(), "{said}");
+}
+
+#[test]
+fn memories_are_drawn_when_the_proxy_ends_where_that_is_the_mode() {
+    let upstream = Server::start(vec![Behaviour::says(REPLY)]);
+    let settings = format!("{REPLAY}[chat]\nmemoryExtractionMode = \"on_save\"\n");
+    let proxy = Running::start(&upstream.base_url(), &settings, &[]);
+    for _ in 0..2 {
+        proxy.chat(&question("Who guards the northern gate?")).send().unwrap();
+    }
+    let (said, memories) = proxy.stop();
+    assert_eq!(memories.len(), 1, "{said}");
+}
+
+#[test]
+fn a_baseline_has_no_memory() {
+    let upstream = Server::start(vec![Behaviour::says(REPLY)]);
+    let settings = format!("{REPLAY}[chat]\nuseMemory = false\nmemoryExtractionMode = \"every_turn\"\n");
+    let proxy = Running::start(&upstream.base_url(), &settings, &[]);
+    let asked = question("Who guards the northern gate?");
+    proxy.chat(&asked).send().unwrap();
+    assert_eq!(upstream.requests()[0].body, asked);
+    let (said, memories) = proxy.stop();
+    assert!(memories.is_empty(), "{said}");
+}

@@ -1,0 +1,24 @@
+//! Tests with servers, threads and several processes: model servers, MCP, the proxy, writers that are
+//! killed, shells.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test writes files, may panic, and prints figures"
+)]
+
+mod ask;
+mod chat;
+mod embedding;
+mod llm;
+mod mcp;
+mod models;
+mod processes;
+mod proxy;
+#[cfg(feature = "llm")]
+mod server;
+mod shells;
+mod stats;
+#[cfg(unix)]
+mod store;

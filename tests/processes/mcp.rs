@@ -1,0 +1,11 @@
+//! `memories mcp`, driven over its pipes as a client drives it.
+//!
+//! Hermetic: the protocol is spoken line by line in `mcp/client.rs`. Clients that others wrote are in
+//! `tests/clients/`.
+#![cfg(feature = "mcp")]
+
+mod budget;
+mod client;
+mod crowd;
+mod protocol;
+mod tools;

@@ -1,0 +1,402 @@
+//! Each tool: what it answers, and what it says where it cannot.
+
+use serde_json::{Value, json};
+
+use super::client::{Client, World};
+
+const STORY: &str = include_str!("story.md");
+
+fn alex() -> (World, Client) {
+    let world = World::new(STORY);
+    let client = world.serve(&["--agent", "alex"]);
+    (world, client)
+}
+
+#[track_caller]
+fn assert_says(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "`{part}` is not in:\n{text}");
+    }
+}
+
+#[test]
+fn a_place_says_what_recall_prints() {
+    let (world, mut client) = alex();
+    let printed = world.program().args(["recall", "23"]).output().unwrap().stdout;
+    let printed = String::from_utf8(printed).unwrap();
+    for named in
+        [json!("23"), json!(23), json!("living ROOM"), json!("Location 23"), json!("23: Living Room")]
+    {
+        assert_eq!(client.says("get_location_memories", json!({"location": named})), printed, "{named}");
+    }
+    let values = client.values("get_location_memories", json!({"location": "23"}));
+    assert_eq!(values["query"], "Living Room (location:23)");
+    assert_eq!((&values["visits"], &values["tried"][0]["action"]), (&json!(5), &json!("eat rug")));
+    let lantern = &values["memories"][0];
+    let expected = json!({
+        "content": "Brass lantern is takeable and provides light source.", "relevance": 0.5,
+        "scope": "location:23", "title": "Acquire brass lantern", "category": "SUCCESS", "turn": 45, "episode": 1,
+    });
+    assert_eq!(lantern, &expected);
+    assert_eq!(
+        client.says("get_location_memories", json!({"location": 99})),
+        "First visit - no prior experiences\n"
+    );
+}
+
+#[test]
+fn a_place_that_cannot_be_meant_is_refused_with_the_next_step() {
+    let world = World::new(&format!("{STORY}\n## Location 1: Maze\n\n## Location 2: Maze\n"));
+    let mut client = world.serve(&["--agent", "alex"]);
+    let mut refuses = |location: &str| client.refuses("get_location_memories", json!({"location": location}));
+    assert_eq!(refuses("Livin Room"), "no place is called `Livin Room`\nhint: did you mean `Living Room`?");
+    assert_says(&refuses("Atlantis"), &["no place is called `Atlantis`", "hint: give the place's id"]);
+    assert_says(
+        &refuses("maze"),
+        &["2 places are called `maze`", "say which one: `location:1`, `location:2`"],
+    );
+    assert_says(&refuses("-3"), &["`-3` is not a location id"]);
+    assert_says(&refuses(" "), &["`location` is empty", "hint: name the place"]);
+    assert_says(&refuses("agent:jordan"), &["agent:jordan is another agent, you are `alex`"]);
+    let none = client.refuses("get_location_memories", json!({}));
+    assert_says(&none, &["`location` is empty"]);
+    let misspelt = client.refuses("get_location_memories", json!({"locaton": "23"}));
+    assert_eq!(misspelt, "there is no argument `locaton`\nhint: did you mean `location`?");
+}
+
+#[test]
+fn the_most_important_come_first_and_other_agents_stay_their_own() {
+    let (world, mut client) = alex();
+    assert_eq!(client.titles("get_top_memories", json!({"limit": 1})), ["Trap door shuts"]);
+    let all = client.values("get_top_memories", json!({"limit": 500}));
+    let scopes: Vec<&Value> =
+        all["memories"].as_array().unwrap().iter().map(|memory| &memory["scope"]).collect();
+    assert_eq!(scopes.len(), 8);
+    assert!(!scopes.contains(&&json!("agent:jordan")));
+    let refused = client.refuses("get_top_memories", json!({"limit": "many"}));
+    assert_says(&refused, &["`limit` is \"many\", expected a whole number"]);
+    let mut anybody = world.serve(&[]);
+    assert_eq!(anybody.titles("get_top_memories", json!({"limit": 20})).len(), 9);
+    let empty = World::new("");
+    let mut empty = empty.serve(&[]);
+    assert_eq!(empty.says("get_top_memories", json!({})), "No memories recorded yet.\n");
+}
+
+#[test]
+fn a_question_finds_what_answers_it() {
+    let (_world, mut client) = alex();
+    assert_eq!(
+        client.titles("query_memories", json!({"question": "where is light?"}))[0],
+        "Acquire brass lantern"
+    );
+    let nothing = client.call("query_memories", json!({"question": "\"quantum physics\""}));
+    assert_eq!(nothing["structuredContent"]["memories"], json!([]));
+    assert_eq!(nothing["content"][0]["text"], "No relevant memories found.\n");
+    let empty = client.refuses("query_memories", json!({"question": "  "}));
+    assert_says(&empty, &["`question` is empty", "hint: ask in words"]);
+    assert_says(&client.refuses("query_memories", json!({"question": "?!"})), &["has no word in it"]);
+    // Without a model the memories themselves are the answer, and that is said.
+    let unanswered = client.says("query_memories", json!({"question": "where is light?", "answer": true}));
+    assert_says(&unanswered, &["Acquire brass lantern", "warning: no model is set up to answer"]);
+}
+
+#[test]
+fn a_model_answers_where_there_is_one() {
+    let world = World::new(STORY);
+    world.write(
+        "answer.json",
+        "{\"relevant\": [1], \"known\": true, \"answer\": \"The brass lantern gives light.\"}",
+    );
+    world.write(
+        "memories.toml",
+        "[llm]\nprovider = \"command\"\ncommand = [\"sh\", \"-c\", \"cat > /dev/null; cat answer.json\"]\n",
+    );
+    let mut client = world.serve(&[]);
+    let result = client.call("query_memories", json!({"question": "where is light?", "answer": true}));
+    assert_says(
+        result["content"][0]["text"].as_str().unwrap(),
+        &["Answer: The brass lantern gives light.\n\n1. [SUCCESS]"],
+    );
+    assert_eq!(result["structuredContent"]["answer"], "The brass lantern gives light.");
+    assert_eq!(result["structuredContent"]["relevant"], json!([1]));
+}
+
+#[test]
+fn an_action_was_tried_or_not() {
+    let (_world, mut client) = alex();
+    let yes = client.values("check_action", json!({"location": "23", "action": "EAT  rug"}));
+    assert_eq!(
+        (&yes["tried"], &yes["count"], &yes["reply"]),
+        (&json!(true), &json!(2), &json!("I don't think so."))
+    );
+    let no = client.says("check_action", json!({"location": "23", "action": "open case"}));
+    assert_says(&no, &["no: \"open case\" is not among what was tried in vain at Living Room (location:23)"]);
+    assert_says(&client.refuses("check_action", json!({"location": "23"})), &["`action` is empty"]);
+}
+
+#[test]
+fn a_turn_is_recorded_as_the_command_does_it() {
+    let (world, mut client) = alex();
+    let turn = json!({
+        "location": "23", "action": "take sword", "response": "Taken.", "score_before": 0, "score_after": 5,
+        "inventory_before": [], "inventory_after": ["sword"], "remember": "The sword glows near danger.",
+        "remember_importance": 800, "episode": 3, "turn": 7,
+    });
+    let values = client.values("record_turn", turn);
+    assert_eq!(
+        (&values["outcome"], &values["turn"], &values["place"]["id"]),
+        (&json!("stored"), &json!(7), &json!(23))
+    );
+    assert_says(&world.text(), &["The sword glows near danger.", "*(Ep3, T7", "importance 800"]);
+    let tried =
+        client.values("record_turn", json!({"location": "Living Room", "action": "sing", "response": "La."}));
+    assert_eq!(tried["outcome"], "tried");
+    let unknown =
+        client.refuses("record_turn", json!({"location": "Livin Room", "action": "x", "response": "y"}));
+    assert_says(&unknown, &["no place is called `Livin Room`", "did you mean `Living Room`?", "`new_place`"]);
+    let new = json!({"location": "Attic", "action": "look", "response": "A dark attic.", "new_place": true});
+    client.values("record_turn", new);
+    assert_says(&world.text(), &["## Location 24: Attic"]);
+    let named =
+        json!({"location": "80:Garden", "action": "look", "response": "Flowers.", "location_after": "81"});
+    client.values("record_turn", named);
+    assert_says(&world.text(), &["## Location 80: Garden"]);
+    assert_says(
+        &client.refuses("record_turn", json!({"location": "1", "response": "y"})),
+        &["`action` is empty"],
+    );
+    let broken = json!({"location": "1", "action": "x", "response": "y", "score_after": "many"});
+    assert_says(
+        &client.refuses("record_turn", broken),
+        &["`score_after` is \"many\", expected a whole number"],
+    );
+}
+
+#[test]
+fn agents_find_themselves_by_asking() {
+    let (_world, mut client) = alex();
+    assert_says(&client.says("query_self", json!({})), &["IDENTITY: Alex is a pragmatic project manager.\n"]);
+    assert_eq!(client.titles("query_communication_style", json!({})), ["How I speak"]);
+    assert_eq!(client.titles("query_background", json!({})), [""; 0]);
+    assert_eq!(client.titles("query_scene", json!({})), ["Where"]);
+    for name in ["jordan", "Jordan", "agent:jordan"] {
+        assert_eq!(client.titles("query_character", json!({"name": name})), ["Jordan"], "{name}");
+    }
+    let stranger = client.refuses("query_character", json!({"name": "Jordn"}));
+    assert_eq!(stranger, "nobody called `Jordn` is known\nhint: did you mean `jordan`?");
+    assert_says(&client.refuses("query_character", json!({"name": ""})), &["`name` is empty"]);
+    let said = client.values("query_memory", json!({"query": "what did Jordan say about food?"}));
+    assert_eq!(said["memories"][0]["content"], "Jordan said: I love Italian food.");
+    assert_eq!(said["memories"][0]["turn"], 1);
+    // What was given is not what happened.
+    let titles = client.titles("query_memory", json!({"query": "Jordan is a dreamer who loves food"}));
+    assert!(!titles.contains(&"Jordan".to_owned()), "{titles:?}");
+}
+
+#[test]
+fn without_an_agent_nobody_is_self() {
+    let world = World::new(STORY);
+    let refused = world.serve(&[]).refuses("query_self", json!({}));
+    assert_says(&refused, &["started without an agent", "hint: name a `scope`", "`--agent ID`"]);
+    let refused = world.serve(&["--agent", "alec"]).refuses("query_self", json!({}));
+    assert_says(&refused, &["no section of agent:alec", "did you mean `Alex`?", "`memories seed`"]);
+    // A character may be asked about by anybody.
+    assert_eq!(world.serve(&[]).titles("query_character", json!({"name": "Jordan"})), ["Jordan"]);
+}
+
+#[test]
+fn memories_are_formed_in_ones_own_section() {
+    let (world, mut client) = alex();
+    let promise =
+        json!({"content": "I promised Jordan to cook.", "type": "episodic", "importance": 700, "turn": 3});
+    let formed = client.values("form_memory", promise.clone());
+    assert_eq!((&formed["outcome"], &formed["scope"]), (&json!("stored"), &json!("agent:alex")));
+    assert_says(&world.text(), &["**[EVENT] I promised Jordan to cook.** *(Ep1, T3, importance 700)*"]);
+    assert_eq!(
+        client.titles("query_memory", json!({"query": "promise to cook"}))[0],
+        "I promised Jordan to cook."
+    );
+    let fact = json!({"content": "The case is worth points.", "scope": "Living Room", "title": "Case", "type": "semantic"});
+    assert_eq!(client.values("form_memory", fact.clone())["scope"], "location:23");
+    assert_eq!(client.values("form_memory", fact)["outcome"], "duplicate");
+    let other = json!({"content": "Quite another thing to know.", "scope": "23", "title": "case"});
+    let refused = client.refuses("form_memory", other);
+    assert_says(&refused, &["a memory of location:23 is called `Case` already", "`supersede_memory`"]);
+    assert_says(&client.refuses("form_memory", json!({"content": ""})), &["`content` is empty"]);
+    assert_says(
+        &client.refuses("form_memory", json!({"content": "x", "type": "a, b"})),
+        &["not a type of memory"],
+    );
+    let foreign = json!({"content": "Jordan owes me money.", "scope": "agent:jordan"});
+    assert_says(&client.refuses("form_memory", foreign), &["agent:jordan is another agent"]);
+    let passing = json!({"content": "The door stands open just now.", "type": "ephemeral"});
+    client.values("form_memory", passing);
+    assert!(!world.text().contains("stands open"));
+    let secret = json!({"content": format!("The key is ghp_{}.", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8")});
+    assert_says(&client.says("form_memory", secret), &["warning: what looks like a secret was masked"]);
+    assert!(!world.text().contains("a1B2c3D4"));
+    let (code, stderr) = client.leave();
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn what_is_reinforced_never_becomes_less_important() {
+    let (world, mut client) = alex();
+    let lantern = || json!({"title": "Acquire brass lantern", "scope": "23"});
+    assert_eq!(client.values("reinforce_memory", lantern())["importance"], 600);
+    let much = json!({"title": "[Acquire brass lantern]", "scope": "23", "amount": 9999});
+    assert_eq!(client.values("reinforce_memory", much)["importance"], 1000);
+    let before = world.text();
+    let again = client.values("reinforce_memory", lantern());
+    assert_eq!((&again["outcome"], &again["importance"]), (&json!("unchanged"), &json!(1000)));
+    assert_eq!(world.text(), before);
+    // Without a scope the one section is meant that has the title.
+    assert_eq!(
+        client.values("reinforce_memory", json!({"title": "trap door shuts"}))["scope"],
+        "location:23"
+    );
+    let near = client.refuses("reinforce_memory", json!({"title": "Trap door shut"}));
+    assert_eq!(near, "no live memory is called `Trap door shut`\nhint: did you mean `Trap door shuts`?");
+    let own = client.values("reinforce_memory", json!({"title": "Who I am"}));
+    assert_eq!(own["scope"], "agent:alex");
+    let negative = json!({"title": "Trap door shuts", "amount": -100});
+    assert_says(
+        &client.refuses("reinforce_memory", negative),
+        &["`amount` is -100, expected a whole number"],
+    );
+}
+
+#[test]
+fn linked_memories_recall_each_other() {
+    let (world, mut client) = alex();
+    let pair = json!({"a": "Location 23 › Acquire brass lantern", "b": "agent:alex › How I speak"});
+    let values = client.values("associate_memories", pair.clone());
+    assert_eq!(
+        values["linked"],
+        json!(["[[Location 23 › Acquire brass lantern]]", "[[Agent alex › How I speak]]"])
+    );
+    let text = world.text();
+    assert_says(&text, &["light source.\nSee also: [[Agent alex › How I speak]]\n"]);
+    assert_says(&text, &["to the point.\nSee also: [[Location 23 › Acquire brass lantern]]\n"]);
+    assert_eq!(client.values("associate_memories", pair)["outcome"], "unchanged");
+    assert_eq!(world.text(), text);
+    client.values(
+        "associate_memories",
+        json!({"a": "[[Location 23 › Acquire brass lantern]]", "b": "Trap door shuts"}),
+    );
+    assert_says(
+        &world.text(),
+        &["See also: [[Agent alex › How I speak]], [[Location 23 › Trap door shuts]]"],
+    );
+    assert_eq!(world.program().arg("check").output().unwrap().status.code(), Some(0));
+    let place = client.values("get_location_memories", json!({"location": "23"}));
+    let linked: Vec<&Value> =
+        place["linked"].as_array().unwrap().iter().map(|memory| &memory["title"]).collect();
+    assert_eq!(linked, ["How I speak"]);
+    let itself = json!({"a": "Trap door shuts", "b": "Location 23 › trap door shuts"});
+    assert_says(&client.refuses("associate_memories", itself), &["cannot be associated with itself"]);
+    let lost = json!({"a": "Trap door shuts", "b": "Location 23 › Trap dor shuts"});
+    assert_says(
+        &client.refuses("associate_memories", lost),
+        &["is called `Trap dor shuts`", "`Trap door shuts`"],
+    );
+}
+
+#[test]
+fn what_is_superseded_or_invalid_is_struck_and_gone() {
+    let (world, mut client) = alex();
+    let better = json!({
+        "title": "Trap door shuts", "scope": "23", "content": "It shuts and is barred from above.",
+        "new_title": "Trap door is barred",
+    });
+    let values = client.values("supersede_memory", better);
+    assert_eq!(
+        (&values["outcome"], &values["superseded"]),
+        (&json!("superseded"), &json!(["Trap door shuts"]))
+    );
+    // What was not said stayed: category, importance.
+    assert_says(
+        &world.text(),
+        &["**[DANGER] Trap door is barred** *(Ep1, importance 900)*", "~~The trap door shuts behind you.~~"],
+    );
+    let revised = json!({"title": "Trap door is barred", "content": "It shuts and is barred; bring an axe."});
+    assert_eq!(client.values("supersede_memory", revised)["outcome"], "revised");
+    let gone = client
+        .refuses("supersede_memory", json!({"title": "Trap door shuts", "scope": "23", "content": "x"}));
+    assert_says(
+        &gone,
+        &["no live memory of location:23 is called `Trap door shuts`", "`Trap door is barred`"],
+    );
+    let wrong = json!({"title": "Acquire brass lantern", "reason": "Its battery is dead."});
+    assert_eq!(client.values("invalidate_memory", wrong.clone())["outcome"], "invalidated");
+    assert_says(&world.text(), &["[Invalidated at Ep1: \"Its battery is dead.\"]"]);
+    assert_says(
+        &client.refuses("invalidate_memory", wrong),
+        &["no live memory is called `Acquire brass lantern`"],
+    );
+    let why = client.refuses("invalidate_memory", json!({"title": "Trap door is barred", "reason": " "}));
+    assert_says(&why, &["`reason` is empty"]);
+    assert_eq!(client.titles("query_memories", json!({"question": "brass lantern"})), [""; 0]);
+}
+
+#[test]
+fn looking_back() {
+    let (_world, mut client) = alex();
+    assert_eq!(
+        client.titles("recall_episodes", json!({"query": "dinner food"})),
+        ["Ep1 T1 Jordan", "Ep1 T2 Alex"]
+    );
+    let late = json!({"query": "dinner food", "time_range": "2-9"});
+    assert_eq!(client.titles("recall_episodes", late), ["Ep1 T2 Alex"]);
+    let weighty = json!({"query": "door", "importance_threshold": 800});
+    assert_eq!(client.titles("recall_episodes", weighty), ["Trap door shuts"]);
+    let wrong = client.refuses("recall_episodes", json!({"query": "x", "time_range": "soon"}));
+    assert_says(&wrong, &["`soon` is not a time range", "hint: write turns `3-8`"]);
+    let facts = client.values("recall_facts", json!({"topic": "trap door"}));
+    assert_eq!(facts["memories"][0]["title"], "Trap door shuts");
+    assert_eq!(facts["memories"][0]["confidence"], facts["memories"][0]["relevance"]);
+    assert_eq!(
+        client.titles("recall_interactions", json!({"character": "Jordan"})),
+        ["Jordan", "Ep1 T1 Jordan"]
+    );
+    assert_says(
+        &client.refuses("recall_interactions", json!({"character": "Zoe"})),
+        &["nobody called `Zoe`"],
+    );
+    let alike = client.titles("check_similar_situations", json!({"context": "a door that shuts behind me"}));
+    assert_eq!(alike[0], "Trap door shuts");
+    assert_says(&client.refuses("check_similar_situations", json!({})), &["`context` is empty"]);
+}
+
+#[test]
+fn what_is_tentative_is_less_certain() {
+    let world = World::new(
+        "## Location 1: A\n\n**[DISCOVERY - TENTATIVE] Case may score**\nThe trophy case may score.\n",
+    );
+    let facts = world.serve(&[]).values("recall_facts", json!({"topic": "trophy case"}));
+    let (confidence, relevance) =
+        (facts["memories"][0]["confidence"].as_f64(), facts["memories"][0]["relevance"].as_f64());
+    let ratio = confidence.unwrap() / relevance.unwrap();
+    assert!((ratio - 0.6).abs() < 0.01, "{ratio}");
+    assert_eq!(facts["memories"][0]["status"], "tentative");
+}
+
+#[test]
+fn the_status_says_what_there_is() {
+    let world = World::new(STORY);
+    let values = world
+        .serve(&["--agent", "agent:Alex", "--read-only", "--tools", "status,self"])
+        .values("memory_status", json!({}));
+    assert_eq!(values["file"], "Memories.md");
+    assert_eq!(
+        (&values["memories"], &values["places"], &values["superseded"]),
+        (&json!(9), &json!(1), &json!(0))
+    );
+    assert_eq!((&values["agents"], &values["agent"]), (&json!(["alex", "jordan"]), &json!("alex")));
+    assert_eq!((&values["read_only"], &values["groups"]), (&json!(true), &json!(["status", "self"])));
+    let nothing = World::new("");
+    std::fs::remove_file(nothing.file()).unwrap();
+    let mut client = nothing.serve(&[]);
+    assert_eq!(client.values("memory_status", json!({}))["exists"], false);
+    assert_eq!(client.titles("query_memories", json!({"question": "anything"})), [""; 0]);
+}

@@ -1,0 +1,141 @@
+//! The figures of `stats` against what `record` decided, and how long a long journal takes.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+fn memories(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memories"));
+    command.env_clear().current_dir(folder).env("MEMORIES_NOW", "2026-01-31T10:40:00Z");
+    command
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> String {
+    let output = memories(folder).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn record(folder: &Path, episode: u32, most: usize) {
+    let turns = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/turns/zork1_ep{episode}.jsonl"));
+    let turns = fs::read_to_string(turns).unwrap();
+    let some: Vec<&str> = turns.lines().take(most).collect();
+    fs::write(folder.join("turns.jsonl"), some.join("\n")).unwrap();
+    run(folder, &["record", "--provider", "offline", "--turns", "turns.jsonl"]);
+}
+
+fn journal(folder: &Path) -> std::path::PathBuf {
+    folder.join(".memories/Memories.md/journal.jsonl")
+}
+
+/// `stats` reads turns on its own, for speed; it must find what `record` found.
+#[test]
+fn what_changed_nothing_is_what_record_noted_as_tried() {
+    let folder = tempfile::tempdir().unwrap();
+    record(folder.path(), 1, 80);
+    record(folder.path(), 2, 60);
+    let stats: Value = serde_json::from_str(&run(folder.path(), &["stats", "--json"])).unwrap();
+    let list: Value = serde_json::from_str(&run(folder.path(), &["list", "--json"])).unwrap();
+    let mut tries = 0;
+    for section in list["sections"].as_array().unwrap() {
+        let scope = section["scope"].as_str().unwrap();
+        let shown: Value = serde_json::from_str(&run(folder.path(), &["show", scope, "--json"])).unwrap();
+        for tried in shown["tried"].as_array().unwrap() {
+            tries += tried["count"].as_u64().unwrap();
+        }
+    }
+    // Tries leave the file when the action later does something; what is still there was counted.
+    let no_effect = stats["turns"]["no_effect"].as_u64().unwrap();
+    assert!(tries > 40 && no_effect >= tries && no_effect <= tries + 5, "{no_effect} and {tries}");
+    assert_eq!(stats["turns"]["recorded"], 140);
+    assert_eq!(stats["episodes"][0]["turns"], 80);
+}
+
+/// A process that does not outlive its test.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn following_shows_new_entries_as_they_come() {
+    let folder = tempfile::tempdir().unwrap();
+    let turn = |action: &str| {
+        run(folder.path(), &["record", "--location", "5", "--action", action, "--response", "No."]);
+    };
+    turn("one");
+    let child = memories(folder.path()).args(["log", "--follow"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = Killed(child);
+    let mut lines = BufReader::new(child.0.stdout.take().unwrap()).lines();
+    let mut next = || lines.next().unwrap().unwrap();
+    assert!(next().contains("  one → "));
+    turn("two");
+    assert!(next().contains("  two → "));
+    turn("three");
+    assert!(next().contains("  three → "));
+    // With nobody there to read, the next entry ends it, and quietly.
+    drop(lines);
+    turn("four");
+    let asked = Instant::now();
+    let status = loop {
+        if let Some(status) = child.0.try_wait().unwrap() {
+            break status;
+        }
+        assert!(asked.elapsed() < Duration::from_secs(60), "it goes on though nobody reads");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert_eq!(status.code(), Some(0));
+}
+
+/// `cargo test --release --test processes stats:: -- --ignored --nocapture` prints the time of a whole process.
+#[test]
+#[ignore = "takes a minute, and says something only with --release"]
+fn a_journal_of_100_000_turns() {
+    let folder = tempfile::tempdir().unwrap();
+    for episode in 1..=5 {
+        record(folder.path(), episode, usize::MAX);
+    }
+    let recorded = fs::read_to_string(journal(folder.path())).unwrap();
+    let mut long = String::new();
+    let mut written = 0;
+    'all: for round in 0.. {
+        for (at, line) in recorded.lines().enumerate() {
+            if written == 100_000 {
+                break 'all;
+            }
+            // Other episodes and ids, as further play would have.
+            let mut line: Value = serde_json::from_str(line).unwrap();
+            let episode = line["turn"]["episode"].as_u64().unwrap();
+            line["turn"]["episode"] = Value::from(episode + 5 * round);
+            line["id"] = Value::from(format!("{round:x}-{at:x}"));
+            writeln!(long, "{line}").unwrap();
+            written += 1;
+        }
+    }
+    fs::write(journal(folder.path()), &long).unwrap();
+    for arguments in [&["stats"][..], &["log"], &["log", "--outcome", "nothing", "--quiet"]] {
+        run(folder.path(), arguments);
+        let mut times: Vec<Duration> = (0..9)
+            .map(|_| {
+                let started = Instant::now();
+                run(folder.path(), arguments);
+                started.elapsed()
+            })
+            .collect();
+        times.sort_unstable();
+        let megabytes = long.len() / 1_000_000;
+        println!("{arguments:?}: median {:?}, slowest {:?} ({megabytes} MB)", times[4], times[8]);
+        if arguments == ["stats"] && !cfg!(debug_assertions) {
+            assert!(times[4] < Duration::from_millis(300), "{times:?}");
+        }
+    }
+}
