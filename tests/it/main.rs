@@ -17,6 +17,7 @@ mod hostile;
 mod laws;
 mod offline;
 mod poison;
+#[cfg(unix)]
 mod readme;
 mod replay;
 mod retrieval;

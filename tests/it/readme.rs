@@ -1,14 +1,50 @@
-//! Every console block of README is run, in order, in one folder, and must print what stands there.
+//! README and the guide are executed: every command in a `console` block must print what the page shows.
 //!
-//! `MEMORIES_GOLDEN=rewrite` writes what was printed into README. Only the first lines are shown
-//! there of what is long: an expected line `…` stands for any number of lines.
+//! Each page runs in an empty folder of its own, in which `fixtures` and `examples` are links to the
+//! project's. `MEMORIES_GOLDEN=rewrite cargo test --test it readme` writes the real output into the pages. A
+//! line `…` stands for any number of lines; output of more than `SHOWN_LINES` lines is cut that way.
 
 use std::fs;
-use std::path::Path;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 
-/// Output longer than this is cut in README.
-const MOST_LINES: usize = 24;
+/// Lines of output that a rewritten block keeps.
+const SHOWN_LINES: usize = 24;
+
+/// Commands that all pages together show at least, so that no page drops out unnoticed.
+const COMMANDS: usize = 80;
+
+/// README is the way in; everything longer belongs in the guide.
+const README_LINES: usize = 200;
+
+/// What running one page gave.
+struct Run {
+    /// The page with the real output in its blocks.
+    rewritten: String,
+    commands: usize,
+    /// Commands that printed something else than the page shows.
+    wrong: Vec<String>,
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// README and the guide's chapters, relative to the project's folder.
+fn pages() -> Vec<PathBuf> {
+    let chapters = fs::read_dir(root().join("docs/guide")).unwrap();
+    let mut pages: Vec<PathBuf> =
+        chapters.map(|entry| Path::new("docs/guide").join(entry.unwrap().file_name())).collect();
+    pages.push("README.md".into());
+    pages.sort();
+    pages
+}
+
+fn read(page: &Path) -> String {
+    fs::read_to_string(root().join(page)).unwrap()
+}
 
 /// Runs one line as a person's shell would, with `memories` on the path.
 fn run_line(line: &str, folder: &Path) -> String {
@@ -34,7 +70,7 @@ fn matches(expected: &[&str], actual: &[&str]) -> bool {
     }
 }
 
-/// A block's commands with what stands under each.
+/// A block's commands, each with the output shown below it.
 fn commands(block: &str) -> Vec<(String, Vec<&str>)> {
     let mut found: Vec<(String, Vec<&str>)> = Vec::new();
     for line in block.lines() {
@@ -46,46 +82,86 @@ fn commands(block: &str) -> Vec<(String, Vec<&str>)> {
     found
 }
 
-#[test]
-fn what_readme_shows_is_what_the_program_prints() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+/// Runs all `console` blocks of a page, in order.
+fn run_page(page: &Path) -> Run {
     let folder = tempfile::tempdir().unwrap();
     for shared in ["fixtures", "examples"] {
-        std::os::unix::fs::symlink(root.join(shared), folder.path().join(shared)).unwrap();
+        symlink(root().join(shared), folder.path().join(shared)).unwrap();
     }
-    let readme = fs::read_to_string(root.join("README.md")).unwrap();
-    let rewrite = std::env::var("MEMORIES_GOLDEN").as_deref() == Ok("rewrite");
-    let mut rewritten = String::new();
-    let mut rest = readme.as_str();
-    let mut count = 0;
-    let mut wrong: Vec<String> = Vec::new();
+    let text = read(page);
+    let mut run = Run { rewritten: String::new(), commands: 0, wrong: Vec::new() };
+    let mut rest = text.as_str();
     while let Some((before, after)) = rest.split_once("```console\n") {
         let (block, after) = after.split_once("```\n").expect("the block is closed");
-        rewritten.push_str(&format!("{before}```console\n"));
+        run.rewritten.push_str(&format!("{before}```console\n"));
         for (command, expected) in commands(block) {
             let actual = run_line(&command, folder.path());
             let lines: Vec<&str> = actual.lines().collect();
             if !matches(&expected, &lines) {
-                wrong
-                    .push(format!("$ {command}\nREADME shows:\n{}\nprinted:\n{actual}", expected.join("\n")));
+                let page = page.display();
+                let shown = expected.join("\n");
+                run.wrong.push(format!("$ {command}\n{page} shows:\n{shown}\nprinted:\n{actual}"));
             }
-            rewritten.push_str(&format!("$ {command}\n"));
-            for line in lines.iter().take(MOST_LINES) {
-                rewritten.push_str(&format!("{line}\n"));
+            run.rewritten.push_str(&format!("$ {command}\n"));
+            for line in lines.iter().take(SHOWN_LINES) {
+                run.rewritten.push_str(&format!("{line}\n"));
             }
-            if lines.len() > MOST_LINES {
-                rewritten.push_str("…\n");
+            if lines.len() > SHOWN_LINES {
+                run.rewritten.push_str("…\n");
             }
-            count += 1;
+            run.commands += 1;
         }
-        rewritten.push_str("```\n");
+        run.rewritten.push_str("```\n");
         rest = after;
     }
-    rewritten.push_str(rest);
-    if rewrite {
-        fs::write(root.join("README.md"), rewritten).unwrap();
+    run.rewritten.push_str(rest);
+    run
+}
+
+#[test]
+fn what_readme_and_the_guide_show_is_what_the_program_prints() {
+    let pages = pages();
+    let runs: Vec<Run> = thread::scope(|scope| {
+        let running: Vec<_> = pages.iter().map(|page| scope.spawn(|| run_page(page))).collect();
+        running.into_iter().map(|page| page.join().unwrap()).collect()
+    });
+    if std::env::var("MEMORIES_GOLDEN").as_deref() == Ok("rewrite") {
+        for (page, run) in pages.iter().zip(&runs) {
+            fs::write(root().join(page), &run.rewritten).unwrap();
+        }
     } else {
+        let wrong: Vec<&str> = runs.iter().flat_map(|run| &run.wrong).map(String::as_str).collect();
         assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
     }
-    assert!(count >= 8, "README shows {count} commands");
+    let shown: usize = runs.iter().map(|run| run.commands).sum();
+    assert!(shown >= COMMANDS, "README and the guide show {shown} commands");
+}
+
+#[test]
+fn readme_is_short_and_leads_to_every_page() {
+    let readme = read("README.md".as_ref());
+    let lines = readme.lines().count();
+    assert!(lines <= README_LINES, "README has {lines} lines: move some to the guide");
+    for page in pages() {
+        let page = page.to_str().unwrap();
+        assert!(page == "README.md" || readme.contains(&format!("({page})")), "README has no link to {page}");
+    }
+}
+
+/// Targets of the Markdown links of a text that lead to files of the project.
+fn linked_files(text: &str) -> impl Iterator<Item = &str> {
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    let files = targets.filter(|target| !target.contains("://") && !target.starts_with('#'));
+    files.map(|target| target.split('#').next().unwrap_or(target))
+}
+
+#[test]
+fn links_lead_to_files() {
+    for page in pages() {
+        let text = read(&page);
+        for file in linked_files(&text) {
+            let target = root().join(&page).parent().unwrap().join(file);
+            assert!(target.exists(), "{} links to {file}, which is not there", page.display());
+        }
+    }
 }
