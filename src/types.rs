@@ -256,6 +256,15 @@ impl Span {
 /// The importance of a memory that states none, on the scale of 1 to 1000.
 pub const DEFAULT_IMPORTANCE: u16 = 500;
 
+/// An importance within its bounds, 1 to 1000.
+pub fn clamp_importance(importance: f64) -> u16 {
+    // The bounds make the cast exact but for the fraction, which is rounded away.
+    importance.round().clamp(1.0, 1000.0) as u16
+}
+
+/// Tag of memories that the built-in rules made, so that a model can be asked about them later.
+pub const OFFLINE_TAG: &str = "offline";
+
 /// Where a memory comes from and what else its fields say.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Provenance {

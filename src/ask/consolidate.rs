@@ -11,11 +11,10 @@ use serde_json::{Value, json};
 use crate::ask::guard::{Checked, Step, check};
 use crate::ask::plan::{Action, Decision, Plan, Refused, SCHEMA_NAME, SYSTEM, Seen, read_plan, schema};
 use crate::ask::{Matter, TEXT_CHARS, garbled, masked, shown};
-use crate::llm::{Model, ModelError};
+use crate::llm::{Model, ModelError, ModelUse};
 use crate::notebook::add::strike;
 use crate::notebook::correct::{Corrected, correct};
 use crate::notebook::files::Files;
-use crate::record::ModelUse;
 use crate::redact;
 use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope};
 

@@ -9,10 +9,11 @@ use crate::ask::plan::{Action, Decision, MOST_TEXT_CHARS, Plan, Refused, SYSTEM,
 use crate::document::stored;
 use crate::notebook::correct::{Correction, Target};
 use crate::notebook::files::{Files, Tier};
-use crate::record::OFFLINE_TAG;
 use crate::record::synthesis::{rubbish_text, rubbish_title};
 use crate::search::words::{is_stop_word, stem, words};
-use crate::types::{Category, Memory, Persistence, Provenance, Scope, Span, Status, fold_title, same_title};
+use crate::types::{
+    Category, Memory, OFFLINE_TAG, Persistence, Provenance, Scope, Span, Status, fold_title, same_title,
+};
 
 /// At least one of so many words of a merged memory stands in those that it is made of.
 const SHARED_WORDS: usize = 2;

@@ -19,11 +19,10 @@ pub use grounded::first_sentences;
 use serde_json::{Value, json};
 
 use crate::llm::data::fenced;
-use crate::llm::{Model, ModelError, Question};
-use crate::record::{ModelUse, OFFLINE_TAG};
+use crate::llm::{Model, ModelError, ModelUse, Question};
 use crate::redact::mask;
 use crate::types::text::truncate;
-use crate::types::{Memory, Persistence, Status};
+use crate::types::{Memory, OFFLINE_TAG, Persistence, Status};
 
 /// Longest text of one memory in a prompt, in characters.
 const TEXT_CHARS: usize = 1200;

@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 use crate::ask::grounded::{Grounded, read_grounded, schema};
 use crate::ask::{Matter, garbled, masked, shown};
 use crate::document::Section;
-use crate::llm::{Model, ModelError};
-use crate::record::ModelUse;
+use crate::llm::{Model, ModelError, ModelUse};
 use crate::types::text::truncate;
 use crate::types::{Memory, Persistence, Scope};
 

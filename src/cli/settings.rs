@@ -91,7 +91,7 @@ pub struct Settings {
     /// What a recall shows.
     pub limits: Limits,
     /// How turns are recorded.
-    pub record: record::Settings,
+    pub record: record::RecordSettings,
     /// Which model, and how.
     pub llm: llm::Config,
     /// Keys and hosts for it.
@@ -213,8 +213,8 @@ fn read_limits(reader: &mut Reader) -> Result<Limits, Failure> {
     })
 }
 
-fn read_record(reader: &mut Reader) -> Result<record::Settings, Failure> {
-    let defaults = record::Settings::default();
+fn read_record(reader: &mut Reader) -> Result<record::RecordSettings, Failure> {
+    let defaults = record::RecordSettings::default();
     let mut switches = Switches::default();
     for trigger in Trigger::ALL {
         if reader.flag(&format!("triggers.{}", trigger.name()))? == Some(false) {
@@ -222,7 +222,7 @@ fn read_record(reader: &mut Reader) -> Result<record::Settings, Failure> {
         }
     }
     switches.response_chars = reader.count("triggers.response_chars")?.unwrap_or(switches.response_chars);
-    Ok(record::Settings {
+    Ok(record::RecordSettings {
         switches,
         history_window: reader.count("record.history_window")?.unwrap_or(defaults.history_window),
         tried_per_place: reader.count("tried_per_place")?.unwrap_or(defaults.tried_per_place),

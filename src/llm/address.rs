@@ -4,7 +4,7 @@
 
 use reqwest::Url;
 
-use crate::llm::ModelError;
+use crate::llm::model::ModelError;
 
 /// The address of `call` (`/chat/completions`) under a base address, with or without its version.
 pub(super) fn versioned_endpoint(base: &str, call: &str) -> Result<Url, ModelError> {

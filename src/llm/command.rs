@@ -12,7 +12,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use crate::llm::config::Config;
-use crate::llm::{Answer, Model, ModelError, Question, Usage, deadline_after, one_line};
+use crate::llm::model::{Answer, Model, ModelError, Question, Usage, deadline_after, one_line};
 
 /// The longest answer that is read.
 const OUTPUT_LIMIT: u64 = 4 * 1024 * 1024;

@@ -15,9 +15,9 @@ use std::time::Duration;
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::llm::command::Command;
+use crate::llm::model::{Model, ModelError};
 use crate::llm::offline::Offline;
 use crate::llm::replay::Replay;
-use crate::llm::{Model, ModelError};
 
 /// What models can be asked through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -3,8 +3,8 @@
 //! A form and a server's refusal enter, another form that may be taken leaves; nothing is sent
 //! here. Forms only ever become weaker, each step once, so that trying them ends.
 
-use crate::llm::ModelError;
 use crate::llm::config::StructuredOutput;
+use crate::llm::model::ModelError;
 
 /// How JSON is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

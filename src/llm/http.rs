@@ -14,7 +14,7 @@ use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue, LOCATION, RETRY_AF
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
-use crate::llm::one_line;
+use crate::llm::model::one_line;
 
 /// The longest body that is read.
 const BODY_LIMIT: u64 = 4 * 1024 * 1024;

@@ -17,8 +17,8 @@ use crate::llm::address;
 use crate::llm::config::{self, Config, Environment};
 use crate::llm::form::{Form, Format, Manner};
 use crate::llm::http::{Access, Scheme};
+use crate::llm::model::{Answer, Model, ModelError, Question, Usage, deadline_after, one_line};
 use crate::llm::session::{Failure, Meaning, Protocol, Session, Unusable};
-use crate::llm::{Answer, Model, ModelError, Question, Usage, deadline_after, one_line};
 
 const OLLAMA_HOST: &str = "127.0.0.1:11434";
 const CALL: &str = "/api/chat";

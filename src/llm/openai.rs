@@ -11,8 +11,8 @@ use crate::llm::address;
 use crate::llm::config::{self, Config, Environment};
 use crate::llm::form::{Form, Format, Manner};
 use crate::llm::http::{Access, Scheme};
+use crate::llm::model::{Answer, Model, ModelError, Question, Usage, deadline_after};
 use crate::llm::session::{Failure, Meaning, Protocol, Session, Unusable};
-use crate::llm::{Answer, Model, ModelError, Question, Usage, deadline_after};
 
 const OPENAI_URL: &str = "https://api.openai.com/v1";
 const OPENAI_HOST: &str = "api.openai.com";

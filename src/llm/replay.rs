@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::llm::{Answer, Model, ModelError, Question, Usage};
+use crate::llm::model::{Answer, Model, ModelError, Question, Usage};
 
 /// Answers from a file.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use reqwest::Url;
 use serde_json::Value;
 
 use crate::llm::http::{self, Access, Fault, Http, Reply};
-use crate::llm::{ModelError, one_line};
+use crate::llm::model::{ModelError, one_line};
 
 /// A reply that is an error.
 pub(super) struct Failure<'a> {

@@ -12,11 +12,12 @@ use std::time::Instant;
 use reqwest::Url;
 use serde_json::Value;
 
+use crate::llm::answer;
 use crate::llm::config::Config;
 use crate::llm::form::{Form, Manner};
 use crate::llm::http::{self, Access, Fault, Reply};
+use crate::llm::model::{Answer, ModelError, Question, one_line};
 use crate::llm::server::{Server, Trouble, effective_status};
-use crate::llm::{Answer, ModelError, Question, answer, one_line};
 
 pub(super) use crate::llm::server::{Failure, Meaning};
 

@@ -41,7 +41,7 @@ pub struct Setup {
     /// What a recall shows.
     pub limits: Limits,
     /// How turns are recorded.
-    pub record: record::Settings,
+    pub record: record::RecordSettings,
     /// How questions are answered.
     pub search: search::Settings,
     /// Where vectors come from.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::document::nearest;
 use crate::mcp::answer::{Refusal, did_you_mean};
-use crate::record::turn::clamp_importance;
+use crate::types::clamp_importance;
 
 /// Named values of one call.
 #[derive(Debug, Clone, Copy)]

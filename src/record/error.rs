@@ -1,7 +1,7 @@
 //! What can keep a turn from being recorded.
 
 use crate::document::DocumentError;
-use crate::record::PlaceError;
+use crate::record::places::PlaceError;
 use crate::store::{StoreError, UpdateError};
 
 /// Why a turn is not recorded. Nothing is changed then.

@@ -5,6 +5,7 @@
 //! leaves ([`crate::notebook`], [`crate::store`]). Visits and tries are written whatever the model does; the
 //! lock is never held while it is asked.
 
+mod context;
 mod error;
 mod masking;
 mod places;
@@ -19,30 +20,30 @@ use serde_json::Value;
 
 use crate::document::text::{stored_line, stored_reply};
 use crate::document::{Document, DocumentError, stored};
-use crate::llm::{Model, Question, Usage};
+use crate::llm::{Model, ModelUse, Question, Usage};
 use crate::notebook::add::{free_title, store_memory, strike};
 use crate::notebook::duplicates::says_the_same;
 use crate::notebook::files::Files;
 use crate::store::{Sidecar, Store, StoreError};
-use crate::types::{Attempt, Cause, DEFAULT_IMPORTANCE, Memory, Moment, Reference, Span, fold_action};
+use crate::types::{
+    Attempt, Cause, DEFAULT_IMPORTANCE, Memory, Moment, OFFLINE_TAG, Reference, Span, fold_action,
+};
 
-use prompt::Context;
+use context::ModelOutcome;
 use synthesis::{Proposal, Side, read_answer};
-use triggers::{Changes, Switches, Trigger, fired, score_change};
+use triggers::{Changes, Switches, fired, score_change};
 use turn::Turn;
 
+pub use context::{PlaceMemories, TurnContext};
 pub use error::RecordError;
-pub use report::{ModelUse, Outcome, Report};
+pub use report::{Outcome, Report};
 use report::{journal_line, outcome};
 
 pub use places::{Place, PlaceError};
 
-/// Tag of entries that the built-in rules made, so that a model can be asked later.
-pub const OFFLINE_TAG: &str = "offline";
-
 /// How turns are recorded.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct RecordSettings {
     /// Which triggers may fire.
     pub switches: Switches,
     /// Earlier turns that a model is shown.
@@ -55,9 +56,9 @@ pub struct Settings {
     pub new_place: bool,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
+impl Default for RecordSettings {
+    fn default() -> RecordSettings {
+        RecordSettings {
             switches: Switches::default(),
             history_window: 3,
             tried_per_place: 40,
@@ -73,12 +74,6 @@ fn last_turns(sidecar: &Sidecar, count: usize) -> Result<Vec<Value>, StoreError>
     sidecar.journal_tail(count, played)
 }
 
-/// Live memories of the place of the action, and of the place reached where that is another.
-fn live_memories(files: &Files, before: &Place, after: &Place) -> (Vec<Memory>, Vec<Memory>) {
-    let live = |place: &Place| files.section(&place.scope()).live().cloned().collect();
-    (live(before), if after.id == before.id { Vec::new() } else { live(after) })
-}
-
 /// Records turns in one file, with one model.
 pub struct Recorder<'a> {
     /// The file.
@@ -86,29 +81,7 @@ pub struct Recorder<'a> {
     /// The model. It is asked only where a trigger fires.
     pub model: &'a dyn Model,
     /// How turns are recorded.
-    pub settings: &'a Settings,
-}
-
-/// A turn with all that the file and the journal say about it.
-struct Situation {
-    turn: Turn,
-    episode: u64,
-    number: u64,
-    before: Place,
-    after: Place,
-    changes: Changes,
-    triggers: Vec<Trigger>,
-    repeat: bool,
-    memories: Vec<Memory>,
-    memories_after: Vec<Memory>,
-    history: Vec<Value>,
-}
-
-/// What the model made of a turn.
-enum Thought {
-    NotAsked,
-    Answered(Box<Proposal>, ModelUse),
-    Failed(ModelUse),
+    pub settings: &'a RecordSettings,
 }
 
 impl Recorder<'_> {
@@ -120,14 +93,14 @@ impl Recorder<'_> {
     /// See [`RecordError`]. A model that fails is no error: the turn is queued.
     pub fn record(&self, mut turn: Turn, now: &str, id: &str) -> Result<Report, RecordError> {
         let masked = masking::mask_turn(&mut turn);
-        let situation = self.look(turn)?;
-        let mut report = self.write(&situation, &self.think(&situation), now, id)?;
+        let context = self.gather(turn)?;
+        let mut report = self.commit(&context, &self.ask(&context), now, id)?;
         report.warnings.extend(masked);
         Ok(report)
     }
 
     /// Reads file and journal, without the lock.
-    fn look(&self, turn: Turn) -> Result<Situation, RecordError> {
+    fn gather(&self, turn: Turn) -> Result<TurnContext, RecordError> {
         let sidecar = self.store.sidecar();
         let files = Files::open(self.store.read()?, sidecar)?;
         let mut history = last_turns(sidecar, self.settings.history_window.max(1))?;
@@ -151,59 +124,39 @@ impl Recorder<'_> {
         let reply = stored_reply(&turn.response);
         let repeat = changes.nothing()
             && section.tried.iter().any(|tried| fold_action(&tried.action) == action && tried.reply == reply);
-        let (memories, memories_after) = live_memories(&files, &before, &after);
-        Ok(Situation {
-            turn,
-            episode,
-            number,
-            before,
-            after,
-            changes,
-            triggers,
-            repeat,
-            memories,
-            memories_after,
-            history,
-        })
+        let memories = PlaceMemories::of(&files, &before, &after);
+        Ok(TurnContext { turn, episode, number, before, after, changes, triggers, repeat, memories, history })
     }
 
     /// Asks the model where a trigger fired and the turn is not the exact repeat of a tried action.
-    fn think(&self, situation: &Situation) -> Thought {
-        if situation.triggers.is_empty() || situation.repeat {
-            return Thought::NotAsked;
+    fn ask(&self, context: &TurnContext) -> ModelOutcome {
+        if context.triggers.is_empty() || context.repeat {
+            return ModelOutcome::NotAsked;
         }
-        let turn =
-            Turn { episode: Some(situation.episode), turn: Some(situation.number), ..situation.turn.clone() };
-        let context = Context {
-            turn: &turn,
-            before: &situation.before,
-            after: &situation.after,
-            triggers: &situation.triggers,
-            memories: &situation.memories,
-            memories_after: &situation.memories_after,
-            history: &situation.history,
-        };
         let question = Question {
             system: prompt::SYSTEM,
-            prompt: &prompt::prompt(&context),
+            prompt: &prompt::prompt(context),
             schema_name: prompt::SCHEMA_NAME,
             schema: &prompt::schema(),
-            facts: &prompt::facts(&context),
+            facts: &prompt::facts(context),
         };
         let answer = self.model.ask(&question);
         // Afterwards, because a provider may learn only by asking which model it has.
         let name = self.model.name();
         let failed = |usage, error: String| {
             let error = crate::redact::mask(&error).map_or(error, |masked| masked.text);
-            Thought::Failed(ModelUse { name: name.clone(), usage, error: Some(error) })
+            ModelOutcome::Failed(ModelUse { name: name.clone(), usage, error: Some(error) })
         };
-        let proven = situation.changes.death || situation.changes.score;
+        let proven = context.changes.death || context.changes.score;
         match answer {
             Err(error) => failed(Usage::default(), error.to_string()),
             Ok(answer) => match read_answer(&answer.text, proven) {
                 Ok(mut proposal) => {
                     masking::mask_proposal(&mut proposal);
-                    Thought::Answered(Box::new(proposal), ModelUse { name, usage: answer.usage, error: None })
+                    ModelOutcome::Answered(
+                        Box::new(proposal),
+                        ModelUse { name, usage: answer.usage, error: None },
+                    )
                 }
                 Err(problem) => {
                     failed(answer.usage, format!("the model {name} gave no usable answer: {problem}"))
@@ -213,17 +166,17 @@ impl Recorder<'_> {
     }
 
     /// Writes all that follows from the turn in one step.
-    fn write(
+    fn commit(
         &self,
-        situation: &Situation,
-        thought: &Thought,
+        context: &TurnContext,
+        judged: &ModelOutcome,
         now: &str,
         id: &str,
     ) -> Result<Report, RecordError> {
         let update = self.store.update(|text, sidecar| {
             let mut files = Files::open(text, sidecar)?;
-            let report = self.edit(&mut files, situation, thought, now)?;
-            let line = journal_line(situation, &report, now, id);
+            let report = self.edit(&mut files, context, judged, now)?;
+            let line = journal_line(context, &report, now, id);
             Ok::<_, RecordError>(files.into_change(report)?.with_journal_line(line))
         })?;
         let mut report = update.value;
@@ -234,18 +187,18 @@ impl Recorder<'_> {
     fn edit(
         &self,
         files: &mut Files,
-        situation: &Situation,
-        thought: &Thought,
+        context: &TurnContext,
+        judged: &ModelOutcome,
         now: &str,
     ) -> Result<Report, RecordError> {
-        let Situation { turn, episode, changes, .. } = situation;
+        let TurnContext { turn, episode, changes, .. } = context;
         let document = &mut files.lasting;
         places::name_the_nameless(document, turn)?;
         let (before, after) = places::resolve(document, turn, self.settings.new_place)?;
         let mut warnings = places::name_warnings(document, turn, &before, &after);
         places::count_visits(document, &before, &after, *episode)?;
         let tried = if changes.nothing() {
-            self.note_attempt(document, situation, &before)?
+            self.note_attempt(document, context, &before)?
         } else {
             document.remove_attempt(&before.scope(), &turn.action);
             None
@@ -254,34 +207,34 @@ impl Recorder<'_> {
         if let Some(remember) = &turn.remember {
             let mut memory = Memory::new(remember.category.clone(), "", &remember.text);
             memory.provenance.importance = Some(remember.importance);
-            let memory = self.with_provenance(memory, situation, now, false);
+            let memory = self.with_provenance(memory, context, now, false);
             let memory = stored(&memory);
             let meant = |other: &Memory| says_the_same(&other.text, &memory.text);
             let memory = free_title(files, &before.scope(), memory.clone(), meant);
             let place = (&before.scope(), before.name.as_str());
             memories.push(store_memory(files, place, &memory, &[], &Moment::default(), &mut warnings)?);
         }
-        let mut report = Report { memories, tried, warnings, ..Report::of(situation, before.clone()) };
-        match thought {
-            Thought::NotAsked => {}
-            Thought::Failed(model) => report.model = Some(model.clone()),
-            Thought::Answered(proposal, model) => {
+        let mut report = Report { memories, tried, warnings, ..Report::of(context, before.clone()) };
+        match judged {
+            ModelOutcome::NotAsked => {}
+            ModelOutcome::Failed(model) => report.model = Some(model.clone()),
+            ModelOutcome::Answered(proposal, model) => {
                 report.model = Some(model.clone());
-                self.apply(files, situation, proposal, (&before, &after), &mut report, now)?;
+                self.apply(files, context, proposal, (&before, &after), &mut report, now)?;
             }
         }
         report.visits = files.lasting.section(&before.scope()).unwrap_or_default().visits;
-        report.outcome = outcome(&report, thought);
+        report.outcome = outcome(&report, judged);
         Ok(report)
     }
 
     fn note_attempt(
         &self,
         document: &mut Document,
-        situation: &Situation,
+        context: &TurnContext,
         place: &Place,
     ) -> Result<Option<Attempt>, RecordError> {
-        let action = stored_line(&situation.turn.action);
+        let action = stored_line(&context.turn.action);
         if action.is_empty() {
             return Ok(None);
         }
@@ -291,9 +244,9 @@ impl Recorder<'_> {
         let attempt = Attempt {
             count: earlier.as_ref().map_or(0, |earlier| earlier.count).saturating_add(1),
             action: earlier.map_or(action, |earlier| earlier.action),
-            episode: Some(situation.episode),
-            turn: Some(situation.number),
-            reply: stored_reply(&situation.turn.response),
+            episode: Some(context.episode),
+            turn: Some(context.number),
+            reply: stored_reply(&context.turn.response),
         };
         document.put_attempt(&place.scope(), &place.name, &attempt, self.settings.tried_per_place)?;
         Ok(Some(attempt))
@@ -303,7 +256,7 @@ impl Recorder<'_> {
     fn apply(
         &self,
         files: &mut Files,
-        situation: &Situation,
+        context: &TurnContext,
         proposal: &Proposal,
         (before, after): (&Place, &Place),
         report: &mut Report,
@@ -311,12 +264,11 @@ impl Recorder<'_> {
     ) -> Result<(), DocumentError> {
         report.reasoning.clone_from(&proposal.reasoning);
         report.warnings.extend(proposal.warnings.iter().cloned());
-        let at =
-            Moment { episode: Some(situation.episode), turn: Some(situation.number), ..Moment::default() };
+        let at = Moment { episode: Some(context.episode), turn: Some(context.number), ..Moment::default() };
         if let Some((memory, side)) = &proposal.memory {
             let place = if *side == Side::After { after } else { before };
             let offline = report.model.as_ref().is_some_and(|model| model.name == OFFLINE_TAG);
-            let memory = self.with_provenance(memory.clone(), situation, now, offline);
+            let memory = self.with_provenance(memory.clone(), context, now, offline);
             let scope = (&place.scope(), place.name.as_str());
             let supersedes = &proposal.supersedes;
             report.memories.push(store_memory(files, scope, &memory, supersedes, &at, &mut report.warnings)?);
@@ -334,11 +286,11 @@ impl Recorder<'_> {
         Ok(())
     }
 
-    fn with_provenance(&self, mut memory: Memory, situation: &Situation, now: &str, offline: bool) -> Memory {
-        let turn = &situation.turn;
+    fn with_provenance(&self, mut memory: Memory, context: &TurnContext, now: &str, offline: bool) -> Memory {
+        let turn = &context.turn;
         let fields = &mut memory.provenance;
-        fields.episode = Some(situation.episode);
-        fields.turns = Some(Span::one(situation.number));
+        fields.episode = Some(context.episode);
+        fields.turns = Some(Span::one(context.number));
         fields.score_change = score_change(turn).filter(|change| *change != 0);
         fields.importance = fields.importance.filter(|importance| *importance != DEFAULT_IMPORTANCE);
         if offline {

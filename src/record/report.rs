@@ -3,11 +3,11 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::llm::Usage;
+use crate::llm::ModelUse;
 use crate::notebook::add::{Applied, Fate};
+use crate::record::context::{ModelOutcome, TurnContext};
 use crate::record::places::Place;
 use crate::record::triggers::Trigger;
-use crate::record::{Situation, Thought};
 use crate::types::Attempt;
 
 /// What became of a turn.
@@ -43,19 +43,6 @@ impl Outcome {
             Outcome::NotSignificant => "not_significant",
         }
     }
-}
-
-/// Which model was asked, and what it cost.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ModelUse {
-    /// Provider and model.
-    pub name: String,
-    /// What it cost.
-    #[serde(flatten)]
-    pub usage: Usage,
-    /// Why there is no answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
 }
 
 /// What was done with a turn, and why.
@@ -127,14 +114,14 @@ impl Report {
     }
 
     /// Nothing done yet.
-    pub(super) fn of(situation: &Situation, place: Place) -> Report {
+    pub(super) fn of(context: &TurnContext, place: Place) -> Report {
         Report {
             outcome: Outcome::NotSignificant,
-            episode: situation.episode,
-            turn: situation.number,
+            episode: context.episode,
+            turn: context.number,
             place,
             visits: 0,
-            triggers: situation.triggers.clone(),
+            triggers: context.triggers.clone(),
             memories: Vec::new(),
             invalidated: Vec::new(),
             tried: None,
@@ -146,30 +133,30 @@ impl Report {
 }
 
 /// What became of the turn as a whole: the most that became of any part of it.
-pub(super) fn outcome(report: &Report, thought: &Thought) -> Outcome {
+pub(super) fn outcome(report: &Report, judged: &ModelOutcome) -> Outcome {
     let fates = report.memories.iter().map(|applied| match applied.outcome {
         Fate::Stored => Outcome::Stored,
         Fate::Revised => Outcome::Revised,
         Fate::Duplicate => Outcome::Duplicate,
     });
-    let model = match thought {
-        Thought::Failed(_) => Some(Outcome::Queued),
-        Thought::Answered(..) if !report.invalidated.is_empty() => Some(Outcome::Revised),
-        Thought::Answered(..) => Some(Outcome::Declined),
-        Thought::NotAsked => None,
+    let model = match judged {
+        ModelOutcome::Failed(_) => Some(Outcome::Queued),
+        ModelOutcome::Answered(..) if !report.invalidated.is_empty() => Some(Outcome::Revised),
+        ModelOutcome::Answered(..) => Some(Outcome::Declined),
+        ModelOutcome::NotAsked => None,
     };
     let rest = if report.tried.is_some() { Outcome::Tried } else { Outcome::NotSignificant };
     fates.chain(model).min().unwrap_or(rest)
 }
 
 /// The turn's line in the journal, with the whole turn, so that it can be offered to a model again.
-pub(super) fn journal_line(situation: &Situation, report: &Report, now: &str, id: &str) -> Value {
-    let mut turn = json!(situation.turn);
-    turn["episode"] = json!(situation.episode);
-    turn["turn"] = json!(situation.number);
+pub(super) fn journal_line(context: &TurnContext, report: &Report, now: &str, id: &str) -> Value {
+    let mut turn = json!(context.turn);
+    turn["episode"] = json!(context.episode);
+    turn["turn"] = json!(context.number);
     turn["location_before"] = json!(report.place);
-    if situation.turn.location_after.is_some() {
-        turn["location_after"] = json!(situation.after);
+    if context.turn.location_after.is_some() {
+        turn["location_after"] = json!(context.after);
     }
     let queued = matches!(report.model, Some(ModelUse { error: Some(_), .. }));
     let mut line = json!({

@@ -10,14 +10,12 @@ use serde_json::{Value, json};
 
 use crate::document::DocumentError;
 use crate::notebook::files::Files;
+use crate::record::context::{ModelOutcome, PlaceMemories, TurnContext};
 use crate::record::triggers::{Changes, Trigger};
 use crate::record::turn::Turn;
-use crate::record::{
-    OFFLINE_TAG, Outcome, RecordError, Recorder, Report, Situation, Thought, journal_line, live_memories,
-    outcome, places,
-};
+use crate::record::{Outcome, RecordError, Recorder, Report, journal_line, outcome, places};
 use crate::store::{Change, Sidecar, Store, StoreError};
-use crate::types::{Provenance, Span, same_title};
+use crate::types::{OFFLINE_TAG, Provenance, Span, same_title};
 
 /// Which turns wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,21 +106,21 @@ impl Recorder<'_> {
     ///
     /// See [`RecordError`]. A model that fails is no error.
     pub fn retry(&self, waiting: &Waiting, now: &str, id: &str) -> Result<Offer, RecordError> {
-        let Some(situation) = self.situation_of(waiting)? else {
+        let Some(context) = self.context_of(waiting)? else {
             return Ok(Offer::Failed("the journal's line holds no turn".to_owned()));
         };
-        let mut thought = self.think(&situation);
-        if let Thought::Failed(model) = &thought {
+        let mut judged = self.ask(&context);
+        if let ModelOutcome::Failed(model) = &judged {
             return Ok(Offer::Failed(model.error.clone().unwrap_or_default()));
         }
-        replace_rule_made(&mut thought, &situation, &waiting.line);
+        replace_rule_made(&mut judged, &context, &waiting.line);
         let update = self.store.update(|text, sidecar| {
             if is_resolved(sidecar, &waiting.id)? {
                 return Ok(Change::unchanged(Offer::Gone));
             }
             let mut files = Files::open(text, sidecar)?;
-            let report = self.edit_again(&mut files, &situation, &thought, now)?;
-            let mut line = journal_line(&situation, &report, now, id);
+            let report = self.edit_again(&mut files, &context, &judged, now)?;
+            let mut line = journal_line(&context, &report, now, id);
             line["resolves"] = json!(waiting.id);
             line["command"] = json!("retry");
             Ok::<_, RecordError>(files.into_change(Offer::Done(Box::new(report)))?.with_journal_line(line))
@@ -130,7 +128,7 @@ impl Recorder<'_> {
         Ok(update.value)
     }
 
-    fn situation_of(&self, waiting: &Waiting) -> Result<Option<Situation>, RecordError> {
+    fn context_of(&self, waiting: &Waiting) -> Result<Option<TurnContext>, RecordError> {
         let mut turn = waiting.line["turn"].clone();
         if let Some(fields) = turn.as_object_mut() {
             // What the player wanted kept was kept at once.
@@ -143,15 +141,14 @@ impl Recorder<'_> {
             let names = waiting.line["triggers"].as_array();
             names.is_some_and(|names| names.iter().any(|name| name == trigger.name()))
         };
-        let (memories, memories_after) = live_memories(&files, &before, &after);
-        Ok(Some(Situation {
+        let memories = PlaceMemories::of(&files, &before, &after);
+        Ok(Some(TurnContext {
             episode: turn.episode.unwrap_or(1),
             number: turn.turn.unwrap_or(1),
             changes: Changes::of(&turn, before.id != after.id),
             triggers: Trigger::ALL.into_iter().filter(noticed).collect(),
             repeat: false,
             memories,
-            memories_after,
             history: waiting.history.clone(),
             before,
             after,
@@ -163,25 +160,25 @@ impl Recorder<'_> {
     fn edit_again(
         &self,
         files: &mut Files,
-        situation: &Situation,
-        thought: &Thought,
+        context: &TurnContext,
+        judged: &ModelOutcome,
         now: &str,
     ) -> Result<Report, DocumentError> {
-        let mut report = Report::of(situation, situation.before.clone());
-        if let Thought::Answered(proposal, model) = thought {
+        let mut report = Report::of(context, context.before.clone());
+        if let ModelOutcome::Answered(proposal, model) = judged {
             report.model = Some(model.clone());
-            self.apply(files, situation, proposal, (&situation.before, &situation.after), &mut report, now)?;
+            self.apply(files, context, proposal, (&context.before, &context.after), &mut report, now)?;
         }
-        report.visits = files.section(&situation.before.scope()).visits;
-        report.outcome = outcome(&report, thought);
+        report.visits = files.section(&context.before.scope()).visits;
+        report.outcome = outcome(&report, judged);
         Ok(report)
     }
 }
 
 /// The entry that the built-in rules made of this turn alone, the model's own memory takes the place
 /// of. What the player wanted kept stays, and so does what other turns had a part in.
-fn replace_rule_made(thought: &mut Thought, situation: &Situation, line: &Value) {
-    let Thought::Answered(proposal, model) = thought else { return };
+fn replace_rule_made(judged: &mut ModelOutcome, context: &TurnContext, line: &Value) {
+    let ModelOutcome::Answered(proposal, model) = judged else { return };
     if model.name == OFFLINE_TAG || proposal.memory.is_none() {
         return;
     }
@@ -189,9 +186,9 @@ fn replace_rule_made(thought: &mut Thought, situation: &Situation, line: &Value)
         let mut memories = line["memories"].as_array().into_iter().flatten();
         memories.any(|memory| memory["outcome"] == "stored" && memory["title"] == title)
     };
-    for memory in situation.memories.iter().chain(&situation.memories_after) {
+    for memory in context.memories.before.iter().chain(&context.memories.after) {
         let Provenance { episode, turns, tags, .. } = &memory.provenance;
-        let of_this_turn = (*episode, *turns) == (Some(situation.episode), Some(Span::one(situation.number)));
+        let of_this_turn = (*episode, *turns) == (Some(context.episode), Some(Span::one(context.number)));
         let by_rules = tags.iter().any(|tag| tag == OFFLINE_TAG);
         let named = proposal.supersedes.iter().any(|other| same_title(other, &memory.title));
         if of_this_turn && by_rules && stored(&memory.title) && !named {

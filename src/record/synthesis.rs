@@ -8,9 +8,8 @@ use serde_json::{Map, Value};
 
 use crate::llm::answer::parse_object;
 use crate::record::prompt::{MOST_TITLES, SYSTEM};
-use crate::record::turn::clamp_importance;
 use crate::types::text::fold_spaces;
-use crate::types::{Category, Memory, Persistence, Status};
+use crate::types::{Category, Memory, Persistence, Status, clamp_importance};
 
 /// What a model draws from a turn is at most this important unless the game's state bears it out.
 pub const MOST_UNPROVEN_IMPORTANCE: u16 = 700;

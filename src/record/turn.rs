@@ -6,7 +6,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::types::{Category, DEFAULT_IMPORTANCE};
+use crate::types::{Category, DEFAULT_IMPORTANCE, clamp_importance};
 
 /// A place as a caller names it: by id, by name, or by both.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -337,12 +337,6 @@ impl Fields<'_> {
         let expected = "a date such as 2026-01-31 or a time such as 2026-01-31T10:40:00Z";
         Err(unexpected("timestamp", &Value::String(text), expected))
     }
-}
-
-/// An importance within its bounds.
-pub fn clamp_importance(importance: f64) -> u16 {
-    // The bounds make the cast exact but for the fraction, which is rounded away.
-    importance.round().clamp(1.0, 1000.0) as u16
 }
 
 /// The number of an episode's label: `3` or a text with exactly one run of digits such as `ep_003`.

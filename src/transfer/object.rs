@@ -8,10 +8,11 @@ use serde_json::{Map, Value, json};
 
 use crate::document::Section;
 use crate::document::fields::is_date;
-use crate::record::turn::{clamp_importance, parse_episode};
+use crate::record::turn::parse_episode;
 use crate::transfer::{Item, Whereabouts};
 use crate::types::{
     Attempt, Category, Cause, Memory, Moment, Persistence, Provenance, Reference, Scope, Span, Status,
+    clamp_importance,
 };
 
 /// Keys of a memory itself.

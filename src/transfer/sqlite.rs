@@ -13,10 +13,10 @@ use serde_json::{Map, Value, json};
 
 use crate::document::Section;
 use crate::document::fields::is_date;
-use crate::record::turn::{clamp_importance, parse_episode};
+use crate::record::turn::parse_episode;
 use crate::transfer::object::{memory_object, read_attempt, read_item, read_section};
 use crate::transfer::{Found, Item, Origin, Source, TransferError, Whereabouts};
-use crate::types::{Memory, Scope, Span};
+use crate::types::{Memory, Scope, Span, clamp_importance};
 
 /// The tables. Numbers from 0 up may be too large for an INTEGER; columns without a type take them
 /// as text.

@@ -11,7 +11,7 @@ use memories::llm::offline::Offline;
 use memories::recall::budget::estimate_tokens;
 use memories::recall::{Format, Limits, render};
 use memories::record::turn::Turn;
-use memories::record::{Recorder, Settings};
+use memories::record::{RecordSettings, Recorder};
 use memories::store::Store;
 use memories::types::{Scope, ScopeName};
 
@@ -35,7 +35,7 @@ fn folder() -> tempfile::TempDir {
 fn recall_texts() -> BTreeSet<String> {
     let folder = folder();
     let store = Store::open(folder.path().join("Memories.md"), Duration::from_secs(10)).expect("opens");
-    let settings = Settings::default();
+    let settings = RecordSettings::default();
     let recorder = Recorder { store: &store, model: &Offline, settings: &settings };
     let mut texts = BTreeSet::new();
     for episode in 1..=5 {

@@ -13,7 +13,7 @@ use memories::llm::offline::Offline;
 use memories::recall::budget::estimate_tokens;
 use memories::recall::{Format, Limits, recall, render};
 use memories::record::turn::Turn;
-use memories::record::{Recorder, Settings};
+use memories::record::{RecordSettings, Recorder};
 use memories::store::Store;
 use memories::types::{Scope, ScopeName, fold_action};
 use serde_json::Value;
@@ -66,7 +66,7 @@ pub fn percent(part: usize, whole: usize) -> f64 {
 /// A game played again into one memory file.
 pub struct Replay {
     store: Store,
-    settings: Settings,
+    settings: RecordSettings,
     count_tokens: fn(&str) -> usize,
     failed: BTreeSet<(u64, String)>,
     places: BTreeSet<u64>,
@@ -80,7 +80,7 @@ impl Replay {
     pub fn new(store: Store, count_tokens: fn(&str) -> usize) -> Replay {
         Replay {
             store,
-            settings: Settings::default(),
+            settings: RecordSettings::default(),
             count_tokens,
             failed: BTreeSet::new(),
             places: BTreeSet::new(),

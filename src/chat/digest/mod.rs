@@ -18,10 +18,9 @@ use serde_json::{Value, json};
 use crate::ask::masked;
 use crate::chat::{Conversation, Message, conversation_tag};
 use crate::document::DocumentError;
-use crate::llm::{Model, ModelError};
+use crate::llm::{Model, ModelError, ModelUse};
 use crate::notebook::add::store_memory;
 use crate::notebook::files::Files;
-use crate::record::ModelUse;
 use crate::store::{Change, Store, StoreError, UpdateError};
 use crate::types::{Category, Memory, Moment, Scope, Span};
 

@@ -6,8 +6,7 @@ use crate::ask::{Matter, first_sentences, masked};
 use crate::chat::Message;
 use crate::document::text::stored_line;
 use crate::llm::answer::parse_object;
-use crate::llm::{Model, ModelError, Usage};
-use crate::record::ModelUse;
+use crate::llm::{Model, ModelError, ModelUse, Usage};
 use crate::record::synthesis::{rubbish_text, text_of};
 use crate::types::text::truncate;
 

@@ -10,12 +10,10 @@ use crate::ask::{Matter, masked};
 use crate::chat::inject::request::Shape;
 use crate::document::text::stored_line;
 use crate::llm::answer::parse_object;
-use crate::llm::{Model, ModelError};
-use crate::record::ModelUse;
+use crate::llm::{Model, ModelError, ModelUse};
 use crate::record::synthesis::{rubbish_text, text_of};
-use crate::record::turn::clamp_importance;
-use crate::types::Category;
 use crate::types::text::truncate;
+use crate::types::{Category, clamp_importance};
 
 /// The name of the tool.
 pub const TOOL: &str = "remember";

@@ -23,13 +23,12 @@ use crate::chat::digest::prompt::shown;
 use crate::chat::inject::block::{told_in, without_blocks};
 use crate::chat::{Conversation, ConversationError, Message, conversation_tag};
 use crate::document::{DocumentError, stored};
-use crate::llm::{Model, ModelError};
+use crate::llm::{Model, ModelError, ModelUse};
 use crate::notebook::add::{Applied, Fate, free_title, store_memory};
 use crate::notebook::duplicates::says_the_same;
 use crate::notebook::files::Files;
-use crate::record::{ModelUse, OFFLINE_TAG};
 use crate::store::{Change, Sidecar, Store, StoreError, UpdateError};
-use crate::types::{DEFAULT_IMPORTANCE, Memory, Moment, Scope};
+use crate::types::{DEFAULT_IMPORTANCE, Memory, Moment, OFFLINE_TAG, Scope};
 
 use aspects::{Aspect, TOOL, find, read_items};
 use count::{Counts, is_reply};

@@ -12,9 +12,8 @@ use crate::cli::commands::correct::moment;
 use crate::cli::commands::model_args::{ModelArgs, model_failed, no_model};
 use crate::cli::commands::{counted, resolve_scope};
 use crate::cli::failure::{Failure, Kind};
-use crate::llm::Choice;
+use crate::llm::{Choice, ModelUse};
 use crate::notebook::files::Files;
-use crate::record::ModelUse;
 use crate::store::{Change, Store};
 use crate::types::Scope;
 

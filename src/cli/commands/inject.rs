@@ -11,9 +11,8 @@ use crate::cli::args::{parse_count, parse_importance};
 use crate::cli::commands::{counted, parse_scopes};
 use crate::cli::failure::Failure;
 use crate::recall::read_scopes;
-use crate::record::turn::clamp_importance;
 use crate::store::Store;
-use crate::types::Category;
+use crate::types::{Category, clamp_importance};
 
 /// Weave memories into a chat request: request on stdin, request on stdout
 #[derive(Debug, clap::Args)]

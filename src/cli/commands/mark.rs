@@ -5,8 +5,7 @@ use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, STATUSES, t
 use crate::cli::commands::memory_args::PERSISTENCES;
 use crate::cli::failure::Failure;
 use crate::notebook::correct::{Correction, Marks};
-use crate::record::turn::clamp_importance;
-use crate::types::{Persistence, Status};
+use crate::types::{Persistence, Status, clamp_importance};
 
 /// Set a memory's status, importance or persistence
 #[derive(Debug, clap::Args)]

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use crate::cli::args::{parse_count, parse_importance};
 use crate::cli::failure::Failure;
 use crate::document::fields::is_date;
-use crate::record::turn::{clamp_importance, parse_episode};
-use crate::types::{Category, Memory, Persistence, Span, Status};
+use crate::record::turn::parse_episode;
+use crate::types::{Category, Memory, Persistence, Span, Status, clamp_importance};
 
 /// The flags of a memory.
 #[derive(Debug, Default, clap::Args)]

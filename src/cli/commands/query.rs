@@ -14,11 +14,10 @@ use crate::cli::failure::Failure;
 use crate::document::text::stored_line;
 use crate::recall::budget::estimate_tokens;
 use crate::recall::read_scopes;
-use crate::record::turn::clamp_importance;
 use crate::search::filter::{Filter, Kind};
 use crate::search::question::Question;
 use crate::search::{Answer, Hit, query};
-use crate::types::{Category, Persistence, Scope, Status};
+use crate::types::{Category, Persistence, Scope, Status, clamp_importance};
 
 /// Search all memories by meaning, offline
 #[derive(Debug, clap::Args)]

@@ -14,10 +14,10 @@ use crate::cli::failure::{Failure, Kind};
 use crate::cli::ui::progress_bar;
 use crate::document::Document;
 use crate::llm;
-use crate::record::turn::{Remember, Spot, Turn, TurnError, clamp_importance};
+use crate::record::turn::{Remember, Spot, Turn, TurnError};
 use crate::record::{RecordError, Recorder, Report};
 use crate::store::Store;
-use crate::types::{Category, DEFAULT_IMPORTANCE, Scope};
+use crate::types::{Category, DEFAULT_IMPORTANCE, Scope, clamp_importance};
 
 /// Record a turn: the game's facts decide when to think, a model what to keep
 #[derive(Debug, clap::Args)]

@@ -47,7 +47,7 @@ pub(in crate::cli) fn run(mut cli: Cli<'_>, args: RetryArgs) -> Result<u8, Failu
         return show(cli, &queue);
     }
     let llm::Choice { model, notice } = model.choose(&mut cli)?;
-    if offline && model.name() == crate::record::OFFLINE_TAG {
+    if offline && model.name() == crate::types::OFFLINE_TAG {
         let failure = Failure::user(anyhow::anyhow!("there is no model to offer the turns to"));
         return Err(failure.hint("set a key or a host, or choose one with --provider"));
     }

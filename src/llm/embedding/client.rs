@@ -12,13 +12,14 @@ use reqwest::Url;
 use secrecy::SecretString;
 use serde_json::Value;
 
+use crate::llm::address;
 use crate::llm::config::{key_of, text_of};
 use crate::llm::embedding::known::Known;
 use crate::llm::embedding::protocol::{Dialect, Form, counted};
 use crate::llm::embedding::{Config, Environment, Provider};
 use crate::llm::http::{Access, Fault, Http, Scheme};
+use crate::llm::model::{ModelError, deadline_after, one_line};
 use crate::llm::server::{Failure, Server, Trouble, effective_status};
-use crate::llm::{ModelError, address, deadline_after, one_line};
 
 const OLLAMA_HOST: &str = "127.0.0.1:11434";
 const OLLAMA_MODEL: &str = "nomic-embed-text";

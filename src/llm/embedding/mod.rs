@@ -21,8 +21,8 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 
-use crate::llm::ModelError;
 use crate::llm::config::from_name;
+use crate::llm::model::ModelError;
 
 /// Where vectors come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

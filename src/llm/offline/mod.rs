@@ -22,7 +22,7 @@ use serde_json::json;
 
 use self::facts::{Facts, find_title};
 use self::sentences::{Reply, cut};
-use super::{Answer, Model, ModelError, Question, Usage};
+use crate::llm::model::{Answer, Model, ModelError, Question, Usage};
 
 /// The longest title, in characters.
 pub const MAX_TITLE_CHARS: usize = 60;

@@ -11,7 +11,7 @@ use crate::mcp::tools::schema::{self, Parameter};
 use crate::mcp::tools::{Effect, Group, Tool};
 use crate::recall::{Evidence, Format, render};
 use crate::record::turn::Turn;
-use crate::record::{Recorder, Settings};
+use crate::record::{RecordSettings, Recorder};
 use crate::search::filter::Filter;
 use crate::search::top::{Ranked, top};
 use crate::search::{self, Hit};
@@ -291,7 +291,7 @@ fn record_turn(memories: &Memories, watcher: &Watcher, arguments: &Arguments<'_>
         }
     }
     let turn = Turn::from_value(&Value::Object(fields))?;
-    let settings = Settings {
+    let settings = RecordSettings {
         new_place: arguments.flag("new_place")?.unwrap_or(false),
         ..memories.setup.record.clone()
     };
