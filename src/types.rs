@@ -6,9 +6,11 @@
 pub mod text;
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use strum::VariantNames;
 
 /// What a memory is about: the key of a section of the file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -156,11 +158,14 @@ impl Category {
             |c: char| c.is_alphanumeric() || matches!(c, '_' | ' ' | '-' | '/' | '&' | '+' | '.' | '\'');
         let name = name.to_uppercase();
         let last_word = name.rsplit_once(" - ").map(|(_, word)| word.trim());
-        let reserved = ["CORE", "PERMANENT", "EPHEMERAL", "ACTIVE", "TENTATIVE", "SUPERSEDED"];
+        let reserved = |word: &str| {
+            let mut words = Persistence::VARIANTS.iter().chain(Status::VARIANTS);
+            words.any(|reserved| word.eq_ignore_ascii_case(reserved))
+        };
         let valid = !name.is_empty()
             && name.len() <= 40
             && name.chars().all(allowed)
-            && !last_word.is_some_and(|word| reserved.contains(&word));
+            && !last_word.is_some_and(reserved);
         valid.then_some(Category(name))
     }
 
@@ -212,8 +217,25 @@ known_categories! {
 }
 
 /// How long a memory lives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    Serialize,
+    Deserialize,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantNames,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", ascii_case_insensitive)]
+#[strum(parse_err_ty = String, parse_err_fn = unknown_persistence)]
 pub enum Persistence {
     /// Always shown first, never fades.
     Core,
@@ -225,8 +247,25 @@ pub enum Persistence {
 }
 
 /// Whether a memory is believed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    Serialize,
+    Deserialize,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantNames,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", ascii_case_insensitive)]
+#[strum(parse_err_ty = String, parse_err_fn = unknown_status)]
 pub enum Status {
     /// Believed.
     #[default]
@@ -235,6 +274,33 @@ pub enum Status {
     Tentative,
     /// Replaced or proven wrong; kept, never shown to an agent.
     Superseded,
+}
+
+fn unknown_persistence(text: &str) -> String {
+    unknown_name(text, "persistence", Persistence::VARIANTS)
+}
+
+fn unknown_status(text: &str) -> String {
+    unknown_name(text, "status", Status::VARIANTS)
+}
+
+/// The error for a text that is none of an enum's names.
+pub fn unknown_name(text: &str, what: &str, names: &[&str]) -> String {
+    format!("`{text}` is not a {what}: use {}", one_of(names))
+}
+
+/// The value whose name is the ending of a file's name: `toml` of `friends.toml`.
+pub fn by_file_ending<T: FromStr>(path: &Path) -> Option<T> {
+    path.extension()?.to_str()?.parse().ok()
+}
+
+/// Names as alternatives: `` `a`, `b` or `c` ``.
+pub fn one_of(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        one_or_none => one_or_none.concat(),
+    }
 }
 
 /// First and last of a run of turns or messages.

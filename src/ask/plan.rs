@@ -71,8 +71,9 @@ pub fn schema() -> Value {
 }
 
 /// What becomes of memories.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::EnumString, strum::Display)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Action {
     /// They stay.
     Keep,
@@ -82,18 +83,6 @@ pub enum Action {
     Merge,
     /// Another one that exists takes their place.
     Supersede,
-}
-
-impl Action {
-    /// The name in plans and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Action::Keep => "keep",
-            Action::Drop => "drop",
-            Action::Merge => "merge",
-            Action::Supersede => "supersede",
-        }
-    }
 }
 
 /// One part of a plan.
@@ -202,10 +191,7 @@ pub fn plan_of(object: &Map<String, Value>, warnings: &mut Vec<String>) -> Resul
 fn decision_of(item: &Value) -> Result<Decision, String> {
     let Value::Object(fields) = item else { return Err("it is no object".to_owned()) };
     let name = text_of(fields, "action").to_lowercase();
-    let all = [Action::Keep, Action::Drop, Action::Merge, Action::Supersede];
-    let Some(action) = all.into_iter().find(|action| action.name() == name) else {
-        return Err(format!("`{}` is no action", one_line(&truncate(&name, 40))));
-    };
+    let action = name.parse().map_err(|_| format!("`{}` is no action", one_line(&truncate(&name, 40))))?;
     let titles: Vec<String> = match fields.get("titles") {
         Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
         Some(Value::String(title)) => vec![title.clone()],

@@ -14,12 +14,14 @@ mod search;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use secrecy::SecretString;
+use strum::VariantArray;
+
 use crate::cli::failure::Failure;
 use crate::llm;
 use crate::recall::Limits;
+use crate::record;
 use crate::record::triggers::{Switches, Trigger};
-use crate::record::{self};
-use secrecy::SecretString;
 
 use reader::Reader;
 
@@ -216,8 +218,8 @@ fn read_limits(reader: &mut Reader) -> Result<Limits, Failure> {
 fn read_record(reader: &mut Reader) -> Result<record::RecordSettings, Failure> {
     let defaults = record::RecordSettings::default();
     let mut switches = Switches::default();
-    for trigger in Trigger::ALL {
-        if reader.flag(&format!("triggers.{}", trigger.name()))? == Some(false) {
+    for &trigger in Trigger::VARIANTS {
+        if reader.flag(&format!("triggers.{trigger}"))? == Some(false) {
             switches.off.push(trigger);
         }
     }
@@ -239,9 +241,9 @@ fn read_llm(
     let mut config = llm::Config::default();
     let from_file = reader.text("llm.provider")?;
     if let Some(provider) = &environment.provider {
-        config.provider = provider.parse().map_err(|error| named("MEMORIES_PROVIDER", error))?;
+        config.provider = provider.trim().parse().map_err(|error| named("MEMORIES_PROVIDER", error))?;
     } else if let Some(provider) = from_file {
-        config.provider = provider.parse().map_err(|error| reader.named("llm.provider", error))?;
+        config.provider = provider.trim().parse().map_err(|error| reader.named("llm.provider", error))?;
     }
     config.model = environment.model.clone();
     config.fallback_model = reader.text("llm.model")?;
@@ -259,7 +261,7 @@ fn read_llm(
     config.temperature = reader.number("llm.temperature")?;
     if let Some(way) = reader.text("llm.structured_output")? {
         config.structured_output =
-            way.parse().map_err(|error| reader.named("llm.structured_output", error))?;
+            way.trim().parse().map_err(|error| reader.named("llm.structured_output", error))?;
     }
     let keys = read_keys(&config, environment);
     Ok((config, keys))

@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     fn found(source: &str) -> Vec<(usize, &'static str)> {
-        problems(source).iter().map(|problem| (problem.line, problem.kind.name())).collect()
+        problems(source).iter().map(|problem| (problem.line, <&str>::from(&problem.kind))).collect()
     }
 
     #[test]

@@ -30,7 +30,8 @@ pub enum Severity {
 }
 
 /// The kinds of problem.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Kind {
     /// A line that starts like an entry and is none.
     BrokenEntry(String),
@@ -91,34 +92,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The name in JSON.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Kind::BrokenEntry(_) => "broken_entry",
-            Kind::BrokenAttempt(_) => "broken_attempt",
-            Kind::BrokenVisits(_) => "broken_visits",
-            Kind::BrokenHeading(_) => "broken_heading",
-            Kind::SecondVisits => "second_visits",
-            Kind::IndentedHeading => "indented_heading",
-            Kind::EphemeralEntry => "ephemeral_entry",
-            Kind::UnclosedFence => "unclosed_fence",
-            Kind::UnclosedComment => "unclosed_comment",
-            Kind::SameTitle(_) => "same_title",
-            Kind::SecondSection(_) => "second_section",
-            Kind::ViewerSeesHeading(_) => "viewer_sees_heading",
-            Kind::ViewerMissesHeading(_) => "viewer_misses_heading",
-            Kind::BrokenReference(_) => "broken_reference",
-            Kind::ReferenceOfLiveEntry(_) => "reference_of_live_entry",
-            Kind::LostReference(_) => "lost_reference",
-            Kind::CircularReference(_) => "circular_reference",
-            Kind::LostLink(_) => "lost_link",
-            Kind::EncodedTwice { .. } => "encoded_twice",
-            Kind::Secret(_) => "secret",
-            Kind::NotOnMap(_) => "not_on_map",
-            Kind::LookAlike { .. } => "look_alike",
-        }
-    }
-
     /// Whether something is read otherwise than it was meant.
     pub fn severity(&self) -> Severity {
         match self {

@@ -9,10 +9,10 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
+use strum::VariantNames;
 
 use crate::llm::command::Command;
 use crate::llm::model::{Model, ModelError};
@@ -20,7 +20,11 @@ use crate::llm::offline::Offline;
 use crate::llm::replay::Replay;
 
 /// What models can be asked through.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, strum::Display, strum::EnumString, strum::VariantNames,
+)]
+#[strum(serialize_all = "lowercase", ascii_case_insensitive)]
+#[strum(parse_err_ty = ModelError, parse_err_fn = unknown_provider)]
 pub enum Provider {
     /// The one whose key or host is known, else `offline` with a notice; see [`choose`].
     #[default]
@@ -39,48 +43,16 @@ pub enum Provider {
     Offline,
 }
 
-impl Provider {
-    /// Every provider, in the order of help texts.
-    pub const ALL: [Provider; 7] = [
-        Provider::Auto,
-        Provider::Openai,
-        Provider::Anthropic,
-        Provider::Ollama,
-        Provider::Command,
-        Provider::Replay,
-        Provider::Offline,
-    ];
-
-    /// The name in settings and on the command line.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Provider::Auto => "auto",
-            Provider::Openai => "openai",
-            Provider::Anthropic => "anthropic",
-            Provider::Ollama => "ollama",
-            Provider::Command => "command",
-            Provider::Replay => "replay",
-            Provider::Offline => "offline",
-        }
-    }
-}
-
-impl fmt::Display for Provider {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Provider {
-    type Err = ModelError;
-
-    fn from_str(text: &str) -> Result<Provider, ModelError> {
-        from_name(text, "provider", &Provider::ALL.map(|p| (p.as_str(), p)))
-    }
+fn unknown_provider(text: &str) -> ModelError {
+    unknown(text, "provider", Provider::VARIANTS)
 }
 
 /// How a server is told that the answer must be JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, strum::Display, strum::EnumString, strum::VariantNames,
+)]
+#[strum(serialize_all = "snake_case", ascii_case_insensitive)]
+#[strum(parse_err_ty = ModelError, parse_err_fn = unknown_output)]
 pub enum StructuredOutput {
     /// The strictest that the server takes, found out by asking.
     #[default]
@@ -95,52 +67,17 @@ pub enum StructuredOutput {
     Plain,
 }
 
-impl StructuredOutput {
-    /// Every way, strictest first.
-    pub const ALL: [StructuredOutput; 5] = [
-        StructuredOutput::Auto,
-        StructuredOutput::JsonSchema,
-        StructuredOutput::Tool,
-        StructuredOutput::JsonObject,
-        StructuredOutput::Plain,
-    ];
-
-    /// The name in settings and on the command line.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            StructuredOutput::Auto => "auto",
-            StructuredOutput::JsonSchema => "json_schema",
-            StructuredOutput::Tool => "tool",
-            StructuredOutput::JsonObject => "json_object",
-            StructuredOutput::Plain => "plain",
-        }
-    }
+fn unknown_output(text: &str) -> ModelError {
+    unknown(text, "way of structured output", StructuredOutput::VARIANTS)
 }
 
-impl FromStr for StructuredOutput {
-    type Err = ModelError;
-
-    fn from_str(text: &str) -> Result<StructuredOutput, ModelError> {
-        let known = StructuredOutput::ALL.map(|s| (s.as_str(), s));
-        from_name(text, "way of structured output", &known)
-    }
-}
-
-pub(super) fn from_name<T: Copy>(
-    text: &str,
-    what: &str,
-    known: &[(&'static str, T)],
-) -> Result<T, ModelError> {
-    let folded = text.trim().to_lowercase();
-    if let Some((_, value)) = known.iter().find(|(name, _)| *name == folded) {
-        return Ok(*value);
-    }
-    let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-    let problem = match similar::get_close_matches(folded.as_str(), &names, 1, 0.5).first() {
-        Some(nearest) => format!("`{}` is not a {what}; the nearest is `{nearest}`", text.trim()),
-        None => format!("`{}` is not a {what}", text.trim()),
+/// The error for a setting that is none of the known names.
+pub(super) fn unknown(text: &str, what: &str, names: &[&str]) -> ModelError {
+    let problem = match similar::get_close_matches(text.to_lowercase().as_str(), names, 1, 0.5).first() {
+        Some(nearest) => format!("`{text}` is not a {what}; the nearest is `{nearest}`"),
+        None => format!("`{text}` is not a {what}"),
     };
-    Err(ModelError::Settings { problem, hint: format!("use one of `{}`", names.join("`, `")) })
+    ModelError::Settings { problem, hint: format!("use one of `{}`", names.join("`, `")) }
 }
 
 /// What the settings say of models.
@@ -355,13 +292,13 @@ mod tests {
 
     #[test]
     fn names_read_back() {
-        for provider in Provider::ALL {
-            assert_eq!(provider.as_str().parse::<Provider>().unwrap(), provider);
+        for name in Provider::VARIANTS {
+            assert_eq!(name.parse::<Provider>().unwrap().to_string(), *name);
         }
-        for way in StructuredOutput::ALL {
-            assert_eq!(way.as_str().parse::<StructuredOutput>().unwrap(), way);
+        for name in StructuredOutput::VARIANTS {
+            assert_eq!(name.parse::<StructuredOutput>().unwrap().to_string(), *name);
         }
-        assert_eq!(" OpenAI ".parse::<Provider>().unwrap(), Provider::Openai);
+        assert_eq!("OpenAI".parse::<Provider>().unwrap(), Provider::Openai);
     }
 
     #[test]

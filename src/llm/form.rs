@@ -64,11 +64,7 @@ impl Form {
         };
         let Some(step) = manner.ladder.iter().position(|format| *format == wanted) else {
             return Err(ModelError::Settings {
-                problem: format!(
-                    "provider `{}` has no structured output `{}`",
-                    manner.provider,
-                    way.as_str()
-                ),
+                problem: format!("provider `{}` has no structured output `{way}`", manner.provider),
                 hint: "set `structured_output` to `auto`".to_owned(),
             });
         };

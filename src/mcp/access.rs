@@ -10,7 +10,7 @@ use crate::document::grammar::{Heading, split_heading};
 use crate::document::{Section, nearest, stored};
 use crate::llm;
 use crate::mcp::answer::{Refusal, did_you_mean};
-use crate::mcp::tools::Group;
+use crate::mcp::group::Group;
 use crate::recall::{Format, Limits, RecallError, Shelf, View};
 use crate::record;
 use crate::search::filter::{Filter, is_open_to};

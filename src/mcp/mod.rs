@@ -13,6 +13,7 @@ mod access;
 mod answer;
 mod arguments;
 mod calls;
+mod group;
 mod handler;
 mod prompts;
 mod resources;
@@ -22,7 +23,8 @@ use std::io;
 
 pub use access::{Clock, Memories, Setup, Step, Watcher};
 pub use answer::{Answer, Refusal};
-pub use tools::{Group, Toolbox};
+pub use group::Group;
+pub use tools::Toolbox;
 
 use crate::llm::ModelError;
 

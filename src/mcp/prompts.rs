@@ -9,7 +9,8 @@ use crate::document::nearest;
 use crate::mcp::access::{Memories, Watcher};
 use crate::mcp::answer::{Answer, Refusal, did_you_mean};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::tools::{Group, Toolbox};
+use crate::mcp::group::Group;
+use crate::mcp::tools::Toolbox;
 
 /// A prompt.
 pub struct Prompt {

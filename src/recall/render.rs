@@ -1,14 +1,15 @@
 //! Views as text: for an agent's prompt, as Markdown, or as XML.
 
 use std::fmt::Write;
-use std::str::FromStr;
+use strum::VariantNames as _;
 
 use crate::document::grammar::write_key;
 use crate::recall::{Linked, View};
-use crate::types::{Attempt, Memory, Persistence, Scope, Status};
+use crate::types::{Attempt, Memory, Persistence, Scope, Status, unknown_name};
 
 /// How views are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "snake_case", parse_err_ty = String, parse_err_fn = unknown_format)]
 pub enum Format {
     /// Plain text, for a prompt.
     #[default]
@@ -19,17 +20,8 @@ pub enum Format {
     Xml,
 }
 
-impl FromStr for Format {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Format, String> {
-        match text {
-            "text" => Ok(Format::Text),
-            "markdown" => Ok(Format::Markdown),
-            "xml" => Ok(Format::Xml),
-            other => Err(format!("`{other}` is not a format: use `text`, `markdown` or `xml`")),
-        }
-    }
+fn unknown_format(text: &str) -> String {
+    unknown_name(text, "format", Format::VARIANTS)
 }
 
 /// All views, ended by a line break.

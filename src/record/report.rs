@@ -11,8 +11,11 @@ use crate::record::triggers::Trigger;
 use crate::types::Attempt;
 
 /// What became of a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, strum::Display, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Outcome {
     /// A new memory is on disk.
     Stored,
@@ -28,21 +31,6 @@ pub enum Outcome {
     Tried,
     /// Nothing to think about.
     NotSignificant,
-}
-
-impl Outcome {
-    /// The name in JSON and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Outcome::Stored => "stored",
-            Outcome::Revised => "revised",
-            Outcome::Queued => "queued",
-            Outcome::Duplicate => "duplicate",
-            Outcome::Declined => "declined",
-            Outcome::Tried => "tried",
-            Outcome::NotSignificant => "not_significant",
-        }
-    }
 }
 
 /// What was done with a turn, and why.
@@ -101,11 +89,11 @@ impl Report {
             }
             (Outcome::Queued, _) => parts.insert(0, format!("queued turn {} at {place}", self.turn)),
             (Outcome::Declined | Outcome::NotSignificant, _) if parts.is_empty() => {
-                parts.push(format!("{} at {place}", self.outcome.name()));
+                parts.push(format!("{} at {place}", self.outcome));
             }
             _ => {}
         }
-        let triggers: Vec<&str> = self.triggers.iter().map(|trigger| trigger.name()).collect();
+        let triggers: Vec<&str> = self.triggers.iter().map(|trigger| trigger.into()).collect();
         let triggers = match triggers.is_empty() {
             true => String::new(),
             false => format!(" (triggers: {})", triggers.join(", ")),

@@ -7,6 +7,7 @@
 use std::collections::{HashSet, VecDeque};
 
 use serde_json::{Value, json};
+use strum::VariantArray;
 
 use crate::document::DocumentError;
 use crate::notebook::files::Files;
@@ -91,7 +92,7 @@ pub fn waiting(store: &Store, wanted: Wanted, window: usize) -> Result<Vec<Waiti
 
 fn is_wanted(line: &Value, wanted: Wanted) -> bool {
     match wanted {
-        Wanted::Queued => line["outcome"] == Outcome::Queued.name(),
+        Wanted::Queued => line["outcome"] == <&str>::from(Outcome::Queued),
         Wanted::Offline => {
             let made = line["memories"].as_array().is_some_and(|memories| !memories.is_empty());
             line["model"]["name"] == OFFLINE_TAG && made
@@ -139,14 +140,14 @@ impl Recorder<'_> {
         let (before, after) = places::resolve(&files.lasting, &turn, false)?;
         let noticed = |trigger: &Trigger| {
             let names = waiting.line["triggers"].as_array();
-            names.is_some_and(|names| names.iter().any(|name| name == trigger.name()))
+            names.is_some_and(|names| names.iter().any(|name| name == <&str>::from(trigger)))
         };
         let memories = PlaceMemories::of(&files, &before, &after);
         Ok(Some(TurnContext {
             episode: turn.episode.unwrap_or(1),
             number: turn.turn.unwrap_or(1),
             changes: Changes::of(&turn, before.id != after.id),
-            triggers: Trigger::ALL.into_iter().filter(noticed).collect(),
+            triggers: Trigger::VARIANTS.iter().copied().filter(noticed).collect(),
             repeat: false,
             memories,
             history: waiting.history.clone(),

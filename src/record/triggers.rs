@@ -3,12 +3,25 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
+use strum::VariantArray;
 
 use crate::record::turn::Turn;
 
 /// A fact that makes a turn worth thinking about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    strum::Display,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Trigger {
     /// The score changed.
     Score,
@@ -24,32 +37,6 @@ pub enum Trigger {
     Response,
     /// The caller says that the world changed, and nothing else shows it.
     WorldChanged,
-}
-
-impl Trigger {
-    /// All of them, in the order in which they are reported.
-    pub const ALL: [Trigger; 7] = [
-        Trigger::Score,
-        Trigger::Location,
-        Trigger::Inventory,
-        Trigger::Death,
-        Trigger::FirstVisit,
-        Trigger::Response,
-        Trigger::WorldChanged,
-    ];
-
-    /// The name in settings, JSON and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Trigger::Score => "score",
-            Trigger::Location => "location",
-            Trigger::Inventory => "inventory",
-            Trigger::Death => "death",
-            Trigger::FirstVisit => "first_visit",
-            Trigger::Response => "response",
-            Trigger::WorldChanged => "world_changed",
-        }
-    }
 }
 
 /// Which triggers may fire.
@@ -129,7 +116,11 @@ pub fn fired(turn: &Turn, changes: Changes, first_visit: bool, switches: &Switch
         Trigger::Response => turn.response.trim().chars().count() > switches.response_chars,
         Trigger::WorldChanged => changes.world && !shown,
     };
-    Trigger::ALL.into_iter().filter(|trigger| !switches.off.contains(trigger) && fires(trigger)).collect()
+    Trigger::VARIANTS
+        .iter()
+        .copied()
+        .filter(|trigger| !switches.off.contains(trigger) && fires(trigger))
+        .collect()
 }
 
 #[cfg(test)]
@@ -142,7 +133,7 @@ mod tests {
 
     fn names(turn: &Turn, moved: bool, first: bool) -> Vec<&'static str> {
         let changes = Changes::of(turn, moved);
-        fired(turn, changes, first, &Switches::default()).into_iter().map(Trigger::name).collect()
+        fired(turn, changes, first, &Switches::default()).into_iter().map(Into::into).collect()
     }
 
     #[test]

@@ -2,18 +2,21 @@
 //!
 //! A filter only leaves memories out: it never changes how relevant another one is.
 
-use std::str::FromStr;
+use strum::VariantNames as _;
 
-use crate::types::{Category, Memory, Scope, Status};
+use crate::types::{Category, Memory, Scope, Status, unknown_name};
 
 /// A kind of memory, by where it stands and whom it is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr, strum::VariantNames)]
+#[strum(serialize_all = "snake_case", ascii_case_insensitive)]
+#[strum(parse_err_ty = String, parse_err_fn = unknown_kind)]
 pub enum Kind {
     /// Of a location.
     Place,
     /// Of an agent, about itself: without `#about:`.
     Character,
     /// What an agent knows of others: with `#about:`.
+    #[strum(to_string = "character_knowledge", serialize = "character-knowledge")]
     CharacterKnowledge,
     /// Of the shared scene.
     Scene,
@@ -22,15 +25,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All kinds with their names.
-    pub const ALL: [(&'static str, Kind); 5] = [
-        ("place", Kind::Place),
-        ("character", Kind::Character),
-        ("character_knowledge", Kind::CharacterKnowledge),
-        ("scene", Kind::Scene),
-        ("episodic", Kind::Episodic),
-    ];
-
     /// The kind of a memory.
     pub fn of(scope: &Scope, memory: &Memory) -> Kind {
         match scope {
@@ -43,24 +37,10 @@ impl Kind {
             Scope::Npc(_) | Scope::World | Scope::Dialogue => Kind::Episodic,
         }
     }
-
-    /// The kind's name.
-    pub fn name(self) -> &'static str {
-        let named = Kind::ALL.iter().find(|(_, kind)| *kind == self);
-        named.map_or("", |(name, _)| name)
-    }
 }
 
-impl FromStr for Kind {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Kind, String> {
-        let found = Kind::ALL.iter().find(|(name, _)| *name == text.replace('-', "_").to_lowercase());
-        found.map(|(_, kind)| *kind).ok_or_else(|| {
-            let names: Vec<String> = Kind::ALL.iter().map(|(name, _)| format!("`{name}`")).collect();
-            format!("`{text}` is not a type: use {}", names.join(", "))
-        })
-    }
+fn unknown_kind(text: &str) -> String {
+    unknown_name(text, "type", Kind::VARIANTS)
 }
 
 /// What is wanted; what is empty wants everything. Several values of one field: any of them.
@@ -160,7 +140,11 @@ mod tests {
         assert_eq!(Kind::of(&Scope::Npc("troll".to_owned()), &plain), Kind::Episodic);
         assert_eq!("character-knowledge".parse(), Ok(Kind::CharacterKnowledge));
         assert!("room".parse::<Kind>().is_err_and(|error| error.contains("`place`")));
-        assert!(Kind::ALL.iter().all(|(name, kind)| kind.name() == *name));
+        assert!(
+            Kind::VARIANTS
+                .iter()
+                .all(|name| name.parse().is_ok_and(|kind: Kind| <&str>::from(kind) == *name))
+        );
     }
 
     #[test]

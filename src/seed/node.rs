@@ -3,47 +3,39 @@
 //! Text enters with its [`Format`]; a [`Node`] leaves for each document in it (only YAML has several),
 //! or the line at which the text is not of that format. Order of keys is that of the file.
 
-use std::path::Path;
-
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_saphyr::Spanned;
+use strum::VariantNames;
 use toml::de::{DeTable, DeValue};
 
 use crate::document::line_number;
 use crate::types::text::fold_spaces;
+use crate::types::unknown_name;
 
 /// Deeper than this no seed goes; what is deeper is not followed.
 const DEEPEST: usize = 32;
 
 /// A form of seed files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "lowercase", ascii_case_insensitive)]
+#[strum(parse_err_ty = String, parse_err_fn = unknown_format)]
 pub enum Format {
     /// TOML 1.0.
     Toml,
     /// YAML 1.2, one or more documents.
+    #[strum(to_string = "yaml", serialize = "yml")]
     Yaml,
     /// JSON.
     Json,
 }
 
-/// The formats with the names and the endings of file names that mean them.
-const FORMATS: [(Format, &[&str]); 3] =
-    [(Format::Toml, &["toml"]), (Format::Yaml, &["yaml", "yml"]), (Format::Json, &["json"])];
+fn unknown_format(text: &str) -> String {
+    unknown_name(text, "format", Format::VARIANTS)
+}
 
 impl Format {
-    /// The format of that name or ending of file names.
-    pub fn of_name(name: &str) -> Option<Format> {
-        let name = name.to_ascii_lowercase();
-        FORMATS.iter().find(|(_, names)| names.contains(&name.as_str())).map(|(format, _)| *format)
-    }
-
-    /// The format that a file's name ends in.
-    pub fn of_path(path: &Path) -> Option<Format> {
-        path.extension().and_then(|ending| ending.to_str()).and_then(Format::of_name)
-    }
-
     /// The format that a text looks like by its first line that says something.
     pub fn of_text(text: &str) -> Format {
         let text = text.trim_start_matches('\u{FEFF}');

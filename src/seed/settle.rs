@@ -33,8 +33,11 @@ pub struct Options {
 }
 
 /// What became of a gift, or of one from before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::Display, strum::IntoStaticStr, strum::VariantArray,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Outcome {
     /// It is new.
     Stored,
@@ -44,6 +47,8 @@ pub enum Outcome {
     Revived,
     /// The seed no longer says it: it is struck.
     Struck,
+    /// The section has the seed's new name.
+    Renamed,
     /// It is there as the seed gave it.
     Unchanged,
     /// A person changed or struck it, the seed did not: it stays as it is.
@@ -52,24 +57,9 @@ pub enum Outcome {
     Kept,
     /// The seed no longer says it; it stays.
     Left,
-    /// The section has the seed's new name.
-    Renamed,
 }
 
 impl Outcome {
-    /// All outcomes with what they are called in reports.
-    pub const ALL: [(Outcome, &'static str); 9] = [
-        (Outcome::Stored, "stored"),
-        (Outcome::Revised, "revised"),
-        (Outcome::Revived, "revived"),
-        (Outcome::Struck, "struck"),
-        (Outcome::Renamed, "renamed"),
-        (Outcome::Unchanged, "unchanged"),
-        (Outcome::Edited, "edited"),
-        (Outcome::Kept, "kept"),
-        (Outcome::Left, "left"),
-    ];
-
     /// Whether the file is not as before.
     pub fn changes(self) -> bool {
         use Outcome::{Renamed, Revised, Revived, Stored, Struck};

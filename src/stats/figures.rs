@@ -11,7 +11,7 @@ use crate::document::{Document, Section};
 use crate::recall::budget::estimate_tokens;
 use crate::recall::{Format, Limits, choose, render};
 use crate::stats::tally::Tally;
-use crate::types::{Persistence, Scope, Status};
+use crate::types::Scope;
 
 /// All figures. "Memories" are live ones where nothing else is said.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -203,8 +203,8 @@ pub fn stats(
         locations_covered: places().filter(|(_, section)| has_memories(section)).count() as u64,
         top_location: top_location(&sections),
         by_category: counts(live().map(|memory| memory.category.as_str().to_owned())),
-        by_status: counts(all().map(|memory| status_name(memory.status))),
-        by_persistence: counts(live().map(|memory| persistence_name(memory.persistence))),
+        by_status: counts(all().map(|memory| memory.status.into())),
+        by_persistence: counts(live().map(|memory| memory.persistence.into())),
         tried: sections.iter().map(|(_, section)| section.tried.len() as u64).sum(),
         places: place_figures(places().filter(|(_, section)| is_visited(section)), |_, section| {
             has_memories(section)
@@ -335,22 +335,6 @@ fn counts<K: Ord>(keys: impl Iterator<Item = K>) -> BTreeMap<K, u64> {
 fn share(part: u64, whole: u64) -> Option<f64> {
     // Four digits are more than anybody reads, and keep the JSON short.
     (whole > 0).then(|| (part as f64 / whole as f64 * 10_000.0).round() / 10_000.0)
-}
-
-fn status_name(status: Status) -> &'static str {
-    match status {
-        Status::Active => "active",
-        Status::Tentative => "tentative",
-        Status::Superseded => "superseded",
-    }
-}
-
-fn persistence_name(persistence: Persistence) -> &'static str {
-    match persistence {
-        Persistence::Core => "core",
-        Persistence::Permanent => "permanent",
-        Persistence::Ephemeral => "ephemeral",
-    }
 }
 
 #[cfg(test)]

@@ -18,48 +18,33 @@ mod sqlite;
 use std::fmt;
 use std::path::Path;
 
+use strum::VariantNames;
+
 use crate::document::Section;
-use crate::types::{Attempt, Memory, Scope};
+use crate::types::{Attempt, Memory, Scope, unknown_name};
 
 pub use place::Whereabouts;
 
 /// A form of exchange.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::Display, strum::VariantNames)]
+#[strum(serialize_all = "lowercase", ascii_case_insensitive)]
+#[strum(parse_err_ty = String, parse_err_fn = unknown_format)]
 pub enum Format {
     /// One JSON document.
     Json,
     /// One JSON object a line.
+    #[strum(to_string = "jsonl", serialize = "ndjson")]
     Jsonl,
     /// An SQLite database.
+    #[strum(to_string = "sqlite", serialize = "sqlite3", serialize = "db")]
     Sqlite,
     /// A memory file such as this program's and its kin's.
+    #[strum(to_string = "markdown", serialize = "md")]
     Markdown,
 }
 
-/// The formats with the names and the endings of file names that mean them.
-const FORMATS: [(Format, &[&str]); 4] = [
-    (Format::Json, &["json"]),
-    (Format::Jsonl, &["jsonl", "ndjson"]),
-    (Format::Sqlite, &["sqlite", "sqlite3", "db"]),
-    (Format::Markdown, &["markdown", "md"]),
-];
-
-impl Format {
-    /// The format of that name or ending of file names.
-    pub fn of_name(name: &str) -> Option<Format> {
-        let name = name.to_ascii_lowercase();
-        FORMATS.iter().find(|(_, names)| names.contains(&name.as_str())).map(|(format, _)| *format)
-    }
-
-    /// The format that a file's name ends in.
-    pub fn of_path(path: &Path) -> Option<Format> {
-        path.extension().and_then(|ending| ending.to_str()).and_then(Format::of_name)
-    }
-
-    /// The name: `json`, `jsonl`, `sqlite`, `markdown`.
-    pub fn name(self) -> &'static str {
-        FORMATS.iter().find(|(format, _)| *format == self).map_or("", |(_, names)| names[0])
-    }
+fn unknown_format(text: &str) -> String {
+    unknown_name(text, "format", Format::VARIANTS)
 }
 
 /// Why a source cannot be read, or a form not written, at all.

@@ -14,9 +14,10 @@ use memories::notebook::files::Files;
 use memories::search::embedded::StaticModel;
 use memories::search::filter::Filter;
 use memories::search::{Hit, Settings, query};
-use memories::seed::{Format, Options, Source, read, seed};
+use memories::seed::{Options, Source, read, seed};
 use memories::store::Store;
 use memories::types::Scope;
+use memories::types::by_file_ending;
 use tempfile::TempDir;
 
 const AGENTS: [&str; 3] = ["alex", "jordan", "casey"];
@@ -85,7 +86,7 @@ impl Play {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/dinner");
         let source = |name: &str| Source {
             name: name.to_owned(),
-            format: Format::of_path(Path::new(name)).unwrap(),
+            format: by_file_ending(Path::new(name)).unwrap(),
             text: std::fs::read_to_string(root.join(name)).unwrap(),
         };
         let cast = read(&[source("friends.yaml"), source("evening.toml")]).unwrap();

@@ -13,10 +13,9 @@ pub mod count;
 mod gate;
 mod rules;
 
-use std::str::FromStr;
-
 use serde::Serialize;
 use serde_json::{Value, json};
+use strum::VariantNames;
 
 use crate::ask::is_model;
 use crate::chat::digest::prompt::shown;
@@ -28,13 +27,14 @@ use crate::notebook::add::{Applied, Fate, free_title, store_memory};
 use crate::notebook::duplicates::says_the_same;
 use crate::notebook::files::Files;
 use crate::store::{Change, Sidecar, Store, StoreError, UpdateError};
-use crate::types::{DEFAULT_IMPORTANCE, Memory, Moment, OFFLINE_TAG, Scope};
+use crate::types::{DEFAULT_IMPORTANCE, Memory, Moment, OFFLINE_TAG, Scope, unknown_name};
 
 use aspects::{Aspect, TOOL, find, read_items};
 use count::{Counts, is_reply};
 
 /// When memories are drawn from a conversation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "snake_case", parse_err_ty = String, parse_err_fn = unknown_mode)]
 pub enum Mode {
     /// After each reply.
     EveryTurn,
@@ -47,20 +47,8 @@ pub enum Mode {
     LlmTriggered,
 }
 
-impl FromStr for Mode {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Mode, String> {
-        match text {
-            "every_turn" => Ok(Mode::EveryTurn),
-            "periodic" => Ok(Mode::Periodic),
-            "on_save" => Ok(Mode::OnSave),
-            "llm_triggered" => Ok(Mode::LlmTriggered),
-            _ => Err(format!(
-                "`{text}` is not a mode: use `every_turn`, `periodic`, `on_save` or `llm_triggered`"
-            )),
-        }
-    }
+fn unknown_mode(text: &str) -> String {
+    unknown_name(text, "mode", Mode::VARIANTS)
 }
 
 /// How memories are drawn from conversations.

@@ -3,7 +3,7 @@
 //! Memories enter as they are told, a block leaves: `<memories>`, a line before, numbered memories, a line
 //! behind, `</memories>`. No memory can close the block, and none looks like one.
 
-use std::str::FromStr;
+use crate::types::unknown_name;
 
 use crate::types::text::fold_spaces;
 
@@ -15,7 +15,10 @@ const CLOSE: &str = "\n</memories>";
 pub const GAP: &str = "\n\n";
 
 /// Where memories go in a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, strum::EnumString, strum::VariantArray, strum::VariantNames,
+)]
+#[strum(serialize_all = "snake_case", parse_err_ty = String, parse_err_fn = unknown_mode)]
 pub enum Mode {
     /// Behind the instructions; where there are none, they are made.
     #[default]
@@ -26,24 +29,8 @@ pub enum Mode {
     UserPrefix,
 }
 
-impl Mode {
-    /// All modes with their names in settings.
-    pub const ALL: [(&'static str, Mode); 3] = [
-        ("system_append", Mode::SystemAppend),
-        ("context_message", Mode::ContextMessage),
-        ("user_prefix", Mode::UserPrefix),
-    ];
-}
-
-impl FromStr for Mode {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Mode, String> {
-        let found = Mode::ALL.iter().find(|(name, _)| *name == text);
-        found.map(|(_, mode)| *mode).ok_or_else(|| {
-            format!("`{text}` is not a mode: use `system_append`, `context_message` or `user_prefix`")
-        })
-    }
+fn unknown_mode(text: &str) -> String {
+    unknown_name(text, "mode", <Mode as strum::VariantNames>::VARIANTS)
 }
 
 /// How memories are told.

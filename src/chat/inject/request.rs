@@ -6,16 +6,18 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::str::FromStr;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
+use strum::VariantNames as _;
 
 use crate::chat::Message;
 use crate::chat::inject::block::{GAP, Mode, find_block, is_block};
+use crate::types::unknown_name;
 
 /// Whose shape a request has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "lowercase", parse_err_ty = String, parse_err_fn = unknown_shape)]
 pub enum Shape {
     /// Instructions are a message of the role `system` or `developer`.
     OpenAi,
@@ -23,16 +25,8 @@ pub enum Shape {
     Anthropic,
 }
 
-impl FromStr for Shape {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Shape, String> {
-        match text {
-            "openai" => Ok(Shape::OpenAi),
-            "anthropic" => Ok(Shape::Anthropic),
-            _ => Err(format!("`{text}` is not a shape: use `openai` or `anthropic`")),
-        }
-    }
+fn unknown_shape(text: &str) -> String {
+    unknown_name(text, "shape", Shape::VARIANTS)
 }
 
 type Fields<'a> = HashMap<String, &'a RawValue>;
@@ -371,7 +365,7 @@ mod tests {
         let once = put(&request, mode);
         assert_eq!(once, marked.replace("⟨⟩", new));
         assert_eq!(put(&once, mode), once, "twice is once");
-        for other in Mode::ALL.map(|(_, mode)| mode) {
+        for &other in <Mode as strum::VariantArray>::VARIANTS {
             let again = put(&once, other);
             assert_eq!(again.matches("</memories>").count(), 1, "replaced, not stacked: {again}");
             assert_eq!(again, put(&request, other), "as if it had never been there");

@@ -171,6 +171,6 @@ fn duplicates_in(text: &str) -> Vec<Problem> {
 fn problem_json(problem: &Problem) -> Value {
     json!({
         "line": problem.line, "column": problem.column, "severity": problem.kind.severity(),
-        "kind": problem.kind.name(), "message": problem.kind.to_string(), "hint": problem.kind.hint(),
+        "kind": <&str>::from(&problem.kind), "message": problem.kind.to_string(), "hint": problem.kind.hint(),
     })
 }

@@ -170,7 +170,7 @@ fn tell(
 ) -> Result<(), Failure> {
     for refused in &settled.refused {
         let titles = quoted(&refused.decision.titles);
-        cli.ui.warning(&format!("{} {titles} is refused: {}", refused.decision.action.name(), refused.why));
+        cli.ui.warning(&format!("{} {titles} is refused: {}", refused.decision.action, refused.why));
     }
     if cli.ui.json {
         let plan = Plan { reasoning: given.plan.reasoning.clone(), decisions: settled.decisions.clone() };
@@ -222,7 +222,7 @@ fn render(decision: &Decision) -> String {
             format!("  merge      {titles}\n        into {category}{}\n             {text}\n", decision.title)
         }
         Action::Supersede => format!("  supersede  {titles}\n          by \"{}\"\n", decision.title),
-        Action::Drop | Action::Keep => format!("  {:<9}  {titles}\n", decision.action.name()),
+        Action::Drop | Action::Keep => format!("  {:<9}  {titles}\n", decision.action),
     };
     if !decision.reason.is_empty() {
         out.push_str(&format!("         why {}\n", decision.reason));

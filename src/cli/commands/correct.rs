@@ -2,9 +2,10 @@
 //! and saying what was done.
 
 use serde_json::{Value, json};
+use strum::VariantNames;
 
 use crate::cli::Cli;
-use crate::cli::commands::memory_args::{JsonFields, PERSISTENCES};
+use crate::cli::commands::memory_args::JsonFields;
 use crate::cli::commands::{resolve_scope, warn_of_secrets};
 use crate::cli::failure::Failure;
 use crate::notebook::correct::{
@@ -12,7 +13,7 @@ use crate::notebook::correct::{
 };
 use crate::notebook::files::Files;
 use crate::store::{Store, StoreError};
-use crate::types::{Moment, Status};
+use crate::types::{Moment, Persistence, Status};
 
 /// What every correction takes besides its own arguments.
 #[derive(Debug, Default, clap::Args)]
@@ -180,9 +181,9 @@ fn one_from_json(store: &Store, command: &str, fields: &JsonFields<'_>) -> Resul
         "invalidate" => Ok(Correction::Invalidate(many("titles")?, fields.required("reason")?)),
         "mark" => {
             let marks = Marks {
-                status: fields.choice("status", &STATUSES)?,
+                status: fields.choice("status", Status::VARIANTS)?,
                 importance: fields.importance(),
-                persistence: fields.choice("persistence", &PERSISTENCES)?,
+                persistence: fields.choice("persistence", Persistence::VARIANTS)?,
             };
             Ok(Correction::Mark(one()?, marks))
         }
@@ -191,7 +192,3 @@ fn one_from_json(store: &Store, command: &str, fields: &JsonFields<'_>) -> Resul
         other => Err(fields.wrong(format!("`{other}` is not a correction"))),
     }
 }
-
-/// The statuses by their names.
-pub const STATUSES: [(&str, Status); 3] =
-    [("active", Status::Active), ("tentative", Status::Tentative), ("superseded", Status::Superseded)];

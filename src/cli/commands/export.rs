@@ -10,7 +10,7 @@ use crate::cli::failure::Failure;
 use crate::document::{Document, Section};
 use crate::store::{Store, write_export};
 use crate::transfer::{self, Format};
-use crate::types::{Memory, Scope};
+use crate::types::{Memory, Scope, by_file_ending};
 
 /// Write memories as JSON, JSONL, SQLite or Markdown
 #[derive(Debug, clap::Args)]
@@ -36,7 +36,7 @@ pub struct ExportArgs {
     #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
     output: PathBuf,
     /// json, jsonl, sqlite or markdown [default: by the ending of FILE, else jsonl]
-    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
     /// Only this scope or the place of this name; repeatable
     #[arg(long = "scope", value_name = "SCOPE", allow_negative_numbers = true)]
@@ -49,14 +49,9 @@ pub struct ExportArgs {
     force: bool,
 }
 
-/// A format by its name.
-pub(super) fn parse_format(name: &str) -> Result<Format, String> {
-    Format::of_name(name).ok_or_else(|| "use json, jsonl, sqlite or markdown".to_owned())
-}
-
 /// The format that is meant: as said, else by the ending of the file's name.
 pub(super) fn format_of(path: &Path, said: Option<Format>) -> Result<Format, Failure> {
-    let guessed = if path == Path::new("-") { Some(Format::Jsonl) } else { Format::of_path(path) };
+    let guessed = if path == Path::new("-") { Some(Format::Jsonl) } else { by_file_ending(path) };
     said.or(guessed).ok_or_else(|| {
         let failure = Failure::usage(format!("the name `{}` does not say its format", path.display()));
         failure.hint("say it with `--format`: json, jsonl, sqlite or markdown")
@@ -127,7 +122,7 @@ fn report(
     let Some(output) = output else { return Ok(()) };
     if cli.ui.json {
         cli.ui.json_line(&json!({
-            "version": 1, "format": format.name(), "file": output.display().to_string(),
+            "version": 1, "format": format.to_string(), "file": output.display().to_string(),
             "sections": sections.len(), "memories": memories, "tried": tried,
         }))?;
         return Ok(());

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::cli::Cli;
-use crate::cli::commands::export::{format_of, parse_format};
+use crate::cli::commands::export::format_of;
 use crate::cli::commands::{counted, resolve_scope};
 use crate::cli::failure::{Failure, Kind};
 use crate::cli::ui::progress_bar;
@@ -43,7 +43,7 @@ pub struct ImportArgs {
     #[arg(value_name = "FILE")]
     input: PathBuf,
     /// json, jsonl, sqlite or markdown [default: by the ending of FILE; stdin is jsonl]
-    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
     /// Where a title is in use for another text, or struck: refuse, skip, or revise the entry
     #[arg(long, value_name = "WHAT", default_value = "refuse", value_parser = parse_on_conflict)]
@@ -258,7 +258,7 @@ impl Told<'_> {
         let failed: Vec<Value> =
             failed.iter().map(|(at, problem)| json!({"at": at.to_string(), "error": problem})).collect();
         json!({
-            "version": 1, "source": self.input.display().to_string(), "format": self.format.name(),
+            "version": 1, "source": self.input.display().to_string(), "format": self.format.to_string(),
             "dry_run": self.dry_run, "file": store.path().display().to_string(), "stored": stored,
             "revised": revised, "already_there": already_there, "duplicates": unstored(duplicates, "twin"),
             "skipped": unstored(skipped, "why"), "failed": failed, "new_sections": new_sections, "tried": tried,

@@ -1,8 +1,7 @@
 //! `mark`: status, importance or persistence of a memory.
 
 use crate::cli::Cli;
-use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, STATUSES, targets};
-use crate::cli::commands::memory_args::PERSISTENCES;
+use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, targets};
 use crate::cli::failure::Failure;
 use crate::notebook::correct::{Correction, Marks};
 use crate::types::{Persistence, Status, clamp_importance};
@@ -24,26 +23,16 @@ pub struct MarkArgs {
     #[arg(value_name = "TITLE")]
     title: Option<String>,
     /// `active` (confirms or revives), `tentative` or `superseded`
-    #[arg(long, value_name = "STATUS", value_parser = parse_status)]
+    #[arg(long, value_name = "STATUS")]
     status: Option<Status>,
     /// 1 to 1000
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     importance: Option<f64>,
     /// `permanent` or `core`; what lasts never becomes ephemeral
-    #[arg(long, value_name = "PERSISTENCE", value_parser = parse_persistence)]
+    #[arg(long, value_name = "PERSISTENCE")]
     persistence: Option<Persistence>,
     #[command(flatten)]
     correction: CorrectionArgs,
-}
-
-fn parse_status(text: &str) -> Result<Status, String> {
-    let found = STATUSES.iter().find(|(name, _)| *name == text);
-    found.map(|(_, status)| *status).ok_or_else(|| "use `active`, `tentative` or `superseded`".to_owned())
-}
-
-fn parse_persistence(text: &str) -> Result<Persistence, String> {
-    let found = PERSISTENCES.iter().find(|(name, _)| *name == text);
-    found.map(|(_, persistence)| *persistence).ok_or_else(|| "use `permanent` or `core`".to_owned())
 }
 
 pub(in crate::cli) fn run(cli: Cli<'_>, args: MarkArgs) -> Result<u8, Failure> {

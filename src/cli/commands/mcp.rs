@@ -62,12 +62,12 @@ pub(in crate::cli) fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure
     use crate::mcp::{Clock, Group, Setup, serve};
 
     let McpArgs { agent, read_only, tools, model } = args;
-    let groups: Result<Vec<Group>, String> = tools.iter().map(|name| name.parse()).collect();
+    let groups: Result<Vec<Group>, String> = tools.iter().map(|name| name.trim().parse()).collect();
     let mut groups = groups.map_err(|problem| {
         Failure::usage(problem).hint("`memories mcp --help` shows what each group holds")
     })?;
     if groups.is_empty() {
-        groups = Group::ALL.iter().map(|(_, group)| *group).collect();
+        groups = <Group as strum::VariantArray>::VARIANTS.to_vec();
     }
     if !cli.settings.enabled {
         groups.clear();

@@ -1,12 +1,15 @@
 //! A memory as a caller words it: by flags, or as a JSON object with the flags' names as fields.
 
+use std::str::FromStr;
+
 use serde_json::{Map, Value};
+use strum::VariantNames;
 
 use crate::cli::args::{parse_count, parse_importance};
 use crate::cli::failure::Failure;
 use crate::document::fields::is_date;
 use crate::record::turn::parse_episode;
-use crate::types::{Category, Memory, Persistence, Span, Status, clamp_importance};
+use crate::types::{Category, Memory, Persistence, Span, Status, clamp_importance, one_of};
 
 /// The flags of a memory.
 #[derive(Debug, Default, clap::Args)]
@@ -164,14 +167,14 @@ impl<'a> JsonFields<'a> {
         self.get("importance").and_then(Value::as_f64).map(clamp_importance)
     }
 
-    /// One of a few words.
-    pub fn choice<T: Copy>(&self, name: &str, choices: &[(&str, T)]) -> Result<Option<T>, Failure> {
+    /// The value of one of these names.
+    pub fn choice<T: FromStr>(&self, name: &str, choices: &[&str]) -> Result<Option<T>, Failure> {
         let Some(text) = self.text(name)? else { return Ok(None) };
-        let found = choices.iter().find(|(word, _)| *word == text.to_lowercase());
-        found.map(|(_, value)| Some(*value)).ok_or_else(|| {
-            let words: Vec<String> = choices.iter().map(|(word, _)| format!("`{word}`")).collect();
-            self.wrong(format!("`{name}` is `{text}`, expected {}", words.join(" or ")))
-        })
+        let known = Some(text.to_lowercase()).filter(|text| choices.contains(&text.as_str()));
+        match known.and_then(|text| text.parse().ok()) {
+            None => Err(self.wrong(format!("`{name}` is `{text}`, expected {}", one_of(choices)))),
+            value => Ok(value),
+        }
     }
 
     /// The memory that the object describes.
@@ -182,9 +185,8 @@ impl<'a> JsonFields<'a> {
         };
         let title = self.text("title")?.unwrap_or_default();
         let mut memory = Memory::new(category, title, self.required("text")?);
-        memory.persistence = self.choice("persistence", &PERSISTENCES)?.unwrap_or_default();
-        let statuses = [("active", Status::Active), ("tentative", Status::Tentative)];
-        memory.status = self.choice("status", &statuses)?.unwrap_or_default();
+        memory.persistence = self.choice("persistence", Persistence::VARIANTS)?.unwrap_or_default();
+        memory.status = self.choice("status", &["active", "tentative"])?.unwrap_or_default();
         memory.context = self.text("context")?;
         let fields = &mut memory.provenance;
         fields.importance = self.importance();
@@ -198,10 +200,3 @@ impl<'a> JsonFields<'a> {
         not_empty(memory)
     }
 }
-
-/// The persistences by their names.
-pub const PERSISTENCES: [(&str, Persistence); 3] = [
-    ("permanent", Persistence::Permanent),
-    ("core", Persistence::Core),
-    ("ephemeral", Persistence::Ephemeral),
-];

@@ -34,7 +34,7 @@ impl ModelArgs {
 
 /// A provider by its name; the error says which there are.
 fn parse_provider(text: &str) -> Result<llm::Provider, String> {
-    text.parse().map_err(|error| match error {
+    text.trim().parse().map_err(|error| match error {
         llm::ModelError::Settings { problem, hint } => format!("{problem}: {hint}"),
         other => other.to_string(),
     })

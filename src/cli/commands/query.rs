@@ -79,7 +79,7 @@ pub struct QueryArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_importance)]
     min_importance: Option<f64>,
     /// Only `active`, `tentative` or, with --all, `superseded`
-    #[arg(long, value_name = "STATUS", value_parser = parse_status)]
+    #[arg(long, value_name = "STATUS")]
     status: Option<Status>,
     /// Superseded memories too, marked as such
     #[arg(long)]
@@ -98,15 +98,6 @@ pub struct QueryArgs {
     answer: bool,
     #[command(flatten)]
     model: ModelArgs,
-}
-
-fn parse_status(text: &str) -> Result<Status, String> {
-    match text.to_lowercase().as_str() {
-        "active" => Ok(Status::Active),
-        "tentative" => Ok(Status::Tentative),
-        "superseded" => Ok(Status::Superseded),
-        _ => Err(format!("`{text}` is not a status: use `active`, `tentative` or `superseded`")),
-    }
 }
 
 pub(in crate::cli) fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
@@ -292,7 +283,7 @@ fn hit_json(hit: &Hit, question: &Question, explain: bool) -> Value {
     value["relevance"] = json!(rounded(hit.relevance));
     value["turn"] = json!(memory.provenance.turns.map(|turns| turns.first));
     value["name"] = json!(hit.name);
-    value["type"] = json!(Kind::of(&hit.scope, memory).name());
+    value["type"] = json!(<&str>::from(Kind::of(&hit.scope, memory)));
     value["matched"] = json!(question.answered_in(&format!("{}\n{}", memory.title, memory.text)));
     if explain {
         value["explain"] = json!({

@@ -291,7 +291,7 @@ fn record_many(cli: Cli<'_>, recorder: &Recorder<'_>, text: &[u8], strict: bool)
         match report {
             Err(problem) => tally.failed_lines.push((*number, problem)),
             Ok(report) => {
-                *tally.outcomes.entry(report.outcome.name()).or_default() += 1;
+                *tally.outcomes.entry(report.outcome.into()).or_default() += 1;
                 if let Some(error) = report.model.as_ref().and_then(|model| model.error.clone()) {
                     *tally.model_errors.entry(error).or_default() += 1;
                 }

@@ -67,7 +67,7 @@ fn work_off(cli: Cli<'_>, recorder: &Recorder<'_>, queue: &[Waiting]) -> Result<
         match recorder.retry(turn, &cli.settings.now, &cli.settings.fresh_id())? {
             Offer::Done(report) => {
                 (done, in_a_row) = (done + 1, 0);
-                outcomes.push((turn.label.clone(), report.outcome.name()));
+                outcomes.push((turn.label.clone(), report.outcome.into()));
                 for warning in &report.warnings {
                     cli.ui.warning(&format!("{}: {warning}", turn.label));
                 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use strum::VariantArray;
 
 use crate::cli::Cli;
 use crate::cli::commands::counted;
@@ -10,7 +11,7 @@ use crate::cli::failure::Failure;
 use crate::notebook::files::Files;
 use crate::seed::{self, Cast, Change, Format, Options, Outcome, Report, SeedError, Source};
 use crate::store::{self, Store};
-use crate::types::Scope;
+use crate::types::{Scope, by_file_ending};
 
 /// Give agents their memories: who they are, whom they know, where they are
 #[derive(Debug, clap::Args)]
@@ -50,7 +51,7 @@ pub struct SeedArgs {
     #[arg(value_name = "FILE", required = true)]
     inputs: Vec<PathBuf>,
     /// toml, yaml or json [default: by the ending of FILE; of stdin by its first line]
-    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
     /// Write the files' texts over what people changed
     #[arg(long)]
@@ -61,10 +62,6 @@ pub struct SeedArgs {
     /// Write nothing; say what would come of it
     #[arg(long)]
     dry_run: bool,
-}
-
-fn parse_format(name: &str) -> Result<Format, String> {
-    Format::of_name(name).ok_or_else(|| "use toml, yaml or json".to_owned())
 }
 
 pub(in crate::cli) fn run(mut cli: Cli<'_>, args: SeedArgs) -> Result<u8, Failure> {
@@ -112,7 +109,7 @@ fn read(cli: &mut Cli<'_>, input: &Path, said: Option<Format>) -> Result<Source,
             1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count();
         Failure::user(anyhow::anyhow!("`{name}` line {line} is not UTF-8")).hint("save the file as UTF-8")
     })?;
-    let guessed = if from_stdin { Some(Format::of_text(&text)) } else { Format::of_path(input) };
+    let guessed = if from_stdin { Some(Format::of_text(&text)) } else { by_file_ending(input) };
     let format = said.or(guessed).ok_or_else(|| {
         Failure::usage(format!("the name `{name}` does not say its format"))
             .hint("say it with `--format`: toml, yaml or json")
@@ -149,7 +146,7 @@ fn write(
 
 /// `3 stored, 1 revised`: what there is any of.
 fn counts(report: &Report) -> String {
-    let counts = Outcome::ALL.iter().map(|(outcome, name)| (report.count(*outcome), name));
+    let counts = Outcome::VARIANTS.iter().map(|outcome| (report.count(*outcome), outcome));
     let counts = counts.filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}"));
     counts.collect::<Vec<_>>().join(", ")
 }
@@ -184,9 +181,7 @@ fn tell(cli: &mut Cli<'_>, store: &Store, told: &Told<'_>) -> Result<(), Failure
         cli.ui.hint("`--prune` strikes it");
     }
     for change in report.changes.iter().filter(|change| change.outcome.changes()) {
-        let name =
-            Outcome::ALL.iter().find(|(outcome, _)| *outcome == change.outcome).map_or("", |one| one.1);
-        cli.ui.detail(&format!("{name} {}", address(change)));
+        cli.ui.detail(&format!("{} {}", change.outcome, address(change)));
     }
     let path = store.path().display();
     let who = who(cast);
@@ -221,8 +216,8 @@ impl Told<'_> {
             "version": 1, "sources": sources, "dry_run": dry_run, "file": store.path().display().to_string(),
             "agents": agents, "scene": cast.scene.is_some(),
         });
-        for (outcome, name) in Outcome::ALL {
-            value[name] = json!(report.count(outcome));
+        for outcome in Outcome::VARIANTS {
+            value[<&str>::from(outcome)] = json!(report.count(*outcome));
         }
         value["changes"] = json!(changes);
         value["warnings"] = json!(report.warnings);

@@ -67,9 +67,9 @@ pub(super) fn read_embedding(reader: &mut Reader, environment: &Environment) -> 
     let mut config = embedding::Config::default();
     let from_file = reader.text("search.embedder")?;
     if let Some(provider) = &variables.provider {
-        config.provider = provider.parse().map_err(|error| named("MEMORIES_EMBEDDER", error))?;
+        config.provider = provider.trim().parse().map_err(|error| named("MEMORIES_EMBEDDER", error))?;
     } else if let Some(provider) = from_file {
-        config.provider = provider.parse().map_err(|error| reader.named("search.embedder", error))?;
+        config.provider = provider.trim().parse().map_err(|error| reader.named("search.embedder", error))?;
     }
     let model = reader.text("search.embedding_model")?;
     config.model = variables.model.clone().or(model);

@@ -108,7 +108,7 @@ impl Client {
         let endpoint = self.current();
         let state = endpoint.state();
         let model = endpoint.model.as_deref().or(state.said_model.as_deref()).unwrap_or("default");
-        format!("{}/{model}", endpoint.dialect.name())
+        format!("{}/{model}", endpoint.dialect)
     }
 
     /// A name that differs wherever vectors do: provider, model, dimensions and what stands before

@@ -15,17 +15,20 @@ mod protocol;
 #[cfg(feature = "llm")]
 pub use client::Client;
 
-use std::fmt;
-use std::str::FromStr;
 use std::time::Duration;
 
 use secrecy::SecretString;
+use strum::VariantNames;
 
-use crate::llm::config::from_name;
+use crate::llm::config::unknown;
 use crate::llm::model::ModelError;
 
 /// Where vectors come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, strum::Display, strum::EnumString, strum::VariantNames,
+)]
+#[strum(serialize_all = "lowercase", ascii_case_insensitive)]
+#[strum(parse_err_ty = ModelError, parse_err_fn = unknown_provider)]
 pub enum Provider {
     /// The model inside the program: no server, no network.
     #[default]
@@ -39,33 +42,8 @@ pub enum Provider {
     Auto,
 }
 
-impl Provider {
-    /// Every provider, in the order of help texts.
-    pub const ALL: [Provider; 4] = [Provider::Embedded, Provider::Ollama, Provider::Openai, Provider::Auto];
-
-    /// The name in settings.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Provider::Embedded => "embedded",
-            Provider::Ollama => "ollama",
-            Provider::Openai => "openai",
-            Provider::Auto => "auto",
-        }
-    }
-}
-
-impl fmt::Display for Provider {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Provider {
-    type Err = ModelError;
-
-    fn from_str(text: &str) -> Result<Provider, ModelError> {
-        from_name(text, "kind of embedder", &Provider::ALL.map(|p| (p.as_str(), p)))
-    }
+fn unknown_provider(text: &str) -> ModelError {
+    unknown(text, "kind of embedder", Provider::VARIANTS)
 }
 
 /// What the settings say of vectors.

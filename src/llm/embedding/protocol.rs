@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use crate::llm::server::{Failure, Meaning};
 
 /// Whose API it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
+#[strum(serialize_all = "lowercase")]
 pub(super) enum Dialect {
     /// `/api/embed`, on servers before 0.3 `/api/embeddings`.
     Ollama,
@@ -45,14 +46,6 @@ const TOO_LONG: [&str; 8] = [
 ];
 
 impl Dialect {
-    /// The provider's name in settings.
-    pub fn name(self) -> &'static str {
-        match self {
-            Dialect::Ollama => "ollama",
-            Dialect::Openai => "openai",
-        }
-    }
-
     /// The body of a request.
     pub fn request(self, model: Option<&str>, texts: &[String], form: Form) -> Value {
         let mut request = match form.single {

@@ -9,57 +9,13 @@ mod shaping;
 mod status;
 mod who;
 
-use std::str::FromStr;
-
 use serde_json::{Map, Value};
 
 use crate::document::nearest;
 use crate::mcp::access::{Memories, Watcher};
 use crate::mcp::answer::{Answer, Refusal, did_you_mean};
 use crate::mcp::arguments::Arguments;
-
-/// Tools that belong together. A client chooses by them what its model has to read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Group {
-    /// What is known of places, and what happens there.
-    Places,
-    /// Who an agent is, where it is and whom it knows.
-    Self_,
-    /// Making, strengthening, linking and correcting memories.
-    Shaping,
-    /// Looking back.
-    Recalling,
-    /// What memory there is.
-    Status,
-}
-
-impl Group {
-    /// All groups with their names, in the order of the list.
-    pub const ALL: [(&'static str, Group); 5] = [
-        ("places", Group::Places),
-        ("self", Group::Self_),
-        ("shaping", Group::Shaping),
-        ("recalling", Group::Recalling),
-        ("status", Group::Status),
-    ];
-
-    /// The group's name.
-    pub fn name(self) -> &'static str {
-        Group::ALL.iter().find(|(_, group)| *group == self).map_or("", |(name, _)| name)
-    }
-}
-
-impl FromStr for Group {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Group, String> {
-        let found = Group::ALL.iter().find(|(name, _)| *name == text.trim().to_lowercase());
-        found.map(|(_, group)| *group).ok_or_else(|| {
-            let names: Vec<String> = Group::ALL.iter().map(|(name, _)| format!("`{name}`")).collect();
-            format!("`{text}` is not a group of tools: use {}", names.join(", "))
-        })
-    }
-}
+use crate::mcp::group::Group;
 
 /// What a call does to the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,7 +110,7 @@ impl Toolbox {
                 Effect::Reads => "",
                 _ => ", or started with `--read-only`",
             };
-            let group = tool.group.name();
+            let group = tool.group;
             return Err(Refusal::new(format!("the tool `{name}` is not offered here"))
                 .hint(format!("this server was started without the group `{group}`{why}")));
         }

@@ -8,7 +8,8 @@ use crate::document::outline::outline;
 use crate::mcp::access::{Memories, Watcher};
 use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::tools::{Effect, Group, Tool, schema};
+use crate::mcp::group::Group;
+use crate::mcp::tools::{Effect, Tool, schema};
 use crate::types::{Scope, Status};
 
 pub const TOOLS: &[Tool] = &[Tool {
@@ -48,7 +49,7 @@ fn memory_status(memories: &Memories, _: &Watcher, _: &Arguments<'_>) -> Result<
         .collect();
     let (state, _) = memories.store().sidecar().state_for_writers()?;
     let setup = &memories.setup;
-    let groups: Vec<&str> = setup.groups.iter().map(|group| group.name()).collect();
+    let groups: Vec<&str> = setup.groups.iter().map(|group| group.into()).collect();
     let file = memories.store().path().display().to_string();
     let me = setup.agent.as_deref();
     let mut lines = vec![

@@ -9,9 +9,10 @@ use serde_json::json;
 
 use crate::mcp::answer::{Answer, Refusal, memory_value};
 use crate::mcp::arguments::Arguments;
+use crate::mcp::group::Group;
 use crate::mcp::tools::places::{NOTHING_FOUND, NOTHING_YET, search_warnings};
 use crate::mcp::tools::schema::{self, Parameter};
-use crate::mcp::tools::{Effect, Group, Tool};
+use crate::mcp::tools::{Effect, Tool};
 use crate::search::filter::{Filter, Kind};
 use crate::search::{self, Hit};
 use crate::types::{Category, Memory, Scope, ScopeName};

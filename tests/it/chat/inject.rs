@@ -4,6 +4,7 @@ use memories::chat::inject::block::{Mode, Style, Told, find_block, is_block, ren
 use memories::chat::inject::request::{Shape, splice};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use strum::VariantArray;
 
 fn told() -> impl Strategy<Value = Vec<Told>> {
     let text = prop::sample::select(vec![
@@ -70,7 +71,7 @@ fn request() -> impl Strategy<Value = String> {
 }
 
 fn mode() -> impl Strategy<Value = Mode> {
-    prop::sample::select(Mode::ALL.map(|(_, mode)| mode).to_vec())
+    prop::sample::select(Mode::VARIANTS)
 }
 
 /// A content without blocks of ours.

@@ -1,0 +1,38 @@
+//! The groups of tools that a server can be started with.
+
+use strum::VariantNames;
+
+use crate::types::unknown_name;
+
+/// Tools that belong together. A client limits what its model has to read by choosing groups.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    strum::Display,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+    strum::VariantNames,
+)]
+#[strum(serialize_all = "lowercase", ascii_case_insensitive)]
+#[strum(parse_err_ty = String, parse_err_fn = unknown_group)]
+pub enum Group {
+    /// Memories of places, and the turns played there.
+    Places,
+    /// An agent's identity, its scene and the characters it knows.
+    #[strum(to_string = "self")]
+    Self_,
+    /// Adding, reinforcing, linking and correcting memories.
+    Shaping,
+    /// Looking back at episodes, facts and interactions.
+    Recalling,
+    /// The state of the memory file.
+    Status,
+}
+
+fn unknown_group(text: &str) -> String {
+    unknown_name(text, "group of tools", Group::VARIANTS)
+}
