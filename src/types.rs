@@ -1,157 +1,31 @@
-//! The plain values that every other part speaks of: scopes, memories, attempts.
+//! The values that all rooms share: scopes, memories, attempts.
 //!
-//! Nothing here reads or writes anything. Text forms that belong to the file live in
-//! [`crate::document`]; the text forms here are those of the command line and of JSON.
+//! There is no I/O here. The text forms of the memory file are in [`crate::document`]; those of the
+//! command line and of JSON are here.
 
+pub mod hint;
+mod names;
+mod scope;
 pub mod text;
 
 use std::fmt;
-use std::path::Path;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
-/// What a memory is about: the key of a section of the file.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Scope {
-    /// A place, by the game engine's integer id.
-    Location(u64),
-    /// A character that others play.
-    Npc(String),
-    /// Events of the whole story.
-    World,
-    /// An agent: who it is and what it knows of others.
-    Agent(String),
-    /// What all agents share of the present scene.
-    Scene,
-    /// What was said, turn by turn.
-    Dialogue,
-}
+pub use names::{by_file_ending, did_you_mean, one_of, unknown_name};
+pub use scope::{Scope, ScopeError, ScopeName, is_id};
 
-impl Scope {
-    /// Where the scope stands among the sections of a file: locations first, dialogue last.
-    pub fn order(&self) -> u8 {
-        match self {
-            Scope::Location(_) => 0,
-            Scope::Npc(_) => 1,
-            Scope::World => 2,
-            Scope::Agent(_) => 3,
-            Scope::Scene => 4,
-            Scope::Dialogue => 5,
-        }
-    }
-}
-
-impl Scope {
-    /// How a place or another scope is called in a report: `Living Room (location:23)`.
-    pub fn label(&self, name: &str) -> String {
-        if name.is_empty() { self.to_string() } else { format!("{name} ({self})") }
-    }
-}
-
-impl fmt::Display for Scope {
-    /// The form of the command line with its prefix: `location:15`, `npc:troll`, `world`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Scope::Location(id) => write!(f, "location:{id}"),
-            Scope::Npc(id) => write!(f, "npc:{id}"),
-            Scope::World => f.write_str("world"),
-            Scope::Agent(id) => write!(f, "agent:{id}"),
-            Scope::Scene => f.write_str("scene"),
-            Scope::Dialogue => f.write_str("dialogue"),
-        }
-    }
-}
-
-impl Serialize for Scope {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-/// A scope as a person names it: either the scope itself or the name of a place.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ScopeName {
-    /// The scope itself.
-    Scope(Scope),
-    /// A place's name, to be looked up among the headings.
-    Name(String),
-}
-
-/// Why a text names no scope.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ScopeError {
-    /// Nothing but white space.
-    #[error("the scope is empty")]
-    Empty,
-    /// Signed, fractional or beyond 64 bits.
-    #[error("`{0}` is not a location id: ids are whole numbers from 0 up")]
-    LocationId(String),
-    /// An id of a character outside `[a-z0-9_-]+`.
-    #[error("`{0}` is not an id: use lower-case letters, digits, `_` and `-`")]
-    Id(String),
-}
-
-impl FromStr for ScopeName {
-    type Err = ScopeError;
-
-    /// A prefix beats a bare keyword, which beats a name.
-    fn from_str(text: &str) -> Result<ScopeName, ScopeError> {
-        let text = text.trim();
-        if text.is_empty() {
-            return Err(ScopeError::Empty);
-        }
-        if let Some((prefix, rest)) = text.split_once(':') {
-            let rest = rest.trim();
-            match prefix.trim().to_ascii_lowercase().as_str() {
-                "location" => return parse_location_id(rest).map(ScopeName::Scope),
-                "npc" => return parse_id(rest).map(|id| ScopeName::Scope(Scope::Npc(id))),
-                "agent" => return parse_id(rest).map(|id| ScopeName::Scope(Scope::Agent(id))),
-                _ => {}
-            }
-        }
-        match text.to_ascii_lowercase().as_str() {
-            "world" => return Ok(ScopeName::Scope(Scope::World)),
-            "scene" => return Ok(ScopeName::Scope(Scope::Scene)),
-            "dialogue" => return Ok(ScopeName::Scope(Scope::Dialogue)),
-            _ => {}
-        }
-        let numeric = text.trim_start_matches(['+', '-']);
-        if !numeric.is_empty() && numeric.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
-            return parse_location_id(text).map(ScopeName::Scope);
-        }
-        Ok(ScopeName::Name(text.to_owned()))
-    }
-}
-
-fn parse_location_id(text: &str) -> Result<Scope, ScopeError> {
-    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    match text.parse() {
-        Ok(id) if digits => Ok(Scope::Location(id)),
-        _ => Err(ScopeError::LocationId(text.to_owned())),
-    }
-}
-
-fn parse_id(text: &str) -> Result<String, ScopeError> {
-    if is_id(text) { Ok(text.to_owned()) } else { Err(ScopeError::Id(text.to_owned())) }
-}
-
-/// Whether a text is an id of a character or agent: `[a-z0-9_-]+`.
-pub fn is_id(text: &str) -> bool {
-    !text.is_empty()
-        && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-'))
-}
-
-/// What kind of thing a memory says. An open set, always upper case.
+/// The kind of a memory, such as `DANGER` or `NOTE`. An open set of names in upper case.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Category(String);
 
 impl Category {
-    /// The category of that name in upper case, or `None` where the name is empty, longer than 40
-    /// bytes, holds anything but letters, digits, `_`, space, `-`, `/`, `&`, `+`, `.` and `'`, or ends
-    /// in what an entry's brackets say of persistence and status.
+    /// The category of that name, or `None` for an invalid name: empty, longer than 40 bytes, with a
+    /// character other than letters, digits, `_`, space, `-`, `/`, `&`, `+`, `.` and `'`, or ending in
+    /// a persistence or status, as in `NOTE - CORE`.
     pub fn new(name: &str) -> Option<Category> {
         let name = name.trim();
         let allowed =
@@ -174,12 +48,12 @@ impl Category {
         &self.0
     }
 
-    /// Harm or hazard: shown before anything else.
+    /// True for `DANGER`, which is shown before anything else.
     pub fn is_danger(&self) -> bool {
         self.0 == "DANGER"
     }
 
-    /// A kind that only grows (SESSION, EVENT, DIALOGUE): its titles need not be unique.
+    /// True for `SESSION`, `EVENT` and `DIALOGUE`: entries are only added, and titles need not be unique.
     pub fn only_grows(&self) -> bool {
         matches!(self.0.as_str(), "SESSION" | "EVENT" | "DIALOGUE")
     }
@@ -213,10 +87,10 @@ known_categories! {
     discovery "DISCOVERY" "Something new was learned.",
     danger "DANGER" "Harm or hazard.",
     note "NOTE" "Strategy or context.",
-    dialogue "DIALOGUE" "What somebody said.",
+    dialogue "DIALOGUE" "A spoken line.",
 }
 
-/// How long a memory lives.
+/// The lifetime of a memory.
 #[derive(
     Debug,
     Clone,
@@ -237,16 +111,16 @@ known_categories! {
 #[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 #[strum(parse_err_ty = String, parse_err_fn = unknown_persistence)]
 pub enum Persistence {
-    /// Always shown first, never fades.
+    /// Always shown first; its importance never decays.
     Core,
-    /// Stays until a person or a correction says otherwise.
+    /// Kept until a person or a correction changes it.
     #[default]
     Permanent,
-    /// Ends with the episode; never stands in the memory file itself.
+    /// Deleted when the episode ends; kept in the session file, never in the memory file.
     Ephemeral,
 }
 
-/// Whether a memory is believed.
+/// How far a memory is believed.
 #[derive(
     Debug,
     Clone,
@@ -272,7 +146,7 @@ pub enum Status {
     Active,
     /// Not yet confirmed.
     Tentative,
-    /// Replaced or proven wrong; kept, never shown to an agent.
+    /// Replaced or proven wrong: kept in the file, never shown to an agent.
     Superseded,
 }
 
@@ -284,54 +158,35 @@ fn unknown_status(text: &str) -> String {
     unknown_name(text, "status", Status::VARIANTS)
 }
 
-/// The error for a text that is none of an enum's names.
-pub fn unknown_name(text: &str, what: &str, names: &[&str]) -> String {
-    format!("`{text}` is not a {what}: use {}", one_of(names))
-}
-
-/// The value whose name is the ending of a file's name: `toml` of `friends.toml`.
-pub fn by_file_ending<T: FromStr>(path: &Path) -> Option<T> {
-    path.extension()?.to_str()?.parse().ok()
-}
-
-/// Names as alternatives: `` `a`, `b` or `c` ``.
-pub fn one_of(names: &[&str]) -> String {
-    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    match quoted.as_slice() {
-        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
-        one_or_none => one_or_none.concat(),
-    }
-}
-
 /// First and last of a run of turns or messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Span {
-    /// The first.
+    /// Number of the first.
     pub first: u64,
-    /// The last, the first again for a single one.
+    /// Number of the last; equal to `first` for a single one.
     pub last: u64,
 }
 
 impl Span {
-    /// A single turn or message.
+    /// A span of a single turn or message.
     pub fn one(number: u64) -> Span {
         Span { first: number, last: number }
     }
 }
 
-/// The importance of a memory that states none, on the scale of 1 to 1000.
+/// Importance of a memory that states none; the scale is 1 to 1000.
 pub const DEFAULT_IMPORTANCE: u16 = 500;
 
-/// An importance within its bounds, 1 to 1000.
+/// An importance, rounded and clamped to 1 to 1000.
 pub fn clamp_importance(importance: f64) -> u16 {
-    // The bounds make the cast exact but for the fraction, which is rounded away.
+    // Exact: the value is a whole number within the range of `u16`.
     importance.round().clamp(1.0, 1000.0) as u16
 }
 
 /// Tag of memories that the built-in rules made, so that a model can be asked about them later.
 pub const OFFLINE_TAG: &str = "offline";
 
-/// Where a memory comes from and what else its fields say.
+/// The origin of a memory, and its other fields.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Provenance {
     /// Episode in which it was learned.
@@ -343,7 +198,7 @@ pub struct Provenance {
     /// Chat messages from which it was learned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<Span>,
-    /// By how much the score changed.
+    /// Change of the score in that turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score_change: Option<i64>,
     /// A date (`2026-01-31`) or an RFC 3339 time.
@@ -352,7 +207,7 @@ pub struct Provenance {
     /// Importance from 1 to 1000; `None` stands for [`DEFAULT_IMPORTANCE`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub importance: Option<u16>,
-    /// The score at that time.
+    /// Score at that time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<i64>,
     /// The engine's move counter at that time.
@@ -364,24 +219,24 @@ pub struct Provenance {
     /// Tags without their `#`: `troll`, `about:jordan`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Fields of unknown shape, as they stand.
+    /// Fields of unknown form, verbatim.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other: Vec<String>,
-    /// What the agent was after.
+    /// Goal of the agent at that time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal: Option<String>,
 }
 
-/// Why a memory is superseded: the line under its title.
+/// Reason for a memory being superseded: the line under its title.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Reference {
-    /// When, as far as known.
+    /// Time, as far as known.
     pub at: Moment,
-    /// By what, or why.
+    /// Cause.
     pub cause: Cause,
 }
 
-/// A moment of a story, as far as it is known.
+/// A moment of a story; unknown parts are `None`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Moment {
     /// Episode.
@@ -398,45 +253,45 @@ pub struct Moment {
     pub date: Option<String>,
 }
 
-/// What ended a memory's validity.
+/// The cause of a memory being superseded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
-    /// A better memory, by its title.
+    /// A better memory, named by its title.
     SupersededBy(String),
-    /// It was proven wrong, with the reason.
+    /// It was proven wrong, for this reason.
     Invalidated(String),
 }
 
 /// One memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Memory {
-    /// What kind of thing it says.
+    /// Kind of memory.
     pub category: Category,
-    /// How long it lives.
+    /// Lifetime.
     pub persistence: Persistence,
-    /// Whether it is believed.
+    /// How far it is believed.
     pub status: Status,
-    /// Its address within the section.
+    /// Address within the section.
     pub title: String,
-    /// What is remembered.
+    /// The remembered text.
     pub text: String,
-    /// Where the text says it comes from: the `Context:` line.
+    /// Origin in words: the `Context:` line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
-    /// Other memories to look at: the `See also:` line.
+    /// Related memories: the `See also:` line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub see_also: Option<String>,
     /// Fields behind the title.
     #[serde(flatten)]
     pub provenance: Provenance,
-    /// Why it is superseded.
+    /// Reason for being superseded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<Reference>,
 }
 
 impl Memory {
-    /// A permanent, active memory that says nothing of its origin.
+    /// A permanent, active memory without provenance.
     pub fn new(category: Category, title: impl Into<String>, text: impl Into<String>) -> Memory {
         Memory {
             category,
@@ -451,23 +306,23 @@ impl Memory {
         }
     }
 
-    /// Importance from 1 to 1000, the default where none is stated.
+    /// Importance from 1 to 1000; [`DEFAULT_IMPORTANCE`] where none is stated.
     pub fn importance(&self) -> u16 {
         self.provenance.importance.unwrap_or(DEFAULT_IMPORTANCE)
     }
 
-    /// Neither superseded nor invalidated.
+    /// True unless superseded or invalidated.
     pub fn is_live(&self) -> bool {
         self.status != Status::Superseded
     }
 }
 
-/// Whether two titles address the same memory: without case and outer space.
+/// True where two titles address the same memory: case and outer space do not count.
 pub fn same_title(a: &str, b: &str) -> bool {
     fold_title(a) == fold_title(b)
 }
 
-/// Whether somebody who named a title meant this one: itself, or itself in stray brackets.
+/// True where `named` means `title`, also with brackets around it.
 pub fn means_title(named: &str, title: &str) -> bool {
     same_title(named, title) || same_title(without_brackets(named), title)
 }
@@ -482,12 +337,12 @@ pub fn fold_title(title: &str) -> String {
     title.trim().to_lowercase()
 }
 
-/// An action that changed nothing that the game shows: a line of `### Tried`.
+/// An action that had no visible effect in the game: a line of `### Tried`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Attempt {
-    /// The action as it was first worded.
+    /// The action in its first wording.
     pub action: String,
-    /// How often it was tried.
+    /// Number of tries.
     pub count: u64,
     /// Episode of the last try.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -499,7 +354,7 @@ pub struct Attempt {
     pub reply: String,
 }
 
-/// The form in which actions are compared: without case and surplus space.
+/// The form in which actions are compared: lower case, single spaces.
 pub fn fold_action(action: &str) -> String {
     text::fold_spaces(action).to_lowercase()
 }
