@@ -3,7 +3,7 @@
 //! Each takes a text and panics where a law is broken: bytes lost, an entry forged, a value misread.
 
 use memories::document::scan::{Event, TextLines, lines, walk};
-use memories::document::{Document, grammar, inspect, stored};
+use memories::document::{Document, check, grammar, stored};
 use memories::llm::answer::parse_object;
 use memories::record::prompt::MOST_TITLES;
 use memories::record::synthesis::{MOST_UNPROVEN_IMPORTANCE, read_answer};
@@ -25,7 +25,8 @@ pub fn scan(text: &str) {
     for heading in document.headings() {
         let section = document.section(&heading.scope).expect("a heading has a section");
         for memory in &section.memories {
-            assert!(!document.find_all(&heading.scope, &memory.title).is_empty(), "{:?}", memory.title);
+            let mut entries = document.entries(&heading.scope);
+            assert!(entries.any(|entry| entry.memory() == memory), "{:?}", memory.title);
         }
     }
     assert_eq!(document.into_text().as_deref(), Ok(text), "printed as parsed");
@@ -41,7 +42,7 @@ pub fn scan(text: &str) {
             visible = offset + line.len();
         }
     });
-    let _ = inspect::problems(text);
+    let _ = check::problems(text);
 }
 
 /// The grammar's lines, and memories with any title and text: what is written is read as it was meant.

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use memories::document::Document;
-use memories::document::inspect::problems;
+use memories::document::check::problems;
 use memories::types::{Memory, Scope};
 
 use crate::files::memories_file;

@@ -64,7 +64,7 @@ pub(super) fn check(files: &Files, scope: &Scope, plan: &Plan, seen: &[Seen]) ->
 /// How a title is compared: as the file has it, where the file has it.
 fn key_of(files: &Files, scope: &Scope, title: &str) -> String {
     let found = files.find(scope, title);
-    fold_title(found.first().map_or(title, |(_, _, memory)| memory.title.as_str()))
+    fold_title(found.first().map_or(title, |(_, memory)| memory.title.as_str()))
 }
 
 /// In how many decisions each title stands.
@@ -120,7 +120,7 @@ impl Guard<'_> {
     fn look_up(&self, title: &str) -> Result<Memory, String> {
         let found = self.files.find(self.scope, title);
         let memory = match found.as_slice() {
-            [(Tier::Lasting, _, memory)] => memory.clone(),
+            [(Tier::Lasting, memory)] => memory.clone(),
             [(Tier::Session, ..)] => return Err(format!("`{title}` ends with the episode anyway")),
             [] => return Err(format!("no live memory of {} is called `{title}`", self.scope)),
             several => {

@@ -9,8 +9,10 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use similar::{Algorithm, ChangeTag, DiffTag, TextDiff, capture_diff_slices};
 
-use crate::document::section::{RegionKind, parse_section};
-use crate::document::{Block, Document, Section, scan};
+use crate::document::free_lines::free_lines;
+use crate::document::scan;
+use crate::document::section::Section;
+use crate::document::tree::{Block, Document};
 use crate::types::{Attempt, Memory, Scope, fold_action, same_title};
 
 /// All differences between two states.
@@ -137,7 +139,7 @@ fn compare_scope(scope: &Scope, before: &Document, after: &Document) -> Option<S
     let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
     let visits = |section: &Section| Visits { visits: section.visits, episodes: section.episodes.clone() };
     let visits = [visits(&old), visits(&new)];
-    let other = compare_slices(&other_lines(before, scope), &other_lines(after, scope));
+    let other = compare_slices(&free_lines(before, scope), &free_lines(after, scope));
     let difference = SectionDifference {
         scope: scope.clone(),
         name: if fate == Fate::Went { old.name.clone() } else { new.name.clone() },
@@ -231,35 +233,8 @@ fn compare_slices(before: &[&str], after: &[&str]) -> Vec<LineDifference> {
 /// Lines outside of all sections of ours.
 fn outer_lines(document: &Document) -> Vec<&str> {
     let outer = |block: &&Block| block.heading.is_none();
-    let texts = document.blocks.iter().filter(outer).map(|block| document.text_of(block));
+    let texts = document.blocks().iter().filter(outer).map(|block| block.text(document.source()));
     texts.flat_map(str::lines).filter(|line| !scan::is_blank(line)).collect()
-}
-
-/// Lines of a scope's sections that are of no part of ours.
-fn other_lines<'a>(document: &'a Document, scope: &Scope) -> Vec<&'a str> {
-    let mut found = Vec::new();
-    for block in document.blocks_of(scope) {
-        let text = document.block_text(block);
-        let parts = parse_section(text);
-        let ours = [RegionKind::Head, RegionKind::Memories, RegionKind::Tried];
-        let headings = parts.regions.iter().filter(|region| ours.contains(&region.kind));
-        let heads: BTreeSet<usize> = headings.map(|region| region.range.start).collect();
-        let mut owned = parts.entries.into_iter().map(|entry| entry.range).collect::<Vec<_>>();
-        owned.extend(parts.tried.into_iter().map(|tried| tried.range));
-        owned.extend(parts.visits.map(|(_, range)| range));
-        owned.sort_by_key(|range| range.start);
-        let mut owned = owned.into_iter().peekable();
-        for line in scan::lines(text) {
-            let content = line.text(text);
-            while owned.next_if(|range| range.end <= line.range.start).is_some() {}
-            let ours = heads.contains(&line.range.start)
-                || owned.peek().is_some_and(|range| range.contains(&line.range.start));
-            if !ours && !scan::is_blank(content) && content.trim() != "---" {
-                found.push(content);
-            }
-        }
-    }
-    found
 }
 
 /// A run of words that both texts have, or only one.

@@ -10,9 +10,10 @@ use std::ops::Range;
 
 use crate::document::fields::{parse_fields, write_fields};
 use crate::document::grammar;
+use crate::document::parser::{Entry, ParsedSection, RegionKind};
 use crate::document::scan::{self, LineNumbers};
-use crate::document::section::{Entry, Parts, RegionKind, parse_section};
-use crate::document::{BlockText, Document};
+use crate::document::splice::ends_with_blank_line;
+use crate::document::tree::Document;
 use crate::types::{Attempt, Category, Memory, Provenance, Span, Status};
 
 /// A file's canonical form, and how it differs.
@@ -53,11 +54,10 @@ pub fn format(source: &str) -> Formatted {
 pub fn rewrite(source: &str, mend: Mend) -> Formatted {
     let document = Document::parse(source.to_owned());
     let mut edits: Vec<(Range<usize>, String)> = Vec::new();
-    for block in document.blocks.iter().filter(|block| block.heading.is_some()) {
-        let BlockText::Source(Range { start, .. }) = block.text else { continue };
-        let text = document.text_of(block);
-        let mut section = Section { text, start, edits: &mut edits };
-        section.rewrite(&parse_section(text), mend);
+    for block in document.blocks().iter().filter(|block| block.heading.is_some()) {
+        let Some(start) = block.source_start() else { continue };
+        let mut section = Section { text: block.text(source), start, edits: &mut edits };
+        section.rewrite(block.parsed(source), mend);
     }
     apply(source, &document, edits)
 }
@@ -75,7 +75,7 @@ fn apply(source: &str, document: &Document, mut edits: Vec<(Range<usize>, String
         text.push_str(&source[done..range.start]);
         text.push_str(&after);
         let before = if range.is_empty() {
-            text.push_str(document.style.line_ending);
+            text.push_str(document.style().line_ending);
             None
         } else {
             Some(source[range.clone()].to_owned())
@@ -95,14 +95,14 @@ struct Section<'a> {
 }
 
 impl Section<'_> {
-    fn rewrite(&mut self, parts: &Parts, mend: Mend) {
+    fn rewrite(&mut self, parsed: &ParsedSection, mend: Mend) {
         let heading = line_at(self.text, 0);
         self.put(heading, |line| {
             let heading = grammar::parse_heading(line)?;
             let written = grammar::write_heading(&heading.scope, &heading.name);
             (written != line && grammar::parse_heading(&written)? == heading).then_some(written)
         });
-        for region in &parts.regions {
+        for region in &parsed.regions {
             let title = match region.kind {
                 RegionKind::Memories => "### Memories",
                 RegionKind::Tried => "### Tried",
@@ -110,38 +110,38 @@ impl Section<'_> {
             };
             self.put(line_at(self.text, region.range.start), |_| Some(title.to_owned()));
         }
-        if let Some((_, range)) = &parts.visits {
+        if let Some((_, range)) = &parsed.visits {
             self.put(line_at(self.text, range.start), |line| {
                 let visits = grammar::parse_visits(line)?;
                 let written = grammar::write_visits(&visits);
                 (written != line && grammar::parse_visits(&written)? == visits).then_some(written)
             });
         }
-        for entry in &parts.entries {
+        for entry in &parsed.entries {
             self.put(line_at(self.text, entry.line.start), canonical_entry);
             if let Some(line) = reference_line(self.text, entry) {
                 self.put(line, canonical_reference);
             }
         }
-        for tried in &parts.tried {
+        for tried in &parsed.tried {
             self.put(line_at(self.text, tried.range.start), canonical_attempt);
         }
-        self.rewrite_break(parts);
+        self.rewrite_break(parsed);
         if mend == Mend::Safe {
-            self.mend_entries(parts);
+            self.mend_entries(parsed);
         }
     }
 
     /// The `---` that ends the section, and the blank line before it, without which a viewer would
     /// take the text above for a heading.
-    fn rewrite_break(&mut self, parts: &Parts) {
-        let [.., before, last] = parts.regions.as_slice() else { return };
+    fn rewrite_break(&mut self, parsed: &ParsedSection) {
+        let [.., before, last] = parsed.regions.as_slice() else { return };
         let line = line_at(self.text, last.range.start);
         if !(last.after_break && last.bare) || self.text[line.clone()].trim() != "---" {
             return;
         }
         let above = &self.text[before.range.clone()];
-        if !above.ends_with('\n') || crate::document::edit::ends_with_blank_line(above) {
+        if !above.ends_with('\n') || ends_with_blank_line(above) {
             return self.put(line, |_| Some("---".to_owned()));
         }
         self.edits.push((self.start + line.start..self.start + line.start, String::new()));
@@ -149,9 +149,9 @@ impl Section<'_> {
     }
 
     /// Entries whose fields lack their stars: `**[NOTE] Title** (Ep1, T2)`.
-    fn mend_entries(&mut self, parts: &Parts) {
+    fn mend_entries(&mut self, parsed: &ParsedSection) {
         let lines = scan::lines(self.text);
-        for problem in &parts.problems {
+        for problem in &parsed.problems {
             let line = &lines[problem.line];
             let start = line.range.start;
             self.put(start..start + line.text(self.text).len(), mended_entry);

@@ -1,7 +1,7 @@
 //! Where all entries of a file stand, found without reading what they say.
 //!
 //! A text enters; the headings of its scopes and the spans of their entries leave. One pass, and no
-//! entry is copied, for a search looks at a hundred thousand entries to show five. The entries are those that [`crate::document::section::parse_section`] finds: this is held
+//! entry is copied, for a search looks at a hundred thousand entries to show five. The entries are those that [`crate::document::parser::parse_section`] finds: this is held
 //! by a property below.
 
 use std::collections::HashMap;
@@ -10,8 +10,8 @@ use std::ops::Range;
 use foldhash::fast::FixedState;
 
 use crate::document::grammar::{self, Heading};
+use crate::document::parser::parse_entry;
 use crate::document::scan::{self, Event, TextLines, walk};
-use crate::document::section::parse_section;
 use crate::types::{Memory, Status};
 
 /// A file's sections and entries, in its order.
@@ -39,10 +39,7 @@ pub struct EntrySpan {
 impl EntrySpan {
     /// What the entry says; `text` is the text that was outlined.
     pub fn read(&self, text: &str) -> Memory {
-        // The parser takes the first line for the section's heading.
-        let section = format!("\n{}", &text[self.range.clone()]);
-        let entry = parse_section(&section).entries.into_iter().next();
-        entry.expect("a span begins with an entry's first line").memory
+        parse_entry(&text[self.range.clone()]).expect("a span begins with an entry's first line")
     }
 }
 
@@ -147,8 +144,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::document::Document;
-    use crate::document::inspect;
+    use crate::document::check;
+    use crate::document::tree::Document;
 
     fn assert_same(text: &str) {
         let found = outline(text);
@@ -157,7 +154,7 @@ mod tests {
             .iter()
             .map(|entry| (found.headings[entry.heading as usize].scope.clone(), entry.read(text)))
             .collect();
-        let located = inspect::entries(text);
+        let located = check::entries(text);
         let expected: Vec<_> = located.into_iter().map(|entry| (entry.scope, entry.memory)).collect();
         assert_eq!(read, expected, "{text:?}");
         for (entry, (_, memory)) in found.entries.iter().zip(&expected) {

@@ -11,6 +11,9 @@ use std::ops::Range;
 
 use memchr::{memchr, memmem};
 
+/// Some programs put it at the start of a file; it belongs to no line.
+pub(super) const BYTE_ORDER_MARK: char = '\u{FEFF}';
+
 /// Where lines come from: memory, or a window over a file.
 pub trait Lines {
     /// What can go wrong while reading.
@@ -314,6 +317,11 @@ impl LineNumbers {
     pub fn line(&self, offset: usize) -> usize {
         self.ends.partition_point(|&end| end < offset) + 1
     }
+}
+
+/// Number of the line, from 1, that starts at or holds an offset.
+pub fn line_number(text: &str, offset: usize) -> usize {
+    memchr::memchr_iter(b'\n', &text.as_bytes()[..offset.min(text.len())]).count() + 1
 }
 
 #[cfg(test)]

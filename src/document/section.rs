@@ -1,241 +1,63 @@
-//! One section of the file, taken apart: which of its lines are ours, and what they say.
-//!
-//! A section's text enters, heading line first. What leaves is its parts with their byte ranges in
-//! that text; a line that no part owns is a person's. Nothing is changed and nothing is lost: what
-//! cannot be understood becomes a [`Problem`] and stays where it is.
+//! What the file says about one scope, for readers.
 
-use std::ops::Range;
+use crate::document::grammar::{self, Heading};
+use crate::document::parser::{ParsedSection, parse_section};
+use crate::types::{Attempt, Memory, Persistence};
 
-use crate::document::grammar::{self, Visits};
-use crate::document::problem::{Kind, Problem};
-use crate::document::scan::{self, Line};
-use crate::document::text::read_text;
-use crate::types::{Attempt, Memory, Persistence, Status};
-
-/// An entry and where it stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// What it says.
-    pub memory: Memory,
-    /// From its first line to the end of its last line that is not blank.
-    pub range: Range<usize>,
-    /// Its first line, line ending included.
-    pub line: Range<usize>,
-    /// Number of its first line within the section, the heading being 0.
-    pub line_number: usize,
+/// What the file says about one scope; several sections of the scope are read as one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Section {
+    /// The name in the first heading that has one.
+    pub name: String,
+    /// Number of visits.
+    pub visits: u64,
+    /// Episodes in which it was visited.
+    pub episodes: Vec<u64>,
+    /// All memories, in the order of the file.
+    pub memories: Vec<Memory>,
+    /// Tried actions, in the order of the file.
+    pub tried: Vec<Attempt>,
 }
 
-/// A tried action and where it stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tried {
-    /// What it says.
-    pub attempt: Attempt,
-    /// Its line, line ending included.
-    pub range: Range<usize>,
-}
-
-/// What a part of the section is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RegionKind {
-    /// From the section's heading on.
-    Head,
-    /// From `### Memories` on.
-    Memories,
-    /// From `### Tried` on.
-    Tried,
-    /// From any other heading or a thematic break on: a person's.
-    Other,
-}
-
-/// A run of lines between two headings or thematic breaks.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Region {
-    /// What it is for.
-    pub kind: RegionKind,
-    /// From its heading or break to the next one.
-    pub range: Range<usize>,
-    /// End of its last line that is not blank.
-    pub content_end: usize,
-    /// Whether a thematic break opens it.
-    pub after_break: bool,
-    /// Whether its first line is all it holds.
-    pub bare: bool,
-}
-
-/// A section's parts.
-#[derive(Debug, Clone, Default)]
-pub struct Parts {
-    /// The visits line, with its range, line ending included.
-    pub visits: Option<(Visits, Range<usize>)>,
-    /// Entries in the order of the file.
-    pub entries: Vec<Entry>,
-    /// Tried actions in the order of the file.
-    pub tried: Vec<Tried>,
-    /// The section's regions in order; the first is the head.
-    pub regions: Vec<Region>,
-    /// What could not be understood, by line number within the section.
-    pub problems: Vec<Problem>,
-}
-
-/// Takes a section apart.
-pub fn parse_section(text: &str) -> Parts {
-    let lines = scan::lines(text);
-    let mut reader = Reader { text, lines: &lines, parts: Parts::default(), entry: None };
-    reader.open_region(RegionKind::Head, 0, false);
-    for at in 1..lines.len() {
-        reader.read_line(at);
+impl Section {
+    /// Reads the texts of a scope's sections, each with its heading line.
+    pub fn read<'a>(texts: impl IntoIterator<Item = &'a str>) -> Section {
+        let mut section = Section::default();
+        for text in texts {
+            let heading = text.lines().next().and_then(grammar::parse_heading);
+            section.append(heading.as_ref(), parse_section(text));
+        }
+        section
     }
-    reader.close_entry(lines.len());
-    reader.close_region(text.len());
-    reader.parts
-}
 
-struct Reader<'a> {
-    text: &'a str,
-    lines: &'a [Line],
-    parts: Parts,
-    /// Line at which the open entry starts.
-    entry: Option<(usize, grammar::EntryLine)>,
-}
-
-impl Reader<'_> {
-    fn read_line(&mut self, at: usize) {
-        let line = &self.lines[at];
-        let content = line.text(self.text);
-        if line.hidden {
-            return;
+    /// Appends the next section of the scope.
+    pub(super) fn append(&mut self, heading: Option<&Heading>, parsed: ParsedSection) {
+        if let Some(heading) = heading.filter(|_| self.name.is_empty()) {
+            self.name.clone_from(&heading.name);
         }
-        if scan::is_thematic_break(content) {
-            return self.open_region(RegionKind::Other, at, true);
-        }
-        let unindented = scan::unindent(content.as_bytes());
-        if let Some(level) = unindented.and_then(scan::heading_level) {
-            let kind = match content.trim() {
-                "### Memories" => RegionKind::Memories,
-                "### Tried" => RegionKind::Tried,
-                _ => RegionKind::Other,
-            };
-            if level <= 2 {
-                self.problem(at, Kind::IndentedHeading);
-            }
-            return self.open_region(kind, at, false);
-        }
-        if let Some(entry) = grammar::parse_entry(content) {
-            self.close_entry(at);
-            if entry.persistence == Persistence::Ephemeral {
-                self.problem(at, Kind::EphemeralEntry);
-            }
-            self.entry = Some((at, entry));
-            return;
-        }
-        if grammar::looks_like_entry(content) {
-            self.problem(at, Kind::BrokenEntry(content.to_owned()));
-        }
-        let region = self.parts.regions.last().map(|region| region.kind);
-        let in_tried = region == Some(RegionKind::Tried) && self.entry.is_none();
-        if in_tried && grammar::looks_like_attempt(content) {
-            match grammar::parse_attempt(content) {
-                Some(attempt) => self.parts.tried.push(Tried { attempt, range: line.range.clone() }),
-                None => self.problem(at, Kind::BrokenAttempt(content.to_owned())),
-            }
-        } else if grammar::looks_like_visits(content) && self.entry.is_none() {
-            match grammar::parse_visits(content) {
-                Some(visits) if self.parts.visits.is_none() => {
-                    self.parts.visits = Some((visits, line.range.clone()));
+        if let Some((visits, _)) = parsed.visits {
+            self.visits = self.visits.saturating_add(visits.count);
+            for episode in visits.episodes {
+                if !self.episodes.contains(&episode) {
+                    self.episodes.push(episode);
                 }
-                Some(_) => self.problem(at, Kind::SecondVisits),
-                None => self.problem(at, Kind::BrokenVisits(content.to_owned())),
             }
         }
+        self.memories.extend(parsed.entries.into_iter().map(|entry| entry.memory));
+        self.tried.extend(parsed.tried.into_iter().map(|tried| tried.attempt));
     }
 
-    fn problem(&mut self, line: usize, kind: Kind) {
-        self.parts.problems.push(Problem::of_line(line, self.lines[line].text(self.text), kind));
-    }
-
-    fn open_region(&mut self, kind: RegionKind, at: usize, after_break: bool) {
-        let start = self.lines.get(at).map_or(0, |line| line.range.start);
-        self.close_entry(at);
-        self.close_region(start);
-        let range = start..start;
-        self.parts.regions.push(Region { kind, range, content_end: start, after_break, bare: true });
-    }
-
-    fn close_region(&mut self, end: usize) {
-        let Some(region) = self.parts.regions.last_mut() else { return };
-        region.range.end = end;
-        region.content_end = content_end(self.text, self.lines, region.range.clone());
-        region.bare = !self.text[region.range.start..region.content_end].trim_end().contains('\n');
-    }
-
-    /// Reports the line under an entry's title where it looks like a reference and is not read as one.
-    fn check_first_line(&mut self, start: usize, end: usize, wanted: bool) {
-        let lines = self.lines[start..end].iter().map(|line| (line.text(self.text), line.hidden));
-        let first = lines.enumerate().find(|(_, (line, _))| !scan::is_blank(line));
-        if let Some((at, (line, false))) = first
-            && looks_like_reference(line)
-        {
-            if wanted {
-                self.problem(start + at, Kind::BrokenReference(line.to_owned()));
-            } else if grammar::parse_reference(line).is_some() && self.is_live(start - 1) {
-                self.problem(start + at, Kind::ReferenceOfLiveEntry(line.to_owned()));
-            }
+    /// Adds the same scope's section of the session file; its memories are ephemeral.
+    pub fn add_session(&mut self, session: Section) {
+        if self.name.is_empty() {
+            self.name = session.name;
         }
+        let ephemeral = |memory| Memory { persistence: Persistence::Ephemeral, ..memory };
+        self.memories.extend(session.memories.into_iter().map(ephemeral));
     }
 
-    fn is_live(&self, line: usize) -> bool {
-        let entry = grammar::parse_entry(self.lines[line].text(self.text));
-        entry.is_some_and(|entry| entry.status != Status::Superseded)
+    /// Memories that are neither superseded nor invalidated.
+    pub fn live(&self) -> impl Iterator<Item = &Memory> {
+        self.memories.iter().filter(|memory| memory.is_live())
     }
-
-    /// Ends the open entry before line `end`.
-    fn close_entry(&mut self, end: usize) {
-        let Some((first, entry)) = self.entry.take() else { return };
-        let range = self.lines[first].range.start..self.lines[end - 1].range.end;
-        let range = range.start..content_end(self.text, self.lines, range);
-        let superseded = entry.status == Status::Superseded;
-        let mut text = &self.lines[first + 1..end];
-        let mut reference = None;
-        if superseded {
-            let blank = text.iter().take_while(|line| scan::is_blank(line.text(self.text))).count();
-            let line = text.get(blank).filter(|line| !line.hidden);
-            reference = line.and_then(|line| grammar::parse_reference(line.text(self.text)));
-            if reference.is_some() {
-                text = &text[blank + 1..];
-            }
-        }
-        self.check_first_line(first + 1, end, superseded && reference.is_none());
-        let lines = text.iter().map(|line| (line.text(self.text), line.hidden));
-        let read = read_text(lines, superseded);
-        self.parts.entries.push(Entry {
-            memory: Memory {
-                category: entry.category,
-                persistence: entry.persistence,
-                status: entry.status,
-                title: entry.title,
-                text: read.text,
-                context: read.context,
-                see_also: read.see_also,
-                provenance: entry.provenance,
-                reference,
-            },
-            range,
-            line: self.lines[first].range.clone(),
-            line_number: first,
-        });
-    }
-}
-
-/// Whether a line wants to say why an entry is superseded.
-fn looks_like_reference(line: &str) -> bool {
-    let line = line.trim_start();
-    ["[Superseded", "[Invalidated"].iter().any(|start| line.starts_with(start)) && line.contains(']')
-}
-
-/// End of the last line in a range that is not blank; the range's start where all are.
-fn content_end(text: &str, lines: &[Line], range: Range<usize>) -> usize {
-    let first = lines.partition_point(|line| line.range.start < range.start);
-    let last = lines.partition_point(|line| line.range.start < range.end);
-    let content = lines[first..last].iter().rev().find(|line| !scan::is_blank(line.text(text)));
-    content.map_or(range.start, |line| line.range.end)
 }

@@ -7,9 +7,9 @@
 use serde::Serialize;
 
 use crate::document::text::TITLE_CHARS;
-use crate::document::{DocumentError, stored};
+use crate::document::{DocumentError, EntryEdit, stored};
 use crate::notebook::duplicates::{find_twin, says_the_same};
-use crate::notebook::files::{Files, Tier};
+use crate::notebook::files::{Files, Tier, live};
 use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope, means_title, same_title};
 
 /// What became of one memory.
@@ -143,21 +143,19 @@ fn says_exactly(old: &Memory, new: &Memory) -> bool {
 /// Adds to the file in which memories of that persistence live; the session's need no bracket.
 fn add(files: &mut Files, (scope, name): (&Scope, &str), memory: &Memory) -> Result<(), DocumentError> {
     let tier = Tier::of(memory.persistence);
-    let persistence = if tier == Tier::Session { Persistence::Permanent } else { memory.persistence };
+    let persistence = tier.written(memory.persistence);
     files.of(tier).add(scope, name, &Memory { persistence, ..memory.clone() })
 }
 
 /// Gives the twin the higher importance; tells which where that is another than before.
 fn raise_importance(files: &mut Files, scope: &Scope, twin: &Memory, importance: u16) -> Option<u16> {
-    let found = files.find(scope, &twin.title);
-    let [(tier, id, _)] = found.as_slice() else { return None };
     if importance <= twin.importance() {
         return None;
     }
-    let document = files.of(*tier);
-    let mut memory = document.memory(*id);
+    let mut found = files.only(scope, &twin.title, live).ok()?;
+    let mut memory = found.entry.memory().clone();
     memory.provenance.importance = Some(importance);
-    document.revise_line(*id, &memory);
+    found.entry.revise_line(&memory);
     Some(importance)
 }
 
@@ -176,13 +174,13 @@ pub fn revise(
         see_also: new.see_also.clone().or_else(|| old.see_also.clone()),
         ..new.clone()
     };
-    let Some((tier, id, _)) = files.find(place.0, &old.title).into_iter().next() else { return Ok(()) };
-    if tier == Tier::Session && Tier::of(revised.persistence) == Tier::Lasting {
-        files.session.remove(id);
+    let Some(mut found) = files.first(place.0, &old.title) else { return Ok(()) };
+    if found.tier == Tier::Session && Tier::of(revised.persistence) == Tier::Lasting {
+        found.entry.remove();
         return add(files, place, &revised);
     }
-    let persistence = if tier == Tier::Session { Persistence::Permanent } else { revised.persistence };
-    files.of(tier).revise(id, &Memory { persistence, ..revised })
+    let persistence = found.tier.written(revised.persistence);
+    found.entry.edit(EntryEdit::Revise(Memory { persistence, ..revised }))
 }
 
 /// Strikes the entries that a memory takes the place of; one of its own title is its revision.
@@ -197,8 +195,8 @@ fn supersede(
     let mut done = Vec::new();
     for title in titles.iter().filter(|title| !means_title(title, &memory.title)) {
         let ephemeral = memory.persistence == Persistence::Ephemeral;
-        let lasting = |(tier, ..): &(Tier, _, _)| *tier == Tier::Lasting;
-        if ephemeral && files.find(scope, title).iter().any(lasting) {
+        let lasts = |(tier, _): &(Tier, Memory)| *tier == Tier::Lasting;
+        if ephemeral && files.find(scope, title).iter().any(lasts) {
             warnings
                 .push(format!("`{title}` lasts and is not superseded by an ephemeral memory: left alone"));
             continue;
@@ -223,17 +221,18 @@ pub fn strike(
     reference: &Reference,
     warnings: &mut Vec<String>,
 ) -> Result<Option<String>, DocumentError> {
-    match files.find(scope, title).as_slice() {
-        [(tier, id, memory)] => {
-            files.of(*tier).supersede(*id, Some(reference))?;
-            Ok(Some(memory.title.clone()))
+    match files.only(scope, title, live) {
+        Ok(mut found) => {
+            let title = found.memory().title;
+            found.entry.edit(EntryEdit::Supersede(Some(reference.clone())))?;
+            Ok(Some(title))
         }
-        [] => {
+        Err(0) => {
             warnings.push(format!("no live memory of {scope} is called `{title}`: left alone"));
             Ok(None)
         }
-        several => {
-            warnings.push(format!("{} memories of {scope} are called `{title}`: left alone", several.len()));
+        Err(several) => {
+            warnings.push(format!("{several} memories of {scope} are called `{title}`: left alone"));
             Ok(None)
         }
     }

@@ -6,10 +6,10 @@
 use serde::Serialize;
 
 use crate::document::link::Link;
-use crate::document::{DocumentError, EntryId, nearest, stored};
+use crate::document::{DocumentError, EntryEdit, EntryRef, nearest, stored};
 use crate::notebook::add::{Fate, revise, store_memory};
 use crate::notebook::duplicates::find_twin;
-use crate::notebook::files::{Files, Tier};
+use crate::notebook::files::{Files, FoundEntry, Tier};
 use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope, Status, same_title};
 
 /// No memory is more important.
@@ -216,36 +216,30 @@ fn done(outcome: &'static str, scope: &Scope, title: &str) -> Corrected {
 }
 
 /// The one entry that a target means, of those that `wanted` allows.
-fn locate(
-    files: &Files,
+fn locate<'a>(
+    files: &'a mut Files,
     target: &Target,
     live: bool,
     wanted: impl Fn(&Memory) -> bool,
-) -> Result<(Tier, EntryId, Memory), CorrectionError> {
-    let mut found = files.find_all(&target.scope, &target.title);
-    found.retain(|(_, _, memory)| wanted(memory));
-    let line_of = |(tier, id, _): &(Tier, EntryId, Memory)| match tier {
-        Tier::Lasting => files.lasting.line_of(*id),
-        Tier::Session => files.session.line_of(*id),
-    };
-    if let Some(line) = target.line {
-        found.retain(|entry| line_of(entry) == line);
-    }
-    if found.len() > 1 {
-        let lines = found.iter().map(line_of).collect();
-        return Err(CorrectionError::Ambiguous {
-            scope: target.scope.clone(),
-            title: target.title.clone(),
-            lines,
-        });
-    }
-    found.pop().ok_or_else(|| {
-        let section = files.section(&target.scope);
+) -> Result<FoundEntry<'a>, CorrectionError> {
+    let Target { scope, title, line } = target;
+    let meant = |entry: &EntryRef<'_>| wanted(entry.memory()) && line.is_none_or(|line| entry.line() == line);
+    let unknown = |files: &Files| {
+        let section = files.section(scope);
         let titles =
             section.memories.iter().filter(|memory| wanted(memory)).map(|memory| memory.title.as_str());
-        let nearest = nearest(&target.title, titles, 3);
-        CorrectionError::Unknown { scope: target.scope.clone(), title: target.title.clone(), nearest, live }
-    })
+        let nearest = nearest(title, titles, 3);
+        CorrectionError::Unknown { scope: scope.clone(), title: title.clone(), nearest, live }
+    };
+    let (tier, number) = match files.titled(scope, title, meant).as_slice() {
+        [(tier, number, _)] => (*tier, *number),
+        [] => return Err(unknown(files)),
+        several => {
+            let lines = several.iter().map(|(.., entry)| entry.line()).collect();
+            return Err(CorrectionError::Ambiguous { scope: scope.clone(), title: title.clone(), lines });
+        }
+    };
+    Ok(files.entry(scope, tier, number))
 }
 
 fn supersede(
@@ -261,8 +255,9 @@ fn supersede(
     }
     let mut olds = Vec::new();
     for target in targets {
-        let (tier, _, old) = locate(files, target, true, Memory::is_live)?;
-        if tier == Tier::Lasting && successor.persistence == Persistence::Ephemeral {
+        let found = locate(files, target, true, Memory::is_live)?;
+        let old = found.memory();
+        if found.tier == Tier::Lasting && successor.persistence == Persistence::Ephemeral {
             return Err(CorrectionError::Lasting(old.title));
         }
         olds.push(old);
@@ -288,9 +283,9 @@ fn supersede(
     for (target, old) in
         targets.iter().zip(&olds).filter(|(_, old)| !same_title(&old.title, &successor.title))
     {
-        let (tier, id, _) = locate(files, target, true, Memory::is_live)?;
+        let mut found = locate(files, target, true, Memory::is_live)?;
         let reference = Reference { at: at.clone(), cause: Cause::SupersededBy(successor.title.clone()) };
-        files.of(tier).supersede(id, Some(&reference))?;
+        found.entry.edit(EntryEdit::Supersede(Some(reference)))?;
         results.push(done("superseded", scope, &old.title));
     }
     if let Some(old) = olds.iter().find(|old| same_title(&old.title, &successor.title)) {
@@ -318,10 +313,11 @@ fn invalidate(
     }
     let mut results = Vec::new();
     for target in targets {
-        let (tier, id, memory) = locate(files, target, true, Memory::is_live)?;
+        let mut found = locate(files, target, true, Memory::is_live)?;
+        let title = found.memory().title;
         let reference = Reference { at: at.clone(), cause: Cause::Invalidated(reason.to_owned()) };
-        files.of(tier).supersede(id, Some(&reference))?;
-        results.push(done("invalidated", &target.scope, &memory.title));
+        found.entry.edit(EntryEdit::Supersede(Some(reference)))?;
+        results.push(done("invalidated", &target.scope, &title));
     }
     Ok(results)
 }
@@ -332,10 +328,12 @@ fn mark(files: &mut Files, target: &Target, marks: Marks) -> Result<Vec<Correcte
     }
     let revives = matches!(marks.status, Some(Status::Active | Status::Tentative));
     let live = !files.find(&target.scope, &target.title).is_empty();
+    let name = files.section(&target.scope).name;
     // A struck entry is meant only where it is to be revived and no live one bears its title.
-    let (tier, id, old) = locate(files, target, !revives, |memory| {
+    let mut found = locate(files, target, !revives, |memory| {
         memory.is_live() || (revives && !live) || target.line.is_some()
     })?;
+    let (tier, old) = (found.tier, found.memory());
     if marks.persistence == Some(Persistence::Ephemeral) && tier == Tier::Lasting {
         return Err(CorrectionError::Lasting(old.title));
     }
@@ -343,56 +341,56 @@ fn mark(files: &mut Files, target: &Target, marks: Marks) -> Result<Vec<Correcte
         return Err(CorrectionError::TitleInUse { scope: target.scope.clone(), title: old.title });
     }
     match marks.status {
-        Some(Status::Superseded) if old.is_live() => files.of(tier).supersede(id, None)?,
-        Some(status) if !old.is_live() && status != Status::Superseded => files.of(tier).revive(id, status),
+        Some(Status::Superseded) if old.is_live() => found.entry.edit(EntryEdit::Supersede(None))?,
+        Some(status) if !old.is_live() && status != Status::Superseded => {
+            found.entry.edit(EntryEdit::Revive(status))?;
+        }
         _ => {}
     }
-    let mut memory = files.of(tier).memory(id);
+    let mut memory = found.entry.memory().clone();
     memory.status = marks.status.unwrap_or(memory.status);
     memory.provenance.importance = marks.importance.or(memory.provenance.importance);
     memory.persistence = marks.persistence.filter(|_| tier == Tier::Lasting).unwrap_or(memory.persistence);
-    files.of(tier).revise_line(id, &memory);
+    found.entry.revise_line(&memory);
     if let (Tier::Session, Some(persistence @ (Persistence::Permanent | Persistence::Core))) =
         (tier, marks.persistence)
     {
-        let section = files.section(&target.scope);
-        files.session.remove(id);
-        files.lasting.add(&target.scope, &section.name, &Memory { persistence, ..memory })?;
+        found.entry.remove();
+        files.lasting.add(&target.scope, &name, &Memory { persistence, ..memory })?;
     }
     Ok(vec![done("marked", &target.scope, &old.title)])
 }
 
 fn reinforce(files: &mut Files, target: &Target, amount: u16) -> Result<Vec<Corrected>, CorrectionError> {
-    let (tier, id, mut memory) = locate(files, target, true, Memory::is_live)?;
+    let mut found = locate(files, target, true, Memory::is_live)?;
+    let mut memory = found.entry.memory().clone();
     let importance = memory.importance().saturating_add(amount).min(MOST_IMPORTANCE);
     if importance == memory.importance() {
         return Ok(vec![done("unchanged", &target.scope, &memory.title)]);
     }
-    if tier == Tier::Session {
-        // The session's file needs no bracket for what all of it is.
-        memory.persistence = Persistence::Permanent;
-    }
+    memory.persistence = found.tier.written(memory.persistence);
     memory.provenance.importance = Some(importance);
-    files.of(tier).revise_line(id, &memory);
+    found.entry.revise_line(&memory);
     Ok(vec![done("reinforced", &target.scope, &memory.title)])
 }
 
 /// Both directions, for whoever recalls either of the two is to find the other. A link that is there
 /// already stays as it is.
 fn associate(files: &mut Files, one: &Target, other: &Target) -> Result<Vec<Corrected>, CorrectionError> {
-    let (tier, id, _) = locate(files, one, true, Memory::is_live)?;
-    let (other_tier, other_id, _) = locate(files, other, true, Memory::is_live)?;
-    if (tier, id) == (other_tier, other_id) {
+    let place_of = |found: &FoundEntry<'_>| (found.tier, found.entry.line());
+    let place = place_of(&locate(files, one, true, Memory::is_live)?);
+    if place == place_of(&locate(files, other, true, Memory::is_live)?) {
         return Err(CorrectionError::Itself(one.title.clone()));
     }
     let mut results = Vec::new();
     for (from, to) in [(one, other), (other, one)] {
-        let (tier, id, memory) = locate(files, from, true, Memory::is_live)?;
-        let (.., linked) = locate(files, to, true, Memory::is_live)?;
+        let linked = locate(files, to, true, Memory::is_live)?.memory();
+        let mut found = locate(files, from, true, Memory::is_live)?;
+        let memory = found.memory();
         let link = Link::to(&to.scope, &linked.title);
         let outcome = match link.add_to(memory.see_also.as_deref()) {
             Some(see_also) => {
-                files.of(tier).set_see_also(id, &see_also)?;
+                found.entry.edit(EntryEdit::SetSeeAlso(see_also))?;
                 "associated"
             }
             None => "unchanged",
@@ -404,9 +402,9 @@ fn associate(files: &mut Files, one: &Target, other: &Target) -> Result<Vec<Corr
 
 fn forget(files: &mut Files, target: &Target) -> Result<Vec<Corrected>, CorrectionError> {
     let live = !files.find(&target.scope, &target.title).is_empty();
-    let (tier, id, memory) =
-        locate(files, target, false, |memory| memory.is_live() || !live || target.line.is_some())?;
-    files.of(tier).remove(id);
+    let found = locate(files, target, false, |memory| memory.is_live() || !live || target.line.is_some())?;
+    let memory = found.memory();
+    found.entry.remove();
     Ok(vec![Corrected { memory: Some(memory.clone()), ..done("forgotten", &target.scope, &memory.title) }])
 }
 

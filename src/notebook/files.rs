@@ -1,11 +1,11 @@
-//! The two files that memories live in: the lasting one, and the session's, which ends with its
+//! The two files in which memories live: the lasting one, and the session's, which ends with its
 //! episode. Both are documents of one format; a title is unique in both together.
 
-use crate::document::{Document, DocumentError, EntryId, Section};
+use crate::document::{Document, DocumentError, EntryMut, EntryRef, Section};
 use crate::store::{Change, Sidecar, StoreError};
-use crate::types::{Memory, Persistence, Scope, without_brackets};
+use crate::types::{Memory, Persistence, Scope, same_title, without_brackets};
 
-/// Which of the two.
+/// One of the two files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tier {
     /// `Memories.md`.
@@ -15,22 +15,55 @@ pub enum Tier {
 }
 
 impl Tier {
-    /// Where memories of a persistence live.
+    /// The file in which memories of a persistence live.
     pub fn of(persistence: Persistence) -> Tier {
         match persistence {
             Persistence::Core | Persistence::Permanent => Tier::Lasting,
             Persistence::Ephemeral => Tier::Session,
         }
     }
+
+    /// The persistence that is written into this file: the session's entries need no bracket for what
+    /// all of them are.
+    pub fn written(self, persistence: Persistence) -> Persistence {
+        match self {
+            Tier::Lasting => persistence,
+            Tier::Session => Persistence::Permanent,
+        }
+    }
+
+    /// A memory as it is read from this file: those of the session are ephemeral.
+    fn read(self, memory: &Memory) -> Memory {
+        match self {
+            Tier::Lasting => memory.clone(),
+            Tier::Session => Memory { persistence: Persistence::Ephemeral, ..memory.clone() },
+        }
+    }
 }
 
-/// Both files, while they are edited.
+/// Both files while they are edited.
 #[derive(Debug, Clone)]
 pub struct Files {
     /// `Memories.md`.
     pub lasting: Document,
     /// `session.md`.
     pub session: Document,
+}
+
+/// An entry of one of the files, open for edits.
+#[derive(Debug)]
+pub struct FoundEntry<'a> {
+    /// The file in which it stands.
+    pub tier: Tier,
+    /// The entry.
+    pub entry: EntryMut<'a>,
+}
+
+impl FoundEntry<'_> {
+    /// What the entry says; what stands in the session is ephemeral.
+    pub fn memory(&self) -> Memory {
+        self.tier.read(self.entry.memory())
+    }
 }
 
 impl Files {
@@ -67,7 +100,7 @@ impl Files {
         }
     }
 
-    /// What both say of a scope: the session's memories last, and marked as ephemeral.
+    /// What both say about a scope: the session's memories last, marked as ephemeral.
     pub fn section(&self, scope: &Scope) -> Section {
         let mut section = self.lasting.section(scope).unwrap_or_default();
         if let Some(session) = self.session.section(scope) {
@@ -76,27 +109,67 @@ impl Files {
         section
     }
 
-    /// Live entries of a scope that bear a title, in both.
-    pub fn find(&self, scope: &Scope, title: &str) -> Vec<(Tier, EntryId, Memory)> {
-        let mut found = self.find_all(scope, title);
-        found.retain(|(_, _, memory)| memory.is_live());
+    /// Live entries of a scope with a title, in both files.
+    pub fn find(&self, scope: &Scope, title: &str) -> Vec<(Tier, Memory)> {
+        let found = self.titled(scope, title, live);
+        found.into_iter().map(|(tier, _, entry)| (tier, tier.read(entry.memory()))).collect()
+    }
+
+    /// The first live entry of a scope with a title, open for edits.
+    pub fn first(&mut self, scope: &Scope, title: &str) -> Option<FoundEntry<'_>> {
+        let (tier, number, _) = *self.titled(scope, title, live).first()?;
+        Some(self.entry(scope, tier, number))
+    }
+
+    /// The only entry of a scope with a title that is `wanted`, open for edits.
+    ///
+    /// # Errors
+    ///
+    /// Where there is not exactly one: how many there are.
+    pub fn only(
+        &mut self,
+        scope: &Scope,
+        title: &str,
+        wanted: impl Fn(&EntryRef<'_>) -> bool,
+    ) -> Result<FoundEntry<'_>, usize> {
+        let (tier, number) = match self.titled(scope, title, wanted).as_slice() {
+            [(tier, number, _)] => (*tier, *number),
+            several => return Err(several.len()),
+        };
+        Ok(self.entry(scope, tier, number))
+    }
+
+    /// The entry of a number that [`Files::titled`] just gave.
+    pub(super) fn entry(&mut self, scope: &Scope, tier: Tier, number: usize) -> FoundEntry<'_> {
+        let entry = self.of(tier).entry_mut(scope, number);
+        FoundEntry { tier, entry: entry.expect("the entry was just found") }
+    }
+
+    /// Entries of a scope with a title that are `wanted`, with their numbers in their files. Where no
+    /// entry has the title, stray brackets around it are forgiven.
+    pub(super) fn titled<'a>(
+        &'a self,
+        scope: &'a Scope,
+        title: &str,
+        wanted: impl Fn(&EntryRef<'_>) -> bool,
+    ) -> Vec<(Tier, usize, EntryRef<'a>)> {
+        let titled = |title: &str| {
+            let files = [(Tier::Lasting, &self.lasting), (Tier::Session, &self.session)];
+            let numbered = files.into_iter().flat_map(|(tier, document)| {
+                document.entries(scope).enumerate().map(move |(number, entry)| (tier, number, entry))
+            });
+            numbered.filter(|(.., entry)| same_title(&entry.memory().title, title)).collect::<Vec<_>>()
+        };
+        let mut found = titled(title);
+        if found.is_empty() {
+            found = titled(without_brackets(title));
+        }
+        found.retain(|(.., entry)| wanted(entry));
         found
     }
+}
 
-    /// All entries of a scope that bear a title, in both, superseded ones too. Where there are none,
-    /// stray brackets around the title are forgiven.
-    pub fn find_all(&self, scope: &Scope, title: &str) -> Vec<(Tier, EntryId, Memory)> {
-        let found = self.find_exactly(scope, title);
-        if found.is_empty() { self.find_exactly(scope, without_brackets(title)) } else { found }
-    }
-
-    fn find_exactly(&self, scope: &Scope, title: &str) -> Vec<(Tier, EntryId, Memory)> {
-        let lasting = self.lasting.find_all(scope, title).into_iter();
-        let session = self.session.find_all(scope, title).into_iter();
-        let ephemeral = |memory| Memory { persistence: Persistence::Ephemeral, ..memory };
-        lasting
-            .map(|(id, memory)| (Tier::Lasting, id, memory))
-            .chain(session.map(|(id, memory)| (Tier::Session, id, ephemeral(memory))))
-            .collect()
-    }
+/// Whether an entry is live, for look-ups.
+pub fn live(entry: &EntryRef<'_>) -> bool {
+    entry.memory().is_live()
 }

@@ -1,52 +1,53 @@
-//! The distinct words of a corpus, each with its stem and its tokens.
-//!
-//! Stemming and tokenizing are expensive; here they happen once per distinct word, not once per occurrence.
+//! The different words of a corpus, each with its stem and its pieces, so that what is dear is done
+//! once a word and not once an occurrence.
 
 use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use crate::search::embedded::{StaticModel, Token};
+use crate::search::embedded::{Piece, StaticModel};
 use crate::search::words::{is_stop_word, stem};
 
-/// The distinct words of a corpus, numbered from 0.
+/// The words of a corpus by their numbers.
 #[derive(Debug, Clone, Default)]
 pub struct Vocabulary {
-    /// The words, each followed by the ending of its stem.
+    /// Words and what their stems end in, one behind the other.
     text: String,
     words: Vec<Word>,
-    tokens: Vec<Token>,
-    /// Numbers by words; `None` for stop words. Filled only when words are added: a query does not need it.
+    pieces: Vec<Piece>,
+    /// Numbers by words; `None` for stop words. Filled when first needed, for a question needs it not.
     numbers: HashMap<Box<str>, Option<u32>, FixedState>,
 }
 
-/// Value of [`Word::kept`] when the stem is not computed yet.
+/// Nobody has asked for the stem.
 const UNKNOWN: u8 = u8::MAX;
 
-/// The location of a word's text, stem and tokens.
+/// Where a word's parts are.
 #[derive(Debug, Clone, Copy)]
 struct Word {
     start: u32,
     length: u8,
-    /// Bytes of the word that its stem begins with, or [`UNKNOWN`].
+    /// The stem is so many bytes of the word, or not known yet …
     kept: u8,
-    /// Bytes of the stem's own ending, stored after the word.
+    /// … and so many that stand behind the word.
     ending: u8,
-    tokens: u8,
-    first_token: u32,
+    pieces: u8,
+    first_piece: u32,
 }
 
 impl Vocabulary {
+    /// How many words.
     pub fn len(&self) -> usize {
         self.words.len()
     }
 
+    /// A word.
     pub fn word(&self, number: u32) -> &str {
         let Word { start, length, .. } = self.words[number as usize];
         &self.text[start as usize..start as usize + usize::from(length)]
     }
 
-    /// Calls `show` with the stem of a word in two parts, which avoids allocating it.
+    /// Shows the two parts of a word's stem.
     pub fn with_stem<T>(&self, number: u32, show: impl FnOnce(&str, &str) -> T) -> T {
         match self.kept_stem(number) {
             Some((start, ending)) => show(start, ending),
@@ -64,13 +65,13 @@ impl Vocabulary {
         Some((&self.text[word..word + usize::from(kept)], &self.text[end..end + usize::from(ending)]))
     }
 
-    /// The tokens whose vectors add up to the vector of a word; empty if the model does not know it.
-    pub fn tokens(&self, number: u32) -> &[Token] {
-        let Word { first_token, tokens, .. } = self.words[number as usize];
-        &self.tokens[first_token as usize..first_token as usize + usize::from(tokens)]
+    /// The pieces that give a word its vector; none where the model does not know it.
+    pub fn pieces(&self, number: u32) -> &[Piece] {
+        let Word { first_piece, pieces, .. } = self.words[number as usize];
+        &self.pieces[first_piece as usize..first_piece as usize + usize::from(pieces)]
     }
 
-    /// The number of a folded word, which is added if it is new; `None` for a stop word.
+    /// The number of a folded word, a new one where it has none yet; `None` for a stop word.
     pub fn number_of(&mut self, word: &str, model: StaticModel) -> Option<u32> {
         if self.numbers.is_empty() && !self.words.is_empty() {
             for number in 0..self.words.len() as u32 {
@@ -84,17 +85,17 @@ impl Vocabulary {
         let number = if is_stop_word(word) {
             None
         } else {
-            let mut tokens = Vec::new();
-            model.tokenize_word(word, &mut tokens);
-            Some(self.push(word, None, &tokens))
+            let mut pieces = Vec::new();
+            model.push_pieces_of(word, &mut pieces);
+            Some(self.push(word, None, &pieces))
         };
         self.numbers.insert(word.into(), number);
         number
     }
 
-    /// Adds a word. Without a stem, the stem is computed whenever it is needed.
-    fn push(&mut self, word: &str, stem: Option<&str>, tokens: &[Token]) -> u32 {
-        let byte = |length: usize| u8::try_from(length).expect("words are truncated to 64 bytes");
+    /// Adds a word. Its stem, which is dear, may be left for later.
+    fn push(&mut self, word: &str, stem: Option<&str>, pieces: &[Piece]) -> u32 {
+        let byte = |length: usize| u8::try_from(length).expect("words are cut at 64 bytes");
         let start = u32::try_from(self.text.len()).expect("less than 4 GB of different words");
         self.text.push_str(word);
         let (mut kept, mut ending) = (UNKNOWN, 0);
@@ -109,68 +110,79 @@ impl Vocabulary {
             length: byte(word.len()),
             kept,
             ending,
-            tokens: byte(tokens.len()),
-            first_token: self.tokens.len() as u32,
+            pieces: byte(pieces.len()),
+            first_piece: self.pieces.len() as u32,
         });
-        self.tokens.extend_from_slice(tokens);
+        self.pieces.extend_from_slice(pieces);
         self.words.len() as u32 - 1
     }
 
-    /// The same words under the same numbers, each with its stem.
+    /// The same words by the same numbers, each with its stem.
     fn with_all_stems(&self) -> Vocabulary {
         let mut all = Vocabulary::default();
         for number in 0..self.words.len() as u32 {
             let stem = self.with_stem(number, |start, ending| format!("{start}{ending}"));
-            all.push(self.word(number), Some(&stem), self.tokens(number));
+            all.push(self.word(number), Some(&stem), self.pieces(number));
         }
         all
     }
 
-    /// Appends the vocabulary in the format of the index: counts, four lengths for each word, tokens, text.
+    /// The words in the form of the index: their parts' lengths, then pieces, then text.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
-        let Vocabulary { text, words, tokens, .. } = self.with_all_stems();
-        for count in [words.len(), tokens.len(), text.len()] {
-            out.extend_from_slice(&(count as u32).to_le_bytes());
-        }
-        for word in words {
-            out.extend_from_slice(&[word.length, word.kept, word.ending, word.tokens]);
-        }
-        tokens.iter().for_each(|token| out.extend_from_slice(&token.to_le_bytes()));
-        out.extend_from_slice(text.as_bytes());
+        self.with_all_stems().write_known(out);
     }
 
-    /// Reads what [`Vocabulary::write`] wrote; `None` if it is inconsistent.
+    fn write_known(&self, out: &mut Vec<u8>) {
+        for count in [self.words.len(), self.pieces.len(), self.text.len()] {
+            out.extend_from_slice(&(count as u32).to_le_bytes());
+        }
+        for word in &self.words {
+            out.extend_from_slice(&[word.length, word.kept, word.ending, word.pieces]);
+        }
+        self.pieces.iter().for_each(|piece| out.extend_from_slice(&piece.to_le_bytes()));
+        out.extend_from_slice(self.text.as_bytes());
+    }
+
+    /// Words out of the form of the index; `None` where they make no sense.
     pub(super) fn read(bytes: &mut &[u8], model: StaticModel) -> Option<Vocabulary> {
         let mut count = || Some(u32::from_le_bytes(*take(bytes, 4)?.first_chunk()?) as usize);
-        let (words, tokens, length) = (count()?, count()?, count()?);
-        let (lengths, _) = take(bytes, words.checked_mul(4)?)?.as_chunks::<4>();
-        let (tokens, _) = take(bytes, tokens.checked_mul(2)?)?.as_chunks::<2>();
-        let tokens: Vec<Token> = tokens.iter().map(|token| Token::from_le_bytes(*token)).collect();
+        let (words, pieces, length) = (count()?, count()?, count()?);
+        let lengths = take(bytes, words.checked_mul(4)?)?;
+        let pieces = take(bytes, pieces.checked_mul(2)?)?;
+        let pieces: Vec<Piece> =
+            pieces.chunks_exact(2).map(|piece| Piece::from_le_bytes([piece[0], piece[1]])).collect();
         let text = String::from_utf8(take(bytes, length)?.to_vec()).ok()?;
-        if tokens.iter().any(|&token| usize::from(token) >= model.len()) {
+        if pieces.iter().any(|&piece| usize::from(piece) >= model.len()) {
             return None;
         }
-        let mut vocabulary = Vocabulary { text, tokens, ..Vocabulary::default() };
+        let mut vocabulary = Vocabulary { text, pieces, ..Vocabulary::default() };
         vocabulary.words.reserve_exact(words);
-        let (mut start, mut first_token) = (0_usize, 0_usize);
-        for &[length, kept, ending, tokens] in lengths {
+        let (mut start, mut first_piece) = (0_usize, 0_usize);
+        for part in lengths.chunks_exact(4) {
+            let [length, kept, ending, pieces] = [part[0], part[1], part[2], part[3]];
             let word_end = start + usize::from(length);
             let end = word_end + usize::from(ending);
             let cuts = [start, start + usize::from(kept), word_end, end];
             if kept > length || !cuts.iter().all(|cut| vocabulary.text.is_char_boundary(*cut)) {
                 return None;
             }
-            let (word_start, word_tokens) = (start as u32, first_token as u32);
-            let word = Word { start: word_start, length, kept, ending, tokens, first_token: word_tokens };
-            vocabulary.words.push(word);
+            let (word_start, word_pieces) = (start as u32, first_piece as u32);
+            vocabulary.words.push(Word {
+                start: word_start,
+                length,
+                kept,
+                ending,
+                pieces,
+                first_piece: word_pieces,
+            });
             start = end;
-            first_token += usize::from(tokens);
+            first_piece += usize::from(pieces);
         }
-        (start == vocabulary.text.len() && first_token == vocabulary.tokens.len()).then_some(vocabulary)
+        (start == vocabulary.text.len() && first_piece == vocabulary.pieces.len()).then_some(vocabulary)
     }
 }
 
-/// Splits the first `count` bytes off a slice.
+/// The first bytes of a slice, which loses them.
 pub(super) fn take<'a>(bytes: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
     let (taken, rest) = bytes.split_at_checked(count)?;
     *bytes = rest;
@@ -182,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_have_numbers_stems_and_tokens() {
+    fn words_have_numbers_stems_and_pieces() {
         let model = StaticModel::new();
         let mut vocabulary = Vocabulary::default();
         let words = ["keys", "happily", "the", "тролль", "keys", "lanterns"];
@@ -196,13 +208,13 @@ mod tests {
         for vocabulary in [vocabulary, read] {
             let stem = |number| vocabulary.with_stem(number, |start, ending| format!("{start}{ending}"));
             assert_eq!((vocabulary.word(1), stem(1)), ("happily", "happili".to_owned()));
-            assert_eq!((vocabulary.word(2), vocabulary.tokens(2).len()), ("тролль", 0));
-            assert_eq!((stem(0), vocabulary.tokens(3).len()), ("key".to_owned(), 1));
+            assert_eq!((vocabulary.word(2), vocabulary.pieces(2).len()), ("тролль", 0));
+            assert_eq!((stem(0), vocabulary.pieces(3).len()), ("key".to_owned(), 1));
         }
     }
 
     #[test]
-    fn a_stem_may_have_an_ending_that_its_word_lacks() {
+    fn a_stem_may_end_otherwise_than_its_word() {
         let model = StaticModel::new();
         let mut vocabulary = Vocabulary::default();
         let number = vocabulary.number_of("dying", model).unwrap();

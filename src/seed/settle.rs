@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::document::{Addition, DocumentError, Section, stored};
+use crate::document::{DocumentError, EntryEdit, Section, SectionUpdate, stored};
 use crate::notebook::files::Files;
 use crate::redact::mask;
 use crate::seed::cast::Cast;
@@ -122,28 +122,15 @@ pub fn settle(
     options: &Options,
 ) -> Result<Report, DocumentError> {
     let mut report = Report { warnings: cast.warnings.clone(), ..Report::default() };
-    let mut additions = BTreeMap::new();
+    let mut updates = BTreeMap::new();
     for gifts in all {
         report.warnings.extend(gifts.warnings.iter().cloned());
         let mut settling = Settling::begin(files, gifts, *options);
         gifts.gifts.iter().for_each(|gift| settling.give(gift));
         settling.leave_the_rest(cast);
-        let Settling { addition, strikes, revivals, changes, warnings, renames, .. } = settling;
-        // First what leaves the number of entries as it is: revisions go by their numbers.
-        for number in strikes {
-            let cause = Cause::Invalidated(NO_LONGER.to_owned());
-            let reference = Reference { at: Moment::default(), cause };
-            if let Some(id) = files.lasting.entry_numbered(&gifts.scope, number) {
-                files.lasting.supersede(id, Some(&reference))?;
-            }
-        }
-        for number in revivals {
-            if let Some(id) = files.lasting.entry_numbered(&gifts.scope, number) {
-                files.lasting.revive(id, Status::Active);
-            }
-        }
-        if !addition.memories.is_empty() || !addition.revisions.is_empty() {
-            additions.insert(gifts.scope.clone(), addition);
+        let Settling { update, changes, warnings, renames, .. } = settling;
+        if !update.memories.is_empty() || !update.entries.is_empty() {
+            updates.insert(gifts.scope.clone(), update);
         }
         report.changes.extend(changes);
         report.warnings.extend(warnings);
@@ -158,7 +145,7 @@ pub fn settle(
             });
         }
     }
-    files.lasting.add_all(&additions)?;
+    files.lasting.update(&updates)?;
     Ok(report)
 }
 
@@ -172,9 +159,7 @@ struct Settling<'a> {
     session: Section,
     /// Of each entry whether it is one of the gifts.
     met: Vec<bool>,
-    addition: Addition,
-    strikes: Vec<usize>,
-    revivals: Vec<usize>,
+    update: SectionUpdate,
     changes: Vec<Change>,
     warnings: Vec<String>,
     renames: bool,
@@ -189,9 +174,7 @@ impl<'a> Settling<'a> {
             met: vec![false; section.memories.len()],
             section,
             session: files.session.section(&gifts.scope).unwrap_or_default(),
-            addition: Addition { name: gifts.name.clone(), ..Addition::default() },
-            strikes: Vec::new(),
-            revivals: Vec::new(),
+            update: SectionUpdate { name: gifts.name.clone(), ..SectionUpdate::default() },
             changes: Vec::new(),
             warnings: Vec::new(),
             renames: false,
@@ -260,7 +243,6 @@ impl<'a> Settling<'a> {
             if self.is_in_use(&memory.title, Some(number)) {
                 return (Outcome::Kept, Some("its title is in use"));
             }
-            self.revivals.push(number);
             self.revise(number, &entry, memory, told);
             return (Outcome::Revived, None);
         }
@@ -280,9 +262,6 @@ impl<'a> Settling<'a> {
         if self.is_in_use(&memory.title, Some(number)) {
             return (Outcome::Kept, Some("its title is in use"));
         }
-        if !entry.is_live() {
-            self.revivals.push(number);
-        }
         let identity = memory.category.as_str() == "IDENTITY";
         self.revise(number, &entry, memory, told);
         let named_otherwise = self.section.name != self.gifts.name && !self.section.name.is_empty();
@@ -294,9 +273,9 @@ impl<'a> Settling<'a> {
     fn settle_new(&mut self, memory: Memory, told: &str) -> (Outcome, Option<&'static str>) {
         let bears = |entry: &&Memory| entry.is_live() && same_title(&entry.title, &memory.title);
         let own = self.section.memories.iter().position(|entry| bears(&entry));
-        let mut others = self.session.memories.iter().chain(&self.addition.memories);
+        let mut others = self.session.memories.iter().chain(&self.update.memories);
         if own.is_none() && !others.any(|entry| bears(&entry)) {
-            self.addition.memories.push(marked(memory, told));
+            self.update.memories.push(marked(memory, told));
             return (Outcome::Stored, None);
         }
         let Some(number) = own else { return (Outcome::Kept, Some("its title is in use")) };
@@ -329,7 +308,7 @@ impl<'a> Settling<'a> {
             provenance,
             ..gift
         };
-        self.addition.revisions.insert(number, marked(revised, told));
+        self.update.entries.insert(number, EntryEdit::Revise(marked(revised, told)));
     }
 
     /// Whether another live entry of either file bears a title.
@@ -355,7 +334,9 @@ impl<'a> Settling<'a> {
                 false => (Outcome::Left, None),
             };
             if outcome == Outcome::Struck {
-                self.strikes.push(number);
+                let cause = Cause::Invalidated(NO_LONGER.to_owned());
+                let reference = Reference { at: Moment::default(), cause };
+                self.update.entries.insert(number, EntryEdit::Supersede(Some(reference)));
             }
             self.tell(outcome, entry, why);
         }

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::inspect::{entries, problems};
+use crate::document::check::{entries, problems};
 use crate::document::problem::Kind;
-use crate::document::{Addition, Document, Section};
+use crate::document::{Document, Section, SectionUpdate};
 use crate::transfer::{Found, Item, Origin, Source, TransferError, Whereabouts};
 use crate::types::Scope;
 
@@ -62,9 +62,12 @@ pub fn write(sections: &[(Scope, Section)]) -> Result<Vec<u8>, TransferError> {
     let mut document = Document::parse(String::new());
     let additions = sections.iter().map(|(scope, section)| {
         let Section { name, visits, episodes, memories, tried } = section.clone();
-        (scope.clone(), Addition { name, visits, episodes, memories, attempts: tried, ..Addition::default() })
+        (
+            scope.clone(),
+            SectionUpdate { name, visits, episodes, memories, attempts: tried, ..SectionUpdate::default() },
+        )
     });
-    let text = document.add_all(&additions.collect()).and_then(|()| document.into_text());
+    let text = document.update(&additions.collect()).and_then(|()| document.into_text());
     text.map(String::into_bytes).map_err(|error| TransferError::Unreadable {
         problem: error.to_string(),
         hint: "`memories check` shows what is wrong with the file; JSONL can hold it all the same",

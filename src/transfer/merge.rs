@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::document::text::{TITLE_CHARS, stored_line};
-use crate::document::{Addition, DocumentError, Section, stored};
+use crate::document::{DocumentError, Section, SectionUpdate, stored};
 use crate::notebook::files::{Files, Tier};
 use crate::redact::mask;
 use crate::transfer::place::Gazetteer;
@@ -117,7 +117,7 @@ pub fn merge(
         progress();
     }
     let Merge { pages, mut report, .. } = merge;
-    let new = pages.values().filter(|page| !page.known && page.addition(Tier::Lasting).is_some());
+    let new = pages.values().filter(|page| !page.known && page.update(Tier::Lasting).is_some());
     report.new_sections = new.count() as u64;
     write(files, &pages)?;
     Ok(report)
@@ -260,31 +260,26 @@ impl Page {
         true
     }
 
-    /// What is to be added to a file's section; `None` where that is nothing.
-    fn addition(&self, tier: Tier) -> Option<Addition> {
-        let mut addition = self.entries.addition(tier);
-        addition.name.clone_from(&self.name);
-        let mut wanted = !addition.memories.is_empty() || !addition.revisions.is_empty();
+    /// The edits of a file's section; `None` where there are none.
+    fn update(&self, tier: Tier) -> Option<SectionUpdate> {
+        let mut update = self.entries.update(tier);
+        update.name.clone_from(&self.name);
+        let mut wanted = !update.memories.is_empty() || !update.entries.is_empty();
         if tier == Tier::Lasting {
-            addition.visits = self.visits;
-            addition.episodes.clone_from(&self.episodes);
-            addition.attempts = self.new_tried.iter().map(|action| self.tried[action].clone()).collect();
+            update.visits = self.visits;
+            update.episodes.clone_from(&self.episodes);
+            update.attempts = self.new_tried.iter().map(|action| self.tried[action].clone()).collect();
             wanted |= self.described;
         }
-        wanted.then_some(addition)
+        wanted.then_some(update)
     }
 }
 
 /// Writes all pages into the files.
 fn write(files: &mut Files, pages: &BTreeMap<Scope, Page>) -> Result<(), DocumentError> {
-    for (scope, page) in pages {
-        for number in page.entries.leaving() {
-            files.session.remove_numbered(scope, number);
-        }
-    }
     for tier in [Tier::Lasting, Tier::Session] {
-        let additions = pages.iter().filter_map(|(scope, page)| Some((scope.clone(), page.addition(tier)?)));
-        files.of(tier).add_all(&additions.collect())?;
+        let updates = pages.iter().filter_map(|(scope, page)| Some((scope.clone(), page.update(tier)?)));
+        files.of(tier).update(&updates.collect())?;
     }
     Ok(())
 }

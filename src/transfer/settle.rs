@@ -5,9 +5,9 @@
 //! already, or says nearly the same as what was there before, is not stored twice; what is struck here
 //! does not come alive unasked. Among themselves the memories of a source are taken as they are.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
-use crate::document::{Addition, Section};
+use crate::document::{EntryEdit, Section, SectionUpdate};
 use crate::notebook::duplicates::says_the_same;
 use crate::notebook::files::Tier;
 use crate::notebook::near_duplicates::Sayings;
@@ -205,29 +205,24 @@ impl Entries {
         Fate::Revised
     }
 
-    /// What is to be added to a file.
-    pub fn addition(&self, tier: Tier) -> Addition {
-        let mut memories = Vec::new();
-        let mut revisions = BTreeMap::new();
+    /// The edits of one file.
+    pub fn update(&self, tier: Tier) -> SectionUpdate {
+        let mut update = SectionUpdate::default();
         for entry in &self.entries {
-            // The session's entries need no bracket.
-            let persistence =
-                if tier == Tier::Session { Persistence::Permanent } else { entry.memory.persistence };
-            let memory = || Memory { persistence, ..entry.memory.clone() };
+            let memory =
+                || Memory { persistence: tier.written(entry.memory.persistence), ..entry.memory.clone() };
             match entry.number {
-                Some(_) if entry.moves && tier == Tier::Lasting => memories.push(memory()),
-                Some(_) if entry.moves || entry.tier != tier => {}
-                Some(number) if entry.revised => drop(revisions.insert(number, memory())),
+                Some(_) if entry.moves && tier == Tier::Lasting => update.memories.push(memory()),
+                Some(number) if entry.moves => drop(update.entries.insert(number, EntryEdit::Remove)),
+                Some(_) if entry.tier != tier => {}
+                Some(number) if entry.revised => {
+                    update.entries.insert(number, EntryEdit::Revise(memory()));
+                }
                 Some(_) => {}
-                None if entry.tier == tier => memories.push(memory()),
+                None if entry.tier == tier => update.memories.push(memory()),
                 None => {}
             }
         }
-        Addition { memories, revisions, ..Addition::default() }
-    }
-
-    /// Numbers, in the session, of the entries that leave it, the last first.
-    pub fn leaving(&self) -> impl Iterator<Item = usize> {
-        self.entries.iter().rev().filter(|entry| entry.moves).filter_map(|entry| entry.number)
+        update
     }
 }

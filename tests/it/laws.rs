@@ -2,12 +2,15 @@
 //!
 //! `MEMORIES_LAWS_CASES` sets how many cases each property runs (default 256), for the soak.
 
+use memories::document::check::viewer_headings;
 use memories::document::format::format;
-use memories::document::inspect::viewer_headings;
 use memories::document::scan::{Event, TextLines, is_section_boundary, lines, walk};
-use memories::document::{Addition, Document, DocumentError, Section, grammar, stored};
+use memories::document::{
+    Document, DocumentError, EntryEdit, EntryMut, Section, SectionUpdate, grammar, stored,
+};
 use memories::types::{
     Attempt, Category, Cause, Memory, Moment, Persistence, Provenance, Reference, Scope, Span, Status,
+    same_title,
 };
 use proptest::prelude::*;
 
@@ -192,49 +195,51 @@ impl Edit {
                 let there = document.section(scope).unwrap_or_default().memories;
                 let oldest = model.memories.first();
                 let number = oldest.and_then(|oldest| there.iter().position(|memory| memory == oldest));
-                let revisions = number.and_then(|at| Some((at, (**first.as_ref()?).clone())));
-                let revisions = revisions.into_iter().collect();
-                let addition = Addition { memories: new.clone(), revisions, ..Addition::default() };
-                for memory in addition.revisions.values() {
+                let revision = number.and_then(|at| Some((at, (**first.as_ref()?).clone())));
+                if let Some((_, memory)) = &revision {
                     model.memories[0] = stored(memory);
                 }
-                document.add_all(&[(scope.clone(), addition)].into())?;
+                let entries = revision.into_iter().map(|(at, memory)| (at, EntryEdit::Revise(memory)));
+                let entries = entries.collect();
+                let update = SectionUpdate { memories: new.clone(), entries, ..SectionUpdate::default() };
+                document.update(&[(scope.clone(), update)].into())?;
                 model.memories.extend(new.iter().map(stored));
             }
             Edit::Supersede(scope, at, reason) => {
-                let Some((id, slot)) = pick(document, model, scope, *at) else { return Ok(()) };
+                let Some((mut entry, slot)) = pick(document, model, scope, *at) else { return Ok(()) };
                 let moment = Moment { episode: Some(2), ..Moment::default() };
                 let reason =
                     reason.split_whitespace().collect::<Vec<_>>().join(" ").replace('\u{0}', "\u{FFFD}");
                 let reference = Reference { at: moment, cause: Cause::Invalidated(reason) };
-                document.supersede(id, Some(&reference))?;
+                entry.edit(EntryEdit::Supersede(Some(reference.clone())))?;
                 slot.status = Status::Superseded;
                 slot.reference = Some(reference);
             }
             Edit::Revise(scope, at, text) => {
-                let Some((id, slot)) = pick(document, model, scope, *at) else { return Ok(()) };
+                let Some((mut entry, slot)) = pick(document, model, scope, *at) else { return Ok(()) };
                 let revised = Memory { text: text.clone(), ..slot.clone() };
-                document.revise(id, &revised)?;
+                entry.edit(EntryEdit::Revise(revised.clone()))?;
                 *slot = stored(&revised);
             }
             Edit::Importance(scope, at, importance) => {
-                let Some((id, slot)) = pick(document, model, scope, *at) else { return Ok(()) };
+                let Some((mut entry, slot)) = pick(document, model, scope, *at) else { return Ok(()) };
                 slot.provenance.importance = Some(*importance);
-                document.revise_line(id, slot);
+                entry.revise_line(slot);
             }
             Edit::Revive(scope, at) => {
                 let struck = model.memories.iter_mut().filter(|memory| !memory.is_live()).nth(*at);
                 let Some(slot) = struck else { return Ok(()) };
-                let found = document.find_all(scope, &slot.title);
-                let [(id, _)] = found.as_slice() else { return Ok(()) };
-                document.revive(*id, Status::Tentative);
+                let titled = numbers(document, scope, &slot.title, |_| true);
+                let [number] = titled.as_slice() else { return Ok(()) };
+                let mut entry = document.entry_mut(scope, *number).expect("it was just found");
+                entry.edit(EntryEdit::Revive(Status::Tentative))?;
                 slot.status = Status::Tentative;
                 slot.reference = None;
             }
             Edit::Remove(scope, at) => {
-                let Some((id, slot)) = pick(document, model, scope, *at) else { return Ok(()) };
+                let Some((entry, slot)) = pick(document, model, scope, *at) else { return Ok(()) };
                 let removed = slot.clone();
-                document.remove(id);
+                entry.remove();
                 let at = model.memories.iter().position(|memory| *memory == removed).expect("just picked");
                 model.memories.remove(at);
             }
@@ -273,16 +278,24 @@ impl Edit {
 
 /// The entry of a section that an edit is about, in the document and in the model.
 fn pick<'a>(
-    document: &Document,
+    document: &'a mut Document,
     model: &'a mut Section,
     scope: &Scope,
     at: usize,
-) -> Option<(memories::document::EntryId, &'a mut Memory)> {
+) -> Option<(EntryMut<'a>, &'a mut Memory)> {
     let slot = model.memories.get(at).filter(|memory| memory.is_live())?;
-    let found = document.find(scope, &slot.title);
-    let unique = found.len() == 1;
-    let (id, memory) = found.into_iter().next().filter(|_| unique)?;
-    Some((id, model.memories.iter_mut().find(|slot| **slot == memory)?))
+    let found = numbers(document, scope, &slot.title, Memory::is_live);
+    let [number] = found.as_slice() else { return None };
+    let entry = document.entry_mut(scope, *number)?;
+    let slot = model.memories.iter_mut().find(|slot| *slot == entry.memory())?;
+    Some((entry, slot))
+}
+
+/// Numbers of the entries of a scope that bear a title.
+fn numbers(document: &Document, scope: &Scope, title: &str, wanted: fn(&Memory) -> bool) -> Vec<usize> {
+    let entries = document.entries(scope).map(|entry| entry.memory()).enumerate();
+    let titled = entries.filter(|(_, memory)| same_title(&memory.title, title) && wanted(memory));
+    titled.map(|(number, _)| number).collect()
 }
 
 fn boundaries(text: &str) -> Vec<usize> {
@@ -362,10 +375,12 @@ proptest! {
                 Err(error) => prop_assert!(false, "{error} after {edit:?}"),
             }
         }
+        let edited = by_scope(&document);
         let printed = document.into_text();
         prop_assert!(printed.is_ok(), "{printed:?}");
         let printed = printed.expect("checked");
         let after = Document::parse(printed.clone());
+        prop_assert_eq!(edited, by_scope(&after), "{}", printed);
         for (scope, section) in &expected {
             let found = after.section(scope).unwrap_or_default();
             prop_assert_eq!(contents(&found), contents(section), "{} in {:?}", scope, printed);

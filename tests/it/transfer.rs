@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use memories::document::text::{stored_line, stored_reply};
-use memories::document::{Addition, Document, Section, stored};
+use memories::document::{Document, Section, SectionUpdate, stored};
 use memories::notebook::files::Files;
 use memories::transfer::merge::{OnConflict, Options, Report, merge};
 use memories::transfer::{Format, read, write};
@@ -179,22 +179,22 @@ fn attempt() -> impl Strategy<Value = Attempt> {
 }
 
 /// What goes into the section of one scope.
-fn addition() -> impl Strategy<Value = (Scope, Addition)> {
+fn addition() -> impl Strategy<Value = (Scope, SectionUpdate)> {
     let memories = prop::collection::vec(memory(), 0..6);
     let known = (line(), number(), prop::collection::vec(number(), 0..4));
     (scope(), known, memories, prop::collection::vec(attempt(), 0..4)).prop_map(
         |(scope, (name, visits, episodes), memories, attempts)| {
-            (scope, Addition { name, visits, episodes, memories, attempts, ..Addition::default() })
+            (scope, SectionUpdate { name, visits, episodes, memories, attempts, ..SectionUpdate::default() })
         },
     )
 }
 
-fn additions() -> impl Strategy<Value = BTreeMap<Scope, Addition>> {
+fn additions() -> impl Strategy<Value = BTreeMap<Scope, SectionUpdate>> {
     prop::collection::vec(addition(), 0..4).prop_map(|additions| additions.into_iter().map(lawful).collect())
 }
 
 /// Live titles are unique in their section, as in any file that the program wrote.
-fn lawful((scope, mut addition): (Scope, Addition)) -> (Scope, Addition) {
+fn lawful((scope, mut addition): (Scope, SectionUpdate)) -> (Scope, SectionUpdate) {
     let mut titles: Vec<String> = Vec::new();
     addition.memories.retain(|memory| {
         let title = fold_title(&stored(memory).title);
@@ -209,7 +209,7 @@ fn lawful((scope, mut addition): (Scope, Addition)) -> (Scope, Addition) {
 }
 
 /// A memory with all that the additions hold: ephemeral memories in the session.
-fn remembered(additions: &BTreeMap<Scope, Addition>) -> Files {
+fn remembered(additions: &BTreeMap<Scope, SectionUpdate>) -> Files {
     let mut files = files();
     let of = |ephemeral: bool| {
         let mut additions = additions.clone();
@@ -223,8 +223,8 @@ fn remembered(additions: &BTreeMap<Scope, Addition>) -> Files {
         additions.retain(|_, addition| !ephemeral || !addition.memories.is_empty());
         additions
     };
-    files.lasting.add_all(&of(false)).unwrap();
-    files.session.add_all(&of(true)).unwrap();
+    files.lasting.update(&of(false)).unwrap();
+    files.session.update(&of(true)).unwrap();
     reopened(files)
 }
 
@@ -257,9 +257,9 @@ proptest! {
     #[test]
     fn additions_in_one_pass_say_the_same(additions in additions(), more in additions()) {
         let mut bulk = Document::parse(String::new());
-        bulk.add_all(&additions).unwrap();
+        bulk.update(&additions).unwrap();
         let mut single = Document::parse(bulk.clone().into_text().unwrap());
-        bulk.add_all(&more).unwrap();
+        bulk.update(&more).unwrap();
         for (scope, addition) in &more {
             let before = single.section(scope).unwrap_or_default();
             for memory in &addition.memories {
@@ -276,7 +276,7 @@ proptest! {
             prop_assert!(addition.episodes.iter().all(|episode| found.episodes.contains(episode)));
         }
         let text = bulk.into_text().unwrap();
-        prop_assert_eq!(memories::document::inspect::problems(&text).into_iter().filter(|problem| !matches!(<&str>::from(&problem.kind), "same_title" | "ephemeral_entry" | "lost_reference" | "lost_link" | "circular_reference" | "encoded_twice")).collect::<Vec<_>>(), vec![]);
+        prop_assert_eq!(memories::document::check::problems(&text).into_iter().filter(|problem| !matches!(<&str>::from(&problem.kind), "same_title" | "ephemeral_entry" | "lost_reference" | "lost_link" | "circular_reference" | "encoded_twice")).collect::<Vec<_>>(), vec![]);
         let locations: Vec<u64> = Document::parse(text).headings().filter_map(|heading| match heading.scope { Scope::Location(id) => Some(id), _ => None }).collect();
         prop_assert!(locations.is_sorted());
     }
@@ -443,9 +443,33 @@ fn a_reply_and_an_action_take_their_stored_forms() {
         turn: None,
         reply: "a\nb".repeat(99),
     };
-    let addition = Addition { attempts: vec![attempt.clone()], ..Addition::default() };
+    let addition = SectionUpdate { attempts: vec![attempt.clone()], ..SectionUpdate::default() };
     let files = remembered(&BTreeMap::from([(Scope::World, addition)]));
     let [tried] = &files.lasting.section(&Scope::World).unwrap().tried[..] else { panic!("one") };
     assert_eq!(fold_action(&tried.action), fold_action(&attempt.action));
     assert_eq!(tried.reply, stored_reply(&attempt.reply));
+}
+
+/// Entries are meant by their numbers as the file was read: one that leaves the session for the lasting
+/// file does not shift the others.
+#[test]
+fn an_entry_that_leaves_the_session_shifts_no_other() {
+    let scope = Scope::Location(1);
+    let mut files = files();
+    for (title, text) in [("Lamp", "It glows."), ("Rug", "It is heavy."), ("Door", "It is shut.")] {
+        files.session.add(&scope, "Room", &Memory::new(Category::note(), title, text)).unwrap();
+    }
+    let lines = [
+        r#"{"scope": "location:1", "title": "Lamp", "text": "It glows."}"#,
+        r#"{"scope": "location:1", "title": "Rug", "text": "A trap door lies below.", "persistence": "ephemeral"}"#,
+    ];
+    let report = import(&mut files, lines.join("\n").as_bytes(), Format::Jsonl, OnConflict::Revise);
+    assert_eq!((report.failed, report.revised), (Vec::new(), 2));
+    let files = reopened(files);
+    let texts = |document: &Document| -> Vec<String> {
+        let section = document.section(&scope).unwrap();
+        section.memories.iter().map(|memory| format!("{}: {}", memory.title, memory.text)).collect()
+    };
+    assert_eq!(texts(&files.lasting), ["Lamp: It glows."]);
+    assert_eq!(texts(&files.session), ["Rug: A trap door lies below.", "Door: It is shut."]);
 }

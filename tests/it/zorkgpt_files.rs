@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
 use memories::document::Document;
+use memories::document::check::problems;
 use memories::document::format::format;
-use memories::document::inspect::problems;
 use memories::types::{Cause, Persistence, Scope, Status};
 
 /// A file of about that size: no title line, ids falling, explicit `- PERMANENT - ACTIVE`.

@@ -25,7 +25,7 @@ use crate::document::{DocumentError, stored};
 use crate::llm::{Model, ModelError, ModelUse};
 use crate::notebook::add::{Applied, Fate, free_title, store_memory};
 use crate::notebook::duplicates::says_the_same;
-use crate::notebook::files::Files;
+use crate::notebook::files::{Files, live};
 use crate::store::{Change, Sidecar, Store, StoreError, UpdateError};
 use crate::types::{DEFAULT_IMPORTANCE, Memory, Moment, OFFLINE_TAG, Scope, unknown_name};
 
@@ -424,10 +424,8 @@ fn drawn_from(files: &Files, conversation: &str) -> usize {
 
 /// Gives a memory the sources of what said the same.
 fn join_sources(files: &mut Files, scope: &Scope, title: &str, other: &Memory) {
-    let found = files.find(scope, title);
-    let [(tier, entry, _)] = found.as_slice() else { return };
-    let document = files.of(*tier);
-    let mut memory = document.memory(*entry);
+    let Ok(mut found) = files.only(scope, title, live) else { return };
+    let mut memory = found.entry.memory().clone();
     let before = memory.provenance.sources.len();
     for source in &other.provenance.sources {
         if !memory.provenance.sources.contains(source) {
@@ -435,7 +433,7 @@ fn join_sources(files: &mut Files, scope: &Scope, title: &str, other: &Memory) {
         }
     }
     if memory.provenance.sources.len() > before {
-        document.revise_line(*entry, &memory);
+        found.entry.revise_line(&memory);
     }
 }
 

@@ -108,7 +108,7 @@ fn sections(store: &Store, wanted: &[Scope], live: bool) -> Result<(Vec<(Scope, 
     if live {
         sections.iter_mut().for_each(|(_, section)| section.memories.retain(Memory::is_live));
     }
-    Ok((sections, lasting.free_lines()))
+    Ok((sections, lasting.count_free_lines()))
 }
 
 fn report(

@@ -57,7 +57,7 @@ pub(in crate::cli) fn run(cli: Cli<'_>, args: InitArgs) -> Result<u8, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::inspect::problems;
+    use crate::document::check::problems;
     use crate::document::{Document, Section};
     use crate::types::Scope;
 

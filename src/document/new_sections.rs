@@ -5,9 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::{
-    BYTE_ORDER_MARK, Block, BlockText, Document, DocumentError, FILE_TITLE, edit, grammar,
-};
+use crate::document::error::DocumentError;
+use crate::document::grammar;
+use crate::document::scan::BYTE_ORDER_MARK;
+use crate::document::splice;
+use crate::document::tree::{Block, Document, FILE_TITLE};
 use crate::types::Scope;
 
 /// Where a new section goes, of a list of blocks as it is.
@@ -66,23 +68,20 @@ impl Document {
         for (scope, name) in &wanted {
             self.check_new_text(&grammar::write_heading(scope, name))?;
         }
-        let ending = self.style.line_ending;
-        let blank = |block: &Block| match &block.text {
-            BlockText::Source(range) => self.source[range.clone()].trim().is_empty(),
-            BlockText::Edited(_) => false,
-        };
-        if self.blocks.iter().all(blank) {
-            let title = FILE_TITLE.replace('\n', ending);
-            self.blocks = vec![Block { heading: None, text: BlockText::Edited(title) }];
+        let ending = self.style().line_ending;
+        let blank =
+            |block: &Block| block.source_start().is_some() && block.text(self.source()).trim().is_empty();
+        if self.blocks().iter().all(blank) {
+            *self.blocks_mut() = vec![Block::new(None, FILE_TITLE.replace('\n', ending))];
         }
-        let places = Places::of(&self.blocks);
+        let places = Places::of(self.blocks());
         let key = |(scope, _): &(Scope, &str)| match scope {
             Scope::Location(id) => (places.of_scope(scope), 0, *id),
             other => (places.of_scope(other), other.order(), 0),
         };
         wanted.sort_by_cached_key(key);
         let mut wanted = wanted.into_iter().map(|new| (places.of_scope(&new.0), new)).peekable();
-        let old = std::mem::take(&mut self.blocks);
+        let old = std::mem::take(self.blocks_mut());
         let count = old.len();
         for (at, block) in old.into_iter().map(Some).chain([None]).enumerate() {
             while let Some((_, (scope, name))) = wanted.next_if(|(before, _)| *before == at) {
@@ -93,24 +92,24 @@ impl Document {
                 let after = if last { "" } else { ending };
                 let text = format!("{heading}{ending}{ending}---{ending}{after}");
                 let heading = grammar::parse_heading(&heading);
-                self.blocks.push(Block { heading, text: BlockText::Edited(text) });
+                self.blocks_mut().push(Block::new(heading, text));
             }
-            self.blocks.extend(block);
+            self.blocks_mut().extend(block);
         }
         Ok(())
     }
 
     /// Sets off the last block from what comes behind it; a byte order mark stays at the front.
     fn end_with_blank_line(&mut self) {
-        let Some(last) = self.blocks.last() else { return };
-        let text = self.text_of(last);
-        if text == BYTE_ORDER_MARK.encode_utf8(&mut [0; 4]) || edit::ends_with_blank_line(text) {
+        let Some(last) = self.blocks().last() else { return };
+        let text = last.text(self.source());
+        if text == BYTE_ORDER_MARK.encode_utf8(&mut [0; 4]) || splice::ends_with_blank_line(text) {
             return;
         }
         let mut text = text.to_owned();
-        while !edit::ends_with_blank_line(&text) {
-            text.push_str(self.style.line_ending);
+        while !splice::ends_with_blank_line(&text) {
+            text.push_str(self.style().line_ending);
         }
-        self.blocks.last_mut().expect("it was there").text = BlockText::Edited(text);
+        self.blocks_mut().last_mut().expect("it was there").set_text(text);
     }
 }

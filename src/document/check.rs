@@ -1,23 +1,24 @@
 //! All problems of a file, in the order of its lines: the work of `check`.
 //!
 //! A text enters; what the grammar cannot read leaves, with line, column and a way to mend it, and
-//! so does what a person or another program would see otherwise: headings ([`crate::document::viewer`]),
-//! references ([`crate::document::references`]), characters ([`crate::document::encoding`]).
+//! so does what a person or another program would see otherwise: headings ([`crate::document::commonmark`]),
+//! references ([`crate::document::references`]), characters ([`crate::document::double_encoding`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::document::encoding::find_encoded_twice;
+use crate::document::commonmark::viewer_differences;
+use crate::document::double_encoding::find_encoded_twice;
 use crate::document::format::reference_line;
+use crate::document::grammar;
 use crate::document::link::Link;
+use crate::document::parser::{Entry, ParsedSection};
 use crate::document::problem::{Kind, Problem, column};
 use crate::document::references::{Node, PlacedLink, References};
-use crate::document::scan::{self, Block, Event, LineNumbers, TextLines, walk};
-use crate::document::section::{Entry, parse_section};
-use crate::document::viewer::viewer_differences;
-use crate::document::{BlockText, Document, grammar};
+use crate::document::scan::{self, BYTE_ORDER_MARK, Event, LineNumbers, TextLines, walk};
+use crate::document::tree::{Block, Document};
 use crate::types::{Memory, Scope, fold_title};
 
-pub use crate::document::viewer::viewer_headings;
+pub use crate::document::commonmark::viewer_headings;
 
 /// An entry of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,14 +39,13 @@ pub fn problems(source: &str) -> Vec<Problem> {
     let mut boundaries = Vec::new();
     let mut titles: BTreeMap<Scope, BTreeSet<String>> = BTreeMap::new();
     let mut references = References::default();
-    for block in &document.blocks {
-        let text = document.text_of(block);
-        let BlockText::Source(range) = &block.text else { continue };
-        let line = numbers.line(range.start);
+    for block in document.blocks() {
+        let text = block.text(source);
+        let Some(start) = block.source_start() else { continue };
+        let line = numbers.line(start);
         if scan::is_section_boundary(text.as_bytes()) {
-            let marked = range.start == super::BYTE_ORDER_MARK.len_utf8()
-                && source.starts_with(super::BYTE_ORDER_MARK);
-            boundaries.push(if marked { 0 } else { range.start });
+            let marked = start == BYTE_ORDER_MARK.len_utf8() && source.starts_with(BYTE_ORDER_MARK);
+            boundaries.push(if marked { 0 } else { start });
         }
         let Some(heading) = &block.heading else {
             let first = text.lines().next().unwrap_or("");
@@ -59,10 +59,11 @@ pub fn problems(source: &str) -> Vec<Problem> {
         }
         references.add_scope(&heading.scope);
         let section = Section { text, line, scope: &heading.scope };
-        section.inspect(titles.entry(heading.scope.clone()).or_default(), &mut references, &mut problems);
+        let titles = titles.entry(heading.scope.clone()).or_default();
+        section.check(block.parsed(source), titles, &mut references, &mut problems);
     }
     problems.extend(references.problems());
-    if document.open_comment.is_some() || document.style.fences == crate::document::text::Fences::Escape {
+    if document.is_unclosed() {
         unclosed(source, &numbers, &mut problems);
     }
     viewer_differences(source, &boundaries, &numbers, &mut problems);
@@ -76,12 +77,12 @@ pub fn entries(source: &str) -> Vec<Located> {
     let document = Document::parse(source.to_owned());
     let numbers = LineNumbers::of(source);
     let mut found = Vec::new();
-    for block in &document.blocks {
-        let (Some(heading), BlockText::Source(range)) = (&block.heading, &block.text) else { continue };
-        let first = numbers.line(range.start);
-        found.extend(parse_section(document.text_of(block)).entries.into_iter().map(|entry| Located {
+    for block in document.blocks() {
+        let (Some(heading), Some(start)) = (&block.heading, block.source_start()) else { continue };
+        let first = numbers.line(start);
+        found.extend(block.parsed(source).entries.iter().map(|entry| Located {
             scope: heading.scope.clone(),
-            memory: entry.memory,
+            memory: entry.memory.clone(),
             line: first + entry.line_number,
         }));
     }
@@ -92,19 +93,15 @@ pub fn entries(source: &str) -> Vec<Located> {
 pub fn not_on_map(source: &str, map: &BTreeSet<u64>) -> Vec<Problem> {
     let document = Document::parse(source.to_owned());
     let numbers = LineNumbers::of(source);
-    let off_map = |block: &super::Block| match (&block.heading.as_ref()?.scope, &block.text) {
-        (Scope::Location(id), BlockText::Source(range)) if !map.contains(id) => {
-            let line = &source[range.clone()];
+    let off_map = |block: &Block| match (&block.heading.as_ref()?.scope, block.source_start()) {
+        (Scope::Location(id), Some(start)) if !map.contains(id) => {
+            let line = block.text(source);
             let at = line.find(&id.to_string()).unwrap_or(0);
-            Some(Problem {
-                line: numbers.line(range.start),
-                column: column(line, at),
-                kind: Kind::NotOnMap(*id),
-            })
+            Some(Problem { line: numbers.line(start), column: column(line, at), kind: Kind::NotOnMap(*id) })
         }
         _ => None,
     };
-    document.blocks.iter().filter_map(off_map).collect()
+    document.blocks().iter().filter_map(off_map).collect()
 }
 
 /// A heading that a person most likely meant as one of ours.
@@ -123,25 +120,25 @@ struct Section<'a> {
 }
 
 impl Section<'_> {
-    fn inspect(
+    fn check(
         &self,
+        parsed: &ParsedSection,
         titles: &mut BTreeSet<String>,
         references: &mut References,
         problems: &mut Vec<Problem>,
     ) {
-        let parts = parse_section(self.text);
-        let in_file = |problem: Problem| Problem { line: self.line + problem.line, ..problem };
-        problems.extend(parts.problems.into_iter().map(in_file));
-        for entry in parts.entries {
+        let in_file = |problem: &Problem| Problem { line: self.line + problem.line, ..problem.clone() };
+        problems.extend(parsed.problems.iter().map(in_file));
+        for entry in &parsed.entries {
             let at = self.line + entry.line_number;
-            references.add_entry(self.scope, Node::of(&entry.memory, self.reference_line(&entry)));
-            for link in self.links(&entry) {
+            references.add_entry(self.scope, Node::of(&entry.memory, self.reference_line(entry)));
+            for link in self.links(entry) {
                 references.add_link(self.scope, link);
             }
             let unique = entry.memory.is_live() && !entry.memory.category.only_grows();
             if unique && !titles.insert(fold_title(&entry.memory.title)) {
                 let line = &self.text[entry.line.clone()];
-                problems.push(Problem::of_line(at, line, Kind::SameTitle(entry.memory.title)));
+                problems.push(Problem::of_line(at, line, Kind::SameTitle(entry.memory.title.clone())));
             }
         }
     }
@@ -172,8 +169,8 @@ fn unclosed(source: &str, numbers: &LineNumbers, problems: &mut Vec<Problem>) {
         let Event::Unclosed { opener, .. } = event else { return };
         let offset = usize::try_from(opener).expect("an offset into memory fits");
         let line = source[offset..].lines().next().unwrap_or("");
-        let kind = match Block::opened_by(line.trim_start_matches(super::BYTE_ORDER_MARK).as_bytes()) {
-            Some(Block::Comment) => Kind::UnclosedComment,
+        let kind = match scan::Block::opened_by(line.trim_start_matches(BYTE_ORDER_MARK).as_bytes()) {
+            Some(scan::Block::Comment) => Kind::UnclosedComment,
             _ => Kind::UnclosedFence,
         };
         problems.push(Problem { line: numbers.line(offset), column: 1, kind });

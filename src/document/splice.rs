@@ -6,9 +6,10 @@
 
 use std::ops::Range;
 
+use crate::document::entry::EntryEdit;
 use crate::document::grammar::{self, Visits};
+use crate::document::parser::{Entry, ParsedSection, Region, RegionKind, Tried};
 use crate::document::scan;
-use crate::document::section::{Entry, Parts, Region, RegionKind, Tried};
 use crate::document::text::{
     Fences, closing_place, mark_comments, strike, unstrike, write_closing_lines, write_text,
 };
@@ -61,34 +62,29 @@ fn map_lines<'a>(text: &'a str, change: impl Fn(&'a str) -> std::borrow::Cow<'a,
     out
 }
 
-/// Adds an entry after the others of the section.
-pub fn add_entry(text: &str, parts: &Parts, memory: &Memory, style: Style) -> String {
-    add_entries(text, parts, std::slice::from_ref(memory), style)
-}
-
 /// Adds entries, in their order, after the others of the section.
-pub fn add_entries(text: &str, parts: &Parts, memories: &[Memory], style: Style) -> String {
+pub fn add_entries(text: &str, parsed: &ParsedSection, memories: &[Memory], style: Style) -> String {
     let entries: Vec<String> = memories.iter().map(|memory| render_entry(memory, style.fences)).collect();
     let entries = entries.join("\n");
-    let find = |kind| parts.regions.iter().position(|region| region.kind == kind);
+    let find = |kind| parsed.regions.iter().position(|region| region.kind == kind);
     if let Some(region) = find(RegionKind::Memories) {
-        return insert_block(text, parts.regions[region].content_end, &entries, style);
+        return insert_block(text, parsed.regions[region].content_end, &entries, style);
     }
-    if let Some(last) = parts.entries.last() {
+    if let Some(last) = parsed.entries.last() {
         let holds_it = |region: &&Region| region.range.contains(&last.range.start);
-        let at = parts.regions.iter().find(holds_it).map_or(last.range.end, |region| region.content_end);
+        let at = parsed.regions.iter().find(holds_it).map_or(last.range.end, |region| region.content_end);
         return insert_block(text, at, &entries, style);
     }
     let at = match find(RegionKind::Tried) {
-        Some(region) => parts.regions[region - 1].content_end,
-        None => end_of_content(parts),
+        Some(region) => parsed.regions[region - 1].content_end,
+        None => end_of_content(parsed),
     };
     insert_block(text, at, &format!("### Memories\n\n{entries}"), style)
 }
 
 /// Where a new part goes: before the thematic break that ends the section, else at its end.
-fn end_of_content(parts: &Parts) -> usize {
-    match parts.regions.as_slice() {
+fn end_of_content(parsed: &ParsedSection) -> usize {
+    match parsed.regions.as_slice() {
         [.., before, last] if last.after_break && last.bare => before.content_end,
         regions => regions.last().map_or(0, |region| region.content_end),
     }
@@ -126,13 +122,14 @@ pub fn ends_with_blank_line(text: &str) -> bool {
     }
 }
 
-/// Replaces a range by lines in the file's ending; a missing ending stays missing at the very end.
+/// Replaces one range as [`splice_all`] does.
 fn splice(text: &str, range: Range<usize>, lines: &str, style: Style) -> String {
     splice_all(text, &[(range, lines.to_owned())], style)
 }
 
-/// Replaces ranges, given in their order, each by lines as [`splice`] does.
-fn splice_all(text: &str, changes: &[(Range<usize>, String)], style: Style) -> String {
+/// Replaces ranges, given in their order, by lines in the file's ending. A line ending that the end of
+/// the text lacks stays missing there.
+pub fn splice_all(text: &str, changes: &[(Range<usize>, String)], style: Style) -> String {
     let added: usize = changes.iter().map(|(_, lines)| lines.len() + 8).sum();
     let mut out = String::with_capacity(text.len() + added);
     let mut done = 0;
@@ -150,19 +147,27 @@ fn splice_all(text: &str, changes: &[(Range<usize>, String)], style: Style) -> S
     out
 }
 
-/// Writes an entry anew; comments that a person put into its text stay, behind it.
-pub fn replace_entry(text: &str, entry: &Entry, memory: &Memory, style: Style) -> String {
-    splice(text, entry.range.clone(), &render_anew(text, entry, memory, style), style)
+/// The range that an edit of an entry replaces, and the lines that take its place.
+pub fn edit_entry(text: &str, entry: &Entry, edit: &EntryEdit, style: Style) -> (Range<usize>, String) {
+    match edit {
+        EntryEdit::Revise(memory) => (entry.range.clone(), render_anew(text, entry, memory, style)),
+        EntryEdit::ReviseLine(memory) => (entry.line.clone(), format!("{}\n", grammar::write_entry(memory))),
+        EntryEdit::SetSeeAlso(see_also) => set_see_also(text, entry, see_also),
+        EntryEdit::Supersede(reference) => (entry.range.clone(), supersede(text, entry, reference.as_ref())),
+        EntryEdit::Revive(status) => (entry.range.clone(), revive(text, entry, *status)),
+        EntryEdit::Remove => {
+            let end = entry.range.end;
+            (entry.range.start..end + blank_length(&text[end..]), String::new())
+        }
+    }
 }
 
-/// Writes entries anew, in the order in which they stand.
-pub fn replace_entries(text: &str, changes: &[(&Entry, &Memory)], style: Style) -> String {
-    let render =
-        |(entry, memory): &(&Entry, &Memory)| (entry.range.clone(), render_anew(text, entry, memory, style));
-    splice_all(text, &changes.iter().map(render).collect::<Vec<_>>(), style)
+/// Length of the blank lines at the start of a text.
+fn blank_length(text: &str) -> usize {
+    text.split_inclusive('\n').take_while(|line| scan::is_blank(line.trim_end())).map(str::len).sum()
 }
 
-/// The lines of an entry with what a memory says, and the comments that stood in it.
+/// The lines of an entry with what a memory says; comments that a person put into it stay, behind it.
 fn render_anew(text: &str, entry: &Entry, memory: &Memory, style: Style) -> String {
     let old = &text[entry.range.clone()];
     let mut new = render_entry(memory, style.fences);
@@ -175,13 +180,7 @@ fn render_anew(text: &str, entry: &Entry, memory: &Memory, style: Style) -> Stri
     new
 }
 
-/// Writes an entry's first line anew and nothing else.
-pub fn replace_entry_line(text: &str, entry: &Entry, memory: &Memory, style: Style) -> String {
-    splice(text, entry.line.clone(), &format!("{}\n", grammar::write_entry(memory)), style)
-}
-
-/// Gives an entry a `See also:` line, in place of the one that it has, and leaves its other lines alone.
-pub fn set_see_also(text: &str, entry: &Entry, see_also: &str, style: Style) -> String {
+fn set_see_also(text: &str, entry: &Entry, see_also: &str) -> (Range<usize>, String) {
     let new = write_closing_lines(Some(see_also), None);
     let body = &text[entry.line.end..entry.range.end];
     let lines = scan::lines(body);
@@ -190,44 +189,34 @@ pub fn set_see_also(text: &str, entry: &Entry, see_also: &str, style: Style) -> 
     let start = entry.line.end + offset(first);
     let end = if replaced { entry.line.end + offset(first + 1) } else { start };
     if start == text.len() && !text.ends_with('\n') {
-        return format!("{text}{}{}", style.line_ending, new.trim_end());
+        return (start..end, format!("\n{new}"));
     }
-    splice(text, start..end, &new, style)
+    (start..end, new)
 }
 
-/// Marks an entry as superseded: bracket, reference line where a reason is given, strikes.
-pub fn supersede_entry(text: &str, entry: &Entry, reference: Option<&Reference>, style: Style) -> String {
+fn supersede(text: &str, entry: &Entry, reference: Option<&Reference>) -> String {
     let memory = Memory { status: Status::Superseded, ..entry.memory.clone() };
-    let mut head = format!("{}\n", grammar::write_entry(&memory));
+    let mut new = format!("{}\n", grammar::write_entry(&memory));
     if let Some(reference) = reference {
-        head.push_str(&format!("{}\n", grammar::write_reference(reference)));
+        new.push_str(&format!("{}\n", grammar::write_reference(reference)));
     }
     let body = map_lines(&text[entry.line.end..entry.range.end], strike);
-    let body = body.replace("\r\n", "\n");
-    splice(text, entry.range.clone(), &(head + &body), style)
+    new.push_str(&body.replace("\r\n", "\n"));
+    new
 }
 
-/// Takes back what [`supersede_entry`] did.
-pub fn revive_entry(text: &str, entry: &Entry, status: Status, style: Style) -> String {
+/// Takes back what [`supersede`] did.
+fn revive(text: &str, entry: &Entry, status: Status) -> String {
     let memory = Memory { status, ..entry.memory.clone() };
     let mut body = &text[entry.line.end..entry.range.end];
     if entry.memory.reference.is_some() {
         // The reference is the first line that is not blank.
-        let blank: usize =
-            body.split_inclusive('\n').take_while(|line| scan::is_blank(line.trim_end())).map(str::len).sum();
+        let blank = blank_length(body);
         let line = body[blank..].split_inclusive('\n').next().map_or(0, str::len);
         body = &body[blank + line..];
     }
     let body = map_lines(body, unstrike).replace("\r\n", "\n");
-    splice(text, entry.range.clone(), &format!("{}\n{body}", grammar::write_entry(&memory)), style)
-}
-
-/// Removes an entry with the blank lines behind it.
-pub fn remove_entry(text: &str, entry: &Entry) -> String {
-    let after = &text[entry.range.end..];
-    let blank: usize =
-        after.split_inclusive('\n').take_while(|line| scan::is_blank(line.trim_end())).map(str::len).sum();
-    [&text[..entry.range.start], &after[blank..]].concat()
+    format!("{}\n{body}", grammar::write_entry(&memory))
 }
 
 /// Writes the section's heading anew.
@@ -237,9 +226,9 @@ pub fn replace_heading(text: &str, scope: &Scope, name: &str, style: Style) -> S
 }
 
 /// Writes the visits line, or adds it under the heading.
-pub fn set_visits(text: &str, parts: &Parts, visits: &Visits, style: Style) -> String {
+pub fn set_visits(text: &str, parsed: &ParsedSection, visits: &Visits, style: Style) -> String {
     let line = format!("{}\n", grammar::write_visits(visits));
-    if let Some((_, range)) = &parts.visits {
+    if let Some((_, range)) = &parsed.visits {
         return splice(text, range.clone(), &line, style);
     }
     let heading = text.split_inclusive('\n').next().unwrap_or(text);
@@ -250,15 +239,6 @@ pub fn set_visits(text: &str, parts: &Parts, visits: &Visits, style: Style) -> S
     [heading, after_heading, &style.convert(&line), blank, rest].concat()
 }
 
-/// Writes a tried action: in place of its line where it has one, else after the others.
-pub fn put_attempt(text: &str, parts: &Parts, old: Option<&Tried>, new: &Attempt, style: Style) -> String {
-    let line = format!("{}\n", grammar::write_attempt(new));
-    if let Some(old) = old {
-        return splice(text, old.range.clone(), &line, style);
-    }
-    append_attempts(text, parts, &line, style)
-}
-
 /// Writes tried actions anew, in the order in which they stand.
 pub fn replace_attempts(text: &str, changes: &[(&Tried, &Attempt)], style: Style) -> String {
     let render =
@@ -267,33 +247,29 @@ pub fn replace_attempts(text: &str, changes: &[(&Tried, &Attempt)], style: Style
 }
 
 /// Adds tried actions after the others.
-pub fn add_attempts(text: &str, parts: &Parts, new: &[&Attempt], style: Style) -> String {
+pub fn add_attempts(text: &str, parsed: &ParsedSection, new: &[&Attempt], style: Style) -> String {
     let lines: String = new.iter().map(|new| format!("{}\n", grammar::write_attempt(new))).collect();
-    append_attempts(text, parts, &lines, style)
-}
-
-fn append_attempts(text: &str, parts: &Parts, lines: &str, style: Style) -> String {
-    if let Some(last) = parts.tried.last() {
+    if let Some(last) = parsed.tried.last() {
         let (before, after) = text.split_at(last.range.end);
         let ending = if before.ends_with('\n') { "" } else { style.line_ending };
-        return [before, ending, &style.convert(lines), after].concat();
+        return [before, ending, &style.convert(&lines), after].concat();
     }
-    match parts.regions.iter().find(|region| region.kind == RegionKind::Tried) {
+    match parsed.regions.iter().find(|region| region.kind == RegionKind::Tried) {
         Some(region) => {
             // Behind an entry that somebody put there, the line would be part of the entry's text.
-            let mut starts = parts.entries.iter().map(|entry| entry.range.start);
+            let mut starts = parsed.entries.iter().map(|entry| entry.range.start);
             let entry = starts.find(|start| region.range.contains(start));
-            insert_block(text, entry.unwrap_or(region.content_end), lines, style)
+            insert_block(text, entry.unwrap_or(region.content_end), &lines, style)
         }
-        None => insert_block(text, end_of_content(parts), &format!("### Tried\n\n{lines}"), style),
+        None => insert_block(text, end_of_content(parsed), &format!("### Tried\n\n{lines}"), style),
     }
 }
 
 /// Removes a tried action, and the heading `### Tried` where nothing else stands under it.
-pub fn remove_attempt(text: &str, parts: &Parts, tried: &Tried) -> String {
+pub fn remove_attempt(text: &str, parsed: &ParsedSection, tried: &Tried) -> String {
     let holds_it = |region: &&Region| region.range.contains(&tried.range.start);
     let mut range = tried.range.clone();
-    if let Some(region) = parts.regions.iter().find(holds_it) {
+    if let Some(region) = parsed.regions.iter().find(holds_it) {
         let body = &text[region.range.clone()];
         let heading = body.split_inclusive('\n').next().map_or(0, str::len);
         let before = &text[region.range.start + heading..tried.range.start];
@@ -307,16 +283,19 @@ pub fn remove_attempt(text: &str, parts: &Parts, tried: &Tried) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::document::Document;
+    use super::*;
+    use crate::document::tree::Document;
     use crate::types::Scope;
 
     /// The file with `See also: [[World › x]]` at its only entry.
     fn linked(file: &str) -> String {
         let mut document = Document::parse(file.to_owned());
-        let (id, memory) = document.find(&Scope::Location(1), "a").remove(0);
-        document.set_see_also(id, "[[World › x]]").unwrap();
+        let scope = Scope::Location(1);
+        let mut entry = document.entry_mut(&scope, 0).unwrap();
+        let memory = entry.memory().clone();
+        entry.edit(EntryEdit::SetSeeAlso("[[World › x]]".to_owned())).unwrap();
         let text = document.into_text().unwrap();
-        let again = Document::parse(text.clone()).find(&Scope::Location(1), "a").remove(0).1;
+        let again = Document::parse(text.clone()).section(&scope).unwrap().memories.remove(0);
         assert_eq!(again.see_also.as_deref(), Some("[[World › x]]"));
         assert_eq!((again.text, again.context), (memory.text, memory.context));
         text

@@ -1,0 +1,20 @@
+//! Errors of edits.
+
+/// Why an edit cannot be written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DocumentError {
+    /// A comment that is open since `line` would end at a `-->` of the new text.
+    #[error(
+        "the comment opened in line {line} is never closed, and the new text holds `-->`, which would close it"
+    )]
+    WouldCloseComment {
+        /// Line of the comment's opening, from 1.
+        line: usize,
+    },
+    /// The file would not be read back as it was meant.
+    #[error("the edited file would be read differently from line {line} on")]
+    Misread {
+        /// First line of the section that would change, from 1.
+        line: usize,
+    },
+}

@@ -1,0 +1,315 @@
+//! The tree: a source text, its blocks, and how they become a text again.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use crate::document::error::DocumentError;
+use crate::document::grammar::{self, Heading};
+use crate::document::parser::{ParsedSection, parse_section};
+use crate::document::scan::{self, BYTE_ORDER_MARK, Event, TextLines, line_number, walk};
+use crate::document::section::Section;
+use crate::document::splice::{self, Style};
+use crate::document::text::Fences;
+use crate::types::{Memory, Scope};
+
+/// From more edited blocks on, the text is put together anew; with fewer, bytes are moved within it.
+const MOST_MOVES: usize = 8;
+
+/// The first line of a new file.
+pub(super) const FILE_TITLE: &str = "# Location Memories\n";
+
+/// A parsed file.
+#[derive(Debug, Clone)]
+pub struct Document {
+    source: String,
+    blocks: Vec<Block>,
+    style: Style,
+    /// Line of a comment that is never closed.
+    open_comment: Option<usize>,
+}
+
+/// The lines from one section heading to the next.
+#[derive(Debug, Clone)]
+pub(super) struct Block {
+    /// `None` where the heading names no scope.
+    pub heading: Option<Heading>,
+    text: BlockText,
+    /// The parsed text, once somebody looked at it.
+    parsed: OnceLock<Box<ParsedSection>>,
+}
+
+#[derive(Debug, Clone)]
+enum BlockText {
+    Source(Range<usize>),
+    Edited(String),
+}
+
+impl Block {
+    fn from_source(source: &str, range: Range<usize>) -> Block {
+        let line = source[range.clone()].lines().next().unwrap_or("");
+        Block {
+            heading: grammar::parse_heading(line),
+            text: BlockText::Source(range),
+            parsed: OnceLock::new(),
+        }
+    }
+
+    /// A block with a text of its own.
+    pub fn new(heading: Option<Heading>, text: String) -> Block {
+        Block { heading, text: BlockText::Edited(text), parsed: OnceLock::new() }
+    }
+
+    /// Its text; `source` is that of its document.
+    pub fn text<'a>(&'a self, source: &'a str) -> &'a str {
+        match &self.text {
+            BlockText::Source(range) => &source[range.clone()],
+            BlockText::Edited(text) => text,
+        }
+    }
+
+    /// Its parsed text.
+    pub fn parsed(&self, source: &str) -> &ParsedSection {
+        self.parsed.get_or_init(|| Box::new(parse_section(self.text(source))))
+    }
+
+    /// Replaces its text; what was parsed of the old text goes.
+    pub fn set_text(&mut self, text: String) {
+        self.text = BlockText::Edited(text);
+        self.parsed = OnceLock::new();
+    }
+
+    fn is_edited(&self) -> bool {
+        matches!(self.text, BlockText::Edited(_))
+    }
+
+    /// Offset of its first byte in the source; `None` where it was edited.
+    pub fn source_start(&self) -> Option<usize> {
+        match &self.text {
+            BlockText::Source(range) => Some(range.start),
+            BlockText::Edited(_) => None,
+        }
+    }
+}
+
+impl Document {
+    /// Cuts a file into blocks. None of them is parsed yet.
+    pub fn parse(source: String) -> Document {
+        let mut starts: Vec<usize> = Vec::new();
+        let mut unclosed: Vec<u64> = Vec::new();
+        let bytes = source.as_bytes();
+        let Ok(()) = walk(&mut TextLines::new(bytes), |event| match event {
+            Event::Visible(offset, line) => {
+                if scan::is_section_boundary(scan::first_line_without_bom(offset, line)) {
+                    starts.push(usize::try_from(offset).expect("an offset into memory fits"));
+                }
+            }
+            Event::Hidden(..) => {}
+            Event::Unclosed { opener, .. } => unclosed.push(opener),
+        });
+        let is_comment = |&&offset: &&u64| bytes[offset as usize..].trim_ascii_start().starts_with(b"<!--");
+        let comment = unclosed.iter().find(is_comment);
+        let open_comment = comment.map(|&offset| line_number(&source, offset as usize));
+        let fences = unclosed.len() > usize::from(comment.is_some());
+        let style = Style {
+            line_ending: if first_ending_is_crlf(&source) { "\r\n" } else { "\n" },
+            fences: if fences { Fences::Escape } else { Fences::Keep },
+        };
+        if starts.first() == Some(&0) && source.starts_with(BYTE_ORDER_MARK) {
+            // The mark is a block of its own, so that nothing is ever written before it.
+            starts[0] = BYTE_ORDER_MARK.len_utf8();
+        }
+        if starts.first() != Some(&0) && !source.is_empty() {
+            starts.insert(0, 0);
+        }
+        let ends = starts.iter().skip(1).copied().chain([source.len()]);
+        let ranges = starts.iter().copied().zip(ends);
+        let blocks = ranges.map(|(start, end)| Block::from_source(&source, start..end)).collect();
+        Document { blocks, style, open_comment, source }
+    }
+
+    /// The file's text. Its sections are checked to be read back as they were meant.
+    ///
+    /// # Errors
+    ///
+    /// [`DocumentError::Misread`] where they would not be.
+    pub fn into_text(self) -> Result<String, DocumentError> {
+        if !self.is_edited() {
+            return Ok(self.source);
+        }
+        // The start of each block, and the end of the text, where none begins.
+        let mut starts = vec![0];
+        starts.extend(self.blocks.iter().scan(0, |end, block| {
+            *end += block.text(&self.source).len();
+            Some(*end)
+        }));
+        let text = self.print();
+        let marked = text.starts_with(BYTE_ORDER_MARK);
+        let line_at = |start: &usize| text[*start..].split('\n').next().unwrap_or_default().as_bytes();
+        let mut expected = starts.into_iter().filter(|start| scan::is_section_boundary(line_at(start)));
+        let mut misread: Option<usize> = None;
+        let Ok(()) = walk(&mut TextLines::new(text.as_bytes()), |event| {
+            let Event::Visible(offset, line) = event else { return };
+            if misread.is_some() || !scan::is_section_boundary(scan::first_line_without_bom(offset, line)) {
+                return;
+            }
+            let offset = usize::try_from(offset).expect("an offset into memory fits");
+            let start = if offset == 0 && marked { BYTE_ORDER_MARK.len_utf8() } else { offset };
+            if expected.next() != Some(start) {
+                misread = Some(offset);
+            }
+        });
+        match misread.or_else(|| expected.next()) {
+            Some(offset) => Err(DocumentError::Misread { line: line_number(&text, offset) }),
+            None => Ok(text),
+        }
+    }
+
+    /// The source with the edited blocks in their places. For few of them it is not copied: fresh
+    /// memory for a large file costs more than moving what follows an edit.
+    fn print(self) -> String {
+        if self.blocks.iter().filter(|block| block.is_edited()).count() > MOST_MOVES {
+            return self.blocks.iter().map(|block| block.text(&self.source)).collect();
+        }
+        let (mut end, mut text) = (self.source.len(), self.source);
+        let mut new = String::new();
+        for block in self.blocks.iter().rev() {
+            match &block.text {
+                BlockText::Edited(edited) => new.insert_str(0, edited),
+                BlockText::Source(range) => {
+                    // The bytes between this block and the next give way to the edited blocks there.
+                    text.replace_range(range.end..end, &new);
+                    new.clear();
+                    end = range.start;
+                }
+            }
+        }
+        text.replace_range(..end, &new);
+        text
+    }
+
+    /// Whether any block was edited.
+    pub fn is_edited(&self) -> bool {
+        self.blocks.iter().any(Block::is_edited)
+    }
+
+    /// Scopes and names of all sections, in the order of the file.
+    pub fn headings(&self) -> impl Iterator<Item = &Heading> + Clone {
+        self.blocks.iter().filter_map(|block| block.heading.as_ref())
+    }
+
+    /// Scope and line, from 1, of each section's heading.
+    pub fn heading_lines(&self) -> impl Iterator<Item = (&Scope, usize)> {
+        let mut line = 1;
+        self.blocks.iter().filter_map(move |block| {
+            let at = line;
+            line += memchr::memchr_iter(b'\n', block.text(&self.source).as_bytes()).count();
+            Some((&block.heading.as_ref()?.scope, at))
+        })
+    }
+
+    /// The text of each section of a scope as it stands in the file.
+    pub fn section_texts<'a>(&'a self, scope: &'a Scope) -> impl Iterator<Item = &'a str> {
+        self.blocks_of(scope).map(|at| self.block_text(at))
+    }
+
+    /// What the file says about a scope; `None` where it has no section.
+    pub fn section(&self, scope: &Scope) -> Option<Section> {
+        let mut blocks = self.blocks_of(scope).peekable();
+        blocks.peek()?;
+        let mut section = Section::default();
+        for at in blocks {
+            section.append(self.blocks[at].heading.as_ref(), self.parsed(at).clone());
+        }
+        Some(section)
+    }
+
+    /// What the file says about each scope, in the order of its sections. What is parsed for this is
+    /// not kept, so that a large file is in memory once.
+    pub fn sections(&self) -> Vec<(Scope, Section)> {
+        let mut sections: Vec<(Scope, Section)> = Vec::new();
+        let mut known: HashMap<&Scope, usize> = HashMap::new();
+        for block in &self.blocks {
+            let Some(heading) = &block.heading else { continue };
+            let at = *known.entry(&heading.scope).or_insert_with(|| {
+                sections.push((heading.scope.clone(), Section::default()));
+                sections.len() - 1
+            });
+            let parsed = match block.parsed.get() {
+                Some(parsed) => (**parsed).clone(),
+                None => parse_section(block.text(&self.source)),
+            };
+            sections[at].1.append(Some(heading), parsed);
+        }
+        sections
+    }
+
+    /// Checks that the file can take a memory.
+    ///
+    /// # Errors
+    ///
+    /// [`DocumentError::WouldCloseComment`] where it cannot.
+    pub fn check_memory(&self, memory: &Memory) -> Result<(), DocumentError> {
+        match self.open_comment {
+            None => Ok(()),
+            Some(_) => self.check_new_text(&splice::render_entry(memory, self.style.fences)),
+        }
+    }
+
+    /// Checks that a text written into the file does not close an open comment.
+    pub(super) fn check_new_text(&self, text: &str) -> Result<(), DocumentError> {
+        match self.open_comment {
+            Some(line) if text.contains("-->") => Err(DocumentError::WouldCloseComment { line }),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn source(&self) -> &str {
+        &self.source
+    }
+
+    pub(super) fn style(&self) -> Style {
+        self.style
+    }
+
+    /// Whether a comment or a code fence is never closed.
+    pub(super) fn is_unclosed(&self) -> bool {
+        self.open_comment.is_some() || self.style.fences == Fences::Escape
+    }
+
+    pub(super) fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// The blocks, for edits of the list itself.
+    pub(super) fn blocks_mut(&mut self) -> &mut Vec<Block> {
+        &mut self.blocks
+    }
+
+    pub(super) fn blocks_of<'a>(&'a self, scope: &'a Scope) -> impl Iterator<Item = usize> + 'a {
+        let of_scope =
+            move |block: &Block| block.heading.as_ref().is_some_and(|heading| heading.scope == *scope);
+        self.blocks.iter().enumerate().filter(move |(_, block)| of_scope(block)).map(|(at, _)| at)
+    }
+
+    pub(super) fn block_text(&self, at: usize) -> &str {
+        self.blocks[at].text(&self.source)
+    }
+
+    pub(super) fn parsed(&self, at: usize) -> &ParsedSection {
+        self.blocks[at].parsed(&self.source)
+    }
+
+    /// Replaces a block's text, set off from the next block by a blank line.
+    pub(super) fn replace(&mut self, at: usize, mut text: String) {
+        let last = at + 1 == self.blocks.len();
+        if !last && !splice::ends_with_blank_line(&text) {
+            text.push_str(self.style.line_ending);
+        }
+        self.blocks[at].set_text(text);
+    }
+}
+
+fn first_ending_is_crlf(text: &str) -> bool {
+    memchr::memchr(b'\n', text.as_bytes()).is_some_and(|at| at > 0 && text.as_bytes()[at - 1] == b'\r')
+}
