@@ -98,8 +98,8 @@ struct Words {
 impl Words {
     fn new() -> Words {
         let model = StaticModel::new();
-        let pieces = (0..model.len()).filter_map(|piece| std::str::from_utf8(model.piece_text(piece)).ok());
-        let mut words: Vec<String> = pieces
+        let tokens = (0..model.len()).filter_map(|token| std::str::from_utf8(model.token_text(token)).ok());
+        let mut words: Vec<String> = tokens
             .filter(|word| word.len() > 3 && word.bytes().all(|b| b.is_ascii_lowercase()))
             .map(str::to_owned)
             .collect();

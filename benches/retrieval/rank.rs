@@ -4,11 +4,11 @@
 use std::collections::HashMap;
 
 use memories::search::Settings;
-use memories::search::corpus::{Corpus, Text};
+use memories::search::corpus::{Corpus, SearchableText};
 use memories::search::embedded::StaticModel;
 use memories::search::embedder::Embedder;
-use memories::search::question::{Question, Synonyms};
-use memories::search::score::{Parts, score, with_neighbours};
+use memories::search::parsed_query::{ParsedQuery, Synonyms};
+use memories::search::score::{SimilarityParts, score, with_neighbours};
 use memories::types::{Category, Memory, Scope, Span};
 
 use super::data::{Doc, Docs, Query};
@@ -20,7 +20,7 @@ pub enum Method {
     Lexical,
     /// The cosine of the embedded model's vectors.
     Embedded,
-    /// All parts of the likeness, and that of neighbouring lines.
+    /// All parts of the similarity, and that of neighbouring lines.
     Fused,
 }
 
@@ -64,10 +64,10 @@ impl<'a> Ranker<'a> {
         let Ranker { docs, model, synonyms, groups } = self;
         let searched =
             groups.entry(query.group.clone()).or_insert_with(|| searched(docs, query.group.as_ref(), *model));
-        let Some(question) = Question::parse(&query.question, synonyms) else {
+        let Some(question) = ParsedQuery::parse(&query.question, synonyms) else {
             return vec![Vec::new(); Method::ALL.len()];
         };
-        let vector = model.embed_question(&question.text).expect("the embedded model never fails");
+        let vector = model.embed_query(&question.text).expect("the embedded model never fails");
         let parts = score(&searched.corpus, &question, &vector, model.unrelated(), |_| true)
             .expect("a corpus of our own makes sense");
         let order = |values: Vec<f32>| {
@@ -76,10 +76,10 @@ impl<'a> Ranker<'a> {
             order.into_iter().map(|at| searched.numbers[at]).collect()
         };
         let all = Method::ALL.map(|method| match method {
-            Method::Lexical => parts.iter().map(|parts| parts.words).collect(),
+            Method::Lexical => parts.iter().map(|parts| parts.keywords).collect(),
             Method::Embedded => parts.iter().map(|parts| parts.meaning).collect(),
             Method::Fused => {
-                let own: Vec<f32> = parts.iter().map(Parts::likeness).collect();
+                let own: Vec<f32> = parts.iter().map(SimilarityParts::similarity).collect();
                 with_neighbours(&own, |at| searched.follows[at])
             }
         });
@@ -91,7 +91,7 @@ fn searched(docs: &Docs, group: Option<&String>, model: StaticModel) -> Searched
     let numbers: Vec<usize> = (0..docs.texts.len())
         .filter(|number| group.is_none() || docs.texts[*number].group.as_ref() == group)
         .collect();
-    let texts: Vec<Text> = numbers.iter().map(|number| text(&docs.texts[*number])).collect();
+    let texts: Vec<SearchableText> = numbers.iter().map(|number| text(&docs.texts[*number])).collect();
     let mut corpus = Corpus::new(model.dimensions());
     corpus.add(&texts, &model).expect("the embedded model never fails");
     let line = |at: usize| {
@@ -104,7 +104,7 @@ fn searched(docs: &Docs, group: Option<&String>, model: StaticModel) -> Searched
 }
 
 /// A text as a memory: a line of dialogue where it has a speaker, else what is remembered of a place.
-fn text(doc: &Doc) -> Text {
+fn text(doc: &Doc) -> SearchableText {
     let category = doc.category.as_deref().and_then(Category::new);
     let dialogue = || Category::new("DIALOGUE").expect("it is a category");
     let mut memory = match &doc.speaker {
@@ -123,5 +123,5 @@ fn text(doc: &Doc) -> Text {
         (None, Some(id)) => Scope::Location(id),
         (None, None) => Scope::World,
     };
-    Text::of_memory(&scope, &doc.place, &memory)
+    SearchableText::of_memory(&scope, &doc.place, &memory)
 }

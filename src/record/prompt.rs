@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::llm::data::fenced;
 use crate::record::context::TurnContext;
 use crate::record::turn::Turn;
-use crate::search::likeness::likenesses;
+use crate::search::similarity::similarities;
 use crate::types::text::truncate;
 use crate::types::{Memory, Status};
 
@@ -129,8 +129,8 @@ fn short_turn(line: &Value) -> Value {
 
 /// DANGER first, then those that are most like the turn.
 fn short_memories(turn: &Turn, memories: &[Memory]) -> Option<Vec<Value>> {
-    let likeness = likenesses(&format!("{}\n{}", turn.action, turn.response), memories);
-    let mut ranked: Vec<(&Memory, f32)> = memories.iter().zip(likeness).collect();
+    let similarity = similarities(&format!("{}\n{}", turn.action, turn.response), memories);
+    let mut ranked: Vec<(&Memory, f32)> = memories.iter().zip(similarity).collect();
     ranked.sort_by(|(a, like_a), (b, like_b)| {
         b.category.is_danger().cmp(&a.category.is_danger()).then(like_b.total_cmp(like_a))
     });

@@ -1,8 +1,7 @@
-//! The texts that are searched, in the form in which they are searched: for each its different words
-//! with their counts, and its vectors.
+//! The searchable form of texts: for each, its distinct words with their counts, and its vectors.
 //!
-//! Texts enter once, in any order, and get numbers; nothing ever leaves but as a whole, through
-//! [`crate::search::index`]. What is kept of a text depends on nothing but the text and the embedder.
+//! Texts enter once, in any order, and get consecutive numbers; none is removed. [`crate::search::index`] stores a
+//! corpus. The data of a text depends only on the text and the embedder.
 
 use std::collections::HashMap;
 
@@ -13,39 +12,39 @@ use crate::search::vocabulary::{Vocabulary, take};
 use crate::search::words::each_word;
 use crate::types::{Memory, Scope};
 
-/// Texts longer than this many characters are also embedded in parts: a vector of much says little.
-const LONG: usize = 300;
+/// Longest passage, in characters. Longer texts are also embedded passage by passage: one vector for a long
+/// text is not specific enough.
+const PASSAGE_CHARS: usize = 300;
 
-/// Most parts of one text. What comes behind is found by its words.
-const MOST_PARTS: usize = 64;
+/// Maximum number of passages of one text; what follows them is found only by its words.
+const MAX_PASSAGES: usize = 64;
 
-/// Most questions of one text.
-const MOST_QUESTIONS: usize = 64;
+/// Maximum number of canonical questions of one text.
+const MAX_QUESTIONS: usize = 64;
 
-/// What is searched of one text.
+/// The input of the index for one text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Text {
-    /// What its words are taken from: everything that somebody may remember of it.
+pub struct SearchableText {
+    /// The text that its words are taken from, with everything somebody may remember of it.
     pub words: String,
-    /// What its vectors are taken from: the text whole and, where it is long, its parts. Whichever is
-    /// most like a question counts.
+    /// The whole text and, if it is long, its passages. Each gets a vector; the one closest to the query counts.
     pub passages: Vec<String>,
-    /// Questions that it answers besides; each has a vector, too.
+    /// Canonical questions that it answers; each gets a vector, too.
     pub questions: Vec<String>,
 }
 
-impl Text {
-    /// A text that has nothing around it.
-    pub fn plain(text: &str) -> Text {
+impl SearchableText {
+    /// A text without metadata.
+    pub fn plain(text: &str) -> SearchableText {
         let mut passages = vec![text.to_owned()];
-        passages.extend(parts(text).into_iter().map(str::to_owned));
-        Text { words: text.to_owned(), passages, questions: Vec::new() }
+        passages.extend(split_passages(text).into_iter().map(str::to_owned));
+        SearchableText { words: text.to_owned(), passages, questions: Vec::new() }
     }
 
-    /// A memory: by its words also where it was, whom it names, its tags, and when it was.
-    pub fn of_memory(scope: &Scope, name: &str, memory: &Memory) -> Text {
+    /// A memory. Its words include its place, the characters it names, its tags and its time.
+    pub fn of_memory(scope: &Scope, name: &str, memory: &Memory) -> SearchableText {
         let Memory { category, title, text, context, provenance, .. } = memory;
-        let title = if category.only_grows() { without_marks(title) } else { title };
+        let title = if category.only_grows() { without_origin_marks(title) } else { title };
         let mut words = format!("{title}\n{text}\n{name}\n");
         let mut add = |word: &str| {
             words.push_str(word);
@@ -69,17 +68,17 @@ impl Text {
         if let Some(turns) = provenance.turns {
             add(&format!("t{}", turns.first));
         }
-        // `Alex said: …` says already what the title does.
+        // A line of dialogue, `Alex said: …`, repeats its title.
         let whole = if text.starts_with(title) { text.clone() } else { format!("{title}. {text}") };
         let mut passages = vec![whole];
-        passages.extend(parts(text).into_iter().map(str::to_owned));
-        Text { words, passages, questions: questions(scope, name, memory) }
+        passages.extend(split_passages(text).into_iter().map(str::to_owned));
+        SearchableText { words, passages, questions: questions(scope, name, memory) }
     }
 }
 
-/// A title without the marks of episode, turn and message before it, as lines of dialogue bear them:
-/// `Ep1 T3 Alex` is `Alex`.
-fn without_marks(title: &str) -> &str {
+/// The title of a line of dialogue without the episode, turn and message that it begins with: `Alex` of
+/// `Ep1 T3 Alex`.
+fn without_origin_marks(title: &str) -> &str {
     let mut rest = title;
     while let Some((mark, behind)) = rest.split_once(' ') {
         let digits = mark.trim_start_matches("Ep").trim_start_matches(['T', 'M']);
@@ -94,7 +93,7 @@ fn without_marks(title: &str) -> &str {
     rest
 }
 
-/// `2026-01-31` as people say it: `31 January 2026`. Anything else as it is.
+/// `31 January 2026` for `2026-01-31`; anything else unchanged.
 fn date_in_words(date: &str) -> String {
     const MONTHS: [&str; 12] = [
         "January",
@@ -118,31 +117,32 @@ fn date_in_words(date: &str) -> String {
     month.map_or_else(|| date.to_owned(), |month| format!("{} {month} {year}", day.trim_start_matches('0')))
 }
 
-/// The parts of a long text: sentences, as many together as are not long. None of a short one.
-pub(super) fn parts(text: &str) -> Vec<&str> {
-    if text.chars().nth(LONG).is_none() {
+/// The passages of a long text: runs of whole sentences of up to [`PASSAGE_CHARS`] characters. Empty for a text
+/// no longer than that.
+pub(super) fn split_passages(text: &str) -> Vec<&str> {
+    if text.chars().nth(PASSAGE_CHARS).is_none() {
         return Vec::new();
     }
-    let mut parts = Vec::new();
+    let mut passages = Vec::new();
     let (mut start, mut end, mut length) = (0, 0, 0);
     for sentence in sentences(text) {
         let own = sentence.chars().count();
-        if length > 0 && length + own > LONG {
-            parts.push(text[start..end].trim());
+        if length > 0 && length + own > PASSAGE_CHARS {
+            passages.push(text[start..end].trim());
             (start, length) = (end, 0);
         }
         end += sentence.len();
         length += own;
     }
-    parts.push(text[start..end].trim());
-    parts.retain(|part| part.chars().any(char::is_alphanumeric));
-    parts.truncate(MOST_PARTS);
-    parts
+    passages.push(text[start..end].trim());
+    passages.retain(|passage| passage.chars().any(char::is_alphanumeric));
+    passages.truncate(MAX_PASSAGES);
+    passages
 }
 
-/// The sentences of a text, each with the space behind it: one ends with `.`, `!` or `?`, marks that
-/// close what was quoted, and space, where a capital follows, so that `Mr. x`, `3.5` and `e.g. this` hold
-/// together; and with its line.
+/// The sentences of a text, each with the space after it. A sentence ends with its line, or with `.`, `!` or
+/// `?`, closing quotes and brackets, and space before a capital; so `Mr. x`, `3.5` and `e.g. this` are not
+/// split.
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -166,26 +166,25 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The texts, by numbers from 0.
+/// All texts, numbered from 0.
 #[derive(Debug, Clone)]
 pub struct Corpus {
-    /// The different words.
     pub(super) vocabulary: Vocabulary,
-    /// Of each text: how many different words; then for each, by rising numbers, how much higher its
-    /// number is than that of the one before, doubled, odd where a count follows: it is there more
-    /// than once. All in bytes of seven bits, the lowest first, the eighth where more follow.
+    /// The words of each text, as LEB128 varints: the number of distinct words; then for each word, in ascending
+    /// order, the difference to the previous word's number, shifted left by one; the lowest bit says that the
+    /// word's count follows, because it is above 1.
     pub(super) occurrences: Vec<u8>,
-    /// Of each text: how many vectors …
+    /// Number of vectors of each text.
     pub(super) vector_counts: Vec<u8>,
-    /// … and how many of these, the last, are of questions that it answers.
+    /// How many of these vectors, the last ones, belong to canonical questions.
     pub(super) question_counts: Vec<u8>,
-    /// The vectors of all texts, in their order.
+    /// The vectors of all texts, in order.
     pub(super) vectors: Vectors,
     model: StaticModel,
 }
 
 impl Corpus {
-    /// None yet; their vectors will have that many dimensions.
+    /// An empty corpus for vectors with that many dimensions.
     pub fn new(dimensions: usize) -> Corpus {
         Corpus {
             vocabulary: Vocabulary::default(),
@@ -197,30 +196,30 @@ impl Corpus {
         }
     }
 
-    /// How many texts.
+    /// Number of texts.
     pub fn len(&self) -> usize {
         self.vector_counts.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no texts.
     pub fn is_empty(&self) -> bool {
         self.vector_counts.is_empty()
     }
 
-    /// Adds texts; they get the next numbers.
+    /// Adds texts under the next numbers.
     ///
     /// # Errors
     ///
-    /// Where the embedder fails; then none is added.
-    pub fn add(&mut self, texts: &[Text], embedder: &dyn Embedder) -> Result<(), EmbedError> {
-        let all: Vec<&str> = texts.iter().flat_map(|text| embedded_of(text).0).map(String::as_str).collect();
-        let mut vectors = embed_each_once(&all, embedder)?.into_iter();
+    /// If the embedder fails; then no text is added.
+    pub fn add(&mut self, texts: &[SearchableText], embedder: &dyn Embedder) -> Result<(), EmbedError> {
+        let all: Vec<&str> = texts.iter().flat_map(|text| to_embed(text).0).map(String::as_str).collect();
+        let mut vectors = embed_distinct(&all, embedder)?.into_iter();
         let mut counts: Vec<(u32, u32)> = Vec::new();
         for text in texts {
             self.count_words(&text.words, &mut counts);
             self.write_occurrences(&counts);
-            let (embedded, questions) = embedded_of(text);
-            let count = embedded.count();
+            let (passages, questions) = to_embed(text);
+            let count = passages.count();
             vectors.by_ref().take(count).for_each(|vector| self.vectors.push(&vector));
             self.vector_counts.push(count as u8);
             self.question_counts.push(questions as u8);
@@ -228,14 +227,14 @@ impl Corpus {
         Ok(())
     }
 
-    /// The number, from 0, of the part most like a question, of a text that has so many.
-    pub(super) fn likest_part(&self, text: usize, parts: usize, question: &QueryVector) -> Option<usize> {
+    /// The passage of a text, from 0, that is closest to the query. `passages` is the number of its passages.
+    pub(super) fn best_passage(&self, text: usize, passages: usize, query: &QueryVector) -> Option<usize> {
         let before: usize = self.vector_counts[..text].iter().map(|&count| usize::from(count)).sum();
-        let cosine = |part: &usize| self.vectors.cosine(before + 1 + part, question);
-        (0..parts).max_by(|a, b| cosine(a).total_cmp(&cosine(b)).then(b.cmp(a)))
+        let cosine = |passage: &usize| self.vectors.cosine(before + 1 + passage, query);
+        (0..passages).max_by(|a, b| cosine(a).total_cmp(&cosine(b)).then(b.cmp(a)))
     }
 
-    /// The numbers of a text's different words, rising, with their counts.
+    /// The numbers of a text's distinct words, ascending, with their counts.
     fn count_words(&mut self, text: &str, counts: &mut Vec<(u32, u32)>) {
         let mut numbers: Vec<u32> = Vec::new();
         each_word(text, |word| numbers.extend(self.vocabulary.number_of(word, self.model)));
@@ -246,19 +245,20 @@ impl Corpus {
 
     fn write_occurrences(&mut self, counts: &[(u32, u32)]) {
         let out = &mut self.occurrences;
-        write_number(counts.len() as u64, out);
+        write_varint(counts.len() as u64, out);
         let mut before = 0;
         for &(number, count) in counts {
-            write_number(u64::from(number - before) << 1 | u64::from(count > 1), out);
+            write_varint(u64::from(number - before) << 1 | u64::from(count > 1), out);
             if count > 1 {
-                write_number(count.into(), out);
+                write_varint(count.into(), out);
             }
             before = number;
         }
     }
 
-    /// Shows each text's words in turn: `begin` with the text's number, `word` with a word's number and
-    /// its count, `end`. `None` where the bytes make no sense, which only a damaged index can cause.
+    /// Visits the words of all texts: for each text, calls `word` with the number and count of each word, then
+    /// `end` with the number of the text. `None` if the bytes are inconsistent, which only a damaged index can
+    /// cause.
     pub(super) fn each<S>(
         &self,
         state: &mut S,
@@ -269,9 +269,9 @@ impl Corpus {
         let words = self.vocabulary.len() as u64;
         for text in 0..self.len() {
             let mut number = 0;
-            for _ in 0..read_number(&mut rest)? {
-                let step = read_number(&mut rest)?;
-                let count = if step & 1 == 1 { read_number(&mut rest)? } else { 1 };
+            for _ in 0..read_varint(&mut rest)? {
+                let step = read_varint(&mut rest)?;
+                let count = if step & 1 == 1 { read_varint(&mut rest)? } else { 1 };
                 number += step >> 1;
                 if number >= words {
                     return None;
@@ -283,9 +283,9 @@ impl Corpus {
         rest.is_empty().then_some(())
     }
 
-    /// Takes over texts of another corpus with the same embedder: those for which `wanted` holds.
-    /// `None` where that corpus makes no sense.
-    pub(super) fn take_over(&mut self, other: &Corpus, wanted: impl Fn(usize) -> bool) -> Option<()> {
+    /// Copies the texts for which `wanted` is true from another corpus of the same embedder. `None` if that corpus
+    /// is inconsistent.
+    pub(super) fn copy_from(&mut self, other: &Corpus, wanted: impl Fn(usize) -> bool) -> Option<()> {
         let numbers: Vec<Option<u32>> = (0..other.vocabulary.len() as u32)
             .map(|number| self.vocabulary.number_of(other.vocabulary.word(number), self.model))
             .collect();
@@ -317,32 +317,33 @@ impl Corpus {
     }
 }
 
-/// What of a text is embedded, questions last, and how many these are.
-fn embedded_of(text: &Text) -> (impl Iterator<Item = &String>, usize) {
-    let questions = text.questions.len().min(MOST_QUESTIONS);
-    (text.passages.iter().take(MOST_PARTS + 1).chain(&text.questions[..questions]), questions)
+/// The strings of a text that get a vector, questions last, and the number of questions.
+fn to_embed(text: &SearchableText) -> (impl Iterator<Item = &String>, usize) {
+    let questions = text.questions.len().min(MAX_QUESTIONS);
+    (text.passages.iter().take(MAX_PASSAGES + 1).chain(&text.questions[..questions]), questions)
 }
 
-/// The vectors of texts. A server is asked once for what several texts have: the questions that
-/// agents ask are the same for all.
-fn embed_each_once(passages: &[&str], embedder: &dyn Embedder) -> Result<Vec<Vec<f32>>, EmbedError> {
+/// The vectors of passages. A server is asked only once for identical ones: the canonical questions are the
+/// same for many memories.
+fn embed_distinct(passages: &[&str], embedder: &dyn Embedder) -> Result<Vec<Vec<f32>>, EmbedError> {
     if !embedder.is_served() {
         return embedder.embed(passages);
     }
-    let mut different: Vec<&str> = Vec::new();
+    let mut distinct: Vec<&str> = Vec::new();
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut order: Vec<usize> = Vec::with_capacity(passages.len());
     for &passage in passages {
         order.push(*numbers.entry(passage).or_insert_with(|| {
-            different.push(passage);
-            different.len() - 1
+            distinct.push(passage);
+            distinct.len() - 1
         }));
     }
-    let vectors = embedder.embed(&different)?;
+    let vectors = embedder.embed(&distinct)?;
     Ok(order.into_iter().map(|number| vectors[number].clone()).collect())
 }
 
-fn write_number(mut number: u64, out: &mut Vec<u8>) {
+/// Appends a number in LEB128: seven bits a byte, the lowest first; the eighth bit says that more follow.
+fn write_varint(mut number: u64, out: &mut Vec<u8>) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
         number >>= 7;
@@ -350,8 +351,9 @@ fn write_number(mut number: u64, out: &mut Vec<u8>) {
     out.push(number as u8);
 }
 
+/// Reads a number of up to 35 bits that [`write_varint`] wrote.
 #[inline]
-fn read_number(bytes: &mut &[u8]) -> Option<u64> {
+fn read_varint(bytes: &mut &[u8]) -> Option<u64> {
     let (&first, rest) = bytes.split_first()?;
     *bytes = rest;
     if first < 0x80 {
@@ -379,7 +381,7 @@ mod tests {
         memory.provenance.episode = Some(3);
         memory.provenance.date = Some("2026-01-05T10:00:00Z".to_owned());
         memory.provenance.tags = vec!["about:jordan".to_owned()];
-        let text = Text::of_memory(&Scope::Npc("grim_troll".to_owned()), "The Troll", &memory);
+        let text = SearchableText::of_memory(&Scope::Npc("grim_troll".to_owned()), "The Troll", &memory);
         for word in ["fatal", "danger", "jordan", "grim", "ep3", "january", "5", "2026"] {
             assert!(crate::search::words::words(&text.words).contains(&word.to_owned()), "{word}");
         }
@@ -390,24 +392,24 @@ mod tests {
     fn a_line_of_dialogue_is_what_was_said() {
         let line = |category: &str, title: &str, text: &str| {
             let memory = Memory::new(category.parse().unwrap(), title, text);
-            Text::of_memory(&Scope::Dialogue, "", &memory)
+            SearchableText::of_memory(&Scope::Dialogue, "", &memory)
         };
         let said = line("DIALOGUE", "Ep1 T3 Alex", "Alex said: I have the key.");
         assert_eq!(said.passages, ["Alex said: I have the key."]);
         assert!(said.words.starts_with("Alex\n"), "{}", said.words);
         assert_eq!(line("EVENT", "Ep2 Tower falls", "Dust.").passages, ["Tower falls. Dust."]);
         assert_eq!(line("NOTE", "T3 Alex", "Dust.").passages, ["T3 Alex. Dust."]);
-        assert_eq!(without_marks("Tom"), "Tom");
+        assert_eq!(without_origin_marks("Tom"), "Tom");
     }
 
     #[test]
-    fn long_texts_have_parts() {
+    fn long_texts_have_passages() {
         let text = "One sentence about the lamp. ".repeat(30);
-        let parts = parts(&text);
-        assert!(parts.len() > 2 && parts.iter().all(|part| part.len() <= LONG), "{parts:?}");
-        assert_eq!(parts.concat().replace(' ', ""), text.replace(' ', ""));
-        assert!(super::parts(&"é".repeat(LONG)).is_empty());
-        assert_eq!(super::parts(&"é".repeat(LONG + 1)).len(), 1);
+        let passages = split_passages(&text);
+        assert!(passages.len() > 2 && passages.iter().all(|one| one.len() <= PASSAGE_CHARS), "{passages:?}");
+        assert_eq!(passages.concat().replace(' ', ""), text.replace(' ', ""));
+        assert!(super::split_passages(&"é".repeat(PASSAGE_CHARS)).is_empty());
+        assert_eq!(super::split_passages(&"é".repeat(PASSAGE_CHARS + 1)).len(), 1);
     }
 
     #[test]
@@ -429,43 +431,45 @@ mod tests {
     }
 
     #[test]
-    fn the_likest_part_is_of_the_text_that_is_asked_about() {
+    fn the_best_passage_is_of_the_given_text() {
         let model = StaticModel::new();
         let filler = "The harvest was poor that year and the bread was dear. ".repeat(6);
         let texts = [
-            Text::plain("short"),
-            Text::plain(&format!("{filler}She keeps a rusty key in the attic. {filler}")),
+            SearchableText::plain("short"),
+            SearchableText::plain(&format!("{filler}She keeps a rusty key in the attic. {filler}")),
         ];
         let mut corpus = Corpus::new(model.dimensions());
         corpus.add(&texts, &model).unwrap();
-        let parts = parts(&texts[1].words);
-        let question = QueryVector::new(&model.embed(&["where is the rusty key?"]).unwrap()[0]);
-        let part = corpus.likest_part(1, parts.len(), &question).unwrap();
-        assert!(parts[part].contains("rusty key"), "{}", parts[part]);
-        assert_eq!(corpus.likest_part(0, 0, &question), None);
+        let passages = split_passages(&texts[1].words);
+        let query = QueryVector::new(&model.embed(&["where is the rusty key?"]).unwrap()[0]);
+        let best = corpus.best_passage(1, passages.len(), &query).unwrap();
+        assert!(passages[best].contains("rusty key"), "{}", passages[best]);
+        assert_eq!(corpus.best_passage(0, 0, &query), None);
     }
 
     #[test]
     fn numbers_are_read_as_they_were_written() {
         for number in [0, 1, 127, 128, 300, u64::from(u32::MAX)] {
             let mut bytes = Vec::new();
-            write_number(number, &mut bytes);
-            assert_eq!(read_number(&mut bytes.as_slice()), Some(number));
+            write_varint(number, &mut bytes);
+            assert_eq!(read_varint(&mut bytes.as_slice()), Some(number));
         }
-        assert_eq!(read_number(&mut [0xFF; 9].as_slice()), None);
+        assert_eq!(read_varint(&mut [0xFF; 9].as_slice()), None);
     }
 
     #[test]
-    fn what_is_taken_over_is_the_same() {
+    fn copied_texts_are_the_same() {
         let model = StaticModel::new();
-        let texts = ["a key and a key", "the rusty lamp", "key lamp"].map(Text::plain);
+        let texts = ["a key and a key", "the rusty lamp", "key lamp"].map(SearchableText::plain);
         let mut old = Corpus::new(model.dimensions());
         old.add(&texts, &model).unwrap();
         let mut new = Corpus::new(model.dimensions());
-        new.add(&[Text::plain("lamp of the troll")], &model).unwrap();
-        new.take_over(&old, |text| text != 1).unwrap();
+        new.add(&[SearchableText::plain("lamp of the troll")], &model).unwrap();
+        new.copy_from(&old, |text| text != 1).unwrap();
         let mut fresh = Corpus::new(model.dimensions());
-        fresh.add(&[Text::plain("lamp of the troll"), texts[0].clone(), texts[2].clone()], &model).unwrap();
+        fresh
+            .add(&[SearchableText::plain("lamp of the troll"), texts[0].clone(), texts[2].clone()], &model)
+            .unwrap();
         let words = |corpus: &Corpus| {
             let mut found: Vec<Vec<(String, u32)>> = vec![Vec::new()];
             let word = |found: &mut Vec<Vec<(String, u32)>>, number, count| {

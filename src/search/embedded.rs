@@ -1,12 +1,12 @@
-//! The model inside the program: 27,729 pieces of words, each with a vector of 128 bytes.
+//! The built-in embedding model: 27,729 tokens (WordPiece), each with a vector of 128 bytes.
 //!
-//! A text enters; the sum of its pieces' vectors leaves. Nothing is loaded at start: pieces are found
-//! by binary search in the included bytes, so only what a text needs is ever read from disk.
-//! `assets/README.md` says how the model was made and what its licences ask for.
+//! A text enters; the sum of its tokens' vectors leaves. Nothing is loaded at start: tokens are found by binary
+//! search in the embedded bytes, so only the pages that a text needs are read from disk. `assets/README.md`
+//! describes how the model was made and what its licences require.
 //!
-//! Layout, little-endian: `MEM1`, u32 count of pieces that begin a word, u32 count of pieces that
-//! continue one, u32 dimensions, u32 offsets of the strings (count + 1), f32 scales (count), the
-//! strings (both groups sorted by bytes), rows of signed bytes.
+//! Layout, little-endian: `MEM1`, u32 count of tokens that begin a word, u32 count of tokens that continue one,
+//! u32 dimensions, u32 offsets of the strings (count + 1), f32 scales (count), the strings (both groups sorted
+//! by bytes), rows of signed bytes.
 
 use std::collections::HashMap;
 
@@ -16,28 +16,32 @@ use unicode_normalization::char::is_combining_mark;
 
 use crate::search::embedder::{EmbedError, Embedder};
 
-/// The model. Never read as a whole.
+/// The model. It is never read as a whole.
 static BYTES: &[u8] = include_bytes!("../../assets/static-en-128-i8.bin");
 
-/// The name of the vectors. Another file, or another way of cutting texts into pieces, needs another.
+/// Identifies the vectors. Change it when the model file or the tokenizer changes.
 pub const STAMP: &str = "static-en-128-i8/1";
 
-/// What comes before the offsets.
+/// Bytes before the offsets.
 const HEADER: usize = 16;
 
-/// Longer words are in no vocabulary.
-const MOST_CHARS: usize = 100;
+/// Words longer than this, in characters, get no tokens.
+const MAX_WORD_CHARS: usize = 100;
 
-/// The model's pieces and their vectors.
+/// Longest token of the model, in bytes; a test checks it.
+const MAX_TOKEN_BYTES: usize = 24;
+
+/// The built-in model: a handle on its static bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct StaticModel {
+    /// Number of tokens that begin a word; they come first.
     initial: usize,
-    pieces: usize,
+    tokens: usize,
     dimensions: usize,
 }
 
-/// A piece, by its number in the model.
-pub type Piece = u16;
+/// A token, by its number in the model.
+pub type Token = u16;
 
 impl Default for StaticModel {
     fn default() -> StaticModel {
@@ -46,58 +50,58 @@ impl Default for StaticModel {
 }
 
 impl StaticModel {
-    /// The included model.
+    /// The embedded model.
     pub fn new() -> StaticModel {
         let initial = number(4);
-        StaticModel { initial, pieces: initial + number(8), dimensions: number(12) }
+        StaticModel { initial, tokens: initial + number(8), dimensions: number(12) }
     }
 
-    /// Length of its vectors.
+    /// Number of dimensions of its vectors.
     pub fn dimensions(&self) -> usize {
         self.dimensions
     }
 
-    /// Number of its pieces.
+    /// Number of its tokens.
     pub fn len(&self) -> usize {
-        self.pieces
+        self.tokens
     }
 
-    /// Whether it has no pieces.
+    /// Whether it has no tokens.
     pub fn is_empty(&self) -> bool {
-        self.pieces == 0
+        self.tokens == 0
     }
 
-    /// A piece as it stands in words, without the mark of those that continue one.
-    pub fn piece_text(&self, piece: usize) -> &'static [u8] {
+    /// The text of a token, without the `##` that marks the continuation of a word.
+    pub fn token_text(&self, token: usize) -> &'static [u8] {
         let strings = self.strings();
         let offset = |at: usize| number(HEADER + 4 * at);
-        &BYTES[strings + offset(piece)..strings + offset(piece + 1)]
+        &BYTES[strings + offset(token)..strings + offset(token + 1)]
     }
 
-    /// Where the strings begin.
+    /// Offset of the strings.
     fn strings(&self) -> usize {
-        HEADER + 4 * (self.pieces + 1) + 4 * self.pieces
+        HEADER + 4 * (self.tokens + 1) + 4 * self.tokens
     }
 
-    /// A piece's vector as bytes, before its scale.
-    pub fn row(&self, piece: usize) -> &'static [u8] {
-        let start = BYTES.len() - self.dimensions * (self.pieces - piece);
+    /// The vector of a token as bytes, before its scale is applied.
+    pub fn row(&self, token: usize) -> &'static [u8] {
+        let start = BYTES.len() - self.dimensions * (self.tokens - token);
         &BYTES[start..start + self.dimensions]
     }
 
-    fn scale(&self, piece: usize) -> f32 {
-        f32::from_bits(number(HEADER + 4 * (self.pieces + 1) + 4 * piece) as u32)
+    fn scale(&self, token: usize) -> f32 {
+        f32::from_bits(number(HEADER + 4 * (self.tokens + 1) + 4 * token) as u32)
     }
 
-    /// The number of a piece, among those that begin a word or those that continue one.
-    fn find(&self, text: &[u8], begins: bool) -> Option<usize> {
-        let (mut low, mut high) = if begins { (0, self.initial) } else { (self.initial, self.pieces) };
+    /// The number of a token, among those that begin a word or those that continue one.
+    fn find(&self, text: &[u8], begins_word: bool) -> Option<usize> {
+        let (mut low, mut high) = if begins_word { (0, self.initial) } else { (self.initial, self.tokens) };
         let wanted = first_eight(text, text.len());
         while low < high {
             let middle = low.midpoint(high);
-            // The first eight bytes as one number decide most comparisons.
+            // The first eight bytes, compared as one number, decide most comparisons.
             let order =
-                self.first_eight_of(middle).cmp(&wanted).then_with(|| self.piece_text(middle).cmp(text));
+                self.first_eight_of(middle).cmp(&wanted).then_with(|| self.token_text(middle).cmp(text));
             match order {
                 std::cmp::Ordering::Less => low = middle + 1,
                 std::cmp::Ordering::Greater => high = middle,
@@ -107,48 +111,45 @@ impl StaticModel {
         None
     }
 
-    fn first_eight_of(&self, piece: usize) -> u64 {
-        let text = self.piece_text(piece);
-        let start = self.strings() + number(HEADER + 4 * piece);
-        // The rows stand behind the strings, so there are always eight bytes.
+    fn first_eight_of(&self, token: usize) -> u64 {
+        let text = self.token_text(token);
+        let start = self.strings() + number(HEADER + 4 * token);
+        // The rows follow the strings, so eight bytes are always there.
         first_eight(&BYTES[start..start + 8], text.len())
     }
 
-    /// Adds the pieces of a word in lower case and without accents: the longest first, again and again.
-    /// A word with a part that no piece fits has none.
-    pub fn push_pieces_of(&self, word: &str, pieces: &mut Vec<Piece>) {
-        let before = pieces.len();
-        if word.chars().nth(MOST_CHARS).is_some() {
+    /// Appends the tokens of a word that is in lower case and without accents: repeatedly the longest token that
+    /// matches. A word with a part that no token matches gets none.
+    pub fn tokenize_word(&self, word: &str, tokens: &mut Vec<Token>) {
+        let before = tokens.len();
+        if word.chars().nth(MAX_WORD_CHARS).is_some() {
             return;
         }
         let mut rest = word;
         while !rest.is_empty() {
             let ends = rest.char_indices().map(|(at, c)| at + c.len_utf8()).rev();
-            let begins = rest.len() == word.len();
-            let fitting = ends
-                .filter(|end| *end <= LONGEST_PIECE)
-                .find_map(|end| self.find(&rest.as_bytes()[..end], begins).map(|piece| (piece, end)));
-            let Some((piece, end)) = fitting else { return pieces.truncate(before) };
-            pieces.push(Piece::try_from(piece).expect("fewer than 65,536 pieces"));
+            let begins_word = rest.len() == word.len();
+            let longest = ends
+                .filter(|end| *end <= MAX_TOKEN_BYTES)
+                .find_map(|end| self.find(&rest.as_bytes()[..end], begins_word).map(|token| (token, end)));
+            let Some((token, end)) = longest else { return tokens.truncate(before) };
+            tokens.push(Token::try_from(token).expect("fewer than 65,536 tokens"));
             rest = &rest[end..];
         }
     }
 
-    /// Adds the vectors of pieces to a sum.
-    pub fn add(&self, pieces: &[Piece], sum: &mut [f32]) {
-        for &piece in pieces {
-            let scale = self.scale(usize::from(piece));
-            for (sum, byte) in sum.iter_mut().zip(self.row(usize::from(piece))) {
+    /// Adds the vectors of tokens to a sum.
+    pub fn add(&self, tokens: &[Token], sum: &mut [f32]) {
+        for &token in tokens {
+            let scale = self.scale(usize::from(token));
+            for (sum, byte) in sum.iter_mut().zip(self.row(usize::from(token))) {
                 *sum += scale * f32::from(*byte as i8);
             }
         }
     }
 }
 
-/// No piece of the model is longer, in bytes; a test counts them.
-const LONGEST_PIECE: usize = 24;
-
-/// The first bytes of a text of that length as a number that sorts as they do.
+/// The first eight bytes of a text as a number that sorts as the bytes do; `length` is the text's own.
 fn first_eight(bytes: &[u8], length: usize) -> u64 {
     match bytes.first_chunk::<8>() {
         Some(eight) if length >= 8 => u64::from_be_bytes(*eight),
@@ -175,32 +176,33 @@ impl Embedder for StaticModel {
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let mut cutter = Cutter::new(*self);
+        let mut tokenizer = Tokenizer::new(*self);
         let vectors = texts.iter().map(|text| {
             let mut sum = vec![0.0; self.dimensions];
-            cutter.each(text, |pieces| self.add(pieces, &mut sum));
+            tokenizer.each_word(text, |tokens| self.add(tokens, &mut sum));
             sum
         });
         Ok(vectors.collect())
     }
 }
 
-/// Cuts texts into pieces, each different word once.
-struct Cutter {
+/// Splits texts into tokens; caches the tokens of each distinct word.
+struct Tokenizer {
     model: StaticModel,
+    /// The range of each word's tokens in `tokens`.
     known: HashMap<Box<str>, (u32, u32), FixedState>,
-    pieces: Vec<Piece>,
+    tokens: Vec<Token>,
 }
 
-impl Cutter {
-    fn new(model: StaticModel) -> Cutter {
-        Cutter { model, known: HashMap::default(), pieces: Vec::new() }
+impl Tokenizer {
+    fn new(model: StaticModel) -> Tokenizer {
+        Tokenizer { model, known: HashMap::default(), tokens: Vec::new() }
     }
 
-    /// Shows the pieces of each word and punctuation mark of a text.
-    fn each(&mut self, text: &str, mut show: impl FnMut(&[Piece])) {
+    /// Calls `visit` with the tokens of each word and punctuation mark of a text.
+    fn each_word(&mut self, text: &str, mut visit: impl FnMut(&[Token])) {
         if text.is_ascii() {
-            return self.each_plain(text, &mut show);
+            return self.each_ascii_word(text, &mut visit);
         }
         let folded: String = text
             .nfd()
@@ -209,19 +211,19 @@ impl Cutter {
             .collect();
         let mut start = 0;
         for (at, c) in folded.char_indices() {
-            let mark = is_mark(c);
+            let mark = is_punctuation(c);
             if mark || c.is_whitespace() {
-                self.show(&folded[start..at], &mut show);
+                self.visit_word(&folded[start..at], &mut visit);
                 start = at + c.len_utf8();
             }
             if mark {
-                self.show(&folded[at..start], &mut show);
+                self.visit_word(&folded[at..start], &mut visit);
             }
         }
-        self.show(&folded[start..], &mut show);
+        self.visit_word(&folded[start..], &mut visit);
     }
 
-    fn each_plain(&mut self, text: &str, show: &mut impl FnMut(&[Piece])) {
+    fn each_ascii_word(&mut self, text: &str, visit: &mut impl FnMut(&[Token])) {
         let mut buffer = String::new();
         for byte in text.bytes() {
             if byte.is_ascii_alphanumeric() {
@@ -230,38 +232,38 @@ impl Cutter {
             }
             let control = byte.is_ascii_control() && !byte.is_ascii_whitespace();
             if !control {
-                self.show(&buffer, show);
+                self.visit_word(&buffer, visit);
                 buffer.clear();
             }
             if byte.is_ascii_punctuation() {
-                self.show(char::from(byte).encode_utf8(&mut [0; 4]), show);
+                self.visit_word(char::from(byte).encode_utf8(&mut [0; 4]), visit);
             }
         }
-        self.show(&buffer, show);
+        self.visit_word(&buffer, visit);
     }
 
-    fn show(&mut self, word: &str, show: &mut impl FnMut(&[Piece])) {
+    fn visit_word(&mut self, word: &str, visit: &mut impl FnMut(&[Token])) {
         if word.is_empty() {
             return;
         }
         let (start, end) = match self.known.get(word) {
             Some(known) => *known,
             None => {
-                let start = self.pieces.len() as u32;
-                self.model.push_pieces_of(word, &mut self.pieces);
-                let range = (start, self.pieces.len() as u32);
+                let start = self.tokens.len() as u32;
+                self.model.tokenize_word(word, &mut self.tokens);
+                let range = (start, self.tokens.len() as u32);
                 self.known.insert(word.into(), range);
                 range
             }
         };
         if start < end {
-            show(&self.pieces[start as usize..end as usize]);
+            visit(&self.tokens[start as usize..end as usize]);
         }
     }
 }
 
-/// A mark that stands for itself between words.
-fn is_mark(c: char) -> bool {
+/// Punctuation that is a token of its own.
+fn is_punctuation(c: char) -> bool {
     c.is_ascii_punctuation()
         || matches!(c, '¡' | '§' | '«' | '¶' | '·' | '»' | '¿' | '\u{2010}'..='\u{2027}' | '\u{2030}'..='\u{205E}')
 }
@@ -273,12 +275,12 @@ mod tests {
 
     fn texts(words: &[&str]) -> Vec<String> {
         let model = StaticModel::new();
-        let mut cutter = Cutter::new(model);
+        let mut tokenizer = Tokenizer::new(model);
         let mut found = Vec::new();
         for word in words {
-            cutter.each(word, |pieces| {
-                let text = |piece: &Piece| String::from_utf8_lossy(model.piece_text((*piece).into()));
-                found.push(pieces.iter().map(text).collect::<Vec<_>>().join("|"));
+            tokenizer.each_word(word, |tokens| {
+                let text = |token: &Token| String::from_utf8_lossy(model.token_text((*token).into()));
+                found.push(tokens.iter().map(text).collect::<Vec<_>>().join("|"));
             });
         }
         found
@@ -287,9 +289,9 @@ mod tests {
     fn cosine(a: &str, b: &str) -> f32 {
         let model = StaticModel::new();
         let vectors = model.embed(&[a, b]).unwrap();
-        let mut kept = Vectors::new(model.dimensions());
-        kept.push(&vectors[0]);
-        kept.cosines(&QueryVector::new(&vectors[1]))[0]
+        let mut stored = Vectors::new(model.dimensions());
+        stored.push(&vectors[0]);
+        stored.cosines(&QueryVector::new(&vectors[1]))[0]
     }
 
     #[test]
@@ -297,26 +299,26 @@ mod tests {
         assert_eq!(
             xxhash_rust::xxh3::xxh3_64(BYTES),
             9_817_045_155_562_605_734,
-            "give the vectors another stamp"
+            "the model changed: change `STAMP`"
         );
         let model = StaticModel::new();
-        let longest = (0..model.len()).map(|piece| model.piece_text(piece).len()).max();
-        assert!(longest <= Some(LONGEST_PIECE), "{longest:?}");
+        let longest = (0..model.len()).map(|token| model.token_text(token).len()).max();
+        assert!(longest <= Some(MAX_TOKEN_BYTES), "{longest:?}");
         assert_eq!((model.len(), model.dimensions()), (27_729, 128));
     }
 
     #[test]
-    fn words_are_cut_into_the_longest_pieces() {
+    fn words_are_split_into_the_longest_tokens() {
         assert_eq!(texts(&["The brass lantern's grue"]), ["the", "brass", "lantern", "'", "s", "gr|ue"]);
         assert_eq!(texts(&["Café, naïve"]), ["cafe", ",", "naive"]);
         assert_eq!(texts(&["тролль"]), [""; 0]);
     }
 
     #[test]
-    fn every_piece_is_found_where_it_is() {
+    fn every_token_is_found_where_it_is() {
         let model = StaticModel::new();
-        for piece in 0..model.len() {
-            assert_eq!(model.find(model.piece_text(piece), piece < model.initial), Some(piece));
+        for token in 0..model.len() {
+            assert_eq!(model.find(model.token_text(token), token < model.initial), Some(token));
         }
         assert_eq!(model.find(b"lanternfishes", true), None);
         assert_eq!(model.find(b"", true), None);
@@ -328,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn like_meaning_has_like_directions() {
+    fn similar_meanings_have_similar_directions() {
         assert!(cosine("a rusty key in the attic", "where did I see a key?") > 0.4);
         assert!(
             cosine("the monster bites", "an animal attacks you")

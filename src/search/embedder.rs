@@ -1,70 +1,67 @@
-//! Who turns texts into vectors, and the form in which vectors are kept and compared.
+//! Embedding models as a trait, and the quantized form in which vectors are stored and compared.
 //!
-//! Texts enter an [`Embedder`], vectors leave. A kept vector is a row of bytes with the inverse of its
-//! length: an eighth of a percent of error for a quarter of the space, and whole numbers that the
-//! compiler multiplies many at a time. All vectors are kept so, whether they were just computed or read
-//! from the index, so that an index never changes an answer.
+//! Texts enter an [`Embedder`], vectors leave. A stored vector is a row of signed bytes with the inverse of its
+//! length: an error of an eighth of a percent for a quarter of the space, and integers whose products the
+//! compiler vectorizes. All vectors are stored this way, whether just computed or read from the index, so the
+//! index never changes an answer.
 
-/// Why texts have no vectors.
+/// An embedder failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
 pub struct EmbedError {
-    /// What failed, on what, why.
+    /// The message: what failed, on what, and why.
     pub problem: String,
-    /// What to do next.
+    /// The next step for the user.
     pub hint: String,
-    /// The same may succeed later.
+    /// Whether a retry may succeed.
     pub passing: bool,
 }
 
-/// What gives a text a vector, such that texts of like meaning have like directions.
+/// An embedding model: texts of similar meaning get vectors of similar direction.
 pub trait Embedder: Send {
-    /// A name that no embedder with other vectors bears: model, dimensions, version. Vectors of
-    /// different stamps are never compared.
+    /// Identifies the vectors by model, dimensions and version. Vectors with different stamps are never compared.
     fn stamp(&self) -> String;
 
-    /// Length of its vectors. Of one behind a server this and the stamp are settled once it has given
-    /// a vector.
+    /// Number of dimensions. For a served model, this and the stamp are final once it has returned a vector.
     fn dimensions(&self) -> usize;
 
-    /// A vector for each text, of any length but the number of dimensions; all zeros where the text
-    /// says nothing to it.
+    /// One vector for each text, of any length; all zeros for a text that the model knows nothing of.
     ///
     /// # Errors
     ///
-    /// Where it cannot be reached or refuses. The built-in one never fails.
+    /// If the model cannot be reached or refuses. The built-in model never fails.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError>;
 
-    /// The vector of a question, which some models want put otherwise than a text.
+    /// The query vector; some models expect a query in another form than a text.
     ///
     /// # Errors
     ///
     /// As [`Embedder::embed`].
-    fn embed_question(&self, question: &str) -> Result<Vec<f32>, EmbedError> {
-        Ok(self.embed(&[question])?.pop().unwrap_or_default())
+    fn embed_query(&self, query: &str) -> Result<Vec<f32>, EmbedError> {
+        Ok(self.embed(&[query])?.pop().unwrap_or_default())
     }
 
-    /// The cosine that a question and a text have which have nothing to do with each other, from 0 to
-    /// less than 1: what is taken off, so that a likeness means the same with every embedder.
+    /// Baseline cosine of a query and an unrelated text, from 0 to below 1. It is subtracted, so that a similarity
+    /// means the same with every embedder.
     fn unrelated(&self) -> f32 {
         0.0
     }
 
-    /// Whether a vector costs time or money, so that each is kept.
+    /// Whether the model is behind a server. Its vectors cost time or money, so every one is stored.
     fn is_served(&self) -> bool {
         false
     }
 
-    /// Whether the embedded model answers where this one fails.
+    /// Whether the built-in model takes over if this one fails.
     fn falls_back(&self) -> bool {
         false
     }
 
-    /// Is told how many of how many texts have vectors, while those of a whole file are made.
+    /// Receives progress while a whole file is embedded.
     fn report(&self, _done: usize, _all: usize) {}
 }
 
-/// Kept vectors of one embedder, in order.
+/// Quantized vectors of one embedder, in order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Vectors {
     dimensions: usize,
@@ -73,32 +70,32 @@ pub struct Vectors {
 }
 
 impl Vectors {
-    /// None yet, of that many dimensions.
+    /// An empty list of vectors with that many dimensions.
     pub fn new(dimensions: usize) -> Vectors {
         Vectors { dimensions, rows: Vec::new(), inverse_lengths: Vec::new() }
     }
 
-    /// Vectors out of their kept form: rows of bytes and the inverse of their lengths.
+    /// Vectors from their stored form.
     pub(super) fn from_parts(dimensions: usize, rows: Vec<u8>, inverse_lengths: Vec<f32>) -> Vectors {
         Vectors { dimensions, rows, inverse_lengths }
     }
 
-    /// How many.
+    /// Number of vectors.
     pub fn len(&self) -> usize {
         self.inverse_lengths.len()
     }
 
-    /// Whether there are none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.inverse_lengths.is_empty()
     }
 
-    /// Rows of bytes, and the inverse of their lengths.
+    /// The stored form: rows of bytes, and the inverse of each length.
     pub(super) fn parts(&self) -> (&[u8], &[f32]) {
         (&self.rows, &self.inverse_lengths)
     }
 
-    /// Adds a vector.
+    /// Quantizes a vector and appends it.
     pub fn push(&mut self, vector: &[f32]) {
         debug_assert_eq!(vector.len(), self.dimensions);
         let most = vector.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
@@ -112,27 +109,27 @@ impl Vectors {
         self.inverse_lengths.push(if squares > 0.0 { 1.0 / squares.sqrt() } else { 0.0 });
     }
 
-    /// Adds a vector that others keep already.
+    /// Appends a vector that is quantized already.
     pub(super) fn push_row(&mut self, row: &[u8], inverse_length: f32) {
         self.rows.extend_from_slice(row);
         self.inverse_lengths.push(inverse_length);
     }
 
-    /// The cosine of one vector with another.
+    /// The cosine of one vector and a query vector.
     pub fn cosine(&self, number: usize, with: &QueryVector) -> f32 {
         let row = &self.rows[number * self.dimensions..(number + 1) * self.dimensions];
         with.dot(row) * self.inverse_lengths[number]
     }
 
-    /// The cosine of each vector with one, by -1 to 1; 0 where one of the two is all zeros.
+    /// The cosine of each vector and a query vector, from -1 to 1; 0 if either is all zeros.
     pub fn cosines(&self, with: &QueryVector) -> Vec<f32> {
         let rows = self.rows.chunks_exact(self.dimensions.max(1));
         rows.zip(&self.inverse_lengths).map(|(row, inverse)| with.dot(row) * inverse).collect()
     }
 }
 
-/// A vector that is compared with many: of length 1, in steps of a thirty-thousandth;
-/// coarser beyond 512 dimensions, so that sums fit.
+/// A vector to compare with many others: normalized to length 1 and quantized to 16-bit integers;
+/// more coarsely beyond 512 dimensions, so that sums of products fit into 32 bits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryVector {
     values: Vec<i16>,
@@ -140,10 +137,10 @@ pub struct QueryVector {
 }
 
 impl QueryVector {
-    /// The needle in the direction of a vector.
+    /// Quantizes a vector of any length.
     pub fn new(vector: &[f32]) -> QueryVector {
         let most = vector.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
-        // As fine as sums of products with bytes stay within 32 bits.
+        // The finest scale at which a sum of products with bytes fits into 32 bits.
         let steps = (i32::MAX as usize / 128 / vector.len().max(1)).min(32_767) as f32;
         let factor = if most > 0.0 && most.is_finite() { steps / most } else { 0.0 };
         let values: Vec<i16> = vector.iter().map(|value| (value * factor).round() as i16).collect();
@@ -152,12 +149,12 @@ impl QueryVector {
         QueryVector { values, factor }
     }
 
-    /// Whether it has a direction at all.
+    /// Whether the vector is all zeros and so has no direction.
     pub fn is_zero(&self) -> bool {
         self.factor == 0.0
     }
 
-    /// The product with a row of bytes.
+    /// The dot product with a row of bytes.
     #[inline]
     pub fn dot(&self, row: &[u8]) -> f32 {
         let mut sum = 0_i32;
@@ -182,7 +179,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn kept_vectors_have_the_cosines_of_their_originals(
+        fn stored_vectors_have_the_cosines_of_their_originals(
             a in prop::collection::vec(-1.0_f32..1.0, 24), b in prop::collection::vec(-1.0_f32..1.0, 24),
         ) {
             let mut vectors = Vectors::new(24);
@@ -193,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_direction_is_like_nothing() {
+    fn a_vector_without_a_direction_is_similar_to_nothing() {
         let mut vectors = Vectors::new(3);
         vectors.push(&[0.0, 0.0, 0.0]);
         vectors.push(&[1.0, f32::NAN, 0.0]);

@@ -4,7 +4,7 @@
 
 use crate::document::grammar::Heading;
 use crate::document::outline::{EntrySpan, outline};
-use crate::search::corpus::Text;
+use crate::search::corpus::SearchableText;
 use crate::store::{Reading, StoreError};
 use crate::types::{Memory, Persistence};
 
@@ -61,8 +61,8 @@ impl Entries {
     }
 
     /// What is searched of an entry.
-    pub fn text(&self, entry: usize) -> Text {
+    pub fn text(&self, entry: usize) -> SearchableText {
         let Heading { scope, name } = self.heading(entry);
-        Text::of_memory(scope, name, &self.spans[entry].read(self.text_around(entry)))
+        SearchableText::of_memory(scope, name, &self.spans[entry].read(self.text_around(entry)))
     }
 }

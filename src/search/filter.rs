@@ -10,7 +10,7 @@ use crate::types::{Category, Memory, Scope, Status, unknown_name};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr, strum::VariantNames)]
 #[strum(serialize_all = "snake_case", ascii_case_insensitive)]
 #[strum(parse_err_ty = String, parse_err_fn = unknown_kind)]
-pub enum Kind {
+pub enum MemoryKind {
     /// Of a location.
     Place,
     /// Of an agent, about itself: without `#about:`.
@@ -24,23 +24,23 @@ pub enum Kind {
     Episodic,
 }
 
-impl Kind {
+impl MemoryKind {
     /// The kind of a memory.
-    pub fn of(scope: &Scope, memory: &Memory) -> Kind {
+    pub fn of(scope: &Scope, memory: &Memory) -> MemoryKind {
         match scope {
-            Scope::Location(_) => Kind::Place,
+            Scope::Location(_) => MemoryKind::Place,
             Scope::Agent(_) if memory.provenance.tags.iter().any(|tag| tag.starts_with("about:")) => {
-                Kind::CharacterKnowledge
+                MemoryKind::CharacterKnowledge
             }
-            Scope::Agent(_) => Kind::Character,
-            Scope::Scene => Kind::Scene,
-            Scope::Npc(_) | Scope::World | Scope::Dialogue => Kind::Episodic,
+            Scope::Agent(_) => MemoryKind::Character,
+            Scope::Scene => MemoryKind::Scene,
+            Scope::Npc(_) | Scope::World | Scope::Dialogue => MemoryKind::Episodic,
         }
     }
 }
 
 fn unknown_kind(text: &str) -> String {
-    unknown_name(text, "type", Kind::VARIANTS)
+    unknown_name(text, "type", MemoryKind::VARIANTS)
 }
 
 /// What is wanted; what is empty wants everything. Several values of one field: any of them.
@@ -51,7 +51,7 @@ pub struct Filter {
     /// Categories.
     pub categories: Vec<Category>,
     /// Kinds.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<MemoryKind>,
     /// Tags without `#`, compared without case; all of them must be there.
     pub tags: Vec<String>,
     /// Sections of these agents, by their ids.
@@ -109,7 +109,7 @@ impl Filter {
         self.wants_scope(scope)
             && self.wants_status(memory.status)
             && (self.categories.is_empty() || self.categories.contains(&memory.category))
-            && (self.kinds.is_empty() || self.kinds.contains(&Kind::of(scope, memory)))
+            && (self.kinds.is_empty() || self.kinds.contains(&MemoryKind::of(scope, memory)))
             && self.tags.iter().all(has_tag)
             && (self.about.is_empty() || self.about.iter().any(is_about))
             && (self.episodes.is_empty() || fields.episode.is_some_and(|own| self.episodes.contains(&own)))
@@ -135,15 +135,15 @@ mod tests {
     fn kinds() {
         let plain = Memory::new(Category::note(), "a", "b");
         let agent = Scope::Agent("alex".to_owned());
-        assert_eq!(Kind::of(&agent, &memory()), Kind::CharacterKnowledge);
-        assert_eq!(Kind::of(&agent, &plain), Kind::Character);
-        assert_eq!(Kind::of(&Scope::Npc("troll".to_owned()), &plain), Kind::Episodic);
-        assert_eq!("character-knowledge".parse(), Ok(Kind::CharacterKnowledge));
-        assert!("room".parse::<Kind>().is_err_and(|error| error.contains("`place`")));
+        assert_eq!(MemoryKind::of(&agent, &memory()), MemoryKind::CharacterKnowledge);
+        assert_eq!(MemoryKind::of(&agent, &plain), MemoryKind::Character);
+        assert_eq!(MemoryKind::of(&Scope::Npc("troll".to_owned()), &plain), MemoryKind::Episodic);
+        assert_eq!("character-knowledge".parse(), Ok(MemoryKind::CharacterKnowledge));
+        assert!("room".parse::<MemoryKind>().is_err_and(|error| error.contains("`place`")));
         assert!(
-            Kind::VARIANTS
+            MemoryKind::VARIANTS
                 .iter()
-                .all(|name| name.parse().is_ok_and(|kind: Kind| <&str>::from(kind) == *name))
+                .all(|name| name.parse().is_ok_and(|kind: MemoryKind| <&str>::from(kind) == *name))
         );
     }
 
@@ -167,7 +167,7 @@ mod tests {
             Filter { min_importance: Some(501), ..none() },
             Filter { status: Some(Status::Tentative), ..none() },
             Filter { scopes: vec![Scope::World], ..none() },
-            Filter { kinds: vec![Kind::Place], ..none() },
+            Filter { kinds: vec![MemoryKind::Place], ..none() },
             Filter { categories: vec![Category::note()], ..none() },
         ] {
             assert!(!wants(filter.clone()), "{filter:?}");

@@ -101,7 +101,7 @@ impl Index {
     /// The same with only those texts for which `wanted` holds. `None` where the corpus makes no sense.
     pub fn without_others(&self, embedder: &dyn Embedder, wanted: impl Fn(usize) -> bool) -> Option<Index> {
         let mut index = Index::new(embedder);
-        index.corpus.take_over(&self.corpus, &wanted)?;
+        index.corpus.copy_from(&self.corpus, &wanted)?;
         index.keys = (0..self.len()).filter(|at| wanted(*at)).map(|at| self.keys[at]).collect();
         Some(index)
     }

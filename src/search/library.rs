@@ -5,13 +5,13 @@
 //! index lacks are computed; where these are many, the index is kept again.
 
 use crate::document::grammar::Heading;
-use crate::search::corpus::{Text, parts};
+use crate::search::corpus::{SearchableText, split_passages};
 use crate::search::embedder::{EmbedError, Embedder, QueryVector};
 use crate::search::entries::Entries;
 use crate::search::filter::Filter;
 use crate::search::index::{Index, key_of, key_of_heading};
-use crate::search::question::Question;
-use crate::search::score::{Parts, score, with_neighbours};
+use crate::search::parsed_query::ParsedQuery;
+use crate::search::score::{SimilarityParts, score, with_neighbours};
 use crate::search::{Hit, Settings};
 use crate::store::{INDEX, Reading, SERVED_INDEX, Store, StoreError};
 use crate::types::{Memory, Scope, Status};
@@ -38,9 +38,9 @@ const KEPT_AT_LEAST_EACH: usize = 1024;
 const RECENCY_HALF_LIFE: f32 = 5.0;
 
 /// How like all entries are to a question.
-pub struct Likenesses {
-    /// The likeness of each entry, and what it is made of.
-    each: Vec<(f32, Parts)>,
+pub struct Similarities {
+    /// The similarity of each entry, and what it is made of.
+    each: Vec<(f32, SimilarityParts)>,
     /// The question's vector.
     question: QueryVector,
 }
@@ -65,7 +65,7 @@ impl Library {
     pub fn open(
         store: &Store,
         reading: Reading,
-        question: &Question,
+        question: &ParsedQuery,
         embedder: &dyn Embedder,
     ) -> Result<(Library, Vec<f32>), EmbedError> {
         if embedder.is_served() || reading.file.len() < LARGE {
@@ -73,7 +73,7 @@ impl Library {
             if entries.spans.is_empty() {
                 return Ok((Library::fill(store, entries, Index::new(embedder), embedder)?, Vec::new()));
             }
-            let vector = embedder.embed_question(&question.text)?;
+            let vector = embedder.embed_query(&question.text)?;
             let index = match is_kept(&entries, embedder) {
                 true => kept_index(store, embedder.is_served(), &embedder.stamp(), embedder.dimensions()),
                 false => None,
@@ -89,7 +89,7 @@ impl Library {
         });
         let index = index.unwrap_or_else(|| Index::new(embedder));
         let library = Library::fill(store, entries, index, embedder)?;
-        Ok((library, embedder.embed_question(&question.text)?))
+        Ok((library, embedder.embed_query(&question.text)?))
     }
 
     /// The same without the index that is kept: it made no sense.
@@ -117,7 +117,7 @@ impl Library {
             .map(|heading| key_of_heading(&heading.scope.to_string(), &heading.name))
             .collect();
         let mut texts = Vec::with_capacity(entries.spans.len());
-        let mut new: Vec<Text> = Vec::new();
+        let mut new: Vec<SearchableText> = Vec::new();
         let mut missing = 0;
         // What costs much is kept even of what ends with the episode.
         let is_lasting = |at: usize| at < entries.lasting || embedder.is_served();
@@ -160,12 +160,17 @@ impl Library {
         self.entries.spans.is_empty()
     }
 
-    /// The likeness of each entry to a question with that vector; `unrelated` as its embedder says. A
+    /// The similarity of each entry to a question with that vector; `unrelated` as its embedder says. A
     /// line of dialogue also lives by its neighbours. `None` where the index makes no sense.
-    pub fn likenesses(&self, question: &Question, vector: &[f32], unrelated: f32) -> Option<Likenesses> {
+    pub fn similarities(
+        &self,
+        question: &ParsedQuery,
+        vector: &[f32],
+        unrelated: f32,
+    ) -> Option<Similarities> {
         let parts = score(self.index.corpus(), question, vector, unrelated, |text| self.counts[text])?;
-        let parts: Vec<Parts> = self.texts.iter().map(|&text| parts[text]).collect();
-        let own: Vec<f32> = parts.iter().map(Parts::likeness).collect();
+        let parts: Vec<SimilarityParts> = self.texts.iter().map(|&text| parts[text]).collect();
+        let own: Vec<f32> = parts.iter().map(SimilarityParts::similarity).collect();
         let entries = &self.entries;
         let is_line = |at: usize| {
             entries.heading(at).scope == Scope::Dialogue && entries.spans[at].status != Status::Superseded
@@ -173,24 +178,24 @@ impl Library {
         let heading = |at: usize| entries.spans[at].heading;
         let all =
             with_neighbours(&own, |at| is_line(at) && is_line(at - 1) && heading(at) == heading(at - 1));
-        Some(Likenesses { each: all.into_iter().zip(parts).collect(), question: QueryVector::new(vector) })
+        Some(Similarities { each: all.into_iter().zip(parts).collect(), question: QueryVector::new(vector) })
     }
 
     /// The most relevant of those that are wanted and not below the floor.
     pub fn choose(
         &self,
-        likenesses: &Likenesses,
-        question: &Question,
+        similarities: &Similarities,
+        question: &ParsedQuery,
         filter: &Filter,
         most: usize,
         settings: &Settings,
     ) -> Vec<Hit> {
-        let (entries, each) = (&self.entries, &likenesses.each);
+        let (entries, each) = (&self.entries, &similarities.each);
         let newest = entries.spans.iter().filter_map(|span| span.episode).max();
         let wanted: Vec<bool> =
             entries.headings.iter().map(|heading| filter.wants_scope(&heading.scope)).collect();
         let mut candidates: Vec<usize> = (0..entries.spans.len())
-            .filter(|&at| each[at].1.likeness() >= settings.floor)
+            .filter(|&at| each[at].1.similarity() >= settings.floor)
             .filter(|&at| {
                 wanted[entries.spans[at].heading as usize] && filter.wants_status(entries.spans[at].status)
             })
@@ -198,9 +203,9 @@ impl Library {
         candidates.sort_by(|a, b| each[*b].0.total_cmp(&each[*a].0));
         let mut hits: Vec<Hit> = Vec::new();
         for at in candidates {
-            let (likeness, parts) = each[at];
+            let (similarity, parts) = each[at];
             // No factor is above 1: what follows is no more relevant than it is like.
-            if most == 0 || hits.len() >= most && hits[most - 1].relevance >= likeness {
+            if most == 0 || hits.len() >= most && hits[most - 1].relevance >= similarity {
                 break;
             }
             let memory = entries.read(at);
@@ -211,19 +216,19 @@ impl Library {
             let importance_factor =
                 1.0 - settings.importance * (1.0 - f32::from(memory.importance()) / 1000.0);
             let recency_factor = recency(memory.provenance.episode, newest, settings.recency);
-            let relevance = likeness * importance_factor * recency_factor;
+            let relevance = similarity * importance_factor * recency_factor;
             if relevance < settings.floor {
                 continue;
             }
             let (scope, name) = (scope.clone(), name.clone());
-            let passage = self.passage(at, &memory.text, &likenesses.question);
+            let passage = self.passage(at, &memory.text, &similarities.question);
             let hit = Hit {
                 scope,
                 name,
                 memory,
                 passage,
                 relevance,
-                likeness,
+                similarity,
                 parts,
                 importance_factor,
                 recency_factor,
@@ -237,9 +242,9 @@ impl Library {
 
     /// Of an entry's text, where it is long, the part most like a question.
     fn passage(&self, entry: usize, text: &str, question: &QueryVector) -> Option<String> {
-        let parts = parts(text);
-        let likest = self.index.corpus().likest_part(self.texts[entry], parts.len(), question)?;
-        Some(parts[likest].to_owned())
+        let passages = split_passages(text);
+        let best = self.index.corpus().best_passage(self.texts[entry], passages.len(), question)?;
+        Some(passages[best].to_owned())
     }
 
     /// Whether the file and its session still are what was read.
@@ -273,7 +278,7 @@ fn is_worth_keeping(present: &[bool], missing: usize, each: bool) -> bool {
     missing * STALE > lasting || lasting * GONE < present.len()
 }
 
-fn has_phrases(question: &Question, memory: &Memory) -> bool {
+fn has_phrases(question: &ParsedQuery, memory: &Memory) -> bool {
     question.phrases.is_empty() || question.phrases_are_in(&format!("{}\n{}", memory.title, memory.text))
 }
 
@@ -287,7 +292,7 @@ fn recency(episode: Option<u64>, newest: Option<u64>, weight: f32) -> f32 {
 /// is stopped in between goes on there the next time.
 fn add(
     index: &mut Index,
-    new: &[Text],
+    new: &[SearchableText],
     embedder: &dyn Embedder,
     keep: &dyn Fn(&Index) -> bool,
 ) -> Result<(), EmbedError> {

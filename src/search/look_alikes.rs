@@ -1,7 +1,7 @@
 //! Pairs of texts that may say the same, for a person to look at.
 
 use crate::notebook::duplicates::{says_the_same, share, words_of};
-use crate::search::likeness::Meanings;
+use crate::search::similarity::Meanings;
 use crate::search::words::{is_stop_word, stem, words};
 
 /// Two entries may say the same from this share of common words on …
@@ -26,7 +26,7 @@ pub fn look_alikes(texts: &[&str]) -> Vec<(usize, usize)> {
             // Texts that say nearly the same share half of their words; comparing others is dear.
             let alike = || {
                 share(&stems[first], &stems[second]) >= ALIKE_STEMS
-                    && meanings.likeness(first, second) >= ALIKE_MEANING
+                    && meanings.similarity(first, second) >= ALIKE_MEANING
             };
             if shared >= ALIKE || (shared > 0.5 && says_the_same(texts[first], texts[second])) || alike() {
                 pairs.push((first, second));

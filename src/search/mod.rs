@@ -18,12 +18,12 @@ mod entries;
 pub mod filter;
 pub mod index;
 mod library;
-pub mod likeness;
 pub mod look_alikes;
-pub mod question;
+pub mod parsed_query;
 pub mod score;
 mod searcher;
 pub mod served;
+pub mod similarity;
 pub mod top;
 mod vocabulary;
 pub mod words;
@@ -34,9 +34,9 @@ use crate::types::{Memory, Scope};
 use embedded::StaticModel;
 use embedder::{EmbedError, Embedder};
 use filter::Filter;
-use library::{Library, Likenesses};
-use question::{Question, Synonyms};
-use score::Parts;
+use library::{Library, Similarities};
+use parsed_query::{ParsedQuery, Synonyms};
+use score::SimilarityParts;
 
 pub use searcher::Searcher;
 
@@ -89,12 +89,12 @@ pub struct Hit {
     pub memory: Memory,
     /// Of a long text, the part of it most like the question: sentences that follow each other.
     pub passage: Option<String>,
-    /// From 0 to 1: likeness × importance × recency.
+    /// From 0 to 1: similarity × importance × recency.
     pub relevance: f32,
     /// How like the question it is, from 0 to 1.
-    pub likeness: f32,
-    /// What the likeness is made of; that of neighbouring lines of dialogue is not in them.
-    pub parts: Parts,
+    pub similarity: f32,
+    /// What the similarity is made of; that of neighbouring lines of dialogue is not in them.
+    pub parts: SimilarityParts,
     /// The factor of its importance, at most 1.
     pub importance_factor: f32,
     /// The factor of its age, at most 1.
@@ -109,7 +109,7 @@ pub struct Answer {
     /// How many entries there are in all, superseded ones too.
     pub entries: usize,
     /// The question, taken apart.
-    pub question: Question,
+    pub question: ParsedQuery,
     /// Why the embedded model answered in place of the one that was asked.
     pub fallback: Option<EmbedError>,
 }
@@ -158,25 +158,26 @@ fn query_with(
     settings: &Settings,
     embedder: &dyn Embedder,
 ) -> Result<Answer, SearchError> {
-    let question = Question::parse(question, &settings.all_synonyms()).ok_or(SearchError::EmptyQuestion)?;
+    let question =
+        ParsedQuery::parse(question, &settings.all_synonyms()).ok_or(SearchError::EmptyQuestion)?;
     let (mut library, vector) = Library::open(store, store.reading()?, &question, embedder)?;
-    let likenesses = likenesses(&mut library, &question, &vector, store, embedder)?;
-    let hits = library.choose(&likenesses, &question, filter, most, settings);
+    let similarities = similarities(&mut library, &question, &vector, store, embedder)?;
+    let hits = library.choose(&similarities, &question, filter, most, settings);
     Ok(Answer { hits, entries: library.len(), question, fallback: None })
 }
 
-/// The likeness of each entry to a question. An index that makes no sense is made anew.
-fn likenesses(
+/// The similarity of each entry to a question. An index that makes no sense is made anew.
+fn similarities(
     library: &mut Library,
-    question: &Question,
+    question: &ParsedQuery,
     vector: &[f32],
     store: &Store,
     embedder: &dyn Embedder,
-) -> Result<Likenesses, EmbedError> {
+) -> Result<Similarities, EmbedError> {
     let unrelated = embedder.unrelated();
-    if let Some(found) = library.likenesses(question, vector, unrelated) {
+    if let Some(found) = library.similarities(question, vector, unrelated) {
         return Ok(found);
     }
     library.renew(store, embedder)?;
-    Ok(library.likenesses(question, vector, unrelated).expect("a corpus of our own makes sense"))
+    Ok(library.similarities(question, vector, unrelated).expect("a corpus of our own makes sense"))
 }

@@ -6,9 +6,9 @@
 use crate::search::embedded::StaticModel;
 use crate::search::embedder::Embedder;
 use crate::search::filter::Filter;
-use crate::search::library::{Library, Likenesses};
-use crate::search::question::{Question, Synonyms};
-use crate::search::{Answer, SearchError, Settings, likenesses, query_with};
+use crate::search::library::{Library, Similarities};
+use crate::search::parsed_query::{ParsedQuery, Synonyms};
+use crate::search::{Answer, SearchError, Settings, query_with, similarities};
 use crate::store::Store;
 
 /// So many questions are known by heart until the file changes.
@@ -26,7 +26,7 @@ pub struct Searcher {
 struct Kept {
     library: Library,
     /// The last questions, the latest at the end.
-    known: Vec<(Question, Likenesses)>,
+    known: Vec<(ParsedQuery, Similarities)>,
 }
 
 impl Searcher {
@@ -71,7 +71,7 @@ impl Searcher {
     }
 
     fn query_kept(&mut self, question: &str, filter: &Filter, most: usize) -> Result<Answer, SearchError> {
-        let question = Question::parse(question, &self.synonyms).ok_or(SearchError::EmptyQuestion)?;
+        let question = ParsedQuery::parse(question, &self.synonyms).ok_or(SearchError::EmptyQuestion)?;
         let (embedder, store) = (self.embedder.as_ref(), &self.store);
         let kept = match self.kept.take() {
             Some(kept) if kept.library.is_current()? => Some(kept),
@@ -91,17 +91,17 @@ impl Searcher {
             let vector = match vector {
                 Some(vector) => vector,
                 None if kept.library.is_empty() => Vec::new(),
-                None => embedder.embed_question(&question.text)?,
+                None => embedder.embed_query(&question.text)?,
             };
-            let likenesses = likenesses(&mut kept.library, &question, &vector, store, embedder)?;
+            let similarities = similarities(&mut kept.library, &question, &vector, store, embedder)?;
             if kept.known.len() == MOST_KNOWN {
                 kept.known.remove(0);
             }
-            kept.known.push((question, likenesses));
+            kept.known.push((question, similarities));
         }
         let kept = self.kept.insert(kept);
-        let (question, likenesses) = kept.known.last().expect("the question was just put there");
-        let hits = kept.library.choose(likenesses, question, filter, most, &self.settings);
+        let (question, similarities) = kept.known.last().expect("the question was just put there");
+        let hits = kept.library.choose(similarities, question, filter, most, &self.settings);
         Ok(Answer { hits, entries: kept.library.len(), question: question.clone(), fallback: None })
     }
 }

@@ -91,8 +91,8 @@ mod http {
             self.client.embed_texts(texts).map_err(failed)
         }
 
-        fn embed_question(&self, question: &str) -> Result<Vec<f32>, EmbedError> {
-            self.client.embed_question(question).map_err(failed)
+        fn embed_query(&self, query: &str) -> Result<Vec<f32>, EmbedError> {
+            self.client.embed_question(query).map_err(failed)
         }
 
         fn unrelated(&self) -> f32 {

@@ -12,7 +12,7 @@ use crate::types::{Memory, Persistence, Scope};
 
 /// A memory by its importance.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ranked {
+pub struct RankedMemory {
     /// Where it stands.
     pub scope: Scope,
     /// The name of that place or character; may be empty.
@@ -32,7 +32,7 @@ pub struct Ranked {
 /// # Errors
 ///
 /// When the file cannot be read.
-pub fn top(store: &Store, most: usize, half_life: Option<f64>) -> Result<Vec<Ranked>, StoreError> {
+pub fn top(store: &Store, most: usize, half_life: Option<f64>) -> Result<Vec<RankedMemory>, StoreError> {
     let entries = Entries::of(store.reading()?);
     let memories: Vec<Memory> = (0..entries.spans.len()).map(|at| entries.read(at)).collect();
     let clock = Clock::of(&memories);
@@ -46,7 +46,7 @@ pub fn top(store: &Store, most: usize, half_life: Option<f64>) -> Result<Vec<Ran
     ranked.truncate(most);
     let ranked = ranked.into_iter().map(|(importance, age, at)| {
         let Heading { scope, name } = entries.heading(at).clone();
-        Ranked { scope, name, memory: memories[at].clone(), age, importance }
+        RankedMemory { scope, name, memory: memories[at].clone(), age, importance }
     });
     Ok(ranked.collect())
 }

@@ -29,7 +29,7 @@ use choose::{Candidate, choose};
 /// The threshold that is usual for the cosine of a neural encoder …
 pub const USUAL_THRESHOLD: f32 = 0.7;
 
-/// … and the likeness that parts related from unrelated as it does, where the embedded model is asked:
+/// … and the similarity that parts related from unrelated as it does, where the embedded model is asked:
 /// `tests/it/chat/threshold.rs` measures it.
 pub const CALIBRATED: f32 = 0.2;
 
@@ -82,9 +82,9 @@ impl Default for Settings {
     }
 }
 
-/// The likeness of the embedded model that stands for a cosine of a neural encoder: on the lines from 0
+/// The similarity of the embedded model that stands for a cosine of a neural encoder: on the lines from 0
 /// over [`USUAL_THRESHOLD`], which is [`CALIBRATED`], to 1.
-pub fn likeness_of(threshold: f32) -> f32 {
+pub fn similarity_of(threshold: f32) -> f32 {
     let threshold = threshold.clamp(0.0, 1.0);
     match threshold <= USUAL_THRESHOLD {
         true => threshold / USUAL_THRESHOLD * CALIBRATED,
@@ -192,17 +192,21 @@ impl Injector {
     /// Takes what is like enough; of an entry that was found before the higher similarity.
     fn take(&self, answer: Answer, settings: &Settings, found: &mut Vec<Candidate>) {
         let unrelated = self.unrelated.filter(|_| answer.fallback.is_none());
-        let floor = likeness_of(settings.threshold);
+        let floor = similarity_of(settings.threshold);
         for hit in answer.hits {
             let is_like = match unrelated {
                 Some(unrelated) => hit.parts.meaning * (1.0 - unrelated) + unrelated >= settings.threshold,
-                None => hit.likeness >= floor,
+                None => hit.similarity >= floor,
             };
             if !is_like {
                 continue;
             }
-            let new =
-                Candidate { scope: hit.scope, name: hit.name, memory: hit.memory, similarity: hit.likeness };
+            let new = Candidate {
+                scope: hit.scope,
+                name: hit.name,
+                memory: hit.memory,
+                similarity: hit.similarity,
+            };
             match found.iter_mut().find(|old| old.is(&new)) {
                 Some(old) => old.similarity = old.similarity.max(new.similarity),
                 None => found.push(new),
@@ -229,7 +233,7 @@ impl Injector {
                 scope: scope.clone(),
                 name: name.clone(),
                 memory,
-                similarity: likeness_of(settings.threshold),
+                similarity: similarity_of(settings.threshold),
             }));
         }
         shared.sort_by(|a, b| b.memory.provenance.date.cmp(&a.memory.provenance.date));
@@ -271,8 +275,8 @@ mod tests {
 
     #[test]
     fn thresholds() {
-        assert_eq!((likeness_of(0.0), likeness_of(1.0)), (0.0, 1.0));
-        assert!((likeness_of(USUAL_THRESHOLD) - CALIBRATED).abs() < 1e-6);
-        assert!(likeness_of(0.5) < likeness_of(0.6) && likeness_of(0.8) > likeness_of(0.7));
+        assert_eq!((similarity_of(0.0), similarity_of(1.0)), (0.0, 1.0));
+        assert!((similarity_of(USUAL_THRESHOLD) - CALIBRATED).abs() < 1e-6);
+        assert!(similarity_of(0.5) < similarity_of(0.6) && similarity_of(0.8) > similarity_of(0.7));
     }
 }

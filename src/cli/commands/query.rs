@@ -14,8 +14,8 @@ use crate::cli::failure::Failure;
 use crate::document::text::stored_line;
 use crate::recall::budget::estimate_tokens;
 use crate::recall::read_scopes;
-use crate::search::filter::{Filter, Kind};
-use crate::search::question::Question;
+use crate::search::filter::{Filter, MemoryKind};
+use crate::search::parsed_query::ParsedQuery;
 use crate::search::{Answer, Hit, query};
 use crate::types::{Category, Persistence, Scope, Status, clamp_importance};
 
@@ -56,7 +56,7 @@ pub struct QueryArgs {
     categories: Vec<Category>,
     /// Only `place`, `character`, `character_knowledge`, `scene` or `episodic`; repeatable
     #[arg(long = "type", value_name = "TYPE")]
-    kinds: Vec<Kind>,
+    kinds: Vec<MemoryKind>,
     /// Only with this tag; repeatable, then with all of them
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
@@ -215,7 +215,7 @@ fn within<T>(items: Vec<T>, tokens: Option<usize>, text: impl Fn(&T) -> String) 
 }
 
 /// What, where, when, how relevant; words that answer the question in the style of a mark.
-fn render(number: usize, hit: &Hit, question: &Question, explain: bool, mark: Style) -> String {
+fn render(number: usize, hit: &Hit, question: &ParsedQuery, explain: bool, mark: Style) -> String {
     let memory = &hit.memory;
     let title = marked(&memory.title, question, mark);
     let mut out =
@@ -245,14 +245,19 @@ fn render(number: usize, hit: &Hit, question: &Question, explain: bool, mark: St
         let parts = hit.parts;
         out.push_str(&format!(
             "   likeness {:.2} (words {:.2}, soft {:.2}, meaning {:.2}) × importance {:.2} × recency {:.2}\n",
-            hit.likeness, parts.words, parts.soft, parts.meaning, hit.importance_factor, hit.recency_factor
+            hit.similarity,
+            parts.keywords,
+            parts.related_words,
+            parts.meaning,
+            hit.importance_factor,
+            hit.recency_factor
         ));
     }
     out
 }
 
 /// A text with the words that answer a question in a style.
-fn marked(text: &str, question: &Question, style: Style) -> String {
+fn marked(text: &str, question: &ParsedQuery, style: Style) -> String {
     if style == Style::new() {
         return text.to_owned();
     }
@@ -261,7 +266,7 @@ fn marked(text: &str, question: &Question, style: Style) -> String {
     let mut rest = text;
     while !rest.is_empty() {
         let word = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
-        if word > 0 && question.is_answered_by(&rest[..word]) {
+        if word > 0 && question.matches_word(&rest[..word]) {
             out.push_str(&format!("{style}{}{style:#}", &rest[..word]));
         } else {
             out.push_str(&rest[..word]);
@@ -273,7 +278,7 @@ fn marked(text: &str, question: &Question, style: Style) -> String {
     out
 }
 
-fn hit_json(hit: &Hit, question: &Question, explain: bool) -> Value {
+fn hit_json(hit: &Hit, question: &ParsedQuery, explain: bool) -> Value {
     let memory = &hit.memory;
     let mut value = memory_json(&hit.scope, memory);
     value["content"] = json!(memory.text);
@@ -283,11 +288,11 @@ fn hit_json(hit: &Hit, question: &Question, explain: bool) -> Value {
     value["relevance"] = json!(rounded(hit.relevance));
     value["turn"] = json!(memory.provenance.turns.map(|turns| turns.first));
     value["name"] = json!(hit.name);
-    value["type"] = json!(<&str>::from(Kind::of(&hit.scope, memory)));
-    value["matched"] = json!(question.answered_in(&format!("{}\n{}", memory.title, memory.text)));
+    value["type"] = json!(<&str>::from(MemoryKind::of(&hit.scope, memory)));
+    value["matched"] = json!(question.matching_words(&format!("{}\n{}", memory.title, memory.text)));
     if explain {
         value["explain"] = json!({
-            "likeness": rounded(hit.likeness), "words": rounded(hit.parts.words), "soft": rounded(hit.parts.soft),
+            "likeness": rounded(hit.similarity), "words": rounded(hit.parts.keywords), "soft": rounded(hit.parts.related_words),
             "meaning": rounded(hit.parts.meaning), "importance_factor": rounded(hit.importance_factor),
             "recency_factor": rounded(hit.recency_factor),
         });

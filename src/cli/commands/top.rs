@@ -6,7 +6,7 @@ use crate::cli::Cli;
 use crate::cli::args::parse_integer;
 use crate::cli::commands::{at_turn, memory_json};
 use crate::cli::failure::Failure;
-use crate::search::top::{Ranked, top};
+use crate::search::top::{RankedMemory, top};
 
 /// Show at most so many, and at least one.
 const MOST: i64 = 20;
@@ -64,8 +64,8 @@ pub(in crate::cli) fn run(cli: Cli<'_>, args: TopArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn render(number: usize, ranked: &Ranked, decayed: bool) -> String {
-    let Ranked { scope, name, memory, age, importance } = ranked;
+fn render(number: usize, ranked: &RankedMemory, decayed: bool) -> String {
+    let RankedMemory { scope, name, memory, age, importance } = ranked;
     let place = at_turn(scope, name, memory);
     let text = memory.text.replace('\n', "\n   ");
     let text = if text.is_empty() { String::new() } else { format!(": {text}") };
@@ -78,7 +78,7 @@ fn render(number: usize, ranked: &Ranked, decayed: bool) -> String {
     out
 }
 
-fn ranked_json(ranked: &Ranked, decayed: bool) -> Value {
+fn ranked_json(ranked: &RankedMemory, decayed: bool) -> Value {
     let mut value = memory_json(&ranked.scope, &ranked.memory);
     value["content"] = json!(ranked.memory.text);
     value["turn"] = json!(ranked.memory.provenance.turns.map(|turns| turns.first));

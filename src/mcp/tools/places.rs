@@ -14,7 +14,7 @@ use crate::recall::{Evidence, Format, render};
 use crate::record::turn::Turn;
 use crate::record::{RecordSettings, Recorder};
 use crate::search::filter::Filter;
-use crate::search::top::{Ranked, top};
+use crate::search::top::{RankedMemory, top};
 use crate::search::{self, Hit};
 use crate::types::ScopeName;
 
@@ -172,7 +172,7 @@ fn get_top_memories(memories: &Memories, _: &Watcher, arguments: &Arguments<'_>)
 }
 
 /// The most important memories but those of other agents.
-fn most_important(memories: &Memories, limit: usize) -> Result<Vec<Ranked>, Refusal> {
+fn most_important(memories: &Memories, limit: usize) -> Result<Vec<RankedMemory>, Refusal> {
     let mut look_at = limit;
     loop {
         let mut ranked = top(memories.store(), look_at, None)?;

@@ -11,7 +11,7 @@ use crate::mcp::tools::schema::{self, Parameter};
 use crate::mcp::tools::who::{is_gifted, known};
 use crate::mcp::tools::{Effect, Tool};
 use crate::search::Hit;
-use crate::search::filter::{Filter, Kind};
+use crate::search::filter::{Filter, MemoryKind};
 use crate::types::{Memory, Scope, Status};
 
 /// Most memories of each answer.
@@ -200,7 +200,8 @@ fn check_similar_situations(
     arguments: &Arguments<'_>,
 ) -> Result<Answer, Refusal> {
     let context = arguments.required("context", "describe the situation in a sentence")?;
-    let kinds = vec![Kind::Place, Kind::Episodic, Kind::Character, Kind::CharacterKnowledge];
+    let kinds =
+        vec![MemoryKind::Place, MemoryKind::Episodic, MemoryKind::Character, MemoryKind::CharacterKnowledge];
     let filter = Filter { kinds, ..Filter::default() };
     let earned = |hit: &Hit| !is_gifted(&hit.scope, &hit.memory);
     let hits = memories.search_for(watcher, &context, &filter, 5, earned)?;

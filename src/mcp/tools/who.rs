@@ -13,7 +13,7 @@ use crate::mcp::group::Group;
 use crate::mcp::tools::places::{NOTHING_FOUND, NOTHING_YET, search_warnings};
 use crate::mcp::tools::schema::{self, Parameter};
 use crate::mcp::tools::{Effect, Tool};
-use crate::search::filter::{Filter, Kind};
+use crate::search::filter::{Filter, MemoryKind};
 use crate::search::{self, Hit};
 use crate::types::{Category, Memory, Scope, ScopeName};
 
@@ -150,7 +150,7 @@ fn refuse_stranger(memories: &Memories, agent: &str) -> Result<(), Refusal> {
 
 fn query_scene(memories: &Memories, watcher: &Watcher, _: &Arguments<'_>) -> Result<Answer, Refusal> {
     let question = "where am I?";
-    let filter = Filter { kinds: vec![Kind::Scene], ..Filter::default() };
+    let filter = Filter { kinds: vec![MemoryKind::Scene], ..Filter::default() };
     let hits = memories.search(watcher, question, &filter, 5, true)?;
     let answer = told(question, &hits, Told::Gifts);
     Ok(answer)
@@ -221,7 +221,7 @@ fn query_memory(
     arguments: &Arguments<'_>,
 ) -> Result<Answer, Refusal> {
     let query = arguments.required("query", "ask in words, such as `what did Jordan say about food?`")?;
-    let kinds = vec![Kind::Episodic, Kind::Character, Kind::CharacterKnowledge];
+    let kinds = vec![MemoryKind::Episodic, MemoryKind::Character, MemoryKind::CharacterKnowledge];
     let filter = Filter { kinds, ..Filter::default() };
     let earned = |hit: &Hit| !is_gifted(&hit.scope, &hit.memory);
     let hits = memories.search_for(watcher, &query, &filter, 5, earned)?;

@@ -3,33 +3,34 @@
 //! Texts enter, numbers from 0 to 1 leave. The built-in model is asked, so nothing can fail and nothing
 //! is kept.
 
-use crate::search::corpus::{Corpus, Text};
+use crate::search::corpus::{Corpus, SearchableText};
 use crate::search::embedded::StaticModel;
 use crate::search::embedder::{Embedder, QueryVector, Vectors};
-use crate::search::question::{Question, Synonyms};
-use crate::search::score::{Parts, score};
+use crate::search::parsed_query::{ParsedQuery, Synonyms};
+use crate::search::score::{SimilarityParts, score};
 use crate::types::{Memory, Scope};
 
-/// How like each memory of one place is to a text: what [`crate::search::query`] would call likeness,
+/// How like each memory of one place is to a text: what [`crate::search::query`] would call similarity,
 /// were there no other memories.
-pub fn likenesses(text: &str, memories: &[Memory]) -> Vec<f32> {
-    let Some(question) = Question::parse(text, &Synonyms::default()) else {
+pub fn similarities(text: &str, memories: &[Memory]) -> Vec<f32> {
+    let Some(question) = ParsedQuery::parse(text, &Synonyms::default()) else {
         return vec![0.0; memories.len()];
     };
     let model = StaticModel::new();
-    let texts: Vec<Text> = memories.iter().map(|memory| Text::of_memory(&Scope::World, "", memory)).collect();
+    let texts: Vec<SearchableText> =
+        memories.iter().map(|memory| SearchableText::of_memory(&Scope::World, "", memory)).collect();
     let mut corpus = Corpus::new(model.dimensions());
-    let vector = corpus.add(&texts, &model).and_then(|()| model.embed_question(&question.text));
+    let vector = corpus.add(&texts, &model).and_then(|()| model.embed_query(&question.text));
     let vector = vector.expect("the built-in model answers");
     let parts = score(&corpus, &question, &vector, model.unrelated(), |_| true);
     let parts = parts.expect("the corpus is our own");
-    parts.iter().map(Parts::likeness).collect()
+    parts.iter().map(SimilarityParts::similarity).collect()
 }
 
 /// How like the meaning of each text is to that of each other, by their places in the list.
 pub struct Meanings {
     vectors: Vectors,
-    needles: Vec<QueryVector>,
+    query_vectors: Vec<QueryVector>,
 }
 
 impl Meanings {
@@ -39,12 +40,12 @@ impl Meanings {
         let all = model.embed(texts).expect("the built-in model answers");
         let mut vectors = Vectors::new(model.dimensions());
         all.iter().for_each(|vector| vectors.push(vector));
-        Meanings { vectors, needles: all.iter().map(|vector| QueryVector::new(vector)).collect() }
+        Meanings { vectors, query_vectors: all.iter().map(|vector| QueryVector::new(vector)).collect() }
     }
 
     /// The cosine of two of them, at least 0.
-    pub fn likeness(&self, a: usize, b: usize) -> f32 {
-        self.vectors.cosine(a, &self.needles[b]).clamp(0.0, 1.0)
+    pub fn similarity(&self, a: usize, b: usize) -> f32 {
+        self.vectors.cosine(a, &self.query_vectors[b]).clamp(0.0, 1.0)
     }
 }
 
@@ -60,16 +61,16 @@ mod tests {
             memory("Mailbox holds a leaflet", "Open the mailbox to read it."),
             memory("Troll fears steel", "The monster runs when it is attacked with a blade."),
         ];
-        let found = likenesses("hit the troll with the sword", &memories);
+        let found = similarities("hit the troll with the sword", &memories);
         assert!(found[1] > found[0] + 0.1, "{found:?}");
-        assert_eq!(likenesses("...", &memories), [0.0, 0.0]);
+        assert_eq!(similarities("...", &memories), [0.0, 0.0]);
     }
 
     #[test]
     fn meanings_of_pairs() {
         let texts = ["The troll attacks you.", "You are attacked by a troll.", "The lamp is brass.", ""];
         let meanings = Meanings::of(&texts);
-        assert!(meanings.likeness(0, 1) > 0.8 && meanings.likeness(0, 2) < 0.5);
-        assert_eq!(meanings.likeness(0, 3), 0.0);
+        assert!(meanings.similarity(0, 1) > 0.8 && meanings.similarity(0, 2) < 0.5);
+        assert_eq!(meanings.similarity(0, 3), 0.0);
     }
 }

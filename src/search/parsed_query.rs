@@ -1,14 +1,14 @@
-//! What is asked: terms, phrases, and the question as a whole.
+//! Parses a query into terms and quoted phrases.
 //!
-//! A question enters as a person words it; what leaves is compared with texts by
-//! [`mod@crate::search::score`]. Words count once each; stop words do not, but where there are no others.
+//! A query enters as a person wrote it; [`mod@crate::search::score`] compares the parsed query with texts.
+//! Each word counts once; stop words do not count.
 
 use crate::search::words::{each_word, is_stop_word, stem, words};
 
-/// Most terms: what a question says beyond is left to its meaning as a whole.
-pub const MOST_TERMS: usize = 48;
+/// Maximum number of terms; words beyond it count only through the query vector.
+const MAX_TERMS: usize = 48;
 
-/// Words that players use for one and the same thing, a group a line: commands and what they name.
+/// Groups of synonyms in text games, one group a line: commands, directions and common things.
 const COMMON_SYNONYMS: &str = "\
 get take grab
 look examine inspect describe
@@ -33,14 +33,14 @@ die death dead kill
 carry hold inventory
 ";
 
-/// Words that mean the same here, by their stems.
+/// Groups of stems that mean the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Synonyms {
     groups: Vec<Vec<String>>,
 }
 
 impl Default for Synonyms {
-    /// What players of text games use.
+    /// The synonyms of text games.
     fn default() -> Synonyms {
         let lines =
             COMMON_SYNONYMS.lines().map(|line| line.split(' ').map(str::to_owned).collect::<Vec<_>>());
@@ -49,12 +49,12 @@ impl Default for Synonyms {
 }
 
 impl Synonyms {
-    /// No word means the same as another.
+    /// No synonyms.
     pub fn none() -> Synonyms {
         Synonyms { groups: Vec::new() }
     }
 
-    /// These groups of single words too.
+    /// Adds groups of single words.
     pub fn with(mut self, groups: impl IntoIterator<Item = Vec<String>>) -> Synonyms {
         for group in groups {
             let words = group.iter().flat_map(|word| words(word));
@@ -63,7 +63,7 @@ impl Synonyms {
         self
     }
 
-    /// The stems that mean what this one means, without itself.
+    /// The other stems in the groups of a stem.
     fn of(&self, stem: &str) -> Vec<String> {
         let mut found: Vec<String> = Vec::new();
         let groups = self.groups.iter().filter(|group| group.iter().any(|word| word == stem));
@@ -76,79 +76,79 @@ impl Synonyms {
     }
 }
 
-/// One word of a question.
+/// One word of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Term {
-    /// As it was asked, folded.
+    /// The folded word.
     pub word: String,
     /// Its stem.
     pub stem: String,
-    /// Stems that mean the same.
+    /// Stems of its synonyms.
     pub synonyms: Vec<String>,
 }
 
-/// How a word of a text answers to a term.
+/// How a word of a text matches a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Match {
-    /// It is a synonym.
+pub enum TermMatch {
+    /// A synonym of the term.
     Synonym,
-    /// It has the same stem.
+    /// The stem of the term.
     Stem,
 }
 
 impl Term {
-    /// How a stem, given in two parts, answers to the term.
-    pub fn matches(&self, stem: (&str, &str)) -> Option<Match> {
+    /// Compares a stem, given in two parts, with the term and its synonyms.
+    pub fn matches(&self, stem: (&str, &str)) -> Option<TermMatch> {
         let same = |own: &String| own.strip_prefix(stem.0).is_some_and(|ending| ending == stem.1);
         if same(&self.stem) {
-            Some(Match::Stem)
+            Some(TermMatch::Stem)
         } else {
-            self.synonyms.iter().any(same).then_some(Match::Synonym)
+            self.synonyms.iter().any(same).then_some(TermMatch::Synonym)
         }
     }
 }
 
-/// A question, taken apart.
+/// A query split into terms and phrases.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Question {
-    /// The question as it was asked, without outer space.
+pub struct ParsedQuery {
+    /// The query as it was written, trimmed.
     pub text: String,
-    /// Its words that are no stop words, each once.
+    /// Its words without stop words, each once.
     pub terms: Vec<Term>,
-    /// What stood in quotation marks: stems that must follow each other in a text.
+    /// Quoted phrases, as stems that must follow each other in a text.
     pub phrases: Vec<Vec<String>>,
-    /// The first bytes of all stems that answer a term.
+    /// The first byte of each stem that matches a term.
     first_bytes: Vec<u8>,
 }
 
-impl Question {
-    /// Takes a question apart; `None` where it has no word at all.
-    pub fn parse(text: &str, synonyms: &Synonyms) -> Option<Question> {
+impl ParsedQuery {
+    /// Parses a query; `None` if it contains no word.
+    pub fn parse(text: &str, synonyms: &Synonyms) -> Option<ParsedQuery> {
         let text = text.trim();
-        let mut asked: Vec<String> = words(text);
-        if asked.is_empty() {
+        let mut query_words: Vec<String> = words(text);
+        if query_words.is_empty() {
             return None;
         }
-        asked.extend(marks(&asked));
+        query_words.extend(origin_marks(&query_words));
         let mut terms: Vec<Term> = Vec::new();
-        for word in asked.iter().filter(|word| !is_stop_word(word)) {
+        for word in query_words.iter().filter(|word| !is_stop_word(word)) {
             let stem = stem(word).into_owned();
-            if terms.len() < MOST_TERMS && !terms.iter().any(|term| term.stem == stem) {
+            if terms.len() < MAX_TERMS && !terms.iter().any(|term| term.stem == stem) {
                 terms.push(Term { word: word.clone(), synonyms: synonyms.of(&stem), stem });
             }
         }
         let phrases = quoted(text).map(stems).filter(|stems| !stems.is_empty()).collect();
         let stems = terms.iter().flat_map(|term| term.synonyms.iter().chain([&term.stem]));
         let first_bytes = stems.filter_map(|stem| stem.bytes().next()).collect();
-        Some(Question { text: text.to_owned(), terms, phrases, first_bytes })
+        Some(ParsedQuery { text: text.to_owned(), terms, phrases, first_bytes })
     }
 
-    /// Whether a folded word may answer to a term, at a glance: a stem begins as its word does.
-    pub fn may_be_answered_by(&self, word: &str) -> bool {
+    /// Cheap test whether a folded word can match a term: a stem begins with the first byte of its word.
+    pub fn may_match(&self, word: &str) -> bool {
         word.bytes().next().is_some_and(|first| self.first_bytes.contains(&first))
     }
 
-    /// Whether a text holds all phrases.
+    /// Whether a text contains all quoted phrases.
     pub fn phrases_are_in(&self, text: &str) -> bool {
         if self.phrases.is_empty() {
             return true;
@@ -157,23 +157,23 @@ impl Question {
         self.phrases.iter().all(|phrase| stems.windows(phrase.len()).any(|window| window == phrase))
     }
 
-    /// The words of a text that answer to the question, folded, each once.
-    pub fn answered_in(&self, text: &str) -> Vec<String> {
+    /// The words of a text that match a term, folded, sorted, each once.
+    pub fn matching_words(&self, text: &str) -> Vec<String> {
         let mut found = words(text);
-        found.retain(|word| self.is_answered_by(word));
+        found.retain(|word| self.matches_word(word));
         found.sort_unstable();
         found.dedup();
         found
     }
 
-    /// Whether a word of a text answers to the question: by its stem or as a synonym.
-    pub fn is_answered_by(&self, word: &str) -> bool {
-        let mut answers = false;
+    /// Whether a word of a text matches a term, by its stem or as a synonym.
+    pub fn matches_word(&self, word: &str) -> bool {
+        let mut matches = false;
         each_word(word, |word| {
             let stem = stem(word);
-            answers |= self.terms.iter().any(|term| term.matches((&stem, "")).is_some());
+            matches |= self.terms.iter().any(|term| term.matches((&stem, "")).is_some());
         });
-        answers
+        matches
     }
 }
 
@@ -181,8 +181,8 @@ fn stems(text: &str) -> Vec<String> {
     words(text).iter().map(|word| stem(word).into_owned()).collect()
 }
 
-/// `ep3` for `episode 3`, `t12` for `turn 12`: as texts are marked with them.
-fn marks(words: &[String]) -> Vec<String> {
+/// `ep3` for `episode 3`, `t12` for `turn 12`: the form in which texts are indexed.
+fn origin_marks(words: &[String]) -> Vec<String> {
     let mark = |pair: &[String]| {
         let letter = match pair[0].as_str() {
             "episode" | "ep" => "ep",
@@ -194,11 +194,11 @@ fn marks(words: &[String]) -> Vec<String> {
     words.windows(2).filter_map(mark).collect()
 }
 
-/// What stands in quotation marks.
+/// The parts of a text in quotation marks.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     let is_quote = |c: char| matches!(c, '"' | '“' | '”' | '„' | '«' | '»');
     let count = text.matches(is_quote).count();
-    // A mark without its fellow quotes nothing.
+    // A mark without a counterpart quotes nothing.
     text.split(is_quote).take(count / 2 * 2).skip(1).step_by(2)
 }
 
@@ -206,8 +206,8 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use super::*;
 
-    fn question(text: &str) -> Question {
-        Question::parse(text, &Synonyms::default()).unwrap()
+    fn question(text: &str) -> ParsedQuery {
+        ParsedQuery::parse(text, &Synonyms::default()).unwrap()
     }
 
     fn stems_of(text: &str) -> Vec<String> {
@@ -222,11 +222,11 @@ mod tests {
             stems_of("what happened in episode 3, turn 12?")[1..],
             ["episod", "3", "turn", "12", "ep3", "t12"]
         );
-        assert_eq!(Question::parse(" ?! ", &Synonyms::default()), None);
+        assert_eq!(ParsedQuery::parse(" ?! ", &Synonyms::default()), None);
     }
 
     #[test]
-    fn what_is_quoted_must_be_there() {
+    fn quoted_phrases_must_be_there() {
         let asked = question("where is the \"Rusty keys\" of “the troll”? \"");
         assert_eq!(asked.phrases, [vec!["rusti", "key"], vec!["the", "troll"]]);
         assert!(asked.phrases_are_in("A rusty key. The trolls have it."));
@@ -235,14 +235,14 @@ mod tests {
     }
 
     #[test]
-    fn synonyms_answer_too() {
+    fn synonyms_match_too() {
         let asked = question("take the lamp");
-        assert_eq!(asked.terms[0].matches(("tak", "e")), Some(Match::Stem));
-        assert_eq!(asked.terms[0].matches(("get", "")), Some(Match::Synonym));
+        assert_eq!(asked.terms[0].matches(("tak", "e")), Some(TermMatch::Stem));
+        assert_eq!(asked.terms[0].matches(("get", "")), Some(TermMatch::Synonym));
         assert_eq!(asked.terms[0].matches(("go", "")), None);
-        assert!(asked.is_answered_by("Lantern's") && !asked.is_answered_by("troll"));
+        assert!(asked.matches_word("Lantern's") && !asked.matches_word("troll"));
         let own = Synonyms::none().with([vec!["grue".to_owned(), "Monsters".to_owned()]]);
-        let asked = Question::parse("a monster", &own).unwrap();
+        let asked = ParsedQuery::parse("a monster", &own).unwrap();
         assert_eq!(asked.terms[0].synonyms, ["grue"]);
     }
 }
