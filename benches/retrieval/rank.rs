@@ -4,11 +4,12 @@
 use std::collections::HashMap;
 
 use memories::search::Settings;
-use memories::search::corpus::{Corpus, SearchableText};
+use memories::search::corpus::Corpus;
 use memories::search::embedded::StaticModel;
 use memories::search::embedder::Embedder;
 use memories::search::parsed_query::{ParsedQuery, Synonyms};
 use memories::search::score::{SimilarityParts, score, with_neighbours};
+use memories::search::searchable_text::SearchableText;
 use memories::types::{Category, Memory, Scope, Span};
 
 use super::data::{Doc, Docs, Query};

@@ -4,7 +4,7 @@
 
 use crate::document::grammar::Heading;
 use crate::document::outline::{EntrySpan, outline};
-use crate::search::corpus::SearchableText;
+use crate::search::searchable_text::SearchableText;
 use crate::store::{Reading, StoreError};
 use crate::types::{Memory, Persistence};
 

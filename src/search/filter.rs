@@ -1,31 +1,31 @@
-//! Which memories a question is about, whatever they say.
+//! Filters on the metadata of memories: place, category, tags, time, status.
 //!
-//! A filter only leaves memories out: it never changes how relevant another one is.
+//! A filter only excludes memories; it never changes the relevance of the others.
 
 use strum::VariantNames as _;
 
 use crate::types::{Category, Memory, Scope, Status, unknown_name};
 
-/// A kind of memory, by where it stands and whom it is about.
+/// The type of a memory, which follows from its section and its tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr, strum::VariantNames)]
 #[strum(serialize_all = "snake_case", ascii_case_insensitive)]
 #[strum(parse_err_ty = String, parse_err_fn = unknown_kind)]
 pub enum MemoryKind {
-    /// Of a location.
+    /// In the section of a location.
     Place,
-    /// Of an agent, about itself: without `#about:`.
+    /// In the section of an agent, about itself.
     Character,
-    /// What an agent knows of others: with `#about:`.
+    /// In the section of an agent, about somebody else: tagged `#about:ID`.
     #[strum(to_string = "character_knowledge", serialize = "character-knowledge")]
     CharacterKnowledge,
-    /// Of the shared scene.
+    /// In the shared scene.
     Scene,
-    /// What happened and was said: dialogue, world and characters that others play.
+    /// In the dialogue, the world, or the section of a non-player character.
     Episodic,
 }
 
 impl MemoryKind {
-    /// The kind of a memory.
+    /// The type of a memory in that section.
     pub fn of(scope: &Scope, memory: &Memory) -> MemoryKind {
         match scope {
             Scope::Location(_) => MemoryKind::Place,
@@ -43,44 +43,45 @@ fn unknown_kind(text: &str) -> String {
     unknown_name(text, "type", MemoryKind::VARIANTS)
 }
 
-/// What is wanted; what is empty wants everything. Several values of one field: any of them.
+/// Conditions that a memory must meet. An empty field is no condition; of several values, one must match unless
+/// said otherwise.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Filter {
-    /// Sections.
+    /// Its section.
     pub scopes: Vec<Scope>,
-    /// Categories.
+    /// Its category.
     pub categories: Vec<Category>,
-    /// Kinds.
+    /// Its type.
     pub kinds: Vec<MemoryKind>,
-    /// Tags without `#`, compared without case; all of them must be there.
+    /// Tags without `#`, compared without case; it must have all of them.
     pub tags: Vec<String>,
-    /// Sections of these agents, by their ids.
+    /// Ids of agents; it must be in the section of one.
     pub agents: Vec<String>,
-    /// Whom a memory must be about, by ids: tagged `#about:ID`, or in the section of that character.
+    /// Ids of characters; it must be tagged `#about:ID` or be in the section of that character.
     pub about: Vec<String>,
-    /// Episodes.
+    /// Its episode.
     pub episodes: Vec<u64>,
-    /// Learned in this turn or later; leaves out what has no turn.
+    /// Earliest turn; excludes memories without a turn.
     pub min_turn: Option<u64>,
-    /// Learned in this turn or earlier; leaves out what has no turn.
+    /// Latest turn; excludes memories without a turn.
     pub max_turn: Option<u64>,
-    /// At least so important.
+    /// Lowest importance.
     pub min_importance: Option<u16>,
-    /// Status.
+    /// Its status.
     pub status: Option<Status>,
-    /// Superseded memories too.
+    /// Whether superseded memories are included.
     pub superseded: bool,
-    /// The agent that asks, by its id: what other agents are and know is their own.
+    /// The id of the agent that asks; excludes the sections of other agents.
     pub viewer: Option<String>,
 }
 
-/// Whether an agent may see a section: not those of other agents.
+/// Whether an agent may see a section: any but those of other agents.
 pub fn is_open_to(viewer: &str, scope: &Scope) -> bool {
     !matches!(scope, Scope::Agent(id) if id != viewer)
 }
 
 impl Filter {
-    /// Whether anything of a section may be wanted.
+    /// Whether memories in a section can meet the conditions.
     pub fn wants_scope(&self, scope: &Scope) -> bool {
         let agent = |id: &String| *scope == Scope::Agent(id.clone());
         (self.scopes.is_empty() || self.scopes.contains(scope))
@@ -88,12 +89,12 @@ impl Filter {
             && self.viewer.as_ref().is_none_or(|viewer| is_open_to(viewer, scope))
     }
 
-    /// Whether a status may be wanted.
+    /// Whether memories with a status can meet the conditions.
     pub fn wants_status(&self, status: Status) -> bool {
         (self.superseded || status != Status::Superseded) && self.status.is_none_or(|wanted| wanted == status)
     }
 
-    /// Whether a memory is wanted.
+    /// Whether a memory meets all conditions.
     pub fn wants(&self, scope: &Scope, memory: &Memory) -> bool {
         let fields = &memory.provenance;
         let has_tag =
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn each_field_leaves_out_what_is_not_wanted() {
+    fn each_condition_excludes_memories() {
         let scope = Scope::Agent("alex".to_owned());
         let (one, none) = (|id: &str| vec![id.to_owned()], Filter::default);
         let wants = |filter: Filter| filter.wants(&scope, &memory());

@@ -5,13 +5,13 @@
 //! index lacks are computed; where these are many, the index is kept again.
 
 use crate::document::grammar::Heading;
-use crate::search::corpus::{SearchableText, split_passages};
 use crate::search::embedder::{EmbedError, Embedder, QueryVector};
 use crate::search::entries::Entries;
 use crate::search::filter::Filter;
 use crate::search::index::{Index, key_of, key_of_heading};
 use crate::search::parsed_query::ParsedQuery;
 use crate::search::score::{SimilarityParts, score, with_neighbours};
+use crate::search::searchable_text::{SearchableText, split_passages};
 use crate::search::{Hit, Settings};
 use crate::store::{INDEX, Reading, SERVED_INDEX, Store, StoreError};
 use crate::types::{Memory, Scope, Status};

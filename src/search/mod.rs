@@ -10,7 +10,7 @@
 //! * nothing is written but the index, which may be lost, stale or damaged without any harm;
 //! * only what is shown is read in full.
 
-pub mod aliases;
+mod canonical_questions;
 pub mod corpus;
 pub mod embedded;
 pub mod embedder;
@@ -18,11 +18,12 @@ mod entries;
 pub mod filter;
 pub mod index;
 mod library;
-pub mod look_alikes;
 pub mod parsed_query;
 pub mod score;
+pub mod searchable_text;
 mod searcher;
 pub mod served;
+pub mod similar_pairs;
 pub mod similarity;
 pub mod top;
 mod vocabulary;

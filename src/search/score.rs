@@ -16,7 +16,7 @@
 //!                 of a text; u is the cosine of unrelated texts with this embedder, 0 for the built-in model
 //! ```
 //!
-//! A text may answer canonical questions ([`crate::search::aliases`]). Its `related_words` and `meaning` are
+//! A text may answer canonical questions (`search/canonical_questions.rs`). Its `related_words` and `meaning` are
 //! then at least (c − 0.3) / 0.7, where c is the mapped cosine of the query and the closest of these
 //! questions. A query that is exactly such a question thus has a similarity of 0.75, and one that only
 //! begins in the same way gains nothing.
@@ -339,9 +339,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::search::corpus::SearchableText;
     use crate::search::embedder::Embedder;
     use crate::search::parsed_query::Synonyms;
+    use crate::search::searchable_text::SearchableText;
 
     fn similarities(texts: &[&str], question: &str) -> Vec<f32> {
         let model = StaticModel::new();

@@ -1,50 +1,54 @@
-//! How like texts are to one another, for those who choose among a few: the memories of one place.
+//! Similarity without an index, for a few texts such as the memories of one place.
 //!
-//! Texts enter, numbers from 0 to 1 leave. The built-in model is asked, so nothing can fail and nothing
-//! is kept.
+//! Texts enter, numbers from 0 to 1 leave. Only the built-in model is used, so nothing can fail and nothing is
+//! stored.
 
-use crate::search::corpus::{Corpus, SearchableText};
+use crate::search::corpus::Corpus;
 use crate::search::embedded::StaticModel;
 use crate::search::embedder::{Embedder, QueryVector, Vectors};
 use crate::search::parsed_query::{ParsedQuery, Synonyms};
 use crate::search::score::{SimilarityParts, score};
+use crate::search::searchable_text::SearchableText;
 use crate::types::{Memory, Scope};
 
-/// How like each memory of one place is to a text: what [`crate::search::query`] would call similarity,
-/// were there no other memories.
+/// The similarity of each memory to a text, as [`crate::search::query`] defines it, computed as if there were no
+/// other memories.
 pub fn similarities(text: &str, memories: &[Memory]) -> Vec<f32> {
-    let Some(question) = ParsedQuery::parse(text, &Synonyms::default()) else {
+    let Some(query) = ParsedQuery::parse(text, &Synonyms::default()) else {
         return vec![0.0; memories.len()];
     };
     let model = StaticModel::new();
     let texts: Vec<SearchableText> =
         memories.iter().map(|memory| SearchableText::of_memory(&Scope::World, "", memory)).collect();
     let mut corpus = Corpus::new(model.dimensions());
-    let vector = corpus.add(&texts, &model).and_then(|()| model.embed_query(&question.text));
+    let vector = corpus.add(&texts, &model).and_then(|()| model.embed_query(&query.text));
     let vector = vector.expect("the built-in model answers");
-    let parts = score(&corpus, &question, &vector, model.unrelated(), |_| true);
+    let parts = score(&corpus, &query, &vector, model.unrelated(), |_| true);
     let parts = parts.expect("the corpus is our own");
     parts.iter().map(SimilarityParts::similarity).collect()
 }
 
-/// How like the meaning of each text is to that of each other, by their places in the list.
-pub struct Meanings {
+/// The cosines of all pairs of a list of texts.
+pub struct PairwiseCosines {
     vectors: Vectors,
     query_vectors: Vec<QueryVector>,
 }
 
-impl Meanings {
-    /// The meanings of texts.
-    pub fn of(texts: &[&str]) -> Meanings {
+impl PairwiseCosines {
+    /// Embeds the texts.
+    pub fn of(texts: &[&str]) -> PairwiseCosines {
         let model = StaticModel::new();
         let all = model.embed(texts).expect("the built-in model answers");
         let mut vectors = Vectors::new(model.dimensions());
         all.iter().for_each(|vector| vectors.push(vector));
-        Meanings { vectors, query_vectors: all.iter().map(|vector| QueryVector::new(vector)).collect() }
+        PairwiseCosines {
+            vectors,
+            query_vectors: all.iter().map(|vector| QueryVector::new(vector)).collect(),
+        }
     }
 
-    /// The cosine of two of them, at least 0.
-    pub fn similarity(&self, a: usize, b: usize) -> f32 {
+    /// The cosine of two texts, by their positions in the list; at least 0.
+    pub fn cosine(&self, a: usize, b: usize) -> f32 {
         self.vectors.cosine(a, &self.query_vectors[b]).clamp(0.0, 1.0)
     }
 }
@@ -67,10 +71,10 @@ mod tests {
     }
 
     #[test]
-    fn meanings_of_pairs() {
+    fn cosines_of_pairs() {
         let texts = ["The troll attacks you.", "You are attacked by a troll.", "The lamp is brass.", ""];
-        let meanings = Meanings::of(&texts);
-        assert!(meanings.similarity(0, 1) > 0.8 && meanings.similarity(0, 2) < 0.5);
-        assert_eq!(meanings.similarity(0, 3), 0.0);
+        let cosines = PairwiseCosines::of(&texts);
+        assert!(cosines.cosine(0, 1) > 0.8 && cosines.cosine(0, 2) < 0.5);
+        assert_eq!(cosines.cosine(0, 3), 0.0);
     }
 }

@@ -1,7 +1,7 @@
-//! The most important memories of a file, with or without the passing of time.
+//! The most important memories of a file, optionally with decay over time.
 //!
-//! Time is counted in turns of play, as far as the memories of the file show them: an episode has as
-//! many turns as the highest turn of its memories. The story's present is its latest such turn.
+//! Time is counted in turns of play, as far as the file shows them: an episode is as long as the highest turn of
+//! its memories, and the present is the end of the last episode.
 
 use std::collections::BTreeMap;
 
@@ -10,32 +10,33 @@ use crate::search::entries::Entries;
 use crate::store::{Store, StoreError};
 use crate::types::{Memory, Persistence, Scope};
 
-/// A memory by its importance.
+/// A memory ranked by its importance.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RankedMemory {
-    /// Where it stands.
+    /// Its section.
     pub scope: Scope,
-    /// The name of that place or character; may be empty.
+    /// The name of that section; may be empty.
     pub name: String,
-    /// What it says.
+    /// The memory itself.
     pub memory: Memory,
-    /// Turns of play since then; `None` where the memory does not say when.
+    /// Age in turns of play; `None` if the memory has no episode.
     pub age: Option<u64>,
-    /// Its importance by now, from 0 to 1000.
+    /// Importance after decay, from 0 to 1000.
     pub importance: f64,
 }
 
-/// The `most` important live memories. With a half-life in turns, importance is halved each time so
-/// many have passed, `importance × 0.5^(age / half-life)`; core memories and those without a turn
-/// keep theirs. Of equals the later one comes first.
+/// The `limit` most important live memories; of equally important ones, the later one comes first.
+///
+/// With a half-life in turns, importance decays to `importance × 0.5^(age / half-life)`. Core memories and
+/// memories without an episode do not decay.
 ///
 /// # Errors
 ///
-/// When the file cannot be read.
-pub fn top(store: &Store, most: usize, half_life: Option<f64>) -> Result<Vec<RankedMemory>, StoreError> {
+/// If the file cannot be read.
+pub fn top(store: &Store, limit: usize, half_life: Option<f64>) -> Result<Vec<RankedMemory>, StoreError> {
     let entries = Entries::of(store.reading()?);
     let memories: Vec<Memory> = (0..entries.spans.len()).map(|at| entries.read(at)).collect();
-    let clock = Clock::of(&memories);
+    let clock = TurnClock::of(&memories);
     let mut ranked: Vec<(f64, Option<u64>, usize)> = Vec::new();
     for (at, memory) in memories.iter().enumerate().filter(|(_, memory)| memory.is_live()) {
         let age = clock.age(memory);
@@ -43,7 +44,7 @@ pub fn top(store: &Store, most: usize, half_life: Option<f64>) -> Result<Vec<Ran
     }
     let later = |age: Option<u64>| std::cmp::Reverse(age.unwrap_or(u64::MAX));
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(later(b.1).cmp(&later(a.1))).then(b.2.cmp(&a.2)));
-    ranked.truncate(most);
+    ranked.truncate(limit);
     let ranked = ranked.into_iter().map(|(importance, age, at)| {
         let Heading { scope, name } = entries.heading(at).clone();
         RankedMemory { scope, name, memory: memories[at].clone(), age, importance }
@@ -61,14 +62,14 @@ fn decayed(memory: &Memory, age: Option<u64>, half_life: Option<f64>) -> f64 {
     }
 }
 
-/// Turns of play, counted through all episodes.
-struct Clock {
-    /// The highest turn of each episode.
+/// Counts turns of play across episodes.
+struct TurnClock {
+    /// Highest turn of each episode.
     last_turns: BTreeMap<u64, u64>,
 }
 
-impl Clock {
-    fn of(memories: &[Memory]) -> Clock {
+impl TurnClock {
+    fn of(memories: &[Memory]) -> TurnClock {
         let mut last_turns: BTreeMap<u64, u64> = BTreeMap::new();
         for fields in memories.iter().map(|memory| &memory.provenance) {
             if let Some(episode) = fields.episode {
@@ -76,10 +77,10 @@ impl Clock {
                 *last = (*last).max(fields.turns.map_or(0, |turns| turns.last));
             }
         }
-        Clock { last_turns }
+        TurnClock { last_turns }
     }
 
-    /// Turns since a memory was learned. One that says only its episode is as old as the episode's end.
+    /// Turns since a memory was learned. A memory without a turn is as old as the end of its episode.
     fn age(&self, memory: &Memory) -> Option<u64> {
         let episode = memory.provenance.episode?;
         let own = self.last_turns.get(&episode)?;
@@ -102,10 +103,10 @@ mod tests {
     }
 
     #[test]
-    fn age_is_counted_through_episodes() {
+    fn age_is_counted_across_episodes() {
         let unknown = Memory::new(Category::note(), "a", "b");
         let memories = [memory(1, 10), memory(1, 4), memory(3, 20), memory(3, 5), unknown];
-        let clock = Clock::of(&memories);
+        let clock = TurnClock::of(&memories);
         let ages: Vec<Option<u64>> = memories.iter().map(|memory| clock.age(memory)).collect();
         assert_eq!(ages, [Some(20), Some(26), Some(0), Some(15), None]);
     }

@@ -7,7 +7,7 @@ use crate::chat::inject::Settings;
 use crate::chat::inject::age::{days, in_words};
 use crate::chat::inject::block::{Told, render};
 use crate::recall::budget::{cut_at_sentence, estimate_tokens};
-use crate::search::look_alikes::look_alikes;
+use crate::search::similar_pairs::similar_pairs;
 use crate::types::{Memory, Scope};
 
 /// After so many days a memory has lost half of what it can lose by age, which is half of its weight.
@@ -53,7 +53,7 @@ pub fn choose(candidates: Vec<Candidate>, settings: &Settings, now: &str) -> Vec
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
     let ranked: Vec<Candidate> = ranked.into_iter().map(|(_, candidate)| candidate).collect();
     let texts: Vec<&str> = ranked.iter().map(|candidate| candidate.memory.text.as_str()).collect();
-    let alike = look_alikes(&texts);
+    let alike = similar_pairs(&texts);
     let mut chosen: Vec<usize> = Vec::new();
     let mut told: Vec<Told> = Vec::new();
     for (at, candidate) in ranked.iter().enumerate() {

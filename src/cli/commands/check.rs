@@ -16,7 +16,7 @@ use crate::document::format::{LineChange, Mend, rewrite};
 use crate::document::problem::{Kind, Problem, Severity, column};
 use crate::document::scan::LineNumbers;
 use crate::redact;
-use crate::search::look_alikes::look_alikes;
+use crate::search::similar_pairs::similar_pairs;
 use crate::store::{Change, Store};
 use crate::types::Scope;
 
@@ -155,7 +155,7 @@ fn duplicates_in(text: &str) -> Vec<Problem> {
     let mut found = Vec::new();
     for entries in by_scope.values() {
         let texts: Vec<&str> = entries.iter().map(|entry| entry.memory.text.as_str()).collect();
-        for (first, second) in look_alikes(&texts) {
+        for (first, second) in similar_pairs(&texts) {
             let (first, second) = (&entries[first], &entries[second]);
             let kind = Kind::LookAlike {
                 title: second.memory.title.clone(),

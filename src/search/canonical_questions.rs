@@ -1,13 +1,13 @@
-//! Canonical questions: other wordings under which a gifted memory is found.
+//! Canonical questions: the questions that a memory of an agent or scene is known to answer.
 //!
-//! What an agent is asked about itself, about others and about the scene is known beforehand, and shares
-//! few words with what answers it: "who am I?" with "You are Alex". So the index holds a vector for each
-//! of these questions, all of which point to the one entry; the file holds the text once, and none of
-//! the questions. A memory enters; questions leave, none for most memories.
+//! The questions that agents ask about themselves, about others and about the scene are known in advance, and
+//! they share few words with their answers: "who am I?" and "You are Alex". The index therefore holds a vector
+//! for each of these questions, all pointing to the same entry; the memory file does not contain the questions.
+//! A memory enters; its questions leave, none for most memories.
 
 use crate::types::{Memory, Scope};
 
-/// Questions by the kinds of an agent's own memories. `{name}` is the agent's name.
+/// Questions by the category of an agent's own memories. `{name}` stands for the agent's name.
 const OWN: [(&str, &[&str]); 7] = [
     (
         "IDENTITY",
@@ -107,7 +107,7 @@ const OWN: [(&str, &[&str]); 7] = [
     ),
 ];
 
-/// Questions by the kinds of the scene's memories.
+/// Questions by the category of the scene's memories.
 const SCENE: [(&str, &[&str]); 4] = [
     (
         "LOCATION",
@@ -156,7 +156,7 @@ const SCENE: [(&str, &[&str]); 4] = [
     ),
 ];
 
-/// Questions about somebody whom an agent knows.
+/// Questions about somebody an agent knows.
 const OTHERS: [&str; 5] = [
     "who is {name}?",
     "what do I know about {name}?",
@@ -165,8 +165,8 @@ const OTHERS: [&str; 5] = [
     "what is my relationship with {name}?",
 ];
 
-/// The questions that a memory answers besides what its own words answer. `name` is that of its section.
-pub fn questions(scope: &Scope, name: &str, memory: &Memory) -> Vec<String> {
+/// The canonical questions that a memory answers. `name` is the name of its section.
+pub fn canonical_questions(scope: &Scope, name: &str, memory: &Memory) -> Vec<String> {
     let about = memory.provenance.tags.iter().find_map(|tag| tag.strip_prefix("about:"));
     let of = |table: &[(&str, &'static [&'static str])]| {
         let found = table.iter().find(|(category, _)| *category == memory.category.as_str());

@@ -1,0 +1,67 @@
+//! Pairs of texts that may say the same: hints for `check`, and a filter for injected memories.
+
+use crate::notebook::duplicates::{says_the_same, share, words_of};
+use crate::search::similarity::PairwiseCosines;
+use crate::search::words::{is_stop_word, stem, words};
+
+/// Minimum share of common words.
+const MIN_WORDS: f64 = 0.7;
+
+/// Minimum share of common stems, without stop words, if the meaning is similar too.
+const MIN_STEMS: f64 = 0.5;
+
+/// Minimum cosine of the two texts that goes with [`MIN_STEMS`].
+const MIN_COSINE: f32 = 0.8;
+
+/// Pairs of texts that may say the same, as positions in the list: near-duplicates, texts that share most words,
+/// and texts of similar meaning that share half of their stems.
+pub fn similar_pairs(texts: &[&str]) -> Vec<(usize, usize)> {
+    let words: Vec<Vec<String>> = texts.iter().map(|text| words_of(text)).collect();
+    let stems: Vec<Vec<String>> = texts.iter().map(|text| stems_of(text)).collect();
+    let cosines = PairwiseCosines::of(texts);
+    let mut pairs = Vec::new();
+    for (second, b) in words.iter().enumerate() {
+        for (first, a) in words[..second].iter().enumerate() {
+            let shared = share(a, b);
+            let similar_meaning = || {
+                share(&stems[first], &stems[second]) >= MIN_STEMS
+                    && cosines.cosine(first, second) >= MIN_COSINE
+            };
+            // Near-duplicates share half of their words; the comparison is expensive, so others are skipped.
+            let near_duplicates = || shared > 0.5 && says_the_same(texts[first], texts[second]);
+            if shared >= MIN_WORDS || near_duplicates() || similar_meaning() {
+                pairs.push((first, second));
+            }
+        }
+    }
+    pairs
+}
+
+/// The distinct stems of a text without stop words, sorted.
+fn stems_of(text: &str) -> Vec<String> {
+    let mut words = words(text);
+    words.retain(|word| !is_stop_word(word));
+    let mut stems: Vec<String> = words.iter().map(|word| stem(word).into_owned()).collect();
+    stems.sort_unstable();
+    stems.dedup();
+    stems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn similar_pairs_share_most_words() {
+        let texts = [
+            "The troll attacks when you give it food.",
+            "North leads to the kitchen.",
+            "When you give it food, the troll attacks!",
+            "South leads down to the dark cellar.",
+            "",
+            "",
+            "The troll attacked me after I gave it food.",
+        ];
+        assert_eq!(similar_pairs(&texts), [(0, 2), (0, 6), (2, 6)]);
+    }
+}
