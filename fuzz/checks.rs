@@ -5,8 +5,8 @@
 use memories::document::scan::{Event, TextLines, lines, walk};
 use memories::document::{Document, check, grammar, stored};
 use memories::llm::answer::parse_object;
+use memories::record::answer::{MOST_UNPROVEN_IMPORTANCE, read_answer};
 use memories::record::prompt::MOST_TITLES;
-use memories::record::synthesis::{MOST_UNPROVEN_IMPORTANCE, read_answer};
 use memories::record::turn::Turn;
 use memories::types::{Attempt, Category, Memory, Scope};
 use serde_json::Value;

@@ -8,8 +8,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::ask::masked;
 use crate::document::text::stored_line;
-use crate::llm::answer::parse_object;
-use crate::record::synthesis::{read_flag, rubbish_text, text_of};
+use crate::llm::answer::{flag_of, parse_object, text_of, text_problem};
 use crate::types::text::truncate;
 
 /// Longest text, in characters: what a model says beyond it is cut.
@@ -60,11 +59,11 @@ pub fn read_grounded(
     instructions: &str,
 ) -> Result<Grounded, String> {
     let answer = parse_object(answer)?;
-    if answer.get("known").and_then(read_flag) == Some(false) {
+    if answer.get("known").and_then(flag_of) == Some(false) {
         return Ok(Grounded { text: None, numbers: Vec::new(), warnings: Vec::new() });
     }
     let said = stored_line(&text_of(&answer, field));
-    if let Some(problem) = rubbish_text(&said, instructions) {
+    if let Some(problem) = text_problem(&said, instructions) {
         return Err(problem.to_owned());
     }
     let mut warnings = Vec::new();

@@ -7,9 +7,9 @@ use std::collections::HashMap;
 
 use crate::ask::plan::{Action, Decision, MOST_TEXT_CHARS, Plan, Refused, SYSTEM, Seen};
 use crate::document::stored;
+use crate::llm::answer::{text_problem, title_problem};
 use crate::notebook::correct::{Correction, Target};
 use crate::notebook::files::{Files, Tier};
-use crate::record::synthesis::{rubbish_text, rubbish_title};
 use crate::search::words::{is_stop_word, stem, words};
 use crate::types::{
     Category, Memory, OFFLINE_TAG, Persistence, Provenance, Scope, Span, Status, fold_title, same_title,
@@ -182,7 +182,7 @@ impl Guard<'_> {
         if let [old] = olds {
             return Err(format!("`{}` cannot be merged with itself alone", old.title));
         }
-        let problem = rubbish_title(&decision.title).or_else(|| rubbish_text(&decision.text, SYSTEM));
+        let problem = title_problem(&decision.title).or_else(|| text_problem(&decision.text, SYSTEM));
         if let Some(problem) = problem {
             return Err(problem.to_owned());
         }

@@ -22,15 +22,10 @@ use crate::llm::data::fenced;
 use crate::llm::{Model, ModelError, ModelUse, Question};
 use crate::redact::mask;
 use crate::types::text::truncate;
-use crate::types::{Memory, OFFLINE_TAG, Persistence, Status};
+use crate::types::{Memory, Persistence, Status};
 
 /// Longest text of one memory in a prompt, in characters.
 const TEXT_CHARS: usize = 1200;
-
-/// Whether there is anybody to ask: the built-in rules judge turns and nothing else.
-pub fn is_model(model: &dyn Model) -> bool {
-    model.name() != OFFLINE_TAG
-}
 
 /// What a model is asked: instructions, and data behind a fence.
 pub struct Matter<'a> {
@@ -58,7 +53,6 @@ impl Matter<'_> {
             prompt: &fenced(self.block, &self.data),
             schema_name: self.schema_name,
             schema: &self.schema,
-            facts: &self.data,
         })?;
         // Afterwards, because a provider may learn only by asking which model it has.
         Ok((answer.text, ModelUse { name: model.name(), usage: answer.usage, error: None }))

@@ -8,8 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::ask::masked;
 use crate::document::text::{stored_line, stored_text};
-use crate::llm::answer::parse_object;
-use crate::record::synthesis::text_of;
+use crate::llm::answer::{parse_object, text_of};
 use crate::types::text::truncate;
 use crate::types::{Category, Memory, Persistence, Status};
 

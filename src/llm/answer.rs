@@ -8,6 +8,7 @@
 use serde_json::{Map, Value};
 
 use crate::llm::lenient;
+use crate::types::text::fold_spaces;
 
 /// How many brackets of one text may lead to nothing: what has more is no answer.
 const TRIES: usize = 500;
@@ -103,6 +104,66 @@ fn parse_strict(text: &str) -> Option<(Map<String, Value>, usize)> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let object = unwrap_object(values.next()?.ok()?)?;
     Some((object, values.byte_offset()))
+}
+
+/// A text of an answer, trimmed; empty where there is none.
+pub fn text_of(answer: &Map<String, Value>, name: &str) -> String {
+    answer.get(name).and_then(Value::as_str).unwrap_or_default().trim().to_owned()
+}
+
+/// A yes or no, also where a model wrote it as a word.
+pub fn flag_of(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(flag) => Some(*flag),
+        Value::String(text) => match text.trim().to_lowercase().as_str() {
+            "true" | "yes" => Some(true),
+            "false" | "no" => Some(false),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A common run of this many characters with the instructions is a repetition of them.
+const REPEATED_CHARS: usize = 60;
+
+/// Names of the schema that a model gives back for want of anything to say.
+const SCHEMA_NAMES: [&str; 8] = [
+    "memory title",
+    "memory_title",
+    "memory_text",
+    "title",
+    "string",
+    "should_remember",
+    "short title",
+    "exact title",
+];
+
+/// Why a title is none, though it fits the schema.
+pub fn title_problem(title: &str) -> Option<&'static str> {
+    let shouted = title.contains('_') && !title.chars().any(char::is_lowercase);
+    if !title.chars().any(char::is_alphanumeric) {
+        return Some("it has no title");
+    }
+    let named = SCHEMA_NAMES.contains(&title.to_lowercase().as_str());
+    (shouted || named).then_some("its title is a name of the schema")
+}
+
+/// Why a text says nothing, though it fits the schema. `instructions` are those that the model had.
+pub fn text_problem(text: &str, instructions: &str) -> Option<&'static str> {
+    if text.chars().filter(|c| c.is_alphanumeric()).count() < 3 {
+        return Some("it has no text");
+    }
+    if SCHEMA_NAMES.contains(&text.to_lowercase().as_str()) {
+        return Some("its text is a name of the schema");
+    }
+    let (text, instructions) = (fold_spaces(text), fold_spaces(instructions));
+    let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).step_by(20).collect();
+    let repeats = starts.iter().any(|&start| {
+        let end = text[start..].char_indices().nth(REPEATED_CHARS).map(|(length, _)| start + length);
+        end.is_some_and(|end| instructions.contains(&text[start..end]))
+    });
+    repeats.then_some("its text repeats the instructions")
 }
 
 #[cfg(test)]

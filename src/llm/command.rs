@@ -229,7 +229,7 @@ fn end(child: &mut Child) {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
     use crate::llm::config::shell;
@@ -241,7 +241,6 @@ mod tests {
             prompt,
             schema_name: "memory",
             schema: &json!({"type": "object"}),
-            facts: &Value::Null,
         })
     }
 

@@ -1,8 +1,6 @@
-//! Settings of the models, and the one function that turns them into a [`Model`].
+//! Settings of language models: plain values, already read from flags, files and the environment.
 //!
-//! Plain values enter, already read from flags, files and the environment by the caller; a model
-//! leaves. Nothing is opened here: a wrong key or a dead server shows at the first question. Keys
-//! stand in [`Environment`] alone and no `Debug` prints them. A model and an address are taken from
+//! Keys stand in [`Environment`] alone and no `Debug` prints them. A model and an address are taken from
 //! [`Config::model`] and [`Config::base_url`], else from the provider's own variable in
 //! [`Environment`], else from the fallback in [`Config`]: which variable counts is known only when
 //! the provider is.
@@ -14,10 +12,7 @@ use std::time::Duration;
 use secrecy::{ExposeSecret, SecretString};
 use strum::VariantNames;
 
-use crate::llm::command::Command;
-use crate::llm::model::{Model, ModelError};
-use crate::llm::offline::Offline;
-use crate::llm::replay::Replay;
+use crate::llm::model::ModelError;
 
 /// What models can be asked through.
 #[derive(
@@ -26,7 +21,7 @@ use crate::llm::replay::Replay;
 #[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 #[strum(parse_err_ty = ModelError, parse_err_fn = unknown_provider)]
 pub enum Provider {
-    /// The one whose key or host is known, else `offline` with a notice; see [`choose`].
+    /// The one whose key or host is known, else `offline` with a notice; see [`crate::llm::choose`].
     #[default]
     Auto,
     /// Any server with `/v1/chat/completions`.
@@ -39,7 +34,7 @@ pub enum Provider {
     Command,
     /// Recorded answers from a file.
     Replay,
-    /// Built in rules, no model.
+    /// No model: built-in rules do what they can.
     Offline,
 }
 
@@ -194,101 +189,14 @@ pub(super) fn key_of(key: &Option<SecretString>) -> Option<SecretString> {
     (!key.is_empty()).then(|| SecretString::from(key))
 }
 
-/// A model, and what the person should know about the choice.
-pub struct Choice {
-    /// Whom to ask.
-    pub model: Box<dyn Model>,
-    /// One line for stderr.
-    pub notice: Option<String>,
-}
-
-impl fmt::Debug for Choice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Choice").field("model", &self.model.name()).field("notice", &self.notice).finish()
-    }
-}
-
-/// The model that the settings ask for. `seed` decides the jitter of retries.
-///
-/// [`Provider::Auto`] takes the first of these that is there: an address in the settings (`openai`),
-/// a key or an address of OpenAI, a key of Anthropic, a host of Ollama; else `offline`.
-///
-/// # Errors
-///
-/// [`ModelError::Settings`] where the settings cannot work.
-pub fn choose(config: &Config, environment: &Environment, seed: u64) -> Result<Choice, ModelError> {
-    let silent = |model| Choice { model, notice: None };
-    match config.provider {
-        Provider::Auto => match find_provider(config, environment) {
-            Some(provider) => choose(&Config { provider, ..config.clone() }, environment, seed),
-            None => Ok(Choice {
-                model: Box::new(Offline),
-                notice: Some(
-                    "no model configured: memories are drawn from the game's text by rules \
-                     (provider `offline`)"
-                        .to_owned(),
-                ),
-            }),
-        },
-        Provider::Openai | Provider::Anthropic | Provider::Ollama => {
-            served(config, environment, seed).map(silent)
-        }
-        Provider::Command => Ok(silent(Box::new(Command::new(config)?))),
-        Provider::Replay => match &config.replay {
-            Some(path) => Ok(silent(Box::new(Replay::new(path)))),
-            None => Err(ModelError::Settings {
-                problem: "provider `replay` has no file".to_owned(),
-                hint: "set `replay` under `[llm]` to a JSONL file of recorded answers".to_owned(),
-            }),
-        },
-        Provider::Offline => Ok(silent(Box::new(Offline))),
-    }
-}
-
-/// The provider whose server or key is known.
-fn find_provider(config: &Config, environment: &Environment) -> Option<Provider> {
-    if config.base_url(&environment.openai_base_url).is_some()
-        || key_of(&environment.openai_api_key).is_some()
-    {
-        return Some(Provider::Openai);
-    }
-    if key_of(&environment.anthropic_api_key).is_some() {
-        return Some(Provider::Anthropic);
-    }
-    text_of(&environment.ollama_host).map(|_| Provider::Ollama)
-}
-
 /// A setting that says something.
 pub(super) fn text_of(setting: &Option<String>) -> Option<&str> {
     setting.as_deref().map(str::trim).filter(|text| !text.is_empty())
 }
 
-/// A model behind HTTP.
-#[cfg(feature = "llm")]
-fn served(config: &Config, environment: &Environment, seed: u64) -> Result<Box<dyn Model>, ModelError> {
-    use crate::llm::{anthropic::Anthropic, ollama::Ollama, openai::OpenAi};
-    Ok(match config.provider {
-        Provider::Anthropic => Box::new(Anthropic::new(config, environment, seed)?),
-        Provider::Ollama => Box::new(Ollama::new(config, environment, seed)?),
-        _ => Box::new(OpenAi::new(config, environment, seed)?),
-    })
-}
-
-#[cfg(not(feature = "llm"))]
-fn served(config: &Config, _: &Environment, _: u64) -> Result<Box<dyn Model>, ModelError> {
-    Err(ModelError::Settings {
-        problem: format!("this build has no provider `{}`", config.provider),
-        hint: "build with `cargo install memories --features llm`, or set `provider` to `command`".to_owned(),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn with(provider: Provider) -> Config {
-        Config { provider, ..Config::default() }
-    }
 
     #[test]
     fn names_read_back() {
@@ -315,54 +223,6 @@ mod tests {
     }
 
     #[test]
-    fn auto_without_key_and_host_is_offline_and_says_so() {
-        let blank = Environment {
-            openai_api_key: Some(SecretString::from("  ")),
-            openai_base_url: Some(String::new()),
-            openai_model: Some("m".to_owned()),
-            anthropic_api_key: Some(SecretString::from("")),
-            anthropic_base_url: Some("https://h".to_owned()),
-            ollama_host: Some(" ".to_owned()),
-            ollama_api_key: Some(SecretString::from("key")),
-        };
-        for environment in [Environment::default(), blank] {
-            let choice = choose(&Config::default(), &environment, 1).unwrap();
-            assert!(choice.model.name().starts_with("offline"));
-            assert!(choice.notice.unwrap().contains("no model configured"));
-        }
-        let choice = choose(&with(Provider::Offline), &Environment::default(), 1).unwrap();
-        assert!(choice.notice.is_none());
-    }
-
-    #[cfg(feature = "llm")]
-    #[test]
-    fn auto_takes_the_first_key_or_host() {
-        let key = |text: &str| Some(SecretString::from(text));
-        let mut environment = Environment { ollama_host: Some("box".to_owned()), ..Environment::default() };
-        let name = |config: &Config, environment: &Environment| {
-            let choice = choose(config, environment, 1).unwrap();
-            assert!(choice.notice.is_none());
-            choice.model.name()
-        };
-        assert_eq!(name(&Config::default(), &environment), "ollama/first installed");
-        environment.anthropic_api_key = key("sk-ant-1234567890");
-        assert_eq!(name(&Config::default(), &environment), "anthropic/claude-haiku-5-5");
-        environment.openai_api_key = key("sk-1234567890");
-        assert_eq!(name(&Config::default(), &environment), "openai/gpt-4.1-mini");
-        let url = Some("http://localhost:8080".to_owned());
-        environment =
-            Environment { openai_api_key: None, openai_base_url: url.clone(), ..environment.clone() };
-        assert_eq!(name(&Config::default(), &environment), "openai/default");
-        environment.openai_base_url = None;
-        let model = Some("qwen".to_owned());
-        let named = Config { base_url: url.clone(), model: model.clone(), ..Config::default() };
-        let fallback = Config { fallback_base_url: url, fallback_model: model, ..Config::default() };
-        for config in [named, fallback] {
-            assert_eq!(name(&config, &environment), "openai/qwen");
-        }
-    }
-
-    #[test]
     fn a_provider_s_own_variable_stands_between_setting_and_fallback() {
         let text = |text: &str| Some(text.to_owned());
         let mut config = Config { model: text("a"), fallback_model: text("c"), ..Config::default() };
@@ -372,24 +232,6 @@ mod tests {
         assert_eq!(config.model(&None), Some("c"));
         config.fallback_base_url = text("d");
         assert_eq!((config.base_url(&text("e")), config.base_url(&text(""))), (Some("e"), Some("d")));
-    }
-
-    #[cfg(not(feature = "llm"))]
-    #[test]
-    fn without_the_feature_servers_say_how_to_build() {
-        for provider in [Provider::Openai, Provider::Anthropic, Provider::Ollama] {
-            let error = choose(&with(provider), &Environment::default(), 1).unwrap_err();
-            assert_eq!(error.to_string(), format!("this build has no provider `{provider}`"));
-            assert!(matches!(error, ModelError::Settings { hint, .. } if hint.contains("--features llm")));
-        }
-    }
-
-    #[test]
-    fn what_a_provider_lacks_is_told() {
-        for provider in [Provider::Command, Provider::Replay] {
-            let error = choose(&with(provider), &Environment::default(), 1).unwrap_err();
-            assert!(matches!(error, ModelError::Settings { .. }), "{error}");
-        }
     }
 
     #[test]

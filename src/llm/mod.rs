@@ -16,6 +16,7 @@ mod address;
 pub mod answer;
 #[cfg(feature = "llm")]
 pub mod anthropic;
+mod choose;
 pub mod command;
 pub mod config;
 pub mod data;
@@ -26,7 +27,6 @@ mod form;
 mod http;
 mod lenient;
 mod model;
-pub mod offline;
 #[cfg(feature = "llm")]
 pub mod ollama;
 #[cfg(feature = "llm")]
@@ -37,5 +37,6 @@ mod server;
 #[cfg(feature = "llm")]
 mod session;
 
-pub use config::{Choice, Config, Environment, Provider, StructuredOutput, choose};
+pub use choose::{Choice, choose};
+pub use config::{Config, Environment, Provider, StructuredOutput};
 pub use model::{Answer, Model, ModelError, ModelUse, Question, Usage};

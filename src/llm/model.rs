@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::llm::config::Provider;
 use crate::types::text::{fold_spaces, truncate};
 
 /// What a model is asked. The same question serves every provider.
@@ -18,8 +19,6 @@ pub struct Question<'a> {
     pub schema_name: &'a str,
     /// JSON schema of the answer; every string in it is bounded.
     pub schema: &'a Value,
-    /// What the prompt says, as data, for a provider that reads no prose.
-    pub facts: &'a Value,
 }
 
 impl Question<'_> {
@@ -72,6 +71,13 @@ pub struct ModelUse {
     /// Why there is no answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+}
+
+impl ModelUse {
+    /// No model: built-in rules answered.
+    pub fn offline() -> ModelUse {
+        ModelUse { name: Provider::Offline.to_string(), usage: Usage::default(), error: None }
+    }
 }
 
 /// Why there is no answer.

@@ -132,7 +132,6 @@ mod tests {
             prompt,
             schema_name: "memory",
             schema: &Value::Null,
-            facts: &Value::Null,
         })
     }
 

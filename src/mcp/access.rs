@@ -199,7 +199,7 @@ impl Memories {
     }
 
     /// The model of the settings, and what is to be said of it, the first time.
-    pub(super) fn model(&self) -> Result<(Box<dyn llm::Model>, Option<String>), Refusal> {
+    pub(super) fn model(&self) -> Result<(Option<Box<dyn llm::Model>>, Option<String>), Refusal> {
         let Setup { llm, llm_environment, seed, .. } = &self.setup;
         let llm::Choice { model, .. } = llm::choose(llm, llm_environment, *seed)?;
         Ok((model, lock(&self.notice).take()))

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::llm::ModelUse;
 use crate::notebook::files::Files;
 use crate::record::places::Place;
-use crate::record::synthesis::Proposal;
+use crate::record::proposal::Proposal;
 use crate::record::triggers::{Changes, Trigger};
 use crate::record::turn::Turn;
 use crate::types::Memory;

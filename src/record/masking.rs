@@ -1,7 +1,7 @@
 //! Takes out of a turn and of a model's answer what looks like a secret, before anything of them is
 //! written or sent on.
 
-use crate::record::synthesis::Proposal;
+use crate::record::proposal::Proposal;
 use crate::record::turn::{Spot, Turn};
 use crate::redact::mask;
 

@@ -5,14 +5,17 @@
 //! leaves ([`crate::notebook`], [`crate::store`]). Visits and tries are written whatever the model does; the
 //! lock is never held while it is asked.
 
+pub mod answer;
 mod context;
 mod error;
+mod judge;
 mod masking;
 mod places;
 pub mod prompt;
+pub mod proposal;
 mod report;
 pub mod retry;
-pub mod synthesis;
+pub mod rules;
 pub mod triggers;
 pub mod turn;
 
@@ -20,7 +23,6 @@ use serde_json::Value;
 
 use crate::document::text::{stored_line, stored_reply};
 use crate::document::{Document, DocumentError, stored};
-use crate::llm::{Model, ModelUse, Question, Usage};
 use crate::notebook::add::{free_title, store_memory, strike};
 use crate::notebook::duplicates::says_the_same;
 use crate::notebook::files::Files;
@@ -30,12 +32,13 @@ use crate::types::{
 };
 
 use context::ModelOutcome;
-use synthesis::{Proposal, Side, read_answer};
+use proposal::{Proposal, Side};
 use triggers::{Changes, Switches, fired, score_change};
 use turn::Turn;
 
 pub use context::{PlaceMemories, TurnContext};
 pub use error::RecordError;
+pub use judge::Judge;
 pub use report::{Outcome, Report};
 use report::{journal_line, outcome};
 
@@ -74,12 +77,12 @@ fn last_turns(sidecar: &Sidecar, count: usize) -> Result<Vec<Value>, StoreError>
     sidecar.journal_tail(count, played)
 }
 
-/// Records turns in one file, with one model.
+/// Records turns in one file.
 pub struct Recorder<'a> {
     /// The file.
     pub store: &'a Store,
-    /// The model. It is asked only where a trigger fires.
-    pub model: &'a dyn Model,
+    /// The model or the rules. They are asked only where a trigger fires.
+    pub judge: Judge<'a>,
     /// How turns are recorded.
     pub settings: &'a RecordSettings,
 }
@@ -94,7 +97,7 @@ impl Recorder<'_> {
     pub fn record(&self, mut turn: Turn, now: &str, id: &str) -> Result<Report, RecordError> {
         let masked = masking::mask_turn(&mut turn);
         let context = self.gather(turn)?;
-        let mut report = self.commit(&context, &self.ask(&context), now, id)?;
+        let mut report = self.commit(&context, &self.judge.judge(&context), now, id)?;
         report.warnings.extend(masked);
         Ok(report)
     }
@@ -126,43 +129,6 @@ impl Recorder<'_> {
             && section.tried.iter().any(|tried| fold_action(&tried.action) == action && tried.reply == reply);
         let memories = PlaceMemories::of(&files, &before, &after);
         Ok(TurnContext { turn, episode, number, before, after, changes, triggers, repeat, memories, history })
-    }
-
-    /// Asks the model where a trigger fired and the turn is not the exact repeat of a tried action.
-    fn ask(&self, context: &TurnContext) -> ModelOutcome {
-        if context.triggers.is_empty() || context.repeat {
-            return ModelOutcome::NotAsked;
-        }
-        let question = Question {
-            system: prompt::SYSTEM,
-            prompt: &prompt::prompt(context),
-            schema_name: prompt::SCHEMA_NAME,
-            schema: &prompt::schema(),
-            facts: &prompt::facts(context),
-        };
-        let answer = self.model.ask(&question);
-        // Afterwards, because a provider may learn only by asking which model it has.
-        let name = self.model.name();
-        let failed = |usage, error: String| {
-            let error = crate::redact::mask(&error).map_or(error, |masked| masked.text);
-            ModelOutcome::Failed(ModelUse { name: name.clone(), usage, error: Some(error) })
-        };
-        let proven = context.changes.death || context.changes.score;
-        match answer {
-            Err(error) => failed(Usage::default(), error.to_string()),
-            Ok(answer) => match read_answer(&answer.text, proven) {
-                Ok(mut proposal) => {
-                    masking::mask_proposal(&mut proposal);
-                    ModelOutcome::Answered(
-                        Box::new(proposal),
-                        ModelUse { name, usage: answer.usage, error: None },
-                    )
-                }
-                Err(problem) => {
-                    failed(answer.usage, format!("the model {name} gave no usable answer: {problem}"))
-                }
-            },
-        }
     }
 
     /// Writes all that follows from the turn in one step.
@@ -267,7 +233,7 @@ impl Recorder<'_> {
         let at = Moment { episode: Some(context.episode), turn: Some(context.number), ..Moment::default() };
         if let Some((memory, side)) = &proposal.memory {
             let place = if *side == Side::After { after } else { before };
-            let offline = report.model.as_ref().is_some_and(|model| model.name == OFFLINE_TAG);
+            let offline = matches!(self.judge, Judge::Rules);
             let memory = self.with_provenance(memory.clone(), context, now, offline);
             let scope = (&place.scope(), place.name.as_str());
             let supersedes = &proposal.supersedes;

@@ -12,7 +12,7 @@ use crate::search::similarity::similarities;
 use crate::types::text::truncate;
 use crate::types::{Memory, Status};
 
-/// The name of the answer's schema; providers without a model know it.
+/// The name of the answer's schema.
 pub const SCHEMA_NAME: &str = "memory";
 
 /// Most memories of a place that a model is shown.
@@ -74,20 +74,6 @@ pub fn schema() -> Value {
             "status", "importance", "supersedes", "invalidates", "invalidation_reason",
         ],
         "additionalProperties": false,
-    })
-}
-
-/// All that the prompt says, as data: for providers that read no prose.
-pub fn facts(context: &TurnContext) -> Value {
-    let mut turn = json!(context.turn);
-    turn["episode"] = json!(context.episode);
-    turn["location_before"] = json!(context.before);
-    turn["location_after"] = json!(context.after);
-    json!({
-        "turn": turn,
-        "triggers": context.triggers,
-        "memories": context.memories.before,
-        "memories_after": context.memories.after,
     })
 }
 

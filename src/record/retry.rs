@@ -14,7 +14,7 @@ use crate::notebook::files::Files;
 use crate::record::context::{ModelOutcome, PlaceMemories, TurnContext};
 use crate::record::triggers::{Changes, Trigger};
 use crate::record::turn::Turn;
-use crate::record::{Outcome, RecordError, Recorder, Report, journal_line, outcome, places};
+use crate::record::{Judge, Outcome, RecordError, Recorder, Report, journal_line, outcome, places};
 use crate::store::{Change, Sidecar, Store, StoreError};
 use crate::types::{OFFLINE_TAG, Provenance, Span, same_title};
 
@@ -110,11 +110,13 @@ impl Recorder<'_> {
         let Some(context) = self.context_of(waiting)? else {
             return Ok(Offer::Failed("the journal's line holds no turn".to_owned()));
         };
-        let mut judged = self.ask(&context);
+        let mut judged = self.judge.judge(&context);
         if let ModelOutcome::Failed(model) = &judged {
             return Ok(Offer::Failed(model.error.clone().unwrap_or_default()));
         }
-        replace_rule_made(&mut judged, &context, &waiting.line);
+        if let Judge::Model(_) = self.judge {
+            replace_rule_made(&mut judged, &context, &waiting.line);
+        }
         let update = self.store.update(|text, sidecar| {
             if is_resolved(sidecar, &waiting.id)? {
                 return Ok(Change::unchanged(Offer::Gone));
@@ -179,8 +181,8 @@ impl Recorder<'_> {
 /// The entry that the built-in rules made of this turn alone, the model's own memory takes the place
 /// of. What the player wanted kept stays, and so does what other turns had a part in.
 fn replace_rule_made(judged: &mut ModelOutcome, context: &TurnContext, line: &Value) {
-    let ModelOutcome::Answered(proposal, model) = judged else { return };
-    if model.name == OFFLINE_TAG || proposal.memory.is_none() {
+    let ModelOutcome::Answered(proposal, _) = judged else { return };
+    if proposal.memory.is_none() {
         return;
     }
     let stored = |title: &str| {

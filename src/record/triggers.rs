@@ -75,7 +75,7 @@ impl Changes {
         Changes {
             score: score_change(turn).is_some_and(|change| change != 0),
             location: moved,
-            inventory: inventory_changed(turn),
+            inventory: inventory_change(turn) != (Vec::new(), Vec::new()),
             death: turn.died,
             world: turn.world_changed == Some(true),
         }
@@ -92,16 +92,29 @@ pub fn score_change(turn: &Turn) -> Option<i64> {
     turn.score_after?.checked_sub(turn.score_before?)
 }
 
-fn inventory_changed(turn: &Turn) -> bool {
-    let (Some(before), Some(after)) = (&turn.inventory_before, &turn.inventory_after) else { return false };
-    let mut counts: HashMap<&str, i64> = HashMap::new();
-    for item in before {
-        *counts.entry(item).or_default() -= 1;
-    }
-    for item in after {
+/// Items gained and items lost, each counted as often as it is carried; none where an inventory is
+/// unknown.
+pub(super) fn inventory_change(turn: &Turn) -> (Vec<&str>, Vec<&str>) {
+    let (Some(before), Some(after)) = (&turn.inventory_before, &turn.inventory_after) else {
+        return (Vec::new(), Vec::new());
+    };
+    (missing(after, before), missing(before, after))
+}
+
+/// Items of `one` that `other` does not have, or not as often.
+fn missing<'a>(one: &'a [String], other: &[String]) -> Vec<&'a str> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for item in other {
         *counts.entry(item).or_default() += 1;
     }
-    counts.values().any(|&count| count != 0)
+    let mut missing: Vec<&str> = Vec::new();
+    for item in one {
+        match counts.get_mut(item.as_str()) {
+            Some(count) if *count > 0 => *count -= 1,
+            _ => missing.push(item),
+        }
+    }
+    missing
 }
 
 /// The triggers that fire.

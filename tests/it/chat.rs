@@ -4,3 +4,9 @@ mod digest;
 mod extract;
 mod inject;
 mod threshold;
+
+/// The data that a prompt shows behind its fence.
+fn data_of(prompt: &str) -> serde_json::Value {
+    let lines: Vec<&str> = prompt.lines().collect();
+    serde_json::from_str(&lines[2..lines.len() - 1].join("\n")).unwrap()
+}

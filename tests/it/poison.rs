@@ -11,7 +11,7 @@ use std::time::Duration;
 use memories::document::{Document, Section};
 use memories::llm::{Answer, Model, ModelError, Question, Usage};
 use memories::record::turn::{Remember, Spot, Turn};
-use memories::record::{RecordError, RecordSettings, Recorder, Report};
+use memories::record::{Judge, RecordError, RecordSettings, Recorder, Report};
 use memories::store::Store;
 use memories::types::{Category, Memory, Persistence, Scope, Status};
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ impl World {
         let store = Store::open(&self.path, Duration::from_secs(5)).unwrap();
         let model = Puppet { answer, asked: RefCell::default() };
         let settings = RecordSettings::default();
-        let recorder = Recorder { store: &store, model: &model, settings: &settings };
+        let recorder = Recorder { store: &store, judge: Judge::Model(&model), settings: &settings };
         let report = recorder.record(turn, "2026-01-31T10:40:00Z", "id");
         self.asked = model.asked.into_inner();
         report

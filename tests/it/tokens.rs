@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use memories::document::Document;
-use memories::llm::offline::Offline;
 use memories::recall::budget::estimate_tokens;
 use memories::recall::{Format, Limits, render};
 use memories::record::turn::Turn;
-use memories::record::{RecordSettings, Recorder};
+use memories::record::{Judge, RecordSettings, Recorder};
 use memories::store::Store;
 use memories::types::{Scope, ScopeName};
 
@@ -36,7 +35,7 @@ fn recall_texts() -> BTreeSet<String> {
     let folder = folder();
     let store = Store::open(folder.path().join("Memories.md"), Duration::from_secs(10)).expect("opens");
     let settings = RecordSettings::default();
-    let recorder = Recorder { store: &store, model: &Offline, settings: &settings };
+    let recorder = Recorder { store: &store, judge: Judge::Rules, settings: &settings };
     let mut texts = BTreeSet::new();
     for episode in 1..=5 {
         let path = PathBuf::from(format!("fixtures/turns/zork1_ep{episode}.jsonl"));

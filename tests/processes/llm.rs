@@ -32,7 +32,7 @@ fn config(server: &Server) -> Config {
 
 fn model_with(config: &Config) -> Box<dyn Model> {
     let environment = Environment { openai_api_key: Some(SecretString::from(KEY)), ..Environment::default() };
-    choose(config, &environment, 7).unwrap().model
+    choose(config, &environment, 7).unwrap().model.unwrap()
 }
 
 fn model(server: &Server) -> Box<dyn Model> {
@@ -45,7 +45,6 @@ fn ask(model: &dyn Model) -> Result<Answer, ModelError> {
         prompt: "The turn.",
         schema_name: "memory",
         schema: &json!({"type": "object", "properties": {"should_remember": {"type": "boolean"}}}),
-        facts: &Value::Null,
     });
     if let Err(error) = &result {
         assert!(!format!("{error} {error:?}").contains(KEY), "{error}");
@@ -117,7 +116,7 @@ fn a_local_server_needs_neither_key_nor_model() {
     let server = Server::start(vec![Behaviour::says(GOOD)]);
     let config =
         Config { model: None, base_url: Some(server.base_url().replace("/v1", "/")), ..config(&server) };
-    let model = choose(&config, &Environment::default(), 7).unwrap().model;
+    let model = choose(&config, &Environment::default(), 7).unwrap().model.unwrap();
     assert_eq!(model.name(), "openai/default");
     assert_eq!(ask(&*model).unwrap().model, "served-model");
     let request = &server.requests()[0];
@@ -387,7 +386,7 @@ fn a_wrong_key_is_named_and_never_shown() {
         assert_eq!(requests.len(), 1);
     }
     let server = Server::start(vec![Behaviour::error(401, "who are you")]);
-    let model = choose(&config(&server), &Environment::default(), 7).unwrap().model;
+    let model = choose(&config(&server), &Environment::default(), 7).unwrap().model.unwrap();
     assert_refused(ask(&*model), "(set `OPENAI_API_KEY`; for a host");
 }
 

@@ -9,11 +9,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use memories::document::Document;
-use memories::llm::offline::Offline;
 use memories::recall::budget::estimate_tokens;
 use memories::recall::{Format, Limits, recall, render};
 use memories::record::turn::Turn;
-use memories::record::{RecordSettings, Recorder};
+use memories::record::{Judge, RecordSettings, Recorder};
 use memories::store::Store;
 use memories::types::{Scope, ScopeName, fold_action};
 use serde_json::Value;
@@ -123,7 +122,7 @@ impl Replay {
         self.places.extend(id(&turn.location_after));
         self.turns += 1;
         episode.turns += 1;
-        let recorder = Recorder { store: &self.store, model: &Offline, settings: &self.settings };
+        let recorder = Recorder { store: &self.store, judge: Judge::Rules, settings: &self.settings };
         let started = Instant::now();
         recorder.record(turn, "2026-01-31T12:00:00Z", &self.turns.to_string())?;
         episode.records.push(started.elapsed());

@@ -5,9 +5,8 @@ use serde_json::{Value, json};
 use crate::ask::{Matter, first_sentences, masked};
 use crate::chat::Message;
 use crate::document::text::stored_line;
-use crate::llm::answer::parse_object;
+use crate::llm::answer::{parse_object, text_of, text_problem};
 use crate::llm::{Model, ModelError, ModelUse, Usage};
-use crate::record::synthesis::{rubbish_text, text_of};
 use crate::types::text::truncate;
 
 /// The name of the answer's schema.
@@ -151,7 +150,7 @@ pub fn shown(message: &Message) -> Value {
 fn read(said: &str, instructions: &str) -> Result<(String, Vec<String>), String> {
     let answer = parse_object(said)?;
     let said = stored_line(&text_of(&answer, "summary"));
-    if let Some(problem) = rubbish_text(&said, instructions) {
+    if let Some(problem) = text_problem(&said, instructions) {
         return Err(problem.to_owned());
     }
     let mut warnings = Vec::new();

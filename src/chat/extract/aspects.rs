@@ -9,9 +9,8 @@ use serde_json::{Map, Value, json};
 use crate::ask::{Matter, masked};
 use crate::chat::inject::request::Shape;
 use crate::document::text::stored_line;
-use crate::llm::answer::parse_object;
+use crate::llm::answer::{parse_object, text_of, text_problem};
 use crate::llm::{Model, ModelError, ModelUse};
-use crate::record::synthesis::{rubbish_text, text_of};
 use crate::types::text::truncate;
 use crate::types::{Category, clamp_importance};
 
@@ -178,7 +177,7 @@ fn read_item(item: &Value) -> Result<(Aspect, bool), String> {
         _ => return Err("it is no object".to_owned()),
     };
     let summary = stored_line(&summary_of(fields));
-    if let Some(problem) = rubbish_text(&summary, SYSTEM) {
+    if let Some(problem) = text_problem(&summary, SYSTEM) {
         return Err(problem.to_owned());
     }
     let context = stored_line(&first_text(fields, &["context", "sourceContext", "source_context"]));

@@ -17,7 +17,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use strum::VariantNames;
 
-use crate::ask::is_model;
 use crate::chat::digest::prompt::shown;
 use crate::chat::inject::block::{told_in, without_blocks};
 use crate::chat::{Conversation, ConversationError, Message, conversation_tag};
@@ -144,8 +143,8 @@ pub struct Input<'a> {
 pub struct Extractor<'a> {
     /// The file.
     pub store: &'a Store,
-    /// The model; the built-in rules stand for none.
-    pub model: &'a dyn Model,
+    /// The model; without one rules of thumb take its place.
+    pub model: Option<&'a dyn Model>,
     /// When, and how much.
     pub settings: &'a Settings,
     /// The time of the memories, RFC 3339.
@@ -241,18 +240,17 @@ impl Extractor<'_> {
         if worthy.iter().all(Option::is_none) {
             return Some(Vec::new());
         }
-        if !is_model(self.model) {
-            let model = ModelUse { name: self.model.name(), usage: Default::default(), error: None };
-            report.model = Some(model);
+        let Some(model) = self.model else {
+            report.model = Some(ModelUse::offline());
             let mut found: Vec<Aspect> =
                 worthy.iter().rev().flatten().filter_map(|reply| rules::classify(reply)).collect();
             found.truncate(self.settings.most);
             found.reverse();
             return Some(found);
-        }
+        };
         let shown: Vec<Value> =
             turns.iter().zip(&worthy).filter_map(|(message, own)| said(message, own)).collect();
-        match find(self.model, &shown, self.settings.most) {
+        match find(model, &shown, self.settings.most) {
             Ok((found, model, warnings)) => {
                 report.model = Some(model);
                 report.warnings.extend(warnings);
@@ -356,7 +354,7 @@ impl Extractor<'_> {
         fields.importance = Some(aspect.importance).filter(|own| *own != DEFAULT_IMPORTANCE);
         fields.sources = vec![format!("chat:{conversation}#{range}")];
         fields.tags = vec![conversation_tag(conversation)];
-        if !is_model(self.model) && self.settings.mode != Mode::LlmTriggered {
+        if self.model.is_none() && self.settings.mode != Mode::LlmTriggered {
             fields.tags.push(OFFLINE_TAG.to_owned());
         }
         memory

@@ -61,7 +61,7 @@ pub struct World {
     /// than the machine has processors: one is left for passing data on.
     pub injector: Box<dyn Fn() -> Injector + Send + Sync>,
     /// Who draws memories.
-    pub model: Box<dyn Model>,
+    pub model: Option<Box<dyn Model>>,
     /// The time, RFC 3339.
     pub now: Box<dyn Fn() -> String + Send + Sync>,
     /// Names that no other line of the journal bears.
@@ -83,7 +83,7 @@ pub struct MemoryHooks {
 }
 
 struct Shared {
-    model: Mutex<Box<dyn Model>>,
+    model: Mutex<Option<Box<dyn Model>>>,
     now: Box<dyn Fn() -> String + Send + Sync>,
     id: Box<dyn Fn() -> String + Send + Sync>,
     tell: Box<dyn Fn(Notice) + Send + Sync>,
@@ -155,7 +155,8 @@ impl MemoryHooks {
     ) {
         let (now, id) = ((self.world.now)(), (self.world.id)());
         let model = lock(&self.world.model);
-        let extractor = Extractor { store: &self.store, model: &**model, settings, now: &now, id: &id };
+        let extractor =
+            Extractor { store: &self.store, model: model.as_deref(), settings, now: &now, id: &id };
         let input = Input { conversation, whole: counted, saving, scope, told };
         let report = match extractor.extract(input) {
             Ok(report) => report,

@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::ask::consolidate::{Candidates, FEWEST, Settled, candidates, journal_line, propose, settle};
-use crate::ask::is_model;
 use crate::ask::plan::{Action, Decision, Plan, Seen, plan_of};
 use crate::cli::Cli;
 use crate::cli::commands::correct::moment;
 use crate::cli::commands::model_args::{ModelArgs, model_failed, no_model};
 use crate::cli::commands::{counted, resolve_scope};
 use crate::cli::failure::{Failure, Kind};
-use crate::llm::{Choice, ModelUse};
+use crate::llm::ModelUse;
 use crate::notebook::files::Files;
 use crate::store::{Change, Store};
 use crate::types::Scope;
@@ -101,10 +100,7 @@ fn ask(cli: &mut Cli<'_>, model: ModelArgs, scope: &Scope, found: &Candidates) -
     let config = &mut cli.settings.llm;
     config.max_output_tokens = config.max_output_tokens.max(PLAN_TOKENS);
     let instead = "nothing is changed; `memories supersede` and `memories invalidate` need no model";
-    let Choice { model, .. } = model.choose(cli)?;
-    if !is_model(&*model) {
-        return Err(no_model(instead));
-    }
+    let Some(model) = model.choose(cli)?.model else { return Err(no_model(instead)) };
     let proposal = propose(&*model, scope, found).map_err(|error| model_failed(error, instead))?;
     Ok(Given {
         plan: proposal.plan,

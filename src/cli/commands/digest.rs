@@ -4,14 +4,13 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::ask::is_model;
 use crate::chat::digest::{Digester, Occasion, Present, Report};
 use crate::cli::Cli;
 use crate::cli::commands::conversation_args::read_conversation;
 use crate::cli::commands::model_args::{ModelArgs, model_failed, no_model};
 use crate::cli::commands::resolve_scope;
 use crate::cli::failure::{Failure, Kind};
-use crate::llm::{Choice, ModelError};
+use crate::llm::ModelError;
 use crate::recall::read_scopes;
 use crate::store::Store;
 use crate::types::{Scope, ScopeName, Span, is_id};
@@ -113,10 +112,7 @@ pub(in crate::cli) fn run(mut cli: Cli<'_>, args: DigestArgs) -> Result<u8, Fail
     };
     let instead =
         "nothing is written, and reading goes on at the same message; `memories add` needs no model";
-    let Choice { model, .. } = model.choose(&mut cli)?;
-    if !is_model(&*model) {
-        return Err(no_model(instead));
-    }
+    let Some(model) = model.choose(&mut cli)?.model else { return Err(no_model(instead)) };
     let (now, id) = (cli.settings.now.clone(), cli.settings.fresh_id());
     let digester = Digester { store: &store, model: &*model, now: &now, id: &id };
     let mut report = digester.digest(&conversation, &occasion)?;

@@ -113,7 +113,8 @@ pub(in crate::cli) fn run(mut cli: Cli<'_>, args: ExtractArgs) -> Result<u8, Fai
     };
     let Choice { model, notice } = model.choose(&mut cli)?;
     let (now, id) = (cli.settings.now.clone(), cli.settings.fresh_id());
-    let extractor = Extractor { store: &store, model: &*model, settings: &settings, now: &now, id: &id };
+    let extractor =
+        Extractor { store: &store, model: model.as_deref(), settings: &settings, now: &now, id: &id };
     let input = Input { conversation: &conversation, whole, saving: save, scope: scope.as_ref(), told: &[] };
     let mut report = extractor.extract(input)?;
     if let Some(notice) = notice.filter(|_| report.model.is_some()) {

@@ -130,7 +130,7 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
 fn world(
     cli: &Cli<'_>,
     store: &crate::store::Store,
-    model: Box<dyn crate::llm::Model>,
+    model: Option<Box<dyn crate::llm::Model>>,
     notices: std::sync::mpsc::Sender<crate::chat::proxy::hooks::Notice>,
 ) -> crate::chat::proxy::hooks::World {
     use crate::chat::inject::Injector;

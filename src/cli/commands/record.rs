@@ -15,7 +15,7 @@ use crate::cli::ui::progress_bar;
 use crate::document::Document;
 use crate::llm;
 use crate::record::turn::{Remember, Spot, Turn, TurnError};
-use crate::record::{RecordError, Recorder, Report};
+use crate::record::{Judge, RecordError, Recorder, Report};
 use crate::store::Store;
 use crate::types::{Category, DEFAULT_IMPORTANCE, Scope, clamp_importance};
 
@@ -119,7 +119,7 @@ pub(in crate::cli) fn run(mut cli: Cli<'_>, args: RecordArgs) -> Result<u8, Fail
     let store = cli.store()?;
     let llm::Choice { model, notice } = args.model.clone().choose(&mut cli)?;
     let settings = cli.settings.record.clone();
-    let recorder = Recorder { store: &store, model: &*model, settings: &settings };
+    let recorder = Recorder { store: &store, judge: Judge::of(model.as_deref()), settings: &settings };
     let strict = args.strict;
     if let Some(file) = &args.turns {
         let text = read_turns(&mut cli, file)?;

@@ -8,8 +8,8 @@ use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::failure::{Failure, Kind};
 use crate::cli::ui::progress_bar;
 use crate::llm;
-use crate::record::Recorder;
 use crate::record::retry::{Offer, Waiting, Wanted, waiting};
+use crate::record::{Judge, Recorder};
 
 /// Failures in a row after which the server counts as down.
 const MOST_FAILURES: u32 = 2;
@@ -47,7 +47,7 @@ pub(in crate::cli) fn run(mut cli: Cli<'_>, args: RetryArgs) -> Result<u8, Failu
         return show(cli, &queue);
     }
     let llm::Choice { model, notice } = model.choose(&mut cli)?;
-    if offline && model.name() == crate::types::OFFLINE_TAG {
+    if offline && model.is_none() {
         let failure = Failure::user(anyhow::anyhow!("there is no model to offer the turns to"));
         return Err(failure.hint("set a key or a host, or choose one with --provider"));
     }
@@ -55,7 +55,7 @@ pub(in crate::cli) fn run(mut cli: Cli<'_>, args: RetryArgs) -> Result<u8, Failu
         cli.ui.notice(&notice);
     }
     let settings = cli.settings.record.clone();
-    let recorder = Recorder { store: &store, model: &*model, settings: &settings };
+    let recorder = Recorder { store: &store, judge: Judge::of(model.as_deref()), settings: &settings };
     work_off(cli, &recorder, &queue)
 }
 

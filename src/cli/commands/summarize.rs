@@ -2,14 +2,12 @@
 
 use serde_json::json;
 
-use crate::ask::is_model;
 use crate::ask::summary::summarize;
 use crate::cli::Cli;
 use crate::cli::commands::counted;
 use crate::cli::commands::model_args::{ModelArgs, model_failed, no_model};
 use crate::cli::failure::{Failure, nearest_hint};
 use crate::document::Section;
-use crate::llm::Choice;
 use crate::recall::{RecallError, read_scopes};
 use crate::types::Scope;
 
@@ -59,10 +57,7 @@ pub(in crate::cli) fn run(mut cli: Cli<'_>, args: SummarizeArgs) -> Result<u8, F
         return tell_nothing(cli, scope.as_ref(), &name);
     };
     let instead = format!("`memories recall {scope}` shows what is known without a model");
-    let Choice { model, .. } = model.choose(&mut cli)?;
-    if !is_model(&*model) {
-        return Err(no_model(&instead));
-    }
+    let Some(model) = model.choose(&mut cli)?.model else { return Err(no_model(&instead)) };
     let summary = summarize(&*model, &scope, &section).map_err(|error| model_failed(error, &instead))?;
     for warning in &summary.warnings {
         cli.ui.warning(warning);

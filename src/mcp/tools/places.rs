@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::ask::{answer::answer, is_model};
+use crate::ask::answer::answer;
 use crate::llm::{self, Model, ModelError, Question};
 use crate::mcp::access::{Memories, Watcher};
 use crate::mcp::answer::{Answer, Refusal, memory_text, memory_value};
@@ -12,7 +12,7 @@ use crate::mcp::tools::schema::{self, Parameter};
 use crate::mcp::tools::{Effect, Tool};
 use crate::recall::{Evidence, Format, render};
 use crate::record::turn::Turn;
-use crate::record::{RecordSettings, Recorder};
+use crate::record::{Judge, RecordSettings, Recorder};
 use crate::search::filter::Filter;
 use crate::search::top::{RankedMemory, top};
 use crate::search::{self, Hit};
@@ -242,10 +242,10 @@ fn add_answer(
     result: &mut Answer,
 ) -> Result<(), Refusal> {
     let (model, _) = memories.model()?;
-    if !is_model(&*model) {
+    let Some(model) = model else {
         result.warnings.push("no model is set up to answer; these are the memories themselves".to_owned());
         return Ok(());
-    }
+    };
     watcher.goes_on()?;
     let model = Watched { model, watcher };
     let hits: Vec<&Hit> = hits.iter().collect();
@@ -297,8 +297,9 @@ fn record_turn(memories: &Memories, watcher: &Watcher, arguments: &Arguments<'_>
         ..memories.setup.record.clone()
     };
     let (model, notice) = memories.model()?;
-    let model = Watched { model, watcher };
-    let recorder = Recorder { store: memories.store(), model: &model, settings: &settings };
+    let model = model.map(|model| Watched { model, watcher });
+    let judge = model.as_ref().map_or(Judge::Rules, |model| Judge::Model(model));
+    let recorder = Recorder { store: memories.store(), judge, settings: &settings };
     let clock = &memories.setup.clock;
     watcher.goes_on()?;
     let report = recorder.record(turn, &(clock.now)(), &(clock.fresh_id)())?;

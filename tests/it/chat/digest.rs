@@ -12,6 +12,8 @@ use memories::types::{Scope, Span};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::chat::data_of;
+
 /// Says one thing of everything, and keeps which messages it was shown of what.
 #[derive(Default)]
 struct Witness {
@@ -33,7 +35,7 @@ impl Model for Witness {
         if self.fails.contains(&number) {
             return Err(ModelError::Unreachable { at: "witness".to_owned(), problem: "down".to_owned() });
         }
-        let facts = question.facts;
+        let facts = data_of(question.prompt);
         let about = match (facts.get("character"), facts.get("event")) {
             (Some(character), _) => character["id"].as_str().unwrap().to_owned(),
             (None, Some(_)) => "world".to_owned(),

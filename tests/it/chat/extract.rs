@@ -10,6 +10,8 @@ use memories::store::Store;
 use memories::types::{Memory, Scope};
 use serde_json::json;
 
+use crate::chat::data_of;
+
 /// Finds in each conversation what it is told to find, and keeps what it was shown.
 struct Finder {
     finds: Result<String, &'static str>,
@@ -32,7 +34,7 @@ impl Model for Finder {
     }
 
     fn ask(&self, question: &Question<'_>) -> Result<Answer, ModelError> {
-        self.shown.borrow_mut().push(question.facts["messages"].to_string());
+        self.shown.borrow_mut().push(data_of(question.prompt)["messages"].to_string());
         match &self.finds {
             Ok(text) => Ok(Answer { text: text.clone(), model: self.name(), usage: Usage::default() }),
             Err(problem) => Err(ModelError::Unreachable { at: self.name(), problem: (*problem).to_owned() }),
@@ -56,7 +58,7 @@ impl Chat {
     fn extract(&self, model: &Finder, conversation: &Conversation, whole: bool) -> Report {
         let extractor = Extractor {
             store: &self.store,
-            model,
+            model: Some(model),
             settings: &self.settings,
             now: "2026-01-31T10:40:00Z",
             id: "1",

@@ -22,7 +22,7 @@ fn config(server: &Server) -> Config {
 fn model_with(config: &Config) -> Box<dyn Model> {
     let environment =
         Environment { anthropic_api_key: Some(SecretString::from(KEY)), ..Environment::default() };
-    choose(config, &environment, 7).unwrap().model
+    choose(config, &environment, 7).unwrap().model.unwrap()
 }
 
 fn ask_once(behaviours: Vec<Behaviour>) -> (Result<Answer, ModelError>, Vec<Request>) {
@@ -299,7 +299,7 @@ fn what_will_not_pass_is_told_at_once() {
 #[test]
 fn a_missing_key_is_told() {
     let server = Server::start(vec![error(401, "authentication_error", "x-api-key header is required")]);
-    let model = choose(&config(&server), &Environment::default(), 7).unwrap().model;
+    let model = choose(&config(&server), &Environment::default(), 7).unwrap().model.unwrap();
     assert_refused(ask(&*model), "(set `ANTHROPIC_API_KEY`; for a host");
     assert_eq!(server.requests()[0].header("x-api-key"), None);
     let official = Config { provider: Provider::Anthropic, ..Config::default() };

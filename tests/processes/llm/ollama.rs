@@ -20,7 +20,7 @@ fn config(server: &Server) -> Config {
 }
 
 fn model_with(config: &Config) -> Box<dyn Model> {
-    choose(config, &Environment::default(), 7).unwrap().model
+    choose(config, &Environment::default(), 7).unwrap().model.unwrap()
 }
 
 fn ask_once(behaviours: Vec<Behaviour>) -> (Result<Answer, ModelError>, Vec<Request>) {

@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use super::{hit_json, nothing_found, render, within};
 use crate::ask::answer::{Answered, answer};
-use crate::ask::is_model;
 use crate::cli::Cli;
 use crate::cli::commands::counted;
 use crate::cli::commands::model_args::ModelArgs;
@@ -89,9 +88,7 @@ fn ask(
     shown: &[(usize, Hit)],
 ) -> Result<Answered, Silence> {
     let Choice { model, .. } = model.choose(cli).map_err(|failure| Silence::Failed(failure.message()))?;
-    if !is_model(&*model) {
-        return Err(Silence::NoModel);
-    }
+    let Some(model) = model else { return Err(Silence::NoModel) };
     let hits: Vec<&Hit> = shown.iter().map(|(_, hit)| hit).collect();
     answer(&*model, question, &hits).map_err(|error| Silence::Failed(error.to_string()))
 }

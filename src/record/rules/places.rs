@@ -1,6 +1,6 @@
 //! What is known of a place, in one memory.
 //!
-//! In: a turn's facts and its reply. Out: the memory `Here`, written anew with what the turn adds:
+//! In: a turn and its reply. Out: the memory `Here`, written anew with what the turn adds:
 //! ways, actions that changed something, actions in vain that the list of tries does not keep, and
 //! the most telling sentence of the description. It is read from its own text and written back
 //! whole, so that a place costs one entry however often it is visited.
@@ -9,10 +9,12 @@
 //! lists need not be told twice. What can merely be seen waits for a later episode: it will be there
 //! again, and a place that is never visited again need not be described.
 
-use super::facts::{Facts, Known, find_title};
-use super::sentences::{Piece, Reply, cut, end_sentence, is_dark, is_refusal, upper_first};
-use super::words;
-use super::{Decision, Draft};
+use crate::record::proposal::Proposal;
+use crate::record::rules::draft::Draft;
+use crate::record::rules::sentences::{Piece, Reply, cut, end_sentence, is_dark, is_refusal, upper_first};
+use crate::record::rules::view::{TurnView, find_title, text_of};
+use crate::record::rules::words;
+use crate::types::{Category, Memory};
 
 /// Title of the memory that tells what earned points at a place.
 pub(super) const POINTS: &str = "Points";
@@ -52,11 +54,12 @@ const VAIN: &str = "In vain: ";
 const SEEN: &str = "Seen: ";
 
 impl Here {
-    fn find(memories: &[Known], episode: Option<u64>) -> Here {
+    fn find(memories: &[Memory], episode: u64) -> Here {
         let Some(known) = find_title(memories, HERE) else {
             return Here { is_new: true, may_grow: true, ..Here::default() };
         };
-        let rest = known.text.trim();
+        let text = text_of(known);
+        let rest = text.as_str();
         let (rest, seen) = rest.split_once(SEEN).unwrap_or((rest, ""));
         let (rest, vain) = rest.split_once(VAIN).unwrap_or((rest, ""));
         let (rest, worked) = rest.split_once(WORKED).unwrap_or((rest, ""));
@@ -71,17 +74,17 @@ impl Here {
             vain: List::parse(vain),
             seen: seen.trim().to_owned(),
             is_new: false,
-            may_grow: known.episode.is_none() || known.episode != episode,
+            may_grow: known.provenance.episode != Some(episode),
         }
     }
 
     /// The memory; what tells least leaves until it is short enough.
-    fn draft(mut self, at_arrival: bool, reasoning: &'static str) -> Decision {
+    fn draft(mut self, at_arrival: bool, reasoning: &'static str) -> Proposal {
         let mut text = self.render();
         while text.chars().count() > MAX_HERE_CHARS && self.shrink() {
             text = self.render();
         }
-        Draft::new("NOTE", 500, HERE, text).at_arrival(at_arrival).because(reasoning)
+        Draft::new(Category::note(), 500, HERE, &text).at_arrival(at_arrival).because(reasoning)
     }
 
     /// Drops a part; false where there is none to drop.
@@ -113,43 +116,43 @@ impl Here {
 
 /// What the turn adds to what is known of the place where it was taken, or else of the place where
 /// it led.
-pub(super) fn judge_place(facts: &Facts, reply: &Reply) -> Option<Decision> {
-    judge_darkness(facts, reply)
-        .or_else(|| judge_way(facts, reply))
-        .or_else(|| judge_action(facts, reply))
-        .or_else(|| judge_sight(facts, reply))
+pub(super) fn judge_place(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
+    judge_darkness(turn, reply)
+        .or_else(|| judge_way(turn, reply))
+        .or_else(|| judge_action(turn, reply))
+        .or_else(|| judge_sight(turn, reply))
 }
 
 /// The way that the action opened to another place: always to a new one, to a known one where no way
 /// is listed yet. What lies in the dark is said here, where it is read in time.
-fn judge_way(facts: &Facts, reply: &Reply) -> Option<Decision> {
-    let (from, to) = (facts.before.as_ref()?, facts.after.as_ref().filter(|_| facts.moved())?);
-    let mut here = Here::find(&facts.memories, facts.episode);
-    if !(facts.first_visit || (here.may_grow && here.ways.0.is_empty())) {
+fn judge_way(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
+    if !turn.moved() {
         return None;
     }
-    let direction = words::direction(&facts.action);
-    let action = direction.map_or_else(|| facts.action.to_lowercase(), str::to_owned);
+    let mut here = Here::find(turn.memories(), turn.episode());
+    if !(turn.first_visit() || (here.may_grow && here.ways.0.is_empty())) {
+        return None;
+    }
+    let direction = words::direction(&turn.action);
+    let action = direction.map_or_else(|| turn.action.to_lowercase(), str::to_owned);
     if action.chars().count() > MAX_ACTION_CHARS {
         return None;
     }
-    let there = Here::find(&facts.memories_after, facts.episode);
-    if here.is_new && !facts.first_visit && there.ways.has_target(&listed(&from.name)) {
+    let there = Here::find(turn.memories_here(), turn.episode());
+    if here.is_new && !turn.first_visit() && there.ways.has_target(&listed(&turn.from)) {
         return None;
     }
-    let goal = format!("({})", listed(&to.name));
-    if find_title(&facts.memories, POINTS).is_some_and(|known| known.text.contains(&goal)) {
+    let goal = format!("({})", listed(&turn.to));
+    if turn.known(POINTS).is_some_and(|known| known.contains(&goal)) {
         return None;
     }
-    let mut target = cut(&listed(&to.name), MAX_NAME_CHARS);
-    if let Some(id) = to.id {
-        if target.is_empty() {
-            target = format!("place {id}");
-        } else if to.name == from.name || here.ways.leads_elsewhere(&action, &target) {
-            target = format!("{target} {id}");
-        }
+    let mut target = cut(&listed(&turn.to), MAX_NAME_CHARS);
+    if target.is_empty() {
+        target = format!("place {}", turn.to_id());
+    } else if turn.to == turn.from || here.ways.leads_elsewhere(&action, &target) {
+        target = format!("{target} {}", turn.to_id());
     }
-    if shown(facts, reply).iter().any(|piece| is_dark(&piece.text)) {
+    if shown(turn, reply).iter().any(|piece| is_dark(&piece.text)) {
         target.push_str(" (dark)");
     }
     if direction.is_none() && here.ways.has_target(&target) {
@@ -159,28 +162,28 @@ fn judge_way(facts: &Facts, reply: &Reply) -> Option<Decision> {
 }
 
 /// What the action changed or yielded, or that it failed though the world moved on.
-fn judge_action(facts: &Facts, reply: &Reply) -> Option<Decision> {
-    let gained = !facts.gained.is_empty();
-    if facts.moved() || !(facts.world_changed || gained) {
+fn judge_action(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
+    let gained = !turn.gained.is_empty();
+    if turn.moved() || !(turn.world_changed() || gained) {
         return None;
     }
-    let action = facts.action.to_lowercase();
+    let action = turn.action.to_lowercase();
     let is_listable = action.chars().count() <= MAX_ACTION_CHARS;
     if !is_listable || words::is_meta(&action) || words::is_look(&action) || words::is_for_all(&action) {
         return None;
     }
-    let mut here = Here::find(&facts.memories, facts.episode);
+    let mut here = Here::find(turn.memories(), turn.episode());
     let refused = reply.sentences().first().is_some_and(|first| is_refusal(&first.text));
     let failed = refused || !gained && (words::is_taking(&action) || words::direction(&action).is_some());
     if failed {
         let is_news = !here.is_new && here.vain.add(&action, "");
         return is_news.then(|| here.draft(false, "it failed while something else changed"));
     }
-    if !gained && facts.lost.is_empty() && words::opponent(&action).is_some() {
+    if !gained && turn.lost.is_empty() && words::opponent(&action).is_some() {
         return None;
     }
     let result = match gained {
-        true => gains(facts, &action),
+        true => gains(turn, &action),
         false => reply.revealed().map(|text| listed(&text)).unwrap_or_default(),
     };
     let result = if result.chars().count() <= MAX_RESULT_CHARS { result } else { String::new() };
@@ -189,43 +192,47 @@ fn judge_action(facts: &Facts, reply: &Reply) -> Option<Decision> {
 }
 
 /// What was gained, where the action does not name it.
-fn gains(facts: &Facts, action: &str) -> String {
+fn gains(turn: &TurnView<'_>, action: &str) -> String {
     let noun = action.split(' ').next_back().unwrap_or_default();
     let is_named = |item: &&String| item.to_lowercase().contains(noun);
-    let unnamed = facts.gained.iter().filter(|item| !is_named(item)).take(3).map(|item| listed(item));
+    let unnamed = turn.gained.iter().filter(|item| !is_named(item)).take(3).map(|item| listed(item));
     unnamed.collect::<Vec<_>>().join(", ")
 }
 
 /// That the place where the player is now is dark.
-fn judge_darkness(facts: &Facts, reply: &Reply) -> Option<Decision> {
-    facts.here().filter(|_| shows_place(facts, reply))?;
-    let mut here = Here::find(facts.memories_here(), facts.episode);
-    let is_news = !here.dark && !here.is_new && shown(facts, reply).iter().any(|piece| is_dark(&piece.text));
+fn judge_darkness(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
+    if !shows_place(turn, reply) {
+        return None;
+    }
+    let mut here = Here::find(turn.memories_here(), turn.episode());
+    let is_news = !here.dark && !here.is_new && shown(turn, reply).iter().any(|piece| is_dark(&piece.text));
     here.dark = true;
-    is_news.then(|| here.draft(facts.moved(), "the place is dark"))
+    is_news.then(|| here.draft(turn.moved(), "the place is dark"))
 }
 
 /// What the place where the player is now shows.
-fn judge_sight(facts: &Facts, reply: &Reply) -> Option<Decision> {
-    facts.here().filter(|_| shows_place(facts, reply))?;
-    let mut here = Here::find(facts.memories_here(), facts.episode);
+fn judge_sight(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
+    if !shows_place(turn, reply) {
+        return None;
+    }
+    let mut here = Here::find(turn.memories_here(), turn.episode());
     if !here.seen.is_empty() || !here.may_grow || here.is_new {
         return None;
     }
-    here.seen = choose_sight(&shown(facts, reply))?;
-    Some(here.draft(facts.moved(), "what the place shows"))
+    here.seen = choose_sight(&shown(turn, reply))?;
+    Some(here.draft(turn.moved(), "what the place shows"))
 }
 
-fn shows_place(facts: &Facts, reply: &Reply) -> bool {
-    facts.moved() || reply.title_index().is_some() || words::is_look(&facts.action)
+fn shows_place(turn: &TurnView<'_>, reply: &Reply) -> bool {
+    turn.moved() || reply.title_index().is_some() || words::is_look(&turn.action)
 }
 
 /// What the reply says of the place: after its name where that is printed, else all of it.
-fn shown<'a>(facts: &Facts, reply: &'a Reply) -> Vec<&'a Piece> {
+fn shown<'a>(turn: &TurnView<'_>, reply: &'a Reply) -> Vec<&'a Piece> {
     let Some(index) = reply.title_index() else { return reply.statements() };
     let line = reply.pieces[index].line;
     let described = reply.sentences().into_iter().filter(|piece| piece.line > line);
-    if facts.moved() { reply.events().into_iter().chain(described).collect() } else { described.collect() }
+    if turn.moved() { reply.events().into_iter().chain(described).collect() } else { described.collect() }
 }
 
 /// The most telling sentence that is short, if one tells enough; of equals the first.

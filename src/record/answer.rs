@@ -6,42 +6,13 @@
 
 use serde_json::{Map, Value};
 
-use crate::llm::answer::parse_object;
+use crate::llm::answer::{flag_of, parse_object, text_of, text_problem, title_problem};
 use crate::record::prompt::{MOST_TITLES, SYSTEM};
-use crate::types::text::fold_spaces;
+use crate::record::proposal::{Proposal, Side};
 use crate::types::{Category, Memory, Persistence, Status, clamp_importance};
 
 /// What a model draws from a turn is at most this important unless the game's state bears it out.
 pub const MOST_UNPROVEN_IMPORTANCE: u16 = 700;
-
-/// A common run of this many characters with the instructions is a repetition of them.
-const REPEATED_CHARS: usize = 60;
-
-/// Where a memory belongs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
-    /// Where the action was taken.
-    Before,
-    /// At the place reached.
-    After,
-}
-
-/// What a model wants to change.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Proposal {
-    /// The memory to keep, if any, and where.
-    pub memory: Option<(Memory, Side)>,
-    /// Titles that the memory takes the place of.
-    pub supersedes: Vec<String>,
-    /// Titles that are wrong.
-    pub invalidates: Vec<String>,
-    /// Why they are wrong.
-    pub invalidation_reason: String,
-    /// Why all this.
-    pub reasoning: String,
-    /// What was dropped or changed.
-    pub warnings: Vec<String>,
-}
 
 /// Reads an answer. `proven` tells whether the game's state bears out great importance.
 ///
@@ -65,14 +36,14 @@ pub fn read_answer(text: &str, proven: bool) -> Result<Proposal, String> {
     };
     let title = text_of(&answer, "memory_title");
     let memory_text = text_of(&answer, "memory_text");
-    let wanted = match answer.get("should_remember").and_then(read_flag) {
+    let wanted = match answer.get("should_remember").and_then(flag_of) {
         Some(wanted) => wanted,
         None => !title.is_empty() && !memory_text.is_empty(),
     };
     if !wanted {
         return Ok(proposal);
     }
-    if let Some(reason) = rubbish(&title, &memory_text) {
+    if let Some(reason) = title_problem(&title).or_else(|| text_problem(&memory_text, SYSTEM)) {
         proposal.warnings.push(format!("the model's memory is refused: {reason}"));
         return Ok(proposal);
     }
@@ -131,68 +102,6 @@ fn read_titles(answer: &Map<String, Value>, names: [&str; 2], warnings: &mut Vec
         titles.truncate(MOST_TITLES);
     }
     titles
-}
-
-/// A text of an answer, trimmed; empty where there is none.
-pub fn text_of(answer: &Map<String, Value>, name: &str) -> String {
-    answer.get(name).and_then(Value::as_str).unwrap_or_default().trim().to_owned()
-}
-
-/// A yes or no, also where a model wrote it as a word.
-pub fn read_flag(value: &Value) -> Option<bool> {
-    match value {
-        Value::Bool(flag) => Some(*flag),
-        Value::String(text) => match text.trim().to_lowercase().as_str() {
-            "true" | "yes" => Some(true),
-            "false" | "no" => Some(false),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// Names of the schema that a model gives back for want of anything to say.
-const SCHEMA_NAMES: [&str; 8] = [
-    "memory title",
-    "memory_title",
-    "memory_text",
-    "title",
-    "string",
-    "should_remember",
-    "short title",
-    "exact title",
-];
-
-/// Why a title and text are no memory, though they fit the schema.
-fn rubbish(title: &str, text: &str) -> Option<&'static str> {
-    rubbish_title(title).or_else(|| rubbish_text(text, SYSTEM))
-}
-
-/// Why a title is none, though it fits the schema.
-pub fn rubbish_title(title: &str) -> Option<&'static str> {
-    let shouted = title.contains('_') && !title.chars().any(char::is_lowercase);
-    if !title.chars().any(char::is_alphanumeric) {
-        return Some("it has no title");
-    }
-    let named = SCHEMA_NAMES.contains(&title.to_lowercase().as_str());
-    (shouted || named).then_some("its title is a name of the schema")
-}
-
-/// Why a text says nothing, though it fits the schema. `instructions` are those that the model had.
-pub fn rubbish_text(text: &str, instructions: &str) -> Option<&'static str> {
-    if text.chars().filter(|c| c.is_alphanumeric()).count() < 3 {
-        return Some("it has no text");
-    }
-    if SCHEMA_NAMES.contains(&text.to_lowercase().as_str()) {
-        return Some("its text is a name of the schema");
-    }
-    let (text, instructions) = (fold_spaces(text), fold_spaces(instructions));
-    let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).step_by(20).collect();
-    let repeats = starts.iter().any(|&start| {
-        let end = text[start..].char_indices().nth(REPEATED_CHARS).map(|(length, _)| start + length);
-        end.is_some_and(|end| instructions.contains(&text[start..end]))
-    });
-    repeats.then_some("its text repeats the instructions")
 }
 
 #[cfg(test)]

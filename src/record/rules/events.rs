@@ -1,17 +1,19 @@
 //! What happened in a turn, and whether it is worth keeping.
 //!
-//! In: a turn's facts and its reply. Out: a decision, by the first rule that has something to say.
+//! In: a turn and its reply. Out: a decision, by the first rule that has something to say.
 //! The order is that of harm: death, theft, points, then what a place leads to and yields. What has
 //! weight of its own gets an entry; everything else shares the one entry of its place. What was only
 //! read or looked at is not kept: the list of tries shows it.
 
-use super::facts::{Facts, find_title};
-use super::places::{List, POINTS, listed};
-use super::sentences::{
+use crate::record::proposal::Proposal;
+use crate::record::rules::draft::{Draft, MAX_TEXT_CHARS, MAX_TITLE_CHARS};
+use crate::record::rules::places::{self, List, POINTS, listed};
+use crate::record::rules::sentences::{
     Kind, Piece, Reply, cut, end_sentence, first_that_fit, is_obituary, is_refusal, upper_first,
 };
-use super::words;
-use super::{Decision, Draft, MAX_TEXT_CHARS, MAX_TITLE_CHARS, places};
+use crate::record::rules::view::TurnView;
+use crate::record::rules::words;
+use crate::types::Category;
 
 /// Title of the memory that tells what was fatal at a place.
 const DEATHS: &str = "Deaths";
@@ -22,36 +24,36 @@ const MAX_CAUSE_CHARS: usize = 80;
 const MAX_STORY_CHARS: usize = 80;
 
 /// The decision on a turn.
-pub(super) fn decide(facts: &Facts, reply: &Reply) -> Decision {
-    judge_death(facts, reply)
-        .or_else(|| judge_loss(facts, reply))
-        .or_else(|| judge_score(facts))
-        .or_else(|| judge_victory(facts, reply))
-        .or_else(|| places::judge_place(facts, reply))
-        .unwrap_or(Decision::Decline("nothing that a rule finds worth keeping"))
+pub(super) fn decide(turn: &TurnView<'_>, reply: &Reply) -> Proposal {
+    judge_death(turn, reply)
+        .or_else(|| judge_loss(turn, reply))
+        .or_else(|| judge_score(turn))
+        .or_else(|| judge_victory(turn, reply))
+        .or_else(|| places::judge_place(turn, reply))
+        .unwrap_or(Proposal::decline("nothing that a rule finds worth keeping"))
 }
 
 /// All deaths of a place are one memory: which action, and what killed.
-fn judge_death(facts: &Facts, reply: &Reply) -> Option<Decision> {
-    if !facts.died {
+fn judge_death(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
+    if !turn.died() {
         return None;
     }
-    let action = match short_action(facts) {
+    let action = match short_action(turn) {
         action if action.is_empty() => String::new(),
         action => format!("`{action}`: "),
     };
     let cause = find_cause(reply);
     let cause = if cause.is_empty() { "You died.".to_owned() } else { end_sentence(&cause) };
-    let known = find_title(&facts.memories, DEATHS).map(|known| known.text.as_str()).unwrap_or_default();
+    let known = turn.known(DEATHS).unwrap_or_default();
     if known.contains(&format!("{action}{cause}")) {
-        return Some(Decision::Decline("this death is known"));
+        return Some(Proposal::decline("this death is known"));
     }
     let text = match known.split_once(&cause) {
         // The same end by another action.
         Some((before, after)) => format!("{before}{cause} Also {}.{after}", action.trim_end_matches(": ")),
         None => format!("{known} {action}{cause}"),
     };
-    Some(Draft::new("DANGER", 900, DEATHS, from_newest(text.trim())).because("the player died"))
+    Some(Draft::new(Category::danger(), 900, DEATHS, from_newest(text.trim())).because("the player died"))
 }
 
 /// As much of a list of deaths as fits, the oldest left out.
@@ -73,11 +75,11 @@ fn find_cause(reply: &Reply) -> String {
 }
 
 /// Something went that the action did not let go of.
-fn judge_loss(facts: &Facts, reply: &Reply) -> Option<Decision> {
-    let (given, taken) = split_losses(facts);
+fn judge_loss(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
+    let (given, taken) = split_losses(turn);
     if taken.is_empty() {
-        let dropped = !given.is_empty() && !words::is_placing(&facts.action) && facts.score_change == 0;
-        return dropped.then_some(Decision::Decline("something was put down"));
+        let dropped = !given.is_empty() && !words::is_placing(&turn.action) && turn.score_change == 0;
+        return dropped.then_some(Proposal::decline("something was put down"));
     }
     let said = reply.statements();
     let mut told: Vec<&Piece> = said.iter().copied().filter(|piece| words::is_theft(&piece.text)).collect();
@@ -86,58 +88,61 @@ fn judge_loss(facts: &Facts, reply: &Reply) -> Option<Decision> {
         told = said;
     }
     let text = match first_that_fit(&told, MAX_STORY_CHARS) {
-        text if text.is_empty() => format!("Gone after `{}`.", short_action(facts)),
+        text if text.is_empty() => format!("Gone after `{}`.", short_action(turn)),
         text => text,
     };
-    let (category, verb) = if is_theft { ("DANGER", "Robbed of") } else { ("NOTE", "Lost") };
+    let (category, verb) =
+        if is_theft { (Category::danger(), "Robbed of") } else { (Category::note(), "Lost") };
     let title = cut(&format!("{verb} {}", taken.join(", ")), MAX_TITLE_CHARS);
-    let draft = Draft::new(category, 500, title, text).tentative(!is_theft);
-    Some(draft.at_arrival(is_theft && facts.moved()).because("something was lost"))
+    let draft = Draft::new(category, 500, &title, &text).tentative(!is_theft);
+    Some(draft.at_arrival(is_theft && turn.moved()).because("something was lost"))
 }
 
 /// What was given away on purpose, and what went without being named.
-fn split_losses(facts: &Facts) -> (Vec<&str>, Vec<&str>) {
-    let action = facts.action.to_lowercase();
+fn split_losses<'a>(turn: &'a TurnView<'_>) -> (Vec<&'a str>, Vec<&'a str>) {
+    let action = turn.action.to_lowercase();
     let named = |item: &&str| {
         let folded = item.to_lowercase();
         let noun = folded.split(' ').next_back().unwrap_or_default().to_owned();
-        let is_meant = words::is_for_all(&action) || action.contains(noun.as_str()) || facts.lost.len() == 1;
+        let is_meant = words::is_for_all(&action) || action.contains(noun.as_str()) || turn.lost.len() == 1;
         words::is_letting_go(&action) && is_meant
     };
-    facts.lost.iter().map(String::as_str).partition(named)
+    turn.lost.iter().map(String::as_str).partition(named)
 }
 
 /// All points of a place are one memory: which action, how many, and where it led.
-fn judge_score(facts: &Facts) -> Option<Decision> {
-    let (category, title) = match facts.score_change {
+fn judge_score(turn: &TurnView<'_>) -> Option<Proposal> {
+    let (category, title) = match turn.score_change {
         0 => return None,
-        points if points > 0 => ("SUCCESS", POINTS),
-        _ => ("DANGER", "Points lost"),
+        points if points > 0 => (Category::success(), POINTS),
+        _ => (Category::danger(), "Points lost"),
     };
-    let target = facts.after.as_ref().filter(|place| facts.moved() && !place.name.is_empty());
-    let goal = target.map(|place| format!(" ({})", listed(&place.name))).unwrap_or_default();
-    let known = find_title(&facts.memories, title).map(|known| known.text.as_str()).unwrap_or_default();
-    let mut points = List::parse(known);
-    let action = listed(&short_action(facts).to_lowercase());
-    if !points.add(&action, &format!("{:+} points{goal}", facts.score_change)) {
-        return Some(Decision::Decline("these points are known"));
+    let goal = match turn.moved() && !turn.to.is_empty() {
+        true => format!(" ({})", listed(&turn.to)),
+        false => String::new(),
+    };
+    let known = turn.known(title).unwrap_or_default();
+    let mut points = List::parse(&known);
+    let action = listed(&short_action(turn).to_lowercase());
+    if !points.add(&action, &format!("{:+} points{goal}", turn.score_change)) {
+        return Some(Proposal::decline("these points are known"));
     }
     while points.render().chars().count() > MAX_TEXT_CHARS && points.drop_oldest() {}
-    Some(Draft::new(category, 500, title, points.render()).because("the score changed"))
+    Some(Draft::new(category, 500, title, &points.render()).because("the score changed"))
 }
 
 /// How a fight was won; single blows tell nothing that lasts.
-fn judge_victory(facts: &Facts, reply: &Reply) -> Option<Decision> {
-    words::opponent(&facts.action)?;
+fn judge_victory(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
+    words::opponent(&turn.action)?;
     let told = reply.statements().into_iter().find(|piece| words::is_decisive(&piece.text))?;
-    let title = upper_first(&cut(&facts.action, MAX_TITLE_CHARS));
-    if find_title(&facts.memories, &title).is_some() {
-        return Some(Decision::Decline("how this fight is won is known"));
+    let title = upper_first(&cut(&turn.action, MAX_TITLE_CHARS));
+    if turn.known(&title).is_some() {
+        return Some(Proposal::decline("how this fight is won is known"));
     }
     let text = cut(&told.text, MAX_STORY_CHARS);
-    Some(Draft::new("SUCCESS", 600, title, text).because("a fight was decided"))
+    Some(Draft::new(Category::success(), 600, &title, &text).because("a fight was decided"))
 }
 
-fn short_action(facts: &Facts) -> String {
-    cut(&facts.action, MAX_ACTION_CHARS)
+fn short_action(turn: &TurnView<'_>) -> String {
+    cut(&turn.action, MAX_ACTION_CHARS)
 }

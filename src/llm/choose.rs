@@ -1,0 +1,176 @@
+//! Which model the settings mean.
+//!
+//! [`Config`] and [`Environment`] enter, a model leaves, or none where built-in rules are to do
+//! without. Nothing is opened here: a wrong key or a dead server shows at the first question.
+
+use std::fmt;
+
+use crate::llm::command::Command;
+use crate::llm::config::{Config, Environment, Provider, key_of, text_of};
+use crate::llm::model::{Model, ModelError};
+use crate::llm::replay::Replay;
+
+/// A model, and what the person should know about the choice.
+pub struct Choice {
+    /// The model; none for [`Provider::Offline`].
+    pub model: Option<Box<dyn Model>>,
+    /// One line for stderr.
+    pub notice: Option<String>,
+}
+
+impl Choice {
+    fn silent(model: Option<Box<dyn Model>>) -> Choice {
+        Choice { model, notice: None }
+    }
+}
+
+impl fmt::Debug for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.model.as_ref().map(|model| model.name());
+        f.debug_struct("Choice").field("model", &name).field("notice", &self.notice).finish()
+    }
+}
+
+const NO_MODEL: &str = "no model configured: memories are drawn from the game's text by rules \
+                        (provider `offline`)";
+
+/// The model that the settings ask for. `seed` decides the jitter of retries.
+///
+/// [`Provider::Auto`] takes the first of these that is there: an address in the settings (`openai`),
+/// a key or an address of OpenAI, a key of Anthropic, a host of Ollama; else `offline`.
+///
+/// # Errors
+///
+/// [`ModelError::Settings`] where the settings cannot work.
+pub fn choose(config: &Config, environment: &Environment, seed: u64) -> Result<Choice, ModelError> {
+    let model: Box<dyn Model> = match config.provider {
+        Provider::Auto => {
+            return match find_provider(config, environment) {
+                Some(provider) => choose(&Config { provider, ..config.clone() }, environment, seed),
+                None => Ok(Choice { model: None, notice: Some(NO_MODEL.to_owned()) }),
+            };
+        }
+        Provider::Offline => return Ok(Choice::silent(None)),
+        Provider::Openai | Provider::Anthropic | Provider::Ollama => served(config, environment, seed)?,
+        Provider::Command => Box::new(Command::new(config)?),
+        Provider::Replay => match &config.replay {
+            Some(path) => Box::new(Replay::new(path)),
+            None => {
+                return Err(ModelError::Settings {
+                    problem: "provider `replay` has no file".to_owned(),
+                    hint: "set `replay` under `[llm]` to a JSONL file of recorded answers".to_owned(),
+                });
+            }
+        },
+    };
+    Ok(Choice::silent(Some(model)))
+}
+
+/// The provider whose server or key is known.
+fn find_provider(config: &Config, environment: &Environment) -> Option<Provider> {
+    if config.base_url(&environment.openai_base_url).is_some()
+        || key_of(&environment.openai_api_key).is_some()
+    {
+        return Some(Provider::Openai);
+    }
+    if key_of(&environment.anthropic_api_key).is_some() {
+        return Some(Provider::Anthropic);
+    }
+    text_of(&environment.ollama_host).map(|_| Provider::Ollama)
+}
+
+/// A model behind HTTP.
+#[cfg(feature = "llm")]
+fn served(config: &Config, environment: &Environment, seed: u64) -> Result<Box<dyn Model>, ModelError> {
+    use crate::llm::{anthropic::Anthropic, ollama::Ollama, openai::OpenAi};
+    Ok(match config.provider {
+        Provider::Anthropic => Box::new(Anthropic::new(config, environment, seed)?),
+        Provider::Ollama => Box::new(Ollama::new(config, environment, seed)?),
+        _ => Box::new(OpenAi::new(config, environment, seed)?),
+    })
+}
+
+#[cfg(not(feature = "llm"))]
+fn served(config: &Config, _: &Environment, _: u64) -> Result<Box<dyn Model>, ModelError> {
+    Err(ModelError::Settings {
+        problem: format!("this build has no provider `{}`", config.provider),
+        hint: "build with `cargo install memories --features llm`, or set `provider` to `command`".to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use secrecy::SecretString;
+
+    use super::*;
+
+    fn with(provider: Provider) -> Config {
+        Config { provider, ..Config::default() }
+    }
+
+    #[test]
+    fn auto_without_key_and_host_is_offline_and_says_so() {
+        let blank = Environment {
+            openai_api_key: Some(SecretString::from("  ")),
+            openai_base_url: Some(String::new()),
+            openai_model: Some("m".to_owned()),
+            anthropic_api_key: Some(SecretString::from("")),
+            anthropic_base_url: Some("https://h".to_owned()),
+            ollama_host: Some(" ".to_owned()),
+            ollama_api_key: Some(SecretString::from("key")),
+        };
+        for environment in [Environment::default(), blank] {
+            let choice = choose(&Config::default(), &environment, 1).unwrap();
+            assert!(choice.model.is_none());
+            assert!(choice.notice.unwrap().contains("no model configured"));
+        }
+        let choice = choose(&with(Provider::Offline), &Environment::default(), 1).unwrap();
+        assert!(choice.model.is_none() && choice.notice.is_none());
+    }
+
+    #[cfg(feature = "llm")]
+    #[test]
+    fn auto_takes_the_first_key_or_host() {
+        let key = |text: &str| Some(SecretString::from(text));
+        let mut environment = Environment { ollama_host: Some("box".to_owned()), ..Environment::default() };
+        let name = |config: &Config, environment: &Environment| {
+            let choice = choose(config, environment, 1).unwrap();
+            assert!(choice.notice.is_none());
+            choice.model.expect("a model").name()
+        };
+        assert_eq!(name(&Config::default(), &environment), "ollama/first installed");
+        environment.anthropic_api_key = key("sk-ant-1234567890");
+        assert_eq!(name(&Config::default(), &environment), "anthropic/claude-haiku-5-5");
+        environment.openai_api_key = key("sk-1234567890");
+        assert_eq!(name(&Config::default(), &environment), "openai/gpt-4.1-mini");
+        let url = Some("http://localhost:8080".to_owned());
+        environment =
+            Environment { openai_api_key: None, openai_base_url: url.clone(), ..environment.clone() };
+        assert_eq!(name(&Config::default(), &environment), "openai/default");
+        environment.openai_base_url = None;
+        let model = Some("qwen".to_owned());
+        let named = Config { base_url: url.clone(), model: model.clone(), ..Config::default() };
+        let fallback = Config { fallback_base_url: url, fallback_model: model, ..Config::default() };
+        for config in [named, fallback] {
+            assert_eq!(name(&config, &environment), "openai/qwen");
+        }
+    }
+
+    #[cfg(not(feature = "llm"))]
+    #[test]
+    fn without_the_feature_servers_say_how_to_build() {
+        for provider in [Provider::Openai, Provider::Anthropic, Provider::Ollama] {
+            let error = choose(&with(provider), &Environment::default(), 1).unwrap_err();
+            assert_eq!(error.to_string(), format!("this build has no provider `{provider}`"));
+            assert!(matches!(error, ModelError::Settings { hint, .. } if hint.contains("--features llm")));
+        }
+    }
+
+    #[test]
+    fn what_a_provider_lacks_is_told() {
+        for provider in [Provider::Command, Provider::Replay] {
+            let error = choose(&with(provider), &Environment::default(), 1).unwrap_err();
+            assert!(matches!(error, ModelError::Settings { .. }), "{error}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Who decides what is worth remembering of a turn: a language model or the built-in rules.
+
+use crate::llm::{Model, ModelUse, Question, Usage};
+use crate::record::answer::read_answer;
+use crate::record::context::{ModelOutcome, TurnContext};
+use crate::record::masking::mask_proposal;
+use crate::record::proposal::Proposal;
+use crate::record::{prompt, rules};
+use crate::redact::mask;
+
+/// Judges turns.
+#[derive(Clone, Copy)]
+pub enum Judge<'a> {
+    /// A language model.
+    Model(&'a dyn Model),
+    /// The built-in rules of text adventures.
+    Rules,
+}
+
+impl<'a> Judge<'a> {
+    /// The model, or the rules where there is none.
+    pub fn of(model: Option<&'a dyn Model>) -> Judge<'a> {
+        model.map_or(Judge::Rules, Judge::Model)
+    }
+
+    /// Judges a turn where a trigger fired and it does not exactly repeat a tried action.
+    pub(super) fn judge(self, context: &TurnContext) -> ModelOutcome {
+        if context.triggers.is_empty() || context.repeat {
+            return ModelOutcome::NotAsked;
+        }
+        let judged = match self {
+            Judge::Model(model) => ask(model, context),
+            Judge::Rules => Ok((rules::judge(context), ModelUse::offline())),
+        };
+        match judged {
+            Ok((mut proposal, model)) => {
+                mask_proposal(&mut proposal);
+                ModelOutcome::Answered(Box::new(proposal), model)
+            }
+            Err(model) => ModelOutcome::Failed(model),
+        }
+    }
+}
+
+/// A model's proposal; on failure, which model it was and why.
+fn ask(model: &dyn Model, context: &TurnContext) -> Result<(Proposal, ModelUse), ModelUse> {
+    let answer = model.ask(&Question {
+        system: prompt::SYSTEM,
+        prompt: &prompt::prompt(context),
+        schema_name: prompt::SCHEMA_NAME,
+        schema: &prompt::schema(),
+    });
+    // Afterwards, because a provider may learn only by asking which model it has.
+    let name = model.name();
+    let failed = |usage, error: String| {
+        let error = mask(&error).map_or(error, |masked| masked.text);
+        ModelUse { name: name.clone(), usage, error: Some(error) }
+    };
+    let answer = answer.map_err(|error| failed(Usage::default(), error.to_string()))?;
+    let proven = context.changes.death || context.changes.score;
+    match read_answer(&answer.text, proven) {
+        Ok(proposal) => Ok((proposal, ModelUse { name, usage: answer.usage, error: None })),
+        Err(problem) => {
+            Err(failed(answer.usage, format!("the model {name} gave no usable answer: {problem}")))
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! A turn as the rules read it: cleaned texts, and what differs before and after.
+
+use crate::record::context::TurnContext;
+use crate::record::triggers::{Trigger, inventory_change, score_change};
+use crate::types::text::fold_spaces;
+use crate::types::{Memory, same_title};
+
+/// The longest reply that is read, in characters.
+const MAX_REPLY_CHARS: usize = 6000;
+
+/// The longest action, name or text of a memory that is read, in characters.
+const MAX_LINE_CHARS: usize = 400;
+
+/// Items of an inventory that are compared.
+const MAX_ITEMS: usize = 200;
+
+/// One turn, ready for the rules.
+pub(super) struct TurnView<'a> {
+    context: &'a TurnContext,
+    /// The action on one line.
+    pub(super) action: String,
+    /// The game's reply without control characters, bounded.
+    pub(super) reply: String,
+    /// Name of the place where the action was taken; may be empty.
+    pub(super) from: String,
+    /// Name of the place where the player is now; may be empty.
+    pub(super) to: String,
+    /// By how much the score changed; 0 where unknown.
+    pub(super) score_change: i64,
+    /// Items that the player has now and had not.
+    pub(super) gained: Vec<String>,
+    /// Items that the player had and has no more.
+    pub(super) lost: Vec<String>,
+}
+
+impl TurnView<'_> {
+    pub(super) fn of(context: &TurnContext) -> TurnView<'_> {
+        let turn = &context.turn;
+        let (gained, lost) = inventory_change(turn);
+        TurnView {
+            context,
+            action: one_line(&turn.action),
+            reply: clean(&turn.response),
+            from: one_line(&context.before.name),
+            to: one_line(&context.after.name),
+            score_change: score_change(turn).unwrap_or(0),
+            gained: item_names(&gained),
+            lost: item_names(&lost),
+        }
+    }
+
+    pub(super) fn episode(&self) -> u64 {
+        self.context.episode
+    }
+
+    pub(super) fn died(&self) -> bool {
+        self.context.changes.death
+    }
+
+    /// The caller says that the world changed.
+    pub(super) fn world_changed(&self) -> bool {
+        self.context.changes.world
+    }
+
+    /// The turn ended at another place than it began.
+    pub(super) fn moved(&self) -> bool {
+        self.context.changes.location
+    }
+
+    /// The place arrived at had no section so far.
+    pub(super) fn first_visit(&self) -> bool {
+        self.context.triggers.contains(&Trigger::FirstVisit)
+    }
+
+    /// Id of the place where the player is now.
+    pub(super) fn to_id(&self) -> u64 {
+        self.context.after.id
+    }
+
+    /// Live memories of the place where the action was taken.
+    pub(super) fn memories(&self) -> &[Memory] {
+        &self.context.memories.before
+    }
+
+    /// Live memories of the place where the player is now.
+    pub(super) fn memories_here(&self) -> &[Memory] {
+        if self.moved() { &self.context.memories.after } else { &self.context.memories.before }
+    }
+
+    /// Text of the memory of that title at the place where the action was taken.
+    pub(super) fn known(&self, title: &str) -> Option<String> {
+        find_title(self.memories(), title).map(text_of)
+    }
+
+    /// Names of both places, for telling title lines from sentences; the last is that of the place
+    /// where the player is now.
+    pub(super) fn place_names(&self) -> Vec<&str> {
+        [self.from.as_str(), &self.to].into_iter().filter(|name| !name.is_empty()).collect()
+    }
+}
+
+/// The memory of that title.
+pub(super) fn find_title<'a>(memories: &'a [Memory], title: &str) -> Option<&'a Memory> {
+    memories.iter().find(|memory| same_title(&memory.title, title))
+}
+
+/// Text of a memory on one line.
+pub(super) fn text_of(memory: &Memory) -> String {
+    one_line(&memory.text)
+}
+
+fn item_names(items: &[&str]) -> Vec<String> {
+    let names = items.iter().take(MAX_ITEMS).map(|item| one_line(item));
+    names.filter(|name| !name.is_empty()).collect()
+}
+
+/// A text on one line, single-spaced, without control characters.
+fn one_line(text: &str) -> String {
+    let visible = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    fold_spaces(&visible.take(MAX_LINE_CHARS).collect::<String>())
+}
+
+/// A reply with plain line ends, without other control characters, cut where it is endless.
+fn clean(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let keep = |c: char| if c.is_control() && c != '\n' { ' ' } else { c };
+    text.trim_matches('\n').chars().map(keep).take(MAX_REPLY_CHARS).collect()
+}
