@@ -21,11 +21,11 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("recall", &["document", "store", "types"]),
     ("search", &["document", "llm", "notebook", "store", "types"]),
     ("record", &["document", "llm", "notebook", "redact", "search", "store", "types"]),
-    ("ask", &["document", "llm", "notebook", "record", "redact", "search", "types"]),
+    ("ask", &["document", "llm", "notebook", "redact", "search", "types"]),
     ("seed", &["document", "notebook", "redact", "types"]),
     ("stats", &["document", "recall", "types"]),
     ("transfer", &["document", "notebook", "record", "redact", "types"]),
-    ("chat", &["ask", "document", "llm", "notebook", "recall", "record", "search", "store", "types"]),
+    ("chat", &["ask", "document", "llm", "notebook", "recall", "search", "store", "types"]),
     (
         "mcp",
         &["ask", "document", "llm", "notebook", "recall", "record", "redact", "search", "store", "types"],
