@@ -3,8 +3,8 @@
 #
 #   sh examples/loop.sh TURNS.jsonl [COUNT]
 #
-# The "game" here is a file of recorded turns, so that the script runs anywhere. With a real game,
-# take the place from its engine, the action from your agent, and build the same JSON object.
+# The "game" is a file of recorded turns, so that the script runs anywhere. With a real game, take the place
+# from its engine and the action from your agent, and build the same JSON object.
 set -eu
 turns=$1
 count=${2:-5}
@@ -17,7 +17,7 @@ head -n "$count" "$turns" | while IFS= read -r turn; do
     # What the agent reads before it acts.
     memories recall "$place" > recalled.txt
     if memories tried "$place" "$action" > evidence.txt; then
-        echo "> $action   (a mind that reads would not: $(cat evidence.txt))"
+        echo "> $action   (memory advises against it: $(cat evidence.txt))"
     else
         echo "> $action"
     fi

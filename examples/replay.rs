@@ -1,12 +1,12 @@
-//! Replays recorded turns with the built-in rules and prints what comes of it.
+//! Replays recorded turns with the built-in rules and prints the figures of each episode.
 //!
 //! ```sh
 //! cargo run --release --example replay -- fixtures/turns/zork1_ep?.jsonl
 //! ```
 //!
-//! All files go into one memory file in their order; nothing of it stays behind.
+//! All files are recorded into one temporary memory file, in their order.
 
-#![allow(clippy::print_stdout, reason = "the figures are what it is for")]
+#![allow(clippy::print_stdout, reason = "prints its figures")]
 
 use std::time::Duration;
 
