@@ -47,30 +47,33 @@ pub(super) fn path_of(folder: &Path, number: u64) -> PathBuf {
     folder.join(format!("{number}.md"))
 }
 
-/// Keeps the file as the newest backup and lets go of the oldest ones beyond the tenth.
+/// Keeps the file as the newest backup and removes the oldest ones beyond the tenth.
 pub(super) fn keep(folder: &Path, file: &Path, metadata: &Metadata) -> Result<(), StoreError> {
     let error = |source| StoreError::Write { action: "keep a backup in", path: folder.to_owned(), source };
     fs::create_dir_all(folder).map_err(error)?;
     let mut present = numbered(folder)?;
-    let newest = present.first().map(|(_, path)| path);
-    let newest_metadata = newest.and_then(|path| fs::metadata(path).ok());
-    if newest_metadata.is_some_and(|newest| platform::is_same_file(&newest, metadata)) {
-        // A writer was killed, or an editor was faster, between this backup and the replacement.
-        return Ok(());
+    if !is_kept(&present, metadata) {
+        let number = present.first().map_or(1, |(number, _)| number.saturating_add(1));
+        let path = path_of(folder, number);
+        if fs::hard_link(file, &path).is_err()
+            && let Err(source) = fs::copy(file, &path)
+        {
+            let _ = fs::remove_file(&path);
+            return Err(error(source));
+        }
+        present.insert(0, (number, path));
     }
-    let number = present.first().map_or(1, |(number, _)| number.saturating_add(1));
-    let path = path_of(folder, number);
-    if fs::hard_link(file, &path).is_err()
-        && let Err(source) = fs::copy(file, &path)
-    {
-        let _ = fs::remove_file(&path);
-        return Err(error(source));
-    }
-    present.insert(0, (number, path));
     for (_, oldest) in present.iter().skip(KEPT) {
         fs::remove_file(oldest).map_err(error)?;
     }
     Ok(())
+}
+
+/// Whether the newest backup is this very file: a writer was killed, or an editor was faster, between
+/// that backup and the replacement of the file.
+fn is_kept(present: &[(u64, PathBuf)], file: &Metadata) -> bool {
+    let newest = present.first().and_then(|(_, path)| fs::metadata(path).ok());
+    newest.is_some_and(|newest| platform::is_same_file(&newest, file))
 }
 
 /// Numbers and paths in the folder, newest first.
@@ -94,4 +97,24 @@ fn numbered(folder: &Path) -> Result<Vec<(u64, PathBuf)>, StoreError> {
     }
     numbered.sort_unstable_by(|one, other| other.cmp(one));
     Ok(numbered)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kill_after_a_backup_and_before_the_removal_of_the_oldest_leaves_ten_the_next_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, backups) = (folder.path().join("Memories.md"), folder.path().join("backups"));
+        fs::write(&file, "as it is").unwrap();
+        fs::create_dir(&backups).unwrap();
+        for number in 1..=KEPT as u64 {
+            fs::write(path_of(&backups, number), "former").unwrap();
+        }
+        fs::hard_link(&file, path_of(&backups, 11)).unwrap();
+        keep(&backups, &file, &fs::metadata(&file).unwrap()).unwrap();
+        let kept: Vec<u64> = list(&backups).unwrap().iter().map(|backup| backup.number).collect();
+        assert_eq!(kept, (2..=11).rev().collect::<Vec<u64>>());
+    }
 }

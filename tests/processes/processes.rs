@@ -202,8 +202,9 @@ fn an_interrupted_recorder_leaves_a_whole_file() {
     let folder = folder.join("play");
     fs::create_dir(&folder).unwrap();
     let mut child = recording(&folder, &turns_file(&folder, 500));
+    // Not SIGINT: a program that a script started in the background has it ignored, and so do its children.
     let acknowledged = end_after(&mut child, 5, |child| {
-        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
         assert!(sent.success());
     });
     let recorded = sections(&folder).len();
