@@ -16,11 +16,10 @@
 
 #![allow(clippy::disallowed_methods, reason = "this is the room that writes files for all others")]
 
+mod atomic_write;
 mod backups;
 mod error;
-mod export;
 mod follow;
-mod generated;
 mod journal;
 mod lock;
 mod path;
@@ -33,26 +32,24 @@ mod state;
 mod window;
 
 use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
 
+pub use atomic_write::{Existing, create_folder, write_file};
 pub use backups::Backup;
 pub use error::{ErrorKind, StoreError};
-pub use export::write_export;
 pub use follow::Follower;
-pub use generated::write_generated;
 pub use journal::Lines;
 pub use reading::Reading;
 pub use sidecar::{INDEX, SERVED_INDEX, Sidecar};
 pub use state::State;
 pub use window::read_sections;
 
+use atomic_write::PendingFile;
 use lock::Lock;
 use replace::Outcome;
-use sidecar::Staged;
 use snapshot::Snapshot;
 
 /// How often an edit is repeated because an editor changed the file meanwhile.
@@ -65,19 +62,6 @@ pub struct Store {
     real_path: PathBuf,
     sidecar: Sidecar,
     lock_timeout: Duration,
-}
-
-/// Writes a small file that must not be there yet, such as settings; `false` where it is there.
-pub fn write_new(path: &Path, text: &str) -> Result<bool, StoreError> {
-    let failed = |source| StoreError::Write { action: "write", path: path.to_owned(), source };
-    match File::create_new(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
-        Err(error) => Err(failed(error)),
-        Ok(mut file) => {
-            file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
-            Ok(true)
-        }
-    }
 }
 
 impl Store {
@@ -201,11 +185,11 @@ impl Store {
         // The state before the session: what is killed in between has an ended episode's memories left,
         // not a running one's lost.
         let mut done = update.written;
-        match state.map(Staged::publish) {
+        match state.map(PendingFile::replace) {
             Some(Err(failed)) if done => update.warnings.push(failed),
             published => done |= published.transpose()?.is_some(),
         }
-        done |= session.map(Staged::publish).transpose()?.is_some();
+        done |= session.map(PendingFile::replace).transpose()?.is_some();
         match self.sidecar.journal().append(&change.journal) {
             // Once a file has it, a failure beside it is no failure of the command.
             Err(failed) if done => update.warnings.push(failed),

@@ -45,11 +45,13 @@ fn resolve_missing(given: &Path) -> Result<PathBuf, StoreError> {
     Err(StoreError::SymlinkLoop { path: given.to_owned() })
 }
 
+/// The folder of a file: `.` for a bare name.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 fn real_folder(path: &Path) -> Result<PathBuf, StoreError> {
-    let folder = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
+    let folder = folder_of(path);
     fs::canonicalize(folder).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => StoreError::NoFolder { path: folder.to_owned() },
         _ => StoreError::Read { path: folder.to_owned(), source },

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::StoreError;
+use super::error::StoreError;
 use super::snapshot::Snapshot;
 
 /// What was read of a memory file and of the memories that end with its episode. The texts are empty

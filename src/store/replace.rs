@@ -5,13 +5,13 @@
 //! the path leads to the whole old or the whole new text. Mode and owner are kept. The caller holds
 //! the lock.
 
-use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 
+use super::atomic_write::{PendingFile, RemovedOnDrop, sync_folder_of, temporary_path};
 use super::backups;
 use super::error::StoreError;
-use super::platform;
+use super::path::folder_of;
 use super::snapshot::Snapshot;
 
 /// How an attempt to replace a file ended.
@@ -30,7 +30,7 @@ pub(super) fn replace(
     text: &str,
 ) -> Result<Outcome, StoreError> {
     let [new, spare] = temporary_paths(path, std::process::id());
-    let new = Temporary::write(new, path, snapshot.metadata(), text.as_bytes())?;
+    let new = PendingFile::write(new, path, snapshot.metadata(), text.as_bytes())?;
     let mut warnings = Vec::new();
     if let Some(old) = snapshot.metadata() {
         // A backup made before this check would be of the editor's text, not of what we read.
@@ -45,33 +45,9 @@ pub(super) fn replace(
     if !snapshot.is_current(path)? {
         return Ok(Outcome::Overtaken);
     }
-    fs::rename(&new.path, path).map_err(StoreError::write("replace", path))?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    match platform::sync_folder(folder) {
-        Ok(()) => Ok(Outcome::Replaced(warnings)),
-        Err(source) => Err(StoreError::NotConfirmed { path: path.to_owned(), source }),
-    }
-}
-
-/// Puts bytes at a path, whole or not at all: in the place of a file of which the metadata are given,
-/// else only where there is none. `false` where there is one. No lock, no backup.
-pub(super) fn put(path: &Path, bytes: &[u8], old: Option<&Metadata>) -> Result<bool, StoreError> {
-    let [new, _] = temporary_paths(path, std::process::id());
-    let new = Temporary::write(new, path, old, bytes)?;
-    // A link, unlike a renaming, never takes the place of a file that came meanwhile.
-    let linked = if old.is_some() { None } else { Some(fs::hard_link(&new.path, path)) };
-    match linked {
-        Some(Ok(())) => {}
-        Some(Err(error)) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
-        Some(Err(_)) if fs::symlink_metadata(path).is_ok() => return Ok(false),
-        // A file that is to be replaced, or a file system without links.
-        _ => fs::rename(&new.path, path).map_err(StoreError::write("write", path))?,
-    }
-    let folder = path.parent().unwrap_or(Path::new("."));
-    match platform::sync_folder(folder) {
-        Ok(()) => Ok(true),
-        Err(source) => Err(StoreError::NotConfirmed { path: path.to_owned(), source }),
-    }
+    new.replace()?;
+    sync_folder_of(path)?;
+    Ok(Outcome::Replaced(warnings))
 }
 
 /// Removes what a killed writer left beside the file: the last holder of the lock, or any where the
@@ -83,8 +59,7 @@ pub(super) fn sweep(path: &Path, last_holder: Option<u32>) {
         }
         return;
     }
-    let folder = path.parent().unwrap_or(Path::new("."));
-    for leftover in fs::read_dir(folder).into_iter().flatten().flatten() {
+    for leftover in fs::read_dir(folder_of(path)).into_iter().flatten().flatten() {
         let process = leftover.file_name().to_str().and_then(process_in_name);
         if process.is_some_and(|process| temporary_paths(path, process).contains(&leftover.path())) {
             let _ = fs::remove_file(leftover.path());
@@ -104,21 +79,16 @@ pub(super) fn backup_path(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// The names a writer of that process id uses beside the file: for the new text and for the backup.
+/// The names that the process with this id uses beside the file: for the new text and for the backup.
 fn temporary_paths(path: &Path, process: u32) -> [PathBuf; 2] {
-    ["new", "old"].map(|role| {
-        let mut name = std::ffi::OsString::from(".");
-        name.push(path.file_name().unwrap_or_default());
-        name.push(format!(".{process}.{role}"));
-        path.with_file_name(name)
-    })
+    ["new", "old"].map(|role| temporary_path(path, process, role))
 }
 
-/// The old text by a second name of its inode: costs no copy and no sync, and cannot be torn.
+/// Keeps the old text by a second name of its inode: that needs no copy and no sync, and cannot be torn.
 fn back_up(path: &Path, spare: PathBuf) -> Result<(), StoreError> {
     let error = |source| StoreError::Write { action: "back up", path: path.to_owned(), source };
     let _ = fs::remove_file(&spare);
-    let spare = Temporary { path: spare };
+    let spare = RemovedOnDrop { path: spare };
     if fs::hard_link(path, &spare.path).is_err() {
         // No links here (or not to this file): a copy, which needs its own sync.
         fs::copy(path, &spare.path).map_err(error)?;
@@ -129,47 +99,4 @@ fn back_up(path: &Path, spare: PathBuf) -> Result<(), StoreError> {
     fs::rename(&spare.path, backup_path(path)).map_err(error)
     // The drop of `spare` matters here: a rename between two names of one inode does nothing and
     // leaves both, as when a writer was killed between backup and replacement.
-}
-
-/// A file that is removed when dropped, should its name still be there.
-struct Temporary {
-    path: PathBuf,
-}
-
-impl Temporary {
-    /// Writes and syncs a file that shall replace another. A failed sync is final: asked again,
-    /// the system would say yes though the data are lost.
-    fn write(
-        path: PathBuf,
-        target: &Path,
-        old: Option<&Metadata>,
-        bytes: &[u8],
-    ) -> Result<Temporary, StoreError> {
-        let error = |source| StoreError::Write { action: "write", path: target.to_owned(), source };
-        if old.is_some() {
-            // A file that its owner has protected must not be replaced behind his back.
-            match OpenOptions::new().write(true).open(target) {
-                Err(refusal) if refusal.kind() != io::ErrorKind::NotFound => {
-                    return Err(error(refusal));
-                }
-                _ => {}
-            }
-        }
-        // Holding the lock, we are the only writer: a file of our name is a dead namesake's.
-        let _ = fs::remove_file(&path);
-        let mut file = platform::create_exclusively(&path, old.is_some()).map_err(error)?;
-        let temporary = Temporary { path };
-        if let Some(old) = old {
-            platform::copy_mode_and_owner(&file, old).map_err(error)?;
-        }
-        file.write_all(bytes).map_err(error)?;
-        file.sync_all().map_err(error)?;
-        Ok(temporary)
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
-    }
 }

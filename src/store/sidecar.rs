@@ -3,12 +3,13 @@
 //! Reading takes no lock and never needs the folder to exist. Writing is left to [`super::Store`],
 //! which holds the lock meanwhile. Nothing here is needed to read a stored memory.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::atomic_write::PendingFile;
 use super::backups;
 use super::error::StoreError;
 use super::follow::Follower;
@@ -138,29 +139,28 @@ impl Sidecar {
     }
 
     /// Writes the state where no reader sees it yet.
-    pub(super) fn stage_state(&self, state: &State) -> Result<Staged, StoreError> {
-        Staged::write(self.state_path(), &state::render(state))
+    pub(super) fn stage_state(&self, state: &State) -> Result<PendingFile, StoreError> {
+        stage(&self.state_path(), &state::render(state))
     }
 
     /// Writes the text of `session.md` where no reader sees it yet.
-    pub(super) fn stage_session(&self, text: &str) -> Result<Staged, StoreError> {
-        Staged::write(self.session_path(), text)
+    pub(super) fn stage_session(&self, text: &str) -> Result<PendingFile, StoreError> {
+        stage(&self.session_path(), text)
     }
 
     /// Removes what a killed writer has staged.
     pub(super) fn sweep(&self) {
         let indexes = [INDEX, SERVED_INDEX].map(|name| self.folder.join(name));
         for path in [self.state_path(), self.session_path()].into_iter().chain(indexes) {
-            let _ = fs::remove_file(Staged::temporary_path(&path));
+            let _ = fs::remove_file(temporary_path(&path));
         }
     }
 
-    /// Puts an index in place. It is not synced: what a power cut makes of it is no index.
-    pub(super) fn write_index(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+    /// Replaces an index. A power cut may damage it; a damaged index is recognised and made again.
+    pub(super) fn write_index(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let path = self.folder.join(name);
-        let staged = Staged { temporary: Staged::temporary_path(&path), path };
-        fs::write(&staged.temporary, bytes)?;
-        fs::rename(&staged.temporary, &staged.path)
+        let pending = PendingFile::write_unsynced(temporary_path(&path), &path, bytes);
+        pending.map_err(StoreError::write("write", &path))?.replace()
     }
 
     pub(super) fn session_path(&self) -> PathBuf {
@@ -172,39 +172,14 @@ impl Sidecar {
     }
 }
 
-/// A file of the sidecar that waits under a temporary name, synced: a session's memories are said to be
-/// stored. The name is always the same, as its only writer is the holder of the lock.
-pub(super) struct Staged {
-    path: PathBuf,
-    temporary: PathBuf,
+/// Writes and syncs a file of the sidecar under its temporary name.
+fn stage(path: &Path, text: &str) -> Result<PendingFile, StoreError> {
+    PendingFile::write(temporary_path(path), path, None, text.as_bytes())
 }
 
-impl Staged {
-    fn write(path: PathBuf, text: &str) -> Result<Staged, StoreError> {
-        let temporary = Staged::temporary_path(&path);
-        let staged = Staged { path, temporary };
-        let written = File::create(&staged.temporary).and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
-            file.sync_all()
-        });
-        written.map_err(StoreError::write("write", &staged.path))?;
-        Ok(staged)
-    }
-
-    fn temporary_path(path: &Path) -> PathBuf {
-        path.with_added_extension("new")
-    }
-
-    /// Lets readers see it.
-    pub(super) fn publish(self) -> Result<(), StoreError> {
-        fs::rename(&self.temporary, &self.path).map_err(StoreError::write("replace", &self.path))
-    }
-}
-
-impl Drop for Staged {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.temporary);
-    }
+/// The name for new content is always the same: its only writer is the holder of the lock.
+fn temporary_path(path: &Path) -> PathBuf {
+    path.with_added_extension("new")
 }
 
 /// Keeps the folder's contents out of the user's repository, unless the user has decided otherwise. An

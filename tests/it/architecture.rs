@@ -43,8 +43,7 @@ const ROOMS: &[(&str, &[&str])] = &[
 
 /// Rooms in which files that use each other are still to be untied.
 const TIED: &[&str] = &[
-    "ask", "chat", "cli", "document", "llm", "mcp", "recall", "record", "search", "seed", "stats", "store",
-    "transfer",
+    "ask", "chat", "cli", "document", "llm", "mcp", "recall", "record", "search", "seed", "stats", "transfer",
 ];
 
 /// Limits of time are measured here, and nowhere else: file and what it holds.

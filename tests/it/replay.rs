@@ -9,9 +9,9 @@ use std::time::Duration;
 use memories::store::Store;
 
 #[path = "../support/replay.rs"]
-mod replay;
+mod player;
 
-use replay::{Episode, Replay, count_tokens, percent, temporary_folder};
+use player::{Episode, Replay, count_tokens, percent, temporary_folder};
 
 /// The most that an episode may add to the file.
 const MAX_EPISODE_BYTES: i64 = 12_000;

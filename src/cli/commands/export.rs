@@ -8,7 +8,7 @@ use crate::cli::Cli;
 use crate::cli::commands::{counted, read_existing, resolve_scope};
 use crate::cli::failure::Failure;
 use crate::document::{Document, Section};
-use crate::store::{Store, write_export};
+use crate::store::{Existing, Store, write_file};
 use crate::transfer::{self, Format};
 use crate::types::{Memory, Scope, by_file_ending};
 
@@ -67,20 +67,27 @@ pub(in crate::cli) fn run(mut cli: Cli<'_>, args: ExportArgs) -> Result<u8, Fail
         format => format_of(&output, format)?,
     };
     let store = cli.store()?;
-    if !to_stdout && Store::open(&output, cli.settings.lock_timeout)?.real_path() == store.real_path() {
+    let target = match to_stdout {
+        true => None,
+        false => Some(Store::open(&output, cli.settings.lock_timeout)?.real_path().to_owned()),
+    };
+    if target.as_deref() == Some(store.real_path()) {
         let failure = Failure::user(anyhow::anyhow!("`{}` is the memory file itself", output.display()));
         return Err(failure.hint("export to another file"));
     }
     let wanted = scopes.iter().map(|name| resolve_scope(&store, name)).collect::<Result<Vec<_>, _>>()?;
     let (sections, free_lines) = sections(&store, &wanted, live)?;
     let bytes = transfer::write(&sections, format)?;
-    if to_stdout {
-        cli.ui.bytes(&bytes)?;
-    } else if !write_export(&output, &bytes, force)? {
-        let failure = Failure::user(anyhow::anyhow!("`{}` is there already", output.display()));
-        return Err(failure.hint("`--force` replaces it"));
+    let existing = if force { Existing::Replace } else { Existing::Keep };
+    match &target {
+        None => cli.ui.bytes(&bytes)?,
+        Some(path) if write_file(path, &bytes, existing)? => {}
+        Some(_) => {
+            let failure = Failure::user(anyhow::anyhow!("`{}` is there already", output.display()));
+            return Err(failure.hint("`--force` replaces it"));
+        }
     }
-    report(&mut cli, (!to_stdout).then_some(output.as_path()), format, &sections)?;
+    report(&mut cli, target.is_some().then_some(output.as_path()), format, &sections)?;
     if free_lines > 0 && wanted.is_empty() {
         let lines = counted(free_lines as u64, "line", "lines");
         cli.ui.notice(&format!("{lines} that people wrote beside the entries stay in the memory file only"));

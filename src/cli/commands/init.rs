@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::cli::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::settings::TEMPLATE;
-use crate::store::{Change, write_new};
+use crate::store::{Change, Existing, write_file};
 
 /// What a new memory file holds: a title, and the format in a comment.
 pub const EXAMPLE: &str = include_str!("../../../Memories.md.example");
@@ -35,7 +35,7 @@ pub(in crate::cli) fn run(cli: Cli<'_>, args: InitArgs) -> Result<u8, Failure> {
         })
     })?;
     let config = cli.settings.config_path.as_path();
-    let config_written = write_new(config, TEMPLATE)?;
+    let config_written = write_file(config, TEMPLATE.as_bytes(), Existing::Keep)?;
     let files: [(&Path, bool); 2] = [(store.path(), update.value), (config, config_written)];
     let names = |wanted: bool| {
         let files = files.iter().filter(move |(_, written)| *written == wanted);
@@ -93,7 +93,7 @@ mod tests {
             .collect();
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("memories.toml");
-        assert!(write_new(&path, &uncommented).expect("written"));
+        assert!(write_file(&path, uncommented.as_bytes(), Existing::Keep).expect("written"));
         let file = Some(folder.path().join("Memories.md"));
         let environment = crate::cli::settings::Environment::default();
         let wait = std::time::Duration::ZERO;

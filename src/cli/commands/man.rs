@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::cli::args::Arguments;
 use crate::cli::failure::Failure;
 use crate::cli::ui::Ui;
-use crate::store::write_generated;
+use crate::store::{Existing, create_folder, write_file};
 
 /// Print the manual's main page, or write the pages of all commands
 #[derive(Debug, clap::Args)]
@@ -70,8 +70,9 @@ fn write_pages(ui: &mut Ui, folder: &Path, pages: &[Page], force: bool) -> Resul
             }
         }
     }
+    create_folder(folder)?;
     for (path, page) in &written {
-        write_generated(path, &page.text)?;
+        write_file(path, page.text.as_bytes(), Existing::Replace)?;
     }
     let written: Vec<String> = written.iter().map(|(path, _)| path.display().to_string()).collect();
     if ui.json {

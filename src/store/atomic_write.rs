@@ -1,0 +1,213 @@
+//! Writes a file so that its path leads to the whole old or the whole new content, never to a part.
+//!
+//! A path and bytes enter. The bytes go to a temporary file in the same folder; a rename or a link then
+//! puts that file in place. Locks and backups are left to the caller.
+
+use std::ffi::OsString;
+use std::fs::{self, Metadata, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::error::StoreError;
+use super::path::folder_of;
+use super::platform;
+
+/// What happens to a file that is already there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// It stays, and nothing is written.
+    Keep,
+    /// It is replaced, and the new file gets its mode and owner.
+    Replace,
+}
+
+/// Writes a file that is not a memory file: settings, an export, a page of the manual. Returns `false`
+/// where a file was there and has been kept. A symbolic link counts as a file: pass its real path where
+/// it is to be followed.
+///
+/// # Errors
+///
+/// When the file cannot be written; then the old one is still there.
+pub fn write_file(path: &Path, bytes: &[u8], existing: Existing) -> Result<bool, StoreError> {
+    let old = match fs::metadata(path) {
+        Ok(_) if existing == Existing::Keep => return Ok(false),
+        Ok(old) => Some(old),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(source) => return Err(StoreError::Read { path: path.to_owned(), source }),
+    };
+    let temporary = temporary_path(path, std::process::id(), "new");
+    let pending = PendingFile::write(temporary, path, old.as_ref(), bytes)?;
+    let placed = match existing {
+        Existing::Keep => pending.create()?,
+        Existing::Replace => pending.replace().map(|()| true)?,
+    };
+    if placed {
+        sync_folder_of(path)?;
+    }
+    Ok(placed)
+}
+
+/// Creates a folder with those above it, unless it is there.
+///
+/// # Errors
+///
+/// When it cannot be created.
+pub fn create_folder(path: &Path) -> Result<(), StoreError> {
+    fs::create_dir_all(path).map_err(StoreError::write("create", path))
+}
+
+/// Makes the new name of a file survive a power cut.
+pub(super) fn sync_folder_of(path: &Path) -> Result<(), StoreError> {
+    let unconfirmed = |source| StoreError::NotConfirmed { path: path.to_owned(), source };
+    platform::sync_folder(folder_of(path)).map_err(unconfirmed)
+}
+
+/// The temporary name beside a file that the process with this id uses: `.Memories.md.123.new`.
+pub(super) fn temporary_path(path: &Path, process: u32, role: &str) -> PathBuf {
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{process}.{role}"));
+    path.with_file_name(name)
+}
+
+/// A file that is complete under its temporary name. Dropped before it is put in place, it is removed.
+pub(super) struct PendingFile {
+    temporary: RemovedOnDrop,
+    target: PathBuf,
+}
+
+impl PendingFile {
+    /// Writes and syncs a file that will stand at `target`, in the place of a file with the metadata
+    /// `old`. A failed sync is final: a second sync would succeed although the data are lost.
+    pub(super) fn write(
+        temporary: PathBuf,
+        target: &Path,
+        old: Option<&Metadata>,
+        bytes: &[u8],
+    ) -> Result<PendingFile, StoreError> {
+        let written = write_temporary(temporary, target, old, bytes, true);
+        let temporary = written.map_err(StoreError::write("write", target))?;
+        Ok(PendingFile { temporary, target: target.to_owned() })
+    }
+
+    /// The same without a sync: after a power cut the file may be empty or damaged.
+    pub(super) fn write_unsynced(temporary: PathBuf, target: &Path, bytes: &[u8]) -> io::Result<PendingFile> {
+        let temporary = write_temporary(temporary, target, None, bytes, false)?;
+        Ok(PendingFile { temporary, target: target.to_owned() })
+    }
+
+    /// Puts the file in place, whatever is there.
+    pub(super) fn replace(self) -> Result<(), StoreError> {
+        fs::rename(&self.temporary.path, &self.target).map_err(StoreError::write("replace", &self.target))
+    }
+
+    /// Puts the file in place unless something is there: then returns `false`. A link, unlike a rename,
+    /// never replaces a file that another program has just created.
+    fn create(self) -> Result<bool, StoreError> {
+        match fs::hard_link(&self.temporary.path, &self.target) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(_) if fs::symlink_metadata(&self.target).is_ok() => Ok(false),
+            // The file system has no links.
+            Err(_) => fs::rename(&self.temporary.path, &self.target)
+                .map(|()| true)
+                .map_err(StoreError::write("write", &self.target)),
+        }
+    }
+}
+
+fn write_temporary(
+    temporary: PathBuf,
+    target: &Path,
+    old: Option<&Metadata>,
+    bytes: &[u8],
+    sync: bool,
+) -> io::Result<RemovedOnDrop> {
+    if old.is_some() {
+        // A rename needs no right to write the file itself; the owner's protection is respected here.
+        match OpenOptions::new().write(true).open(target) {
+            Err(refused) if refused.kind() != io::ErrorKind::NotFound => return Err(refused),
+            _ => {}
+        }
+    }
+    // No other process uses this name: what is there was left by a killed process of the same id.
+    let _ = fs::remove_file(&temporary);
+    let mut file = platform::create_exclusively(&temporary, old.is_some())?;
+    let temporary = RemovedOnDrop { path: temporary };
+    if let Some(old) = old {
+        platform::copy_mode_and_owner(&file, old)?;
+    }
+    file.write_all(bytes)?;
+    if sync {
+        file.sync_all()?;
+    }
+    Ok(temporary)
+}
+
+/// Removes what is at the path when it is dropped; nothing, where the file was renamed.
+pub(super) struct RemovedOnDrop {
+    pub(super) path: PathBuf,
+}
+
+impl Drop for RemovedOnDrop {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> usize {
+        fs::read_dir(folder).unwrap().count()
+    }
+
+    #[test]
+    fn a_file_that_is_there_stays_unless_it_is_to_be_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memories.db");
+        assert!(write_file(&path, b"one\0", Existing::Keep).unwrap());
+        assert!(!write_file(&path, b"two", Existing::Keep).unwrap());
+        assert_eq!(fs::read(&path).unwrap(), b"one\0");
+        assert!(write_file(&path, b"two", Existing::Replace).unwrap());
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(names(folder.path()), 1);
+    }
+
+    #[test]
+    fn what_came_meanwhile_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memories.db");
+        let pending = PendingFile::write(temporary_path(&path, 1, "new"), &path, None, b"new").unwrap();
+        fs::write(&path, "came meanwhile").unwrap();
+        assert!(!pending.create().unwrap());
+        assert_eq!(fs::read(&path).unwrap(), b"came meanwhile");
+        assert_eq!(names(folder.path()), 1);
+    }
+
+    #[test]
+    fn where_nothing_can_be_written_nothing_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memories.1");
+        fs::create_dir(&path).unwrap();
+        assert!(write_file(&path, b"new", Existing::Replace).is_err());
+        assert_eq!(names(folder.path()), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_followed_and_a_folder_is_refused() {
+        use crate::store::path::resolve;
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("real.db"), folder.path().join("link.db"));
+        std::os::unix::fs::symlink("real.db", &link).unwrap();
+        assert!(!write_file(&link, b"one", Existing::Keep).unwrap());
+        assert!(write_file(&resolve(&link).unwrap(), b"one", Existing::Keep).unwrap());
+        assert_eq!(fs::read(&path).unwrap(), b"one");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert!(resolve(folder.path()).is_err());
+        assert!(write_file(folder.path(), b"one", Existing::Replace).is_err());
+        assert!(write_file(&folder.path().join("no/x.db"), b"one", Existing::Replace).is_err());
+    }
+}
