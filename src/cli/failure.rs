@@ -2,18 +2,8 @@
 
 use std::io;
 
-use crate::chat::digest::DigestError;
-use crate::chat::extract::ExtractError;
-use crate::chat::inject::InjectError;
-use crate::document::DocumentError;
-use crate::llm::ModelError;
-use crate::recall::RecallError;
-use crate::record::turn::TurnError;
-use crate::record::{PlaceError, RecordError};
-use crate::search::SearchError;
-use crate::store::{ErrorKind, StoreError, UpdateError};
-use crate::transfer::TransferError;
-use crate::types::ScopeError;
+use crate::store::UpdateError;
+use crate::types::hint::{Advice, Hint, Remedy};
 
 /// What a failure means for the caller; decides the exit code and nothing else does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,14 +79,15 @@ impl From<io::Error> for Failure {
     }
 }
 
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Failure {
-        let kind = match error.kind() {
-            ErrorKind::TryAgain => Kind::TryAgain,
-            ErrorKind::UserCanFix => Kind::User,
+impl<E: Hint + std::error::Error + Send + Sync + 'static> From<E> for Failure {
+    fn from(error: E) -> Failure {
+        let Advice { remedy, hints } = error.advice();
+        let kind = match remedy {
+            Remedy::Retry => Kind::TryAgain,
+            Remedy::CommandLine => Kind::Usage,
+            Remedy::Fix => Kind::User,
         };
-        let hint = error.hint();
-        Failure { kind, cause: error.into(), hints: vec![hint.to_owned()] }
+        Failure { kind, cause: error.into(), hints }
     }
 }
 
@@ -107,142 +98,4 @@ impl<E: Into<Failure>> From<UpdateError<E>> for Failure {
             UpdateError::Edit(error) => error.into(),
         }
     }
-}
-
-impl From<DocumentError> for Failure {
-    fn from(error: DocumentError) -> Failure {
-        Failure::user(error).hint("mend the file by hand; `memories check` shows its problems")
-    }
-}
-
-impl From<DigestError> for Failure {
-    fn from(error: DigestError) -> Failure {
-        match error {
-            DigestError::UnknownPlace(_) => Failure::user(error)
-                .hint("`memories list` shows the places; a message says where it was said by `location`"),
-            DigestError::Store(error) => error.into(),
-            DigestError::Document(error) => error.into(),
-        }
-    }
-}
-
-impl From<ExtractError> for Failure {
-    fn from(error: ExtractError) -> Failure {
-        match error {
-            ExtractError::Store(error) => error.into(),
-            ExtractError::Document(error) => error.into(),
-        }
-    }
-}
-
-impl From<InjectError> for Failure {
-    fn from(error: InjectError) -> Failure {
-        match error {
-            InjectError::NotRequest(problem) => {
-                let hint =
-                    "send a request such as {\"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}]}";
-                Failure::user(anyhow::anyhow!("stdin holds no chat request: {problem}")).hint(hint)
-            }
-            InjectError::Search(error) => error.into(),
-        }
-    }
-}
-
-impl From<TransferError> for Failure {
-    fn from(error: TransferError) -> Failure {
-        let hint = error.hint();
-        Failure::user(error).hint(hint)
-    }
-}
-
-impl From<ScopeError> for Failure {
-    fn from(error: ScopeError) -> Failure {
-        let failure = Failure::usage(error.to_string());
-        failure.hint("a scope is an id such as `23`, `npc:troll`, `world`, `agent:alex`, `scene`, `dialogue`, or a place's name")
-    }
-}
-
-impl From<TurnError> for Failure {
-    fn from(error: TurnError) -> Failure {
-        let hint = error.hint();
-        Failure::user(error).hint(hint)
-    }
-}
-
-impl From<ModelError> for Failure {
-    fn from(error: ModelError) -> Failure {
-        match error {
-            ModelError::Settings { problem, hint } => Failure::user(anyhow::Error::msg(problem)).hint(hint),
-            ModelError::Unreachable { .. } => Failure { kind: Kind::TryAgain, ..Failure::user(error) },
-            other => Failure::user(other),
-        }
-    }
-}
-
-impl From<PlaceError> for Failure {
-    fn from(error: PlaceError) -> Failure {
-        let hints = match &error {
-            PlaceError::None => vec!["say where it happened: `--location 64`".to_owned()],
-            PlaceError::Unknown { nearest, .. } => {
-                let way = "give the engine's id, or `--new-place` for the next free one".to_owned();
-                nearest_hint(nearest).into_iter().chain([way]).collect()
-            }
-            PlaceError::Ambiguous { candidates, .. } => {
-                let ids: Vec<String> = candidates.iter().map(u64::to_string).collect();
-                vec![format!("give the id, one of {}", ids.join(", "))]
-            }
-        };
-        Failure { hints, ..Failure::user(error) }
-    }
-}
-
-impl From<RecordError> for Failure {
-    fn from(error: RecordError) -> Failure {
-        match error {
-            RecordError::Store(error) => error.into(),
-            RecordError::Document(error) => error.into(),
-            RecordError::Place(error) => error.into(),
-        }
-    }
-}
-
-impl From<RecallError> for Failure {
-    fn from(error: RecallError) -> Failure {
-        let hint = match &error {
-            RecallError::Store(_) => None,
-            RecallError::Read { .. } => Some("try again".to_owned()),
-            RecallError::UnknownName { nearest, .. } => Some(
-                nearest_hint(nearest).unwrap_or_else(|| "`memories list` shows what there is".to_owned()),
-            ),
-            RecallError::AmbiguousName { candidates, .. } => {
-                let scopes: Vec<String> = candidates.iter().map(ToString::to_string).collect();
-                Some(format!("say which one: {}", scopes.join(", ")))
-            }
-        };
-        match error {
-            RecallError::Store(error) => error.into(),
-            other => Failure { hints: hint.into_iter().collect(), ..Failure::user(other) },
-        }
-    }
-}
-
-impl From<SearchError> for Failure {
-    fn from(error: SearchError) -> Failure {
-        match error {
-            SearchError::EmptyQuestion => Failure::usage(error.to_string())
-                .hint("ask in words, such as `memories query 'where is the key?'`"),
-            SearchError::Store(error) => error.into(),
-            SearchError::Embed(error) => {
-                let kind = if error.passing { Kind::TryAgain } else { Kind::User };
-                let hint = error.hint.clone();
-                Failure { kind, ..Failure::user(error).hint(hint) }
-            }
-        }
-    }
-}
-
-/// `did you mean …`, where there is anything near.
-pub fn nearest_hint(nearest: &[String]) -> Option<String> {
-    let quoted: Vec<String> = nearest.iter().map(|name| format!("`{name}`")).collect();
-    (!quoted.is_empty()).then(|| format!("did you mean {}?", quoted.join(" or ")))
 }

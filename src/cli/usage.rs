@@ -9,7 +9,8 @@ use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::cli::args::Arguments;
-use crate::cli::failure::{Failure, nearest_hint};
+use crate::cli::failure::Failure;
+use crate::types::did_you_mean;
 use crate::types::text::fold_spaces;
 
 /// The failure that a wrong command line is.
@@ -17,7 +18,7 @@ pub fn failure_of(error: &clap::Error, arguments: &[OsString]) -> Failure {
     let mut failure = Failure::usage(problem_of(error));
     let suggested = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand];
     let near: Vec<String> = suggested.into_iter().flat_map(|kind| texts_of(error, kind)).collect();
-    failure.hints.extend(nearest_hint(&near));
+    failure.hints.extend(did_you_mean(&near));
     failure.hint(match (command_of(arguments), usage_of(error)) {
         (None, _) => "`memories` shows all commands".to_owned(),
         (Some(_), Some(usage)) => format!("usage: {usage}"),

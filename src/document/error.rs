@@ -1,5 +1,7 @@
 //! Errors of edits.
 
+use crate::types::hint::{Advice, Hint};
+
 /// Why an edit cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
@@ -17,4 +19,10 @@ pub enum DocumentError {
         /// First line of the section that would change, from 1.
         line: usize,
     },
+}
+
+impl Hint for DocumentError {
+    fn advice(&self) -> Advice {
+        Advice::fix("mend the file by hand; `memories check` shows its problems")
+    }
 }

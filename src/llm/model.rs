@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::llm::config::Provider;
+use crate::types::hint::{Advice, Hint};
 use crate::types::text::{fold_spaces, truncate};
 
 /// What a model is asked. The same question serves every provider.
@@ -115,6 +116,17 @@ pub enum ModelError {
         /// What was wrong.
         problem: String,
     },
+}
+
+impl Hint for ModelError {
+    fn advice(&self) -> Advice {
+        match self {
+            ModelError::Settings { hint, .. } => Advice::fix(hint),
+            ModelError::Unreachable { .. } => Advice::retry("try again when it answers"),
+            ModelError::Refused { .. } => Advice::fix("check the model's name, its key and its limits"),
+            ModelError::Garbled { .. } => Advice::fix("try again, or another model with `--model`"),
+        }
+    }
 }
 
 /// Something that answers questions; it may be asked in another thread than the one it was made in.

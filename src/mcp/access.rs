@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::document::grammar::{Heading, split_heading};
 use crate::document::{Section, nearest, stored};
 use crate::llm;
-use crate::mcp::answer::{Refusal, did_you_mean};
+use crate::mcp::answer::Refusal;
 use crate::mcp::group::Group;
 use crate::recall::{Format, Limits, RecallError, Shelf, View};
 use crate::record;
 use crate::search::filter::{Filter, is_open_to};
-use crate::types::{Memory, Moment, Scope, ScopeName, fold_title};
+use crate::types::{Memory, Moment, Scope, ScopeName, did_you_mean, fold_title};
 
 use crate::redact::mask;
 use crate::search::{self, Hit, Searcher, served};
@@ -287,7 +287,7 @@ impl Memories {
             true => "nobody has a section in the file yet".to_owned(),
             false => format!("known are {}", names.join(", ")),
         };
-        Ok(did_you_mean(&near, &known))
+        Ok(did_you_mean(&near).unwrap_or(known))
     }
 
     /// The running episode, for reference lines.

@@ -2,15 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::document::DocumentError;
-use crate::llm::ModelError;
-use crate::notebook::correct::CorrectionError;
-use crate::recall::RecallError;
-use crate::record::turn::TurnError;
-use crate::record::{PlaceError, RecordError};
-use crate::search::SearchError;
-use crate::store::{StoreError, UpdateError};
-use crate::types::{Memory, Scope, ScopeError, Status};
+use crate::store::UpdateError;
+use crate::types::hint::Hint;
+use crate::types::{Memory, Scope, Status};
 
 /// What a tool has to say.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,22 +66,9 @@ impl Refusal {
     }
 }
 
-/// `did you mean …`, where there is anything near; else something else that helps.
-pub fn did_you_mean(nearest: &[String], otherwise: &str) -> String {
-    let quoted: Vec<String> = nearest.iter().map(|name| format!("`{name}`")).collect();
-    if quoted.is_empty() { otherwise.to_owned() } else { format!("did you mean {}?", quoted.join(" or ")) }
-}
-
-impl From<StoreError> for Refusal {
-    fn from(error: StoreError) -> Refusal {
-        let hint = error.hint();
-        Refusal::of(&error).hint(hint)
-    }
-}
-
-impl From<DocumentError> for Refusal {
-    fn from(error: DocumentError) -> Refusal {
-        Refusal::of(&error).hint("a person must mend the file; `memories check` shows its problems")
+impl<E: Hint + std::error::Error> From<E> for Refusal {
+    fn from(error: E) -> Refusal {
+        Refusal { hints: error.advice().hints, ..Refusal::of(&error) }
     }
 }
 
@@ -97,109 +78,6 @@ impl From<UpdateError<Refusal>> for Refusal {
             UpdateError::Store(error) => error.into(),
             UpdateError::Edit(refusal) => refusal,
         }
-    }
-}
-
-impl From<ScopeError> for Refusal {
-    fn from(error: ScopeError) -> Refusal {
-        Refusal::of(&error).hint(
-            "a scope is an id such as `23`, `npc:troll`, `agent:alex`, `world`, `scene`, `dialogue`, or a place's name",
-        )
-    }
-}
-
-impl From<RecallError> for Refusal {
-    fn from(error: RecallError) -> Refusal {
-        let hint = match &error {
-            RecallError::Store(_) => None,
-            RecallError::Read { .. } => Some("try again".to_owned()),
-            RecallError::UnknownName { nearest, .. } => {
-                Some(did_you_mean(nearest, "give the place's id, or search all places with `query_memories`"))
-            }
-            RecallError::AmbiguousName { candidates, .. } => {
-                let scopes: Vec<String> = candidates.iter().map(|scope| format!("`{scope}`")).collect();
-                Some(format!("say which one: {}", scopes.join(", ")))
-            }
-        };
-        match (error, hint) {
-            (RecallError::Store(error), _) => error.into(),
-            (other, hint) => Refusal { hints: hint.into_iter().collect(), ..Refusal::of(&other) },
-        }
-    }
-}
-
-impl From<RecordError> for Refusal {
-    fn from(error: RecordError) -> Refusal {
-        match error {
-            RecordError::Store(error) => error.into(),
-            RecordError::Document(error) => error.into(),
-            RecordError::Place(error) => {
-                let hint = match &error {
-                    PlaceError::None => "say where it happened: `location`".to_owned(),
-                    PlaceError::Unknown { nearest, .. } => {
-                        did_you_mean(nearest, "give the game's id, or set `new_place` to true")
-                    }
-                    PlaceError::Ambiguous { candidates, .. } => {
-                        let ids: Vec<String> = candidates.iter().map(u64::to_string).collect();
-                        format!("give the id, one of {}", ids.join(", "))
-                    }
-                };
-                let unheard = matches!(&error, PlaceError::Unknown { nearest, .. } if !nearest.is_empty());
-                let refusal = Refusal::of(&error).hint(hint);
-                if unheard { refusal.hint("a new place wants its id, or `new_place` true") } else { refusal }
-            }
-        }
-    }
-}
-
-impl From<TurnError> for Refusal {
-    fn from(error: TurnError) -> Refusal {
-        let hint = error.hint();
-        Refusal::of(&error).hint(hint)
-    }
-}
-
-impl From<SearchError> for Refusal {
-    fn from(error: SearchError) -> Refusal {
-        match error {
-            SearchError::Store(error) => error.into(),
-            SearchError::EmptyQuestion => {
-                Refusal::of(&error).hint("ask in words, such as `where is the key?`")
-            }
-            SearchError::Embed(error) => {
-                let hint = error.hint.clone();
-                Refusal::of(&error).hint(hint)
-            }
-        }
-    }
-}
-
-impl From<ModelError> for Refusal {
-    fn from(error: ModelError) -> Refusal {
-        match error {
-            ModelError::Settings { problem, hint } => Refusal::new(problem).hint(hint),
-            other => Refusal::of(&other).hint("go on without it, or try again later"),
-        }
-    }
-}
-
-impl From<CorrectionError> for Refusal {
-    fn from(error: CorrectionError) -> Refusal {
-        let hint = match &error {
-            CorrectionError::Unknown { nearest, .. } if nearest.is_empty() => {
-                "titles are exact: search for the memory and take `scope` and `title` from the answer"
-                    .to_owned()
-            }
-            CorrectionError::Ambiguous { .. } => {
-                "a person must tell them apart in the file: `memories check` shows them".to_owned()
-            }
-            CorrectionError::Empty("reason") => "say why it is wrong: `reason`".to_owned(),
-            CorrectionError::TitleInUse { .. } => {
-                "choose another `title`, or supersede that memory".to_owned()
-            }
-            other => other.hint(),
-        };
-        Refusal::of(&error).hint(hint)
     }
 }
 

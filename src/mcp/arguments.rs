@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use crate::document::nearest;
-use crate::mcp::answer::{Refusal, did_you_mean};
-use crate::types::clamp_importance;
+use crate::mcp::answer::Refusal;
+use crate::types::{clamp_importance, did_you_mean};
 
 /// Named values of one call.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +29,8 @@ impl<'a> Arguments<'a> {
             true => "it takes no arguments".to_owned(),
             false => format!("there are {}", names.join(", ")),
         };
-        Err(Refusal::new(format!("there is no argument `{unknown}`")).hint(did_you_mean(&near, &otherwise)))
+        Err(Refusal::new(format!("there is no argument `{unknown}`"))
+            .hint(did_you_mean(&near).unwrap_or(otherwise)))
     }
 
     /// All of it.

@@ -27,6 +27,7 @@ pub use group::Group;
 pub use tools::Toolbox;
 
 use crate::llm::ModelError;
+use crate::types::hint::{Advice, Hint};
 
 /// Why there is no server.
 #[derive(Debug, thiserror::Error)]
@@ -40,6 +41,18 @@ pub enum ServeError {
     /// The client broke the protocol before the first request.
     #[error("the client did not begin as the protocol has it: {0}")]
     Protocol(String),
+}
+
+impl Hint for ServeError {
+    fn advice(&self) -> Advice {
+        match self {
+            ServeError::Settings(error) => error.advice(),
+            ServeError::Begin(_) => Advice::fix("try again with fewer programs running"),
+            ServeError::Protocol(_) => {
+                Advice::fix("this command is for MCP clients; `memories --help` shows those for people")
+            }
+        }
+    }
 }
 
 /// Serves one client until it closes stdin, then ends what was begun.

@@ -7,10 +7,11 @@ use serde_json::{Map, Value};
 
 use crate::document::nearest;
 use crate::mcp::access::{Memories, Watcher};
-use crate::mcp::answer::{Answer, Refusal, did_you_mean};
+use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::group::Group;
 use crate::mcp::tools::Toolbox;
+use crate::types::did_you_mean;
 
 /// A prompt.
 pub struct Prompt {
@@ -56,7 +57,7 @@ pub fn find(name: &str) -> Result<&'static Prompt, Refusal> {
         let names = ALL.map(|prompt| prompt.name);
         let near = nearest(name, names.into_iter(), 3);
         Refusal::new(format!("there is no prompt `{name}`"))
-            .hint(did_you_mean(&near, &format!("there are {}", names.join(", "))))
+            .hint(did_you_mean(&near).unwrap_or_else(|| format!("there are {}", names.join(", "))))
     })
 }
 

@@ -10,7 +10,8 @@ use crate::document::{DocumentError, EntryEdit, EntryRef, nearest, stored};
 use crate::notebook::add::{Fate, revise, store_memory};
 use crate::notebook::duplicates::find_twin;
 use crate::notebook::files::{Files, FoundEntry, Tier};
-use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope, Status, same_title};
+use crate::types::hint::{Advice, Hint};
+use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope, Status, did_you_mean, same_title};
 
 /// No memory is more important.
 pub const MOST_IMPORTANCE: u16 = 1000;
@@ -130,38 +131,32 @@ pub enum CorrectionError {
     Document(#[from] DocumentError),
 }
 
-impl CorrectionError {
-    /// What the caller can do.
-    pub fn hint(&self) -> String {
-        match self {
-            CorrectionError::Unknown { nearest, scope, .. } if nearest.is_empty() => {
-                format!("`memories show {scope}` shows the titles")
-            }
-            CorrectionError::Unknown { nearest, .. } => {
-                let titles: Vec<String> = nearest.iter().map(|title| format!("`{title}`")).collect();
-                format!("titles are exact; did you mean {}?", titles.join(" or "))
-            }
+impl Hint for CorrectionError {
+    fn advice(&self) -> Advice {
+        Advice::fix(match self {
+            CorrectionError::Unknown { nearest, scope, .. } => match did_you_mean(nearest) {
+                Some(near) => format!("titles are exact; {near}"),
+                None => format!("titles are exact; `memories show {scope}` shows them"),
+            },
             CorrectionError::Ambiguous { lines, .. } => {
                 let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
                 format!("say which one with `--line`, one of {}", lines.join(", "))
             }
-            CorrectionError::Lasting(_) => "leave `--ephemeral` away, or forget the entry first".to_owned(),
-            CorrectionError::TitleInUse { .. } => "choose another title, or correct that entry".to_owned(),
+            CorrectionError::Lasting(_) => "leave out `--ephemeral`, or forget the entry first".to_owned(),
+            CorrectionError::TitleInUse { .. } => "choose another title, or supersede that memory".to_owned(),
             CorrectionError::Twin(title) => format!("correct `{title}` instead"),
             CorrectionError::Itself(_) => "name two different memories".to_owned(),
-            CorrectionError::Both(_) => "say for each title only one of the two".to_owned(),
+            CorrectionError::Both(_) => "name each title for only one of the two".to_owned(),
             CorrectionError::Empty("reason") => {
-                "say why it is wrong: `--reason 'The troll was only asleep.'`".to_owned()
+                "give a reason, such as `The troll was only asleep.`".to_owned()
             }
             CorrectionError::NothingToSet => {
                 "say what to set: `--status`, `--importance` or `--persistence`".to_owned()
             }
             CorrectionError::Empty(what) => format!("give a {what}; nothing is changed"),
             CorrectionError::NoSection(_) => "`memories list` shows what there is".to_owned(),
-            CorrectionError::Document(_) => {
-                "mend the file by hand; `memories check` shows its problems".to_owned()
-            }
-        }
+            CorrectionError::Document(error) => return error.advice(),
+        })
     }
 }
 

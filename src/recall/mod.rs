@@ -16,7 +16,8 @@ use crate::document::grammar::{Heading, is_place_called, split_heading};
 use crate::document::link::Link;
 use crate::document::{Document, Section, nearest};
 use crate::store::{Store, StoreError, read_sections};
-use crate::types::{Attempt, Memory, Scope, ScopeName};
+use crate::types::hint::{Advice, Hint};
+use crate::types::{Attempt, Memory, Scope, ScopeName, did_you_mean};
 
 pub use choose::{Limits, choose};
 pub use evidence::Evidence;
@@ -87,6 +88,23 @@ pub enum RecallError {
         /// Their scopes.
         candidates: Vec<Scope>,
     },
+}
+
+impl Hint for RecallError {
+    fn advice(&self) -> Advice {
+        match self {
+            RecallError::Store(error) => error.advice(),
+            RecallError::Read { .. } => Advice::fix("try again"),
+            RecallError::UnknownName { nearest, .. } => Advice::fix(
+                did_you_mean(nearest)
+                    .unwrap_or_else(|| "give the place's id; `memories list` shows what there is".to_owned()),
+            ),
+            RecallError::AmbiguousName { candidates, .. } => {
+                let scopes: Vec<String> = candidates.iter().map(|scope| format!("`{scope}`")).collect();
+                Advice::fix(format!("say which one: {}", scopes.join(", ")))
+            }
+        }
+    }
 }
 
 /// What is shown of scopes, in the order asked for, all within the limits.

@@ -3,6 +3,7 @@
 use crate::document::DocumentError;
 use crate::record::places::PlaceError;
 use crate::store::{StoreError, UpdateError};
+use crate::types::hint::{Advice, Hint};
 
 /// Why a turn is not recorded. Nothing is changed then.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +17,16 @@ pub enum RecordError {
     /// The place cannot be told.
     #[error(transparent)]
     Place(#[from] PlaceError),
+}
+
+impl Hint for RecordError {
+    fn advice(&self) -> Advice {
+        match self {
+            RecordError::Store(error) => error.advice(),
+            RecordError::Document(error) => error.advice(),
+            RecordError::Place(error) => error.advice(),
+        }
+    }
 }
 
 impl From<UpdateError<RecordError>> for RecordError {

@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use crate::document::{Document, DocumentError, nearest};
 use crate::record::turn::{Spot, Turn};
-use crate::types::Scope;
+use crate::types::hint::{Advice, Hint, Remedy};
+use crate::types::{Scope, did_you_mean};
 
 /// A place of the game.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -47,6 +48,23 @@ pub enum PlaceError {
         /// Their ids.
         candidates: Vec<u64>,
     },
+}
+
+impl Hint for PlaceError {
+    fn advice(&self) -> Advice {
+        match self {
+            PlaceError::None => Advice::fix("say where it happened: `location`, such as 64"),
+            PlaceError::Unknown { nearest, .. } => {
+                let new = "give the engine's id, or let the place get the next free one: `--new-place`, `new_place`";
+                let hints = did_you_mean(nearest).into_iter().chain([new.to_owned()]).collect();
+                Advice { remedy: Remedy::Fix, hints }
+            }
+            PlaceError::Ambiguous { candidates, .. } => {
+                let ids: Vec<String> = candidates.iter().map(u64::to_string).collect();
+                Advice::fix(format!("give the id, one of {}", ids.join(", ")))
+            }
+        }
+    }
 }
 
 /// Where the action was taken and where it led; the same place where the turn does not say.

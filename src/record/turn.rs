@@ -6,6 +6,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::types::hint::{Advice, Hint};
 use crate::types::{Category, DEFAULT_IMPORTANCE, clamp_importance};
 
 /// A place as a caller names it: by id, by name, or by both.
@@ -128,6 +129,12 @@ impl TurnError {
             }
             TurnError::Unexpected { .. } => "correct that field; nothing of this turn is recorded",
         }
+    }
+}
+
+impl Hint for TurnError {
+    fn advice(&self) -> Advice {
+        Advice::fix(self.hint())
     }
 }
 

@@ -5,6 +5,8 @@
 //! compiler vectorizes. All vectors are stored this way, whether just computed or read from the index, so the
 //! index never changes an answer.
 
+use crate::types::hint::{Advice, Hint};
+
 /// An embedder failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
@@ -15,6 +17,12 @@ pub struct EmbedError {
     pub hint: String,
     /// Whether a retry may succeed.
     pub passing: bool,
+}
+
+impl Hint for EmbedError {
+    fn advice(&self) -> Advice {
+        if self.passing { Advice::retry(&self.hint) } else { Advice::fix(&self.hint) }
+    }
 }
 
 /// An embedding model: texts of similar meaning get vectors of similar direction.

@@ -30,6 +30,7 @@ mod vocabulary;
 pub mod words;
 
 use crate::store::{Store, StoreError};
+use crate::types::hint::{Advice, Hint};
 use crate::types::{Memory, Scope};
 
 use embedded::StaticModel;
@@ -127,6 +128,16 @@ pub enum SearchError {
     /// The question or a memory got no vector.
     #[error(transparent)]
     Embed(#[from] EmbedError),
+}
+
+impl Hint for SearchError {
+    fn advice(&self) -> Advice {
+        match self {
+            SearchError::EmptyQuestion => Advice::command_line("ask in words, such as `where is the key?`"),
+            SearchError::Store(error) => error.advice(),
+            SearchError::Embed(error) => error.advice(),
+        }
+    }
 }
 
 /// Finds the `most` relevant memories that the filter wants. Where the embedder fails and may be

@@ -3,6 +3,7 @@
 //! Seed files enter; a [`Cast`] leaves, whole and free of contradictions, or the first error with its
 //! file, line, field and what was expected there. Keys that mean nothing are left out with a warning.
 
+use crate::seed::error::{SeedError, Spot};
 use crate::seed::fields::{Fields, texts_of};
 use crate::seed::node::{Format, Node, Value, parse};
 use crate::types::is_id;
@@ -16,67 +17,6 @@ pub struct Source {
     pub format: Format,
     /// What it says.
     pub text: String,
-}
-
-/// Why a seed cannot be used. Nothing is written then.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SeedError {
-    /// The text is not of its format.
-    #[error("`{file}` line {line} is not {format}: {problem}")]
-    Malformed {
-        /// The file.
-        file: String,
-        /// The line, from 1.
-        line: usize,
-        /// The format's name.
-        format: &'static str,
-        /// What its parser says.
-        problem: String,
-    },
-    /// A field is not what it should be.
-    #[error("`{file}` line {line}: {problem}, expected {expected}")]
-    Wrong {
-        /// The file.
-        file: String,
-        /// The line, from 1.
-        line: usize,
-        /// The field, and what it is.
-        problem: String,
-        /// What it should be.
-        expected: String,
-    },
-    /// The files speak of nobody and of no scene.
-    #[error("there is no agent and no scenario in {files}{}", unknown.as_ref().map(|one| format!("; {one}")).unwrap_or_default())]
-    Nothing {
-        /// The files.
-        files: String,
-        /// A key of theirs that means nothing.
-        unknown: Option<String>,
-    },
-}
-
-impl SeedError {
-    /// What the caller can do.
-    pub fn hint(&self) -> &'static str {
-        match self {
-            SeedError::Malformed { .. } => {
-                "correct the line; `--format` says toml, yaml or json where the file's name does not"
-            }
-            SeedError::Wrong { .. } => "nothing is written; correct the file and seed it again",
-            SeedError::Nothing { .. } => {
-                "give agents under `agents`, each with `id` and `name`, or a `scenario` with `location`; see `--help`"
-            }
-        }
-    }
-}
-
-/// Where something stands: file and line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Spot {
-    /// The file's name.
-    pub file: String,
-    /// The line, from 1.
-    pub line: usize,
 }
 
 /// An agent as its seed describes it. What is empty is as if it were not there.

@@ -4,7 +4,7 @@
 //! `decisionStyle`, `Decision style`. What nobody took is unknown.
 
 use crate::document::nearest;
-use crate::seed::cast::{SeedError, Spot};
+use crate::seed::error::{SeedError, Spot};
 use crate::seed::node::{Key, Node, Value};
 
 /// The fields of one table.

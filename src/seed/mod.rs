@@ -14,6 +14,7 @@
 //! said before changes nothing.
 
 pub mod cast;
+mod error;
 mod fields;
 mod node;
 mod plan;
@@ -22,7 +23,8 @@ mod settle;
 use crate::document::DocumentError;
 use crate::notebook::files::Files;
 
-pub use cast::{Cast, SeedError, Source, read};
+pub use cast::{Cast, Source, read};
+pub use error::SeedError;
 pub use node::Format;
 pub use settle::{Change, Options, Outcome, Report};
 

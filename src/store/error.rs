@@ -7,14 +7,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What the caller can do about an error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ErrorKind {
-    /// The same command may succeed in a moment: somebody else is writing.
-    TryAgain,
-    /// The command will fail until the user changes something: rights, space, the file itself.
-    UserCanFix,
-}
+use crate::types::hint::{Advice, Hint};
 
 /// Why a file could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -133,14 +126,6 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// What the caller can do about it.
-    pub fn kind(&self) -> ErrorKind {
-        match self {
-            StoreError::Locked { .. } | StoreError::KeepsChanging { .. } => ErrorKind::TryAgain,
-            _ => ErrorKind::UserCanFix,
-        }
-    }
-
     /// The next step for the user.
     pub fn hint(&self) -> &'static str {
         match self {
@@ -177,6 +162,15 @@ impl StoreError {
         path: &'a std::path::Path,
     ) -> impl FnOnce(io::Error) -> StoreError + 'a {
         move |source| StoreError::Write { action, path: path.to_owned(), source }
+    }
+}
+
+impl Hint for StoreError {
+    fn advice(&self) -> Advice {
+        match self {
+            StoreError::Locked { .. } | StoreError::KeepsChanging { .. } => Advice::retry(self.hint()),
+            _ => Advice::fix(self.hint()),
+        }
     }
 }
 

@@ -39,7 +39,7 @@ use serde_json::Value;
 
 pub use atomic_write::{Existing, create_folder, write_file};
 pub use backups::Backup;
-pub use error::{ErrorKind, StoreError};
+pub use error::StoreError;
 pub use follow::Follower;
 pub use journal::Lines;
 pub use reading::Reading;

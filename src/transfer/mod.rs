@@ -21,6 +21,7 @@ use std::path::Path;
 use strum::VariantNames;
 
 use crate::document::Section;
+use crate::types::hint::{Advice, Hint};
 use crate::types::{Attempt, Memory, Scope, unknown_name};
 
 pub use place::Whereabouts;
@@ -63,12 +64,11 @@ pub enum TransferError {
     NoSqlite,
 }
 
-impl TransferError {
-    /// What the caller can do.
-    pub fn hint(&self) -> &'static str {
+impl Hint for TransferError {
+    fn advice(&self) -> Advice {
         match self {
-            TransferError::Unreadable { hint, .. } => hint,
-            TransferError::NoSqlite => "build with the feature `sqlite`, or use JSONL",
+            TransferError::Unreadable { hint, .. } => Advice::fix(*hint),
+            TransferError::NoSqlite => Advice::fix("build with the feature `sqlite`, or use JSONL"),
         }
     }
 }

@@ -1,23 +1,44 @@
-//! Hints: what an error tells its reader to do next. The command line and the MCP server show the same.
+//! What the reader of an error can do next. The command line and the MCP server show the same hints.
 
-/// What must happen before the same call can succeed.
+/// The change after which the same call can succeed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remedy {
-    /// Nothing: the same call may succeed later.
+    /// None: the same call may succeed later.
     Retry,
-    /// The command line or the arguments of the call must change.
+    /// The command line or the arguments of the call.
     CommandLine,
-    /// Something else must change: the file, the disk, the settings.
+    /// Anything else: the input, the file, the disk, the settings.
     Fix,
 }
 
-/// An error that knows what its reader can do about it.
-pub trait Hint {
-    /// The kind of remedy; decides the exit code of the command line.
-    fn remedy(&self) -> Remedy {
-        Remedy::Fix
+/// The advice that comes with an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Advice {
+    /// The kind of change that is needed; decides the exit code of the command line.
+    pub remedy: Remedy,
+    /// The next steps, in lower case without a full stop.
+    pub hints: Vec<String>,
+}
+
+impl Advice {
+    /// Wait, then try again.
+    pub fn retry(hint: impl Into<String>) -> Advice {
+        Advice { remedy: Remedy::Retry, hints: vec![hint.into()] }
     }
 
-    /// The next steps, each a sentence in lower case without a full stop.
-    fn hints(&self) -> Vec<String>;
+    /// Word the call differently.
+    pub fn command_line(hint: impl Into<String>) -> Advice {
+        Advice { remedy: Remedy::CommandLine, hints: vec![hint.into()] }
+    }
+
+    /// Change something else first.
+    pub fn fix(hint: impl Into<String>) -> Advice {
+        Advice { remedy: Remedy::Fix, hints: vec![hint.into()] }
+    }
+}
+
+/// An error that tells its reader what to do next.
+pub trait Hint {
+    /// The advice for this error.
+    fn advice(&self) -> Advice;
 }

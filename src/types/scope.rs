@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-use crate::types::hint::{Hint, Remedy};
+use crate::types::hint::{Advice, Hint};
 
 /// The subject of a memory: the key of a section of the file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -87,15 +87,10 @@ pub enum ScopeError {
 }
 
 impl Hint for ScopeError {
-    fn remedy(&self) -> Remedy {
-        Remedy::CommandLine
-    }
-
-    fn hints(&self) -> Vec<String> {
-        vec![
-            "a scope is an id such as `23`, `npc:troll`, `world`, `agent:alex`, `scene`, `dialogue`, or a place's name"
-                .to_owned(),
-        ]
+    fn advice(&self) -> Advice {
+        Advice::command_line(
+            "a scope is an id such as `23`, `npc:troll`, `world`, `agent:alex`, `scene`, `dialogue`, or a place's name",
+        )
     }
 }
 

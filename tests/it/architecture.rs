@@ -15,7 +15,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("types", &[]),
     ("redact", &[]),
     ("document", &["types"]),
-    ("store", &["document"]),
+    ("store", &["document", "types"]),
     ("notebook", &["document", "store", "types"]),
     ("llm", &["types"]),
     ("recall", &["document", "store", "types"]),

@@ -11,7 +11,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use memories::store::{Change, ErrorKind, State, Store, StoreError, Update, UpdateError};
+use memories::store::{Change, State, Store, StoreError, Update, UpdateError};
+use memories::types::hint::{Hint, Remedy};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -200,7 +201,7 @@ fn what_is_not_utf8_is_refused_and_left_as_it_is() {
     let store = open(&path);
     for error in [store.read().unwrap_err(), store_error(try_write(&store, "new"))] {
         assert!(matches!(error, StoreError::NotUtf8 { line: 2, column: 8, offset: 15, .. }), "{error:?}");
-        assert_eq!(error.kind(), ErrorKind::UserCanFix);
+        assert_eq!(error.advice().remedy, Remedy::Fix);
         assert!(error.to_string().ends_with("is not UTF-8: line 2, column 8"));
     }
     assert_eq!(fs::read(&path).unwrap(), bytes);

@@ -22,6 +22,7 @@ use crate::llm::{Model, ModelError, ModelUse};
 use crate::notebook::add::store_memory;
 use crate::notebook::files::Files;
 use crate::store::{Change, Store, StoreError, UpdateError};
+use crate::types::hint::{Advice, Hint};
 use crate::types::{Category, Memory, Moment, Scope, Span};
 
 use prompt::{Subject, Summary, sum, summarize};
@@ -75,6 +76,18 @@ pub enum DigestError {
     /// The file cannot take the entry.
     #[error(transparent)]
     Document(#[from] DocumentError),
+}
+
+impl Hint for DigestError {
+    fn advice(&self) -> Advice {
+        match self {
+            DigestError::UnknownPlace(_) => Advice::fix(
+                "`memories list` shows the places; a message says where it was said by `location`",
+            ),
+            DigestError::Store(error) => error.advice(),
+            DigestError::Document(error) => error.advice(),
+        }
+    }
 }
 
 impl From<UpdateError<DigestError>> for DigestError {

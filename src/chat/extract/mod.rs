@@ -26,6 +26,7 @@ use crate::notebook::add::{Applied, Fate, free_title, store_memory};
 use crate::notebook::duplicates::says_the_same;
 use crate::notebook::files::{Files, live};
 use crate::store::{Change, Sidecar, Store, StoreError, UpdateError};
+use crate::types::hint::{Advice, Hint};
 use crate::types::{DEFAULT_IMPORTANCE, Memory, Moment, OFFLINE_TAG, Scope, unknown_name};
 
 use aspects::{Aspect, TOOL, find, read_items};
@@ -113,6 +114,15 @@ pub enum ExtractError {
     /// The file cannot take a memory.
     #[error(transparent)]
     Document(#[from] DocumentError),
+}
+
+impl Hint for ExtractError {
+    fn advice(&self) -> Advice {
+        match self {
+            ExtractError::Store(error) => error.advice(),
+            ExtractError::Document(error) => error.advice(),
+        }
+    }
 }
 
 impl From<UpdateError<ExtractError>> for ExtractError {

@@ -21,6 +21,7 @@ use crate::recall::brief::newest;
 use crate::search::filter::Filter;
 use crate::search::{self, Answer, SearchError, Searcher};
 use crate::store::{Store, StoreError};
+use crate::types::hint::{Advice, Hint};
 use crate::types::text::truncate;
 use crate::types::{Memory, Scope};
 
@@ -96,11 +97,22 @@ pub fn similarity_of(threshold: f32) -> f32 {
 #[derive(Debug, thiserror::Error)]
 pub enum InjectError {
     /// It is no chat request.
-    #[error("{0}")]
+    #[error("this is not a chat request: {0}")]
     NotRequest(String),
     /// The memories cannot be searched.
     #[error(transparent)]
     Search(#[from] SearchError),
+}
+
+impl Hint for InjectError {
+    fn advice(&self) -> Advice {
+        match self {
+            InjectError::NotRequest(_) => Advice::fix(
+                "send a request such as {\"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}]}",
+            ),
+            InjectError::Search(error) => error.advice(),
+        }
+    }
 }
 
 impl From<StoreError> for InjectError {

@@ -8,9 +8,7 @@ use crate::cli::Cli;
 use crate::cli::commands::memory_args::JsonFields;
 use crate::cli::commands::{resolve_scope, warn_of_secrets};
 use crate::cli::failure::Failure;
-use crate::notebook::correct::{
-    Corrected, Correction, CorrectionError, Marks, Target, check_consistent, correct,
-};
+use crate::notebook::correct::{Corrected, Correction, Marks, Target, check_consistent, correct};
 use crate::notebook::files::Files;
 use crate::store::{Store, StoreError};
 use crate::types::{Moment, Persistence, Status};
@@ -39,13 +37,6 @@ Without arguments, JSON is read from stdin: one object or a list, all or nothing
 
 Answer: a line for each title, or with --json
 {version, changed, results: [{outcome, scope, title}]}.";
-
-impl From<CorrectionError> for Failure {
-    fn from(error: CorrectionError) -> Failure {
-        let hint = error.hint();
-        Failure::user(error).hint(hint)
-    }
-}
 
 /// The entries that a command line means.
 pub fn targets(

@@ -100,17 +100,3 @@ pub(in crate::cli) fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure
     serve(setup)?;
     Ok(0)
 }
-
-#[cfg(feature = "mcp")]
-impl From<crate::mcp::ServeError> for Failure {
-    fn from(error: crate::mcp::ServeError) -> Failure {
-        match error {
-            crate::mcp::ServeError::Settings(error) => error.into(),
-            error @ crate::mcp::ServeError::Begin(_) => {
-                Failure::user(error).hint("try again with less running")
-            }
-            error @ crate::mcp::ServeError::Protocol(_) => Failure::user(error)
-                .hint("this command is for MCP clients; `memories --help` shows those for people"),
-        }
-    }
-}

@@ -48,15 +48,5 @@ pub fn no_model(instead: &str) -> Failure {
 
 /// The failure of a model; `instead` says what there is without one.
 pub fn model_failed(error: llm::ModelError, instead: &str) -> Failure {
-    let hint = match &error {
-        llm::ModelError::Settings { .. } => None,
-        llm::ModelError::Unreachable { .. } => Some("try again when it answers"),
-        llm::ModelError::Refused { .. } => Some("check the model's name, its key and its limits"),
-        llm::ModelError::Garbled { .. } => Some("try again, or another model with `--model`"),
-    };
-    let failure = Failure::from(error);
-    match hint {
-        Some(hint) => failure.hint(hint).hint(instead),
-        None => failure.hint(instead),
-    }
+    Failure::from(error).hint(instead)
 }

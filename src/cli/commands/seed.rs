@@ -9,7 +9,7 @@ use crate::cli::Cli;
 use crate::cli::commands::counted;
 use crate::cli::failure::Failure;
 use crate::notebook::files::Files;
-use crate::seed::{self, Cast, Change, Format, Options, Outcome, Report, SeedError, Source};
+use crate::seed::{self, Cast, Change, Format, Options, Outcome, Report, Source};
 use crate::store::{self, Store};
 use crate::types::{Scope, by_file_ending};
 
@@ -81,13 +81,6 @@ pub(in crate::cli) fn run(mut cli: Cli<'_>, args: SeedArgs) -> Result<u8, Failur
     };
     tell(&mut cli, &store, &Told { sources: &sources, cast: &cast, dry_run, report: &report })?;
     Ok(0)
-}
-
-impl From<SeedError> for Failure {
-    fn from(error: SeedError) -> Failure {
-        let hint = error.hint();
-        Failure::user(error).hint(hint)
-    }
 }
 
 fn read(cli: &mut Cli<'_>, input: &Path, said: Option<Format>) -> Result<Source, Failure> {

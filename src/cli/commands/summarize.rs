@@ -6,10 +6,10 @@ use crate::ask::summary::summarize;
 use crate::cli::Cli;
 use crate::cli::commands::counted;
 use crate::cli::commands::model_args::{ModelArgs, model_failed, no_model};
-use crate::cli::failure::{Failure, nearest_hint};
+use crate::cli::failure::Failure;
 use crate::document::Section;
 use crate::recall::{RecallError, read_scopes};
-use crate::types::Scope;
+use crate::types::{Scope, did_you_mean};
 
 /// Say in two or three sentences of a model what is known of a place
 #[derive(Debug, clap::Args)]
@@ -44,7 +44,7 @@ pub(in crate::cli) fn run(mut cli: Cli<'_>, args: SummarizeArgs) -> Result<u8, F
         }
         // A place that was never seen is a place of which nothing is known.
         Err(RecallError::UnknownName { nearest, .. }) => {
-            if let Some(hint) = nearest_hint(&nearest) {
+            if let Some(hint) = did_you_mean(&nearest) {
                 cli.ui.hint(&hint);
             }
             (None, Section::default())

@@ -13,9 +13,10 @@ use serde_json::{Map, Value};
 
 use crate::document::nearest;
 use crate::mcp::access::{Memories, Watcher};
-use crate::mcp::answer::{Answer, Refusal, did_you_mean};
+use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::group::Group;
+use crate::types::did_you_mean;
 
 /// What a call does to the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,7 +118,7 @@ impl Toolbox {
         let near = nearest(name, self.tools.iter().map(|tool| tool.name), 3);
         let names: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
         Err(Refusal::new(format!("there is no tool `{name}`"))
-            .hint(did_you_mean(&near, &format!("there are {}", names.join(", ")))))
+            .hint(did_you_mean(&near).unwrap_or_else(|| format!("there are {}", names.join(", ")))))
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::document::link::Link;
 use crate::document::nearest;
 use crate::mcp::access::{Memories, Watcher, masked};
-use crate::mcp::answer::{Answer, Refusal, did_you_mean};
+use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::group::Group;
 use crate::mcp::tools::schema::{self, Parameter};
@@ -17,7 +17,7 @@ use crate::mcp::tools::{Effect, Tool};
 use crate::notebook::add::{Fate, store_memory, title_in_use};
 use crate::notebook::correct::{Corrected, Correction, MOST_IMPORTANCE, Target, correct};
 use crate::notebook::files::Files;
-use crate::types::{Category, Memory, Moment, Persistence, Scope, Span, means_title};
+use crate::types::{Category, Memory, Moment, Persistence, Scope, Span, did_you_mean, means_title};
 
 /// By how much `reinforce_memory` raises an importance.
 const REINFORCEMENT: u16 = 100;
@@ -376,7 +376,7 @@ impl Named {
                 let otherwise =
                     "titles are exact: search for the memory and take `scope` and `title` from the answer";
                 Err(Refusal::new(format!("no live memory is called `{}`", self.title))
-                    .hint(did_you_mean(&near, otherwise)))
+                    .hint(did_you_mean(&near).unwrap_or_else(|| otherwise.to_owned())))
             }
             several => {
                 let scopes: Vec<String> = several.iter().map(|(scope, _)| format!("`{scope}`")).collect();

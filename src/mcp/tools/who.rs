@@ -15,7 +15,7 @@ use crate::mcp::tools::schema::{self, Parameter};
 use crate::mcp::tools::{Effect, Tool};
 use crate::search::filter::{Filter, MemoryKind};
 use crate::search::{self, Hit};
-use crate::types::{Category, Memory, Scope, ScopeName};
+use crate::types::{Category, Memory, Scope, ScopeName, did_you_mean};
 
 /// What an agent is given before its first turn; everything else is earned.
 const GIFTED: [&str; 8] =
@@ -196,9 +196,9 @@ pub fn known(memories: &Memories, name: &str) -> Result<Character, Refusal> {
         sections.iter().flat_map(|(_, section)| section.live()).flat_map(|memory| &memory.provenance.tags);
     let others: Vec<&str> = tags.filter_map(|tag| tag.strip_prefix("about:")).collect();
     let near = nearest(&id, others.into_iter(), 3);
-    let hint = match near.is_empty() {
-        true => memories.unknown_character(name)?,
-        false => crate::mcp::answer::did_you_mean(&near, ""),
+    let hint = match did_you_mean(&near) {
+        Some(near) => near,
+        None => memories.unknown_character(name)?,
     };
     Err(Refusal::new(format!("nobody called `{name}` is known")).hint(hint))
 }

@@ -91,7 +91,7 @@ fn an_editor_that_never_rests_is_given_way_to() {
         Ok::<_, Infallible>(Change::to(text.unwrap() + "ours", ()).with_journal_line(json!({})))
     }));
     assert!(matches!(error, StoreError::KeepsChanging { tries: 10, .. }), "{error:?}");
-    assert_eq!(error.kind(), ErrorKind::TryAgain);
+    assert_eq!(error.advice().remedy, Remedy::Retry);
     assert_eq!(fs::read_to_string(&path).unwrap(), "x".repeat(10));
     assert_eq!(calls, 10);
     assert_eq!(names(folder.path()), [".memories", "Memories.md"]);
@@ -127,7 +127,7 @@ fn without_a_backup_nothing_is_replaced() {
     fs::create_dir(store.backup_path()).unwrap();
     let error = store_error(try_write(&store, "two"));
     assert!(error.to_string().starts_with("cannot back up `"), "{error}");
-    assert_eq!(error.kind(), ErrorKind::UserCanFix);
+    assert_eq!(error.advice().remedy, Remedy::Fix);
     assert_eq!(fs::read_to_string(&path).unwrap(), "one");
     assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
 }
@@ -296,7 +296,7 @@ fn a_full_disk_leaves_the_old_file_and_no_rubbish() {
     });
     let error = error.unwrap();
     assert!(error.hint().contains("free some space"), "{error:?}");
-    assert_eq!(error.kind(), ErrorKind::UserCanFix);
+    assert_eq!(error.advice().remedy, Remedy::Fix);
     assert_eq!(fs::read_to_string(&path).unwrap(), last);
     assert_eq!(names(mount.folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
     // A change that needs no space still works, and so does the next one that finds some.

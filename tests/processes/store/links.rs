@@ -66,7 +66,7 @@ fn what_is_no_file_is_refused_by_name() {
     {
         let error = Store::open(path, LIMIT).unwrap_err();
         assert_eq!(error.to_string(), format!("`{}` is {expected}, not a file", path.display()));
-        assert_eq!(error.kind(), ErrorKind::UserCanFix);
+        assert_eq!(error.advice().remedy, Remedy::Fix);
     }
 }
 

@@ -129,7 +129,7 @@ fn a_held_lock_stops_writers_in_time_and_readers_not_at_all() {
     assert!(waited >= limit && waited < limit * 10, "{waited:?}");
     assert!(matches!(error, StoreError::Locked { holder: Some(pid), .. } if pid == child.id()), "{error:?}");
     assert!(error.to_string().ends_with(&format!("is held by process {} for more than 200ms", child.id())));
-    assert_eq!(error.kind(), ErrorKind::TryAgain);
+    assert_eq!(error.advice().remedy, Remedy::Retry);
     store_error(try_write(&Store::open(&path, Duration::ZERO).unwrap(), "new"));
     assert_eq!(store.read().unwrap().as_deref(), Some("text"));
     assert!(store.sidecar().journal_tail(1, |_| true).unwrap().is_empty());
