@@ -148,20 +148,54 @@ fn readme_is_short_and_leads_to_every_page() {
     }
 }
 
-/// Targets of the Markdown links of a text that lead to files of the project.
-fn linked_files(text: &str) -> impl Iterator<Item = &str> {
-    let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-    let files = targets.filter(|target| !target.contains("://") && !target.starts_with('#'));
-    files.map(|target| target.split('#').next().unwrap_or(target))
+/// Texts and targets of a page's Markdown links that lead to files of the project.
+fn links(page: &str) -> impl Iterator<Item = (&str, &str)> {
+    let links = page.split("](").zip(page.split("](").skip(1));
+    let links =
+        links.filter_map(|(before, after)| Some((before.rsplit('[').next()?, after.split(')').next()?)));
+    links.filter(|(_, target)| !target.contains("://") && !target.starts_with('#'))
 }
 
+/// The anchor that a Markdown heading gets.
+fn anchor(heading: &str) -> String {
+    let kept = heading.trim_start_matches('#').trim().to_lowercase();
+    kept.chars()
+        .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-'))
+        .collect::<String>()
+        .replace(' ', "-")
+}
+
+/// A link may name a heading behind `#`. Where its text is an item in backticks, a source file must have it.
 #[test]
-fn links_lead_to_files() {
-    for page in pages() {
+fn links_lead_to_files_headings_and_items() {
+    let others = ["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/DESIGN.md"];
+    let pages = pages().into_iter().chain(others.map(PathBuf::from));
+    for page in pages {
         let text = read(&page);
-        for file in linked_files(&text) {
-            let target = root().join(&page).parent().unwrap().join(file);
-            assert!(target.exists(), "{} links to {file}, which is not there", page.display());
+        for (shown, target) in links(&text) {
+            let (file, heading) = target.split_once('#').unwrap_or((target, ""));
+            let path = root().join(&page).parent().unwrap().join(file);
+            assert!(path.exists(), "{} links to {file}, which does not exist", page.display());
+            let source = if path.is_file() { fs::read_to_string(&path).unwrap() } else { String::new() };
+            let has_heading = heading.is_empty()
+                || source.lines().any(|line| line.starts_with('#') && anchor(line) == heading);
+            assert!(has_heading, "{}: {file} has no heading #{heading}", page.display());
+            let item = shown.strip_prefix('`').and_then(|item| item.strip_suffix('`'));
+            let has_item = !file.ends_with(".rs") || item.is_none_or(|item| source.contains(item));
+            assert!(has_item, "{}: {file} has no {shown}", page.display());
+        }
+    }
+}
+
+/// Files of the source that documents for contributors name without a link.
+#[test]
+fn named_files_exist() {
+    for page in ["ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"] {
+        let text = read(page.as_ref());
+        for named in text.split('`').skip(1).step_by(2) {
+            let is_path = ["src/", "tests/", "fixtures/", "docs/"].iter().any(|root| named.starts_with(root));
+            let exists = || root().join(named).exists();
+            assert!(!is_path || named.contains("COMMAND") || exists(), "{page}: `{named}` does not exist");
         }
     }
 }
