@@ -1,8 +1,8 @@
 //! The last ten states of a file, for `restore`.
 //!
-//! A folder of numbered files, `1.md` and so on, the higher the newer. The old file enters before
-//! it is replaced, by a further name of its inode where the file system can, else as a copy. What
-//! is no number in that folder is let alone.
+//! They are numbered files in a folder, `1.md` and so on; a higher number is newer. Before a file is
+//! replaced, it gets a further name there (a hard link) where the file system has links, else it is
+//! copied. Files with other names in that folder are left alone.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -12,14 +12,14 @@ use std::time::SystemTime;
 use super::error::StoreError;
 use super::platform;
 
-/// How many states are kept.
+/// Number of states kept.
 const KEPT: usize = 10;
 
 /// One former state of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Backup {
-    /// Its number: the higher, the newer.
+    /// A higher number is newer.
     pub number: u64,
     /// Where it is.
     pub path: PathBuf,
@@ -29,11 +29,11 @@ pub struct Backup {
     pub size: u64,
 }
 
-/// All backups, newest first. None where there is no folder.
+/// All backups, newest first; empty where there is no folder.
 pub(super) fn list(folder: &Path) -> Result<Vec<Backup>, StoreError> {
     let mut backups = Vec::new();
     for (number, path) in numbered(folder)? {
-        // Whatever has gone since it was listed is none of the backups any more.
+        // A backup that was removed since the folder was listed is left out.
         if let Ok(metadata) = fs::metadata(&path) {
             let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
             backups.push(Backup { number, path, modified, size: metadata.len() });

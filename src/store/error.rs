@@ -1,7 +1,7 @@
-//! Everything that can go wrong with files, and what the user can do about it.
+//! Errors of reading and writing files, with a hint for each.
 //!
-//! Paths and `io::Error`s enter, messages and hints leave. A message says what failed and on what,
-//! its source says why, the hint says what to do next. No error here is a bug of the program.
+//! A message says what failed and on which path, its source says why, the hint says what to do next.
+//! None of these errors is a bug of the program.
 
 use std::io;
 use std::path::PathBuf;
@@ -53,7 +53,7 @@ pub enum StoreError {
         /// Why.
         source: io::Error,
     },
-    /// A file cannot be written. The memory file is as it was, but for warnings of an update.
+    /// A file cannot be written. The memory file is unchanged, unless this is a warning of an update.
     #[error("cannot {action} `{}`", path.display())]
     Write {
         /// What was tried: `write`, `replace`, `back up`, `sync`.
@@ -79,7 +79,7 @@ pub enum StoreError {
         /// Why.
         source: io::Error,
     },
-    /// Another process writes for longer than we were told to wait.
+    /// Another process held the lock for longer than the time limit.
     #[error(
         "`{}` is held by {} for more than {waited:?}",
         path.display(),
@@ -90,7 +90,7 @@ pub enum StoreError {
         path: PathBuf,
         /// The process that holds it, where the lock file says so.
         holder: Option<u32>,
-        /// How long we waited.
+        /// The time limit.
         waited: Duration,
     },
     /// The lock file cannot be locked at all.
@@ -109,7 +109,7 @@ pub enum StoreError {
         /// How often we tried.
         tries: u32,
     },
-    /// The state cannot be understood; the default is used instead. Always a warning.
+    /// The state is not valid; the default is used instead. Always a warning.
     #[error("`{}` is damaged and was taken as empty: {reason}", path.display())]
     DamagedState {
         /// The state file.

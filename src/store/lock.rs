@@ -1,10 +1,10 @@
 //! One writer at a time, in all processes and threads.
 //!
-//! The path of a lock file and a time limit enter, a held lock leaves. The lock file is never
-//! deleted by us, for a lock on a deleted file keeps nobody out; it names its last holder, which
-//! serves messages and the sweeping of what a killed holder left behind. This is the only file that
-//! uses `fs2`, and it calls its methods through the trait: the standard library's `File` has
-//! methods of the same names, and those would win silently.
+//! The path of a lock file and a time limit enter, a held lock leaves. We never delete the lock file,
+//! because a lock on a deleted file keeps nobody out. It names its last holder, for messages and for
+//! the removal of files that a killed holder left behind. This is the only file that uses `fs2`. It
+//! calls its methods through the trait: the standard library's `File` has methods of the same names,
+//! which would take precedence.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -16,8 +16,8 @@ use std::time::Duration;
 use super::error::StoreError;
 use super::platform;
 
-/// How often we start again because somebody deleted the lock file while we waited for it.
-const MOST_RENEWALS: usize = 10;
+/// Attempts to lock when another program deletes the lock file while we wait for it.
+const MAX_ATTEMPTS: usize = 10;
 
 /// The right to write, until it is dropped.
 #[derive(Debug)]
@@ -26,9 +26,9 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock, waiting for other holders up to the limit, in the order of arrival.
+    /// Takes the lock. Waits for other holders up to the limit, in the order of arrival.
     pub(super) fn acquire(path: &Path, limit: Duration) -> Result<Lock, StoreError> {
-        for _ in 0..MOST_RENEWALS {
+        for _ in 0..MAX_ATTEMPTS {
             let lock = Lock { file: wait_for(open(path)?, path, limit)? };
             if lock.is_on(path) {
                 return Ok(lock);
@@ -42,7 +42,7 @@ impl Lock {
         parse_holder(&mut self.file)
     }
 
-    /// Names us as the holder: one write of fixed width, so that no reader sees half a number.
+    /// Names this process as the holder, in one write of fixed width, so that no reader sees half a number.
     pub(super) fn sign(&mut self, path: &Path) -> Result<(), StoreError> {
         let signature = format!("{:<10}\n", std::process::id());
         let written =
@@ -61,14 +61,14 @@ impl Lock {
 }
 
 impl Drop for Lock {
-    /// Unlocks in so many words, because a child process that is just being started may still hold
-    /// a copy of the file.
+    /// Unlocks explicitly, because a child process that is just being started may still hold a copy of
+    /// the file descriptor.
     fn drop(&mut self) {
         let _ = fs2::FileExt::unlock(&self.file);
     }
 }
 
-/// Opened for both, as NFS turns the lock into one that a file opened for reading cannot have.
+/// Opens the lock file for reading and writing: NFS cannot lock a file that was opened for reading only.
 fn open(path: &Path) -> Result<File, StoreError> {
     let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
     let file = opened.map_err(StoreError::write("open the lock", path))?;
@@ -92,8 +92,8 @@ fn wait_for(file: File, path: &Path, limit: Duration) -> Result<File, StoreError
     if limit.is_zero() {
         return Err(locked());
     }
-    // Waiting in the kernel is a fair queue, but has no time limit: so a thread waits. Should we
-    // have gone by the time it has the lock, the file is dropped with the channel, and so is the lock.
+    // The kernel's queue is fair, but waiting in it has no time limit, so a thread waits. If we have given
+    // up by the time it gets the lock, the file is dropped with the channel and the lock with the file.
     let (sender, receiver) = mpsc::sync_channel(1);
     let waiter = thread::Builder::new().name("lock".to_owned()).spawn(move || {
         let result = uninterrupted(|| fs2::FileExt::lock_exclusive(&file));

@@ -1,7 +1,7 @@
-//! From the path that a user gives to the one real file behind it.
+//! Finds the real file behind the path that a user gives.
 //!
 //! A path enters, an absolute path without symbolic links leaves, so that all names of a file share
-//! one lock and one history. Nothing is created, and what is no file is refused.
+//! one lock and one history. Nothing is created. Folders, pipes, sockets and devices are refused.
 
 use std::fs;
 use std::io;
@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use super::error::StoreError;
 use super::platform;
 
-/// As many links in a row as Linux follows.
-const MOST_LINKS: usize = 40;
+/// Symbolic links followed in a row, the same number as Linux follows.
+const MAX_LINKS: usize = 40;
 
 /// The real path of a file that exists or may be created.
 pub(super) fn resolve(given: &Path) -> Result<PathBuf, StoreError> {
@@ -29,10 +29,10 @@ pub(super) fn resolve(given: &Path) -> Result<PathBuf, StoreError> {
     }
 }
 
-/// Where a file would be created: behind the links, should the path be one that dangles.
+/// The path at which a missing file would be created: behind the links of a dangling path.
 fn resolve_missing(given: &Path) -> Result<PathBuf, StoreError> {
     let mut path = given.to_owned();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         let Some(name) = path.file_name() else {
             return Err(StoreError::NotAFile { path: given.to_owned(), what: "a folder" });
         };

@@ -1,7 +1,7 @@
-//! What differs between operating systems: identity, mode and owner of files, and error numbers.
+//! Differences between operating systems: identity, mode and owner of files, and error numbers.
 //!
-//! Metadata, open files and `io::Error`s enter; plain values leave. Nothing else in the store may
-//! say `cfg(unix)`. Where a system has no such notion, the answer is the harmless one.
+//! Metadata, open files and `io::Error`s enter; plain values leave. Code elsewhere in the store has no
+//! `cfg(unix)`. Where a system lacks one of these notions, the function returns a safe default.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
@@ -25,7 +25,7 @@ pub(super) fn identity(_: &Metadata) -> Option<(u64, u64)> {
     None
 }
 
-/// What a path that is neither file nor folder leads to, in words.
+/// Names the kind of a path that is neither file nor folder.
 #[cfg(unix)]
 pub(super) fn describe_special(metadata: &Metadata) -> &'static str {
     use std::os::unix::fs::FileTypeExt;
@@ -39,14 +39,14 @@ pub(super) fn describe_special(metadata: &Metadata) -> &'static str {
     }
 }
 
-/// What a path that is neither file nor folder leads to, in words.
+/// Names the kind of a path that is neither file nor folder.
 #[cfg(not(unix))]
 pub(super) fn describe_special(_: &Metadata) -> &'static str {
     "a device"
 }
 
-/// Creates a file that must not exist yet. One that shall take the place of a `private` file is for
-/// nobody else's eyes until it has that file's mode; any other has the ordinary mode.
+/// Creates a file that must not exist yet. A `private` one can be read by its owner only, until it gets
+/// the mode of the file that it replaces; any other has the default mode.
 pub(super) fn create_exclusively(path: &Path, private: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -60,8 +60,8 @@ pub(super) fn create_exclusively(path: &Path, private: bool) -> io::Result<File>
     options.open(path)
 }
 
-/// Gives the file the mode and, as far as the system lets us, the owner of another. The owner comes
-/// first, for a change of owner takes bits off the mode.
+/// Gives the file the mode and, where the system permits it, the owner of another. The owner comes
+/// first, because a change of owner clears bits of the mode.
 pub(super) fn copy_mode_and_owner(file: &File, model: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -77,7 +77,7 @@ pub(super) fn copy_mode_and_owner(file: &File, model: &Metadata) -> io::Result<(
     file.set_permissions(model.permissions())
 }
 
-/// Only root gives files away, and some file systems know no owners: both are no reason to fail.
+/// Accepts a refused change of owner: only root may change owners, and some file systems have none.
 #[cfg(unix)]
 fn ignore_refusal(result: io::Result<()>) -> io::Result<()> {
     match result {
@@ -91,8 +91,8 @@ fn ignore_refusal(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Makes the names in a folder survive a power cut. File systems that cannot do this to a folder
-/// say EINVAL, and then there is nothing to be done.
+/// Makes the names in a folder survive a power cut. File systems that cannot sync a folder return
+/// EINVAL, which counts as success.
 #[cfg(unix)]
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     match File::open(folder)?.sync_all() {

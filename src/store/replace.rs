@@ -1,9 +1,8 @@
-//! Puts a new text in the place of a file, whole or not at all.
+//! Replaces a memory file by a new text, and keeps the old one.
 //!
-//! A path, what was read there and the new text enter; the file with the new text, the backup
-//! `<name>.backup` and a numbered backup leave. At each moment, also after a kill or a power cut,
-//! the path leads to the whole old or the whole new text. Mode and owner are kept. The caller holds
-//! the lock.
+//! A path, a snapshot of the file there and the new text enter. The old file becomes `<name>.backup` and
+//! a numbered backup. At each moment, also after a kill or a power cut, the path leads to the whole old
+//! or the whole new text. Mode and owner are kept. The caller holds the lock.
 
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -14,11 +13,11 @@ use super::error::StoreError;
 use super::path::folder_of;
 use super::snapshot::Snapshot;
 
-/// How an attempt to replace a file ended.
+/// Result of an attempt to replace a file.
 pub(super) enum Outcome {
-    /// The new text is on disk. The warnings tell which backup could not be kept.
+    /// The new text is on disk. The warnings name backups that could not be kept.
     Replaced(Vec<StoreError>),
-    /// An editor has changed the file since it was read; the file is the editor's.
+    /// An editor has changed the file since it was read; nothing was written.
     Overtaken,
 }
 
@@ -50,8 +49,8 @@ pub(super) fn replace(
     Ok(Outcome::Replaced(warnings))
 }
 
-/// Removes what a killed writer left beside the file: the last holder of the lock, or any where the
-/// lock names none (it is new, or damaged).
+/// Removes temporary files that a killed writer left beside the file: those of the last holder of the
+/// lock, or of any process where the lock names no holder (it is new, or damaged).
 pub(super) fn sweep(path: &Path, last_holder: Option<u32>) {
     if let Some(process) = last_holder {
         for leftover in temporary_paths(path, process) {
@@ -72,7 +71,7 @@ fn process_in_name(name: &str) -> Option<u32> {
     name.rsplit('.').nth(1)?.parse().ok()
 }
 
-/// Where the state before the last write is kept: `<name>.backup`.
+/// The path of the state before the last write: `<name>.backup`.
 pub(super) fn backup_path(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".backup");

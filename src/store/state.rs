@@ -1,7 +1,7 @@
-//! What scripts share between commands: the running episode.
+//! The state that commands share: the running episode.
 //!
-//! `state.json` enters, a [`State`] leaves, and back, replaced whole. Fields that other versions
-//! wrote are kept. A damaged file never stops a command: it counts as empty, with a warning.
+//! Reads `state.json` into a [`State`] and back. Fields that other versions wrote are kept. A damaged
+//! file never stops a command: it counts as empty, with a warning.
 
 use std::fs;
 use std::io;
@@ -16,11 +16,11 @@ use super::error::StoreError;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct State {
-    /// Version of the file's shape.
+    /// Version of the file's format.
     pub version: u32,
     /// The running episode.
     pub episode: u64,
-    /// Fields we do not know.
+    /// Fields that this version does not know.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
@@ -31,7 +31,8 @@ impl Default for State {
     }
 }
 
-/// The state in a file, the default where there is none; with a warning where it is damaged.
+/// Reads the state from a file. Where there is none, or it is damaged, the state is the default; damage
+/// also gives a warning.
 pub(super) fn load(path: &Path) -> (State, Option<StoreError>) {
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
@@ -49,7 +50,6 @@ pub(super) fn load(path: &Path) -> (State, Option<StoreError>) {
     }
 }
 
-/// The text of a state file.
 pub(super) fn render(state: &State) -> String {
     let mut text = serde_json::to_string(state).expect("a state has only string keys");
     text.push('\n');
