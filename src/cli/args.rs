@@ -1,17 +1,13 @@
 //! The command line as clap reads it, and the overview that groups its commands.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser};
 
-use crate::cli::commands::{
-    add, check, completions, consolidate, diff, digest, episode, export, extract, fmt, forget, import, init,
-    inject, invalidate, list, log, man, mark, mcp, proxy, query, recall, record, rename, restore, retry,
-    seed, show, stats, summarize, supersede, top, tried,
-};
+use crate::cli::commands::Command;
 use crate::cli::ui::Color;
+use crate::cli::values::parse_duration;
 
 /// A memory for agents that a person can read: one Markdown file, a section for each place
 #[derive(Debug, Parser)]
@@ -57,97 +53,21 @@ pub struct Global {
     pub lock_timeout: Duration,
 }
 
-/// The commands. The arguments of each are only built when it is the one that is called.
-#[derive(Debug, Subcommand)]
-#[command(defer = true)]
-pub enum Command {
-    Record(record::RecordArgs),
-    Recall(recall::RecallArgs),
-    Query(query::QueryArgs),
-    Top(top::TopArgs),
-    Summarize(summarize::SummarizeArgs),
-    Add(add::AddArgs),
-    Tried(tried::TriedArgs),
-    Check(check::CheckArgs),
-    List(list::ListArgs),
-    Show(show::ShowArgs),
-    Diff(diff::DiffArgs),
-    Stats(stats::StatsArgs),
-    Log(log::LogArgs),
-    Supersede(supersede::SupersedeArgs),
-    Invalidate(invalidate::InvalidateArgs),
-    Mark(mark::MarkArgs),
-    Forget(forget::ForgetArgs),
-    Rename(rename::RenameArgs),
-    Consolidate(consolidate::ConsolidateArgs),
-    Episode(episode::EpisodeArgs),
-    Fmt(fmt::FmtArgs),
-    Restore(restore::RestoreArgs),
-    Retry(retry::RetryArgs),
-    Seed(seed::SeedArgs),
-    Digest(digest::DigestArgs),
-    Inject(inject::InjectArgs),
-    Extract(extract::ExtractArgs),
-    Proxy(proxy::ProxyArgs),
-    Import(import::ImportArgs),
-    Export(export::ExportArgs),
-    Mcp(mcp::McpArgs),
-    Init(init::InitArgs),
-    Completions(completions::CompletionsArgs),
-    Man(man::ManArgs),
-}
-
 /// What stands above the flags of every command, below a command's own.
 const GLOBAL_OPTIONS: &str = "Global options";
 
-/// Commands in the groups of the overview; the first is the daily work.
-const GROUPS: [(&str, &[&str]); 7] = [
-    ("Every turn", &["record", "recall", "add", "tried", "check"]),
-    ("Look inside", &["query", "top", "summarize", "list", "show", "stats", "log", "diff"]),
-    (
-        "Put right",
-        &["supersede", "invalidate", "mark", "forget", "rename", "consolidate", "fmt", "restore", "retry"],
-    ),
-    ("Characters", &["seed"]),
-    ("Talk", &["digest", "inject", "extract", "proxy"]),
-    ("Exchange", &["import", "export"]),
-    ("Set up", &["init", "mcp", "episode", "completions", "man"]),
+/// The groups of the overview: title, and the first command of each. The order is that of the commands.
+const GROUPS: [(&str, &str); 7] = [
+    ("Every turn", "record"),
+    ("Look inside", "query"),
+    ("Put right", "supersede"),
+    ("Characters", "seed"),
+    ("Talk", "digest"),
+    ("Exchange", "import"),
+    ("Set up", "init"),
 ];
 
-/// A time span as people write it: `10s`, `500ms`, `1m`; a bare number is seconds.
-pub fn parse_duration(text: &str) -> Result<Duration, String> {
-    let spelled =
-        if text.bytes().all(|byte| byte.is_ascii_digit()) { format!("{text}s") } else { text.to_owned() };
-    let duration: Result<jiff::SignedDuration, _> = spelled.parse();
-    let duration = duration.ok().and_then(|duration| Duration::try_from(duration).ok());
-    duration.ok_or_else(|| "write a time such as `10s`, `500ms` or `1m`".to_owned())
-}
-
-/// A whole number from 0 up.
-pub fn parse_count<T: std::str::FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| format!("`{text}` is not a whole number from 0 up"))
-}
-
-/// A whole number.
-pub fn parse_integer(text: &str) -> Result<i64, String> {
-    text.parse().map_err(|_| format!("`{text}` is not a whole number"))
-}
-
-/// An importance as a person gives it; it is brought into its bounds later.
-pub fn parse_importance(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number: &f64| !number.is_nan());
-    number.ok_or_else(|| format!("`{text}` is not a number"))
-}
-
-/// The command with no more subcommands than the arguments name.
-pub fn command_of(arguments: &[OsString]) -> clap::Command {
-    let all = Command::augment_subcommands(clap::Command::new("memories"));
-    let named =
-        all.get_subcommands().filter(|command| arguments.iter().any(|name| name == command.get_name()));
-    Global::augment_args(clap::Command::new("memories")).subcommands(named.cloned())
-}
-
-/// The command with the overview of its commands; building it is only worth it when it is shown.
+/// The command line with the overview of its commands, which only its help shows.
 pub fn command_with_overview() -> clap::Command {
     let mut built = Arguments::command();
     built.build();
@@ -155,17 +75,15 @@ pub fn command_with_overview() -> clap::Command {
 }
 
 fn overview(command: &clap::Command) -> String {
-    let about = |name: &str| {
-        let subcommand = command.find_subcommand(name).and_then(clap::Command::get_about);
-        subcommand.map(ToString::to_string).unwrap_or_default()
-    };
     let mut out = String::new();
-    for (title, names) in GROUPS {
-        let gap = if out.is_empty() { "" } else { "\n" };
-        out.push_str(&format!("{gap}{title}:\n"));
-        for name in names {
-            out.push_str(&format!("  {name:<12}{}\n", about(name)));
+    for subcommand in command.get_subcommands() {
+        let name = subcommand.get_name();
+        if let Some((title, _)) = GROUPS.iter().find(|(_, first)| *first == name) {
+            let gap = if out.is_empty() { "" } else { "\n" };
+            out.push_str(&format!("{gap}{title}:\n"));
         }
+        let about = subcommand.get_about().map(ToString::to_string).unwrap_or_default();
+        out.push_str(&format!("  {name:<12}{about}\n"));
     }
     out.push_str("\n`memories COMMAND --help` shows examples.");
     out
@@ -181,20 +99,10 @@ mod tests {
     }
 
     #[test]
-    fn the_overview_names_every_command_once() {
-        let command = Arguments::command();
-        let mut all: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
-        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
-        all.sort_unstable();
-        grouped.sort_unstable();
-        assert_eq!(all, grouped);
-    }
-
-    #[test]
-    fn durations() {
-        assert_eq!(parse_duration("500ms"), Ok(Duration::from_millis(500)));
-        assert_eq!(parse_duration("3"), Ok(Duration::from_secs(3)));
-        assert!(parse_duration("-3s").is_err());
-        assert!(parse_duration("soon").is_err());
+    fn every_group_of_the_overview_has_its_title() {
+        let overview = command_with_overview().render_help().to_string();
+        for (title, first) in GROUPS {
+            assert!(overview.contains(&format!("{title}:\n  {first} ")), "{title}");
+        }
     }
 }

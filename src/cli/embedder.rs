@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use indicatif::ProgressBar;
 
-use crate::cli::Cli;
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::ui::progress_bar;
 use crate::search::embedder::{EmbedError, Embedder};

@@ -5,23 +5,22 @@
 
 mod args;
 mod commands;
+mod context;
 mod embedder;
 mod failure;
 mod settings;
 mod ui;
 mod usage;
+mod values;
 
 use std::ffi::OsString;
 
-use clap::FromArgMatches;
 use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches};
 
-use args::{Arguments, Command, Global};
-use commands::{
-    add, check, completions, consolidate, diff, digest, episode, export, extract, fmt, forget, import, init,
-    inject, invalidate, list, log, man, mark, mcp, proxy, query, recall, record, rename, restore, retry,
-    seed, show, stats, summarize, supersede, top, tried,
-};
+use args::{Arguments, Global};
+use commands::{Command, MemoryCommand};
+use context::Cli;
 use failure::{Failure, Kind};
 use settings::{Environment, Settings};
 use ui::Ui;
@@ -30,12 +29,6 @@ pub use ui::Streams;
 
 /// Exit code of a panic.
 pub const EXIT_BUG: u8 = 70;
-
-/// What a command has at hand.
-struct Cli<'a> {
-    ui: &'a mut Ui,
-    settings: Settings,
-}
 
 /// Runs one command line, the program's name first, and gives its exit code.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: Streams) -> u8 {
@@ -56,15 +49,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: Streams) -> u
 }
 
 fn parse(arguments: &[OsString]) -> Result<Arguments, clap::Error> {
-    // clap copies the global flags into every command. So first only the commands are built whose names
-    // are there; what these do not understand is for all commands to answer.
-    if let Ok(matches) = args::command_of(arguments).try_get_matches_from(arguments) {
-        return Arguments::from_arg_matches(&matches);
-    }
-    let about_all = |argument: &OsString| argument == "-h" || argument == "--help";
-    let command = match arguments.len() <= 1 || arguments.iter().any(about_all) {
+    let asks_help = |argument: &OsString| argument == "-h" || argument == "--help";
+    let command = match arguments.iter().any(asks_help) {
         true => args::command_with_overview(),
-        false => <Arguments as clap::CommandFactory>::command(),
+        false => Arguments::command(),
     };
     Arguments::from_arg_matches(&command.try_get_matches_from(arguments)?)
 }
@@ -86,62 +74,24 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: Environment) -> Resu
         ui.data(&args::command_with_overview().render_help().to_string())?;
         return Ok(0);
     };
-    // What is asked of the program itself needs no settings, and works where they are broken.
-    match &command {
-        Command::Completions(args) => return completions::run(ui, args),
-        Command::Man(args) => return man::run(ui, args),
-        _ => {}
-    }
+    let command = match command {
+        Command::Program(command) => return command.run(ui, Arguments::command()),
+        Command::Memory(command) => command,
+    };
     let Global { file, config, json: _, quiet: _, verbose: _, color: _, lock_timeout } = global;
-    let begins = matches!(command, Command::Init(_));
+    let begins = matches!(command, MemoryCommand::Init(_));
     let (settings, warnings) = Settings::load(file, config, lock_timeout, environment, begins)?;
     for warning in warnings {
         ui.warning(&warning);
     }
-    // A server that were not there would be an error to its client: it is there and offers nothing.
-    let serves = matches!(command, Command::Mcp(_));
+    // A client would report a missing server as an error, so the server starts and offers no tools.
+    let serves = matches!(command, MemoryCommand::Mcp(_));
     if !settings.enabled && !begins && !serves {
         ui.detail("memory is switched off (`enabled = false`)");
-        // Without memory nothing has been tried: a script that asks must go on and play.
-        return Ok(u8::from(matches!(command, Command::Tried(_))));
+        // Exit code 1 means not tried yet: without memory, a script that asks goes on and plays.
+        return Ok(u8::from(matches!(command, MemoryCommand::Tried(_))));
     }
-    let cli = Cli { ui, settings };
-    match command {
-        Command::Record(args) => record::run(cli, args),
-        Command::Recall(args) => recall::run(cli, args),
-        Command::Query(args) => query::run(cli, args),
-        Command::Top(args) => top::run(cli, args),
-        Command::Summarize(args) => summarize::run(cli, args),
-        Command::Add(args) => add::run(cli, args),
-        Command::Tried(args) => tried::run(cli, args),
-        Command::Check(args) => check::run(cli, args),
-        Command::List(args) => list::run(cli, args),
-        Command::Show(args) => show::run(cli, args),
-        Command::Diff(args) => diff::run(cli, args),
-        Command::Digest(args) => digest::run(cli, args),
-        Command::Stats(args) => stats::run(cli, args),
-        Command::Log(args) => log::run(cli, args),
-        Command::Supersede(args) => supersede::run(cli, args),
-        Command::Invalidate(args) => invalidate::run(cli, args),
-        Command::Mark(args) => mark::run(cli, args),
-        Command::Forget(args) => forget::run(cli, args),
-        Command::Rename(args) => rename::run(cli, args),
-        Command::Consolidate(args) => consolidate::run(cli, args),
-        Command::Episode(args) => episode::run(cli, args),
-        Command::Fmt(args) => fmt::run(cli, args),
-        Command::Restore(args) => restore::run(cli, args),
-        Command::Retry(args) => retry::run(cli, args),
-        Command::Seed(args) => seed::run(cli, args),
-        Command::Extract(args) => extract::run(cli, args),
-        Command::Proxy(args) => proxy::run(cli, args),
-        Command::Inject(args) => inject::run(cli, args),
-        Command::Import(args) => import::run(cli, args),
-        Command::Export(args) => export::run(cli, args),
-        Command::Mcp(args) => mcp::run(cli, args),
-        Command::Init(args) => init::run(cli, args),
-        Command::Completions(args) => completions::run(cli.ui, &args),
-        Command::Man(args) => man::run(cli.ui, &args),
-    }
+    command.run(Cli { ui, settings })
 }
 
 fn report(ui: &mut Ui, failure: &Failure) -> u8 {

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::cli::Cli;
+use crate::cli::commands::common::{resolve_scope, warn_of_secrets};
 use crate::cli::commands::memory_args::{JsonFields, MemoryArgs};
-use crate::cli::commands::{resolve_scope, warn_of_secrets};
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::stored;
 use crate::notebook::add::{Fate, store_memory, title_in_use};
@@ -51,7 +51,7 @@ pub struct AddArgs {
     speaker: Option<String>,
 }
 
-pub(in crate::cli) fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
+pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
     let store = cli.store()?;
     let scope = find_scope(&store, &args.scope)?;
     let name = args.name.unwrap_or_default();

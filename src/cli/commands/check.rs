@@ -7,9 +7,9 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::cli::Cli;
+use crate::cli::commands::common::{counted, read_existing};
 use crate::cli::commands::fmt::{described, line_json};
-use crate::cli::commands::{counted, read_existing};
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::check::{Located, entries, not_on_map, problems};
 use crate::document::format::{LineChange, Mend, rewrite};
@@ -54,7 +54,7 @@ pub struct CheckArgs {
     dry_run: bool,
 }
 
-pub(in crate::cli) fn run(mut cli: Cli<'_>, args: CheckArgs) -> Result<u8, Failure> {
+pub fn run(mut cli: Cli<'_>, args: CheckArgs) -> Result<u8, Failure> {
     let CheckArgs { dupes, map, fix, dry_run } = args;
     let store = cli.store()?;
     let path = store.path().display().to_string();

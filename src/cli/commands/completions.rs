@@ -1,10 +1,8 @@
 //! `completions`: what a shell must know to complete our command lines.
 
-use clap::CommandFactory;
 use clap_complete::Shell;
 use serde_json::json;
 
-use crate::cli::args::Arguments;
 use crate::cli::failure::Failure;
 use crate::cli::ui::Ui;
 
@@ -22,10 +20,10 @@ pub struct CompletionsArgs {
     shell: Shell,
 }
 
-pub(in crate::cli) fn run(ui: &mut Ui, args: &CompletionsArgs) -> Result<u8, Failure> {
+pub fn run(ui: &mut Ui, args: &CompletionsArgs, mut program: clap::Command) -> Result<u8, Failure> {
     let CompletionsArgs { shell } = args;
     let mut script = Vec::new();
-    clap_complete::generate(*shell, &mut Arguments::command(), "memories", &mut script);
+    clap_complete::generate(*shell, &mut program, "memories", &mut script);
     let script = String::from_utf8_lossy(&script);
     if ui.json {
         ui.json_line(&json!({"version": 1, "shell": shell.to_string(), "script": script}))?;

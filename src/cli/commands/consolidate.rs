@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use crate::ask::consolidate::{Candidates, FEWEST, Settled, candidates, journal_line, propose, settle};
 use crate::ask::plan::{Action, Decision, Plan, Seen, plan_of};
-use crate::cli::Cli;
+use crate::cli::commands::common::{counted, resolve_scope};
 use crate::cli::commands::correct::moment;
 use crate::cli::commands::model_args::{ModelArgs, model_failed, no_model};
-use crate::cli::commands::{counted, resolve_scope};
+use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, Kind};
 use crate::llm::ModelUse;
 use crate::notebook::files::Files;
@@ -68,7 +68,7 @@ struct Given {
     warnings: Vec<String>,
 }
 
-pub(in crate::cli) fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8, Failure> {
+pub fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8, Failure> {
     let ConsolidateArgs { scope, apply, dry_run: _, plan, model } = args;
     let store = cli.store()?;
     let scope = resolve_scope(&store, &scope)?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::chat::{Conversation, ConversationError};
-use crate::cli::Cli;
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 
 /// Reads a conversation; `-` is stdin. Its id is the one given, else the file's name without its ending.

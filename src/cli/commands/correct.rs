@@ -4,9 +4,9 @@
 use serde_json::{Value, json};
 use strum::VariantNames;
 
-use crate::cli::Cli;
+use crate::cli::commands::common::{resolve_scope, warn_of_secrets};
 use crate::cli::commands::memory_args::JsonFields;
-use crate::cli::commands::{resolve_scope, warn_of_secrets};
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::notebook::correct::{Corrected, Correction, Marks, Target, check_consistent, correct};
 use crate::notebook::files::Files;

@@ -5,8 +5,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::cli::Cli;
-use crate::cli::commands::read_existing;
+use crate::cli::commands::common::read_existing;
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::compare::{
     AttemptDifference, Comparison, Fate, LineDifference, MemoryDifference, SectionDifference, Visits, Words,
@@ -42,7 +42,7 @@ pub struct DiffArgs {
     after: Option<String>,
 }
 
-pub(in crate::cli) fn run(cli: Cli<'_>, args: DiffArgs) -> Result<u8, Failure> {
+pub fn run(cli: Cli<'_>, args: DiffArgs) -> Result<u8, Failure> {
     let DiffArgs { before, after } = args;
     let store = cli.store()?;
     let old = match &before {

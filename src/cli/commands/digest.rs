@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::chat::digest::{Digester, Occasion, Present, Report};
-use crate::cli::Cli;
+use crate::cli::commands::common::resolve_scope;
 use crate::cli::commands::conversation_args::read_conversation;
 use crate::cli::commands::model_args::{ModelArgs, model_failed, no_model};
-use crate::cli::commands::resolve_scope;
+use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, Kind};
 use crate::llm::ModelError;
 use crate::recall::read_scopes;
@@ -95,7 +95,7 @@ fn parse_related(text: &str) -> Result<(String, String), String> {
     if is_id(name) && !id.is_empty() { Ok((name.to_owned(), id.to_owned())) } else { Err(wrong()) }
 }
 
-pub(in crate::cli) fn run(mut cli: Cli<'_>, args: DigestArgs) -> Result<u8, Failure> {
+pub fn run(mut cli: Cli<'_>, args: DigestArgs) -> Result<u8, Failure> {
     let DigestArgs { conversation, id, exit, present, event, related, tags, strict, model } = args;
     let conversation = read_conversation(&mut cli, &conversation, id)?;
     let store = cli.store()?;

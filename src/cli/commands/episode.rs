@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::cli::Cli;
-use crate::cli::commands::counted;
+use crate::cli::commands::common::counted;
 use crate::cli::commands::memory_args::episode_number;
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::Document;
 use crate::store::Change;
@@ -39,7 +39,7 @@ enum EpisodeAction {
     Show,
 }
 
-pub(in crate::cli) fn run(cli: Cli<'_>, args: EpisodeArgs) -> Result<u8, Failure> {
+pub fn run(cli: Cli<'_>, args: EpisodeArgs) -> Result<u8, Failure> {
     let EpisodeArgs { action } = args;
     let store = cli.store()?;
     let (episode, ended) = match action {

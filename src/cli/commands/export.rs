@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::cli::Cli;
-use crate::cli::commands::{counted, read_existing, resolve_scope};
+use crate::cli::commands::common::{counted, read_existing, resolve_scope};
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::{Document, Section};
 use crate::store::{Existing, Store, write_file};
@@ -58,7 +58,7 @@ pub(super) fn format_of(path: &Path, said: Option<Format>) -> Result<Format, Fai
     })
 }
 
-pub(in crate::cli) fn run(mut cli: Cli<'_>, args: ExportArgs) -> Result<u8, Failure> {
+pub fn run(mut cli: Cli<'_>, args: ExportArgs) -> Result<u8, Failure> {
     let ExportArgs { output, format, scopes, live, force } = args;
     let to_stdout = output == Path::new("-");
     let format = match format {

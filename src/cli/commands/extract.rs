@@ -8,12 +8,12 @@ use crate::chat::Conversation;
 use crate::chat::extract::aspects::tool_schema;
 use crate::chat::extract::{Extractor, Input, Mode, Outcome, Report, Settings, read_input};
 use crate::chat::inject::request::Shape;
-use crate::cli::Cli;
-use crate::cli::args::parse_count;
+use crate::cli::commands::common::{counted, resolve_scope};
 use crate::cli::commands::conversation_args::{no_conversation, read_conversation};
 use crate::cli::commands::model_args::{ModelArgs, model_failed};
-use crate::cli::commands::{counted, resolve_scope};
+use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, Kind};
+use crate::cli::values::parse_count;
 use crate::llm::{Choice, ModelError};
 use crate::notebook::add::Fate;
 
@@ -75,7 +75,7 @@ pub struct ExtractArgs {
     model: ModelArgs,
 }
 
-pub(in crate::cli) fn run(mut cli: Cli<'_>, args: ExtractArgs) -> Result<u8, Failure> {
+pub fn run(mut cli: Cli<'_>, args: ExtractArgs) -> Result<u8, Failure> {
     let ExtractArgs {
         conversation,
         id,

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::Cli;
-use crate::cli::commands::{counted, read_existing};
+use crate::cli::commands::common::{counted, read_existing};
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::format::{Formatted, LineChange, format};
 use crate::store::Change;
@@ -28,7 +28,7 @@ pub struct FmtArgs {
     check: bool,
 }
 
-pub(in crate::cli) fn run(cli: Cli<'_>, args: FmtArgs) -> Result<u8, Failure> {
+pub fn run(cli: Cli<'_>, args: FmtArgs) -> Result<u8, Failure> {
     let FmtArgs { check } = args;
     let store = cli.store()?;
     let path = store.path().display().to_string();

@@ -1,7 +1,7 @@
 //! `forget`: a memory leaves the file; the journal keeps it.
 
-use crate::cli::Cli;
 use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, targets};
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::notebook::correct::Correction;
 
@@ -25,7 +25,7 @@ pub struct ForgetArgs {
     correction: CorrectionArgs,
 }
 
-pub(in crate::cli) fn run(cli: Cli<'_>, args: ForgetArgs) -> Result<u8, Failure> {
+pub fn run(cli: Cli<'_>, args: ForgetArgs) -> Result<u8, Failure> {
     let ForgetArgs { scope, title, correction } = args;
     let line = correction.line;
     correct::run(cli, "forget", correction, |store| {

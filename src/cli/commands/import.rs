@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::cli::Cli;
+use crate::cli::commands::common::{counted, resolve_scope};
 use crate::cli::commands::export::format_of;
-use crate::cli::commands::{counted, resolve_scope};
+use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, Kind};
 use crate::cli::ui::progress_bar;
 use crate::notebook::files::Files;
@@ -71,7 +71,7 @@ fn parse_on_conflict(word: &str) -> Result<OnConflict, String> {
 /// Most lines of one kind that are shown.
 const MOST_SHOWN: usize = 10;
 
-pub(in crate::cli) fn run(mut cli: Cli<'_>, args: ImportArgs) -> Result<u8, Failure> {
+pub fn run(mut cli: Cli<'_>, args: ImportArgs) -> Result<u8, Failure> {
     let ImportArgs { input, format, on_conflict, into, new_places, dry_run } = args;
     let format = format_of(&input, format)?;
     let store = cli.store()?;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::cli::Cli;
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::settings::TEMPLATE;
 use crate::store::{Change, Existing, write_file};
@@ -25,7 +25,7 @@ Examples:
 With --json: {version, written: [PATH], kept: [PATH]}.")]
 pub struct InitArgs {}
 
-pub(in crate::cli) fn run(cli: Cli<'_>, args: InitArgs) -> Result<u8, Failure> {
+pub fn run(cli: Cli<'_>, args: InitArgs) -> Result<u8, Failure> {
     let InitArgs {} = args;
     let store = cli.store()?;
     let update = store.update(|text, _| {

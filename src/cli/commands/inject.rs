@@ -6,10 +6,10 @@ use serde_json::value::RawValue;
 use crate::chat::inject::block::Mode;
 use crate::chat::inject::request::Shape;
 use crate::chat::inject::{Injected, Injector, Settings};
-use crate::cli::Cli;
-use crate::cli::args::{parse_count, parse_importance};
-use crate::cli::commands::{counted, parse_scopes};
+use crate::cli::commands::common::{counted, parse_scopes};
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+use crate::cli::values::{parse_count, parse_importance};
 use crate::recall::read_scopes;
 use crate::store::Store;
 use crate::types::{Category, clamp_importance};
@@ -100,7 +100,7 @@ fn parse_pair(text: &str) -> Result<(String, String), String> {
         .ok_or_else(|| format!("`{text}` does not name two characters: write it like `alex,jordan`"))
 }
 
-pub(in crate::cli) fn run(mut cli: Cli<'_>, args: InjectArgs) -> Result<u8, Failure> {
+pub fn run(mut cli: Cli<'_>, args: InjectArgs) -> Result<u8, Failure> {
     let shape = args.shape;
     if cli.ui.stdin_is_terminal() {
         return Err(Failure::usage("no request on stdin").hint("`memories inject < request.json`"));

@@ -1,7 +1,7 @@
 //! `invalidate`: memories that are proven wrong.
 
-use crate::cli::Cli;
 use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, targets};
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::notebook::correct::Correction;
 
@@ -27,7 +27,7 @@ pub struct InvalidateArgs {
     correction: CorrectionArgs,
 }
 
-pub(in crate::cli) fn run(cli: Cli<'_>, args: InvalidateArgs) -> Result<u8, Failure> {
+pub fn run(cli: Cli<'_>, args: InvalidateArgs) -> Result<u8, Failure> {
     let InvalidateArgs { scope, titles, reason, correction } = args;
     let line = correction.line;
     correct::run(cli, "invalidate", correction, |store| {

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::cli::Cli;
-use crate::cli::commands::counted;
+use crate::cli::commands::common::counted;
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::{Document, Section};
 use crate::types::Scope;
@@ -19,7 +19,7 @@ With --json: {version, file, sections: [{scope, name, visits, episodes,
 memories, superseded, tried}]}.")]
 pub struct ListArgs {}
 
-pub(in crate::cli) fn run(cli: Cli<'_>, args: ListArgs) -> Result<u8, Failure> {
+pub fn run(cli: Cli<'_>, args: ListArgs) -> Result<u8, Failure> {
     let ListArgs {} = args;
     let store = cli.store()?;
     let document = Document::parse(store.read()?.unwrap_or_default());

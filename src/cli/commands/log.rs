@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use crate::cli::Cli;
-use crate::cli::args::parse_count;
+use crate::cli::commands::common::resolve_scope;
 use crate::cli::commands::memory_args::episode_number;
-use crate::cli::commands::resolve_scope;
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+use crate::cli::values::parse_count;
 use crate::stats::log::{Entry, Filter};
 use crate::store::Follower;
 
@@ -50,7 +50,7 @@ pub struct LogArgs {
     follow: bool,
 }
 
-pub(in crate::cli) fn run(mut cli: Cli<'_>, args: LogArgs) -> Result<u8, Failure> {
+pub fn run(mut cli: Cli<'_>, args: LogArgs) -> Result<u8, Failure> {
     let LogArgs { lines, place, outcome, episode, follow } = args;
     let store = cli.store()?;
     let filter = Filter {

@@ -4,11 +4,9 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use clap::CommandFactory;
 use clap::builder::Resettable;
 use serde_json::json;
 
-use crate::cli::args::Arguments;
 use crate::cli::failure::Failure;
 use crate::cli::ui::Ui;
 use crate::store::{Existing, create_folder, write_file};
@@ -36,9 +34,9 @@ struct Page {
     text: String,
 }
 
-pub(in crate::cli) fn run(ui: &mut Ui, args: &ManArgs) -> Result<u8, Failure> {
+pub fn run(ui: &mut Ui, args: &ManArgs, program: clap::Command) -> Result<u8, Failure> {
     let ManArgs { folder, force } = args;
-    let pages = pages()?;
+    let pages = pages(program)?;
     match folder {
         Some(folder) => write_pages(ui, folder, &pages, *force),
         None if ui.json => {
@@ -89,8 +87,7 @@ fn write_pages(ui: &mut Ui, folder: &Path, pages: &[Page], force: bool) -> Resul
 }
 
 /// The pages of the program and of each of its commands, the program's first.
-fn pages() -> io::Result<Vec<Page>> {
-    let mut program = Arguments::command();
+fn pages(mut program: clap::Command) -> io::Result<Vec<Page>> {
     program.build();
     let mut pages = Vec::new();
     collect(&program, &mut pages)?;

@@ -1,7 +1,7 @@
 //! `mark`: status, importance or persistence of a memory.
 
-use crate::cli::Cli;
 use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, targets};
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::notebook::correct::{Correction, Marks};
 use crate::types::{Persistence, Status, clamp_importance};
@@ -35,7 +35,7 @@ pub struct MarkArgs {
     correction: CorrectionArgs,
 }
 
-pub(in crate::cli) fn run(cli: Cli<'_>, args: MarkArgs) -> Result<u8, Failure> {
+pub fn run(cli: Cli<'_>, args: MarkArgs) -> Result<u8, Failure> {
     let MarkArgs { scope, title, status, importance, persistence, correction } = args;
     let line = correction.line;
     correct::run(cli, "mark", correction, |store| {

@@ -1,7 +1,7 @@
 //! `mcp`: the server for agents that speak the Model Context Protocol.
 
-use crate::cli::Cli;
 use crate::cli::commands::model_args::ModelArgs;
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 
 /// Serve the memories to an agent by MCP, on stdin and stdout
@@ -50,14 +50,14 @@ fn parse_agent(text: &str) -> Result<String, String> {
 }
 
 #[cfg(not(feature = "mcp"))]
-pub(in crate::cli) fn run(_: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
+pub fn run(_: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
     let McpArgs { agent: _, read_only: _, tools: _, model: _ } = args;
     let failure = Failure::user(anyhow::anyhow!("this build has no MCP server"));
     Err(failure.hint("build with `cargo install memories --features mcp`"))
 }
 
 #[cfg(feature = "mcp")]
-pub(in crate::cli) fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
+pub fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
     use crate::cli::settings::{fresh_id, present};
     use crate::mcp::{Clock, Group, Setup, serve};
 

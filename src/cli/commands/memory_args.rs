@@ -5,8 +5,8 @@ use std::str::FromStr;
 use serde_json::{Map, Value};
 use strum::VariantNames;
 
-use crate::cli::args::{parse_count, parse_importance};
 use crate::cli::failure::Failure;
+use crate::cli::values::{parse_count, parse_importance};
 use crate::document::fields::is_date;
 use crate::record::turn::parse_episode;
 use crate::types::{Category, Memory, Persistence, Span, Status, clamp_importance, one_of};

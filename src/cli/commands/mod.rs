@@ -1,124 +1,130 @@
-//! One file a command: its arguments, and one function that resolves, calls and reports.
+//! One file for each command: its arguments, and a function that resolves them, calls and reports.
 
-pub mod add;
-pub mod check;
-pub mod completions;
-pub mod consolidate;
+mod add;
+mod check;
+mod common;
+mod completions;
+mod consolidate;
 mod conversation_args;
 mod correct;
-pub mod diff;
-pub mod digest;
-pub mod episode;
-pub mod export;
-pub mod extract;
-pub mod fmt;
-pub mod forget;
-pub mod import;
-pub mod init;
-pub mod inject;
-pub mod invalidate;
-pub mod list;
-pub mod log;
-pub mod man;
-pub mod mark;
-pub mod mcp;
+mod diff;
+mod digest;
+mod episode;
+mod export;
+mod extract;
+mod fmt;
+mod forget;
+mod import;
+mod init;
+mod inject;
+mod invalidate;
+mod list;
+mod log;
+mod man;
+mod mark;
+mod mcp;
 mod memory_args;
 mod model_args;
-pub mod proxy;
-pub mod query;
-pub mod recall;
-pub mod record;
-pub mod rename;
-pub mod restore;
-pub mod retry;
-pub mod seed;
-pub mod show;
-pub mod stats;
-pub mod summarize;
-pub mod supersede;
-pub mod top;
-pub mod tried;
+mod proxy;
+mod query;
+mod recall;
+mod record;
+mod rename;
+mod restore;
+mod retry;
+mod seed;
+mod show;
+mod stats;
+mod summarize;
+mod supersede;
+mod top;
+mod tried;
 
-use crate::cli::Cli;
+use clap::Subcommand;
+
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-use crate::recall::read_scopes;
-use crate::redact::mask;
-use crate::store::Store;
-use crate::types::{Memory, Scope, ScopeName};
+use crate::cli::ui::Ui;
 
-impl Cli<'_> {
-    /// The memory file of this command.
-    fn store(&self) -> Result<Store, Failure> {
-        Ok(Store::open(&self.settings.file, self.settings.lock_timeout)?)
-    }
+/// The commands, in the order of the overview.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    #[command(flatten)]
+    Memory(MemoryCommand),
+    #[command(flatten)]
+    Program(ProgramCommand),
+}
 
-    /// All of stdin, which must hold something; `what` says what was expected.
-    fn read_input(&mut self, what: &str) -> Result<String, Failure> {
-        let text = String::from_utf8(self.read_bytes()?).map_err(|error| {
-            let problem = format!("stdin is not UTF-8: byte {}", error.utf8_error().valid_up_to() + 1);
-            Failure::user(anyhow::Error::msg(problem)).hint(format!("send {what} as JSON in UTF-8"))
-        })?;
-        if text.trim().is_empty() {
-            let failure = Failure::user(anyhow::anyhow!("stdin is empty"));
-            return Err(failure.hint(format!("send {what} as a JSON object, or use flags; see `--help`")));
+/// Declares the commands: module, variant and arguments of each.
+macro_rules! memory_commands {
+    ($($module:ident $name:ident($args:ident),)*) => {
+        /// Commands on a memory file. Only the arguments of the one that is called are built.
+        #[derive(Debug, Subcommand)]
+        #[command(defer = true)]
+        pub enum MemoryCommand {
+            $($name($module::$args),)*
         }
-        Ok(text)
+
+        impl MemoryCommand {
+            /// Runs the command and gives its exit code.
+            pub fn run(self, cli: Cli<'_>) -> Result<u8, Failure> {
+                match self {
+                    $(MemoryCommand::$name(args) => $module::run(cli, args),)*
+                }
+            }
+        }
+    };
+}
+
+memory_commands! {
+    record Record(RecordArgs),
+    recall Recall(RecallArgs),
+    add Add(AddArgs),
+    tried Tried(TriedArgs),
+    check Check(CheckArgs),
+    query Query(QueryArgs),
+    top Top(TopArgs),
+    summarize Summarize(SummarizeArgs),
+    list List(ListArgs),
+    show Show(ShowArgs),
+    stats Stats(StatsArgs),
+    log Log(LogArgs),
+    diff Diff(DiffArgs),
+    supersede Supersede(SupersedeArgs),
+    invalidate Invalidate(InvalidateArgs),
+    mark Mark(MarkArgs),
+    forget Forget(ForgetArgs),
+    rename Rename(RenameArgs),
+    consolidate Consolidate(ConsolidateArgs),
+    fmt Fmt(FmtArgs),
+    restore Restore(RestoreArgs),
+    retry Retry(RetryArgs),
+    seed Seed(SeedArgs),
+    digest Digest(DigestArgs),
+    inject Inject(InjectArgs),
+    extract Extract(ExtractArgs),
+    proxy Proxy(ProxyArgs),
+    import Import(ImportArgs),
+    export Export(ExportArgs),
+    init Init(InitArgs),
+    mcp Mcp(McpArgs),
+    episode Episode(EpisodeArgs),
+}
+
+/// Commands about the program itself. They need no settings, and work where the settings are broken.
+#[derive(Debug, Subcommand)]
+#[command(defer = true)]
+pub enum ProgramCommand {
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
+}
+
+impl ProgramCommand {
+    /// Runs the command for the program whose command line is given.
+    pub fn run(self, ui: &mut Ui, program: clap::Command) -> Result<u8, Failure> {
+        match self {
+            ProgramCommand::Completions(args) => completions::run(ui, &args, program),
+            ProgramCommand::Man(args) => man::run(ui, &args, program),
+        }
     }
-
-    fn read_bytes(&mut self) -> Result<Vec<u8>, Failure> {
-        let bytes = self.ui.read_stdin();
-        bytes.map_err(|error| Failure::user(anyhow::Error::from(error).context("cannot read stdin")))
-    }
-}
-
-/// The whole text of a file that must be there.
-fn read_existing(store: &Store) -> Result<String, Failure> {
-    store.read()?.ok_or_else(|| {
-        let failure = Failure::user(anyhow::anyhow!("there is no `{}`", store.path().display()));
-        failure.hint("`memories init` makes one, and so does the first `memories record`")
-    })
-}
-
-/// The scopes that a person named.
-fn parse_scopes(names: &[String]) -> Result<Vec<ScopeName>, Failure> {
-    names.iter().map(|name| name.parse().map_err(Failure::from)).collect()
-}
-
-/// The scope that a person named; a name must be that of exactly one place.
-fn resolve_scope(store: &Store, name: &str) -> Result<Scope, Failure> {
-    match name.parse()? {
-        ScopeName::Scope(scope) => Ok(scope),
-        name @ ScopeName::Name(_) => Ok(read_scopes(store, &[name])?.remove(0).0),
-    }
-}
-
-/// A number with its noun.
-fn counted(count: u64, one: &str, many: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
-}
-
-/// Warns where a memory that a person worded holds what looks like a secret; it is stored all the same.
-fn warn_of_secrets(cli: &mut Cli<'_>, memory: &Memory) {
-    let texts = [Some(&memory.title), Some(&memory.text), memory.context.as_ref()];
-    for masked in texts.into_iter().flatten().filter_map(|text| mask(text)) {
-        let kinds = masked.kinds.join(", ");
-        cli.ui.warning(&format!("this looks like a secret and is stored as you wrote it: {kinds}"));
-    }
-}
-
-/// When and where a memory was learned, as far as it says: `Turn 5 @ West of House`.
-fn at_turn(scope: &Scope, name: &str, memory: &Memory) -> String {
-    let place = if name.is_empty() { scope.to_string() } else { name.to_owned() };
-    match memory.provenance.turns {
-        Some(turns) => format!("Turn {} @ {place}", turns.first),
-        None => place,
-    }
-}
-
-/// A memory as an object of JSON answers.
-fn memory_json(scope: &Scope, memory: &Memory) -> serde_json::Value {
-    let mut value = serde_json::json!(memory);
-    value["scope"] = serde_json::json!(scope);
-    value["importance"] = serde_json::json!(memory.importance());
-    value
 }

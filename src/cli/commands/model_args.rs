@@ -1,6 +1,6 @@
 //! Which model is asked: the flags of all commands that ask one.
 
-use crate::cli::Cli;
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::llm;
 

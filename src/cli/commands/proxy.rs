@@ -2,8 +2,8 @@
 
 use std::net::SocketAddr;
 
-use crate::cli::Cli;
 use crate::cli::commands::model_args::ModelArgs;
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 
 /// Stand between a chat client and its server, and give it a memory
@@ -47,7 +47,7 @@ pub struct ProxyArgs {
     model: ModelArgs,
 }
 
-pub(in crate::cli) fn run(cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
+pub fn run(cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     if !args.listen.ip().is_loopback() && !args.allow_remote {
         let problem = format!("{} is not an address of this machine alone", args.listen);
         return Err(Failure::usage(problem)
@@ -71,7 +71,7 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
 
     use crate::chat::proxy::hooks::{MemoryHooks, Notice, Settings};
     use crate::chat::proxy::{self, Upstream};
-    use crate::cli::commands::resolve_scope;
+    use crate::cli::commands::common::resolve_scope;
 
     let ProxyArgs { upstream, listen, allow_remote: _, scopes, model } = args;
     let upstream = Upstream::new(&upstream).map_err(|error| {

@@ -5,12 +5,12 @@ mod answer;
 use anstyle::Style;
 use serde_json::{Value, json};
 
-use crate::cli::Cli;
-use crate::cli::args::{parse_count, parse_importance};
+use crate::cli::commands::common::{at_turn, counted, memory_json, parse_scopes};
 use crate::cli::commands::memory_args::episode_number;
 use crate::cli::commands::model_args::ModelArgs;
-use crate::cli::commands::{at_turn, counted, memory_json, parse_scopes};
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+use crate::cli::values::{parse_count, parse_importance};
 use crate::document::text::stored_line;
 use crate::recall::budget::estimate_tokens;
 use crate::recall::read_scopes;
@@ -100,7 +100,7 @@ pub struct QueryArgs {
     model: ModelArgs,
 }
 
-pub(in crate::cli) fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
+pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
     let question = args.question.join(" ");
     let (number, max_tokens, explain) = (args.number, args.max_tokens, args.explain);
     let model = args.answer.then(|| args.model.clone());

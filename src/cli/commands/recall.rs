@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use crate::cli::Cli;
-use crate::cli::args::parse_count;
-use crate::cli::commands::{memory_json, parse_scopes};
+use crate::cli::commands::common::{memory_json, parse_scopes};
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+use crate::cli::values::parse_count;
 use crate::document::Section;
 use crate::recall::brief::{USUAL, newest, render_brief};
 use crate::recall::budget::estimate_tokens;
@@ -52,7 +52,7 @@ pub struct RecallArgs {
     format: Format,
 }
 
-pub(in crate::cli) fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
+pub fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
     let RecallArgs { scopes, max_tokens, all, last, brief, format } = args;
     let defaults = cli.settings.limits;
     let limits = match all {

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::cli::Cli;
-use crate::cli::args::{parse_count, parse_importance, parse_integer};
-use crate::cli::commands::counted;
+use crate::cli::commands::common::counted;
 use crate::cli::commands::memory_args::episode_number;
 use crate::cli::commands::model_args::ModelArgs;
+use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, Kind};
 use crate::cli::ui::progress_bar;
+use crate::cli::values::{parse_count, parse_importance, parse_integer};
 use crate::document::Document;
 use crate::llm;
 use crate::record::turn::{Remember, Spot, Turn, TurnError};
@@ -114,7 +114,7 @@ pub struct RecordArgs {
     strict: bool,
 }
 
-pub(in crate::cli) fn run(mut cli: Cli<'_>, args: RecordArgs) -> Result<u8, Failure> {
+pub fn run(mut cli: Cli<'_>, args: RecordArgs) -> Result<u8, Failure> {
     cli.settings.record.new_place = args.new_place;
     let store = cli.store()?;
     let llm::Choice { model, notice } = args.model.clone().choose(&mut cli)?;

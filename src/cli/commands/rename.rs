@@ -1,8 +1,8 @@
 //! `rename`: a place's or character's name for people.
 
-use crate::cli::Cli;
+use crate::cli::commands::common::resolve_scope;
 use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP};
-use crate::cli::commands::resolve_scope;
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::notebook::correct::Correction;
 
@@ -25,7 +25,7 @@ pub struct RenameArgs {
     dry_run: bool,
 }
 
-pub(in crate::cli) fn run(cli: Cli<'_>, args: RenameArgs) -> Result<u8, Failure> {
+pub fn run(cli: Cli<'_>, args: RenameArgs) -> Result<u8, Failure> {
     let RenameArgs { scope, name, dry_run } = args;
     correct::run(cli, "rename", CorrectionArgs { line: None, dry_run }, |store| {
         let scope = resolve_scope(store, &scope?);

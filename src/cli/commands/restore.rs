@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use crate::cli::Cli;
-use crate::cli::args::parse_count;
-use crate::cli::commands::counted;
+use crate::cli::commands::common::counted;
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+use crate::cli::values::parse_count;
 use crate::store::{Backup, Change, Store};
 
 /// Go back to the state before the last write, or to an earlier one
@@ -31,7 +31,7 @@ pub struct RestoreArgs {
     list: bool,
 }
 
-pub(in crate::cli) fn run(cli: Cli<'_>, args: RestoreArgs) -> Result<u8, Failure> {
+pub fn run(cli: Cli<'_>, args: RestoreArgs) -> Result<u8, Failure> {
     let RestoreArgs { number, list } = args;
     let store = cli.store()?;
     let backups = store.backups()?;

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::cli::Cli;
-use crate::cli::commands::counted;
+use crate::cli::commands::common::counted;
 use crate::cli::commands::model_args::ModelArgs;
+use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, Kind};
 use crate::cli::ui::progress_bar;
 use crate::llm;
@@ -38,7 +38,7 @@ pub struct RetryArgs {
     model: ModelArgs,
 }
 
-pub(in crate::cli) fn run(mut cli: Cli<'_>, args: RetryArgs) -> Result<u8, Failure> {
+pub fn run(mut cli: Cli<'_>, args: RetryArgs) -> Result<u8, Failure> {
     let RetryArgs { offline, dry_run, model } = args;
     let store = cli.store()?;
     let wanted = if offline { Wanted::Offline } else { Wanted::Queued };

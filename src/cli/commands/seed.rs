@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use strum::VariantArray;
 
-use crate::cli::Cli;
-use crate::cli::commands::counted;
+use crate::cli::commands::common::counted;
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::notebook::files::Files;
 use crate::seed::{self, Cast, Change, Format, Options, Outcome, Report, Source};
@@ -64,7 +64,7 @@ pub struct SeedArgs {
     dry_run: bool,
 }
 
-pub(in crate::cli) fn run(mut cli: Cli<'_>, args: SeedArgs) -> Result<u8, Failure> {
+pub fn run(mut cli: Cli<'_>, args: SeedArgs) -> Result<u8, Failure> {
     let SeedArgs { inputs, format, force, prune, dry_run } = args;
     if inputs.iter().filter(|input| *input == Path::new("-")).count() > 1 {
         return Err(Failure::usage("`-` is given twice").hint("stdin can be read once"));

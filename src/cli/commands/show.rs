@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::cli::Cli;
-use crate::cli::commands::{memory_json, parse_scopes};
+use crate::cli::commands::common::{memory_json, parse_scopes};
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::Document;
 use crate::recall::read_scopes;
@@ -22,7 +22,7 @@ pub struct ShowArgs {
     scope: String,
 }
 
-pub(in crate::cli) fn run(cli: Cli<'_>, args: ShowArgs) -> Result<u8, Failure> {
+pub fn run(cli: Cli<'_>, args: ShowArgs) -> Result<u8, Failure> {
     let ShowArgs { scope } = args;
     let store = cli.store()?;
     let (scope, section) = read_scopes(&store, &parse_scopes(&[scope])?)?.remove(0);

@@ -1,6 +1,6 @@
 //! `stats`: figures about what is known and how play goes.
 
-use crate::cli::Cli;
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::Document;
 use crate::stats::figures::stats;
@@ -46,7 +46,7 @@ JSON, where nothing is known null:
      milestones: [{score, turns}]}]}")]
 pub struct StatsArgs {}
 
-pub(in crate::cli) fn run(cli: Cli<'_>, args: StatsArgs) -> Result<u8, Failure> {
+pub fn run(cli: Cli<'_>, args: StatsArgs) -> Result<u8, Failure> {
     let StatsArgs {} = args;
     let store = cli.store()?;
     let mut tally = Tally::default();

@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use crate::ask::summary::summarize;
-use crate::cli::Cli;
-use crate::cli::commands::counted;
+use crate::cli::commands::common::counted;
 use crate::cli::commands::model_args::{ModelArgs, model_failed, no_model};
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::Section;
 use crate::recall::{RecallError, read_scopes};
@@ -35,7 +35,7 @@ pub struct SummarizeArgs {
     model: ModelArgs,
 }
 
-pub(in crate::cli) fn run(mut cli: Cli<'_>, args: SummarizeArgs) -> Result<u8, Failure> {
+pub fn run(mut cli: Cli<'_>, args: SummarizeArgs) -> Result<u8, Failure> {
     let SummarizeArgs { scope: named, model } = args;
     let store = cli.store()?;
     let (scope, section) = match read_scopes(&store, &[named.parse()?]) {

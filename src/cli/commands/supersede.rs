@@ -1,8 +1,8 @@
 //! `supersede`: a better memory in the place of others, in one step.
 
-use crate::cli::Cli;
 use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, targets};
 use crate::cli::commands::memory_args::MemoryArgs;
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::notebook::correct::Correction;
 
@@ -30,7 +30,7 @@ pub struct SupersedeArgs {
     correction: CorrectionArgs,
 }
 
-pub(in crate::cli) fn run(cli: Cli<'_>, args: SupersedeArgs) -> Result<u8, Failure> {
+pub fn run(cli: Cli<'_>, args: SupersedeArgs) -> Result<u8, Failure> {
     let SupersedeArgs { scope, titles, memory, correction } = args;
     let line = correction.line;
     correct::run(cli, "supersede", correction, |store| {

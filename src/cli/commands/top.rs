@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::Cli;
-use crate::cli::args::parse_integer;
-use crate::cli::commands::{at_turn, memory_json};
+use crate::cli::commands::common::{at_turn, memory_json};
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+use crate::cli::values::parse_integer;
 use crate::search::top::{RankedMemory, top};
 
 /// Show at most so many, and at least one.
@@ -44,7 +44,7 @@ fn parse_half_life(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| format!("`{text}` is not a number of turns above 0"))
 }
 
-pub(in crate::cli) fn run(cli: Cli<'_>, args: TopArgs) -> Result<u8, Failure> {
+pub fn run(cli: Cli<'_>, args: TopArgs) -> Result<u8, Failure> {
     let TopArgs { number, decay } = args;
     let number = number.clamp(1, MOST);
     let ranked = top(&cli.store()?, number as usize, decay)?;

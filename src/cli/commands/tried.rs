@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::cli::Cli;
-use crate::cli::commands::parse_scopes;
+use crate::cli::commands::common::parse_scopes;
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::text::stored_line;
 use crate::recall::{Evidence, read_scopes};
@@ -27,7 +27,7 @@ pub struct TriedArgs {
     action: Vec<String>,
 }
 
-pub(in crate::cli) fn run(cli: Cli<'_>, args: TriedArgs) -> Result<u8, Failure> {
+pub fn run(cli: Cli<'_>, args: TriedArgs) -> Result<u8, Failure> {
     let TriedArgs { place, action } = args;
     let action = stored_line(&action.join(" "));
     if action.is_empty() {

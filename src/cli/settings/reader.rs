@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use toml::{Table, Value};
 
-use crate::cli::args::parse_duration;
 use crate::cli::failure::Failure;
+use crate::cli::values::parse_duration;
 use crate::document::nearest;
 use crate::llm;
 

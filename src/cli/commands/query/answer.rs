@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 
 use super::{hit_json, nothing_found, render, within};
 use crate::ask::answer::{Answered, answer};
-use crate::cli::Cli;
-use crate::cli::commands::counted;
+use crate::cli::commands::common::counted;
 use crate::cli::commands::model_args::ModelArgs;
+use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::llm::Choice;
 use crate::search::{Answer, Hit};

@@ -1,0 +1,60 @@
+//! Helpers that several commands share.
+
+use crate::cli::context::Cli;
+use crate::cli::failure::Failure;
+use crate::recall::read_scopes;
+use crate::redact::mask;
+use crate::store::Store;
+use crate::types::{Memory, Scope, ScopeName};
+
+/// The whole text of a file that must be there.
+pub fn read_existing(store: &Store) -> Result<String, Failure> {
+    store.read()?.ok_or_else(|| {
+        let failure = Failure::user(anyhow::anyhow!("there is no `{}`", store.path().display()));
+        failure.hint("`memories init` makes one, and so does the first `memories record`")
+    })
+}
+
+/// The scopes that a person named.
+pub fn parse_scopes(names: &[String]) -> Result<Vec<ScopeName>, Failure> {
+    names.iter().map(|name| name.parse().map_err(Failure::from)).collect()
+}
+
+/// The scope that a person named; a name must be that of exactly one place.
+pub fn resolve_scope(store: &Store, name: &str) -> Result<Scope, Failure> {
+    match name.parse()? {
+        ScopeName::Scope(scope) => Ok(scope),
+        name @ ScopeName::Name(_) => Ok(read_scopes(store, &[name])?.remove(0).0),
+    }
+}
+
+/// A number with its noun.
+pub fn counted(count: u64, one: &str, many: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
+}
+
+/// Warns where a memory that a person worded holds what looks like a secret; it is stored all the same.
+pub fn warn_of_secrets(cli: &mut Cli<'_>, memory: &Memory) {
+    let texts = [Some(&memory.title), Some(&memory.text), memory.context.as_ref()];
+    for masked in texts.into_iter().flatten().filter_map(|text| mask(text)) {
+        let kinds = masked.kinds.join(", ");
+        cli.ui.warning(&format!("this looks like a secret and is stored as you wrote it: {kinds}"));
+    }
+}
+
+/// When and where a memory was learned, as far as it says: `Turn 5 @ West of House`.
+pub fn at_turn(scope: &Scope, name: &str, memory: &Memory) -> String {
+    let place = if name.is_empty() { scope.to_string() } else { name.to_owned() };
+    match memory.provenance.turns {
+        Some(turns) => format!("Turn {} @ {place}", turns.first),
+        None => place,
+    }
+}
+
+/// A memory as an object of JSON answers.
+pub fn memory_json(scope: &Scope, memory: &Memory) -> serde_json::Value {
+    let mut value = serde_json::json!(memory);
+    value["scope"] = serde_json::json!(scope);
+    value["importance"] = serde_json::json!(memory.importance());
+    value
+}

@@ -1,0 +1,39 @@
+//! The context of a running command: where it writes, its settings, its memory file and its input.
+
+use crate::cli::failure::Failure;
+use crate::cli::settings::Settings;
+use crate::cli::ui::Ui;
+use crate::store::Store;
+
+/// The context of a command.
+pub struct Cli<'a> {
+    /// The streams.
+    pub ui: &'a mut Ui,
+    /// All settings.
+    pub settings: Settings,
+}
+
+impl Cli<'_> {
+    /// The memory file of this command.
+    pub fn store(&self) -> Result<Store, Failure> {
+        Ok(Store::open(&self.settings.file, self.settings.lock_timeout)?)
+    }
+
+    /// All of stdin, which must hold something; `what` says what was expected.
+    pub fn read_input(&mut self, what: &str) -> Result<String, Failure> {
+        let text = String::from_utf8(self.read_bytes()?).map_err(|error| {
+            let problem = format!("stdin is not UTF-8: byte {}", error.utf8_error().valid_up_to() + 1);
+            Failure::user(anyhow::Error::msg(problem)).hint(format!("send {what} as JSON in UTF-8"))
+        })?;
+        if text.trim().is_empty() {
+            let failure = Failure::user(anyhow::anyhow!("stdin is empty"));
+            return Err(failure.hint(format!("send {what} as a JSON object, or use flags; see `--help`")));
+        }
+        Ok(text)
+    }
+
+    pub fn read_bytes(&mut self) -> Result<Vec<u8>, Failure> {
+        let bytes = self.ui.read_stdin();
+        bytes.map_err(|error| Failure::user(anyhow::Error::from(error).context("cannot read stdin")))
+    }
+}
