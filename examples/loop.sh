@@ -17,7 +17,7 @@ head -n "$count" "$turns" | while IFS= read -r turn; do
     # What the agent reads before it acts.
     memories recall "$place" > recalled.txt
     if memories tried "$place" "$action" > evidence.txt; then
-        echo "> $action   (memory advises against it: $(cat evidence.txt))"
+        echo "> $action   (tried before: $(cut -d' ' -f2- evidence.txt))"
     else
         echo "> $action"
     fi

@@ -28,7 +28,8 @@ Examples:
 JSONL: a line for each place, {scope, name, visits, episodes, tried}, and for
 each memory, {scope, category, title, text, persistence, status, context,
 see_also, reference, fields}. JSON: {version, sections: [{…, memories}]}.
-SQLite: the tables `memories`, `places`, `tried`; see the README.
+SQLite: the tables `memories`, `places`, `tried`; see
+`docs/guide/import-export.md`.
 With --json: {version, format, file, sections, memories, tried}; to stdout it
 means `--format json`.")]
 pub struct ExportArgs {

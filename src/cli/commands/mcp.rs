@@ -7,8 +7,8 @@ use crate::cli::failure::Failure;
 /// Serve the memories to an agent by MCP, on stdin and stdout
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A client starts this and speaks the Model Context Protocol with it; people read
-the README on how to set up theirs. Groups of tools:
+A client starts this command and speaks the Model Context Protocol with it.
+`docs/guide/mcp.md` shows how to set up clients. Groups of tools:
   places     get_location_memories, get_top_memories, query_memories,
              check_action, record_turn
   self       query_self, query_background, query_communication_style,
