@@ -1,7 +1,7 @@
 //! What no input may do, over the fuzz targets' seeds and what chance makes of them.
 //!
 //! The quick sibling of `fuzz/run`, which needs tools of its own and minutes to build.
-//! `MEMORIES_LAWS_CASES` sets how many cases each check gets (default 256).
+//! Each check gets 256 cases, or as many as `PROPTEST_CASES` says.
 
 #[path = "../../fuzz/checks.rs"]
 mod checks;
@@ -10,10 +10,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-
-fn cases() -> u32 {
-    std::env::var("MEMORIES_LAWS_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(256)
-}
 
 fn files(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
@@ -132,9 +128,8 @@ fn the_seeds_hold() {
 
 fn changed_seeds_hold(name: &str) {
     let (_, check) = checks::ALL.into_iter().find(|(other, _)| *other == name).unwrap();
-    let config = ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() };
     let seed = prop::sample::select(seeds(name));
-    proptest!(config, |(seed in seed, changes in prop::collection::vec(change(), 1..12))| {
+    proptest!(crate::cases(256), |(seed in seed, changes in prop::collection::vec(change(), 1..12))| {
         check(&changed(&seed, &changes));
     });
 }

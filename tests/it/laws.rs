@@ -1,6 +1,6 @@
 //! The laws of the file as properties, over arbitrary and hostile text.
 //!
-//! `MEMORIES_LAWS_CASES` sets how many cases each property runs (default 256), for the soak.
+//! Each property runs 256 cases, or as many as `PROPTEST_CASES` says.
 
 use memories::document::check::viewer_headings;
 use memories::document::format::format;
@@ -13,11 +13,6 @@ use memories::types::{
     same_title,
 };
 use proptest::prelude::*;
-
-fn config() -> ProptestConfig {
-    let cases = std::env::var("MEMORIES_LAWS_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(256);
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
-}
 
 /// A line that somebody may have put there to break us.
 fn hostile_line() -> impl Strategy<Value = String> {
@@ -345,7 +340,7 @@ fn an_entry_among_the_tries_keeps_its_text() {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(crate::cases(256))]
 
     /// Law 1.
     #[test]

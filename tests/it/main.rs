@@ -27,3 +27,11 @@ mod seed;
 mod tokens;
 mod transfer;
 mod zorkgpt_files;
+
+use proptest::prelude::ProptestConfig;
+
+/// How a property is run: with this many cases, or as many as `PROPTEST_CASES` says.
+fn cases(cases: u32) -> ProptestConfig {
+    let default = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    if std::env::var_os("PROPTEST_CASES").is_some() { default } else { ProptestConfig { cases, ..default } }
+}

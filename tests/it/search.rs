@@ -233,7 +233,7 @@ fn key(hit: &Hit) -> (String, String) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(crate::cases(24))]
 
     /// A filter leaves out and changes nothing; fewer wanted are the first of more.
     #[test]

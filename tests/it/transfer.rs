@@ -1,6 +1,6 @@
 //! Export and import: out and in again gives the same memory, whatever it holds, in one write.
 //!
-//! `MEMORIES_LAWS_CASES` sets how many cases each property runs (default 64), for the soak.
+//! Each property runs 64 cases, or as many as `PROPTEST_CASES` says.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,11 +18,6 @@ use memories::types::{
     fold_action, fold_title,
 };
 use proptest::prelude::*;
-
-fn config() -> ProptestConfig {
-    let cases = std::env::var("MEMORIES_LAWS_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(64);
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
-}
 
 const FORMATS: &[Format] = &[
     Format::Json,
@@ -229,7 +224,7 @@ fn remembered(additions: &BTreeMap<Scope, SectionUpdate>) -> Files {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(crate::cases(64))]
 
     /// What is in a file is in its export, and what is in an export comes back as it was.
     #[test]

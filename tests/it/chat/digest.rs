@@ -163,7 +163,7 @@ fn any_message() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::cases(40))]
 
     /// However a conversation is split into digests, each scope is told of each message at most once,
     /// and a place of all that was said there.

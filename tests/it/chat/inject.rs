@@ -106,7 +106,7 @@ fn without(request: &str) -> (Vec<Value>, Value) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::cases(512))]
 
     #[test]
     fn no_message_is_lost_moved_or_changed_and_twice_is_once(

@@ -288,7 +288,7 @@ fn any_facts() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::cases(512))]
 
     #[test]
     fn any_turn_gives_a_bounded_answer(facts in any_facts()) {
