@@ -1,22 +1,21 @@
-//! What looks like a key or token, by the shapes that their makers document.
+//! Redacts keys and tokens, which are recognised by the formats that their issuers document.
 //!
-//! A text enters; where something in it has a known shape, the text leaves with that masked. Shapes
-//! only, each with its prefix, alphabet and length: a long word of no known prefix is nobody's key.
-//! Precision comes first, for a false alarm eats a memory. Ordinary text costs next to nothing: all
-//! shapes but private keys hold twenty characters without a space, so one character in twenty is
-//! looked at until such a run is found. Nothing is compiled or built beforehand.
+//! A text enters; it leaves with every recognised secret replaced. A format is a prefix, an alphabet and a length;
+//! a long random word without a known prefix is left alone. Precision comes first, because a false positive
+//! destroys a memory. Ordinary text costs next to nothing: every format except private keys is at least twenty
+//! characters without a space, so only every twentieth character is examined until such a run is found.
 //!
-//! Where a rule names no other source, prefix, alphabet and length are those of the rule of the same
-//! maker in gitleaks' `config/gitleaks.toml` (v8, MIT).
+//! Unless a rule names another source, its prefix, alphabet and length are those of the same issuer's rule in
+//! gitleaks' `config/gitleaks.toml` (v8, MIT).
 
 use std::ops::Range;
 
 use memchr::memmem;
 
-/// No shape below is shorter.
+/// Length of the shortest secret below, in bytes.
 const SHORTEST: usize = 20;
 
-/// Which characters follow a prefix.
+/// The characters that may follow a prefix.
 #[derive(Debug, Clone, Copy)]
 enum Alphabet {
     /// Letters and digits.
@@ -40,38 +39,34 @@ impl Alphabet {
     }
 }
 
-/// One shape: a prefix, and how many characters of which alphabet follow it.
+/// The format of one kind of secret.
 struct Rule {
     prefix: &'static str,
     kind: &'static str,
     alphabet: Alphabet,
-    least: usize,
-    most: usize,
-    /// What must stand somewhere behind the prefix; mostly nothing.
-    holds: &'static str,
+    /// Minimum number of characters after the prefix.
+    min: usize,
+    /// Maximum number of characters after the prefix.
+    max: usize,
+    /// A text that must occur after the prefix; empty for most rules.
+    contains: &'static str,
 }
 
-const fn rule(
-    prefix: &'static str,
-    kind: &'static str,
-    alphabet: Alphabet,
-    least: usize,
-    most: usize,
-) -> Rule {
-    Rule { prefix, kind, alphabet, least, most, holds: "" }
+const fn rule(prefix: &'static str, kind: &'static str, alphabet: Alphabet, min: usize, max: usize) -> Rule {
+    Rule { prefix, kind, alphabet, min, max, contains: "" }
 }
 
 use Alphabet::{Alphanumeric, Base64Url, Hex, Upper};
 
-/// Of two rules that fit, the first counts.
+/// Of several rules that match, the first applies.
 const RULES: &[Rule] = &[
     rule("sk-ant-api03-", "Anthropic key", Base64Url, 80, 120),
     rule("sk-ant-admin01-", "Anthropic key", Base64Url, 80, 120),
     rule("sk-ant-oat01-", "Anthropic token", Base64Url, 80, 120),
     // openrouter.ai/docs, «Authentication».
     rule("sk-or-v1-", "OpenRouter key", Hex, 64, 64),
-    // Also `sk-proj-` and its kin; `T3BlbkFJ` is `OpenAI` in base 64.
-    Rule { holds: "T3BlbkFJ", ..rule("sk-", "OpenAI key", Base64Url, 48, 220) },
+    // Also `sk-proj-` and similar prefixes; `T3BlbkFJ` is `OpenAI` in base 64.
+    Rule { contains: "T3BlbkFJ", ..rule("sk-", "OpenAI key", Base64Url, 48, 220) },
     rule("ghp_", "GitHub token", Alphanumeric, 36, 36),
     rule("gho_", "GitHub token", Alphanumeric, 36, 36),
     rule("ghu_", "GitHub token", Alphanumeric, 36, 36),
@@ -118,25 +113,25 @@ const RULES: &[Rule] = &[
     rule("tskey-auth-", "Tailscale key", Base64Url, 20, 64),
 ];
 
-/// A text with its secrets masked.
+/// A text whose secrets are replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Masked {
-    /// The text, with `(GitHub token masked)` where one stood.
+    /// The text, with `(GitHub token masked)` in place of a GitHub token.
     pub text: String,
-    /// What was masked, each kind once.
+    /// The kinds of secrets found, each once.
     pub kinds: Vec<&'static str>,
 }
 
-/// What looks like a secret, and where.
+/// A recognised secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Secret {
-    /// Its bytes in the text.
+    /// Its byte range in the text.
     pub range: Range<usize>,
-    /// Whose it is: `GitHub token`.
+    /// Its kind, such as `GitHub token`.
     pub kind: &'static str,
 }
 
-/// Masks all that looks like a secret; `None` where nothing does.
+/// Replaces all secrets in a text; `None` if there are none.
 pub fn mask(text: &str) -> Option<Masked> {
     let found = find(text);
     if found.is_empty() {
@@ -156,7 +151,7 @@ pub fn mask(text: &str) -> Option<Masked> {
     Some(masked)
 }
 
-/// All that looks like a secret, in the order of the text.
+/// Finds all secrets, in the order of the text. They do not overlap.
 pub fn find(text: &str) -> Vec<Secret> {
     let mut found = private_keys(text);
     let bytes = text.as_bytes();
@@ -184,12 +179,12 @@ pub fn find(text: &str) -> Vec<Secret> {
     found
 }
 
-/// The characters of which all shapes without spaces are made.
+/// The characters that secrets without spaces consist of.
 fn in_run(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
 }
 
-/// Secrets in a run of characters without a space. A prefix stands where a word begins.
+/// Finds secrets in a run of characters without a space. A prefix must be at the beginning of a word.
 fn in_one_run(bytes: &[u8], run: Range<usize>) -> Vec<Secret> {
     let mut found = Vec::new();
     let mut at = run.start;
@@ -213,20 +208,20 @@ fn by_rules(rest: &[u8]) -> Option<(&'static str, usize)> {
     RULES.iter().find_map(|rule| {
         let body = rest.strip_prefix(rule.prefix.as_bytes())?;
         let body = &body[..length_of(rule.alphabet, body)];
-        // A mark of emphasis or a dash behind a key is not part of it.
-        let length = if body.len() > rule.most {
+        // An emphasis mark or a dash after a key is not part of it.
+        let length = if body.len() > rule.max {
             body.iter().rposition(u8::is_ascii_alphanumeric).map_or(0, |last| last + 1)
         } else {
             body.len()
         };
-        let fits = (rule.least..=rule.most).contains(&length)
-            && memmem::find(body, rule.holds.as_bytes()).is_some()
+        let fits = (rule.min..=rule.max).contains(&length)
+            && memmem::find(body, rule.contains.as_bytes()).is_some()
             && is_mixed(rule.alphabet, &body[..length]);
         fits.then(|| (rule.kind, rule.prefix.len() + length))
     })
 }
 
-/// Keys are random: one character again and again, or words alone, are somebody's example.
+/// Whether a key looks random. A repeated character, or words alone, are an example.
 fn is_mixed(alphabet: Alphabet, body: &[u8]) -> bool {
     let mut seen = [false; 128];
     body.iter().for_each(|byte| seen[usize::from(byte & 127)] = true);
@@ -240,7 +235,7 @@ fn length_of(alphabet: Alphabet, body: &[u8]) -> usize {
     body.iter().position(|&byte| !alphabet.holds(byte)).unwrap_or(body.len())
 }
 
-/// A signed JSON web token (RFC 7519): three parts, the first two of them JSON objects in base 64.
+/// Recognises a signed JSON web token (RFC 7519): three parts, of which the first two are JSON objects in base 64.
 fn web_token(rest: &[u8]) -> Option<(&'static str, usize)> {
     if !rest.starts_with(b"eyJ") {
         return None;
@@ -254,8 +249,8 @@ fn web_token(rest: &[u8]) -> Option<(&'static str, usize)> {
         .then_some(("JSON web token", header + payload + 1 + signature))
 }
 
-/// Private keys between `-----BEGIN … PRIVATE KEY-----` and their end (RFC 7468). One that is cut
-/// short reaches as far as its lines look like base 64.
+/// Finds private keys between `-----BEGIN … PRIVATE KEY-----` and the closing line (RFC 7468). A key without a
+/// closing line ends where its lines stop being base 64.
 fn private_keys(text: &str) -> Vec<Secret> {
     const BEGIN: &str = "-----BEGIN ";
     let mut found: Vec<Secret> = Vec::new();
@@ -283,7 +278,7 @@ fn private_keys(text: &str) -> Vec<Secret> {
     found
 }
 
-/// How far a text is base 64 in lines, real ones or written as `\n`, of which a word is no part.
+/// Length of the base 64 at the start of a text. Its lines may be separated by line breaks or by a written `\n`.
 fn base64_length(text: &str) -> usize {
     let mut end = 0;
     for word in text.split_inclusive([' ', '\n', '\\']) {
@@ -305,7 +300,7 @@ mod tests {
 
     use super::*;
 
-    /// `length` characters that look random, of an alphabet.
+    /// `length` characters of an alphabet that look random.
     fn random(alphabet: Alphabet, length: usize) -> String {
         let mut state = 12_345_u32;
         let mut out = String::new();
@@ -320,11 +315,11 @@ mod tests {
     }
 
     #[test]
-    fn every_rule_finds_its_own_shape_and_nothing_shorter() {
+    fn every_rule_finds_its_own_format_and_nothing_shorter() {
         for rule in RULES {
-            let mut body = rule.holds.to_owned();
-            body.push_str(&random(rule.alphabet, rule.least.max(rule.holds.len()) - rule.holds.len()));
-            assert!(rule.prefix.len() + rule.least >= SHORTEST, "{}", rule.prefix);
+            let mut body = rule.contains.to_owned();
+            body.push_str(&random(rule.alphabet, rule.min.max(rule.contains.len()) - rule.contains.len()));
+            assert!(rule.prefix.len() + rule.min >= SHORTEST, "{}", rule.prefix);
             let key = format!("{}{body}", rule.prefix);
             for text in [key.clone(), format!("The note says: `{key}`."), format!("KEY={key}\nmore")] {
                 let masked = mask(&text).unwrap_or_else(|| panic!("{text}"));
@@ -352,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_a_little_like_a_key_stays() {
+    fn text_that_resembles_a_key_stays() {
         for text in [
             "The scroll reads: -----BEGIN PUBLIC KEY----- and nothing else.",
             "-----BEGIN PRIVATE KEY----- is what it says on the lid.",
@@ -369,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn no_false_alarm_in_real_episodes() {
+    fn no_false_positive_in_real_episodes() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/turns");
         let mut turns = 0;
         for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
@@ -392,7 +387,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_can_be_looked_through(text in "\\PC{0,200}") {
+        fn any_text_can_be_searched(text in "\\PC{0,200}") {
             for secret in find(&text) {
                 prop_assert!(text.is_char_boundary(secret.range.start) && text.is_char_boundary(secret.range.end));
             }

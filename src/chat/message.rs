@@ -1,17 +1,17 @@
-//! One message of a conversation, in whatever shape a chat program keeps it.
+//! One message of a conversation, in the format of any chat program.
 //!
-//! A JSON object enters and is kept whole: fields and parts that nobody here knows stay in it. What is
-//! read of it: `role`, `content` (a text, or parts of which those that are texts count), `name`,
-//! `timestamp`, `location`, `npcs_mentioned`, `turn`, and calls of tools.
+//! A JSON object enters and is kept whole, unknown fields and parts included. These fields are read: `role`,
+//! `content` (a text, or a list of parts of which the texts count), `name`, `timestamp`, `location`,
+//! `npcs_mentioned`, `turn`, and tool calls.
 
 use serde_json::{Map, Value};
 
-/// Where a message was said, as far as it tells.
+/// The location of a message; both fields are empty if it names none.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Whereabouts {
-    /// The place's id.
+pub struct MessageLocation {
+    /// The id of the place.
     pub id: Option<u64>,
-    /// The place's name.
+    /// The name of the place.
     pub name: Option<String>,
 }
 
@@ -24,11 +24,11 @@ pub struct Message {
 }
 
 impl Message {
-    /// The message that an object is.
+    /// Reads a message from a JSON object.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, for people: it has no role, or a content that is no content.
+    /// A description of the problem: `role` is missing, or `content` has the wrong type.
     pub fn of(number: u64, value: Value) -> Result<Message, String> {
         let Value::Object(fields) = value else {
             return Err("expected an object with `role` and `content`".to_owned());
@@ -45,15 +45,15 @@ impl Message {
         Ok(Message { number, fields })
     }
 
-    /// A message that is only words.
-    pub fn said(number: u64, role: &str, text: &str) -> Message {
+    /// A message with only a role and a text.
+    pub fn plain(number: u64, role: &str, text: &str) -> Message {
         let mut fields = Map::new();
         fields.insert("role".to_owned(), Value::from(role));
         fields.insert("content".to_owned(), Value::from(text));
         Message { number, fields }
     }
 
-    /// All that it holds, as it came.
+    /// All fields as they were read.
     pub fn fields(&self) -> &Map<String, Value> {
         &self.fields
     }
@@ -63,23 +63,23 @@ impl Message {
         (!text.is_empty()).then_some(text)
     }
 
-    /// Who speaks: `system`, `user`, `assistant`, `tool` …, in lower case.
+    /// The role in lower case: `system`, `user`, `assistant`, `tool` …
     pub fn role(&self) -> String {
         self.text_of("role").unwrap_or_default().to_lowercase()
     }
 
-    /// Whether it is what somebody said, not an instruction or a tool's result.
+    /// Whether somebody says something in the message: it has text and is neither an instruction nor a tool's result.
     pub fn is_speech(&self) -> bool {
         !matches!(self.role().as_str(), "system" | "developer" | "tool" | "function")
             && !self.text().trim().is_empty()
     }
 
-    /// Who speaks, by name where there is one.
+    /// The name of the speaker, or else the role.
     pub fn speaker(&self) -> String {
         self.text_of("name").map_or_else(|| self.role(), str::to_owned)
     }
 
-    /// The words, those of several parts on lines of their own.
+    /// The text; several parts are joined by line breaks.
     pub fn text(&self) -> String {
         match self.fields.get("content") {
             Some(Value::String(text)) => text.clone(),
@@ -91,39 +91,39 @@ impl Message {
         }
     }
 
-    /// When it was said, as it stands.
+    /// The time of the message, unparsed.
     pub fn timestamp(&self) -> Option<&str> {
         self.text_of("timestamp")
     }
 
-    /// The turn of the game, where it tells.
+    /// The turn of the game.
     pub fn turn(&self) -> Option<u64> {
         self.fields.get("turn")?.as_u64()
     }
 
-    /// Where it was said: an id, a name, or an object with both.
-    pub fn location(&self) -> Whereabouts {
+    /// The location, which is given as an id, a name, or an object with both.
+    pub fn location(&self) -> MessageLocation {
         let of_text = |text: &str| {
             let text = text.trim();
             let digits = text.strip_prefix("location:").unwrap_or(text);
             match digits.parse() {
-                Ok(id) => Whereabouts { id: Some(id), name: None },
-                Err(_) => Whereabouts { id: None, name: (!text.is_empty()).then(|| text.to_owned()) },
+                Ok(id) => MessageLocation { id: Some(id), name: None },
+                Err(_) => MessageLocation { id: None, name: (!text.is_empty()).then(|| text.to_owned()) },
             }
         };
         match self.fields.get("location") {
-            Some(Value::Object(place)) => Whereabouts {
+            Some(Value::Object(place)) => MessageLocation {
                 id: place.get("id").and_then(Value::as_u64),
                 name: place.get("name").and_then(Value::as_str).and_then(|name| of_text(name).name),
             },
             Some(Value::String(text)) => of_text(text),
-            Some(value) => Whereabouts { id: value.as_u64(), name: None },
-            None => Whereabouts::default(),
+            Some(value) => MessageLocation { id: value.as_u64(), name: None },
+            None => MessageLocation::default(),
         }
     }
 
-    /// Whether it is about a character, or by one: named in `npcs_mentioned`, as the speaker, or in the
-    /// words, whole and in any case. `names` are the character's id and names, in lower case.
+    /// Whether a character is mentioned in `npcs_mentioned`, is the speaker, or is named in the text as a whole word
+    /// in any case. `names` are the character's id and names, in lower case.
     pub fn mentions(&self, names: &[String]) -> bool {
         let is_named = |text: &str| names.contains(&text.trim().to_lowercase());
         let listed = match self.fields.get("npcs_mentioned") {
@@ -136,7 +136,7 @@ impl Message {
         listed || speaks || names.iter().any(|name| holds_word(&text, name))
     }
 
-    /// The calls of tools in it, as name and arguments, in the shape of OpenAI or Anthropic.
+    /// The tool calls as name and arguments, in the format of OpenAI or Anthropic.
     pub fn tool_calls(&self) -> Vec<(String, Value)> {
         let mut calls = Vec::new();
         if let Some(Value::Array(items)) = self.fields.get("tool_calls") {
@@ -156,12 +156,12 @@ impl Message {
     }
 }
 
-/// A call by its name; arguments that are a text are kept as that text.
+/// A call with a name; arguments given as a text are not parsed.
 fn tool_call(name: Option<&Value>, arguments: Option<&Value>) -> Option<(String, Value)> {
     Some((name?.as_str()?.to_owned(), arguments.cloned().unwrap_or(Value::Null)))
 }
 
-/// The words of a part, where it has any: `text`, `input_text`, `output_text`.
+/// The text of a part of type `text`, `input_text` or `output_text`.
 fn text_of_part(part: &Value) -> Option<&str> {
     match part {
         Value::String(text) => Some(text),
@@ -173,7 +173,7 @@ fn text_of_part(part: &Value) -> Option<&str> {
     }
 }
 
-/// Whether a text holds a word or words as whole words; both in lower case.
+/// Whether a text contains a word or phrase as whole words; both in lower case.
 pub fn holds_word(text: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     !word.is_empty()
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_parts_and_unknown_fields() {
+    fn text_of_parts_and_unknown_fields() {
         let value = json!({"role": "Assistant", "content": [
             {"type": "text", "text": "One."}, {"type": "image_url", "image_url": {"url": "x"}},
             {"type": "output_text", "text": "Two."}, "Three."], "mood": {"deep": 1}});
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_told() {
+    fn errors_name_the_field() {
         for (value, problem) in [
             (json!("hi"), "expected an object"),
             (json!({"content": "hi"}), "`role` is missing"),
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_of_tools() {
+    fn tool_calls_of_both_formats() {
         let openai = message(json!({"role": "assistant", "content": null, "tool_calls": [
             {"id": "c", "type": "function", "function": {"name": "remember", "arguments": "{\"a\": 1}"}}]}));
         assert_eq!(openai.tool_calls(), [("remember".to_owned(), json!("{\"a\": 1}"))]);

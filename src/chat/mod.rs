@@ -1,25 +1,20 @@
-//! Conversations: what was said becomes memories, and memories are woven into what is said next.
+//! Conversations of chat programs: digests, extraction of memories, and injection of memories into requests.
 //!
-//! Messages enter in the shapes that chat programs have ([`mod@file`]); memories leave ([`digest`]). Requests
-//! enter, and leave with memories in them ([`inject`]); replies enter, and what is worth remembering of them
-//! stays ([`extract`]). It always holds that
+//! Messages enter in the formats of chat programs ([`conversation`]) and are summarised into memories
+//! ([`digest`]). Memories are inserted into chat requests ([`inject`]), and new memories are extracted from the
+//! replies ([`extract`]). It always holds that
 //!
-//! * nothing is summarised twice: how far a scope has been read stands in its own entries;
-//! * what people and models said reaches a prompt as data behind a fence, without what looks like a secret;
-//! * the lock is never held while a model is asked.
+//! * no message is summarised twice: the entries of a scope record how far it has been digested;
+//! * messages reach a prompt as fenced data, with secrets redacted;
+//! * the lock is never held during a model call.
 
+pub mod conversation;
 pub mod digest;
 pub mod extract;
-pub mod file;
 pub mod inject;
 pub mod message;
 #[cfg(feature = "proxy")]
 pub mod proxy;
 
-pub use file::{Conversation, ConversationError};
+pub use conversation::{Conversation, ConversationError, conversation_tag};
 pub use message::Message;
-
-/// The tag that says from which conversation an entry comes.
-pub fn conversation_tag(id: &str) -> String {
-    format!("conversation:{id}")
-}

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     fn conversation(texts: &[&str]) -> Conversation {
-        let messages = texts.iter().zip(1..).map(|(text, number)| Message::said(number, "user", text));
+        let messages = texts.iter().zip(1..).map(|(text, number)| Message::plain(number, "user", text));
         Conversation { id: "c".to_owned(), messages: messages.collect() }
     }
 

@@ -105,7 +105,7 @@ impl Counts {
         }
         last.reverse();
         if replies < wanted {
-            let waited = self.waiting.iter().map(|waiting| Message::said(0, &waiting.role, &waiting.text));
+            let waited = self.waiting.iter().map(|waiting| Message::plain(0, &waiting.role, &waiting.text));
             last = waited.chain(last).collect();
         }
         let surplus = last.len().saturating_sub(MOST_WAITING);
@@ -127,8 +127,8 @@ mod tests {
     fn talk(turns: u64) -> Vec<Message> {
         let turn = |turn: u64| {
             [
-                Message::said(2 * turn - 1, "user", &format!("q{turn}")),
-                Message::said(2 * turn, "assistant", &format!("a{turn}")),
+                Message::plain(2 * turn - 1, "user", &format!("q{turn}")),
+                Message::plain(2 * turn, "assistant", &format!("a{turn}")),
             ]
         };
         (1..=turns).flat_map(turn).collect()
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(counts.turns, 4);
         counts.count(&talk(9), true);
         assert_eq!(counts.turns, 9);
-        counts.count(&[Message::said(1, "user", "Hello")], false);
+        counts.count(&[Message::plain(1, "user", "Hello")], false);
         assert_eq!(counts.turns, 9);
     }
 

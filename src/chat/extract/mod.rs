@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use strum::VariantNames;
 
 use crate::chat::digest::prompt::shown;
-use crate::chat::inject::block::{told_in, without_blocks};
+use crate::chat::inject::block::{lines_in_blocks, without_blocks};
 use crate::chat::{Conversation, ConversationError, Message, conversation_tag};
 use crate::document::{DocumentError, stored};
 use crate::llm::{Model, ModelError, ModelUse};
@@ -241,7 +241,7 @@ impl Extractor<'_> {
     /// What the model or the rules find in turns that pass the gate; `None` where the model fails.
     fn look(&self, turns: &[Message], input: Input<'_>, report: &mut Report) -> Option<Vec<Aspect>> {
         let all = input.conversation.messages.iter();
-        let mut told: Vec<String> = all.flat_map(|message| told_in(&message.text())).collect();
+        let mut told: Vec<String> = all.flat_map(|message| lines_in_blocks(&message.text())).collect();
         told.extend(input.told.iter().cloned());
         let worthy: Vec<Option<String>> = turns
             .iter()
@@ -381,11 +381,11 @@ fn said(message: &Message, worthy: &Option<String>) -> Option<Value> {
         object.shift_remove("number");
     }
     if is_reply(message) {
-        let own = Message::said(0, "assistant", worthy.as_ref()?);
+        let own = Message::plain(0, "assistant", worthy.as_ref()?);
         value["text"] = shown(&own)["text"].clone();
     } else {
         let own = without_blocks(&message.text());
-        value["text"] = shown(&Message::said(0, "user", &own))["text"].clone();
+        value["text"] = shown(&Message::plain(0, "user", &own))["text"].clone();
     }
     Some(value)
 }
@@ -454,7 +454,7 @@ pub fn read_input(id: &str, text: &str) -> Result<Conversation, ConversationErro
     if text.trim_start_matches('\u{feff}').trim_start().starts_with(['{', '[']) {
         return Conversation::read(id, text);
     }
-    let messages = vec![Message::said(1, "assistant", text)];
+    let messages = vec![Message::plain(1, "assistant", text)];
     Ok(Conversation { id: id.to_owned(), messages })
 }
 

@@ -1,16 +1,16 @@
-//! How old a memory is, in days and in words.
+//! The age of a memory, in days and in words.
 
 use jiff::civil::{Date, DateTime};
 use jiff::{Timestamp, tz::TimeZone};
 
-/// The days from a date to now, 0 for what is to come; `None` where either is no date.
+/// Days from a date to now; 0 for a date in the future, `None` if either text is not a date.
 pub fn days(date: &str, now: &str) -> Option<f64> {
-    let seconds = moment(now)?.as_second() - moment(date)?.as_second();
+    let seconds = timestamp(now)?.as_second() - timestamp(date)?.as_second();
     Some((seconds as f64 / 86_400.0).max(0.0))
 }
 
-/// A date such as `2026-01-31`, or a time; without an offset it is UTC.
-fn moment(date: &str) -> Option<Timestamp> {
+/// Parses a date such as `2026-01-31`, or a time; without an offset it is UTC.
+fn timestamp(date: &str) -> Option<Timestamp> {
     if let Ok(time) = date.parse::<Timestamp>() {
         return Some(time);
     }
@@ -21,7 +21,7 @@ fn moment(date: &str) -> Option<Timestamp> {
     civil.to_zoned(TimeZone::UTC).ok().map(|time| time.timestamp())
 }
 
-/// Days in words: `today`, `2 days ago`, `1 week ago`, `3 months ago`.
+/// An age in words: `today`, `2 days ago`, `1 week ago`, `3 months ago`.
 pub fn in_words(days: f64) -> String {
     let ago = |count: f64, unit: &str| {
         let count = count.floor() as u64;

@@ -1,8 +1,8 @@
-//! A chat request as bytes, changed only where memories go.
+//! Inserts a block of memories into a chat request without changing any other byte.
 //!
-//! A request in OpenAI's or Anthropic's shape enters with a block; the same bytes leave with the block in
-//! them. Everything else stays as it was written: the order of keys, spaces, numbers, escapes, parts and
-//! fields that nobody here knows. A block that was put in before is taken out first.
+//! A request in OpenAI's or Anthropic's format enters with a block; the same bytes leave with the block inserted.
+//! Everything else stays as it was written: the order of keys, spaces, numbers, escapes, and unknown parts and
+//! fields. A block from an earlier insertion is removed first.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,17 +11,17 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use strum::VariantNames as _;
 
-use crate::chat::Message;
 use crate::chat::inject::block::{GAP, Mode, find_block, is_block};
+use crate::chat::message::Message;
 use crate::types::unknown_name;
 
-/// Whose shape a request has.
+/// The format of a chat API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::VariantNames)]
 #[strum(serialize_all = "lowercase", parse_err_ty = String, parse_err_fn = unknown_shape)]
 pub enum Shape {
-    /// Instructions are a message of the role `system` or `developer`.
+    /// OpenAI's Chat Completions: instructions are messages with the role `system` or `developer`.
     OpenAi,
-    /// Instructions stand beside the messages.
+    /// Anthropic's Messages: instructions are a field next to the messages.
     Anthropic,
 }
 
@@ -31,7 +31,7 @@ fn unknown_shape(text: &str) -> String {
 
 type Fields<'a> = HashMap<String, &'a RawValue>;
 
-/// A request, looked at but not changed.
+/// A parsed request that still refers to the original text.
 pub struct Request<'a> {
     text: &'a str,
     fields: Fields<'a>,
@@ -39,11 +39,11 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Reads a request.
+    /// Parses a request.
     ///
     /// # Errors
     ///
-    /// Why it is none, for people.
+    /// A description of the problem.
     pub fn read(bytes: &'a [u8]) -> Result<Request<'a>, String> {
         let text = std::str::from_utf8(bytes).map_err(|error| format!("it is not UTF-8: {error}"))?;
         let fields: Fields<'a> = serde_json::from_str(text).map_err(|error| {
@@ -55,7 +55,7 @@ impl<'a> Request<'a> {
         })?;
         let list = fields.get("messages").ok_or_else(|| "it has no `messages`".to_owned())?;
         let raw: Vec<&'a RawValue> =
-            serde_json::from_str(list.get()).map_err(|_| "its `messages` are no list".to_owned())?;
+            serde_json::from_str(list.get()).map_err(|_| "its `messages` are not a list".to_owned())?;
         let messages = raw.into_iter().zip(1..).map(|(raw, number)| {
             let fields = serde_json::from_str(raw.get());
             fields.map(|fields| (raw, fields)).map_err(|_| format!("its message {number} is not an object"))
@@ -67,8 +67,8 @@ impl<'a> Request<'a> {
         Ok(Request { text, fields, messages })
     }
 
-    /// Whose shape it has, by what only one of both has.
-    pub fn shape(&self) -> Shape {
+    /// Guesses the format from fields and roles that only one of the two has.
+    pub fn format(&self) -> Shape {
         let roles: Vec<String> = self.messages.iter().map(|(_, fields)| role_of(fields)).collect();
         if roles.iter().any(|role| matches!(role.as_str(), "system" | "developer" | "tool")) {
             return Shape::OpenAi;
@@ -85,18 +85,18 @@ impl<'a> Request<'a> {
         if is_anthropic { Shape::Anthropic } else { Shape::OpenAi }
     }
 
-    /// The last messages that somebody said, oldest first, at most so many.
-    pub fn last_said(&self, most: usize) -> Vec<Message> {
+    /// The last messages with speech, at most `limit`, oldest first.
+    pub fn last_said(&self, limit: usize) -> Vec<Message> {
         let numbered = self.messages.iter().enumerate().rev();
         let read = numbered.filter_map(|(at, (raw, _))| {
             Message::of(at as u64 + 1, serde_json::from_str::<Value>(raw.get()).ok()?).ok()
         });
-        let mut said: Vec<Message> = read.filter(Message::is_speech).take(most).collect();
+        let mut said: Vec<Message> = read.filter(Message::is_speech).take(limit).collect();
         said.reverse();
         said
     }
 
-    /// Where a part of the text stands in it.
+    /// The byte range of a slice of the text.
     fn range_of(&self, part: &str) -> Range<usize> {
         let start = part.as_ptr() as usize - self.text.as_ptr() as usize;
         start..start + part.len()
@@ -106,16 +106,16 @@ impl<'a> Request<'a> {
         self.messages.iter().map(|(raw, _)| self.range_of(raw.get())).collect()
     }
 
-    /// The user's last message of words, not of tools' results: these must stand where they are.
-    fn last_of_user(&self) -> Option<usize> {
+    /// The index of the user's last message that does not contain tool results, which must follow their calls.
+    fn last_user_message(&self) -> Option<usize> {
         self.messages.iter().rposition(|(_, fields)| {
             let content = fields.get("content").map(|content| content.get()).unwrap_or_default();
             role_of(fields) == "user" && !(content.starts_with('[') && holds_part(content, "tool_result"))
         })
     }
 
-    /// The request without the blocks that were put in before.
-    fn stripped(&self) -> String {
+    /// The request without blocks from earlier insertions.
+    fn without_blocks(&self) -> String {
         let mut edits: Vec<Edit> = Vec::new();
         let ranges = self.message_ranges();
         for (at, (_, fields)) in self.messages.iter().enumerate() {
@@ -138,7 +138,7 @@ impl<'a> Request<'a> {
                 edits.extend(self.strip_content(system));
             }
         }
-        apply(self.text, edits)
+        apply_edits(self.text, edits)
     }
 
     fn strip_content(&self, content: &RawValue) -> Vec<Edit> {
@@ -160,34 +160,34 @@ impl<'a> Request<'a> {
             let part = part.as_ref().and_then(Value::as_object).filter(|part| part.len() == 2);
             part.and_then(|part| part.get("text")?.as_str()).is_some_and(is_block)
         };
-        // One block at most was put into one content.
+        // An insertion puts at most one block into a message.
         let found = parts.iter().position(|part| is_ours(part));
         found.map(|at| vec![(without_element(&ranges, at), String::new())]).unwrap_or_default()
     }
 
-    /// The request with a block in it.
-    fn with_block(&self, block: &str, mode: Mode, shape: Shape) -> String {
-        let user = self.last_of_user();
+    /// The request with a block inserted.
+    fn with_block(&self, block: &str, mode: Mode, format: Shape) -> String {
+        let user = self.last_user_message();
         let edit = match (mode, user) {
             (Mode::ContextMessage, Some(user)) => {
-                let role = if shape == Shape::OpenAi { "system" } else { "user" };
+                let role = if format == Shape::OpenAi { "system" } else { "user" };
                 let start = self.message_ranges()[user].start;
                 (start..start, format!("{{\"role\":\"{role}\",\"content\":{}}},", quoted(block)))
             }
             (Mode::UserPrefix, Some(user)) => match self.messages[user].1.get("content") {
-                Some(content) if !content.get().starts_with('n') => self.put_before(content, block),
-                _ => self.append_to_instructions(block, shape),
+                Some(content) if !content.get().starts_with('n') => self.prepend(content, block),
+                _ => self.append_to_instructions(block, format),
             },
-            _ => self.append_to_instructions(block, shape),
+            _ => self.append_to_instructions(block, format),
         };
-        apply(self.text, vec![edit])
+        apply_edits(self.text, vec![edit])
     }
 
-    fn append_to_instructions(&self, block: &str, shape: Shape) -> Edit {
-        match shape {
+    fn append_to_instructions(&self, block: &str, format: Shape) -> Edit {
+        match format {
             Shape::Anthropic => {
                 match self.fields.get("system").filter(|system| !system.get().starts_with('n')) {
-                    Some(system) => self.put_behind(system, block),
+                    Some(system) => self.append(system, block),
                     None if self.fields.contains_key("system") => {
                         (self.range_of(self.fields["system"].get()), quoted(block))
                     }
@@ -203,7 +203,7 @@ impl<'a> Request<'a> {
                 let own = self.messages.iter().find(|(_, fields)| is_instruction(fields));
                 let content = own.and_then(|(_, fields)| fields.get("content"));
                 match content.filter(|content| !matches!(content.get(), "\"\"" | "null")) {
-                    Some(content) => self.put_behind(content, block),
+                    Some(content) => self.append(content, block),
                     None => {
                         let start = self.message_ranges()[0].start;
                         (start..start, format!("{{\"role\":\"system\",\"content\":{}}},", quoted(block)))
@@ -213,7 +213,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    fn put_behind(&self, content: &RawValue, block: &str) -> Edit {
+    fn append(&self, content: &RawValue, block: &str) -> Edit {
         let range = self.range_of(content.get());
         if content.get().starts_with('"') {
             let gap = if content.get() == "\"\"" { "" } else { GAP };
@@ -230,7 +230,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    fn put_before(&self, content: &RawValue, block: &str) -> Edit {
+    fn prepend(&self, content: &RawValue, block: &str) -> Edit {
         let range = self.range_of(content.get());
         if content.get().starts_with('"') {
             let start = range.start + 1;
@@ -247,28 +247,28 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Puts a block into a request in place of any that was put in before.
+/// Inserts a block into a request and removes blocks from earlier insertions. A `format` of `None` is guessed.
 ///
 /// # Errors
 ///
-/// Why it is no request.
-pub fn splice(request: &[u8], block: &str, mode: Mode, shape: Option<Shape>) -> Result<Vec<u8>, String> {
+/// A description of the problem if the bytes are not a chat request.
+pub fn splice(request: &[u8], block: &str, mode: Mode, format: Option<Shape>) -> Result<Vec<u8>, String> {
     let read = Request::read(request)?;
-    let shape = shape.unwrap_or_else(|| read.shape());
+    let format = format.unwrap_or_else(|| read.format());
     if !read.text.contains("memories>") && !read.text.contains("memories\\u003") {
-        return Ok(read.with_block(block, mode, shape).into_bytes());
+        return Ok(read.with_block(block, mode, format).into_bytes());
     }
-    let stripped = read.stripped();
+    let stripped = read.without_blocks();
     match Request::read(stripped.as_bytes()) {
-        Ok(read) => Ok(read.with_block(block, mode, shape).into_bytes()),
-        // Nothing but our own message was in it: it stays what it is.
+        Ok(read) => Ok(read.with_block(block, mode, format).into_bytes()),
+        // The request contained nothing but the block: leave it unchanged.
         Err(_) => Ok(request.to_vec()),
     }
 }
 
 type Edit = (Range<usize>, String);
 
-fn apply(text: &str, mut edits: Vec<Edit>) -> String {
+fn apply_edits(text: &str, mut edits: Vec<Edit>) -> String {
     edits.sort_by_key(|(range, _)| range.start);
     let mut out = String::with_capacity(text.len() + edits.iter().map(|(_, new)| new.len()).sum::<usize>());
     let mut done = 0;
@@ -281,7 +281,7 @@ fn apply(text: &str, mut edits: Vec<Edit>) -> String {
     out
 }
 
-/// What goes with an element of a list: up to the next one, or from the one before.
+/// The bytes to remove with an element of a list: up to the next element, or from the end of the previous one.
 fn without_element(ranges: &[Range<usize>], at: usize) -> Range<usize> {
     match (ranges.get(at + 1), at.checked_sub(1)) {
         (Some(next), _) => ranges[at].start..next.start,
@@ -319,7 +319,7 @@ fn part(block: &str) -> String {
     format!("{{\"type\":\"text\",\"text\":{}}}", quoted(block))
 }
 
-/// Where in a JSON string, its quotes included, a byte of the text that it means stands.
+/// Maps an offset in a decoded JSON string to the offset in its source, which includes the quotes.
 fn raw_offset(raw: &str, decoded: usize) -> usize {
     let unit = |at: usize| raw.get(at + 2..at + 6).and_then(|digits| u32::from_str_radix(digits, 16).ok());
     let (mut at, mut passed) = (1, 0);
@@ -358,7 +358,7 @@ mod tests {
         String::from_utf8(splice(request.as_bytes(), BLOCK, mode, None).expect("a request")).expect("text")
     }
 
-    /// What is put in at `⟨⟩`, and that a second time changes nothing.
+    /// The block is inserted at `⟨⟩`, and inserting it a second time changes nothing.
     #[track_caller]
     fn check(mode: Mode, marked: &str, new: &str) {
         let request = marked.replace("⟨⟩", "");
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn behind_the_instructions() {
+    fn after_the_instructions() {
         let mode = Mode::SystemAppend;
         let gap = format!("\\n\\n{}", text());
         check(
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_of_its_own() {
+    fn in_a_separate_message() {
         let mode = Mode::ContextMessage;
         let of = |role: &str| format!("{{\"role\":\"{role}\",\"content\":\"{}\"}},", text());
         check(
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn before_the_users_words() {
+    fn before_the_text_of_the_user() {
         let mode = Mode::UserPrefix;
         let gap = format!("{}\\n\\n", text());
         check(
@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_program_wrote_anew_is_known_again() {
+    fn a_block_is_recognised_with_other_escapes() {
         let once = put(
             r#"{"messages":[{"role":"system","content":"Bé."},{"role":"user","content":"Hi"}]}"#,
             Mode::SystemAppend,
@@ -471,12 +471,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request_is_told() {
+    fn errors_name_the_problem() {
         let problem = |text: &str| Request::read(text.as_bytes()).err().unwrap_or_default();
         assert!(problem("{").starts_with("it is not JSON"));
         assert_eq!(problem("[]"), "it is not a JSON object");
         assert_eq!(problem("{}"), "it has no `messages`");
-        assert_eq!(problem(r#"{"messages": {}}"#), "its `messages` are no list");
+        assert_eq!(problem(r#"{"messages": {}}"#), "its `messages` are not a list");
         assert_eq!(problem(r#"{"messages": []}"#), "its `messages` are empty");
         assert_eq!(problem(r#"{"messages": [7]}"#), "its message 1 is not an object");
     }

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::chat::conversation::messages_of;
 use crate::chat::extract::{Extractor, Input, Mode, Outcome, Settings as Extraction};
-use crate::chat::file::messages_of;
 use crate::chat::inject::request::Shape;
 use crate::chat::inject::{InjectError, Injector, Settings as Injection};
 use crate::chat::proxy::pool::Pool;

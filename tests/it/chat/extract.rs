@@ -81,7 +81,7 @@ fn reply(number: usize) -> Conversation {
 fn talk(turns: u64) -> Conversation {
     let messages = (1..=turns).flat_map(|turn| {
         let text = format!("Turn {turn}: the captain of the watch walks the wall every night.");
-        [Message::said(2 * turn - 1, "user", "Go on."), Message::said(2 * turn, "assistant", &text)]
+        [Message::plain(2 * turn - 1, "user", "Go on."), Message::plain(2 * turn, "assistant", &text)]
     });
     Conversation { id: "chat-7".to_owned(), messages: messages.collect() }
 }

@@ -1,48 +1,48 @@
-//! Conversations as files: JSON Lines of messages, a JSON array of them, and what OpenAI's and
-//! Anthropic's servers are sent and answer.
+//! Reads conversations: JSON Lines, a JSON array of messages, or a request or response of OpenAI's or
+//! Anthropic's API.
 //!
-//! A text enters, messages leave, numbered from 1 in their order. A `system` beside the messages, as
-//! Anthropic has it, is an instruction and no message. What cannot be read is told by its line or number.
+//! A text enters; messages leave, numbered from 1 in their order. Anthropic's `system` field next to the messages
+//! is an instruction, not a message. Errors name the line or the number of the message.
 
 use serde_json::Value;
 
 use crate::chat::message::Message;
 
-/// A conversation: who it is, and what was said.
+/// A conversation and its id.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Conversation {
-    /// Its name, the same each time it is read.
+    /// Identifies the conversation each time it is read.
     pub id: String,
-    /// What was said, in order.
+    /// Its messages, in order.
     pub messages: Vec<Message>,
 }
 
-/// Why a text is no conversation.
+/// A text is not a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConversationError {
-    /// Nothing but white space.
+    /// The text is empty or white space.
     #[error("it is empty")]
     Empty,
-    /// Not JSON.
+    /// The text is not JSON.
     #[error("line {line} is not JSON: {problem}")]
     NotJson {
         /// The line, from 1.
         line: usize,
-        /// Why.
+        /// The parser's message.
         problem: String,
     },
-    /// JSON, but no message.
-    #[error("{place} is no message: {problem}")]
+    /// A JSON value is not a message.
+    #[error("{place} is not a message: {problem}")]
     NotMessage {
         /// `line 3`, `message 3` or `it`.
         place: String,
-        /// Why.
+        /// The missing or wrong field.
         problem: String,
     },
 }
 
 impl Conversation {
-    /// Reads a conversation in any of the shapes.
+    /// Reads a conversation in any of the formats.
     ///
     /// # Errors
     ///
@@ -52,7 +52,6 @@ impl Conversation {
     }
 }
 
-/// The messages of a text.
 fn read_messages(text: &str) -> Result<Vec<Message>, ConversationError> {
     let text = text.trim_start_matches('\u{feff}');
     if text.trim().is_empty() {
@@ -67,7 +66,12 @@ fn read_messages(text: &str) -> Result<Vec<Message>, ConversationError> {
     }
 }
 
-/// The messages of one JSON value: a list, a request, an answer, or a single message.
+/// The tag of entries that come from a conversation.
+pub fn conversation_tag(id: &str) -> String {
+    format!("conversation:{id}")
+}
+
+/// The messages of one JSON value: a list, a request, a response, or a single message.
 pub fn messages_of(value: Value) -> Result<Vec<Message>, ConversationError> {
     let list = match value {
         Value::Array(items) => items,
@@ -120,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn all_shapes_say_the_same() {
+    fn all_formats_give_the_same_messages() {
         let expected = [(1, "Hi.".to_owned()), (2, "Yes?".to_owned())];
         let (a, b) = (r#"{"role":"user","content":"Hi."}"#, r#"{"role":"assistant","content":"Yes?"}"#);
         for text in [
@@ -142,16 +146,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_by_its_line() {
+    fn errors_name_the_line() {
         let error = |text: &str| read_messages(text).unwrap_err().to_string();
         assert_eq!(error(" \n"), "it is empty");
         assert!(error("{\"role\": \"user\"}\n{oops\n").starts_with("line 2 is not JSON: key must be"));
         assert_eq!(
             error("{\"role\": \"user\"}\n7\n"),
-            "line 2 is no message: expected an object with `role` and `content`"
+            "line 2 is not a message: expected an object with `role` and `content`"
         );
-        assert_eq!(error("[{\"role\": \"user\"}, {}]"), "message 2 is no message: `role` is missing");
-        assert_eq!(error("{\"a\": 1}"), "it is no message: `role` is missing");
+        assert_eq!(error("[{\"role\": \"user\"}, {}]"), "message 2 is not a message: `role` is missing");
+        assert_eq!(error("{\"a\": 1}"), "it is not a message: `role` is missing");
         assert!(error("[{\n}").starts_with("line 2 is not JSON"));
     }
 }
