@@ -1,43 +1,43 @@
-//! Which messages of a conversation a scope has not yet been told of.
+//! Selects the messages of a conversation that a scope's entries do not cover yet.
 //!
-//! A conversation and what the memory file says enter; runs of messages leave, none of them summarised
-//! before. There is no cursor beside the entries: the highest message of a scope's entries from the
-//! conversation, superseded ones included, is where reading goes on.
+//! A conversation and a document enter; runs of messages leave, none of them summarised before. The cursor is not
+//! stored separately: it is the highest message number in the scope's entries from the conversation, superseded
+//! ones included.
 
 use crate::chat::digest::Present;
 use crate::chat::{Conversation, Message, conversation_tag};
 use crate::document::Document;
 use crate::types::{Memory, Scope};
 
-/// Most messages that one summary is made of …
-const MOST_MESSAGES: usize = 60;
+/// Maximum number of messages in one prompt.
+const MAX_MESSAGES: usize = 60;
 
-/// … and most characters of them; a single message may be longer.
-const MOST_CHARS: usize = 24_000;
+/// Maximum number of characters in one prompt; a single message may be longer.
+const MAX_CHARS: usize = 24_000;
 
-/// The last message of a conversation that a scope's entries tell of; 0 where none does.
+/// The last message of a conversation that entries cover; 0 if there is none.
 pub fn cursor(memories: &[Memory], conversation: &str) -> u64 {
     let tag = conversation_tag(conversation);
     let own = memories.iter().filter(|memory| memory.provenance.tags.contains(&tag));
     own.filter_map(|memory| memory.provenance.messages).map(|span| span.last).max().unwrap_or(0)
 }
 
-/// As [`cursor`], of a scope in a file.
+/// The [`cursor`] of a scope in a document.
 pub fn cursor_in(document: &Document, scope: &Scope, conversation: &str) -> u64 {
     document.section(scope).map_or(0, |section| cursor(&section.memories, conversation))
 }
 
-/// A place, as messages name it.
+/// A place to which messages refer by id or name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// Its id.
     pub id: u64,
-    /// Its name; empty where it is not known, or where another place has it too.
+    /// Its name; empty if unknown or shared with another place.
     pub name: String,
 }
 
 impl Place {
-    fn is_of(&self, message: &Message) -> bool {
+    fn is_location_of(&self, message: &Message) -> bool {
         let location = message.location();
         match (location.id, location.name) {
             (Some(id), _) => id == self.id,
@@ -49,19 +49,19 @@ impl Place {
     }
 }
 
-/// What was said at a place after a message.
+/// Speech at a place after a message.
 pub fn at_place<'a>(conversation: &'a Conversation, place: &Place, after: u64) -> Vec<&'a Message> {
     let new = said_after(conversation, after);
-    new.into_iter().filter(|message| place.is_of(message)).collect()
+    new.into_iter().filter(|message| place.is_location_of(message)).collect()
 }
 
-/// All that was said after a message.
+/// All speech after a message.
 pub fn said_after(conversation: &Conversation, after: u64) -> Vec<&Message> {
     let messages = conversation.messages.iter();
     messages.filter(|message| message.number > after && message.is_speech()).collect()
 }
 
-/// Of messages those that mention a character, each with the one before and the one behind it.
+/// The messages that mention a character, each with the message before and after it.
 pub fn around_mentions<'a>(messages: &[&'a Message], character: &Present) -> Vec<&'a Message> {
     let names = character.names();
     let mentions: Vec<bool> = messages.iter().map(|message| message.mentions(&names)).collect();
@@ -69,14 +69,14 @@ pub fn around_mentions<'a>(messages: &[&'a Message], character: &Present) -> Vec
     messages.iter().enumerate().filter(|(at, _)| is_near(*at)).map(|(_, message)| *message).collect()
 }
 
-/// The messages in runs that a model can be shown at once.
+/// Splits messages into runs that fit into one prompt.
 pub fn in_runs<'a>(messages: &[&'a Message]) -> Vec<Vec<&'a Message>> {
     let mut runs: Vec<Vec<&Message>> = Vec::new();
     let mut chars = 0;
     for message in messages {
         let length = message.text().chars().count();
         match runs.last_mut() {
-            Some(run) if run.len() < MOST_MESSAGES && chars + length <= MOST_CHARS => {
+            Some(run) if run.len() < MAX_MESSAGES && chars + length <= MAX_CHARS => {
                 run.push(message);
                 chars += length;
             }
@@ -114,14 +114,14 @@ mod tests {
 
     #[test]
     fn runs_hold_everything_once() {
-        let long = "x".repeat(MOST_CHARS + 1);
-        let mut texts = vec!["a"; MOST_MESSAGES + 3];
+        let long = "x".repeat(MAX_CHARS + 1);
+        let mut texts = vec!["a"; MAX_MESSAGES + 3];
         texts.push(&long);
         texts.push("b");
         let conversation = conversation(&texts);
         let all = said_after(&conversation, 0);
         let runs = in_runs(&all);
-        assert_eq!(runs.iter().map(Vec::len).collect::<Vec<_>>(), [MOST_MESSAGES, 3, 1, 1]);
+        assert_eq!(runs.iter().map(Vec::len).collect::<Vec<_>>(), [MAX_MESSAGES, 3, 1, 1]);
         assert_eq!(numbers(&runs.concat()), numbers(&all));
     }
 }

@@ -1,8 +1,7 @@
-//! What a model finds worth remembering in the last turns, and how its answer is read.
+//! Asks a model what is worth remembering in the last turns, and reads its answer.
 //!
-//! Messages enter as data behind a fence; up to four aspects leave, each checked alone: what cannot be
-//! believed is dropped with a warning, the others are used. The tool by which a model asks for a memory
-//! itself takes the same aspects.
+//! Messages enter as fenced data; up to four aspects leave, each validated separately: an invalid one is dropped
+//! with a warning. The tool by which a model asks for a memory takes the same aspects.
 
 use serde_json::{Map, Value, json};
 
@@ -14,17 +13,17 @@ use crate::llm::{Model, ModelError, ModelUse};
 use crate::types::text::truncate;
 use crate::types::{Category, clamp_importance};
 
-/// The name of the tool.
+/// The name of the tool by which a model asks for a memory.
 pub const TOOL: &str = "remember";
 
 /// The name of the answer's schema.
 const SCHEMA_NAME: &str = "aspects";
 
-/// Longest summary and longest context, in characters.
+/// Maximum lengths of a summary and of its context, in characters.
 const SUMMARY_CHARS: usize = 400;
 const CONTEXT_CHARS: usize = 200;
 
-/// The categories that a model may choose from.
+/// The categories a model may choose from.
 const CATEGORIES: [&str; 12] = [
     "FACT",
     "DECISION",
@@ -59,27 +58,27 @@ pub struct Aspect {
     pub category: Category,
     /// From 1 to 1000.
     pub importance: u16,
-    /// What is remembered, on one line.
+    /// The memory's text, on one line.
     pub summary: String,
-    /// Where it came up; may be empty.
+    /// The occasion; may be empty.
     pub context: String,
 }
 
-/// What a model found, who it was, and what was dropped.
+/// The aspects a model found, the model and its usage, and warnings.
 pub type Found = (Vec<Aspect>, ModelUse, Vec<String>);
 
-/// Lets the model find what is worth remembering.
+/// Asks the model for up to `limit` aspects of the messages.
 ///
 /// # Errors
 ///
 /// See [`ModelError`]; an answer without a list is [`ModelError::Garbled`].
-pub fn find(model: &dyn Model, messages: &[Value], most: usize) -> Result<Found, ModelError> {
+pub fn find(model: &dyn Model, messages: &[Value], limit: usize) -> Result<Found, ModelError> {
     let matter = Matter {
         system: SYSTEM,
         schema_name: SCHEMA_NAME,
         schema: json!({
             "type": "object",
-            "properties": {"memories": {"type": "array", "maxItems": most, "items": aspect_schema()}},
+            "properties": {"memories": {"type": "array", "maxItems": limit, "items": aspect_schema()}},
             "required": ["memories"],
             "additionalProperties": false,
         }),
@@ -87,7 +86,7 @@ pub fn find(model: &dyn Model, messages: &[Value], most: usize) -> Result<Found,
         data: json!({"messages": messages}),
     };
     let (said, model) = matter.ask(model)?;
-    match read(&said, most) {
+    match read(&said, limit) {
         Ok((aspects, warnings)) => Ok((aspects, model, warnings)),
         Err(problem) => Err(ModelError::Garbled { at: model.name, problem }),
     }
@@ -107,7 +106,7 @@ fn aspect_schema() -> Value {
     })
 }
 
-/// The tool by which a model asks for a memory, as a request lists it.
+/// The definition of the tool, for the `tools` of a request.
 pub fn tool_schema(shape: Shape) -> Value {
     let about = "Keep one thing for later conversations: a fact, a decision, an insight, how people stand to one \
                  another. Not for small talk or what holds only for the moment.";
@@ -120,10 +119,10 @@ pub fn tool_schema(shape: Shape) -> Value {
     }
 }
 
-/// The aspects of an answer: a list, alone or under a name, or a single one.
-fn read(said: &str, most: usize) -> Result<(Vec<Aspect>, Vec<String>), String> {
-    if let Some(items) = whole_list(said) {
-        return Ok(read_items(&items, most));
+/// Reads the aspects of an answer: a list, bare or as a field, or a single aspect.
+fn read(said: &str, limit: usize) -> Result<(Vec<Aspect>, Vec<String>), String> {
+    if let Some(items) = bare_list(said) {
+        return Ok(read_items(&items, limit));
     }
     let answer = parse_object(said)?;
     let names = ["memories", "aspects", "items", "results"];
@@ -131,15 +130,15 @@ fn read(said: &str, most: usize) -> Result<(Vec<Aspect>, Vec<String>), String> {
         Some(Value::Array(items)) => items.clone(),
         Some(Value::Object(item)) => vec![Value::Object(item.clone())],
         Some(Value::Null) => Vec::new(),
-        Some(_) => return Err("its list of memories is none".to_owned()),
+        Some(_) => return Err("its list of memories is not a list".to_owned()),
         None if summary_of(&answer).is_empty() => return Err("it holds no list of memories".to_owned()),
         None => vec![Value::Object(answer)],
     };
-    Ok(read_items(&items, most))
+    Ok(read_items(&items, limit))
 }
 
-/// A bare list, which may stand in a fence.
-fn whole_list(said: &str) -> Option<Vec<Value>> {
+/// A bare list, which may be inside a code fence.
+fn bare_list(said: &str) -> Option<Vec<Value>> {
     let said = said.rsplit_once("</think>").map_or(said, |(_, said)| said);
     let (start, end) = (said.find('[')?, said.rfind(']')?);
     if said.find('{').is_some_and(|object| object < start) || end < start {
@@ -148,8 +147,8 @@ fn whole_list(said: &str) -> Option<Vec<Value>> {
     serde_json::from_str(&said[start..=end]).ok()
 }
 
-/// Each item that can be believed; for the others a warning.
-pub fn read_items(items: &[Value], most: usize) -> (Vec<Aspect>, Vec<String>) {
+/// Reads the valid items, at most `limit`; each invalid one gives a warning.
+pub fn read_items(items: &[Value], limit: usize) -> (Vec<Aspect>, Vec<String>) {
     let (mut aspects, mut warnings) = (Vec::new(), Vec::new());
     for (item, number) in items.iter().zip(1..) {
         match read_item(item) {
@@ -162,19 +161,19 @@ pub fn read_items(items: &[Value], most: usize) -> (Vec<Aspect>, Vec<String>) {
             Err(problem) => warnings.push(format!("memory {number} of the model is dropped: {problem}")),
         }
     }
-    if aspects.len() > most {
-        warnings.push(format!("the model gave {} memories: the first {most} are used", aspects.len()));
-        aspects.truncate(most);
+    if aspects.len() > limit {
+        warnings.push(format!("the model gave {} memories: the first {limit} are used", aspects.len()));
+        aspects.truncate(limit);
     }
     (aspects, warnings)
 }
 
 fn read_item(item: &Value) -> Result<(Aspect, bool), String> {
-    // A tool's arguments are JSON in a text.
+    // OpenAI sends a tool's arguments as JSON inside a string.
     let parsed = item.as_str().map(parse_object).transpose()?;
     let fields = match (&parsed, item) {
         (Some(fields), _) | (None, Value::Object(fields)) => fields,
-        _ => return Err("it is no object".to_owned()),
+        _ => return Err("it is not an object".to_owned()),
     };
     let summary = stored_line(&summary_of(fields));
     if let Some(problem) = text_problem(&summary, SYSTEM) {
@@ -203,11 +202,11 @@ fn summary_of(fields: &Map<String, Value>) -> String {
 fn category_of(fields: &Map<String, Value>) -> Category {
     let named = first_text(fields, &["category", "aspect", "type", "memoryType"]);
     let category = Category::new(&named.replace([' ', '-'], "_"));
-    // Kinds that only grow are written by digests alone.
+    // Only digests and dialogue write append-only categories.
     category.filter(|category| !category.only_grows()).unwrap_or_else(Category::note)
 }
 
-/// 1 to 10 as hundreds; what is above is taken as it is; what is no number is 500.
+/// Maps 1 to 10 to hundreds; keeps larger numbers; anything else is the default.
 fn importance_of(fields: &Map<String, Value>) -> u16 {
     let number = match fields.get("importance") {
         Some(Value::String(text)) => text.split('/').next().and_then(|text| text.trim().parse().ok()),
@@ -234,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_of_many_shapes() {
+    fn answers_in_many_formats() {
         let one = || vec![("FACT".to_owned(), 800, "The gate is open.".to_owned())];
         let item = r#"{"category": "fact", "importance": 8, "summary": "The gate is open.", "context": ""}"#;
         for said in [
@@ -252,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn the_valid_ones_are_kept() {
+    fn valid_aspects_are_kept() {
         let said = json!({"memories": [
             7, {"summary": "…"}, {"summary": "Kira likes tea.", "category": "session", "importance": 900},
             {"summary": SYSTEM, "importance": 3}, {"summary": "Marcus lies.", "importance": -3, "category": "!!"},

@@ -1,8 +1,8 @@
-//! How many turns of a conversation have been seen, and how many since memories were last drawn from it.
+//! Counts the turns of a conversation: all of them, and those since the last extraction.
 //!
-//! The counts stand in `state.json` beside the memory file. Where that is gone, counting begins anew; what
-//! was stored stays stored. Of conversations that come reply by reply, the replies that wait are kept
-//! there, too, without what looks like a secret.
+//! The counts are kept in `state.json` next to the memory file. If that is lost, counting starts again; stored
+//! memories are not affected. For conversations that arrive reply by reply, the replies waiting for extraction are
+//! kept there as well, with secrets redacted.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,61 +12,63 @@ use crate::chat::Message;
 use crate::store::State;
 use crate::types::text::truncate;
 
-/// The name in the state.
+/// The key in the state.
 const KEY: &str = "conversations";
 
-/// The counts of so many conversations are kept; those that rested longest leave first.
-const MOST_CONVERSATIONS: usize = 200;
+/// Maximum number of conversations in the state; the least recently updated are dropped first.
+const MAX_CONVERSATIONS: usize = 200;
 
-/// So many messages may wait, and so many characters of each.
-const MOST_WAITING: usize = 40;
+/// Maximum number of waiting messages.
+const MAX_WAITING: usize = 40;
+
+/// Maximum length of a waiting message, in characters.
 const WAITING_CHARS: usize = 2000;
 
-/// What is known of one conversation.
+/// The counts of one conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Counts {
-    /// Turns that were seen: replies.
+    /// Turns seen; a turn ends with a reply.
     pub turns: u64,
-    /// Turns that were seen when memories were last drawn.
+    /// Turns seen at the last extraction.
     pub extracted: u64,
-    /// What was said since then, where no later call will say it again.
+    /// Messages since then that no later call will contain.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<WaitingMessage>,
 }
 
-/// A message that waits.
+/// A message that waits for the next extraction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Waiting {
-    /// Who spoke.
+pub struct WaitingMessage {
+    /// The role of the speaker.
     pub role: String,
-    /// What was said.
+    /// The text, redacted and truncated.
     pub text: String,
 }
 
 impl Counts {
-    /// What the state knows of a conversation.
+    /// The counts of a conversation in the state.
     pub fn of(state: &State, conversation: &str) -> Counts {
         let known = state.other.get(KEY).and_then(|all| all.get(conversation));
         known.and_then(|counts| serde_json::from_value(counts.clone()).ok()).unwrap_or_default()
     }
 
-    /// The state with these counts in it.
+    /// Writes the counts of a conversation into the state.
     pub fn write(&self, state: &mut State, conversation: &str) {
         if !state.other.get(KEY).is_some_and(Value::is_object) {
             state.other.insert(KEY.to_owned(), Value::Object(serde_json::Map::new()));
         }
         let Some(Value::Object(all)) = state.other.get_mut(KEY) else { return };
         all.shift_remove(conversation);
-        while all.len() >= MOST_CONVERSATIONS {
+        while all.len() >= MAX_CONVERSATIONS {
             let Some(oldest) = all.keys().next().cloned() else { break };
             all.shift_remove(&oldest);
         }
         all.insert(conversation.to_owned(), serde_json::json!(self));
     }
 
-    /// Counts the turns of what just came. `whole` says that it is all of the conversation; else what
-    /// holds no more turns than are known brings one more.
+    /// Counts the turns of incoming messages. `whole` says that they are the whole conversation; otherwise, messages
+    /// with no more turns than are known add one turn.
     pub fn count(&mut self, messages: &[Message], whole: bool) {
         let seen = messages.iter().filter(|message| is_reply(message)).count() as u64;
         self.turns = match seen > self.turns {
@@ -76,23 +78,22 @@ impl Counts {
         };
     }
 
-    /// Keeps what came for a later call, where it is but the last turn.
-    pub fn wait(&mut self, messages: &[Message]) {
+    /// Keeps incoming messages for a later call if they contain only the last turn.
+    pub fn keep_waiting(&mut self, messages: &[Message]) {
         if messages.iter().filter(|message| is_reply(message)).count() > 1 {
             return;
         }
         let new = messages.iter().filter(|message| message.is_speech());
-        self.waiting.extend(new.map(|message| Waiting {
+        self.waiting.extend(new.map(|message| WaitingMessage {
             role: message.role(),
             text: truncate(masked(&message.text()).trim(), WAITING_CHARS),
         }));
-        let surplus = self.waiting.len().saturating_sub(MOST_WAITING);
+        let surplus = self.waiting.len().saturating_sub(MAX_WAITING);
         self.waiting.drain(..surplus);
     }
 
-    /// The messages of the turns since memories were last drawn: the last of what came, before them what
-    /// waited.
-    pub fn since(&self, messages: &[Message]) -> Vec<Message> {
+    /// The messages of the turns since the last extraction: first the waiting ones, then the last incoming ones.
+    pub fn since_extraction(&self, messages: &[Message]) -> Vec<Message> {
         let wanted = self.turns.saturating_sub(self.extracted);
         let mut replies = 0;
         let mut last: Vec<Message> = Vec::new();
@@ -108,13 +109,13 @@ impl Counts {
             let waited = self.waiting.iter().map(|waiting| Message::plain(0, &waiting.role, &waiting.text));
             last = waited.chain(last).collect();
         }
-        let surplus = last.len().saturating_sub(MOST_WAITING);
+        let surplus = last.len().saturating_sub(MAX_WAITING);
         last.drain(..surplus);
         last
     }
 }
 
-/// Whether a message is a turn's end: what the model said or did.
+/// Whether a message ends a turn: the model says something or calls a tool.
 pub fn is_reply(message: &Message) -> bool {
     matches!(message.role().as_str(), "assistant" | "model")
         && (message.is_speech() || !message.tool_calls().is_empty())
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_are_counted_whatever_is_sent() {
+    fn turns_are_counted_for_all_kinds_of_input() {
         let mut counts = Counts::default();
         counts.count(&talk(3), false);
         assert_eq!(counts.turns, 3);
@@ -156,17 +157,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_new_is_taken_from_the_end_and_from_what_waits() {
+    fn new_turns_come_from_the_end_and_from_waiting_messages() {
         let counts = Counts { turns: 5, extracted: 3, ..Counts::default() };
-        assert_eq!(texts(&counts.since(&talk(5))), "q4 a4 q5 a5");
+        assert_eq!(texts(&counts.since_extraction(&talk(5))), "q4 a4 q5 a5");
         let mut bare = Counts::default();
         for turn in 1..=3 {
             let came = talk(turn).split_off(2 * turn as usize - 2);
             bare.count(&came, false);
             if turn < 3 {
-                bare.wait(&came);
+                bare.keep_waiting(&came);
             } else {
-                assert_eq!(texts(&bare.since(&came)), "q1 a1 q2 a2 q3 a3");
+                assert_eq!(texts(&bare.since_extraction(&came)), "q1 a1 q2 a2 q3 a3");
             }
         }
     }
@@ -175,12 +176,12 @@ mod tests {
     fn the_state_keeps_the_latest_conversations() {
         let mut state = State::default();
         state.other.insert("mood".to_owned(), Value::from("grim"));
-        for number in 0..MOST_CONVERSATIONS + 5 {
+        for number in 0..MAX_CONVERSATIONS + 5 {
             Counts { turns: 1, ..Counts::default() }.write(&mut state, &number.to_string());
         }
         assert_eq!(Counts::of(&state, "0"), Counts::default());
         assert_eq!(Counts::of(&state, "204").turns, 1);
         assert_eq!(state.other["mood"], "grim");
-        assert_eq!(state.other[KEY].as_object().map(serde_json::Map::len), Some(MOST_CONVERSATIONS));
+        assert_eq!(state.other[KEY].as_object().map(serde_json::Map::len), Some(MAX_CONVERSATIONS));
     }
 }

@@ -1,7 +1,7 @@
-//! Whether a reply may hold anything worth remembering: a cheap look before a model is asked.
+//! A cheap test whether a reply is worth asking a model about.
 //!
-//! A reply enters and what was told to the model; the words that count leave. Injected blocks are taken
-//! out, and so are sentences that only say again what such a block said.
+//! A reply and the memories injected into its request enter; the part of the reply that is new leaves. Injected
+//! blocks are removed, and so are sentences that only repeat an injected memory.
 
 use crate::chat::inject::block::without_blocks;
 use crate::notebook::duplicates::says_the_same;
@@ -9,10 +9,10 @@ use crate::search::words::words;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// What is no longer than this, in characters, is not looked at.
-pub const LEAST_CHARS: usize = 50;
+/// A reply must be longer than this, in characters.
+const MIN_CHARS: usize = 50;
 
-/// Words of greetings and courtesies; a reply that has hardly any other says nothing.
+/// Words of greetings and courtesies. A reply that consists of them to nine tenths says nothing.
 const COURTESIES: &str = " a about again all am and anything are as assist at back be been bye can care come could day \
      days do doing else enjoy evening feel fine for forward free friend from further glad good goodbye great \
      greetings happy have hello help here hey hi hope how i if in is it just know later let look luck me meet \
@@ -20,24 +20,25 @@ const COURTESIES: &str = " a about again all am and anything are as assist at ba
      soon sure take talk thank thanks that the there things this to today too tonight very want was we welcome \
      well what whenever wish with wonderful would you your ";
 
-/// The words of a reply that may be worth remembering; `None` where it has none.
-pub fn worthy(text: &str, told: &[String]) -> Option<String> {
+/// The part of a reply that may be worth remembering; `None` if there is none. `injected` are the memories in the
+/// request.
+pub fn new_content(text: &str, injected: &[String]) -> Option<String> {
     let text = without_blocks(text);
-    let own: String = text.split_sentence_bounds().filter(|sentence| !is_told(sentence, told)).collect();
+    let own: String = text.split_sentence_bounds().filter(|sentence| !repeats(sentence, injected)).collect();
     let own = own.trim();
-    (own.chars().count() > LEAST_CHARS && !is_courtesy(own)).then(|| own.to_owned())
+    (own.chars().count() > MIN_CHARS && !is_courtesy(own)).then(|| own.to_owned())
 }
 
-fn is_told(sentence: &str, told: &[String]) -> bool {
+fn repeats(sentence: &str, injected: &[String]) -> bool {
     let sentence = sentence.trim();
     let is_within = |line: &String| {
         says_the_same(line, sentence)
             || (sentence.chars().count() > 12 && line.to_lowercase().contains(&sentence.to_lowercase()))
     };
-    !sentence.is_empty() && told.iter().any(is_within)
+    !sentence.is_empty() && injected.iter().any(is_within)
 }
 
-/// Whether nearly all words are those of greetings, thanks and offers of help.
+/// Whether nearly all words are greetings, thanks and offers of help.
 fn is_courtesy(text: &str) -> bool {
     let words = words(text);
     let plain = words.iter().filter(|word| COURTESIES.contains(&format!(" {word} "))).count();
@@ -49,31 +50,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_short_or_a_greeting_is_not_worthy() {
-        assert_eq!(worthy("The gate is open.", &[]), None);
-        assert_eq!(worthy(&"x".repeat(50), &[]), None);
-        assert!(worthy(&"x".repeat(51), &[]).is_some());
+    fn a_short_reply_or_a_greeting_is_not_new() {
+        assert_eq!(new_content("The gate is open.", &[]), None);
+        assert_eq!(new_content(&"x".repeat(50), &[]), None);
+        assert!(new_content(&"x".repeat(51), &[]).is_some());
         for greeting in [
             "Hello and welcome back! It is so good to see you again. How can I help you today?",
             "Thank you very much, have a wonderful day! If you need anything else, just let me know.",
         ] {
-            assert_eq!(worthy(greeting, &[]), None, "{greeting}");
+            assert_eq!(new_content(greeting, &[]), None, "{greeting}");
         }
         assert!(
-            worthy("Hello! I have decided to give the brass key to Marcus, the gatekeeper.", &[]).is_some()
+            new_content("Hello! I have decided to give the brass key to Marcus, the gatekeeper.", &[])
+                .is_some()
         );
     }
 
     #[test]
-    fn an_echo_of_what_was_injected_is_not_worthy() {
-        let told = ["The northern gate is unguarded at dawn, as Kira saw herself.".to_owned()];
-        assert_eq!(worthy("The northern gate is unguarded at dawn, as Kira saw herself.", &told), None);
+    fn an_echo_of_an_injected_memory_is_not_new() {
+        let injected = ["The northern gate is unguarded at dawn, as Kira saw herself.".to_owned()];
+        assert_eq!(
+            new_content("The northern gate is unguarded at dawn, as Kira saw herself.", &injected),
+            None
+        );
         let more = "The northern gate is unguarded at dawn, as Kira saw herself. But the captain has learned of it and doubles the watch.";
         assert_eq!(
-            worthy(more, &told).as_deref(),
+            new_content(more, &injected).as_deref(),
             Some("But the captain has learned of it and doubles the watch.")
         );
         let block = "<memories>\n1. [NOTE]\n   Summary: The northern gate is unguarded at dawn, always.\n</memories>\n\nHm.";
-        assert_eq!(worthy(block, &[]), None);
+        assert_eq!(new_content(block, &[]), None);
     }
 }

@@ -175,7 +175,7 @@ impl Extractor<'_> {
         if !self.is_due(&counts, input.saving) {
             return Ok(report);
         }
-        let turns = counts.since(&input.conversation.messages);
+        let turns = counts.since_extraction(&input.conversation.messages);
         let found = match self.settings.mode {
             Mode::LlmTriggered => Some(asked_for(&turns, self.settings.most, &mut report)),
             _ => self.look(&turns, input, &mut report),
@@ -227,7 +227,7 @@ impl Extractor<'_> {
             counts.count(messages, input.whole);
             let seen = counts.clone();
             if !input.whole && counts.turns > before.turns {
-                counts.wait(messages);
+                counts.keep_waiting(messages);
             }
             if counts == before {
                 return Ok::<_, ExtractError>(Change::unchanged(seen));
@@ -245,7 +245,7 @@ impl Extractor<'_> {
         told.extend(input.told.iter().cloned());
         let worthy: Vec<Option<String>> = turns
             .iter()
-            .map(|message| if is_reply(message) { gate::worthy(&message.text(), &told) } else { None })
+            .map(|message| if is_reply(message) { gate::new_content(&message.text(), &told) } else { None })
             .collect();
         if worthy.iter().all(Option::is_none) {
             return Some(Vec::new());

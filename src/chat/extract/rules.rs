@@ -1,4 +1,4 @@
-//! What may be worth remembering of a reply, without a model: by rules of thumb.
+//! Extraction without a model: keyword rules pick one sentence of a reply.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -9,20 +9,20 @@ use crate::document::text::stored_line;
 use crate::types::Category;
 use crate::types::text::truncate;
 
-/// Words that tell a category, with the importance of such a sentence.
+/// Category and importance of a sentence that contains one of the words.
 const RULES: [(&str, u16, &[&str]); 3] = [
     ("DISCOVERY", 600, &["learned", "learnt", "discovered"]),
     ("DECISION", 600, &["decided", "chose", "chosen"]),
     ("ERROR_LESSON", 700, &["failed", "mistake", "mistakes"]),
 ];
 
-/// Importance of what no rule knows.
-const PLAIN: u16 = 300;
+/// Importance of a sentence that no rule matches.
+const DEFAULT: u16 = 300;
 
-/// Longest summary, in characters.
-const CHARS: usize = 300;
+/// Maximum length of a summary, in characters.
+const SUMMARY_CHARS: usize = 300;
 
-/// The one thing of a reply: the first sentence that a rule knows, else its first sentence.
+/// The first sentence that a rule matches, or else the first sentence.
 pub fn classify(reply: &str) -> Option<Aspect> {
     let line = stored_line(reply);
     let sentences: Vec<&str> =
@@ -31,11 +31,11 @@ pub fn classify(reply: &str) -> Option<Aspect> {
         let holds = |sentence: &&&str| words.iter().any(|word| holds_word(&sentence.to_lowercase(), word));
         sentences.iter().find(holds).map(|sentence| (*category, *importance, *sentence))
     });
-    let (category, importance, sentence) = known.or_else(|| Some(("NOTE", PLAIN, *sentences.first()?)))?;
+    let (category, importance, sentence) = known.or_else(|| Some(("NOTE", DEFAULT, *sentences.first()?)))?;
     Some(Aspect {
         category: Category::new(category).expect("a category of the contract"),
         importance,
-        summary: truncate(&masked(sentence), CHARS),
+        summary: truncate(&masked(sentence), SUMMARY_CHARS),
         context: String::new(),
     })
 }
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_of_thumb() {
+    fn keyword_rules() {
         let of = |reply: &str| classify(reply).map(|aspect| (aspect.category.to_string(), aspect.summary));
         let said = |category: &str, summary: &str| Some((category.to_owned(), summary.to_owned()));
         assert_eq!(of("Well. Kira has LEARNED the word."), said("DISCOVERY", "Kira has LEARNED the word."));
