@@ -1,8 +1,8 @@
 //! All problems of a file, in the order of its lines: the work of `check`.
 //!
 //! A text enters; what the grammar cannot read leaves, with line, column and a way to mend it, and
-//! so does what a person or another program would see otherwise: headings ([`crate::document::commonmark`]),
-//! references ([`crate::document::references`]), characters ([`crate::document::double_encoding`]).
+//! so does what a person or another program would see otherwise: headings (`commonmark`),
+//! references (`references`), characters (`double_encoding`).
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,7 @@
 //! Where all entries of a file stand, found without reading what they say.
 //!
 //! A text enters; the headings of its scopes and the spans of their entries leave. One pass, and no
-//! entry is copied, for a search looks at a hundred thousand entries to show five. The entries are those that [`crate::document::parser::parse_section`] finds: this is held
+//! entry is copied, for a search looks at a hundred thousand entries to show five. The entries are those that `parser::parse_section` finds: this is held
 //! by a property below.
 
 use std::collections::HashMap;

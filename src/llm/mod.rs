@@ -9,7 +9,7 @@
 //!
 //! [`choose`] turns settings into a [`Model`]; one file for each provider: `openai`,
 //! `anthropic` and `ollama` (with `session`, `form`, `address`, `server` and `http` beneath them),
-//! [`command`], [`replay`], [`offline`]. What turns texts into vectors is apart, in [`embedding`].
+//! [`command`] and [`replay`]. What turns texts into vectors is apart, in [`embedding`].
 
 #[cfg(feature = "llm")]
 mod address;

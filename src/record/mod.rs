@@ -1,7 +1,7 @@
 //! One turn of a game becomes memory: the whole flow on this page.
 //!
 //! A [`Turn`] enters. The game's facts decide *when* to think ([`triggers`]), a model decides *what*
-//! is worth keeping ([`prompt`], [`synthesis`]), and what is kept is on disk before the [`Report`]
+//! is worth keeping ([`prompt`], [`answer`]), and what is kept is on disk before the [`Report`]
 //! leaves ([`crate::notebook`], [`crate::store`]). Visits and tries are written whatever the model does; the
 //! lock is never held while it is asked.
 

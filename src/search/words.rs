@@ -103,7 +103,7 @@ they'd they'll they're they've this those through to too until very was wasn't w
 we've were weren't what when where which while who whom whose why will with won't would wouldn't you
 you'd you'll you're you've your yours yourself yourselves";
 
-/// Whether a folded word is in [`STOP_WORDS`].
+/// Whether a folded word is in `STOP_WORDS`.
 pub fn is_stop_word(word: &str) -> bool {
     static WORDS: LazyLock<HashSet<&str, FixedState>> =
         LazyLock::new(|| STOP_WORDS.split_whitespace().collect());
