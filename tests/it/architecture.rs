@@ -37,7 +37,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "seed", "stats", "store", "transfer", "types",
         ],
     ),
-    ("lib", &[]),
+    ("lib", &["record", "search", "store", "types"]),
     ("main", &["cli"]),
 ];
 

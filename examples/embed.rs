@@ -1,0 +1,47 @@
+//! Uses the library in a program of its own: record two turns, recall the place, ask a question.
+//!
+//! ```sh
+//! cargo run --example embed
+//! ```
+
+#![allow(clippy::print_stdout, reason = "an example prints what it finds")]
+
+use std::time::Duration;
+
+use memories::recall::{Format, Limits, recall, render};
+use memories::search::{Settings, query};
+use memories::{Filter, Judge, RecordSettings, Recorder, StaticModel, Store, Turn};
+
+fn main() -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let store = Store::open(folder.path().join("Memories.md"), Duration::from_secs(10))?;
+
+    // After each turn. The built-in rules judge it; `Judge::Model` asks a language model instead.
+    let recorder = Recorder { store: &store, judge: Judge::Rules, settings: &RecordSettings::default() };
+    let turns = [
+        r#"{"action": "take rug", "response": "It is too heavy.", "location": {"id": 23, "name": "Living Room"}}"#,
+        r#"{"action": "move rug", "response": "The rug is moved to one side, revealing a closed trap door.", "location": 23, "world_changed": true}"#,
+    ];
+    for (number, turn) in turns.into_iter().enumerate() {
+        let report = recorder.record(Turn::from_json(turn)?, "2026-01-31T10:40:00Z", &number.to_string())?;
+        println!("{}", report.outcome);
+    }
+
+    // Before the next turn there.
+    let views = recall(&store, &["23".parse()?], &Limits::default(), Format::Text)?;
+    println!("{}", render(&views, Format::Text));
+
+    // At any time, about all places.
+    let found = query(
+        &store,
+        "what is under the carpet?",
+        &Filter::default(),
+        3,
+        &Settings::default(),
+        &StaticModel::new(),
+    )?;
+    for hit in found.hits {
+        println!("{:.2} {}: {}", hit.relevance, hit.memory.title, hit.memory.text);
+    }
+    Ok(())
+}
