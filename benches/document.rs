@@ -1,4 +1,4 @@
-//! The parts of the work within one process. Whole processes are measured in `processes`.
+//! Operations within one process; `processes` measures whole processes.
 
 #![allow(missing_docs, reason = "criterion's macros make functions without")]
 #![allow(clippy::disallowed_methods, reason = "makes the file that is measured, in a folder of its own")]

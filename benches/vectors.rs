@@ -1,7 +1,7 @@
-//! Exact cosine over all vectors: how long a question takes that is compared with each of them.
+//! Exact cosine of a query vector with all vectors.
 //!
-//! Rows of bytes, as all vectors are kept, against plain numbers of 32 bits, which are four times as
-//! long. The vectors are made by a counter: what they say plays no part in how long it takes.
+//! Compares the byte rows in which vectors are stored with 32-bit floats, which take four times the space. The
+//! vectors are pseudo-random; their values do not influence the time.
 
 #![allow(missing_docs, reason = "criterion's macros make functions without")]
 
@@ -12,7 +12,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 
 use memories::search::embedder::{QueryVector, Vectors};
 
-/// How many vectors of how many dimensions.
+/// Number of vectors, and of dimensions.
 const BYTES: [(usize, usize); 7] = [
     (10_000, 128),
     (100_000, 128),
@@ -24,7 +24,7 @@ const BYTES: [(usize, usize); 7] = [
 ];
 const FLOATS: [(usize, usize); 2] = [(1_000_000, 128), (100_000, 768)];
 
-/// Numbers from -1 to 1 that look random.
+/// Pseudo-random numbers from -1 to 1.
 fn numbers(seed: usize, dimensions: usize) -> impl Iterator<Item = f32> {
     (0..dimensions).map(move |at| {
         let mut bits = ((seed * dimensions + at) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -50,7 +50,7 @@ fn bytes(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Sums of products, eight side by side, as the compiler cannot reorder sums of such numbers itself.
+/// A dot product with eight accumulators, because the compiler may not reorder floating-point sums.
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0_f32; 8];
     for (a, b) in a.chunks_exact(8).zip(b.chunks_exact(8)) {

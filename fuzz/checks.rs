@@ -1,6 +1,6 @@
-//! What no input may do, whoever made it up: the fuzz targets' and `tests/it/hostile.rs`'s checks.
+//! Checks for hostile input, shared by the fuzz targets and `tests/it/hostile.rs`.
 //!
-//! Each takes a text and panics where a law is broken: bytes lost, an entry forged, a value misread.
+//! Each check takes a text and panics if an invariant is broken: bytes lost, an entry forged, a value misread.
 
 use memories::document::scan::{Event, TextLines, lines, walk};
 use memories::document::{Document, check, grammar, stored};
@@ -11,7 +11,7 @@ use memories::record::turn::Turn;
 use memories::types::{Attempt, Category, Memory, Scope};
 use serde_json::Value;
 
-/// A check and its name.
+/// A named check.
 #[allow(dead_code, reason = "each fuzz target uses one")]
 pub type Check = (&'static str, fn(&str));
 
@@ -19,7 +19,7 @@ pub type Check = (&'static str, fn(&str));
 #[allow(dead_code, reason = "each fuzz target uses one")]
 pub const ALL: [Check; 4] = [("scan", scan), ("entry", entry), ("turn", turn), ("answer", answer)];
 
-/// Any file: the scan, the document and what `check` says of it.
+/// Any file: the scan, the document, and the problems that `check` reports.
 pub fn scan(text: &str) {
     let document = Document::parse(text.to_owned());
     for heading in document.headings() {
@@ -45,7 +45,7 @@ pub fn scan(text: &str) {
     let _ = check::problems(text);
 }
 
-/// The grammar's lines, and memories with any title and text: what is written is read as it was meant.
+/// The lines of the grammar, and memories with any title and text: what is written reads back unchanged.
 pub fn entry(text: &str) {
     for line in text.lines() {
         lines_settle(line);
@@ -53,7 +53,7 @@ pub fn entry(text: &str) {
     a_memory_is_one_memory(text);
 }
 
-/// A line that can be read is written in a form that is read, and written, the same.
+/// Writing a parsed line and parsing it again is stable.
 fn lines_settle(line: &str) {
     if let Some(heading) = grammar::parse_heading(line) {
         let written = grammar::write_heading(&heading.scope, &heading.name);
@@ -93,7 +93,7 @@ fn lines_settle(line: &str) {
     }
 }
 
-/// The first line is a title, the last two are context and reference to elsewhere, the rest is text.
+/// Splits a text at U+0001 into the title, text, context and reply of a memory and an attempt.
 fn a_memory_is_one_memory(text: &str) {
     let scope = Scope::Location(1);
     let mut parts = text.splitn(4, '\u{1}');
@@ -124,7 +124,7 @@ fn a_memory_is_one_memory(text: &str) {
     assert_eq!(section.tried.len(), usize::from(tries), "{printed:?}");
 }
 
-/// Anything that a script may send as a turn.
+/// Any input to `record`.
 pub fn turn(text: &str) {
     match Turn::from_json(text) {
         Ok(turn) => {
@@ -142,7 +142,7 @@ pub fn turn(text: &str) {
     }
 }
 
-/// Whether two values are the same but for the last digits of a fraction, which JSON may cost.
+/// Whether two values are equal up to the last digits of a fraction, which JSON may lose.
 fn is_same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(a), Value::Number(b)) => {
@@ -159,7 +159,7 @@ fn is_same(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Anything that a model may say.
+/// Any answer of a model.
 pub fn answer(text: &str) {
     let object = parse_object(text);
     if let Ok(object) = &object {

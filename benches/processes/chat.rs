@@ -1,8 +1,7 @@
-//! Memories in conversations: `inject` as a process, what the proxy adds to the first byte, and how long a
-//! piece of a stream takes through it.
+//! Chats: `inject` as a process, the time the proxy adds to the first byte, and the latency of streamed chunks.
 //!
-//! Server and client are threads of this program and speak HTTP on loopback; the proxy is a process of its
-//! own. Both ways, direct and through the proxy, are gone in turn.
+//! Server and client are threads of this program that speak HTTP on loopback; the proxy is a process. Direct
+//! requests and requests through the proxy alternate.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -18,18 +17,18 @@ use crate::{Bench, milliseconds};
 /// Memories in the file.
 const MEMORIES: usize = 1_000;
 
-/// What is said. Its words are in some of the memories.
+/// The user's message; its words occur in some of the memories.
 const REQUEST: &str = r#"{"model":"m","messages":[{"role":"system","content":"You are the narrator."},{"role":"user","content":"where did I see the brass lantern near the river?"}],"stream":true}"#;
 
-/// Requests one after the other, each way.
+/// Number of consecutive requests, direct and through the proxy.
 const REQUESTS: usize = 400;
 
-/// Streams at the same time, and pieces of each.
+/// Number of parallel streams, and of chunks in each.
 const STREAMS: usize = 200;
 const PIECES: usize = 40;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// `inject`: a process for a request.
+/// `inject`: one process for each request.
 pub fn inject(bench: &Bench, table: &mut Table) {
     let file = bench.file("inject", &varied_file(MEMORIES));
     let request = file.with_file_name("request.json");
@@ -55,7 +54,7 @@ pub fn inject(bench: &Bench, table: &mut Table) {
     table.line(&what, milliseconds(median), milliseconds(limit), median <= limit, &details);
 }
 
-/// What the proxy adds to the first byte, and the pieces of streams through it.
+/// The time that the proxy adds to the first byte, and the latency of chunks through it.
 pub fn proxy(bench: &Bench, table: &mut Table) {
     let upstream = start_upstream();
     let proxy = Proxy::start(bench, upstream);
@@ -135,7 +134,7 @@ fn streams(table: &mut Table, upstream: SocketAddr, proxy: SocketAddr) {
     table.line("proxy: streams with a piece lost or joined", lost, 0, lost == 0, &format!("of {STREAMS}"));
 }
 
-/// How long each piece of each stream takes, in seconds, from being sent until it is read.
+/// The latency of each chunk of each stream, in seconds, from sending to reading.
 fn delays(address: SocketAddr) -> Vec<Vec<f64>> {
     let threads: Vec<_> = (0..STREAMS)
         .map(|_| {
@@ -163,7 +162,7 @@ fn now() -> u128 {
     BEGAN.get_or_init(Instant::now).elapsed().as_nanos()
 }
 
-/// A client that keeps its connection.
+/// A client with a persistent connection.
 struct Client {
     stream: BufReader<TcpStream>,
 }
@@ -175,7 +174,7 @@ impl Client {
         Client { stream: BufReader::new(stream) }
     }
 
-    /// Asks for so many pieces.
+    /// Requests a stream of that many chunks.
     fn ask(&mut self, pieces: usize) {
         let head = format!(
             "POST /v1/chat/completions HTTP/1.1\r\nHost: h\r\nX-Pieces: {pieces}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
@@ -188,7 +187,7 @@ impl Client {
         while read_line(&mut self.stream).len() > 2 {}
     }
 
-    /// The next chunk; `None` behind the last.
+    /// The next chunk; `None` after the last.
     fn read_piece(&mut self) -> Option<String> {
         let size = usize::from_str_radix(read_line(&mut self.stream).trim(), 16).expect("a chunk");
         let mut piece = vec![0; size + 2];
@@ -204,7 +203,7 @@ fn read_line(stream: &mut BufReader<TcpStream>) -> String {
     line
 }
 
-/// A server that answers each request by as many pieces as it asks for, each the time when it is sent.
+/// A server that answers each request with the requested number of chunks, each containing the time it was sent.
 fn start_upstream() -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let address = listener.local_addr().expect("an address");

@@ -1,8 +1,8 @@
-//! Whole processes against the tools of the system, with the limits that the project has set itself.
+//! Compares whole processes with system tools, against the limits that the project has set itself.
 //!
-//! `cargo bench --bench processes` prints a table; names of parts (`start`, `recall`, `memory`, `add`,
-//! `parse`, `query`, `seed`, `mcp`, `inject`, `proxy`, `crowd`, `kill`) behind `--` choose from it. Needs `rustc`,
-//! `grep` and `dd`; `time` and `strace` where they are there. Ends with 1 where a limit is not kept.
+//! `cargo bench --bench processes` prints a table. Names of parts (`start`, `recall`, `memory`, `add`,
+//! `parse`, `query`, `seed`, `mcp`, `inject`, `proxy`, `crowd`, `kill`) after `--` select from it. Needs `rustc`,
+//! `grep` and `dd`; `time` and `strace` are used if present. The exit code is 1 if a limit is missed.
 
 #![allow(clippy::disallowed_methods, reason = "makes the files that are measured, in a folder of its own")]
 
@@ -67,11 +67,11 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(table.missed() > 0))
 }
 
-/// A folder for the files, on the disk that the program was built on; it goes when this does.
+/// A temporary folder on the disk that the program was built on.
 struct Bench {
     folder: tempfile::TempDir,
-    /// The program as it is installed: a copy. As a linker leaves it, in pieces in the page cache, it
-    /// starts a tenth slower.
+    /// A copy of the program, as an installation makes it. The file as the linker left it, scattered in the page
+    /// cache, starts a tenth slower.
     program: PathBuf,
 }
 
@@ -83,7 +83,7 @@ impl Bench {
         Bench { folder, program }
     }
 
-    /// Writes a file into a folder of its own, for what is kept beside it.
+    /// Writes a file into a folder of its own, because the program keeps other files next to it.
     fn file(&self, name: &str, text: &str) -> PathBuf {
         let folder = self.folder.path().join(name);
         std::fs::create_dir_all(&folder).expect("a folder can be made");
@@ -105,7 +105,7 @@ impl Bench {
         command
     }
 
-    /// Any program, without the settings of whoever runs this.
+    /// A command without the user's own settings.
     fn program(&self, name: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(name);
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
@@ -115,7 +115,7 @@ impl Bench {
         command
     }
 
-    /// Whether a program is there.
+    /// Whether a program is installed.
     fn has(&self, name: &str) -> bool {
         let mut command = self.program(name);
         command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
@@ -123,7 +123,7 @@ impl Bench {
     }
 }
 
-/// A text that is no near-duplicate of another's, so that it is stored.
+/// A text that is not a near-duplicate of the others, so that it is stored.
 fn unlike_any_other(title: &str) -> String {
     let mut words = vec![title.to_owned()];
     let mut hash = title.bytes().fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into()));
@@ -139,7 +139,7 @@ fn milliseconds(time: Duration) -> String {
     format!("{:.2} ms", time.as_secs_f64() * 1000.0)
 }
 
-/// A line for a ratio.
+/// Prints the line of a ratio.
 fn compare(table: &mut Table, what: &str, limit: f64, pairs: &Pairs) {
     let [low, ratio, high] = pairs.ratio;
     let details = format!(
@@ -152,7 +152,7 @@ fn compare(table: &mut Table, what: &str, limit: f64, pairs: &Pairs) {
     table.line(what, format!("{ratio:.2} ×"), format!("{limit} ×"), ratio <= limit, &details);
 }
 
-/// The start of commands that ask no model, against a program that does nothing.
+/// Start-up time of commands without a model, compared with a program that does nothing.
 fn start(bench: &Bench, table: &mut Table) {
     let empty = bench.folder.path().join("empty");
     let source = bench.folder.path().join("empty.rs");
@@ -170,7 +170,7 @@ fn start(bench: &Bench, table: &mut Table) {
     what_recall_starts(bench, table, &small);
 }
 
-/// No thread, no socket, no certificate.
+/// Checks that no thread is started and no socket or certificate is opened.
 fn what_recall_starts(bench: &Bench, table: &mut Table, file: &Path) {
     let what = "start: threads, sockets and certificates of `recall`";
     if !bench.has("strace") {
@@ -193,7 +193,7 @@ fn what_recall_starts(bench: &Bench, table: &mut Table, file: &Path) {
     table.line(what, count, 0, count == 0, &format!("{calls} system calls in all"));
 }
 
-/// Scan and parse of the whole file, within this process.
+/// Scans and parses the whole file within this process.
 fn parse(_: &Bench, table: &mut Table) {
     let (text, ids) = memories_file(MB);
     let mut times = Vec::new();
@@ -220,7 +220,7 @@ fn parse(_: &Bench, table: &mut Table) {
     );
 }
 
-/// `recall` against `grep`, which reads the file and finds the heading.
+/// `recall` compared with `grep`, which reads the file and finds the heading.
 fn recall(bench: &Bench, table: &mut Table) {
     for (size, name, limit) in SIZES {
         let (text, ids) = memories_file(size);
@@ -235,7 +235,7 @@ fn recall(bench: &Bench, table: &mut Table) {
     }
 }
 
-/// Sizes, their names, and how much slower than `grep` a recall may be.
+/// File sizes, their names, and the limit of `recall` as a multiple of `grep`.
 const SIZES: [(usize, &str, f64); 4] =
     [(200 * KB, "200 KB", 1.15), (MB, "1 MB", 1.15), (10 * MB, "10 MB", 1.15), (100 * MB, "100 MB", 1.3)];
 
@@ -257,7 +257,7 @@ fn memory(bench: &Bench, table: &mut Table) {
     table.line(what, format!("{megabytes:.1} MB"), "10 MB", megabytes <= 10.0, "most resident memory");
 }
 
-/// `add` against `dd`, which copies the file and syncs it.
+/// `add` compared with `dd`, which copies the file and syncs it.
 fn add(bench: &Bench, table: &mut Table) {
     for (size, name, limit) in [(200 * KB, "200 KB", 1.5), (MB, "1 MB", 1.5), (10 * MB, "10 MB", 1.8)] {
         let (text, ids) = memories_file(size);
@@ -279,7 +279,7 @@ fn add(bench: &Bench, table: &mut Table) {
     }
 }
 
-/// What `std` lacks: the command itself out of a chain of its setters.
+/// Takes a command by value out of a chain of setters, which `std` lacks.
 trait Take {
     fn take(&mut self) -> Command;
 }

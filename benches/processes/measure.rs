@@ -1,33 +1,33 @@
-//! Whole processes, timed in turn: A B A B, so that what disturbs the machine disturbs both.
+//! Times whole processes in alternation (A B A B), so that other load disturbs both alike.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// At least so many pairs make a figure.
+/// Minimum number of pairs.
 const FEWEST_PAIRS: usize = 20;
 
-/// More pairs say no more.
+/// Maximum number of pairs.
 const MOST_PAIRS: usize = 400;
 
-/// Pairs beyond the fewest are added for so long.
+/// Pairs beyond the minimum start only within this time.
 const TIME: Duration = Duration::from_secs(4);
 
-/// Figures of one comparison.
+/// The result of one comparison.
 pub struct Pairs {
-    /// Quarter, half and three quarters of the ratios A to B.
+    /// Quartiles of the ratio of A to B.
     pub ratio: [f64; 3],
     /// Median time of A.
     pub a: Duration,
     /// Median time of B.
     pub b: Duration,
-    /// What a run of A differs from the run of A before it, in the median: 0.02 is 2 %.
+    /// Median difference of a run of A to the previous run of A: 0.02 is 2 %.
     pub noise: f64,
-    /// How many pairs.
+    /// Number of pairs.
     pub count: usize,
 }
 
-/// Times two processes in turn, after both ran twice. What makes a command gets the number of the run.
+/// Times two processes in alternation, after two warm-up runs of each. The closures get the number of the run.
 pub fn pairs(mut a: impl FnMut(usize) -> Command, mut b: impl FnMut(usize) -> Command) -> Pairs {
     let mut run = 0;
     for _ in 0..2 {
@@ -52,7 +52,7 @@ pub fn pairs(mut a: impl FnMut(usize) -> Command, mut b: impl FnMut(usize) -> Co
     }
 }
 
-/// Times of one process, sorted, after two runs that do not count.
+/// The times of one process, sorted, after two warm-up runs.
 pub fn times(mut command: impl FnMut() -> Command) -> Vec<Duration> {
     let mut times: Vec<Duration> = Vec::new();
     let began = Instant::now();
@@ -64,8 +64,8 @@ pub fn times(mut command: impl FnMut() -> Command) -> Vec<Duration> {
     times
 }
 
-/// Runs a process to its end and reads what it writes, as `| cat` would: a program that writes to
-/// `/dev/null` may take that for leave to stop early, as grep does.
+/// Runs a process to its end and reads its output, as `| cat` would: some programs, such as grep, stop early when
+/// they write to `/dev/null`.
 pub fn time(mut command: Command) -> Duration {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut output = Vec::with_capacity(1 << 16);
@@ -79,7 +79,7 @@ pub fn time(mut command: Command) -> Duration {
     time
 }
 
-/// The value below which that part of the values lies.
+/// A quantile.
 pub fn quantile(mut values: Vec<f64>, part: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     values[((values.len() - 1) as f64 * part).round() as usize]

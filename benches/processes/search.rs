@@ -1,4 +1,4 @@
-//! `query` as a process: with its index, when it is made, and how large it is.
+//! `query` as a process: with an index, while the index is built, and the size of the index.
 
 use std::fmt::Write;
 use std::process::Command;
@@ -10,17 +10,17 @@ use crate::measure::{time, times};
 use crate::table::Table;
 use crate::{Bench, milliseconds};
 
-/// What is asked. Its words are in some of the memories.
+/// The query; its words occur in some of the memories.
 const QUESTION: &str = "where did I see the brass lantern near the river?";
 
-/// Memories, the limit with an index, and the limit of the first question.
+/// Number of memories, time limit with an index, and time limit of the first query.
 const SIZES: [(usize, Duration, Option<Duration>); 3] = [
     (1_000, Duration::from_millis(8), Some(Duration::from_millis(17))),
     (10_000, Duration::from_millis(20), Some(Duration::from_secs(1))),
     (100_000, Duration::from_millis(120), None),
 ];
 
-/// Most bytes of the index for a memory of about 250 bytes.
+/// Size limit of the index, in bytes for a memory of about 250 bytes.
 const MOST_BYTES: f64 = 300.0;
 
 pub fn query(bench: &Bench, table: &mut Table) {
@@ -64,8 +64,8 @@ pub fn query(bench: &Bench, table: &mut Table) {
     }
 }
 
-/// A file of so many memories of about 250 bytes. Its words are as often as in a language: the n-th
-/// by about one in n.
+/// A file of memories of about 250 bytes each. Word frequencies follow Zipf's law: the frequency of the n-th word is
+/// proportional to about 1/n.
 pub fn varied_file(memories: usize) -> String {
     let words = Words::new();
     let mut dice = Dice(5);
@@ -88,10 +88,10 @@ pub fn varied_file(memories: usize) -> String {
     text
 }
 
-/// Words of English, the most common first.
+/// English words with Zipf frequencies.
 struct Words {
     words: Vec<String>,
-    /// For each word the sum of the shares up to it.
+    /// For each word, the cumulative frequency.
     sums: Vec<f64>,
 }
 
@@ -128,7 +128,7 @@ impl Words {
     }
 }
 
-/// Numbers that look like chance and are the same each time.
+/// A pseudo-random generator with a fixed seed.
 struct Dice(u64);
 
 impl Dice {

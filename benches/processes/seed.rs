@@ -1,4 +1,4 @@
-//! Characters: how long until agents can ask who they are.
+//! `seed`: time until agents can ask who they are.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,11 +7,11 @@ use crate::Bench;
 use crate::measure::{quantile, time};
 use crate::table::Table;
 
-/// So many new files are seeded.
+/// Number of new files to seed.
 const RUNS: usize = 40;
 
-/// Seeding three agents and a scene into a new file, and the first question, which makes what the index
-/// holds: up to 250 entries are computed anew each time.
+/// Seeds three agents and a scene into a new file and asks the first query, which computes all vectors: a file with
+/// up to 250 entries has no index.
 pub fn seed(bench: &Bench, table: &mut Table) {
     let dinner = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/dinner");
     let (mut seeding, mut asking) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! `mcp` as a process: how soon it answers, and how fast it answers then.
+//! `mcp` as a process: time to the first answer, and latency of later calls.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write as _};
@@ -12,10 +12,10 @@ use crate::search::varied_file;
 use crate::table::Table;
 use crate::{Bench, milliseconds};
 
-/// Memories in the file, beside those of the agent.
+/// Memories in the file, besides those of the agent.
 const MEMORIES: usize = 10_000;
 
-/// Calls of each tool that count, and those before that warm it up.
+/// Measured calls of each tool, and calls before them that warm it up.
 const CALLS: usize = 1000;
 const WARM: usize = 50;
 
@@ -66,7 +66,7 @@ pub fn server(bench: &Bench, table: &mut Table) {
     }
 }
 
-/// An agent as `memories seed` writes it.
+/// An agent in the format of `memories seed`.
 const AGENT: &str = "
 ---
 
@@ -88,7 +88,7 @@ Grew up above a bakery as the eldest of four and kept the accounts of the whole 
 - A promise is a promise.
 ";
 
-/// The value below which that many of a hundred lie.
+/// A percentile.
 fn at(sorted: &[Duration], percent: usize) -> Duration {
     sorted[(sorted.len() - 1) * percent / 100]
 }
@@ -101,7 +101,7 @@ struct Client {
 }
 
 impl Client {
-    /// A server that has been greeted, and how long that took from its start.
+    /// An initialized server, and the time from its start until then.
     fn start(bench: &Bench, file: &Path) -> (Client, Duration) {
         let began = Instant::now();
         let mut command = bench.memories(file);

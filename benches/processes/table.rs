@@ -1,8 +1,8 @@
-//! The table that is printed: one line a goal.
+//! Prints the table of results, one line for each goal.
 
 use std::fmt::Display;
 
-/// Lines of a Markdown table.
+/// A Markdown table.
 #[derive(Default)]
 pub struct Table {
     missed: usize,
@@ -10,7 +10,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Prints a line: what was measured, the figure, the limit, whether it was kept, and details.
+    /// Prints a line: measurement, figure, limit, whether it was met, and details.
     #[allow(clippy::print_stdout, reason = "the table is what this program is for")]
     pub fn line(&mut self, what: &str, figure: impl Display, limit: impl Display, kept: bool, details: &str) {
         if !self.begun {
@@ -23,7 +23,7 @@ impl Table {
         println!("| {what} | {figure} | {limit} | {kept} | {details} |");
     }
 
-    /// How many goals were missed.
+    /// Number of missed goals.
     pub fn missed(&self) -> usize {
         self.missed
     }

@@ -16,18 +16,18 @@ use crate::{Bench, KB, unlike_any_other};
 
 const WRITERS: usize = 32;
 
-/// What each of many writers adds in a round.
+/// Memories that each of the parallel writers adds in a round.
 const ADDS_EACH: usize = 10;
 
-/// What a single writer adds in a round: as much, so that both files grow alike.
+/// Memories that the single writer adds in a round: the same total, so that both files grow alike.
 const ADDS_ALONE: usize = WRITERS * ADDS_EACH;
 
 const ROUNDS: usize = 5;
 
 const KILLS: usize = 500;
 
-/// One writer and 32 at once in turn, so that a disk with other work to do disturbs both: 50 from
-/// each of the 32, one process after the other.
+/// Alternates one writer and 32 parallel writers, so that other load on the disk disturbs both. Each of the 32
+/// adds 50 memories, one process after the other.
 pub fn crowd(bench: &Bench, table: &mut Table) {
     let (text, ids) = memories_file(200 * KB);
     let (alone, together) = (bench.file("alone", &text), bench.file("together", &text));
@@ -57,7 +57,7 @@ pub fn crowd(bench: &Bench, table: &mut Table) {
     table.line(what, format!("{ratio:.2} ×"), "at least 0.9 ×", ratio >= 0.9, &details);
 }
 
-/// How many memories writers add in a second.
+/// Memories added per second.
 fn rate(bench: &Bench, file: &Path, ids: &[u64], round: usize, writers: usize, each: usize) -> f64 {
     let began = Instant::now();
     thread::scope(|scope| {
@@ -79,7 +79,7 @@ fn title(round: usize, writer: usize, number: usize) -> String {
     format!("Round {round} writer {writer} number {number}")
 }
 
-/// Writers that are killed at any moment: the file is the old or the new one, and the next command works.
+/// Kills writers at random moments: the file must be the old or the new one, and the next command must work.
 pub fn kill(bench: &Bench, table: &mut Table) {
     let (text, ids) = memories_file(200 * KB);
     let file = bench.file("kill", &text);
@@ -142,7 +142,7 @@ fn kill_after(mut command: Command, moment: Duration) {
     child.wait().expect("the program ends");
 }
 
-/// What the file is after a whole `add`.
+/// The content of the file after a complete `add`.
 fn with_memory(text: &str, id: u64, title: &str) -> String {
     let mut document = Document::parse(text.to_owned());
     let memory = Memory::new("NOTE".parse().expect("a category"), title.to_owned(), unlike_any_other(title));

@@ -1,30 +1,30 @@
-//! The data: lines of JSON with the names of fields that such data usually have.
+//! Reads the data: JSON Lines with the field names that public data sets use.
 
 use std::collections::HashMap;
 use std::path::Path;
 
 use serde_json::{Map, Value};
 
-/// A text that can be found.
+/// A text to be ranked.
 #[derive(Debug, Default)]
 pub struct Doc {
     pub id: String,
     pub text: String,
     pub title: String,
     pub category: Option<String>,
-    /// A place of the game, by number and name.
+    /// A place of the game, by id and name.
     pub location: Option<u64>,
     pub place: String,
-    /// Who said it: then it is a line of a dialogue.
+    /// The speaker; a text with a speaker is a line of dialogue.
     pub speaker: Option<String>,
     pub date: Option<String>,
-    /// What it belongs to; a question may be about one such group alone.
+    /// The group of the text; a query may be limited to one group.
     pub group: Option<String>,
     pub episode: Option<u64>,
     pub turn: Option<u64>,
 }
 
-/// A question.
+/// A query.
 #[derive(Debug)]
 pub struct Query {
     pub id: String,
@@ -33,7 +33,7 @@ pub struct Query {
     pub group: Option<String>,
 }
 
-/// All texts in their order.
+/// All texts, in order.
 #[derive(Debug)]
 pub struct Docs {
     pub texts: Vec<Doc>,
@@ -41,7 +41,7 @@ pub struct Docs {
 }
 
 impl Docs {
-    /// The numbers of the texts that answer a question.
+    /// The numbers of the texts that are relevant to a query.
     pub fn numbers(&self, query: &Query) -> Result<Vec<usize>, String> {
         let mut numbers = Vec::new();
         for id in &query.relevant {
@@ -65,7 +65,7 @@ impl Docs {
 
 const GROUP: &[&str] = &["conversation", "group", "conversation_id", "sample_id"];
 
-/// The texts of a file.
+/// Reads texts from a file.
 pub fn read_docs(path: &Path) -> Result<Docs, String> {
     let mut docs = Docs { texts: Vec::new(), numbers: HashMap::new() };
     for (line, object) in read(path)? {
@@ -76,7 +76,7 @@ pub fn read_docs(path: &Path) -> Result<Docs, String> {
     Ok(docs)
 }
 
-/// The questions of a file; those that nothing answers are left out.
+/// Reads queries from a file; queries without a relevant text are left out.
 pub fn read_queries(path: &Path) -> Result<Vec<Query>, String> {
     let mut queries = Vec::new();
     for (line, object) in read(path)? {
@@ -113,7 +113,7 @@ fn doc(object: &Map<String, Value>) -> Result<Doc, String> {
     })
 }
 
-/// An object and the number of its line.
+/// An object with its line number.
 type Numbered = (usize, Map<String, Value>);
 
 fn read(path: &Path) -> Result<Vec<Numbered>, String> {
@@ -129,7 +129,7 @@ fn read(path: &Path) -> Result<Vec<Numbered>, String> {
         .collect()
 }
 
-/// The first of the fields that is there, as text; numbers as they are written.
+/// The first of the named fields that is present, as text; numbers as they are written.
 fn text(object: &Map<String, Value>, names: &[&str]) -> Option<String> {
     names.iter().find_map(|name| object.get(*name)).and_then(plain)
 }
@@ -142,7 +142,7 @@ fn plain(value: &Value) -> Option<String> {
     }
 }
 
-/// The first of the fields that is there: a list, or one text alone.
+/// The first of the named fields that is present: a list, or a single text.
 fn texts(object: &Map<String, Value>, names: &[&str]) -> Option<Vec<String>> {
     match names.iter().find_map(|name| object.get(*name))? {
         Value::Array(values) => Some(values.iter().filter_map(plain).collect()),
@@ -150,7 +150,7 @@ fn texts(object: &Map<String, Value>, names: &[&str]) -> Option<Vec<String>> {
     }
 }
 
-/// A number, or the one run of digits in a text such as `session_3`.
+/// A number, or the only run of digits in a text such as `session_3`.
 fn number(object: &Map<String, Value>, names: &[&str]) -> Option<u64> {
     let text = text(object, names)?;
     let digits = text.trim_matches(|c: char| !c.is_ascii_digit());

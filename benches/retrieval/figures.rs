@@ -1,8 +1,8 @@
-//! What rankings are worth: the usual figures, as means over questions.
+//! The usual metrics of a ranking, averaged over queries.
 
 use std::fmt;
 
-/// Sums over questions.
+/// Sums over queries.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Figures {
     questions: usize,
@@ -13,12 +13,12 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Adds one question, by the numbers of texts, the likest first, and of those that answer it.
+    /// Adds one query: the ranked texts, best first, and the relevant texts, both as text numbers.
     ///
-    /// * Recall@k: the part of the answers that is among the first k;
-    /// * reciprocal rank: 1 / place of the first answer, 0 where there is none;
-    /// * nDCG@10 (Järvelin and Kekäläinen 2002), for answers that are or are not: Σ 1 / log2(1 + place)
-    ///   over the answers among the first ten, as a part of what it could be at most.
+    /// * Recall@k: the share of relevant texts among the first k;
+    /// * reciprocal rank: 1 / rank of the first relevant text, 0 if there is none;
+    /// * nDCG@10 (Järvelin and Kekäläinen 2002) with binary relevance: Σ 1 / log2(1 + rank) over the relevant
+    ///   texts among the first ten, divided by its maximum.
     pub fn add(&mut self, ranking: &[usize], relevant: &[usize]) {
         let places: Vec<usize> =
             (1..).zip(ranking).filter(|(_, text)| relevant.contains(text)).map(|(place, _)| place).collect();

@@ -1,8 +1,7 @@
-//! How well questions find the texts that answer them, on data given by path.
+//! Measures retrieval quality on data given by path.
 //!
 //! `cargo bench --bench retrieval -- --docs F --queries F` prints Recall@5, Recall@10, MRR and nDCG@10
-//! for words alone, vectors alone and both together; without arguments for the data in
-//! `fixtures/search`. `benches/README.md` describes the data. Nothing is written.
+//! for keywords, vectors and the combined similarity; without arguments, for the data in `fixtures/search`. `benches/README.md` describes the data. Nothing is written.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a table is what it makes")]
 
@@ -26,13 +25,13 @@ struct Arguments {
     /// Texts, one JSON object a line
     #[arg(long, requires = "queries")]
     docs: Option<PathBuf>,
-    /// Questions with the texts that answer them, one JSON object a line
+    /// Queries with their relevant texts, one JSON object a line
     #[arg(long, requires = "docs")]
     queries: Option<PathBuf>,
-    /// Show each question that is not answered among the first five
+    /// Show each query without a relevant text among the first five
     #[arg(long)]
     misses: bool,
-    /// Cargo says so when it measures and not tests
+    /// Passed by `cargo bench`, but not by `cargo test`
     #[arg(long, hide = true)]
     bench: bool,
 }

@@ -1,5 +1,4 @@
-//! Texts in the order in which they answer a question: stored as the program stores them, scored by
-//! the program's own search.
+//! Ranks texts for a query: they are stored as the program stores memories and scored by its own search.
 
 use std::collections::HashMap;
 
@@ -14,14 +13,14 @@ use memories::types::{Category, Memory, Scope, Span};
 
 use super::data::{Doc, Docs, Query};
 
-/// What texts are ordered by.
+/// The score to rank by.
 #[derive(Debug, Clone, Copy)]
 pub enum Method {
     /// BM25.
     Lexical,
-    /// The cosine of the embedded model's vectors.
+    /// Cosine of the built-in model's vectors.
     Embedded,
-    /// All parts of the similarity, and that of neighbouring lines.
+    /// The whole similarity, with that of neighbouring lines of dialogue.
     Fused,
 }
 
@@ -37,16 +36,16 @@ impl Method {
     }
 }
 
-/// The texts of one group, or of all.
+/// The corpus of one group, or of all texts.
 struct Searched {
     corpus: Corpus,
-    /// Their numbers among all.
+    /// The number of each text among all.
     numbers: Vec<usize>,
-    /// Whether each is a line of the same dialogue as the one before it.
+    /// Whether each text follows the previous one in the same dialogue.
     follows: Vec<bool>,
 }
 
-/// Ranks texts; those of a group are embedded when they are first asked for.
+/// Ranks texts; a group is embedded on its first query.
 pub struct Ranker<'a> {
     docs: &'a Docs,
     model: StaticModel,
@@ -60,7 +59,7 @@ impl<'a> Ranker<'a> {
         Ranker { docs, model: StaticModel::new(), synonyms, groups: HashMap::new() }
     }
 
-    /// The numbers of all texts that the question is about, the likest first, by each method.
+    /// The ranking of the query's texts by each method, best first.
     pub fn rank(&mut self, query: &Query) -> Vec<Vec<usize>> {
         let Ranker { docs, model, synonyms, groups } = self;
         let searched =
@@ -104,7 +103,7 @@ fn searched(docs: &Docs, group: Option<&String>, model: StaticModel) -> Searched
     Searched { corpus, numbers, follows }
 }
 
-/// A text as a memory: a line of dialogue where it has a speaker, else what is remembered of a place.
+/// A text as a memory: a line of dialogue if it has a speaker, otherwise a memory of a place.
 fn text(doc: &Doc) -> SearchableText {
     let category = doc.category.as_deref().and_then(Category::new);
     let dialogue = || Category::new("DIALOGUE").expect("it is a category");

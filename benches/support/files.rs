@@ -1,11 +1,11 @@
-//! Memory files of a wanted size: 8 memories, about 5 KB, a place; ids rise with the file.
+//! Generates memory files of a given size: 8 memories, about 5 KB, for each place; ids are ascending.
 
 use std::fmt::Write;
 
-/// The first place's id. Ids rise by [`ID_STEP`] from place to place.
+/// The id of the first place; each further id is [`ID_STEP`] higher.
 pub const FIRST_ID: u64 = 10;
 
-/// Room between ids, as in games.
+/// Difference between ids; ids in games have gaps.
 pub const ID_STEP: u64 = 3;
 
 const SENTENCES: [&str; 7] = [
@@ -20,7 +20,7 @@ const SENTENCES: [&str; 7] = [
 
 const CATEGORIES: [&str; 5] = ["SUCCESS", "FAILURE", "DISCOVERY", "DANGER", "NOTE"];
 
-/// A file of about `size` bytes, one place at least, and the ids of its places in order.
+/// A file of about `size` bytes with at least one place, and the ids of its places in order.
 pub fn memories_file(size: usize) -> (String, Vec<u64>) {
     let mut text = String::with_capacity(size + 8 * 1024);
     let mut ids = Vec::new();
