@@ -1,16 +1,16 @@
-//! The memories of a place, tidied: a model proposes, guards judge, one write does it.
+//! Consolidates the memories of a place: a model proposes a plan, guards check it, one write carries it out.
 //!
-//! The flow: [`candidates`] of the place → [`propose`] asks the model, without a lock → [`settle`] on the
-//! files as they are when they are written. A part that does not fit, or no longer fits, is refused with
-//! the reason and the others are done. Nothing leaves the file: what is dropped is struck with the reason,
-//! what is merged or superseded is struck with the title that took its place.
+//! The flow: [`candidates`] of the place → [`propose`] asks the model, without a lock → [`settle`] edits the
+//! files as they are at the time of the write. A decision that does not fit, or no longer fits, is refused
+//! with the reason; the others are carried out. Nothing leaves the file: a dropped memory is struck with the
+//! reason, a merged or superseded one with the title of its successor.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::ask::guard::{Checked, Step, check};
 use crate::ask::plan::{Action, Decision, Plan, Refused, SCHEMA_NAME, SYSTEM, Seen, read_plan, schema};
-use crate::ask::{Matter, TEXT_CHARS, garbled, masked, shown};
+use crate::ask::prompt::{Prompt, TEXT_CHARS, masked, shown};
 use crate::llm::{Model, ModelError, ModelUse};
 use crate::notebook::add::strike;
 use crate::notebook::correct::{Corrected, correct};
@@ -18,25 +18,25 @@ use crate::notebook::files::Files;
 use crate::redact;
 use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope};
 
-/// With fewer memories a place has nothing to tidy.
+/// Fewest memories of a place that are worth consolidating.
 pub const FEWEST: usize = 5;
 
-/// Most memories that a model is shown at once.
+/// Memories that a model is shown at once.
 const MOST: usize = 40;
 
 /// What may be consolidated at a place.
 #[derive(Debug, Clone, Default)]
 pub struct Candidates {
-    /// The name of the place.
+    /// Name of the place.
     pub name: String,
-    /// Live, lasting memories in the order of the file.
+    /// Memories to show, in the order of the file.
     pub memories: Vec<Memory>,
-    /// What is kept without asking, and why.
+    /// Memories that are kept without asking the model, and why.
     pub kept: Vec<String>,
 }
 
-/// What may be consolidated: what lives, lasts, has a title of its own, holds nothing that looks like a
-/// secret, and is short enough to be read whole. Of too many, the least important.
+/// Memories that may be consolidated: live, not ephemeral, with a unique title, without anything that
+/// looks like a secret, and short enough to be shown whole. Of too many, the least important.
 pub fn candidates(files: &Files, scope: &Scope) -> Candidates {
     let section = files.section(scope);
     let mut found = Candidates { name: section.name.clone(), ..Candidates::default() };
@@ -70,14 +70,14 @@ pub fn candidates(files: &Files, scope: &Scope) -> Candidates {
     found
 }
 
-/// What a model proposes.
+/// A plan and the model that made it.
 #[derive(Debug, Clone)]
-pub struct Proposal {
+pub struct ProposedPlan {
     /// The plan.
     pub plan: Plan,
-    /// Who made it.
+    /// The model that was asked.
     pub model: ModelUse,
-    /// What of it could not be understood.
+    /// What could not be understood.
     pub warnings: Vec<String>,
 }
 
@@ -86,9 +86,13 @@ pub struct Proposal {
 /// # Errors
 ///
 /// See [`ModelError`]; an answer without a plan is [`ModelError::Garbled`].
-pub fn propose(model: &dyn Model, scope: &Scope, candidates: &Candidates) -> Result<Proposal, ModelError> {
+pub fn propose(
+    model: &dyn Model,
+    scope: &Scope,
+    candidates: &Candidates,
+) -> Result<ProposedPlan, ModelError> {
     let memories = candidates.memories.iter().enumerate().map(|(at, memory)| shown(at + 1, memory));
-    let matter = Matter {
+    let prompt = Prompt {
         system: SYSTEM,
         schema_name: SCHEMA_NAME,
         schema: schema(),
@@ -97,34 +101,31 @@ pub fn propose(model: &dyn Model, scope: &Scope, candidates: &Candidates) -> Res
             "scope": scope, "name": masked(&candidates.name), "memories": memories.collect::<Vec<_>>(),
         }),
     };
-    let (said, model) = matter.ask(model)?;
     let mut warnings = Vec::new();
-    match read_plan(&said, &mut warnings) {
-        Ok(plan) => Ok(Proposal { plan, model, warnings }),
-        Err(problem) => Err(garbled(&model, problem)),
-    }
+    let (plan, model) = prompt.ask_and_read(model, |answer| read_plan(answer, &mut warnings))?;
+    Ok(ProposedPlan { plan, model, warnings })
 }
 
-/// What of a plan is done.
+/// The outcome of a plan.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Settled {
-    /// The parts that are done, with the exact titles and what is written.
+    /// Decisions that are carried out, with the exact titles and texts.
     pub decisions: Vec<Decision>,
-    /// What becomes of each memory.
+    /// The change of each memory.
     pub results: Vec<Corrected>,
-    /// The parts that are not done, and why.
+    /// Decisions that are not carried out, and why.
     pub refused: Vec<Refused>,
-    /// How many of the memories stay as they are.
+    /// Number of memories that stay as they are.
     pub kept: usize,
 }
 
-/// Carries out the sound parts of a plan. `seen` are the memories as they were when it was made, `at` is
-/// the moment for reference lines.
+/// Carries out the sound decisions of a plan. `seen` are the memories as they were when the plan was
+/// made, `at` is the moment for reference lines.
 pub fn settle(files: &mut Files, scope: &Scope, plan: &Plan, seen: &[Seen], at: &Moment) -> Settled {
     let Checked { sound, refused } = check(files, scope, plan, seen);
     let mut settled = Settled { refused, ..Settled::default() };
     for (decision, step) in sound {
-        // A part that fails halfway must leave no half behind.
+        // A decision that fails halfway must change nothing.
         let mut tried = files.clone();
         match take(&mut tried, scope, &step, at) {
             Ok(results) => {
@@ -157,7 +158,7 @@ fn take(files: &mut Files, scope: &Scope, step: &Step, at: &Moment) -> Result<Ve
     }
 }
 
-/// The journal's line: what was done and why, whose idea it was, and what was not done.
+/// The journal's line.
 pub fn journal_line(
     settled: &Settled,
     scope: &Scope,

@@ -1,35 +1,77 @@
-//! A few sentences of a model together with the memories that they rest on.
+//! Answers of a few sentences that cite the memories they rest on.
 //!
-//! The words of an answer enter; text and numbers leave, or the reason why nothing can be made of
-//! them. Only numbers that were shown count, and a text without any is not believed.
+//! A question over numbered memories goes to the model; text and numbers come back, or the reason why
+//! the answer is rejected. Only numbers that were shown count; a text that cites none is rejected.
 
 use serde_json::{Value, json};
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::ask::masked;
+use crate::ask::prompt::{Prompt, masked};
 use crate::document::text::stored_line;
 use crate::llm::answer::{flag_of, parse_object, text_of, text_problem};
+use crate::llm::{Model, ModelError, ModelUse};
 use crate::types::text::truncate;
 
-/// Longest text, in characters: what a model says beyond it is cut.
-const MOST_CHARS: usize = 600;
+/// Longest text of an answer, in characters; the rest is cut.
+const MAX_CHARS: usize = 600;
 
-/// What ends in a full stop and ends no sentence.
+/// Abbreviations with a full stop, which do not end a sentence.
 const ABBREVIATIONS: [&str; 9] = ["Mr.", "Mrs.", "Ms.", "Dr.", "St.", "Prof.", "e.g.", "i.e.", "vs."];
 
-/// What a model said, checked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Grounded {
-    /// Its sentences on one line; `None` where the memories do not say.
+/// A question over numbered memories.
+pub(super) struct GroundedQuestion<'a> {
+    /// The role and the task of the model.
+    pub(super) system: &'a str,
+    /// Name of the schema, and of the field that holds the text.
+    pub(super) field: &'a str,
+    /// The name of the data block, as the instructions use it.
+    pub(super) block: &'a str,
+    /// The data, without secrets.
+    pub(super) data: Value,
+    /// Number of memories in the data, numbered from 1.
+    pub(super) shown: usize,
+    /// Sentences of the text that are kept.
+    pub(super) max_sentences: usize,
+}
+
+/// An answer that cites memories.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answered {
+    /// The sentences on one line; `None` where the memories do not say.
     pub text: Option<String>,
-    /// The memories that they rest on, each once, in the model's order; empty where there is no text.
+    /// Numbers of the memories that they rest on, from 1, each once, in the model's order; empty where
+    /// there is no text.
     pub numbers: Vec<usize>,
+    /// The model that was asked.
+    pub model: ModelUse,
     /// What was dropped or cut.
     pub warnings: Vec<String>,
 }
 
-/// The schema of an answer whose text is called `field`, over `shown` memories.
-pub fn schema(field: &str, shown: usize) -> Value {
+impl GroundedQuestion<'_> {
+    /// Asks the model.
+    ///
+    /// # Errors
+    ///
+    /// See [`ModelError`]; a rejected answer is [`ModelError::Garbled`].
+    pub(super) fn ask(self, model: &dyn Model) -> Result<Answered, ModelError> {
+        let GroundedQuestion { system, field, block, data, shown, max_sentences } = self;
+        let prompt = Prompt { system, schema_name: field, schema: schema(field, shown), block, data };
+        let read = |answer: &str| read_grounded(answer, field, shown, max_sentences, system);
+        let (grounded, model) = prompt.ask_and_read(model, read)?;
+        let Grounded { text, numbers, warnings } = grounded;
+        Ok(Answered { text, numbers, model, warnings })
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Grounded {
+    text: Option<String>,
+    numbers: Vec<usize>,
+    warnings: Vec<String>,
+}
+
+fn schema(field: &str, shown: usize) -> Value {
     json!({
         "type": "object",
         "properties": {
@@ -39,23 +81,19 @@ pub fn schema(field: &str, shown: usize) -> Value {
                 "maxItems": shown,
             },
             "known": {"type": "boolean"},
-            field: {"type": "string", "maxLength": MOST_CHARS},
+            field: {"type": "string", "maxLength": MAX_CHARS},
         },
         "required": ["relevant", "known", field],
         "additionalProperties": false,
     })
 }
 
-/// Reads an answer under [`schema`]; at most so many sentences of its text are kept.
-///
-/// # Errors
-///
-/// Why it cannot be believed, for people.
-pub fn read_grounded(
+/// Reads an answer under [`schema`]; the error says why it is rejected.
+fn read_grounded(
     answer: &str,
     field: &str,
     shown: usize,
-    sentences: usize,
+    max_sentences: usize,
     instructions: &str,
 ) -> Result<Grounded, String> {
     let answer = parse_object(answer)?;
@@ -75,14 +113,14 @@ pub fn read_grounded(
     if safe != said {
         warnings.push("the model's text held what looks like a secret, masked".to_owned());
     }
-    let kept = first_sentences(&safe, sentences);
+    let kept = first_sentences(&safe, max_sentences);
     if kept.len() < safe.len() {
-        warnings.push(format!("the model said more than {sentences} sentences: the first are shown"));
+        warnings.push(format!("the model said more than {max_sentences} sentences: the first are shown"));
     }
-    Ok(Grounded { text: Some(truncate(kept, MOST_CHARS)), numbers, warnings })
+    Ok(Grounded { text: Some(truncate(kept, MAX_CHARS)), numbers, warnings })
 }
 
-/// Numbers as models write them: `3`, `"3"`, `"#3"`, one or a list, `"#3, #7"`.
+/// Numbers in the forms that models use: `3`, `"3"`, `"#3"`, one or a list, `"#3, #7"`.
 fn read_numbers(value: Option<&Value>, shown: usize, warnings: &mut Vec<String>) -> Vec<usize> {
     let mut said: Vec<String> = Vec::new();
     let mut add = |value: &Value| match value {
@@ -114,16 +152,16 @@ fn read_numbers(value: Option<&Value>, shown: usize, warnings: &mut Vec<String>)
     numbers
 }
 
-/// The first sentences of a line.
-pub fn first_sentences(line: &str, most: usize) -> &str {
+/// The first `max` sentences of a line.
+pub fn first_sentences(line: &str, max: usize) -> &str {
     let (mut count, mut end) = (0, 0);
-    for (start, piece) in line.split_sentence_bound_indices() {
-        end = start + piece.len();
-        let last = piece.split_whitespace().next_back().unwrap_or_default();
+    for (start, sentence) in line.split_sentence_bound_indices() {
+        end = start + sentence.len();
+        let last = sentence.split_whitespace().next_back().unwrap_or_default();
         if !ABBREVIATIONS.contains(&last.trim_start_matches(['(', '"'])) {
             count += 1;
         }
-        if count == most {
+        if count == max {
             break;
         }
     }

@@ -1,7 +1,7 @@
-//! Which parts of a plan may be carried out: nothing that a plan says is believed.
+//! Checks the decisions of a plan; nothing that a plan says is taken on trust.
 //!
-//! A plan enters with both files and the memories as they were when it was made. Sound parts leave as
-//! steps, the others with the reason. Each part stands or falls alone, for no memory is named by two.
+//! A plan enters with both files and the memories as they were when it was made. Sound decisions leave as
+//! steps, the others with the reason. Each decision is judged alone, because no memory may be named by two.
 
 use std::collections::HashMap;
 
@@ -15,14 +15,14 @@ use crate::types::{
     Category, Memory, OFFLINE_TAG, Persistence, Provenance, Scope, Span, Status, fold_title, same_title,
 };
 
-/// At least one of so many words of a merged memory stands in those that it is made of.
+/// At least one in this many words of a merged text must occur in the memories that it replaces.
 const SHARED_WORDS: usize = 2;
 
-/// What a sound part does.
+/// The edit that a sound decision stands for.
 pub(super) enum Step {
-    /// Strikes with a reason, or puts a new memory in the place of others.
+    /// Strikes memories with a reason, or replaces them by a new memory.
     Correct(Correction),
-    /// Strikes memories in favour of one that exists.
+    /// Strikes memories in favour of an existing one.
     Yield {
         /// Titles that are struck.
         olds: Vec<String>,
@@ -31,16 +31,16 @@ pub(super) enum Step {
     },
 }
 
-/// Parts in the plan's order, with the exact titles of the file.
+/// Decisions in the plan's order, with the exact titles of the file.
 pub(super) struct Checked {
     pub sound: Vec<(Decision, Step)>,
     pub refused: Vec<Refused>,
 }
 
-/// Tells the sound parts from the others.
+/// Separates the sound decisions from the others.
 pub(super) fn check(files: &Files, scope: &Scope, plan: &Plan, seen: &[Seen]) -> Checked {
     let guard = Guard { files, scope, seen, named: named(files, scope, plan) };
-    // A merge keeps in words what it strikes; the others only strike.
+    // A merge keeps what it strikes in its text; the other actions only strike.
     let strikes = |action: Action| matches!(action, Action::Drop | Action::Supersede);
     let striking = plan.decisions.iter().filter(|decision| strikes(decision.action));
     let struck: usize = striking.map(|decision| decision.titles.len()).sum();
@@ -61,13 +61,13 @@ pub(super) fn check(files: &Files, scope: &Scope, plan: &Plan, seen: &[Seen]) ->
     checked
 }
 
-/// How a title is compared: as the file has it, where the file has it.
+/// The form in which titles are compared: that of the file, if the file has the title.
 fn key_of(files: &Files, scope: &Scope, title: &str) -> String {
     let found = files.find(scope, title);
     fold_title(found.first().map_or(title, |(_, memory)| memory.title.as_str()))
 }
 
-/// In how many decisions each title stands.
+/// Number of decisions that name each title.
 fn named(files: &Files, scope: &Scope, plan: &Plan) -> HashMap<String, usize> {
     let mut named = HashMap::new();
     for decision in &plan.decisions {
@@ -116,7 +116,7 @@ impl Guard<'_> {
         }
     }
 
-    /// The one live memory of a title, as it was when the plan was made.
+    /// The only live memory of a title, unchanged since the plan was made.
     fn look_up(&self, title: &str) -> Result<Memory, String> {
         let found = self.files.find(self.scope, title);
         let memory = match found.as_slice() {
@@ -207,7 +207,7 @@ impl Guard<'_> {
     }
 }
 
-/// Whom a memory is about.
+/// The characters that a memory is about.
 fn subjects(memory: &Memory) -> Vec<&str> {
     let tags = memory.provenance.tags.iter().filter(|tag| tag.starts_with("about:"));
     let mut subjects: Vec<&str> = tags.map(String::as_str).collect();
@@ -215,7 +215,7 @@ fn subjects(memory: &Memory) -> Vec<&str> {
     subjects
 }
 
-/// Whether enough words of a text stand in the memories that it is to take the place of.
+/// Whether enough words of a text occur in the memories that it replaces.
 fn rests_on(text: &str, olds: &[Memory]) -> bool {
     let stems = |text: &str| -> Vec<String> {
         let words = words(text);
@@ -228,7 +228,7 @@ fn rests_on(text: &str, olds: &[Memory]) -> bool {
     shared > 0 && shared * SHARED_WORDS >= new.len()
 }
 
-/// The memory that takes the place of others: as important, as firm and as dangerous as any of them.
+/// The memory that replaces others. It keeps the highest importance, the firmest persistence, and DANGER.
 fn successor(decision: &Decision, olds: &[Memory]) -> Memory {
     let category = match olds.iter().any(|old| old.category.is_danger()) {
         true => Category::danger(),
@@ -243,7 +243,7 @@ fn successor(decision: &Decision, olds: &[Memory]) -> Memory {
     memory
 }
 
-/// Where it comes from: the newest of them, with the tags and sources of all.
+/// The provenance of the newest memory, with the tags and sources of all.
 fn provenance(olds: &[Memory]) -> Provenance {
     let all = || olds.iter().map(|old| &old.provenance);
     let newest = all().max_by_key(|fields| (fields.episode, fields.turns.map(|turns| turns.last)));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::ask::{Matter, first_sentences, masked};
+use crate::ask::{Prompt, first_sentences, masked};
 use crate::chat::Message;
 use crate::document::text::stored_line;
 use crate::llm::answer::{parse_object, text_of, text_problem};
@@ -113,14 +113,14 @@ fn attempt_once(
     spent: &mut Usage,
 ) -> Result<Summary, ModelError> {
     let system = subject.instructions();
-    let matter = Matter {
+    let prompt = Prompt {
         system,
         schema_name: SCHEMA_NAME,
         schema: schema(),
         block: "CONVERSATION",
         data: data.clone(),
     };
-    let (said, mut model) = matter.ask(model)?;
+    let (said, mut model) = prompt.ask(model)?;
     *spent = sum(*spent, model.usage);
     model.usage = *spent;
     match read(&said, system) {

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::ask::{Matter, masked};
+use crate::ask::{Prompt, masked};
 use crate::chat::inject::request::Shape;
 use crate::document::text::stored_line;
 use crate::llm::answer::{parse_object, text_of, text_problem};
@@ -73,7 +73,7 @@ pub type Found = (Vec<Aspect>, ModelUse, Vec<String>);
 ///
 /// See [`ModelError`]; an answer without a list is [`ModelError::Garbled`].
 pub fn find(model: &dyn Model, messages: &[Value], limit: usize) -> Result<Found, ModelError> {
-    let matter = Matter {
+    let prompt = Prompt {
         system: SYSTEM,
         schema_name: SCHEMA_NAME,
         schema: json!({
@@ -85,11 +85,8 @@ pub fn find(model: &dyn Model, messages: &[Value], limit: usize) -> Result<Found
         block: "CONVERSATION",
         data: json!({"messages": messages}),
     };
-    let (said, model) = matter.ask(model)?;
-    match read(&said, limit) {
-        Ok((aspects, warnings)) => Ok((aspects, model, warnings)),
-        Err(problem) => Err(ModelError::Garbled { at: model.name, problem }),
-    }
+    let ((aspects, warnings), model) = prompt.ask_and_read(model, |answer| read(answer, limit))?;
+    Ok((aspects, model, warnings))
 }
 
 fn aspect_schema() -> Value {

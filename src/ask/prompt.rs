@@ -1,0 +1,91 @@
+//! A prompt about stored memories: instructions, and data behind a fence that it cannot close.
+
+use serde_json::{Value, json};
+
+use crate::llm::data::fenced;
+use crate::llm::{Model, ModelError, ModelUse, Question};
+use crate::redact::mask;
+use crate::types::text::truncate;
+use crate::types::{Memory, Persistence, Status};
+
+/// Longest text of one memory in a prompt, in characters.
+pub(super) const TEXT_CHARS: usize = 1200;
+
+/// What a model is asked.
+pub struct Prompt<'a> {
+    /// The role and the task of the model.
+    pub system: &'a str,
+    /// The name of the answer's schema.
+    pub schema_name: &'a str,
+    /// The answer's schema.
+    pub schema: Value,
+    /// The name of the data block, as the instructions use it.
+    pub block: &'a str,
+    /// The data, without secrets.
+    pub data: Value,
+}
+
+impl Prompt<'_> {
+    /// The text of the answer, and what it cost.
+    ///
+    /// # Errors
+    ///
+    /// See [`ModelError`].
+    pub fn ask(&self, model: &dyn Model) -> Result<(String, ModelUse), ModelError> {
+        let answer = model.ask(&Question {
+            system: self.system,
+            prompt: &fenced(self.block, &self.data),
+            schema_name: self.schema_name,
+            schema: &self.schema,
+        })?;
+        // Afterwards, because a provider may learn only by asking which model it has.
+        Ok((answer.text, ModelUse { name: model.name(), usage: answer.usage, error: None }))
+    }
+
+    /// The answer as `read` understands it, and what it cost.
+    ///
+    /// # Errors
+    ///
+    /// See [`ModelError`]; an answer that `read` rejects is [`ModelError::Garbled`].
+    pub fn ask_and_read<T>(
+        &self,
+        model: &dyn Model,
+        read: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Result<(T, ModelUse), ModelError> {
+        let (text, used) = self.ask(model)?;
+        match read(&text) {
+            Ok(answer) => Ok((answer, used)),
+            Err(problem) => Err(ModelError::Garbled { at: used.name, problem }),
+        }
+    }
+}
+
+/// A text in which everything that looks like a secret is masked.
+pub fn masked(text: &str) -> String {
+    mask(text).map_or_else(|| text.to_owned(), |masked| masked.text)
+}
+
+/// A memory as a prompt shows it.
+pub(super) fn shown(number: usize, memory: &Memory) -> Value {
+    let fields = &memory.provenance;
+    let mut value = json!({
+        "number": number,
+        "category": memory.category,
+        "title": masked(&memory.title),
+        "text": truncate(masked(&memory.text).trim(), TEXT_CHARS),
+        "importance": memory.importance(),
+    });
+    if let Some(episode) = fields.episode {
+        value["episode"] = json!(episode);
+    }
+    if let Some(turns) = fields.turns {
+        value["turn"] = json!(turns.first);
+    }
+    if memory.persistence != Persistence::Permanent {
+        value["persistence"] = json!(memory.persistence);
+    }
+    if memory.status != Status::Active {
+        value["status"] = json!(memory.status);
+    }
+    value
+}
