@@ -251,9 +251,9 @@ fn read_llm(
     config.fallback_base_url = reader.text("llm.base_url")?;
     config.command = reader.command("llm.command")?.unwrap_or_default();
     config.replay = reader.text("llm.replay")?.map(|path| beside.join(path));
-    config.timeout = reader.time("llm.timeout")?.unwrap_or(config.timeout);
+    config.limits.timeout = reader.time("llm.timeout")?.unwrap_or(config.limits.timeout);
     if let Some(retries) = reader.count("llm.max_retries")? {
-        config.max_retries = u32::try_from(retries).unwrap_or(u32::MAX);
+        config.limits.max_retries = u32::try_from(retries).unwrap_or(u32::MAX);
     }
     if let Some(tokens) = reader.count("llm.max_output_tokens")? {
         config.max_output_tokens = u32::try_from(tokens).unwrap_or(u32::MAX);

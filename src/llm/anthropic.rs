@@ -8,17 +8,15 @@
 
 mod schema;
 
-use std::fmt;
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use crate::llm::address;
 use crate::llm::config::{self, Config, Environment};
 use crate::llm::form::{Form, Format, Manner};
 use crate::llm::http::{Access, Scheme};
-use crate::llm::model::{Answer, Model, ModelError, Question, Usage, deadline_after};
-use crate::llm::session::{Failure, Meaning, Protocol, Session, Unusable};
+use crate::llm::model::{Answer, ModelError, Question, Usage};
+use crate::llm::served::{Protocol, ServedModel, Unusable, no_key};
+use crate::llm::server::{Failure, Meaning};
 
 const ANTHROPIC_URL: &str = "https://api.anthropic.com";
 const ANTHROPIC_HOST: &str = "api.anthropic.com";
@@ -48,45 +46,46 @@ static MANNER: Manner = Manner {
     fails_on_formats: false,
 };
 
-/// A model behind the Messages API.
-pub struct Anthropic {
+/// The protocol, with the settings of its requests.
+pub(super) struct Anthropic {
     model: String,
     max_output_tokens: u32,
     temperature: Option<f64>,
-    timeout: Duration,
-    session: Session,
 }
 
-impl Anthropic {
-    /// The model that the settings name; nothing is opened yet.
-    ///
-    /// # Errors
-    ///
-    /// [`ModelError::Settings`] for an address that is none, for a way of structured output that
-    /// the API lacks, and for Anthropic's own server without a key.
-    pub fn new(config: &Config, environment: &Environment, seed: u64) -> Result<Anthropic, ModelError> {
-        let base = config.base_url(&environment.anthropic_base_url).unwrap_or(ANTHROPIC_URL);
-        let endpoint = address::versioned_endpoint(base, CALL)?;
-        let key = config::key_of(&environment.anthropic_api_key);
-        if endpoint.host_str() == Some(ANTHROPIC_HOST) && key.is_none() {
-            return Err(ModelError::Settings {
-                problem: "provider `anthropic` has no key".to_owned(),
-                hint: format!("set `{KEY_VARIABLE}`, or `base_url` to a server that needs none"),
-            });
-        }
-        let access = Access { key, variable: KEY_VARIABLE, scheme: Scheme::ApiKey, headers: HEADERS };
-        let at = address::shown(&endpoint, CALL);
-        Ok(Anthropic {
-            model: config.model(&None).unwrap_or(ANTHROPIC_MODEL).to_owned(),
-            max_output_tokens: config.max_output_tokens,
-            temperature: config.temperature,
-            timeout: config.timeout,
-            session: Session::new(endpoint, at, access, &MANNER, config, seed)?,
-        })
+/// The model that the settings name; nothing is opened yet.
+///
+/// # Errors
+///
+/// [`ModelError::Settings`] for an invalid address, for a way of structured output that the API lacks, and
+/// for Anthropic's own server without a key.
+pub(super) fn model(
+    config: &Config,
+    environment: &Environment,
+    seed: u64,
+) -> Result<ServedModel<Anthropic>, ModelError> {
+    let base = config.base_url(&environment.anthropic_base_url).unwrap_or(ANTHROPIC_URL);
+    let endpoint = address::versioned_endpoint(base, CALL)?;
+    let key = config::key_of(&environment.anthropic_api_key);
+    if endpoint.host_str() == Some(ANTHROPIC_HOST) && key.is_none() {
+        return Err(no_key("anthropic", KEY_VARIABLE));
     }
+    let protocol = Anthropic {
+        model: config.model(&None).unwrap_or(ANTHROPIC_MODEL).to_owned(),
+        max_output_tokens: config.max_output_tokens,
+        temperature: config.temperature,
+    };
+    let access = Access { key, variable: KEY_VARIABLE, scheme: Scheme::ApiKey, headers: HEADERS };
+    ServedModel::new(protocol, (endpoint, CALL), access, config, seed)
 }
 
 impl Protocol for Anthropic {
+    const MANNER: &'static Manner = &MANNER;
+
+    fn name(&self) -> String {
+        format!("anthropic/{}", self.model)
+    }
+
     fn request(&self, question: &Question<'_>, form: Form) -> Value {
         let prompt = match form.format() {
             Format::Schema | Format::Tool => question.prompt.to_owned(),
@@ -180,27 +179,6 @@ impl Protocol for Anthropic {
             529 => Meaning { passing: true, hint: Some("the service is overloaded".to_owned()) },
             status => Meaning::of_status(status),
         }
-    }
-}
-
-impl fmt::Debug for Anthropic {
-    /// Only what holds no secret: addresses and keys may.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Anthropic")
-            .field("at", &self.session.at())
-            .field("model", &self.model)
-            .field("format", &self.session.form().format())
-            .finish_non_exhaustive()
-    }
-}
-
-impl Model for Anthropic {
-    fn name(&self) -> String {
-        format!("anthropic/{}", self.model)
-    }
-
-    fn ask(&self, question: &Question<'_>) -> Result<Answer, ModelError> {
-        self.session.ask(self, question, deadline_after(self.timeout))
     }
 }
 

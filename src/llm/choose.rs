@@ -82,11 +82,11 @@ fn find_provider(config: &Config, environment: &Environment) -> Option<Provider>
 /// A model behind HTTP.
 #[cfg(feature = "llm")]
 fn served(config: &Config, environment: &Environment, seed: u64) -> Result<Box<dyn Model>, ModelError> {
-    use crate::llm::{anthropic::Anthropic, ollama::Ollama, openai::OpenAi};
+    use crate::llm::{anthropic, ollama, openai};
     Ok(match config.provider {
-        Provider::Anthropic => Box::new(Anthropic::new(config, environment, seed)?),
-        Provider::Ollama => Box::new(Ollama::new(config, environment, seed)?),
-        _ => Box::new(OpenAi::new(config, environment, seed)?),
+        Provider::Anthropic => Box::new(anthropic::model(config, environment, seed)?),
+        Provider::Ollama => Box::new(ollama::model(config, environment, seed)?),
+        _ => Box::new(openai::model(config, environment, seed)?),
     })
 }
 

@@ -43,7 +43,7 @@ impl Command {
                 program: program.clone(),
                 arguments: arguments.to_vec(),
                 shown: shown_name(program, arguments),
-                timeout: config.timeout,
+                timeout: config.limits.timeout,
             }),
             _ => Err(ModelError::Settings {
                 problem: "provider `command` has no program".to_owned(),
@@ -232,10 +232,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::llm::config::shell;
+    use crate::llm::config::{RequestLimits, shell};
 
     fn ask_with(command: Vec<String>, prompt: &str, timeout: Duration) -> Result<Answer, ModelError> {
-        let config = Config { command, timeout, ..Config::default() };
+        let limits = RequestLimits::new(timeout);
+        let config = Config { command, limits, ..Config::default() };
         Command::new(&config)?.ask(&Question {
             system: "You judge.",
             prompt,

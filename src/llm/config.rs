@@ -75,6 +75,25 @@ pub(super) fn unknown(text: &str, what: &str, names: &[&str]) -> ModelError {
     ModelError::Settings { problem, hint: format!("use one of `{}`", names.join("`, `")) }
 }
 
+/// How long a request may take, and how often it is repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RequestLimits {
+    /// Time limit, retries and pauses included.
+    pub timeout: Duration,
+    /// Retries after a failure that may be temporary.
+    pub max_retries: u32,
+    /// Pause before the first retry. It doubles with each further one, less a random part of up to a
+    /// half.
+    pub retry_delay: Duration,
+}
+
+impl RequestLimits {
+    /// Two retries, the first after half a second.
+    pub fn new(timeout: Duration) -> RequestLimits {
+        RequestLimits { timeout, max_retries: 2, retry_delay: Duration::from_millis(500) }
+    }
+}
+
 /// What the settings say of models.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
@@ -95,13 +114,8 @@ pub struct Config {
     pub command: Vec<String>,
     /// The file of `replay`. Default: none.
     pub replay: Option<PathBuf>,
-    /// The time limit of a whole question, retries and waiting included. Default: 60 s.
-    pub timeout: Duration,
-    /// How often a request is repeated after what may pass. Default: 2.
-    pub max_retries: u32,
-    /// The wait before the first retry; it doubles with each further one, and up to half of it is
-    /// taken off by chance. Default: 500 ms.
-    pub retry_delay: Duration,
+    /// Limits of one question. Default: 60 s, 2 retries.
+    pub limits: RequestLimits,
     /// How long an answer may be, in tokens. Default: 500.
     pub max_output_tokens: u32,
     /// How freely the model words its answer. Default: 0; at Anthropic, whose newer models refuse
@@ -121,9 +135,7 @@ impl Default for Config {
             fallback_base_url: None,
             command: Vec::new(),
             replay: None,
-            timeout: Duration::from_secs(60),
-            max_retries: 2,
-            retry_delay: Duration::from_millis(500),
+            limits: RequestLimits::new(Duration::from_secs(60)),
             max_output_tokens: 500,
             temperature: None,
             structured_output: StructuredOutput::Auto,

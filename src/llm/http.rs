@@ -13,7 +13,9 @@ use reqwest::blocking::{Client, RequestBuilder, Response};
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
+use xxhash_rust::xxh3::xxh3_64;
 
+use crate::llm::connect::client_builder;
 use crate::llm::model::one_line;
 
 /// The longest body that is read.
@@ -22,8 +24,8 @@ const BODY_LIMIT: u64 = 4 * 1024 * 1024;
 /// A client for one server.
 #[derive(Debug)]
 pub(super) struct Http {
+    server: Url,
     client: OnceLock<Client>,
-    loopback: bool,
 }
 
 /// How a client makes itself known.
@@ -111,14 +113,9 @@ pub(super) enum Fault {
 }
 
 impl Http {
-    /// A client for the server of `url`; a proxy is never asked for one on this machine.
+    /// A client for the server of `url`.
     pub fn new(url: &Url) -> Http {
-        let loopback = match url.host_str() {
-            Some("localhost" | "[::1]") => true,
-            Some(host) => host.starts_with("127.") && host.parse::<std::net::Ipv4Addr>().is_ok(),
-            None => false,
-        };
-        Http { client: OnceLock::new(), loopback }
+        Http { server: url.clone(), client: OnceLock::new() }
     }
 
     /// Posts `body` and reads the whole reply, all before `deadline`.
@@ -135,14 +132,9 @@ impl Http {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        // An error means that a provider is installed already.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut builder = Client::builder()
-            .user_agent(concat!("memories/", env!("CARGO_PKG_VERSION")))
-            .redirect(reqwest::redirect::Policy::none());
-        if self.loopback {
-            builder = builder.no_proxy();
-        }
+        let builder =
+            client_builder(&self.server).user_agent(concat!("memories/", env!("CARGO_PKG_VERSION")));
+        let builder = reqwest::blocking::ClientBuilder::from(builder);
         let client = builder.build().map_err(|error| Fault::Setup(causes(&error)))?;
         Ok(self.client.get_or_init(|| client))
     }
@@ -231,16 +223,8 @@ pub(super) fn backoff(first: Duration, number: u32, seed: u64) -> Duration {
     let whole = first
         .saturating_mul(1_u32.checked_shl(number).unwrap_or(u32::MAX))
         .min(Duration::from_secs(24 * 60 * 60));
-    let share = mix(seed.wrapping_add(u64::from(number))) >> 11;
-    whole.mul_f64((1.0 - share as f64 / (1_u64 << 54) as f64).clamp(0.5, 1.0))
-}
-
-/// SplitMix64's mixing of a counter into bits that look random.
-fn mix(seed: u64) -> u64 {
-    let mut bits = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ (bits >> 31)
+    let draw = xxh3_64(&seed.wrapping_add(u64::from(number)).to_le_bytes());
+    whole.mul_f64((1.0 - draw as f64 / u64::MAX as f64 / 2.0).clamp(0.5, 1.0))
 }
 
 /// What an error body says, on one line: the known shapes of servers and gateways, else its

@@ -15,10 +15,12 @@
 mod address;
 pub mod answer;
 #[cfg(feature = "llm")]
-pub mod anthropic;
+mod anthropic;
 mod choose;
 pub mod command;
 pub mod config;
+#[cfg(feature = "llm")]
+mod connect;
 pub mod data;
 pub mod embedding;
 #[cfg(feature = "llm")]
@@ -28,15 +30,18 @@ mod http;
 mod lenient;
 mod model;
 #[cfg(feature = "llm")]
-pub mod ollama;
+mod ollama;
 #[cfg(feature = "llm")]
-pub mod openai;
+mod openai;
 pub mod replay;
 #[cfg(feature = "llm")]
-mod server;
+mod served;
 #[cfg(feature = "llm")]
-mod session;
+mod server;
+
+#[cfg(feature = "proxy")]
+pub(crate) use connect::client_builder;
 
 pub use choose::{Choice, choose};
-pub use config::{Config, Environment, Provider, StructuredOutput};
+pub use config::{Config, Environment, Provider, RequestLimits, StructuredOutput};
 pub use model::{Answer, Model, ModelError, ModelUse, Question, Usage};

@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::llm::config::Provider;
 use crate::types::hint::{Advice, Hint};
 use crate::types::text::{fold_spaces, truncate};
 
@@ -75,9 +74,9 @@ pub struct ModelUse {
 }
 
 impl ModelUse {
-    /// No model: built-in rules answered.
+    /// Built-in rules in place of a model, under the name of the provider that stands for them.
     pub fn offline() -> ModelUse {
-        ModelUse { name: Provider::Offline.to_string(), usage: Usage::default(), error: None }
+        ModelUse { name: "offline".to_owned(), usage: Usage::default(), error: None }
     }
 }
 

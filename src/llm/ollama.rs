@@ -6,9 +6,8 @@
 //! are only the server knows: without a name in the settings the first installed one is asked. A
 //! question makes at most `max_retries` + 4 requests, and once one for the list of models.
 
-use std::fmt;
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use reqwest::Url;
 use serde_json::{Value, json};
@@ -17,8 +16,9 @@ use crate::llm::address;
 use crate::llm::config::{self, Config, Environment};
 use crate::llm::form::{Form, Format, Manner};
 use crate::llm::http::{Access, Scheme};
-use crate::llm::model::{Answer, Model, ModelError, Question, Usage, deadline_after, one_line};
-use crate::llm::session::{Failure, Meaning, Protocol, Session, Unusable};
+use crate::llm::model::{Answer, ModelError, Question, Usage, one_line};
+use crate::llm::served::{Protocol, ServedModel, Unusable};
+use crate::llm::server::{Failure, Meaning, Server};
 
 const OLLAMA_HOST: &str = "127.0.0.1:11434";
 const CALL: &str = "/api/chat";
@@ -35,78 +35,79 @@ static MANNER: Manner = Manner {
     fails_on_formats: false,
 };
 
-/// A model behind an Ollama server.
-pub struct Ollama {
+/// The protocol, with the settings of its requests.
+pub(super) struct Ollama {
     model: Option<String>,
     /// The first installed model, once it was asked for.
     found: OnceLock<String>,
     tags: Url,
     max_output_tokens: u32,
     temperature: f64,
-    timeout: Duration,
-    session: Session,
 }
 
-/// The protocol with the model that is asked.
-struct Chat<'a> {
-    ollama: &'a Ollama,
-    model: &'a str,
+/// The model that the settings name; nothing is opened yet.
+///
+/// # Errors
+///
+/// [`ModelError::Settings`] for an invalid address, and for a way of structured output that the server
+/// lacks.
+pub(super) fn model(
+    config: &Config,
+    environment: &Environment,
+    seed: u64,
+) -> Result<ServedModel<Ollama>, ModelError> {
+    let host = config.base_url(&environment.ollama_host).unwrap_or(OLLAMA_HOST);
+    let endpoint = address::ollama_endpoint(host, CALL)?;
+    let protocol = Ollama {
+        model: config.model(&None).map(str::to_owned),
+        found: OnceLock::new(),
+        tags: address::ollama_endpoint(host, TAGS)?,
+        max_output_tokens: config.max_output_tokens,
+        temperature: config.temperature.unwrap_or_default(),
+    };
+    let key = config::key_of(&environment.ollama_api_key);
+    let access = Access { key, variable: "MEMORIES_API_KEY", scheme: Scheme::Bearer, headers: &[] };
+    ServedModel::new(protocol, (endpoint, CALL), access, config, seed)
 }
 
 impl Ollama {
-    /// The model that the settings name; nothing is opened yet.
-    ///
-    /// # Errors
-    ///
-    /// [`ModelError::Settings`] for an address that is none, and for a way of structured output
-    /// that the server lacks.
-    pub fn new(config: &Config, environment: &Environment, seed: u64) -> Result<Ollama, ModelError> {
-        let host = config.base_url(&environment.ollama_host).unwrap_or(OLLAMA_HOST);
-        let endpoint = address::ollama_endpoint(host, CALL)?;
-        let access = Access {
-            key: config::key_of(&environment.ollama_api_key),
-            variable: "MEMORIES_API_KEY",
-            scheme: Scheme::Bearer,
-            headers: &[],
-        };
-        let at = address::shown(&endpoint, CALL);
-        Ok(Ollama {
-            model: config.model(&None).map(str::to_owned),
-            found: OnceLock::new(),
-            tags: address::ollama_endpoint(host, TAGS)?,
-            max_output_tokens: config.max_output_tokens,
-            temperature: config.temperature.unwrap_or_default(),
-            timeout: config.timeout,
-            session: Session::new(endpoint, at, access, &MANNER, config, seed)?,
-        })
-    }
-
-    /// The model of the settings, else the first that is installed.
-    fn resolve(&self, deadline: Instant) -> Result<&str, ModelError> {
-        if let Some(model) = self.model.as_ref().or(self.found.get()) {
-            return Ok(model);
-        }
-        let chat = Chat { ollama: self, model: "" };
-        let tags = self.session.fetch(&chat, &self.tags, deadline)?;
-        let Some(first) = first_installed(&tags) else {
-            return Err(ModelError::Refused {
-                at: self.session.at().to_owned(),
-                problem: "no model is installed (install one with `ollama pull NAME`, or set `model`)"
-                    .to_owned(),
-            });
-        };
-        Ok(self.found.get_or_init(|| first))
+    /// The model of the settings, else the first installed one; empty before that is known.
+    fn model(&self) -> &str {
+        self.model.as_ref().or(self.found.get()).map_or("", String::as_str)
     }
 }
 
-impl Protocol for Chat<'_> {
+impl Protocol for Ollama {
+    const MANNER: &'static Manner = &MANNER;
+
+    fn name(&self) -> String {
+        match (&self.model, self.found.get()) {
+            (Some(model), _) => format!("ollama/{model}"),
+            (None, Some(found)) => format!("ollama/{found} (first installed)"),
+            (None, None) => "ollama/first installed".to_owned(),
+        }
+    }
+
+    fn prepare(&self, server: &Server, deadline: Instant) -> Result<(), ModelError> {
+        if !self.model().is_empty() {
+            return Ok(());
+        }
+        let judge = |failure: &Failure<'_>| self.judge(failure);
+        let tags = server.fetch(&self.tags, deadline, judge, self.connection_hint())?;
+        let first = first_installed(&tags).ok_or_else(|| {
+            server.refused("no model is installed (install one with `ollama pull NAME`, or set `model`)")
+        })?;
+        let _ = self.found.set(first);
+        Ok(())
+    }
+
     fn request(&self, question: &Question<'_>, form: Form) -> Value {
         let prompt = match form.format() {
             Format::Schema => question.prompt.to_owned(),
             _ => question.prompt_with_schema(),
         };
         let mut request = json!({
-            "model": self.model,
+            "model": self.model(),
             "messages": [
                 {"role": "system", "content": question.system},
                 {"role": "user", "content": prompt},
@@ -114,8 +115,8 @@ impl Protocol for Chat<'_> {
             "stream": false,
             "truncate": false,
             "options": {
-                "temperature": self.ollama.temperature,
-                "num_predict": self.ollama.max_output_tokens,
+                "temperature": self.temperature,
+                "num_predict": self.max_output_tokens,
             },
         });
         if !form.is_switched(THINK) {
@@ -134,7 +135,7 @@ impl Protocol for Chat<'_> {
             return Err(Unusable::Foreign("chat of Ollama"));
         };
         if reply["done_reason"] == "length" {
-            return Err(Unusable::cut_off(self.ollama.max_output_tokens));
+            return Err(Unusable::cut_off(self.max_output_tokens));
         }
         let text = message["content"].as_str().unwrap_or_default();
         if text.trim().is_empty() {
@@ -142,7 +143,7 @@ impl Protocol for Chat<'_> {
         }
         Ok(Answer {
             text: text.to_owned(),
-            model: reply["model"].as_str().unwrap_or(self.model).to_owned(),
+            model: reply["model"].as_str().unwrap_or(self.model()).to_owned(),
             usage: Usage {
                 calls: 0,
                 input_tokens: reply["prompt_eval_count"].as_u64(),
@@ -156,7 +157,7 @@ impl Protocol for Chat<'_> {
         let said = |words: &[&str]| words.iter().any(|word| failure.body.contains(word));
         match failure.status {
             404 if said(&["model"]) => {
-                Meaning::settled(format!("install it with `ollama pull {}`, or set `model`", self.model))
+                Meaning::settled(format!("install it with `ollama pull {}`, or set `model`", self.model()))
             }
             404 => Meaning::settled("is this an Ollama server?"),
             400..=599 if said(&["context length", "context size", "context window", "too long"]) => {
@@ -169,34 +170,6 @@ impl Protocol for Chat<'_> {
 
     fn connection_hint(&self) -> Option<&'static str> {
         Some("is `ollama serve` running?")
-    }
-}
-
-impl fmt::Debug for Ollama {
-    /// Only what holds no secret: addresses and keys may.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ollama")
-            .field("at", &self.session.at())
-            .field("model", &self.model)
-            .field("found", &self.found)
-            .field("format", &self.session.form().format())
-            .finish_non_exhaustive()
-    }
-}
-
-impl Model for Ollama {
-    fn name(&self) -> String {
-        match (&self.model, self.found.get()) {
-            (Some(model), _) => format!("ollama/{model}"),
-            (None, Some(found)) => format!("ollama/{found} (first installed)"),
-            (None, None) => "ollama/first installed".to_owned(),
-        }
-    }
-
-    fn ask(&self, question: &Question<'_>) -> Result<Answer, ModelError> {
-        let deadline = deadline_after(self.timeout);
-        let chat = Chat { ollama: self, model: self.resolve(deadline)? };
-        self.session.ask(&chat, question, deadline)
     }
 }
 

@@ -2,17 +2,15 @@
 //!
 //! A question makes at most `max_retries` + 5 requests and ends within its time limit.
 
-use std::fmt;
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use crate::llm::address;
 use crate::llm::config::{self, Config, Environment};
 use crate::llm::form::{Form, Format, Manner};
 use crate::llm::http::{Access, Scheme};
-use crate::llm::model::{Answer, Model, ModelError, Question, Usage, deadline_after};
-use crate::llm::session::{Failure, Meaning, Protocol, Session, Unusable};
+use crate::llm::model::{Answer, ModelError, Question, Usage};
+use crate::llm::served::{Protocol, ServedModel, Unusable, no_key};
+use crate::llm::server::{Failure, Meaning};
 
 const OPENAI_URL: &str = "https://api.openai.com/v1";
 const OPENAI_HOST: &str = "api.openai.com";
@@ -41,47 +39,47 @@ static MANNER: Manner = Manner {
     fails_on_formats: true,
 };
 
-/// A model behind an OpenAI-like server.
-pub struct OpenAi {
+/// The protocol, with the settings of its requests.
+pub(super) struct OpenAi {
     model: Option<String>,
     max_output_tokens: u32,
     temperature: f64,
-    timeout: Duration,
-    session: Session,
 }
 
-impl OpenAi {
-    /// The model that the settings name; nothing is opened yet.
-    ///
-    /// # Errors
-    ///
-    /// [`ModelError::Settings`] for an address that is none, and for OpenAI's own server without a
-    /// key.
-    pub fn new(config: &Config, environment: &Environment, seed: u64) -> Result<OpenAi, ModelError> {
-        let base = config.base_url(&environment.openai_base_url).unwrap_or(OPENAI_URL);
-        let endpoint = address::versioned_endpoint(base, CALL)?;
-        let key = config::key_of(&environment.openai_api_key);
-        let official = endpoint.host_str() == Some(OPENAI_HOST);
-        if official && key.is_none() {
-            return Err(ModelError::Settings {
-                problem: "provider `openai` has no key".to_owned(),
-                hint: format!("set `{KEY_VARIABLE}`, or `base_url` to a server that needs none"),
-            });
-        }
-        let model = config.model(&environment.openai_model).or(official.then_some(OPENAI_MODEL));
-        let access = Access { key, variable: KEY_VARIABLE, scheme: Scheme::Bearer, headers: &[] };
-        let at = address::shown(&endpoint, CALL);
-        Ok(OpenAi {
-            model: model.map(str::to_owned),
-            max_output_tokens: config.max_output_tokens,
-            temperature: config.temperature.unwrap_or_default(),
-            timeout: config.timeout,
-            session: Session::new(endpoint, at, access, &MANNER, config, seed)?,
-        })
+/// The model that the settings name; nothing is opened yet.
+///
+/// # Errors
+///
+/// [`ModelError::Settings`] for an invalid address, and for OpenAI's own server without a key.
+pub(super) fn model(
+    config: &Config,
+    environment: &Environment,
+    seed: u64,
+) -> Result<ServedModel<OpenAi>, ModelError> {
+    let base = config.base_url(&environment.openai_base_url).unwrap_or(OPENAI_URL);
+    let endpoint = address::versioned_endpoint(base, CALL)?;
+    let key = config::key_of(&environment.openai_api_key);
+    let official = endpoint.host_str() == Some(OPENAI_HOST);
+    if official && key.is_none() {
+        return Err(no_key("openai", KEY_VARIABLE));
     }
+    let model = config.model(&environment.openai_model).or(official.then_some(OPENAI_MODEL));
+    let protocol = OpenAi {
+        model: model.map(str::to_owned),
+        max_output_tokens: config.max_output_tokens,
+        temperature: config.temperature.unwrap_or_default(),
+    };
+    let access = Access { key, variable: KEY_VARIABLE, scheme: Scheme::Bearer, headers: &[] };
+    ServedModel::new(protocol, (endpoint, CALL), access, config, seed)
 }
 
 impl Protocol for OpenAi {
+    const MANNER: &'static Manner = &MANNER;
+
+    fn name(&self) -> String {
+        format!("openai/{}", self.model.as_deref().unwrap_or("default"))
+    }
+
     fn request(&self, question: &Question<'_>, form: Form) -> Value {
         let prompt = match form.format() {
             Format::Schema => question.prompt.to_owned(),
@@ -165,27 +163,6 @@ impl Protocol for OpenAi {
     }
 }
 
-impl fmt::Debug for OpenAi {
-    /// Only what holds no secret: addresses and keys may.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OpenAi")
-            .field("at", &self.session.at())
-            .field("model", &self.model)
-            .field("format", &self.session.form().format())
-            .finish_non_exhaustive()
-    }
-}
-
-impl Model for OpenAi {
-    fn name(&self) -> String {
-        format!("openai/{}", self.model.as_deref().unwrap_or("default"))
-    }
-
-    fn ask(&self, question: &Question<'_>) -> Result<Answer, ModelError> {
-        self.session.ask(self, question, deadline_after(self.timeout))
-    }
-}
-
 /// Content is a text, or a list of parts of which some are texts.
 fn text_of_content(content: &Value) -> String {
     match content {
@@ -209,13 +186,13 @@ mod tests {
             Config { base_url: Some("https://user:word@h:81/v1?key=word".to_owned()), ..Config::default() };
         let environment =
             Environment { openai_api_key: Some(SecretString::from("word")), ..Environment::default() };
-        let model = OpenAi::new(&config, &environment, 1).unwrap();
-        assert!(!format!("{model:?}").contains("word"));
+        let served = model(&config, &environment, 1).unwrap();
+        assert!(!format!("{served:?}").contains("word"));
     }
 
     #[test]
     fn openai_itself_needs_a_key() {
-        let error = OpenAi::new(&Config::default(), &Environment::default(), 1).unwrap_err();
+        let error = model(&Config::default(), &Environment::default(), 1).unwrap_err();
         assert!(matches!(error, ModelError::Settings { hint, .. } if hint.contains("OPENAI_API_KEY")));
     }
 

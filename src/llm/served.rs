@@ -1,55 +1,65 @@
-//! One question to a server, whatever it speaks: ask, judge the reply, adapt, try again.
+//! A model behind a server: ask, judge the reply, adapt the request, try again.
 //!
-//! A [`Protocol`] says how a question is put and an answer read; what is alike everywhere stands
-//! here. A question becomes one request, and more only where the last one failed for a cause that
-//! may pass or that another form of request avoids. The form that worked is remembered for the
-//! life of the value, so that later questions do not pay again. Every question ends by its
-//! deadline, and no error holds the key.
+//! A [`Protocol`] says how a question is put and how an answer is read; everything that all servers have in
+//! common is here. A question is one request. Further ones follow only where the last one failed for a
+//! reason that may be temporary, or that another form of request avoids. The form that worked is kept for
+//! the life of the value, so that later questions do not pay again. Every question ends by its deadline,
+//! and no error contains the key.
 
-use std::sync::{Mutex, PoisonError};
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use reqwest::Url;
 use serde_json::Value;
 
-use crate::llm::answer;
 use crate::llm::config::Config;
 use crate::llm::form::{Form, Manner};
-use crate::llm::http::{self, Access, Fault, Reply};
-use crate::llm::model::{Answer, ModelError, Question, one_line};
-use crate::llm::server::{Server, Trouble, effective_status};
+use crate::llm::http::{Access, Fault, Http, Reply};
+use crate::llm::model::{Answer, Model, ModelError, Question, deadline_after, one_line};
+use crate::llm::server::{Failure, Meaning, Server, Trouble, effective_status};
+use crate::llm::{address, answer};
 
-pub(super) use crate::llm::server::{Failure, Meaning};
+/// The API of servers of one kind.
+pub(super) trait Protocol: Send {
+    /// What servers of this kind have in common.
+    const MANNER: &'static Manner;
 
-/// What servers of one kind speak.
-pub(super) trait Protocol {
+    /// Provider and model, as in reports and the journal.
+    fn name(&self) -> String;
+
     /// The body of a request.
     fn request(&self, question: &Question<'_>, form: Form) -> Value;
 
-    /// What a reply says; its usage without the number of calls.
+    /// The answer in a reply; its usage without the number of calls.
     fn read_answer(&self, reply: &Value) -> Result<Answer, Unusable>;
 
-    /// What a failure means.
+    /// The meaning of a failure.
     fn judge(&self, failure: &Failure<'_>) -> Meaning;
 
-    /// What to look at when no connection comes about.
+    /// What to check when no connection can be made.
     fn connection_hint(&self) -> Option<&'static str> {
         None
     }
+
+    /// Asks the server for what the first question needs.
+    fn prepare(&self, _server: &Server, _deadline: Instant) -> Result<(), ModelError> {
+        Ok(())
+    }
 }
 
-/// Why a reply is no answer.
+/// Why a reply holds no answer.
 pub(super) enum Unusable {
     /// The model or its server declined.
     Refused(String),
-    /// There is nothing to use.
+    /// The answer cannot be used.
     Garbled(String),
-    /// The reply is not even of this protocol; what was expected.
+    /// The reply does not follow this protocol; what was expected.
     Foreign(&'static str),
 }
 
 impl Unusable {
-    /// The answer ran into its limit.
+    /// The answer reached its limit of tokens.
     pub fn cut_off(limit: u32) -> Unusable {
         Unusable::Garbled(format!(
             "the answer was cut off after {limit} tokens (`max_output_tokens`), of which a model's \
@@ -57,7 +67,7 @@ impl Unusable {
         ))
     }
 
-    /// There is no text.
+    /// The answer has no text.
     pub fn empty(reasoned: bool) -> Unusable {
         Unusable::Garbled(match reasoned {
             true => "the model reasoned but gave no answer".to_owned(),
@@ -66,69 +76,54 @@ impl Unusable {
     }
 }
 
-/// What a reply means for the question.
+/// The meaning of a reply for the question.
 enum Verdict {
     Answered(Answer),
     Adapt(Form),
     Failed(Trouble),
 }
 
-/// Questions to one server.
-pub(super) struct Session {
+/// A model behind one server.
+pub(super) struct ServedModel<P> {
+    protocol: P,
     endpoint: Url,
     server: Server,
     form: Mutex<Form>,
 }
 
-impl Session {
-    /// Nothing is opened yet. `at` is the address as errors show it.
+impl<P: Protocol> ServedModel<P> {
+    /// Nothing is opened yet. `call` is the end of every endpoint of this kind, which errors do not show.
     ///
     /// # Errors
     ///
     /// [`ModelError::Settings`] for a way of structured output that these servers do not have.
     pub fn new(
-        endpoint: Url,
-        at: String,
+        protocol: P,
+        (endpoint, call): (Url, &str),
         access: Access,
-        manner: &'static Manner,
         config: &Config,
         seed: u64,
-    ) -> Result<Session, ModelError> {
-        let Config { timeout, max_retries, retry_delay, .. } = *config;
-        let http = http::Http::new(&endpoint);
-        let url_setting = "base_url";
-        Ok(Session {
-            endpoint,
-            server: Server { at, access, url_setting, timeout, max_retries, retry_delay, seed, http },
-            form: Mutex::new(Form::first(manner, config.structured_output)?),
-        })
+    ) -> Result<ServedModel<P>, ModelError> {
+        let (at, http) = (address::shown(&endpoint, call), Http::new(&endpoint));
+        let server = Server { at, access, url_setting: "base_url", limits: config.limits, seed, http };
+        let form = Mutex::new(Form::first(P::MANNER, config.structured_output)?);
+        Ok(ServedModel { protocol, endpoint, server, form })
     }
 
-    /// The address without secrets.
-    pub fn at(&self) -> &str {
-        &self.server.at
+    fn form(&self) -> MutexGuard<'_, Form> {
+        self.form.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The form of the next request.
-    pub fn form(&self) -> Form {
-        *self.form.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Asks until there is an answer, a failure that will not pass, or no time left.
-    pub fn ask(
-        &self,
-        protocol: &impl Protocol,
-        question: &Question<'_>,
-        deadline: Instant,
-    ) -> Result<Answer, ModelError> {
-        let mut form = self.form();
+    /// Asks until there is an answer, a permanent failure, or no time left.
+    fn ask_until(&self, question: &Question<'_>, deadline: Instant) -> Result<Answer, ModelError> {
+        let mut form = *self.form();
         let (mut calls, mut retries, mut retried) = (0, 0, false);
         loop {
             calls += 1;
-            let request = protocol.request(question, form);
+            let request = self.protocol.request(question, form);
             let outcome = self.server.post(&self.endpoint, &request, deadline);
-            let settled = retried || retries == self.server.max_retries;
-            match self.judge(protocol, outcome, form, settled) {
+            let settled = retried || retries == self.server.limits.max_retries;
+            match self.judge(outcome, form, settled) {
                 Verdict::Answered(mut answer) => {
                     self.remember(form, &answer);
                     answer.usage.calls = calls;
@@ -143,35 +138,25 @@ impl Session {
         }
     }
 
-    /// Fetches JSON from another address of the same server, once.
-    pub fn fetch(&self, protocol: &impl Protocol, url: &Url, deadline: Instant) -> Result<Value, ModelError> {
-        self.server.fetch(url, deadline, |failure| protocol.judge(failure), protocol.connection_hint())
-    }
-
     /// Keeps the form that worked.
     fn remember(&self, form: Form, answer: &Answer) {
         let well_formed = answer::parse_object(&answer.text).is_ok();
-        *self.form.lock().unwrap_or_else(PoisonError::into_inner) = form.after_answer(well_formed);
+        *self.form() = form.after_answer(well_formed);
     }
 
     /// `settled` says that the same request failed before or may not be repeated.
-    fn judge(
-        &self,
-        protocol: &impl Protocol,
-        outcome: Result<Reply, Fault>,
-        form: Form,
-        settled: bool,
-    ) -> Verdict {
+    fn judge(&self, outcome: Result<Reply, Fault>, form: Form, settled: bool) -> Verdict {
         let reply = match outcome {
             Ok(reply) => reply,
             Err(fault) => {
-                return Verdict::Failed(self.server.trouble_of_fault(fault, protocol.connection_hint()));
+                let hint = self.protocol.connection_hint();
+                return Verdict::Failed(self.server.trouble_of_fault(fault, hint));
             }
         };
         let value = serde_json::from_str(&reply.body).unwrap_or(Value::Null);
         let status = effective_status(reply.status, &value);
         if (200..300).contains(&status) {
-            return match protocol.read_answer(&value) {
+            return match self.protocol.read_answer(&value) {
                 Ok(answer) => Verdict::Answered(Answer { model: one_line(&answer.model), ..answer }),
                 Err(unusable) => Verdict::Failed(Trouble::Settled(self.unusable(unusable, &reply.body))),
             };
@@ -179,7 +164,7 @@ impl Session {
         if let Some(form) = form.adapted(status, &reply.body.to_lowercase(), settled) {
             return Verdict::Adapt(form);
         }
-        let judge = |failure: &Failure<'_>| protocol.judge(failure);
+        let judge = |failure: &Failure<'_>| self.protocol.judge(failure);
         Verdict::Failed(self.server.trouble_of_reply(status, &reply, &value, judge))
     }
 
@@ -190,5 +175,36 @@ impl Session {
             Unusable::Garbled(problem) => server.garbled(server.access.scrub(&problem)),
             Unusable::Foreign(expected) => server.foreign(expected, body),
         }
+    }
+}
+
+impl<P: Protocol> fmt::Debug for ServedModel<P> {
+    /// Without the endpoint and the access, which may hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServedModel")
+            .field("name", &self.protocol.name())
+            .field("at", &self.server.at)
+            .field("format", &self.form().format())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<P: Protocol> Model for ServedModel<P> {
+    fn name(&self) -> String {
+        self.protocol.name()
+    }
+
+    fn ask(&self, question: &Question<'_>) -> Result<Answer, ModelError> {
+        let deadline = deadline_after(self.server.limits.timeout);
+        self.protocol.prepare(&self.server, deadline)?;
+        self.ask_until(question, deadline)
+    }
+}
+
+/// A provider's own server needs a key, and there is none.
+pub(super) fn no_key(provider: &str, variable: &str) -> ModelError {
+    ModelError::Settings {
+        problem: format!("provider `{provider}` has no key"),
+        hint: format!("set `{variable}`, or `base_url` to a server that needs none"),
     }
 }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use reqwest::Url;
 use serde_json::Value;
 
+use crate::llm::config::RequestLimits;
 use crate::llm::http::{self, Access, Fault, Http, Reply};
 use crate::llm::model::{ModelError, one_line};
 
@@ -63,12 +64,8 @@ pub(super) struct Server {
     pub access: Access,
     /// The setting that holds its address.
     pub url_setting: &'static str,
-    /// The time limit of all that one question or one batch takes.
-    pub timeout: Duration,
-    /// How often a request is repeated after what may pass.
-    pub max_retries: u32,
-    /// The wait before the first retry.
-    pub retry_delay: Duration,
+    /// Limits of one question or one batch.
+    pub limits: RequestLimits,
     /// Decides the jitter.
     pub seed: u64,
     /// The client.
@@ -114,11 +111,11 @@ impl Server {
         deadline: Instant,
     ) -> Result<(), ModelError> {
         let (problem, pause) = match trouble {
-            Trouble::Passing { problem, pause } if retries < self.max_retries => (problem, pause),
+            Trouble::Passing { problem, pause } if retries < self.limits.max_retries => (problem, pause),
             other => return Err(self.error_of(other)),
         };
         let seed = self.seed.wrapping_add(u64::from(calls));
-        let pause = pause.unwrap_or_else(|| http::backoff(self.retry_delay, retries, seed));
+        let pause = pause.unwrap_or_else(|| http::backoff(self.limits.retry_delay, retries, seed));
         if http::remaining(deadline).is_none_or(|left| pause >= left) {
             return Err(self.unreachable(format!("{problem} (no time is left to try again)")));
         }
@@ -129,7 +126,9 @@ impl Server {
     /// What it means that no reply came.
     pub fn trouble_of_fault(&self, fault: Fault, connection_hint: Option<&str>) -> Trouble {
         Trouble::Settled(match fault {
-            Fault::TooLate => self.unreachable(format!("no answer within {} s", self.timeout.as_secs_f64())),
+            Fault::TooLate => {
+                self.unreachable(format!("no answer within {} s", self.limits.timeout.as_secs_f64()))
+            }
             Fault::NoConnection(problem) | Fault::Broken(problem) => {
                 let problem = match connection_hint {
                     Some(hint) => format!("{problem} ({hint})"),

@@ -45,9 +45,9 @@ pub struct Setup {
     /// How questions are answered.
     pub search: search::Settings,
     /// Where vectors come from.
-    pub embedding: llm::embedding::Config,
+    pub embedding: llm::embedding::EmbedderConfig,
     /// Keys and hosts for it.
-    pub embedding_environment: llm::embedding::Environment,
+    pub embedding_environment: llm::embedding::EmbedderEnvironment,
     /// Whether the embedded model answers where that one fails.
     pub falls_back: bool,
     /// Which model, and how.

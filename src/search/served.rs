@@ -3,7 +3,7 @@
 //! Settings enter, an [`Embedder`] leaves. Nothing is opened before the first text.
 
 use crate::llm::ModelError;
-use crate::llm::embedding::{Config, Environment, Provider};
+use crate::llm::embedding::{EmbedderConfig, EmbedderEnvironment, EmbedderKind};
 use crate::search::embedded::StaticModel;
 use crate::search::embedder::Embedder;
 
@@ -17,22 +17,22 @@ pub type Progress = Box<dyn Fn(usize, usize) + Send>;
 ///
 /// [`ModelError::Settings`] where the settings cannot work, whatever any server does.
 pub fn choose(
-    config: &Config,
-    environment: &Environment,
+    config: &EmbedderConfig,
+    environment: &EmbedderEnvironment,
     seed: u64,
     falls_back: bool,
     progress: Progress,
 ) -> Result<Box<dyn Embedder>, ModelError> {
     match config.provider {
-        Provider::Embedded => Ok(Box::new(StaticModel::new())),
+        EmbedderKind::Embedded => Ok(Box::new(StaticModel::new())),
         _ => served(config, environment, seed, falls_back, progress),
     }
 }
 
 #[cfg(not(feature = "llm"))]
 fn served(
-    config: &Config,
-    _: &Environment,
+    config: &EmbedderConfig,
+    _: &EmbedderEnvironment,
     _: u64,
     _: bool,
     _: Progress,
@@ -46,13 +46,13 @@ fn served(
 
 #[cfg(feature = "llm")]
 fn served(
-    config: &Config,
-    environment: &Environment,
+    config: &EmbedderConfig,
+    environment: &EmbedderEnvironment,
     seed: u64,
     falls_back: bool,
     progress: Progress,
 ) -> Result<Box<dyn Embedder>, ModelError> {
-    Ok(match crate::llm::embedding::Client::new(config, environment, seed)? {
+    Ok(match crate::llm::embedding::EmbeddingClient::new(config, environment, seed)? {
         Some(client) => Box::new(http::Served::new(client, falls_back, progress)),
         None => Box::new(StaticModel::new()),
     })
@@ -62,18 +62,18 @@ fn served(
 mod http {
     use super::Progress;
     use crate::llm::ModelError;
-    use crate::llm::embedding::Client;
+    use crate::llm::embedding::EmbeddingClient;
     use crate::search::embedder::{EmbedError, Embedder};
 
     /// A model behind HTTP.
     pub struct Served {
-        client: Client,
+        client: EmbeddingClient,
         falls_back: bool,
         progress: Progress,
     }
 
     impl Served {
-        pub fn new(client: Client, falls_back: bool, progress: Progress) -> Served {
+        pub fn new(client: EmbeddingClient, falls_back: bool, progress: Progress) -> Served {
             Served { client, falls_back, progress }
         }
     }
@@ -127,21 +127,21 @@ mod http {
 mod tests {
     use super::*;
 
-    fn chosen(provider: Provider) -> Result<Box<dyn Embedder>, ModelError> {
-        let config = Config { provider, ..Config::default() };
-        choose(&config, &Environment::default(), 1, true, Box::new(|_, _| {}))
+    fn chosen(provider: EmbedderKind) -> Result<Box<dyn Embedder>, ModelError> {
+        let config = EmbedderConfig { provider, ..EmbedderConfig::default() };
+        choose(&config, &EmbedderEnvironment::default(), 1, true, Box::new(|_, _| {}))
     }
 
     #[test]
     fn the_default_asks_no_server() {
-        let embedder = chosen(Config::default().provider).unwrap();
+        let embedder = chosen(EmbedderConfig::default().provider).unwrap();
         assert!(!embedder.is_served() && embedder.dimensions() == 128);
     }
 
     #[cfg(not(feature = "llm"))]
     #[test]
     fn without_the_feature_servers_say_how_to_build() {
-        for provider in [Provider::Ollama, Provider::Openai, Provider::Auto] {
+        for provider in [EmbedderKind::Ollama, EmbedderKind::Openai, EmbedderKind::Auto] {
             let Err(error) = chosen(provider) else { panic!("there is no HTTP") };
             assert_eq!(error.to_string(), format!("this build has no embedder `{provider}`"));
             assert!(matches!(error, ModelError::Settings { hint, .. } if hint.contains("--features llm")));

@@ -7,31 +7,30 @@ mod query;
 use std::time::{Duration, Instant};
 
 use crate::server::{Behaviour, Request, Server};
-use memories::llm::ModelError;
-use memories::llm::embedding::{Client, Config, Environment, Provider};
+use memories::llm::embedding::{EmbedderConfig, EmbedderEnvironment, EmbedderKind, EmbeddingClient};
+use memories::llm::{ModelError, RequestLimits};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
 /// More than any test needs.
 const AMPLE: Duration = Duration::from_secs(20);
 
-fn config(provider: Provider, server: &Server) -> Config {
-    Config {
-        provider,
-        url: Some(server.url()),
-        timeout: AMPLE,
-        retry_delay: Duration::from_millis(1),
-        ..Config::default()
-    }
+/// A time limit, with short pauses between retries.
+fn quick(timeout: Duration) -> RequestLimits {
+    RequestLimits { retry_delay: Duration::from_millis(1), ..RequestLimits::new(timeout) }
 }
 
-fn client(config: &Config) -> Client {
-    Client::new(config, &Environment::default(), 7).unwrap().unwrap()
+fn config(provider: EmbedderKind, server: &Server) -> EmbedderConfig {
+    EmbedderConfig { provider, url: Some(server.url()), limits: quick(AMPLE), ..EmbedderConfig::default() }
+}
+
+fn client(config: &EmbedderConfig) -> EmbeddingClient {
+    EmbeddingClient::new(config, &EmbedderEnvironment::default(), 7).unwrap().unwrap()
 }
 
 /// What two texts get from a server.
 fn embed(
-    provider: Provider,
+    provider: EmbedderKind,
     behaviours: Vec<Behaviour>,
 ) -> (Result<Vec<Vec<f32>>, ModelError>, Vec<Request>) {
     let server = Server::start(behaviours);
@@ -94,7 +93,7 @@ fn assert_said(result: Result<Vec<Vec<f32>>, ModelError>, said: &str) {
 #[test]
 fn ollama_is_asked_in_batches_as_the_model_wants_it() {
     let server = Server::deciding(|request, _| ollama(request));
-    let client = client(&Config { batch: 2, ..config(Provider::Ollama, &server) });
+    let client = client(&EmbedderConfig { batch: 2, ..config(EmbedderKind::Ollama, &server) });
     assert_eq!((client.name().as_str(), client.dimensions()), ("ollama/nomic-embed-text", 0));
     let vectors = client.embed_texts(&["one", "", "three", " \n", "fifth"]).unwrap();
     let prefix = "search_document: ".len() as f32;
@@ -120,10 +119,10 @@ fn ollama_is_asked_in_batches_as_the_model_wants_it() {
 #[test]
 fn texts_of_nothing_have_as_many_dimensions_as_others() {
     let server = Server::deciding(|request, _| ollama(request));
-    assert_eq!(client(&config(Provider::Ollama, &server)).embed_texts(&[" "]).unwrap(), [[0.0; 3]]);
+    assert_eq!(client(&config(EmbedderKind::Ollama, &server)).embed_texts(&[" "]).unwrap(), [[0.0; 3]]);
     let unasked = Server::start(vec![Behaviour::Hang]);
     let none: [Vec<f32>; 0] = [];
-    assert_eq!(client(&config(Provider::Ollama, &unasked)).embed_texts(&[]).unwrap(), none);
+    assert_eq!(client(&config(EmbedderKind::Ollama, &unasked)).embed_texts(&[]).unwrap(), none);
     assert!(unasked.requests().is_empty());
 }
 
@@ -135,8 +134,10 @@ fn an_old_ollama_is_asked_text_by_text_ever_after() {
         }
         _ => Behaviour::text(404, "404 page not found"),
     });
-    let client =
-        client(&Config { model: Some("all-minilm".to_owned()), ..config(Provider::Ollama, &server) });
+    let client = client(&EmbedderConfig {
+        model: Some("all-minilm".to_owned()),
+        ..config(EmbedderKind::Ollama, &server)
+    });
     let vectors = client.embed_texts(&["a", "bb"]).unwrap();
     assert_eq!((vectors[0][0], vectors[1][0]), (1.0, 2.0));
     client.embed_texts(&["c"]).unwrap();
@@ -149,11 +150,13 @@ fn an_old_ollama_is_asked_text_by_text_ever_after() {
 #[test]
 fn openai_is_asked_with_key_model_and_dimensions() {
     let server = Server::deciding(|request, _| openai(request));
-    let environment =
-        Environment { openai_api_key: Some(SecretString::from("sk-1234")), ..Environment::default() };
+    let environment = EmbedderEnvironment {
+        openai_api_key: Some(SecretString::from("sk-1234")),
+        ..EmbedderEnvironment::default()
+    };
     let model = Some("text-embedding-3-small".to_owned());
-    let config = Config { model, dimensions: Some(3), ..config(Provider::Openai, &server) };
-    let client = Client::new(&config, &environment, 7).unwrap().unwrap();
+    let config = EmbedderConfig { model, dimensions: Some(3), ..config(EmbedderKind::Openai, &server) };
+    let client = EmbeddingClient::new(&config, &environment, 7).unwrap().unwrap();
     client.embed_texts(&["a", "b"]).unwrap();
     assert_eq!(client.name(), "openai/text-embedding-3-small");
     let [request] = &server.requests()[..] else { panic!("asked more than once") };
@@ -172,11 +175,11 @@ fn vectors_stand_where_their_index_says() {
     let swapped = json!({"data": [
         {"index": 1, "embedding": [2.0, 0.0]}, {"index": 0, "embedding": [1.0, 0.0]},
     ]});
-    let (result, _) = embed(Provider::Openai, vec![Behaviour::json(200, swapped)]);
+    let (result, _) = embed(EmbedderKind::Openai, vec![Behaviour::json(200, swapped)]);
     assert_eq!(result.unwrap(), [[1.0, 0.0], [2.0, 0.0]]);
     // Some leave the index out, some put the one pooled vector into a list.
     let bare = json!({"data": [{"embedding": [[1, 0]]}, {"embedding": [[2, 0]]}]});
-    let (result, _) = embed(Provider::Openai, vec![Behaviour::json(200, bare)]);
+    let (result, _) = embed(EmbedderKind::Openai, vec![Behaviour::json(200, bare)]);
     assert_eq!(result.unwrap(), [[1.0, 0.0], [2.0, 0.0]]);
 }
 
@@ -206,14 +209,14 @@ fn what_is_no_vector_is_never_taken_for_one() {
         ),
         (Behaviour::text(200, "hello"), "the reply is no list of vectors: hello"),
     ] {
-        let (result, requests) = embed(Provider::Openai, vec![behaviour]);
+        let (result, requests) = embed(EmbedderKind::Openai, vec![behaviour]);
         assert!(matches!(result, Err(ModelError::Garbled { .. })), "{said}: {result:?}");
         assert_said(result, said);
         assert_eq!(requests.len(), 1, "{said}");
     }
-    let (result, _) = embed(Provider::Ollama, vec![ollama_vectors(json!([[1.0]]))]);
+    let (result, _) = embed(EmbedderKind::Ollama, vec![ollama_vectors(json!([[1.0]]))]);
     assert_said(result, "it sent 1 vector for 2 texts");
-    let (result, _) = embed(Provider::Ollama, vec![Behaviour::json(200, json!({"models": []}))]);
+    let (result, _) = embed(EmbedderKind::Ollama, vec![Behaviour::json(200, json!({"models": []}))]);
     assert_said(result, "the reply is no list of vectors");
 }
 
@@ -227,15 +230,16 @@ fn dimensions_are_those_of_the_settings_and_stay() {
         ),
         None => openai(request),
     });
-    let wants =
-        |dimensions| client(&Config { dimensions: Some(dimensions), ..config(Provider::Openai, &server) });
+    let wants = |dimensions| {
+        client(&EmbedderConfig { dimensions: Some(dimensions), ..config(EmbedderKind::Openai, &server) })
+    };
     assert_eq!(wants(3).embed_texts(&["a"]).unwrap()[0].len(), 3);
     assert_said(
         wants(512).embed_texts(&["a"]),
         "its vectors have 3 dimensions, not 512 (set `dimensions` to 3, or remove it)",
     );
     let server = Server::start(vec![ollama_vectors(json!([[1.0, 2.0]])), ollama_vectors(json!([[1.0]]))]);
-    let client = client(&config(Provider::Ollama, &server));
+    let client = client(&config(EmbedderKind::Ollama, &server));
     client.embed_texts(&["a"]).unwrap();
     assert_said(client.embed_texts(&["b"]), "its vectors have 1 dimension, those before had 2");
 }
@@ -244,34 +248,34 @@ fn dimensions_are_those_of_the_settings_and_stay() {
 fn what_will_not_pass_is_told_at_once_with_what_to_do() {
     for (provider, behaviour, said) in [
         (
-            Provider::Ollama,
+            EmbedderKind::Ollama,
             ollama_error(404, "model \"nomic-embed-text\" not found, try pulling it first"),
             "(install it with `ollama pull nomic-embed-text`, or set `embedding_model`)",
         ),
         (
-            Provider::Ollama,
+            EmbedderKind::Ollama,
             ollama_error(501, "this model does not support embeddings"),
             "(set `embedding_model` to one that is made for vectors, such as `nomic-embed-text`)",
         ),
         (
-            Provider::Ollama,
+            EmbedderKind::Ollama,
             ollama_error(500, "model requires more system memory (5.0 GiB) than is available (3.9 GiB)"),
             "(set `embedding_model` to a smaller one)",
         ),
-        (Provider::Openai, Behaviour::error(401, "Incorrect API key"), "(set `OPENAI_API_KEY`;"),
+        (EmbedderKind::Openai, Behaviour::error(401, "Incorrect API key"), "(set `OPENAI_API_KEY`;"),
         (
-            Provider::Openai,
+            EmbedderKind::Openai,
             Behaviour::error(404, "The model `x` does not exist."),
             "(set `embedding_model` to one that the server has)",
         ),
-        (Provider::Openai, Behaviour::json(404, json!({"detail": "Not Found"})), "`/v1/embeddings`?"),
+        (EmbedderKind::Openai, Behaviour::json(404, json!({"detail": "Not Found"})), "`/v1/embeddings`?"),
         (
-            Provider::Openai,
+            EmbedderKind::Openai,
             Behaviour::json(429, json!({"error": {"message": "quota", "code": "insufficient_quota"}})),
             "HTTP 429: quota",
         ),
         (
-            Provider::Openai,
+            EmbedderKind::Openai,
             Behaviour::json(
                 501,
                 json!({"error": {"code": 501, "message": "This server does not support embeddings. Start it with `--embeddings`"}}),
@@ -279,7 +283,7 @@ fn what_will_not_pass_is_told_at_once_with_what_to_do() {
             "Start it with `--embeddings`",
         ),
         (
-            Provider::Openai,
+            EmbedderKind::Openai,
             Behaviour::text(301, "").with_header("Location", "https://elsewhere/v1"),
             "it redirects to `https://elsewhere/v1`: set `embedding_url` to where it is",
         ),
@@ -290,7 +294,7 @@ fn what_will_not_pass_is_told_at_once_with_what_to_do() {
         assert_said(result, said);
         assert_eq!(server.requests().len(), 1, "{said}");
     }
-    let (result, requests) = embed(Provider::Ollama, vec![Behaviour::text(404, "404 page not found")]);
+    let (result, requests) = embed(EmbedderKind::Ollama, vec![Behaviour::text(404, "404 page not found")]);
     assert_said(result, "(is this an Ollama server?)");
     assert_eq!(requests.len(), 2, "the new way and the old");
 }
@@ -300,16 +304,16 @@ fn what_may_pass_is_tried_again() {
     let limited = Behaviour::error(429, "Rate limit reached").with_header("Retry-After", "0.1");
     let good = || openai_vectors(&[json!([1.0]), json!([2.0])]);
     let started = Instant::now();
-    let (result, requests) = embed(Provider::Openai, vec![limited.clone(), good()]);
+    let (result, requests) = embed(EmbedderKind::Openai, vec![limited.clone(), good()]);
     assert_eq!((result.unwrap().len(), requests.len()), (2, 2));
     assert!(started.elapsed() >= Duration::from_millis(100));
-    let (result, requests) = embed(Provider::Openai, vec![Behaviour::Close, good()]);
+    let (result, requests) = embed(EmbedderKind::Openai, vec![Behaviour::Close, good()]);
     assert_eq!((result.unwrap().len(), requests.len()), (2, 2));
-    let (result, requests) = embed(Provider::Openai, vec![limited]);
+    let (result, requests) = embed(EmbedderKind::Openai, vec![limited]);
     assert!(matches!(result, Err(ModelError::Unreachable { .. })));
     assert_eq!(requests.len(), 3, "two retries");
     let long = Behaviour::error(429, "Rate limit reached").with_header("Retry-After", "3600");
-    let (result, requests) = embed(Provider::Openai, vec![long]);
+    let (result, requests) = embed(EmbedderKind::Openai, vec![long]);
     assert_said(result, "(no time is left to try again)");
     assert_eq!(requests.len(), 1);
 }
@@ -326,7 +330,7 @@ fn servers_that_take_less_at_once_get_less() {
             0..=3 => openai(request),
             _ => Behaviour::error(status, said),
         });
-        let client = client(&config(Provider::Openai, &server));
+        let client = client(&config(EmbedderKind::Openai, &server));
         let texts = ["a", "bb", "ccc", "dddd", "eeeee", "ffffff", "ggggggg", "hhhhhhhh"];
         let lengths: Vec<f32> = client.embed_texts(&texts).unwrap().iter().map(|vector| vector[0]).collect();
         assert_eq!(lengths, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
@@ -350,7 +354,7 @@ fn texts_that_are_too_long_are_cut() {
                 true => openai(request),
                 false => Behaviour::error(status, said),
             });
-        let client = client(&config(Provider::Openai, &server));
+        let client = client(&config(EmbedderKind::Openai, &server));
         let (long, short) = ("é".repeat(1500), "short");
         let vectors = client.embed_texts(&[&long, short]).unwrap();
         assert_eq!((vectors[0][0], vectors[1][0]), (750.0, 5.0), "{said}");
@@ -359,7 +363,7 @@ fn texts_that_are_too_long_are_cut() {
         assert_eq!(server.requests().len(), before + 1, "what it takes is remembered");
     }
     let (result, requests) =
-        embed(Provider::Openai, vec![Behaviour::error(400, "maximum context length is 0")]);
+        embed(EmbedderKind::Openai, vec![Behaviour::error(400, "maximum context length is 0")]);
     assert_said(result, "HTTP 400: maximum context length is 0");
     assert_eq!(requests.len(), 2, "two texts, then one that is as short as texts are");
 }
@@ -368,7 +372,10 @@ fn texts_that_are_too_long_are_cut() {
 fn servers_without_end_are_left_in_time() {
     for behaviour in [Behaviour::Hang, Behaviour::Trickle, Behaviour::TrickleHead] {
         let server = Server::start(vec![behaviour]);
-        let config = Config { timeout: Duration::from_millis(300), ..config(Provider::Ollama, &server) };
+        let config = EmbedderConfig {
+            limits: quick(Duration::from_millis(300)),
+            ..config(EmbedderKind::Ollama, &server)
+        };
         let started = Instant::now();
         assert_said(client(&config).embed_texts(&["a"]), "no answer within 0.3 s");
         assert!(started.elapsed() < AMPLE / 3);
@@ -381,8 +388,15 @@ const NOBODY: &str = "http://127.0.0.1:1";
 #[test]
 fn where_nobody_listens_nothing_is_tried_again() {
     let url = Some(NOBODY.to_owned());
-    let config =
-        Config { provider: Provider::Ollama, url, retry_delay: Duration::from_secs(15), ..Config::default() };
+    let config = EmbedderConfig {
+        provider: EmbedderKind::Ollama,
+        url,
+        limits: RequestLimits {
+            retry_delay: Duration::from_secs(15),
+            ..RequestLimits::new(Duration::from_secs(30))
+        },
+        ..EmbedderConfig::default()
+    };
     let started = Instant::now();
     let result = client(&config).embed_texts(&["a"]);
     assert!(matches!(result, Err(ModelError::Unreachable { .. })));
@@ -400,7 +414,7 @@ fn auto_takes_the_server_that_is_there() {
         "/api/tags" => tags("nomic-embed-text:latest"),
         _ => ollama(request),
     });
-    let found = client(&config(Provider::Auto, &ollama));
+    let found = client(&config(EmbedderKind::Auto, &ollama));
     found.embed_texts(&["a"]).unwrap();
     found.embed_texts(&["b"]).unwrap();
     assert_eq!(found.name(), "ollama/nomic-embed-text");
@@ -412,7 +426,7 @@ fn auto_takes_the_server_that_is_there() {
         "/v1/embeddings" => openai(request),
         _ => Behaviour::json(404, json!({"detail": "Not Found"})),
     });
-    let found = client(&Config { url: Some(other.base_url()), ..config(Provider::Auto, &other) });
+    let found = client(&EmbedderConfig { url: Some(other.base_url()), ..config(EmbedderKind::Auto, &other) });
     found.embed_texts(&["a"]).unwrap();
     assert_eq!(found.name(), "openai/served");
     assert!(found.stamp().contains(&other.url()), "a model without a name is known by its address too");
@@ -421,9 +435,9 @@ fn auto_takes_the_server_that_is_there() {
 #[test]
 fn auto_without_anything_says_what_is_missing() {
     let auto = |host: String| {
-        let environment = Environment { ollama_host: Some(host), ..Environment::default() };
-        let config = Config { provider: Provider::Auto, ..Config::default() };
-        Client::new(&config, &environment, 7).unwrap().unwrap()
+        let environment = EmbedderEnvironment { ollama_host: Some(host), ..EmbedderEnvironment::default() };
+        let config = EmbedderConfig { provider: EmbedderKind::Auto, ..EmbedderConfig::default() };
+        EmbeddingClient::new(&config, &environment, 7).unwrap().unwrap()
     };
     assert_said(auto(NOBODY.to_owned()).embed_texts(&["a"]), "(is `ollama serve` running?)");
     let server = Server::start(vec![tags("llama3.2:latest")]);
@@ -435,17 +449,20 @@ fn auto_without_anything_says_what_is_missing() {
 #[test]
 fn stamps_differ_wherever_vectors_do() {
     let server = Server::deciding(|request, _| openai(request));
-    let stamp = |config: Config| {
+    let stamp = |config: EmbedderConfig| {
         let client = client(&config);
         client.embed_texts(&["a"]).unwrap();
         client.stamp()
     };
-    let named = |model: &str| Config { model: Some(model.to_owned()), ..config(Provider::Openai, &server) };
+    let named = |model: &str| EmbedderConfig {
+        model: Some(model.to_owned()),
+        ..config(EmbedderKind::Openai, &server)
+    };
     let stamps = [
         stamp(named("a")),
         stamp(named("b")),
-        stamp(Config { text_prefix: Some("passage: ".to_owned()), ..named("a") }),
-        stamp(config(Provider::Openai, &server)),
+        stamp(EmbedderConfig { text_prefix: Some("passage: ".to_owned()), ..named("a") }),
+        stamp(config(EmbedderKind::Openai, &server)),
     ];
     let different: std::collections::BTreeSet<&String> = stamps.iter().collect();
     assert_eq!(different.len(), stamps.len(), "{stamps:?}");
@@ -455,15 +472,26 @@ fn stamps_differ_wherever_vectors_do() {
 #[test]
 fn settings_that_cannot_work_are_told_before_anything_is_asked() {
     for (config, said) in [
-        (Config { provider: Provider::Openai, ..Config::default() }, "embedder `openai` has no key"),
         (
-            Config { provider: Provider::Ollama, url: Some("ftp://h".to_owned()), ..Config::default() },
+            EmbedderConfig { provider: EmbedderKind::Openai, ..EmbedderConfig::default() },
+            "embedder `openai` has no key",
+        ),
+        (
+            EmbedderConfig {
+                provider: EmbedderKind::Ollama,
+                url: Some("ftp://h".to_owned()),
+                ..EmbedderConfig::default()
+            },
             "`embedding_url` is not an address of a web server",
         ),
     ] {
-        let error = Client::new(&config, &Environment::default(), 7).unwrap_err();
+        let error = EmbeddingClient::new(&config, &EmbedderEnvironment::default(), 7).unwrap_err();
         assert!(matches!(error, ModelError::Settings { .. }));
         assert_eq!(error.to_string(), said);
     }
-    assert!(Client::new(&Config::default(), &Environment::default(), 7).unwrap().is_none());
+    assert!(
+        EmbeddingClient::new(&EmbedderConfig::default(), &EmbedderEnvironment::default(), 7)
+            .unwrap()
+            .is_none()
+    );
 }

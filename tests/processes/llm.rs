@@ -7,7 +7,9 @@ mod ollama;
 use std::time::{Duration, Instant};
 
 use crate::server::{Behaviour, Request, Server, completion};
-use memories::llm::{Answer, Config, Environment, Model, ModelError, Question, StructuredOutput, choose};
+use memories::llm::{
+    Answer, Config, Environment, Model, ModelError, Question, RequestLimits, StructuredOutput, choose,
+};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
@@ -20,12 +22,16 @@ const AMPLE: Duration = Duration::from_secs(30);
 /// What a server that never ends is given.
 const SHORT: Duration = Duration::from_millis(300);
 
+/// A time limit, with short pauses between retries.
+fn quick(timeout: Duration) -> RequestLimits {
+    RequestLimits { retry_delay: Duration::from_millis(1), ..RequestLimits::new(timeout) }
+}
+
 fn config(server: &Server) -> Config {
     Config {
         base_url: Some(server.base_url()),
         model: Some("test-model".to_owned()),
-        timeout: AMPLE,
-        retry_delay: Duration::from_millis(1),
+        limits: quick(AMPLE),
         ..Config::default()
     }
 }
@@ -182,7 +188,7 @@ fn no_server_is_unreachable() {
     let nobody = Config {
         // Port 1 is reserved and privileged: no other test can have it.
         base_url: Some("http://127.0.0.1:1/v1".to_owned()),
-        retry_delay: Duration::from_millis(1),
+        limits: quick(AMPLE),
         ..Config::default()
     };
     let result = ask(&*model_with(&nobody));
@@ -354,7 +360,7 @@ fn other_parameters_of_reasoning_models_are_found_and_kept() {
 fn servers_without_end_are_left_in_time() {
     for behaviour in [Behaviour::Hang, Behaviour::Trickle, Behaviour::TrickleHead] {
         let server = Server::start(vec![behaviour.clone()]);
-        let short = Config { timeout: SHORT, ..config(&server) };
+        let short = Config { limits: quick(SHORT), ..config(&server) };
         let started = Instant::now();
         let result = ask(&*model_with(&short));
         assert_unreachable(result, "no answer within 0.3 s");
@@ -367,9 +373,11 @@ fn servers_without_end_are_left_in_time() {
 fn retries_end_with_the_time_limit() {
     let server = Server::start(vec![Behaviour::error(503, "busy")]);
     let patient = Config {
-        timeout: SHORT,
-        max_retries: u32::MAX,
-        retry_delay: Duration::from_millis(20),
+        limits: RequestLimits {
+            timeout: SHORT,
+            max_retries: u32::MAX,
+            retry_delay: Duration::from_millis(20),
+        },
         ..config(&server)
     };
     let started = Instant::now();

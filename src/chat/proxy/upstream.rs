@@ -5,6 +5,8 @@
 use axum::http::Uri;
 use reqwest::Url;
 
+use crate::llm::client_builder;
+
 /// Why an upstream cannot be one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{address}` is not the address of a web server")]
@@ -52,24 +54,9 @@ impl Upstream {
         url
     }
 
-    /// A client that follows no redirects, for the key must not go elsewhere, and sets no limits of time,
-    /// for these are the client's own.
+    /// A client without limits of time, because those are the chat client's own.
     pub(super) fn client(&self) -> reqwest::Result<reqwest::Client> {
-        // An error means that a provider is installed already.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
-        if self.is_loopback() {
-            builder = builder.no_proxy();
-        }
-        builder.build()
-    }
-
-    fn is_loopback(&self) -> bool {
-        match self.base.host_str() {
-            Some("localhost" | "[::1]") => true,
-            Some(host) => host.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback()),
-            None => false,
-        }
+        client_builder(&self.base).build()
     }
 }
 

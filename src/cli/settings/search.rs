@@ -10,7 +10,7 @@ use secrecy::SecretString;
 use crate::cli::failure::Failure;
 use crate::cli::settings::reader::Reader;
 use crate::cli::settings::{Environment, named, trusted};
-use crate::llm::embedding;
+use crate::llm::embedding::{EmbedderConfig, EmbedderEnvironment};
 use crate::search::Settings;
 
 /// What the environment says of vectors.
@@ -37,9 +37,9 @@ impl Variables {
 #[derive(Debug, Clone)]
 pub struct Embedding {
     /// Which model, and how.
-    pub config: embedding::Config,
+    pub config: EmbedderConfig,
     /// Keys and hosts for it.
-    pub environment: embedding::Environment,
+    pub environment: EmbedderEnvironment,
     /// Whether the embedded model answers where that one fails.
     pub falls_back: bool,
 }
@@ -64,7 +64,7 @@ pub(super) fn read(reader: &mut Reader) -> Result<(Settings, usize), Failure> {
 /// Where vectors come from.
 pub(super) fn read_embedding(reader: &mut Reader, environment: &Environment) -> Result<Embedding, Failure> {
     let variables = &environment.embedder;
-    let mut config = embedding::Config::default();
+    let mut config = EmbedderConfig::default();
     let from_file = reader.text("search.embedder")?;
     if let Some(provider) = &variables.provider {
         config.provider = provider.trim().parse().map_err(|error| named("MEMORIES_EMBEDDER", error))?;
@@ -76,7 +76,7 @@ pub(super) fn read_embedding(reader: &mut Reader, environment: &Environment) -> 
     config.url = variables.url.clone();
     config.fallback_url = reader.text("search.embedding_url")?;
     config.dimensions = reader.count("search.dimensions")?.filter(|dimensions| *dimensions > 0);
-    config.timeout = reader.time("search.embedding_timeout")?.unwrap_or(config.timeout);
+    config.limits.timeout = reader.time("search.embedding_timeout")?.unwrap_or(config.limits.timeout);
     config.batch = reader.count("search.embedding_batch")?.unwrap_or(config.batch);
     config.text_prefix = reader.text("search.text_prefix")?;
     config.question_prefix = reader.text("search.question_prefix")?;
@@ -85,7 +85,7 @@ pub(super) fn read_embedding(reader: &mut Reader, environment: &Environment) -> 
     let led = config.url.is_some() || environment.openai_base_url.is_some();
     let home = "https://api.openai.com";
     let openai_api_key = trusted(&environment.openai_api_key, led, config.fallback_url.as_deref(), home);
-    let environment = embedding::Environment {
+    let environment = EmbedderEnvironment {
         api_key: variables.api_key.clone(),
         openai_api_key,
         openai_base_url: environment.openai_base_url.clone(),
@@ -99,6 +99,7 @@ mod tests {
     use secrecy::ExposeSecret;
 
     use super::*;
+    use crate::llm::embedding::EmbedderKind;
 
     fn embedding_of(text: &str, environment: Environment) -> Embedding {
         let mut reader = Reader::of(text.parse().unwrap());
@@ -128,7 +129,7 @@ mod tests {
     #[test]
     fn nothing_is_asked_unless_it_is_wanted() {
         let embedding = embedding_of("", environment(Some("http://h"), Some("http://h"), None));
-        assert_eq!(embedding.config.provider, embedding::Provider::Embedded);
+        assert_eq!(embedding.config.provider, EmbedderKind::Embedded);
     }
 
     #[test]
@@ -147,7 +148,7 @@ mod tests {
     fn the_environment_beats_the_file() {
         let text = "[search]\nembedder = \"ollama\"\nembedding_model = \"file\"\ndimensions = 0";
         let file = embedding_of(text, Environment::default()).config;
-        assert_eq!((file.provider, file.model.as_deref()), (embedding::Provider::Ollama, Some("file")));
+        assert_eq!((file.provider, file.model.as_deref()), (EmbedderKind::Ollama, Some("file")));
         assert_eq!(file.dimensions, None);
         let embedder = Variables {
             provider: Some("openai".to_owned()),
@@ -155,6 +156,6 @@ mod tests {
             ..Variables::default()
         };
         let both = embedding_of(text, Environment { embedder, ..Environment::default() }).config;
-        assert_eq!((both.provider, both.model.as_deref()), (embedding::Provider::Openai, Some("variable")));
+        assert_eq!((both.provider, both.model.as_deref()), (EmbedderKind::Openai, Some("variable")));
     }
 }

@@ -14,9 +14,9 @@ use serde_json::Value;
 
 use crate::llm::address;
 use crate::llm::config::{key_of, text_of};
+use crate::llm::embedding::config::{EmbedderConfig, EmbedderEnvironment, EmbedderKind};
 use crate::llm::embedding::known::Known;
 use crate::llm::embedding::protocol::{Dialect, Form, counted};
-use crate::llm::embedding::{Config, Environment, Provider};
 use crate::llm::http::{Access, Fault, Http, Scheme};
 use crate::llm::model::{ModelError, deadline_after, one_line};
 use crate::llm::server::{Failure, Server, Trouble, effective_status};
@@ -37,7 +37,7 @@ const BATCH_BYTES: usize = 64 * 1024;
 const MOST_BYTES: usize = 32 * 1024;
 
 /// A server that gives texts vectors, or several of which one will turn out to be there.
-pub struct Client {
+pub struct EmbeddingClient {
     endpoints: Vec<Endpoint>,
     /// Which of them it is, once one was looked for.
     chosen: OnceLock<usize>,
@@ -73,14 +73,18 @@ enum Asked {
     Otherwise(Form),
 }
 
-impl Client {
-    /// The model that the settings name; nothing is opened yet. `None` for [`Provider::Embedded`].
+impl EmbeddingClient {
+    /// The model that the settings name; nothing is opened yet. `None` for [`EmbedderKind::Embedded`].
     /// `seed` decides the jitter of retries.
     ///
     /// # Errors
     ///
     /// [`ModelError::Settings`] for an address that is none, and for OpenAI's own server without a key.
-    pub fn new(config: &Config, environment: &Environment, seed: u64) -> Result<Option<Client>, ModelError> {
+    pub fn new(
+        config: &EmbedderConfig,
+        environment: &EmbedderEnvironment,
+        seed: u64,
+    ) -> Result<Option<EmbeddingClient>, ModelError> {
         let url = |variable| {
             text_of(&config.url).or(text_of(variable)).or(text_of(&config.fallback_url)).map(str::to_owned)
         };
@@ -90,17 +94,17 @@ impl Client {
         let openai = || Endpoint::openai(openai_url.as_deref(), config, environment, seed);
         let has_key = key_of(&environment.api_key).or(key_of(&environment.openai_api_key)).is_some();
         let endpoints = match config.provider {
-            Provider::Embedded => return Ok(None),
-            Provider::Ollama => vec![ollama()?],
-            Provider::Openai => vec![openai()?],
-            Provider::Auto if named || openai_url.is_some() || has_key => vec![ollama()?, openai()?],
-            Provider::Auto => vec![ollama()?],
+            EmbedderKind::Embedded => return Ok(None),
+            EmbedderKind::Ollama => vec![ollama()?],
+            EmbedderKind::Openai => vec![openai()?],
+            EmbedderKind::Auto if named || openai_url.is_some() || has_key => vec![ollama()?, openai()?],
+            EmbedderKind::Auto => vec![ollama()?],
         };
         let chosen = OnceLock::new();
-        if config.provider != Provider::Auto {
+        if config.provider != EmbedderKind::Auto {
             let _ = chosen.set(0);
         }
-        Ok(Some(Client { endpoints, chosen }))
+        Ok(Some(EmbeddingClient { endpoints, chosen }))
     }
 
     /// How provider and model are called: `ollama/nomic-embed-text`.
@@ -168,11 +172,11 @@ impl Client {
     }
 }
 
-impl fmt::Debug for Client {
+impl fmt::Debug for EmbeddingClient {
     /// Only what holds no secret: addresses and keys may.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let endpoint = self.current();
-        f.debug_struct("Client")
+        f.debug_struct("EmbeddingClient")
             .field("name", &self.name())
             .field("at", &endpoint.server.at)
             .finish_non_exhaustive()
@@ -182,8 +186,8 @@ impl fmt::Debug for Client {
 impl Endpoint {
     fn ollama(
         host: Option<&str>,
-        config: &Config,
-        environment: &Environment,
+        config: &EmbedderConfig,
+        environment: &EmbedderEnvironment,
         seed: u64,
     ) -> Result<Endpoint, ModelError> {
         let host = host.unwrap_or(OLLAMA_HOST);
@@ -206,8 +210,8 @@ impl Endpoint {
 
     fn openai(
         base: Option<&str>,
-        config: &Config,
-        environment: &Environment,
+        config: &EmbedderConfig,
+        environment: &EmbedderEnvironment,
         seed: u64,
     ) -> Result<Endpoint, ModelError> {
         const CALL: &str = "/embeddings";
@@ -234,14 +238,13 @@ impl Endpoint {
         at: String,
         model: Option<&str>,
         (key, variable): (Option<SecretString>, &'static str),
-        config: &Config,
+        config: &EmbedderConfig,
         seed: u64,
     ) -> Endpoint {
         let [url, single_url, tags_url] = urls;
         let known = Known::of(model.unwrap_or_default());
         let prefix =
             |setting: &Option<String>, known: &str| setting.clone().unwrap_or_else(|| known.to_owned());
-        let Config { timeout, max_retries, retry_delay, .. } = *config;
         let form = Form {
             single: false,
             dimensions: config.dimensions,
@@ -253,7 +256,7 @@ impl Endpoint {
         let url_setting = "embedding_url";
         Endpoint {
             dialect,
-            server: Server { at, access, url_setting, timeout, max_retries, retry_delay, seed, http },
+            server: Server { at, access, url_setting, limits: config.limits, seed, http },
             url,
             single_url,
             tags_url,
@@ -272,7 +275,7 @@ impl Endpoint {
 
     /// Whether this is an Ollama that is there and has the model.
     fn probe(&self) -> Result<(), ModelError> {
-        let deadline = deadline_after(PROBE.min(self.server.timeout));
+        let deadline = deadline_after(PROBE.min(self.server.limits.timeout));
         let judge = |failure: &Failure<'_>| self.dialect.judge(failure, self.model.as_deref());
         let tags = self.server.fetch(&self.tags_url, deadline, judge, self.dialect.connection_hint())?;
         let Some(models) = tags["models"].as_array() else {
@@ -339,7 +342,7 @@ impl Endpoint {
 
     /// Asks until there are vectors, a failure that will not pass, another form to try, or no time left.
     fn ask(&self, batch: &[String], form: Form) -> Result<Asked, ModelError> {
-        let deadline = deadline_after(self.server.timeout);
+        let deadline = deadline_after(self.server.limits.timeout);
         let url = if form.single { &self.single_url } else { &self.url };
         let request = self.dialect.request(self.model.as_deref(), batch, form);
         let longest = batch.iter().map(String::len).max().unwrap_or(0);

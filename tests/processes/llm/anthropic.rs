@@ -6,15 +6,14 @@ use memories::llm::{Answer, Config, Environment, Model, ModelError, Provider, St
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
-use super::{AMPLE, GOOD, KEY, SHORT, ask, assert_garbled, assert_refused, assert_unreachable};
+use super::{AMPLE, GOOD, KEY, SHORT, ask, assert_garbled, assert_refused, assert_unreachable, quick};
 use crate::server::{Behaviour, Request, Server};
 
 fn config(server: &Server) -> Config {
     Config {
         provider: Provider::Anthropic,
         base_url: Some(server.url()),
-        timeout: AMPLE,
-        retry_delay: Duration::from_millis(1),
+        limits: quick(AMPLE),
         ..Config::default()
     }
 }
@@ -336,7 +335,7 @@ fn a_hanging_server_is_left_in_time() {
     for behaviour in [Behaviour::Hang, Behaviour::Trickle] {
         let server = Server::start(vec![behaviour]);
         let started = Instant::now();
-        let result = ask(&*model_with(&Config { timeout: SHORT, ..config(&server) }));
+        let result = ask(&*model_with(&Config { limits: quick(SHORT), ..config(&server) }));
         assert_unreachable(result, "no answer within 0.3 s");
         assert!(started.elapsed() < AMPLE / 3);
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use memories::llm::{Answer, Config, Environment, Model, ModelError, Provider, StructuredOutput, choose};
 use serde_json::{Value, json};
 
-use super::{AMPLE, GOOD, SHORT, ask, assert_garbled, assert_refused, assert_unreachable};
+use super::{AMPLE, GOOD, SHORT, ask, assert_garbled, assert_refused, assert_unreachable, quick};
 use crate::server::{Behaviour, Request, Server};
 
 fn config(server: &Server) -> Config {
@@ -13,8 +13,7 @@ fn config(server: &Server) -> Config {
         provider: Provider::Ollama,
         base_url: Some(server.url()),
         model: Some("llama3.2".to_owned()),
-        timeout: AMPLE,
-        retry_delay: Duration::from_millis(1),
+        limits: quick(AMPLE),
         ..Config::default()
     }
 }
@@ -220,7 +219,7 @@ fn a_server_that_is_gone_is_unreachable() {
             // Port 1 is reserved and privileged: no other test can have it.
             base_url: Some("127.0.0.1:1".to_owned()),
             model,
-            retry_delay: Duration::from_millis(1),
+            limits: quick(AMPLE),
             ..Config::default()
         };
         let error = ask(&*model_with(&nobody)).unwrap_err();
@@ -254,7 +253,7 @@ fn a_hanging_server_is_left_in_time() {
     for model in [Some("llama3.2".to_owned()), None] {
         let server = Server::start(vec![Behaviour::Hang]);
         let started = Instant::now();
-        let result = ask(&*model_with(&Config { timeout: SHORT, model, ..config(&server) }));
+        let result = ask(&*model_with(&Config { limits: quick(SHORT), model, ..config(&server) }));
         assert_unreachable(result, "no answer within 0.3 s");
         assert!(started.elapsed() < AMPLE / 3);
     }
