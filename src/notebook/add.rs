@@ -1,59 +1,60 @@
-//! Puts memories into the files: new, revised, or recognised as said already; strikes what they take
-//! the place of.
+//! Adds memories to the files: a memory is stored, revises the entry with its title, or is left out as
+//! a near-duplicate; entries that it supersedes are struck.
 //!
-//! Titles are exact. Likeness alone never removes anything: a twin keeps its entry, and the answer
-//! names it. What is permanent or core never becomes ephemeral.
+//! Titles are exact. Similarity alone never removes anything: the entry that is there stays, and the
+//! answer names it. A permanent or core memory never becomes ephemeral.
 
 use serde::Serialize;
 
 use crate::document::text::TITLE_CHARS;
 use crate::document::{DocumentError, EntryEdit, stored};
-use crate::notebook::duplicates::{find_twin, says_the_same};
 use crate::notebook::files::{Files, Tier, live};
+use crate::notebook::near_duplicates::{find_near_duplicate, says_the_same};
 use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope, means_title, same_title};
 
-/// What became of one memory.
+/// What happened to a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
-    /// It is new.
+    /// It was added.
     Stored,
-    /// It took the place of an entry of its title.
+    /// It replaced the entry with its title.
     Revised,
-    /// Another entry says it already.
+    /// Another entry says nearly the same.
     Duplicate,
 }
 
-/// What became of a memory, and where.
+/// What happened to a memory, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Applied {
-    /// What became of it.
+    /// What happened to it.
     pub outcome: Fate,
     /// The section.
     pub scope: Scope,
-    /// Its title; of a duplicate, the title of its twin.
+    /// Its title; of a near-duplicate, the title of the entry that is there.
     pub title: String,
-    /// What it says; of a duplicate, what was not stored.
+    /// What it says; of a near-duplicate, the text that was not stored.
     pub text: String,
     /// How long it lives.
     pub persistence: Persistence,
     /// Titles that it superseded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub superseded: Vec<String>,
-    /// Of a duplicate, the importance to which its twin was raised.
+    /// Of a near-duplicate, the importance to which the entry that is there was raised.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raised_to: Option<u16>,
 }
 
 impl Applied {
-    /// What a duplicate did to its twin, to stand behind the twin's title: `, importance raised to 900`.
+    /// Text to put behind the title of the entry that is there: `, importance raised to 900`.
     pub fn raised(&self) -> String {
         self.raised_to.map(|importance| format!(", importance raised to {importance}")).unwrap_or_default()
     }
 }
 
-/// Stores a memory in a section, made where there is none. A title in use with other words is a
-/// revision; nearly the same words are a duplicate, unless `supersedes` names the title.
+/// Stores a memory in a section, which is made if it is missing. If a live entry has the title, a
+/// different text revises it and nearly the same text is a near-duplicate, unless `supersedes` names
+/// the title.
 ///
 /// # Errors
 ///
@@ -68,7 +69,7 @@ pub fn store_memory(
 ) -> Result<Applied, DocumentError> {
     let mut memory = stored(memory);
     if memory.category.only_grows() {
-        // Kinds that only grow share titles: the second of one title gets a number.
+        // Entries of kinds that only grow get a number where their title is in use.
         memory = free_title(files, scope, memory, |_| false);
     }
     let applied = |outcome, title: &str| Applied {
@@ -98,9 +99,10 @@ pub fn store_memory(
             applied.superseded = supersede(files, scope, &memory, supersedes, at, warnings)?;
             return Ok(applied);
         }
-        if let Some(twin) = find_twin(&memory.text, section.live().filter(|twin| !named(&twin.title))) {
-            let raised_to = raise_importance(files, scope, twin, memory.importance());
-            return Ok(Applied { raised_to, ..applied(Fate::Duplicate, &twin.title) });
+        let others = section.live().filter(|old| !named(&old.title));
+        if let Some(old) = find_near_duplicate(&memory.text, others) {
+            let raised_to = raise_importance(files, scope, old, memory.importance());
+            return Ok(Applied { raised_to, ..applied(Fate::Duplicate, &old.title) });
         }
     }
     let superseded = supersede(files, scope, &memory, supersedes, at, warnings)?;
@@ -108,23 +110,23 @@ pub fn store_memory(
     Ok(Applied { superseded, ..applied(Fate::Stored, &memory.title) })
 }
 
-/// The title of a live entry that stands in a new memory's way: it bears the memory's title and says
-/// something else. A title is an address; only kinds that only grow share it.
+/// The title of the live entry that has a new memory's title and says something else. A title is an
+/// address: it is unique, except among kinds that only grow.
 pub fn title_in_use(files: &Files, scope: &Scope, memory: &Memory) -> Option<String> {
     if memory.category.only_grows() {
         return None;
     }
     let section = files.section(scope);
-    let twin = section.live().find(|other| same_title(&other.title, &memory.title));
-    twin.filter(|twin| !says_the_same(&twin.text, &memory.text)).map(|twin| twin.title.clone())
+    let other = section.live().find(|other| same_title(&other.title, &memory.title));
+    other.filter(|other| !says_the_same(&other.text, &memory.text)).map(|other| other.title.clone())
 }
 
-/// The memory with the first title of its own and ` (2)`, ` (3)` … that no live entry of the section
-/// bears, or bears for a memory that is `meant` all the same.
+/// The memory with a free title: its own, else the first of its own with ` (2)`, ` (3)` … that no live
+/// entry of the section has. A title also counts as free if the entry that has it is `meant`.
 pub fn free_title(files: &Files, scope: &Scope, memory: Memory, meant: impl Fn(&Memory) -> bool) -> Memory {
     let mut memory = memory;
     let section = files.section(scope);
-    // Room for the number within the longest title.
+    // Leaves room for the number within the longest title.
     let title: String = memory.title.chars().take(TITLE_CHARS - 6).collect();
     for number in 2.. {
         let taken = section.live().find(|other| same_title(&other.title, &memory.title));
@@ -140,27 +142,27 @@ fn says_exactly(old: &Memory, new: &Memory) -> bool {
     (&old.text, &old.category, old.status) == (&new.text, &new.category, new.status)
 }
 
-/// Adds to the file in which memories of that persistence live; the session's need no bracket.
+/// Adds a memory to the file for its persistence.
 fn add(files: &mut Files, (scope, name): (&Scope, &str), memory: &Memory) -> Result<(), DocumentError> {
     let tier = Tier::of(memory.persistence);
     let persistence = tier.written(memory.persistence);
     files.of(tier).add(scope, name, &Memory { persistence, ..memory.clone() })
 }
 
-/// Gives the twin the higher importance; tells which where that is another than before.
-fn raise_importance(files: &mut Files, scope: &Scope, twin: &Memory, importance: u16) -> Option<u16> {
-    if importance <= twin.importance() {
+/// Raises an entry's importance; `None` where it is at least as high, or the title is not unique.
+fn raise_importance(files: &mut Files, scope: &Scope, old: &Memory, importance: u16) -> Option<u16> {
+    if importance <= old.importance() {
         return None;
     }
-    let mut found = files.only(scope, &twin.title, live).ok()?;
+    let mut found = files.only(scope, &old.title, live).ok()?;
     let mut memory = found.entry.memory().clone();
     memory.provenance.importance = Some(importance);
     found.entry.revise_line(&memory);
     Some(importance)
 }
 
-/// Writes an entry anew; what the new one leaves open stays. A lasting entry stays lasting and core
-/// stays core; an ephemeral one that is to last moves to the lasting file.
+/// Revises an entry. Context and links that the new memory lacks stay. A lasting entry stays lasting and
+/// a core one core; an ephemeral entry that is revised by a lasting one moves to the lasting file.
 pub fn revise(
     files: &mut Files,
     place: (&Scope, &str),
@@ -183,7 +185,7 @@ pub fn revise(
     found.entry.edit(EntryEdit::Revise(Memory { persistence, ..revised }))
 }
 
-/// Strikes the entries that a memory takes the place of; one of its own title is its revision.
+/// Strikes the entries that a memory supersedes. An entry with its own title was revised instead.
 fn supersede(
     files: &mut Files,
     scope: &Scope,
@@ -209,7 +211,7 @@ fn supersede(
     Ok(done)
 }
 
-/// Strikes the live entry of a title; with none or several of that title, nothing but a warning.
+/// Strikes the live entry with a title. If there is none, or several, it only adds a warning.
 ///
 /// # Errors
 ///

@@ -1,22 +1,22 @@
-//! Corrections by exact title: a better memory in its place, proven wrong, marked, forgotten, renamed.
+//! Corrections by exact title: supersede, invalidate, mark, reinforce, associate, forget, rename.
 //!
-//! A correction enters with both files; what was done leaves, or why nothing was. The caller writes
-//! the files only when all corrections of a command succeed.
+//! [`correct`] edits both files and reports what it did, or fails. The caller writes the files only if
+//! all corrections of a command succeed.
 
 use serde::Serialize;
 
 use crate::document::link::Link;
 use crate::document::{DocumentError, EntryEdit, EntryRef, nearest, stored};
 use crate::notebook::add::{Fate, revise, store_memory};
-use crate::notebook::duplicates::find_twin;
 use crate::notebook::files::{Files, FoundEntry, Tier};
+use crate::notebook::near_duplicates::find_near_duplicate;
 use crate::types::hint::{Advice, Hint};
 use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope, Status, did_you_mean, same_title};
 
-/// No memory is more important.
+/// Highest importance of a memory.
 pub const MOST_IMPORTANCE: u16 = 1000;
 
-/// An entry's address: its exact title, and its line where hand-made twins share the title.
+/// An entry's address: its exact title, and its line if several entries written by hand share the title.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// The section.
@@ -27,37 +27,37 @@ pub struct Target {
     pub line: Option<usize>,
 }
 
-/// What is to be done.
+/// A correction of entries or of a section.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Correction {
-    /// A better memory takes the place of others.
+    /// A new memory supersedes others.
     Supersede(Vec<Target>, Box<Memory>),
-    /// Memories are wrong, for one reason.
+    /// Memories are wrong, for the given reason.
     Invalidate(Vec<Target>, String),
-    /// A memory's status, importance or persistence is set.
+    /// Sets a memory's status, importance or persistence.
     Mark(Target, Marks),
-    /// A memory's importance rises by so much, to 1000 at most.
+    /// Raises a memory's importance by an amount, up to 1000.
     Reinforce(Target, u16),
-    /// Each of two memories gets a link to the other.
+    /// Links two memories to each other.
     Associate(Target, Target),
-    /// A memory is removed from the file.
+    /// Removes a memory from the file.
     Forget(Target),
-    /// A section gets another name.
+    /// Renames a section.
     Rename(Scope, String),
 }
 
-/// What `mark` sets; at least one.
+/// Values that `mark` sets; at least one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Marks {
-    /// Status.
+    /// The new status.
     pub status: Option<Status>,
-    /// Importance, 1 to 1000.
+    /// The new importance, 1 to 1000.
     pub importance: Option<u16>,
-    /// Persistence.
+    /// The new persistence.
     pub persistence: Option<Persistence>,
 }
 
-/// What was done to one entry or section.
+/// The result for one entry or section.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Corrected {
     /// `superseded`, `revised`, `stored`, `invalidated`, `marked`, `reinforced`, `associated`,
@@ -67,40 +67,40 @@ pub struct Corrected {
     pub scope: Scope,
     /// The title; of a renamed section, its new name.
     pub title: String,
-    /// What was forgotten, for the journal.
+    /// The forgotten memory, for the journal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<Memory>,
 }
 
-/// Why nothing was done.
+/// Why a correction fails.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CorrectionError {
-    /// No entry bears the title.
+    /// No entry has the title.
     #[error("no {} of {scope} is called `{title}`", if *live { "live memory" } else { "memory" })]
     Unknown {
         /// The section.
         scope: Scope,
-        /// The title asked for.
+        /// The title that was given.
         title: String,
-        /// Titles most like it.
+        /// Similar titles.
         nearest: Vec<String>,
-        /// Whether only live entries were looked at.
+        /// Whether only live entries were searched.
         live: bool,
     },
-    /// Several entries bear the title.
+    /// Several entries have the title.
     #[error("{} memories of {scope} are called `{title}`", lines.len())]
     Ambiguous {
         /// The section.
         scope: Scope,
-        /// The title asked for.
+        /// The title that was given.
         title: String,
         /// Their lines.
         lines: Vec<usize>,
     },
-    /// An entry that lasts would become ephemeral.
+    /// A lasting entry would become ephemeral.
     #[error("`{0}` lasts: it does not become ephemeral")]
     Lasting(String),
-    /// Another live entry bears the title.
+    /// Another live entry has the title.
     #[error("a memory of {scope} is called `{title}` already")]
     TitleInUse {
         /// The section.
@@ -108,22 +108,22 @@ pub enum CorrectionError {
         /// The title.
         title: String,
     },
-    /// Another live entry says the same.
+    /// Another live entry says nearly the same.
     #[error("`{0}` says this already")]
-    Twin(String),
+    NearDuplicate(String),
     /// A memory would be linked to itself.
     #[error("`{0}` cannot be associated with itself")]
     Itself(String),
     /// One command both supersedes and invalidates an entry.
     #[error("`{0}` is both superseded and invalidated")]
     Both(String),
-    /// No reason, no name, no text.
+    /// A required text is empty: the title, reason, name or text.
     #[error("the {0} is empty")]
     Empty(&'static str),
-    /// A mark that marks nothing.
+    /// No value to set was given.
     #[error("there is nothing to set")]
     NothingToSet,
-    /// There is no such section.
+    /// The scope has no section.
     #[error("there is no section of {0}")]
     NoSection(Scope),
     /// The file cannot take the edit.
@@ -144,7 +144,7 @@ impl Hint for CorrectionError {
             }
             CorrectionError::Lasting(_) => "leave out `--ephemeral`, or forget the entry first".to_owned(),
             CorrectionError::TitleInUse { .. } => "choose another title, or supersede that memory".to_owned(),
-            CorrectionError::Twin(title) => format!("correct `{title}` instead"),
+            CorrectionError::NearDuplicate(title) => format!("correct `{title}` instead"),
             CorrectionError::Itself(_) => "name two different memories".to_owned(),
             CorrectionError::Both(_) => "name each title for only one of the two".to_owned(),
             CorrectionError::Empty("reason") => {
@@ -185,11 +185,11 @@ pub fn check_consistent(corrections: &[Correction]) -> Result<(), CorrectionErro
     Ok(())
 }
 
-/// Makes one correction. `at` is the moment for reference lines.
+/// Makes one correction; reference lines get the moment `at`.
 ///
 /// # Errors
 ///
-/// See [`CorrectionError`]. The files are then to be thrown away.
+/// See [`CorrectionError`]; the files must then be discarded.
 pub fn correct(
     files: &mut Files,
     correction: &Correction,
@@ -210,7 +210,7 @@ fn done(outcome: &'static str, scope: &Scope, title: &str) -> Corrected {
     Corrected { outcome, scope: scope.clone(), title: title.to_owned(), memory: None }
 }
 
-/// The one entry that a target means, of those that `wanted` allows.
+/// The only `wanted` entry with the title, and the line, of a target.
 fn locate<'a>(
     files: &'a mut Files,
     target: &Target,
@@ -263,10 +263,10 @@ fn supersede(
     if others().any(|other| same_title(&other.title, &successor.title)) {
         return Err(CorrectionError::TitleInUse { scope: scope.clone(), title: successor.title });
     }
-    if let Some(twin) = find_twin(&successor.text, others()) {
-        return Err(CorrectionError::Twin(twin.title.clone()));
+    if let Some(other) = find_near_duplicate(&successor.text, others()) {
+        return Err(CorrectionError::NearDuplicate(other.title.clone()));
     }
-    // Core stays core, whatever takes its place.
+    // What supersedes a core memory is core.
     if let Some(firmest) = olds.iter().map(|old| old.persistence).min() {
         successor.persistence = successor.persistence.min(if firmest == Persistence::Core {
             firmest
@@ -324,7 +324,7 @@ fn mark(files: &mut Files, target: &Target, marks: Marks) -> Result<Vec<Correcte
     let revives = matches!(marks.status, Some(Status::Active | Status::Tentative));
     let live = !files.find(&target.scope, &target.title).is_empty();
     let name = files.section(&target.scope).name;
-    // A struck entry is meant only where it is to be revived and no live one bears its title.
+    // A superseded entry is meant only if it would be revived and no live entry has its title.
     let mut found = locate(files, target, !revives, |memory| {
         memory.is_live() || (revives && !live) || target.line.is_some()
     })?;
@@ -369,8 +369,8 @@ fn reinforce(files: &mut Files, target: &Target, amount: u16) -> Result<Vec<Corr
     Ok(vec![done("reinforced", &target.scope, &memory.title)])
 }
 
-/// Both directions, for whoever recalls either of the two is to find the other. A link that is there
-/// already stays as it is.
+/// Links in both directions, so that a reader of either memory finds the other. An existing link stays
+/// as it is.
 fn associate(files: &mut Files, one: &Target, other: &Target) -> Result<Vec<Corrected>, CorrectionError> {
     let place_of = |found: &FoundEntry<'_>| (found.tier, found.entry.line());
     let place = place_of(&locate(files, one, true, Memory::is_live)?);

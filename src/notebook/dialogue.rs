@@ -1,25 +1,25 @@
-//! Lines of dialogue: what somebody said becomes a memory of `## Dialogue`.
+//! Lines of dialogue, stored as memories of `## Dialogue`.
 //!
-//! A speaker and what was said enter with the files, which may know the speaker; a memory leaves that
-//! reads as people report speech, `Alex said: …`. Lines only grow: two of one title are told apart by a
-//! number, and one that was said before is stored again.
+//! [`speaker`] looks a person up in the files; [`spoken`] makes a memory that reads as reported speech:
+//! `Alex said: …`. Dialogue only grows: a line with a title in use gets a number, and a line that was
+//! said before is stored again.
 
 use crate::document::text::{stored_line, stored_text};
 use crate::notebook::files::Files;
 use crate::types::{Category, Memory, Scope, is_id};
 
-/// Somebody who speaks.
+/// A person who speaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Speaker {
-    /// As people call them.
+    /// Name for people.
     pub name: String,
-    /// The id, for the tag `#speaker:ID`; of somebody without a section it is made from the name, where
-    /// that makes one.
+    /// The id, for the tag `#speaker:ID`. For a person without a section it is made from the name; `None`
+    /// if the name gives no valid id.
     pub id: Option<String>,
 }
 
-/// Who is meant by an id or a name: the agent or character of that section, agents first, else somebody
-/// new, whose name begins with a capital.
+/// Looks up an id or a name: the agent, else the character, whose section has it; else a new person,
+/// whose name is capitalized.
 pub fn speaker(files: &Files, called: &str) -> Speaker {
     let called = stored_line(called);
     let folded = called.to_lowercase();
@@ -44,8 +44,8 @@ pub fn speaker(files: &Files, called: &str) -> Speaker {
     }
 }
 
-/// A line that somebody said. Of `line` the text is what was said; a title is made where there is none,
-/// such as `Ep1 T3 Alex`; all else stays.
+/// Makes a dialogue memory of `line`, whose text is what was said. A missing title becomes one such as
+/// `Ep1 T3 Alex`; the other fields stay.
 pub fn spoken(speaker: &Speaker, line: Memory) -> Memory {
     let said = stored_text(&line.text).trim().to_owned();
     let name = &speaker.name;

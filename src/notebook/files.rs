@@ -1,5 +1,5 @@
-//! The two files in which memories live: the lasting one, and the session's, which ends with its
-//! episode. Both are documents of one format; a title is unique in both together.
+//! The two files that hold memories: `Memories.md`, which lasts, and `session.md`, which ends with its
+//! episode. Both have the same format; a title is unique in both together.
 
 use crate::document::{Document, DocumentError, EntryMut, EntryRef, Section};
 use crate::store::{Change, Sidecar, StoreError};

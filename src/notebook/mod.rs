@@ -1,4 +1,4 @@
-//! The memory file as it is edited: what is added, corrected or said, and when two texts are the same.
+//! Edits of the memory files: add, correct, note a line of dialogue, and recognise near-duplicates.
 //!
 //! Two files together are one notebook: `Memories.md`, which lasts, and `session.md`, which ends with
 //! its episode.
@@ -6,6 +6,5 @@
 pub mod add;
 pub mod correct;
 pub mod dialogue;
-pub mod duplicates;
 pub mod files;
 pub mod near_duplicates;

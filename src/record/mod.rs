@@ -24,8 +24,8 @@ use serde_json::Value;
 use crate::document::text::{stored_line, stored_reply};
 use crate::document::{Document, DocumentError, stored};
 use crate::notebook::add::{free_title, store_memory, strike};
-use crate::notebook::duplicates::says_the_same;
 use crate::notebook::files::Files;
+use crate::notebook::near_duplicates::says_the_same;
 use crate::store::{Sidecar, Store, StoreError};
 use crate::types::{
     Attempt, Cause, DEFAULT_IMPORTANCE, Memory, Moment, OFFLINE_TAG, Reference, Span, fold_action,

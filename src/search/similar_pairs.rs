@@ -1,6 +1,6 @@
 //! Pairs of texts that may say the same: hints for `check`, and a filter for injected memories.
 
-use crate::notebook::duplicates::{says_the_same, share, words_of};
+use crate::notebook::near_duplicates::ComparableText;
 use crate::search::similarity::PairwiseCosines;
 use crate::search::words::{is_stop_word, stem, words};
 
@@ -17,6 +17,7 @@ const MIN_COSINE: f32 = 0.8;
 /// and texts of similar meaning that share half of their stems.
 pub fn similar_pairs(texts: &[&str]) -> Vec<(usize, usize)> {
     let words: Vec<Vec<String>> = texts.iter().map(|text| words_of(text)).collect();
+    let comparable: Vec<ComparableText> = texts.iter().map(|text| ComparableText::new(text)).collect();
     let stems: Vec<Vec<String>> = texts.iter().map(|text| stems_of(text)).collect();
     let cosines = PairwiseCosines::of(texts);
     let mut pairs = Vec::new();
@@ -27,14 +28,39 @@ pub fn similar_pairs(texts: &[&str]) -> Vec<(usize, usize)> {
                 share(&stems[first], &stems[second]) >= MIN_STEMS
                     && cosines.cosine(first, second) >= MIN_COSINE
             };
-            // Near-duplicates share half of their words; the comparison is expensive, so others are skipped.
-            let near_duplicates = || shared > 0.5 && says_the_same(texts[first], texts[second]);
+            let near_duplicates = || !a.is_empty() && comparable[second].says_the_same(&comparable[first]);
             if shared >= MIN_WORDS || near_duplicates() || similar_meaning() {
                 pairs.push((first, second));
             }
         }
     }
     pairs
+}
+
+/// The distinct words of a text, sorted.
+fn words_of(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let mut words: Vec<String> = words.map(str::to_lowercase).collect();
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+/// The share of common words among all words of both.
+fn share(a: &[String], b: &[String]) -> f64 {
+    let (short, long) = (a.len().min(b.len()), a.len().max(b.len()));
+    // No more can be shared than the shorter one has.
+    if (short as f64) < MIN_STEMS * long as f64 || short == 0 {
+        return 0.0;
+    }
+    let (mut at, mut common) = (0, 0);
+    for word in a {
+        while b.get(at).is_some_and(|other| other < word) {
+            at += 1;
+        }
+        common += usize::from(b.get(at) == Some(word));
+    }
+    common as f64 / (a.len() + b.len() - common) as f64
 }
 
 /// The distinct stems of a text without stop words, sorted.

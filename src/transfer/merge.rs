@@ -37,7 +37,7 @@ pub struct Unstored {
     pub scope: Scope,
     /// Its title.
     pub title: String,
-    /// Of a duplicate, the title of its twin; else why it was not stored.
+    /// Of a near-duplicate, the title of the entry that is there; else why it was not stored.
     pub other: String,
 }
 
@@ -219,7 +219,7 @@ impl<'a> Merge<'a> {
             Fate::Stored(_) => self.report.stored += 1,
             Fate::Revised => self.report.revised += 1,
             Fate::AlreadyThere => self.report.already_there += 1,
-            Fate::Duplicate(twin) => self.report.duplicates.push(unstored(twin)),
+            Fate::Duplicate(title) => self.report.duplicates.push(unstored(title)),
             Fate::Conflict(why) if on_conflict == OnConflict::Skip => self.report.skipped.push(unstored(why)),
             Fate::Conflict(why) => return Err(format!("{scope}: {why}")),
         }

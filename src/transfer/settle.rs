@@ -8,9 +8,8 @@
 use std::collections::HashMap;
 
 use crate::document::{EntryEdit, Section, SectionUpdate};
-use crate::notebook::duplicates::says_the_same;
 use crate::notebook::files::Tier;
-use crate::notebook::near_duplicates::Sayings;
+use crate::notebook::near_duplicates::{ComparableText, says_the_same};
 use crate::types::{Memory, Persistence, fold_title};
 
 /// What to do where a title is in use for other words, or struck here.
@@ -62,7 +61,7 @@ pub struct Entries {
     /// Live texts without titles of their own, by words: the entry that has them.
     by_text: HashMap<String, usize>,
     /// What was there before, made ready when first needed.
-    sayings: Option<(Sayings, Vec<usize>)>,
+    comparable: Option<Vec<(usize, ComparableText)>>,
 }
 
 impl Entries {
@@ -128,7 +127,7 @@ impl Entries {
         if on_conflict != OnConflict::Revise && bearers.iter().any(struck) {
             return Fate::Conflict(format!("`{}` is struck here", memory.title));
         }
-        match self.twin(&memory.text) {
+        match self.near_duplicate(&memory.text) {
             Some(title) => Fate::Duplicate(title),
             None => self.store(memory),
         }
@@ -157,18 +156,19 @@ impl Entries {
         Fate::AlreadyThere
     }
 
-    /// The title of an entry, live and there before, that says nearly the same.
-    fn twin(&mut self, text: &str) -> Option<String> {
+    /// The title of the first entry, live and there before, that says nearly the same.
+    fn near_duplicate(&mut self, text: &str) -> Option<String> {
         let entries = &self.entries;
-        let (sayings, numbers) = self.sayings.get_or_insert_with(|| {
+        let texts = self.comparable.get_or_insert_with(|| {
             let live = |entry: &Entry| {
                 entry.number.is_some() && entry.memory.is_live() && !entry.memory.category.only_grows()
             };
-            let numbers: Vec<usize> = (0..entries.len()).filter(|&at| live(&entries[at])).collect();
-            (Sayings::of(numbers.iter().map(|&at| entries[at].memory.text.as_str())), numbers)
+            let numbers = (0..entries.len()).filter(|&at| live(&entries[at]));
+            numbers.map(|at| (at, ComparableText::new(&entries[at].memory.text))).collect()
         });
-        let at = numbers[sayings.find(text)?];
-        Some(entries[at].memory.title.clone())
+        let text = ComparableText::new(text);
+        let (at, _) = texts.iter().find(|(_, other)| text.says_the_same(other))?;
+        Some(entries[*at].memory.title.clone())
     }
 
     fn store(&mut self, memory: Memory) -> Fate {
