@@ -38,10 +38,10 @@ pub struct Global {
     /// Answer in JSON
     #[arg(long, global = true)]
     pub json: bool,
-    /// Say nothing but the answer, warnings and errors
+    /// Print only the answer, warnings and errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
-    /// Say why
+    /// Print details, such as reasons
     #[arg(short, long, global = true)]
     pub verbose: bool,
     /// When to use colour: auto, always or never [default: auto]

@@ -31,7 +31,7 @@ impl fmt::Debug for Choice {
     }
 }
 
-const NO_MODEL: &str = "no model configured: memories are drawn from the game's text by rules \
+const NO_MODEL: &str = "no model configured: built-in rules take memories from the game's text \
                         (provider `offline`)";
 
 /// The model that the settings ask for. `seed` decides the jitter of retries.

@@ -32,10 +32,10 @@ Examples:
 
 A line of dialogue reads `Alex said: …`, by the name of the agent's section, and
 is of the running episode unless --episode says otherwise. DIALOGUE, SESSION and
-EVENT only grow: what was said twice is there twice.
+EVENT only grow: a line that was said twice is stored twice.
 
 Answer: one line, or with --json {version, outcome, scope, title, raised_to}.
-A text that another entry has already is not stored twice: the outcome is
+A text that another entry already has is not stored twice: the outcome is
 `duplicate`, with that entry's title.")]
 pub struct AddArgs {
     /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or the name of a known place

@@ -20,19 +20,19 @@ use crate::search::similar_pairs::similar_pairs;
 use crate::store::{Change, Store};
 use crate::types::Scope;
 
-/// Report what cannot be read as it was meant, and mend what is safe to mend
+/// Report lines that cannot be read as intended, and mend those that are safe to mend
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-`--fix` writes the canonical form, as `fmt` does, and mends what can mean only
-one thing. It never merges, removes or guesses.
+`--fix` writes the canonical form, as `fmt` does, and mends what has only one
+possible meaning. It never merges, removes or guesses.
 
 Exit code 0: clean; 1: there are problems.
 
 Examples:
   memories check
-  memories check --dupes               also entries that may say the same
+  memories check --dupes               also near-duplicates
   memories check --map rooms.json      also places that the game does not have
-  memories check --fix --dry-run       what would be mended
+  memories check --fix --dry-run       show what would be mended
 
 A map is a JSON array of ids or of objects with an `id`, an object keyed by ids,
 or a text with one id a line.
@@ -40,13 +40,13 @@ or a text with one id a line.
 With --json: {version, file, problems: [{line, column, severity, kind, message,
 hint}]}; with --fix also {written, fixed: [{line, before, after}]}.")]
 pub struct CheckArgs {
-    /// Also report entries of one section that may say the same; nothing is merged
+    /// Also report near-duplicates within a section; nothing is merged
     #[arg(long)]
     dupes: bool,
     /// Also report places whose ids are not in this file
     #[arg(long, value_name = "FILE")]
     map: Option<PathBuf>,
-    /// Mend what is safe to mend, then report what is left
+    /// Mend what is safe to mend, then report the rest
     #[arg(long)]
     fix: bool,
     /// Show what `--fix` would write; write nothing

@@ -19,41 +19,41 @@ use crate::types::Scope;
 /// A plan is long: the model may say at least so many tokens.
 const PLAN_TOKENS: u32 = 2000;
 
-/// Let a model merge what belongs together at a place; shows its plan first
+/// Let a model merge the memories of a place that belong together; shows a plan first
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The model proposes to keep, drop, merge or supersede live memories of a place that
 has five or more; what it does not mention is kept. Without --apply nothing is
 changed, on a terminal and in scripts alike. Every part of the plan is checked:
-titles are exact, none is named twice, core is never dropped, no more than half of
-the memories are struck, nothing is merged with itself or into a text of its own
-making. Parts that fail are named with the reason; the others are done in one
-write. What is dropped stays in the file, struck out, with the reason.
+titles are exact, no memory is named twice, core is never dropped, at most half of
+the memories are struck, and a merged text says what its sources say. Parts that
+fail are listed with the reason; the others are done in one write. A dropped memory
+stays in the file, struck out, with the reason.
 
 Examples:
-  memories consolidate 23                         the plan
-  memories consolidate 23 --apply                 asks, and writes what is sound
-  memories consolidate 23 --json >plan.json       to read and edit it …
-  memories consolidate 23 --plan plan.json --apply    … and write just that
-  memories restore                                undoes it
+  memories consolidate 23                         show the plan
+  memories consolidate 23 --apply                 ask, check and write
+  memories consolidate 23 --json >plan.json       keep the plan, to read and edit it
+  memories consolidate 23 --plan plan.json --apply    write exactly that plan
+  memories restore                                undo it
 
 With --json: {version, changed, scope, name, memories: [{title, text, category,
 persistence, status}], plan: {reasoning, decisions: [{action, titles, title, text,
 category, reason}]}, kept, results: [{outcome, scope, title}], refused: [{action,
-titles, …, why}], model, warnings}. plan is null where there are too few memories.
---plan takes this object or a bare {decisions}; what changed since is refused. The
-exit code is 4 where --apply could do nothing of a plan.")]
+titles, …, why}], model, warnings}. plan is null if there are too few memories.
+--plan takes this object or a bare {decisions}; memories that changed since are
+refused. The exit code is 4 if --apply could do nothing of the plan.")]
 pub struct ConsolidateArgs {
     /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, or a place's name
     #[arg(value_name = "SCOPE", allow_negative_numbers = true)]
     scope: String,
-    /// Write what is sound of the plan
+    /// Write the parts of the plan that pass all checks
     #[arg(long, visible_alias = "yes", conflicts_with = "dry_run")]
     apply: bool,
     /// Show the plan and change nothing; the default
     #[arg(long)]
     dry_run: bool,
-    /// Take the plan from this file and ask no model; `-` is stdin
+    /// Read the plan from this file and ask no model; `-` is stdin
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
     #[command(flatten)]

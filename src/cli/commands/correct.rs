@@ -16,10 +16,10 @@ use crate::types::{Moment, Persistence, Status};
 /// What every correction takes besides its own arguments.
 #[derive(Debug, Default, clap::Args)]
 pub struct CorrectionArgs {
-    /// Line of the entry, where hand-made twins share a title
+    /// Line of the entry, if several entries share the title
     #[arg(long, value_name = "N")]
     pub line: Option<usize>,
-    /// Say what would be done and change nothing
+    /// Show what would be done; change nothing
     #[arg(long)]
     pub dry_run: bool,
 }

@@ -17,13 +17,13 @@ use crate::document::grammar::{write_attempt, write_entry};
 use crate::store::Store;
 use crate::types::{Attempt, Cause, Memory, Provenance};
 
-/// Show what came, went, changed and was superseded, place by place
+/// Show what was added, removed, changed and superseded, place by place
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Exit code 0: no difference; 1: there are some.
+Exit code 0: no differences; 1: some.
 
-A line begins with `+` for what came, `-` for what went, `~` for what changed,
-`x` for what was superseded; [-these words-] went and {+these+} came.
+A line begins with `+` if the entry was added, `-` if it was removed, `~` if it was
+changed and `x` if it was superseded; [-removed words-] and {+added words+}.
 
 Examples:
   memories diff              the file against its state before the last write

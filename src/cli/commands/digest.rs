@@ -15,18 +15,18 @@ use crate::recall::read_scopes;
 use crate::store::Store;
 use crate::types::{Scope, ScopeName, Span, is_id};
 
-/// Turn what happened in a conversation since last time into memories
+/// Summarize what happened in a conversation since the last digest
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A conversation is JSON Lines of messages (role, content; if you like name,
-timestamp, location, npcs_mentioned, turn), a JSON array of them, or a request or
-answer of a chat server. Its id is the file's name, unless --id gives one.
+A conversation is JSON Lines of messages (role, content; optional: name, timestamp,
+location, npcs_mentioned, turn), a JSON array of them, or a request or answer of a
+chat server. Its id is the file's name, unless --id gives one.
 
---exit sums up what was said at a place since it was last digested, and for each
-character of --present that is mentioned there, what passed with it. --event sums
-up all that was said since the last event. Each entry says which messages it
-tells of (`M12-41`): that is where reading goes on, so nothing is told twice, and
-where the model fails twice, nothing is written and nothing is lost.
+--exit summarizes what was said at a place since its last digest, and for each
+character of --present that is mentioned there, what happened with it. --event
+summarizes all that was said since the last event. Each entry holds the range of
+messages that it covers (`M12-41`), and the next digest continues behind it: nothing
+is summarized twice, and if the model fails twice, nothing is written or lost.
 
 Examples:
   memories digest --conversation chat-7.jsonl --exit 23 --present troll,thief
@@ -34,14 +34,14 @@ Examples:
   memories digest --conversation chat-7.jsonl --event quest_completed --related quest_id=find-lamp
   memories recall 23 npc:troll world --last 3 --brief
 
-Events are named as you like; usual are objective_completed, quest_completed,
+An event may have any name. Common ones are objective_completed, quest_completed,
 act_progressed, location_cleared and encounter_completed.
 
 With --json: {version, conversation, outcome, cursor, entries: [{outcome, scope,
 name, category, title, text, messages: {first, last}, tags}], failed: [{scope,
 messages, problem}], model, warnings}; outcome is stored, nothing_new or failed.")]
 pub struct DigestArgs {
-    /// The conversation's file; `-` is stdin, which wants --id
+    /// The conversation's file; `-` is stdin and needs --id
     #[arg(long, value_name = "FILE")]
     conversation: PathBuf,
     /// The conversation's id [default: the file's name without its ending]
@@ -51,7 +51,7 @@ pub struct DigestArgs {
     #[arg(long, value_name = "PLACE", required_unless_present = "event", conflicts_with = "event")]
     #[arg(allow_negative_numbers = true)]
     exit: Option<String>,
-    /// Characters who are there, by id or as ID=NAME; repeatable, or with commas
+    /// Characters who were present, by id or as ID=NAME; repeatable, or with commas
     #[arg(long, value_name = "ID", requires = "exit", value_delimiter = ',', value_parser = parse_present)]
     present: Vec<Present>,
     /// What happened to the whole story, such as `quest_completed`
@@ -63,7 +63,7 @@ pub struct DigestArgs {
     /// A tag for the event's entry; repeatable
     #[arg(long = "tag", value_name = "TAG", requires = "event")]
     tags: Vec<String>,
-    /// End with 3 where the model fails
+    /// Exit with 3 if the model fails
     #[arg(long)]
     strict: bool,
     #[command(flatten)]

@@ -15,13 +15,13 @@ use crate::types::{Memory, Scope, by_file_ending};
 /// Write memories as JSON, JSONL, SQLite or Markdown
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-All entries go out, struck and ephemeral ones too, with all their fields; so do
-names, visits and tried actions of places. What people wrote around them does
-not. `memories import` brings all that goes out back as it was.
+All entries are exported, struck and ephemeral ones too, with all their fields, and
+so are names, visits and tried actions of places. Text that people wrote around
+them is not. `memories import` restores everything that was exported.
 
 Examples:
   memories export memories.jsonl
-  memories export memories.db --force       replace the file that is there
+  memories export memories.db --force       replace an existing file
   memories export --scope 23 --scope world | jq .title
   memories export --live --format markdown shared.txt
 
@@ -30,8 +30,8 @@ each memory, {scope, category, title, text, persistence, status, context,
 see_also, reference, fields}. JSON: {version, sections: [{…, memories}]}.
 SQLite: the tables `memories`, `places`, `tried`; see
 `docs/guide/import-export.md`.
-With --json: {version, format, file, sections, memories, tried}; to stdout it
-means `--format json`.")]
+With --json: {version, format, file, sections, memories, tried}; for stdout
+it means `--format json`.")]
 pub struct ExportArgs {
     /// The file to write; `-` is stdout
     #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
@@ -45,7 +45,7 @@ pub struct ExportArgs {
     /// Leave out what is superseded or invalidated
     #[arg(long)]
     live: bool,
-    /// Replace the file that is there
+    /// Replace an existing file
     #[arg(long)]
     force: bool,
 }

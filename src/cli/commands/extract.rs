@@ -17,17 +17,17 @@ use crate::cli::values::parse_count;
 use crate::llm::{Choice, ModelError};
 use crate::notebook::add::Fate;
 
-/// Draw what is worth remembering out of a conversation's last turns
+/// Extract what is worth remembering from a conversation's latest replies
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A reply comes on stdin, as text, as messages, or as a chat server's answer; or
---conversation names the file of the whole conversation. What is short, merely
-polite, or repeats what was injected is passed by; of the rest the model draws
-up to four memories. Without a model rules of thumb do.
+A reply is read from stdin, as text, as messages, or as a chat server's answer; or
+--conversation names the file of the whole conversation. Replies that are short,
+merely polite, or repeat what was injected are skipped. From the others the model
+extracts up to four memories; without a model, simple rules do.
 
 Modes: every_turn; periodic, after each 5 replies of a conversation (--every);
-on_save, only with --save; llm_triggered, only what the model asked for by
-calling the tool that --tool-schema prints.
+on_save, only with --save; llm_triggered, only when the model called the tool that
+--tool-schema prints.
 
 Examples:
   memories extract --id chat-7 < answer.json
@@ -40,7 +40,7 @@ With --json: {version, conversation, outcome, turns, due_in, memories:
 [{outcome, scope, title, text, persistence, raised_to}], model, warnings};
 outcome is stored, nothing, waiting, full or failed.")]
 pub struct ExtractArgs {
-    /// The file of the whole conversation, in place of stdin
+    /// The file of the whole conversation, instead of stdin
     #[arg(long, value_name = "FILE")]
     conversation: Option<PathBuf>,
     /// The conversation's id [default: the file's name without its ending, else `chat`]
@@ -49,19 +49,19 @@ pub struct ExtractArgs {
     /// Where memories go [default: the place of the last message, else `world`]
     #[arg(long, value_name = "SCOPE", allow_negative_numbers = true)]
     scope: Option<String>,
-    /// When: every_turn, periodic, on_save or llm_triggered [default: periodic]
+    /// When to extract: every_turn, periodic, on_save or llm_triggered [default: periodic]
     #[arg(long, value_name = "MODE", value_parser = str::parse::<Mode>)]
     mode: Option<Mode>,
-    /// After so many replies, in the mode periodic [default: 5]
+    /// Number of replies between two extractions, in the mode periodic [default: 5]
     #[arg(long, value_name = "N", value_parser = parse_count::<u64>)]
     every: Option<u64>,
-    /// The conversation is saved: whatever the mode, draw from what is new
+    /// The conversation is saved: extract from all new replies, whatever the mode
     #[arg(long)]
     save: bool,
-    /// Most memories of this call [default: 4]
+    /// Maximum of memories from this call [default: 4]
     #[arg(long, value_name = "N", value_parser = parse_count::<usize>)]
     max: Option<usize>,
-    /// End with 3 where the model fails
+    /// Exit with 3 if the model fails
     #[arg(long)]
     strict: bool,
     /// Print the tool by which a model asks for a memory, and do nothing else
@@ -172,7 +172,7 @@ fn tell(cli: &mut Cli<'_>, conversation: &str, report: &Report) -> Result<(), Fa
         (Outcome::Nothing, _) => "nothing worth remembering\n".to_owned(),
         (Outcome::Waiting, Some(turns)) => {
             let replies = counted(turns, "more reply", "more replies");
-            format!("waiting: memories are drawn after {replies} of {conversation}\n")
+            format!("waiting: memories are extracted after {replies} of {conversation}\n")
         }
         (Outcome::Waiting, None) => format!("nothing to do for {conversation}\n"),
     };

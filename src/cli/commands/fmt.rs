@@ -11,19 +11,19 @@ use crate::store::Change;
 /// Write headings, visits, entries and tried actions in their canonical form
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Only lines of the grammar change, and only in form: order, line endings and what
-people wrote stay as they are.
+Only lines of the grammar change, and only in form: order, line endings and other
+text stay as they are.
 
 Exit code of --check: 0: canonical; 1: some lines are not.
 
 Examples:
   memories fmt
-  memories fmt --check       name the lines that would change; write nothing
+  memories fmt --check       list the lines that would change; write nothing
 
 With --json: {version, file, written, lines: [{line, before, after}]}. `before`
-is null where a blank line belongs before that line.")]
+is null if a blank line is missing before that line.")]
 pub struct FmtArgs {
-    /// Write nothing; exit with 1 where lines would change, and name them
+    /// Write nothing; exit with 1 if lines would change, and list them
     #[arg(long)]
     check: bool,
 }

@@ -8,7 +8,7 @@ use crate::notebook::correct::Correction;
 /// Remove a memory from the file; the journal keeps it
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("\
-A memory that is wrong is better invalidated: so nobody learns the error again.
+Prefer `invalidate` for a memory that is wrong: then nobody learns the error again.
 
 Examples:
   memories forget 23 'Read leaflet'

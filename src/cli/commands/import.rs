@@ -15,21 +15,21 @@ use crate::store::{Change, Store};
 use crate::transfer::merge::{OnConflict, Options, Report, Unstored, merge};
 use crate::transfer::{self, Format, Source, TransferError};
 
-/// Take in memories from JSON, JSONL, SQLite or another memory file
+/// Import memories from JSON, JSONL, SQLite or another memory file
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 What `memories export` wrote comes back as it was. Of other programs' files,
 `text` or `content` is all that a memory needs; `scope` (or `location`) says
 where it belongs: an id, a scope, `Name (ID: 15)`, or the name of one place.
 
-A memory that is there is left alone, so a file may be imported twice. One that
-says nearly what an older entry says is not stored twice and named. A title in
-use for another text is refused; the other memories go through, all in one
-write, and the exit code is then 4.
+A memory that is already there is left alone, so a file may be imported twice. A
+near-duplicate of an older entry is reported and not stored. A title in use for
+another text is refused; all other memories are stored in one write, and the exit
+code is then 4.
 
 Examples:
   memories import memories.jsonl
-  memories import other.db --dry-run        say what would come of it
+  memories import other.db --dry-run        show what would be done
   memories import other.db --new-places --into world
   memories import Friend.md --on-conflict skip
   jq -c '.notes[]' notes.json | memories import -
@@ -45,16 +45,16 @@ pub struct ImportArgs {
     /// json, jsonl, sqlite or markdown [default: by the ending of FILE; stdin is jsonl]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
-    /// Where a title is in use for another text, or struck: refuse, skip, or revise the entry
+    /// If a title is in use for another text, or struck: refuse, skip, or revise the entry
     #[arg(long, value_name = "WHAT", default_value = "refuse", value_parser = parse_on_conflict)]
     on_conflict: OnConflict,
-    /// Where memories go that name no place
+    /// The scope for memories that name no place
     #[arg(long, value_name = "SCOPE", allow_negative_numbers = true)]
     into: Option<String>,
-    /// Give places known by name alone the next free ids
+    /// Give places that have only a name the next free ids
     #[arg(long)]
     new_places: bool,
-    /// Write nothing; say what would come of it
+    /// Write nothing; show what would be done
     #[arg(long)]
     dry_run: bool,
 }

@@ -15,8 +15,8 @@ pub const EXAMPLE: &str = include_str!("../../../Memories.md.example");
 /// Write a memory file that explains itself, and settings with every key commented
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Files that are there already stay as they are. Nothing needs `init`: the first
-`record` makes the memory file.
+Existing files stay as they are. `init` is optional: the first `record` makes the
+memory file.
 
 Examples:
   memories init

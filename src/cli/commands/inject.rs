@@ -14,14 +14,14 @@ use crate::recall::read_scopes;
 use crate::store::Store;
 use crate::types::{Category, clamp_importance};
 
-/// Weave memories into a chat request: request on stdin, request on stdout
+/// Insert memories into a chat request: request on stdin, request on stdout
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Memories are searched with the last message and with what was said before it.
-The likest ten are ranked by importance, age and likeness; at most five of them,
-in at most 500 tokens, go into the request, in OpenAI's or Anthropic's shape.
-Everything else stays byte by byte what it was; where nothing is relevant, all
-of it. What was woven in before is replaced.
+Memories are searched with the last message and with the messages before it. The
+ten most similar are ranked by importance, age and similarity; at most five of
+them, in at most 500 tokens, are inserted, in OpenAI's or Anthropic's shape. All
+other bytes stay the same; if nothing is relevant, the whole request does. A block
+that was inserted before is replaced.
 
 Examples:
   memories inject < request.json | curl -d @- …/v1/chat/completions …
@@ -36,41 +36,41 @@ pub struct InjectArgs {
     /// Where memories go: system_append, context_message or user_prefix
     #[arg(long, value_name = "MODE", value_parser = str::parse::<Mode>)]
     mode: Option<Mode>,
-    /// The shape of the request, openai or anthropic [default: as it looks]
+    /// The shape of the request, openai or anthropic [default: detected]
     #[arg(long, value_name = "SHAPE", value_parser = str::parse::<Shape>)]
     shape: Option<Shape>,
-    /// Only of this place or scope; repeatable
+    /// Only memories of this place or scope; repeatable
     #[arg(long = "scope", value_name = "SCOPE", allow_negative_numbers = true)]
     scopes: Vec<String>,
     /// Only this category; repeatable
     #[arg(long = "category", value_name = "CATEGORY")]
     categories: Vec<Category>,
-    /// None older than this, such as `12h`, `30d` or `4w`, and none without a date
+    /// Maximum age, such as `12h`, `30d` or `4w`; leaves out memories without a date
     #[arg(long, value_name = "AGE", value_parser = parse_days)]
     max_age: Option<f64>,
-    /// Only what is at least so important, 1 to 1000
+    /// Minimum importance, 1 to 1000
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_importance)]
     min_importance: Option<f64>,
     /// Only what is so like the conversation, from 0 to 1, as a neural encoder's cosine
     /// [default: 0.7]
     #[arg(long, value_name = "N", value_parser = parse_part)]
     min_similarity: Option<f32>,
-    /// Tell the latest that two characters share, too
+    /// Also consider the latest memories that two characters share
     #[arg(long, value_name = "A,B", value_parser = parse_pair)]
     between: Option<(String, String)>,
-    /// Tell so many memories at most [default: 5]
+    /// Maximum of memories [default: 5]
     #[arg(short = 'n', long, value_name = "N", value_parser = parse_count::<usize>)]
     number: Option<usize>,
-    /// Tokens of the whole block, estimated on the safe side [default: 500]
+    /// Maximum of tokens of the whole block, by an estimate that is rounded up [default: 500]
     #[arg(long, value_name = "N", value_parser = parse_count::<usize>)]
     max_tokens: Option<usize>,
-    /// What stands before the memories
+    /// The text before the memories
     #[arg(long, value_name = "TEXT")]
     prefix: Option<String>,
-    /// What stands behind them
+    /// The text after the memories
     #[arg(long, value_name = "TEXT")]
     suffix: Option<String>,
-    /// One memory, with {{memoryType}}, {{importance}}, {{age}}, {{summary}}, {{sourceContext}}
+    /// The template of a memory, with {{memoryType}}, {{importance}}, {{age}}, {{summary}}, {{sourceContext}}
     #[arg(long, value_name = "TEXT")]
     template: Option<String>,
 }
@@ -129,7 +129,7 @@ pub fn run(mut cli: Cli<'_>, args: InjectArgs) -> Result<u8, Failure> {
         })?;
         return Ok(0);
     }
-    cli.ui.detail(&format!("{} woven in", counted(injected.told.len() as u64, "memory", "memories")));
+    cli.ui.detail(&format!("{} inserted", counted(injected.told.len() as u64, "memory", "memories")));
     cli.ui.bytes(&injected.request)?;
     Ok(0)
 }

@@ -16,24 +16,24 @@ const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// Show why each decision was taken, the newest last
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A line tells the time, episode and turn, the place, what was done, what came of
-it, and why.
+A line holds the time, episode and turn, the place, the action, the outcome and the
+reason.
 
 Outcomes: stored, revised, duplicate, declined, tried, not_significant, queued;
-of corrections superseded, invalidated, marked, forgotten, renamed; and
-episode_started. The journal forgets the oldest entries when it grows large.
+for corrections superseded, invalidated, marked, forgotten, renamed; and
+episode_started. The journal drops its oldest entries when it grows large.
 
 Examples:
   memories log                             the last 20 entries
   memories log -n 100 --place 'Living Room' --outcome stored
   memories log --episode 3 --json          entries as the journal holds them
-  memories log --follow                    new ones too, as they come
+  memories log --follow                    new entries too, as they are written
 
 JSON: one object a line, {version, id, time, outcome, turn, triggers, memories,
 invalidated, reasoning, model, warnings, visits}; of corrections {version, id,
 time, outcome, command, corrected, reasoning}.")]
 pub struct LogArgs {
-    /// At most so many entries
+    /// Maximum of entries
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = parse_count::<usize>)]
     lines: usize,
     /// Only what was done at, or written to, this place or other scope
@@ -45,7 +45,7 @@ pub struct LogArgs {
     /// Only this episode: a number, or a label such as `ep_003`
     #[arg(long, value_name = "EPISODE")]
     episode: Option<String>,
-    /// Go on with new entries as they come, until interrupted
+    /// Keep printing new entries as they are written, until interrupted
     #[arg(short = 'F', long)]
     follow: bool,
 }

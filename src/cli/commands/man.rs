@@ -23,7 +23,7 @@ pub struct ManArgs {
     /// Write a page for each command to this folder
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// Replace files that are there and hold something else
+    /// Replace existing files that differ
     #[arg(long, requires = "folder")]
     force: bool,
 }

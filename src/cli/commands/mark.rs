@@ -12,7 +12,7 @@ use crate::types::{Persistence, Status, clamp_importance};
 Examples:
   memories mark 23 'Trophy case may score' --status active
   memories mark 23 'Troll attacks after gifts' --importance 900 --persistence core
-  memories mark 23 'Door stands open' --persistence permanent    it is to last
+  memories mark 23 'Door stands open' --persistence permanent
 
 {JSON_HELP}"))]
 pub struct MarkArgs {
@@ -28,7 +28,7 @@ pub struct MarkArgs {
     /// 1 to 1000
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     importance: Option<f64>,
-    /// `permanent` or `core`; what lasts never becomes ephemeral
+    /// `permanent` or `core`; a lasting memory never becomes ephemeral
     #[arg(long, value_name = "PERSISTENCE")]
     persistence: Option<Persistence>,
     #[command(flatten)]

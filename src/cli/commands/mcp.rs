@@ -26,10 +26,10 @@ Examples:
 
 Answer: none; the server ends when its client does.")]
 pub struct McpArgs {
-    /// Who `I` am: the id of an agent
+    /// The id of the agent that `I` and `self` mean
     #[arg(long, value_name = "ID", value_parser = parse_agent)]
     agent: Option<String>,
-    /// Leave out the tools that write
+    /// Offer no tools that write
     #[arg(long)]
     read_only: bool,
     /// Only these groups of tools: places, self, shaping, recalling, status [default: all]

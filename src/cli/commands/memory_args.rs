@@ -14,7 +14,7 @@ use crate::types::{Category, Memory, Persistence, Span, Status, clamp_importance
 /// The flags of a memory.
 #[derive(Debug, Default, clap::Args)]
 pub struct MemoryArgs {
-    /// What is remembered
+    /// The text of the memory
     #[arg(long, value_name = "TEXT")]
     pub text: Option<String>,
     /// A short title, unique at its place [default: the first words of the text]
@@ -29,7 +29,7 @@ pub struct MemoryArgs {
     /// Always show it first
     #[arg(long, requires = "text")]
     core: bool,
-    /// Keep it for this episode only: `episode start` ends it
+    /// Keep it for this episode only: `episode start` removes it
     #[arg(long, requires = "text", conflicts_with = "core")]
     ephemeral: bool,
     /// Mark it as not yet confirmed
@@ -44,7 +44,7 @@ pub struct MemoryArgs {
     /// A tag such as `troll` or `about:jordan`; repeatable
     #[arg(long = "tag", value_name = "TAG", requires = "text")]
     tags: Vec<String>,
-    /// Where it comes from, in words
+    /// Where the memory comes from, in words
     #[arg(long, value_name = "TEXT", requires = "text")]
     context: Option<String>,
 }

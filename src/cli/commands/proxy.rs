@@ -6,21 +6,22 @@ use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 
-/// Stand between a chat client and its server, and give it a memory
+/// Run a proxy between a chat client and its server that adds a memory
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The client's address becomes the proxy's; its key goes on to the server and
-nowhere else. Chats (/v1/chat/completions, Anthropic's /v1/messages) get memories
-on the way in, and memories are drawn from the replies once these have passed, as
-`[chat]` says. Streams pass piece by piece; all other paths pass untouched, and
-what the server answers, errors too, is what the client sees. Where the server
-cannot be reached that is a 502.
+Set the client's server address to the proxy's. The client's key goes to the server
+and nowhere else. Chats (/v1/chat/completions, Anthropic's /v1/messages) get
+memories inserted, and memories are extracted from the replies once these have been
+forwarded, as `[chat]` says. Streams are forwarded chunk by chunk. All other paths
+pass unchanged. The client sees what the server answers, errors too; a server that
+cannot be reached is a 502.
 
-A request may say by headers, which go no further, what it is about:
-X-Memories-Scope (`npc:troll, 23`: of these memories are told, to the first they
-go), X-Memories-Conversation (its id; else what the conversation begins with) and
-X-Memories-Extraction (a mode, every so many replies such as 3, or `save`).
-GET /healthz answers as long as the proxy runs. Ctrl-C lets what is under way end.
+Headers of a request, which are not forwarded:
+  X-Memories-Scope         scopes to search, such as `npc:troll, 23`; new memories
+                           go to the first
+  X-Memories-Conversation  the conversation's id [default: a hash of its beginning]
+  X-Memories-Extraction    a mode, a number of replies such as 3, or `save`
+GET /healthz answers as long as the proxy runs. Ctrl-C lets running replies end.
 
 Examples:
   memories proxy --upstream https://api.openai.com
@@ -28,19 +29,19 @@ Examples:
   memories proxy --upstream http://127.0.0.1:11434 --listen 127.0.0.1:8080 -v
   memories proxy --upstream https://api.anthropic.com --scope npc:troll
 
-The model that draws memories from replies is that of `[llm]`, with its own key.
+The model that extracts memories is that of `[llm]`, with its own key.
 Prints the address that it listens on; with --json {version, listening, upstream}.")]
 pub struct ProxyArgs {
     /// The server that answers, with or without /v1
     #[arg(long, value_name = "URL")]
     upstream: String,
-    /// Where clients come in; port 0 takes a free one
+    /// The address that clients connect to; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4141")]
     listen: SocketAddr,
-    /// Let other machines come in, too: whoever reaches the address reads memories
+    /// Accept other machines: everybody who reaches the address can read memories
     #[arg(long)]
     allow_remote: bool,
-    /// Tell memories of this place or scope only; the first is where new ones go; repeatable
+    /// Insert memories of this place or scope only; new ones go to the first; repeatable
     #[arg(long = "scope", value_name = "SCOPE", allow_negative_numbers = true)]
     scopes: Vec<String>,
     #[command(flatten)]

@@ -22,9 +22,9 @@ use crate::types::{Category, Persistence, Scope, Status, clamp_importance};
 /// Search all memories by meaning, offline
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A memory's relevance is a number from 0 to 1 that means the same from question
-to question; what is below the floor (`[search] floor`) is not shown. What is in
-quotation marks must be in a memory, word by word.
+A memory's relevance is a number from 0 to 1 that means the same from question to
+question. Memories below the floor (`[search] floor`) are not shown. Words in
+quotation marks must occur in a memory, one after the other.
 
 Examples:
   memories query 'where did I see a key?'
@@ -35,17 +35,17 @@ Examples:
   memories query 'how do I get past the troll?' --answer
 
 With --answer a model answers from the memories found, in at most two sentences,
-and names those that the answer rests on; without a model they are listed.
+and names those that the answer is based on; without a model they are listed.
 
 With --json: {version, query, memories: [{content, relevance, turn, scope,
 name, title, category, type, status, matched, passage, …}]}, `passage` being the
-likest part of a long text; with --explain also
+most similar part of a long text; with --explain also
 {explain: {likeness, words, soft, meaning, importance_factor, recency_factor}}.
 With --answer also {answer, relevant, model, warnings}, and each memory has its
 number; answer is null where the memories do not say and where no model answered,
 which model.error then tells (model is null where none is set up).")]
 pub struct QueryArgs {
-    /// What is asked, in words
+    /// The question, in words
     #[arg(required = true, value_name = "QUESTION")]
     question: Vec<String>,
     /// Only this place or scope; repeatable
@@ -60,10 +60,10 @@ pub struct QueryArgs {
     /// Only with this tag; repeatable, then with all of them
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
-    /// Only what this agent knows; repeatable
+    /// Only memories of this agent; repeatable
     #[arg(long = "agent", value_name = "ID")]
     agents: Vec<String>,
-    /// Only what is known of this character; repeatable
+    /// Only memories about this character; repeatable
     #[arg(long, value_name = "ID")]
     about: Vec<String>,
     /// Only of this episode; repeatable
@@ -75,22 +75,22 @@ pub struct QueryArgs {
     /// Only of this turn or earlier
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count::<u64>)]
     max_turn: Option<u64>,
-    /// Only what is at least so important, 1 to 1000
+    /// Minimum importance, 1 to 1000
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_importance)]
     min_importance: Option<f64>,
     /// Only `active`, `tentative` or, with --all, `superseded`
     #[arg(long, value_name = "STATUS")]
     status: Option<Status>,
-    /// Superseded memories too, marked as such
+    /// Show superseded memories too, marked as such
     #[arg(long)]
     all: bool,
-    /// Show so many memories at most, and at least one [default: 5]
+    /// Maximum of memories, at least 1 [default: 5]
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count::<usize>)]
     number: Option<usize>,
-    /// Tokens of the whole answer, estimated on the safe side
+    /// Maximum of tokens of the whole answer, by an estimate that is rounded up
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count::<usize>)]
     max_tokens: Option<usize>,
-    /// Show what each relevance is made of
+    /// Show the parts of each relevance
     #[arg(long)]
     explain: bool,
     /// Let a model answer from the memories found

@@ -19,13 +19,13 @@ Examples:
   memories recall 23                    one place, by the engine's id
   memories recall 'Living Room'         by a name that only one place has
   memories recall 23 npc:troll world    several scopes in one budget
-  memories recall 23 --all              everything that is live
+  memories recall 23 --all              all live memories
   memories recall 23 npc:troll world --last 3 --brief
                                         the newest of each, a line each
   memories recall 23 --json
 
-What a memory leads to by `See also: [[Location 5 › Title]]` is shown with it, as
-far as the budget reaches.
+Memories that a shown one links to by `See also: [[Location 5 › Title]]` are shown
+with it, as far as the budget allows.
 
 With --json: {version, tokens, text, scopes: [{scope, name, visits, episodes,
 memories, linked, tried, memories_left_out, tried_left_out}]}; with --brief
@@ -34,11 +34,11 @@ pub struct RecallArgs {
     /// Ids, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or names of places
     #[arg(required = true, value_name = "SCOPE", allow_negative_numbers = true)]
     scopes: Vec<String>,
-    /// Tokens of the whole answer, estimated on the safe side
+    /// Maximum of tokens of the whole answer, by an estimate that is rounded up
     #[arg(long, value_name = "N", conflicts_with = "all", allow_negative_numbers = true)]
     #[arg(value_parser = parse_count::<usize>)]
     max_tokens: Option<usize>,
-    /// Show everything that is live, whatever it costs
+    /// Show all live memories, without a budget
     #[arg(long)]
     all: bool,
     /// Only the newest N of each scope [with --brief: 3]

@@ -19,7 +19,7 @@ use crate::record::{Judge, RecordError, Recorder, Report};
 use crate::store::Store;
 use crate::types::{Category, DEFAULT_IMPORTANCE, Scope, clamp_importance};
 
-/// Record a turn: the game's facts decide when to think, a model what to keep
+/// Record a turn: game facts decide when to ask a model, the model what to keep
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Without --action and --turns, one turn is read from stdin as a JSON object.
@@ -38,7 +38,7 @@ Examples:
 Answer: one line, or with --json {version, outcome, episode, turn, place,
 visits, triggers, memories, invalidated, tried, reasoning, model, warnings}.
 Outcomes: stored, revised, duplicate, declined, tried, not_significant, and
-queued (the model failed; the turn waits).
+queued (the model failed; the turn waits for `retry`).
 With --turns and --json: {version, file, turns, outcomes, failed: [{line,
 error}], places, memories, tried}. A line that is refused leaves the others
 alone; the exit code is then 4.")]
@@ -55,7 +55,7 @@ pub struct RecordArgs {
     /// Where: an id, `id:name`, or a name that one place has
     #[arg(long, value_name = "PLACE", allow_negative_numbers = true)]
     location: Option<String>,
-    /// Where it led, if elsewhere
+    /// The place that it led to, if another
     #[arg(long, value_name = "PLACE", allow_negative_numbers = true)]
     location_after: Option<String>,
     /// Score before
@@ -79,7 +79,7 @@ pub struct RecordArgs {
     /// The player died
     #[arg(long)]
     died: bool,
-    /// The game's world changed, though nothing else shows it
+    /// The game's world changed, although no other fact shows it
     #[arg(long)]
     world_changed: bool,
     /// Why the player did it
@@ -91,7 +91,7 @@ pub struct RecordArgs {
     /// Number of the turn [default: one more than the last]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count::<u64>)]
     turn: Option<u64>,
-    /// Keep this as worded, without a model
+    /// Store this text as worded, without a model
     #[arg(long, value_name = "TEXT")]
     remember: Option<String>,
     /// How important it is, 1 to 1000 [default: 500]
@@ -104,7 +104,7 @@ pub struct RecordArgs {
     /// When it was played: a date or RFC 3339 [default: now]
     #[arg(long, value_name = "TIME")]
     timestamp: Option<String>,
-    /// Give a place known by name alone the next free id
+    /// Give a place that has only a name the next free id
     #[arg(long)]
     new_place: bool,
     #[command(flatten)]

@@ -20,7 +20,7 @@ pub struct RenameArgs {
     /// The new name
     #[arg(value_name = "NAME")]
     name: Option<String>,
-    /// Say what would be done and change nothing
+    /// Show what would be done; change nothing
     #[arg(long)]
     dry_run: bool,
 }

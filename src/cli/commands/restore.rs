@@ -8,15 +8,15 @@ use crate::cli::failure::Failure;
 use crate::cli::values::parse_count;
 use crate::store::{Backup, Change, Store};
 
-/// Go back to the state before the last write, or to an earlier one
+/// Restore the state before the last write, or an earlier one
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The last ten states are kept. A restore is a write like any other: another
-`restore` takes it back.
+`restore` undoes it.
 
 Examples:
   memories restore           the state before the last write
-  memories restore --list    the states there are, the newest first
+  memories restore --list    list the states, the newest first
   memories restore 41        one of them, by its number
 
 With --json: {version, restored, file, changed}, and for --list {version,
@@ -26,7 +26,7 @@ pub struct RestoreArgs {
     #[arg(value_name = "N", conflicts_with = "list", allow_negative_numbers = true)]
     #[arg(value_parser = parse_count::<u64>)]
     number: Option<u64>,
-    /// Show the states there are
+    /// List the states
     #[arg(long)]
     list: bool,
 }

@@ -17,13 +17,13 @@ const MOST_FAILURES: u32 = 2;
 /// Offer the turns whose model call failed to the model again, in order
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Stops when the model fails twice in a row: what waits stays queued, the exit code
-is 3. `memories stats` shows how many turns wait.
+Stops when the model fails twice in a row: the other turns stay queued, the exit
+code is 3. `memories stats` shows how many turns wait.
 
 Examples:
   memories retry
-  memories retry --offline    the turns that the built-in rules judged: a model's
-                              memory takes the place of theirs
+  memories retry --offline    turns that the built-in rules judged: the model's
+                              memory replaces theirs
   memories retry --dry-run    which turns wait
 
 With --json: {version, waiting, done, failed, outcomes: [{turn, outcome}]}.")]
@@ -31,7 +31,7 @@ pub struct RetryArgs {
     /// Offer the turns that the built-in rules judged to a model
     #[arg(long)]
     offline: bool,
-    /// Say which turns wait and ask nobody
+    /// List the waiting turns and ask no model
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]

@@ -13,7 +13,7 @@ use crate::seed::{self, Cast, Change, Format, Options, Outcome, Report, Source};
 use crate::store::{self, Store};
 use crate::types::{Scope, by_file_ending};
 
-/// Give agents their memories: who they are, whom they know, where they are
+/// Give agents their initial memories: who they are, whom they know, where they are
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A file holds `agents` (or `characters`), a `scenario`, `relationships`, or is
@@ -31,11 +31,11 @@ one agent or one scenario by itself:
 
 Each agent gets a section with what it is, and a KNOWLEDGE entry for each other
 agent: name, archetype, description, and its own words on the relationship.
-Role, background and the rest stay private. All is written in one step.
+Role, background and the rest stay private. Everything is written in one step.
 
-Seeding again writes what the files changed and keeps what people changed; what
-both changed stays as people have it, unless --force. What the files no longer
-say stays, unless --prune strikes it.
+Seeding again writes what changed in the files and keeps what people changed. What
+both changed stays as people wrote it, unless --force is given. What the files no
+longer hold stays, unless --prune strikes it.
 
 Examples:
   memories seed friends.yaml
@@ -53,13 +53,13 @@ pub struct SeedArgs {
     /// toml, yaml or json [default: by the ending of FILE; of stdin by its first line]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
-    /// Write the files' texts over what people changed
+    /// Replace what people changed by the files' texts
     #[arg(long)]
     force: bool,
-    /// Strike what was seeded before and is in the files no longer
+    /// Strike seeded memories that the files no longer hold
     #[arg(long)]
     prune: bool,
-    /// Write nothing; say what would come of it
+    /// Write nothing; show what would be done
     #[arg(long)]
     dry_run: bool,
 }

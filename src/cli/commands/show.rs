@@ -8,7 +8,7 @@ use crate::cli::failure::Failure;
 use crate::document::Document;
 use crate::recall::read_scopes;
 
-/// Print a section whole, superseded memories and all
+/// Print a whole section, superseded memories too
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -6,31 +6,31 @@ use crate::document::Document;
 use crate::stats::figures::stats;
 use crate::stats::{Tally, render};
 
-/// Show figures: what is known, and how play goes
+/// Show figures about the memories and the play
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 What the figures mean:
-  no effect   turns after which score, place, inventory and life were as
-              before, and the caller did not say that the world changed
-  repeated    of these, turns whose action had no effect at that place when it
-              was last tried there, in whatever episode; as a share of all turns
+  no effect   turns after which score, place, inventory and life were the
+              same, and the caller did not say that the world changed
+  repeated    turns of `no effect` whose action had no effect at that place when it
+              was last tried there, in any episode; as a share of all turns
   stored      memories that were new in the episode
-  revised     memories that got new words in it
+  revised     memories that got a new text in it
   in file     entries of the file that were last written in it
   known       of the places visited in an episode, the share with a memory of
               that episode or an earlier one
   recall      tokens, by estimate, of each place as `recall` prints it now
   turns to    turns of an episode until its score was first that high
 
-Memories and places come from the file. Turns come from the journal, which
-forgets the oldest when it grows large. A turn that `retry` settled counts by
-what came of the retry.
+Memories and places come from the file. Turns come from the journal, which drops
+the oldest when it grows large. A turn that `retry` settled counts with the outcome
+of the retry.
 
 Examples:
   memories stats
   memories stats --json
 
-JSON, where nothing is known null:
+JSON, null where nothing is known:
   {version, file, total_memories, avg_importance, locations_covered,
    top_location: {scope, name, memories}, by_category, by_status,
    by_persistence, tried, places: {visited, with_memories, share},

@@ -11,12 +11,12 @@ use crate::document::Section;
 use crate::recall::{RecallError, read_scopes};
 use crate::types::{Scope, did_you_mean};
 
-/// Say in two or three sentences of a model what is known of a place
+/// Let a model summarize what is known about a place, in two or three sentences
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A summary rests on memories that were shown to the model, or it is not believed.
-Where no model is set up the exit code is 4, where it cannot be reached 3:
-`memories recall` shows what is known without one.
+A summary that is not based on memories that the model was shown is rejected. If no
+model is set up the exit code is 4, if it cannot be reached 3: `memories recall`
+shows what is known without a model.
 
 Examples:
   memories summarize 23
@@ -24,9 +24,9 @@ Examples:
   memories summarize npc:troll --json
 
 With --json: {version, scope, name, summary, titles, memories, left_out, model,
-warnings}: titles are those that the summary rests on, memories counts the live
-ones, left_out those that the model was not shown. summary is null where nothing
-is known.")]
+warnings}: titles are those that the summary is based on, memories counts the live
+ones, left_out those that the model was not shown. summary is null if nothing is
+known.")]
 pub struct SummarizeArgs {
     /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or a place's name
     #[arg(value_name = "SCOPE", allow_negative_numbers = true)]

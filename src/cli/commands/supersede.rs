@@ -6,10 +6,10 @@ use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::notebook::correct::Correction;
 
-/// Put a better memory in the place of others, which are struck
+/// Replace memories by a better one; the old ones are struck
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("\
-The new title may be the old one: that is a revision. Titles are exact.
+The new title may be the old one: that is a revision.
 
 Examples:
   memories supersede 23 'Troll accepts lunch gift' --category DANGER \\
@@ -21,7 +21,7 @@ pub struct SupersedeArgs {
     /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or the name of a known place
     #[arg(value_name = "SCOPE", requires = "titles")]
     scope: Option<String>,
-    /// Exact titles of the memories that it takes the place of
+    /// Exact titles of the memories that it replaces
     #[arg(value_name = "TITLE", requires = "text")]
     titles: Vec<String>,
     #[command(flatten)]

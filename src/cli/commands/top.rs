@@ -17,9 +17,9 @@ const HALF_LIFE: &str = "200";
 /// Show the most important memories of all places
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-With --decay importance fades with age: it is halved each time so many turns of
-play have passed (importance × 0.5^(age / half-life)). Core memories never fade,
-nor do those that do not say when they were learned. Nothing is written.
+With --decay importance decays with age, in turns of play: it becomes importance ×
+0.5^(age / half-life). Core memories do not decay, nor do memories without a turn.
+Nothing is written.
 
 Examples:
   memories top
@@ -33,7 +33,7 @@ pub struct TopArgs {
     /// How many, 1 to 20
     #[arg(short = 'n', long, value_name = "N", default_value = "10", allow_negative_numbers = true, value_parser = parse_integer)]
     number: i64,
-    /// Let importance fade, halved in so many turns [default: 200]
+    /// Let importance decay with age; half-life in turns [default: 200]
     #[arg(long, value_name = "TURNS", num_args = 0..=1, default_missing_value = HALF_LIFE, allow_negative_numbers = true)]
     #[arg(value_parser = parse_half_life)]
     decay: Option<f64>,

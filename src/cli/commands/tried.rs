@@ -8,7 +8,7 @@ use crate::cli::failure::Failure;
 use crate::document::text::stored_line;
 use crate::recall::{Evidence, read_scopes};
 
-/// Ask whether an action has been tried at a place, and what came of it
+/// Ask whether an action has been tried at a place, and with what result
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
