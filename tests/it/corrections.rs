@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use crate::program::memories;
 use assert_cmd::Command;
 use serde_json::Value;
 
@@ -26,9 +27,7 @@ impl Place {
     }
 
     fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_memories"));
-        command.env_clear().current_dir(self.0.path()).env("MEMORIES_NOW", "2026-01-31T10:40:00Z");
-        command
+        Command::from_std(memories(self.0.path(), &[]))
     }
 
     fn ok(&self, args: &[&str]) -> String {

@@ -12,11 +12,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crate::program::NOW;
 use assert_cmd::Command;
 use similar::TextDiff;
-
-/// The time in all cases.
-const NOW: &str = "2026-01-31T10:40:00Z";
 
 /// What may stand in the folder of a case.
 const PARTS: [&str; 9] =

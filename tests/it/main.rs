@@ -17,6 +17,8 @@ mod hostile;
 mod laws;
 mod offline;
 mod poison;
+#[path = "../support/program.rs"]
+mod program;
 #[cfg(unix)]
 mod readme;
 mod replay;

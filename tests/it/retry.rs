@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::program::memories;
 use assert_cmd::Command;
 use serde_json::{Value, json};
 
@@ -28,8 +29,7 @@ impl Game {
     }
 
     fn run(&self, args: &[&str], stdin: &str) -> (Option<i32>, Value, String) {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_memories"));
-        command.env_clear().current_dir(self.0.path()).env("MEMORIES_NOW", "2026-01-31T10:40:00Z");
+        let mut command = Command::from_std(memories(self.0.path(), &[]));
         let output = command.arg("--json").args(args).write_stdin(stdin).output().unwrap();
         let answer = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
         (output.status.code(), answer, String::from_utf8(output.stderr).unwrap())

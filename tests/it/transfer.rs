@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
+use crate::program::memories;
 use memories::document::text::{stored_line, stored_reply};
 use memories::document::{Document, Section, SectionUpdate, stored};
 use memories::notebook::files::Files;
@@ -366,12 +366,6 @@ fn what_was_changed_in_a_column_counts() {
     let [memory] = section.memories.as_slice() else { panic!("{section:?}") };
     assert_eq!((memory.importance(), memory.text.as_str()), (900, "It lights dark places."));
     assert_eq!(memory.provenance.turns, Some(Span { first: 3, last: 5 }));
-}
-
-fn memories(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_memories"));
-    command.args(arguments).current_dir(folder).env_clear().env("MEMORIES_NOW", "2026-01-31T10:40:00Z");
-    command
 }
 
 /// Ten thousand memories, a hundred at a place, each with words of its own.

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::time::{Duration, Instant};
 
+use crate::program::memories;
 use assert_cmd::Command;
 use memories::document::Document;
 use memories::document::check::problems;
@@ -75,8 +76,7 @@ fn check_and_fmt_are_fast() {
     fs::write(folder.path().join("Memories.md"), format(&kin_file(1_000_000)).text).unwrap();
     for arguments in [["check", "-q"], ["fmt", "--check"]] {
         let best = (0..20).map(|_| {
-            let mut command = Command::new(env!("CARGO_BIN_EXE_memories"));
-            command.args(arguments).current_dir(folder.path()).env_clear();
+            let mut command = Command::from_std(memories(folder.path(), &arguments));
             let start = Instant::now();
             command.assert().success();
             start.elapsed()

@@ -7,16 +7,15 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
+use crate::program::memories;
 use crate::server::{Behaviour, Request, Server};
 
 const ROOM: &str = include_str!("../support/troll_room.md");
 const SETTINGS: &str = "[llm]\nprovider = \"openai\"\nmodel = \"test-model\"\nmax_retries = 0\n";
 
 fn command(folder: &Path, server: &str, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_memories"));
-    command.args(arguments).current_dir(folder).env_clear().env("HOME", folder);
-    command.env("MEMORIES_NOW", "2026-01-31T10:40:00Z").env("MEMORIES_BASE_URL", server);
-    command.env("MEMORIES_API_KEY", "sk-test");
+    let mut command = memories(folder, arguments);
+    command.env("MEMORIES_BASE_URL", server).env("MEMORIES_API_KEY", "sk-test");
     command
 }
 

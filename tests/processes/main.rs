@@ -15,6 +15,8 @@ mod llm;
 mod mcp;
 mod models;
 mod processes;
+#[path = "../support/program.rs"]
+mod program;
 mod proxy;
 #[cfg(feature = "llm")]
 mod server;

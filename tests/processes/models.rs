@@ -4,9 +4,10 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::program::memories;
 use crate::server::{Behaviour, Request, Server};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -77,9 +78,8 @@ impl Play {
     }
 
     fn run(&self, arguments: &[&str], stdin: &str) -> Said {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_memories"));
-        command.args(arguments).current_dir(&self.folder).env_clear().env("HOME", &self.folder);
-        command.env("PATH", "/usr/bin:/bin").env("MEMORIES_NOW", "2026-01-31T10:40:00Z");
+        let mut command = memories(&self.folder, arguments);
+        command.env("PATH", "/usr/bin:/bin");
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -549,9 +549,8 @@ fn the_lock_is_free_while_a_model_thinks_and_what_was_added_meanwhile_stays() {
 }
 
 fn add_meanwhile(folder: &Path, text: &str) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_memories"));
-    command.args(["add", "5", "--title", "Gifts", "--text", text, "--lock-timeout", "0s"]);
-    let output = command.current_dir(folder).env_clear().output().unwrap();
+    let arguments = ["add", "5", "--title", "Gifts", "--text", text, "--lock-timeout", "0s"];
+    let output = memories(folder, &arguments).output().unwrap();
     String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap()
 }
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::program::{memories, names, skipped};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -18,9 +19,8 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_memories");
 const LEFT: [&str; 3] = [".memories", "Memories.md", "Memories.md.backup"];
 
 fn command_in(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(PROGRAM);
-    command.args(arguments).current_dir(folder).env_clear().env("HOME", folder).stdin(Stdio::null());
-    command.env("MEMORIES_NOW", "2026-01-31T10:40:00Z");
+    let mut command = memories(folder, arguments);
+    command.stdin(Stdio::null());
     command
 }
 
@@ -45,15 +45,6 @@ fn empty_folder() -> (TempDir, PathBuf) {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().canonicalize().unwrap();
     (scratch, folder)
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    names.sort();
-    names
 }
 
 fn sections(folder: &Path) -> Vec<Value> {
@@ -83,10 +74,6 @@ fn text_of(number: u64) -> String {
         format!("{state:x}")
     };
     format!("{} {} {}", word(), word(), word())
-}
-
-fn note(why: &str) {
-    println!("skipped: {why}");
 }
 
 #[test]
@@ -291,7 +278,7 @@ fn a_folder_that_cannot_be_written_can_be_read() {
             format!("mount --bind \"$D\" \"$D\" && mount -o remount,bind,ro \"$D\" && {{ {read}; }}");
         match with_own_mounts(&folder, &mounted) {
             Some(output) => output,
-            None => return note("neither modes nor mounts make a folder read-only here"),
+            None => return skipped("neither modes nor mounts make a folder read-only here"),
         }
     };
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
@@ -316,7 +303,7 @@ fn a_full_disk_is_told_and_changes_nothing() {
         rm filler && "$M" add 1 --text 'Another, later on.' && "$M" check -q && ls -A
     "#;
     let Some(output) = with_own_mounts(&folder, script) else {
-        return note("no small disk can be mounted here");
+        return skipped("no small disk can be mounted here");
     };
     let (said, told) = (String::from_utf8_lossy(&output.stdout), stderr_of(&output));
     assert!(said.contains("add: 4\nunchanged\n") && said.contains("The first."), "{said}{told}");
@@ -407,10 +394,10 @@ fn what_asks_no_model_starts_no_thread_opens_no_socket_and_reads_no_certificate(
         if cfg!(feature = "llm") {
             command.env("OPENAI_API_KEY", "sk-test-0123456789");
         }
-        let Ok(output) = command.stdin(Stdio::null()).output() else { return note("strace is not there") };
-        let Ok(calls) = fs::read_to_string(&trace) else { return note("strace is not permitted") };
+        let Ok(output) = command.stdin(Stdio::null()).output() else { return skipped("strace is not there") };
+        let Ok(calls) = fs::read_to_string(&trace) else { return skipped("strace is not permitted") };
         if !calls.contains("openat(") {
-            return note("strace is not permitted");
+            return skipped("strace is not permitted");
         }
         assert!(output.status.code().is_some_and(|code| code <= 1), "{output:?}");
         let made = |marks: &[&str]| calls.lines().any(|call| marks.iter().any(|mark| call.contains(mark)));

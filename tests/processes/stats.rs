@@ -4,19 +4,14 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::program::memories;
 use serde_json::Value;
 
-fn memories(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_memories"));
-    command.env_clear().current_dir(folder).env("MEMORIES_NOW", "2026-01-31T10:40:00Z");
-    command
-}
-
 fn run(folder: &Path, arguments: &[&str]) -> String {
-    let output = memories(folder).args(arguments).output().unwrap();
+    let output = memories(folder, arguments).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
@@ -73,7 +68,7 @@ fn following_shows_new_entries_as_they_come() {
         run(folder.path(), &["record", "--location", "5", "--action", action, "--response", "No."]);
     };
     turn("one");
-    let child = memories(folder.path()).args(["log", "--follow"]).stdout(Stdio::piped()).spawn().unwrap();
+    let child = memories(folder.path(), &["log", "--follow"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut child = Killed(child);
     let mut lines = BufReader::new(child.0.stdout.take().unwrap()).lines();
     let mut next = || lines.next().unwrap().unwrap();

@@ -11,6 +11,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use crate::program::{names, skipped};
 use memories::store::{Change, State, Store, StoreError, Update, UpdateError};
 use memories::types::hint::{Hint, Remedy};
 use serde_json::json;
@@ -44,16 +45,6 @@ fn store_error<T, E>(result: Result<Update<T>, UpdateError<E>>) -> StoreError {
         Err(UpdateError::Store(error)) => error,
         _ => panic!("an error of the store was expected"),
     }
-}
-
-/// Names in a folder, sorted.
-fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<_> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    names.sort();
-    names
 }
 
 #[test]
@@ -186,7 +177,7 @@ fn the_owner_is_kept_where_the_system_lets_us() {
     let (_folder, path) = empty_folder();
     fs::write(&path, "one").unwrap();
     if std::os::unix::fs::chown(&path, Some(12345), Some(23456)).is_err() {
-        return note("only root gives files away");
+        return skipped("only root gives files away");
     }
     write(&open(&path), "two");
     let metadata = fs::metadata(&path).unwrap();
@@ -241,9 +232,4 @@ fn journal_state_and_session_go_with_the_change() {
     assert!(store.sidecar().queued().unwrap().is_empty());
     assert_eq!(store.sidecar().journal_lines().unwrap().count(), 3);
     assert_eq!(names(store.folder()), ["journal.jsonl", "lock", "session.md", "state.json"]);
-}
-
-/// Tells why a test tests nothing on this machine.
-fn note(reason: &str) {
-    eprintln!("skipped: {reason}");
 }

@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{NOBODY, input};
+use crate::program::memories;
 use crate::server::{Behaviour, Request, Server};
 
 const KEY: &str = "sk-test-0123456789abcdefSECRET";
@@ -52,8 +53,7 @@ impl Play {
     }
 
     fn output(&self, question: &str) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_memories"));
-        command.args(["query", question, "--json", "--explain"]).current_dir(&self.folder).env_clear();
+        let mut command = memories(&self.folder, &["query", question, "--json", "--explain"]);
         command.env("MEMORIES_EMBEDDING_API_KEY", KEY).output().unwrap()
     }
 

@@ -280,7 +280,7 @@ impl Drop for Mount {
 #[test]
 fn a_full_disk_leaves_the_old_file_and_no_rubbish() {
     let Some(mount) = Mount::of_size("256k") else {
-        return note("we may not mount a small disk");
+        return skipped("we may not mount a small disk");
     };
     let path = mount.folder.path().join("Memories.md");
     let store = open(&path);
@@ -307,7 +307,7 @@ fn a_full_disk_leaves_the_old_file_and_no_rubbish() {
 #[test]
 fn a_journal_on_a_full_disk_is_taken_back_whole() {
     let Some(mount) = Mount::of_size("64k") else {
-        return note("we may not mount a small disk");
+        return skipped("we may not mount a small disk");
     };
     let store = open(&mount.folder.path().join("Memories.md"));
     let line = || json!({"text": "x".repeat(5000)});
@@ -321,7 +321,7 @@ fn a_journal_on_a_full_disk_is_taken_back_whole() {
 #[test]
 fn a_read_only_disk_can_be_read() {
     let Some(mount) = Mount::of_size("64k") else {
-        return note("we may not mount a small disk");
+        return skipped("we may not mount a small disk");
     };
     let path = mount.folder.path().join("Memories.md");
     fs::write(&path, "text").unwrap();
@@ -341,7 +341,7 @@ fn rights_that_a_person_took_away_are_respected() {
     write(&store, "one");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
     if OpenOptions::new().append(true).open(&path).is_ok() {
-        return note("root may write everything");
+        return skipped("root may write everything");
     }
     let error = store_error(try_write(&store, "two"));
     assert!(error.hint().contains("who may read and write"), "{error:?}");

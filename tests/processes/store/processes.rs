@@ -203,7 +203,7 @@ fn count(calls: &[String], name: &str) -> usize {
 fn a_write_syncs_the_file_and_its_folder_and_nothing_else() {
     let (_folder, path) = empty_folder();
     let Some((said, calls)) = traced(&path, None) else {
-        return note("strace cannot be used");
+        return skipped("strace cannot be used");
     };
     assert_eq!(said, "written, 0 warnings");
     assert_eq!(count(&calls, "sync("), 2, "{calls:#?}");
@@ -217,7 +217,7 @@ fn where_links_are_not_possible_backups_are_copies() {
     for error in ["EPERM", "EOPNOTSUPP", "EMLINK", "EXDEV"] {
         let inject = format!("inject=?link,linkat:error={error}");
         let Some((said, calls)) = traced(&path, Some(&inject)) else {
-            return note("strace cannot be used");
+            return skipped("strace cannot be used");
         };
         assert_eq!(said, "written, 0 warnings", "{error}");
         assert_eq!(count(&calls, "fsync("), 3, "{calls:#?}");
@@ -233,7 +233,7 @@ fn where_links_are_not_possible_backups_are_copies() {
 fn a_sync_that_fails_is_final() {
     let (folder, path) = empty_folder();
     let Some((said, calls)) = traced(&path, Some("inject=fsync:error=EIO")) else {
-        return note("strace cannot be used");
+        return skipped("strace cannot be used");
     };
     assert!(said.starts_with("failed: cannot write `"), "{said}");
     assert_eq!(count(&calls, "fsync("), 1, "{calls:#?}");
@@ -249,7 +249,7 @@ fn a_rename_that_fails_leaves_the_old_file() {
     let (folder, path) = empty_folder();
     let injection = "inject=?rename,?renameat,renameat2:error=EIO:when=2";
     let Some((said, _)) = traced(&path, Some(injection)) else {
-        return note("strace cannot be used");
+        return skipped("strace cannot be used");
     };
     assert!(said.starts_with("failed: cannot replace `"), "{said}");
     assert_eq!(fs::read_to_string(&path).unwrap(), "old");
@@ -262,7 +262,7 @@ fn a_disk_without_locks_is_a_clear_error() {
     for error in ["ENOLCK", "EOPNOTSUPP", "ENOSYS"] {
         let inject = format!("inject=flock:error={error}");
         let Some((said, _)) = traced(&path, Some(&inject)) else {
-            return note("strace cannot be used");
+            return skipped("strace cannot be used");
         };
         assert!(
             said.starts_with("failed: cannot lock `") && said.ends_with("this file system has no locks"),
