@@ -8,7 +8,8 @@
 //! server that the environment names, never to one that a file names.
 
 pub mod chat;
-mod reader;
+mod environment;
+mod file;
 mod search;
 
 use std::path::{Path, PathBuf};
@@ -20,10 +21,14 @@ use strum::VariantArray;
 use crate::cli::failure::Failure;
 use crate::llm;
 use crate::recall::Limits;
-use crate::record;
-use crate::record::triggers::{Switches, Trigger};
+use crate::record::RecordSettings;
+use crate::record::triggers::Trigger;
+use crate::types::fields::{flag, number, text};
 
-use reader::Reader;
+pub use environment::Environment;
+
+use environment::trusted;
+use file::{SettingsFile, command, duration, size, small};
 
 /// Name of the settings file.
 const FILE_NAME: &str = "memories.toml";
@@ -36,48 +41,6 @@ const MOST_TOKENS_BY_SETTING: usize = 500;
 
 /// What `init` writes: every key, commented out, with its default.
 pub const TEMPLATE: &str = include_str!("../../memories.toml.example");
-
-/// What the environment says.
-#[derive(Debug, Default)]
-pub struct Environment {
-    pub no_color: bool,
-    now: Option<String>,
-    provider: Option<String>,
-    model: Option<String>,
-    base_url: Option<String>,
-    api_key: Option<SecretString>,
-    openai_api_key: Option<SecretString>,
-    openai_base_url: Option<String>,
-    openai_model: Option<String>,
-    anthropic_api_key: Option<SecretString>,
-    anthropic_base_url: Option<String>,
-    ollama_host: Option<String>,
-    embedder: search::Variables,
-    folder: PathBuf,
-}
-
-impl Environment {
-    /// Reads the variables of this process and where it runs.
-    pub fn of_process() -> Environment {
-        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-        Environment {
-            no_color: variable("NO_COLOR").is_some(),
-            now: variable("MEMORIES_NOW"),
-            provider: variable("MEMORIES_PROVIDER"),
-            model: variable("MEMORIES_MODEL"),
-            base_url: variable("MEMORIES_BASE_URL"),
-            api_key: variable("MEMORIES_API_KEY").map(SecretString::from),
-            openai_api_key: variable("OPENAI_API_KEY").map(SecretString::from),
-            openai_base_url: variable("OPENAI_BASE_URL"),
-            openai_model: variable("OPENAI_MODEL"),
-            anthropic_api_key: variable("ANTHROPIC_API_KEY").map(SecretString::from),
-            anthropic_base_url: variable("ANTHROPIC_BASE_URL"),
-            ollama_host: variable("OLLAMA_HOST"),
-            embedder: search::Variables::read(variable),
-            folder: std::env::current_dir().unwrap_or_default(),
-        }
-    }
-}
 
 /// All settings, with nothing left to interpret.
 #[derive(Debug)]
@@ -93,7 +56,7 @@ pub struct Settings {
     /// What a recall shows.
     pub limits: Limits,
     /// How turns are recorded.
-    pub record: record::RecordSettings,
+    pub record: RecordSettings,
     /// Which model, and how.
     pub llm: llm::Config,
     /// Keys and hosts for it.
@@ -137,14 +100,14 @@ impl Settings {
             Some(config) => Some(config.clone()),
             None => find_above(&start, FILE_NAME).map(|path| seen_from(&environment.folder, path)),
         };
-        let mut reader = match &found {
+        let mut settings_file = match &found {
             // What `init` is about to write need not be there.
-            Some(path) if config_may_be_missing && !path.exists() => Reader::default(),
-            Some(path) => Reader::read(path)?,
-            None => Reader::default(),
+            Some(path) if config_may_be_missing && !path.exists() => SettingsFile::default(),
+            Some(path) => SettingsFile::open(path)?,
+            None => SettingsFile::default(),
         };
         let beside = found.as_deref().and_then(Path::parent).unwrap_or(Path::new("")).to_owned();
-        let memory_file = reader.text("memory_file")?.map(|file| beside.join(file));
+        let memory_file = settings_file.read("memory_file", text)?.map(|file| beside.join(file));
         let file = file
             .or(memory_file)
             .or_else(|| {
@@ -153,15 +116,15 @@ impl Settings {
             })
             .unwrap_or_else(|| PathBuf::from(MEMORY_FILE_NAME));
         let config_path = found.unwrap_or_else(|| seen_from(&environment.folder, start.join(FILE_NAME)));
-        let enabled = reader.flag("enabled")?.unwrap_or(true);
+        let enabled = settings_file.read("enabled", flag)?.unwrap_or(true);
         // Every write is immediate; the key is accepted because others' settings have it.
-        reader.flag("flush_on_death")?;
-        let limits = read_limits(&mut reader)?;
-        let record = read_record(&mut reader)?;
-        let (llm, llm_environment) = read_llm(&mut reader, &beside, &environment)?;
-        let (search, search_results) = search::read(&mut reader)?;
-        let embedding = search::read_embedding(&mut reader, &environment)?;
-        let chat = chat::read(&mut reader)?;
+        settings_file.read("flush_on_death", flag)?;
+        let limits = read_limits(&mut settings_file)?;
+        let record = read_record(&mut settings_file)?;
+        let (llm, llm_environment) = read_llm(&mut settings_file, &beside, &environment)?;
+        let (search, search_results) = search::read(&mut settings_file)?;
+        let embedding = search::read_embedding(&mut settings_file, &environment)?;
+        let chat = chat::read(&mut settings_file)?;
         let now = environment.now.clone().unwrap_or_else(present);
         let settings = Settings {
             file,
@@ -179,7 +142,7 @@ impl Settings {
             now,
             fixed_now: environment.now,
         };
-        Ok((settings, reader.unknown_keys()))
+        Ok((settings, settings_file.unknown_keys()))
     }
 
     /// A name that no other line of a journal bears: the time in nanoseconds and the process.
@@ -193,7 +156,7 @@ impl Settings {
     }
 }
 
-/// The present time, RFC 3339, in whole seconds: what is shorter says nothing to a reader.
+/// The present time, RFC 3339, in whole seconds: what is shorter says nothing to a file.
 pub fn present() -> String {
     let now = jiff::Timestamp::now();
     jiff::Timestamp::from_second(now.as_second()).unwrap_or(now).to_string()
@@ -204,73 +167,51 @@ pub fn fresh_id() -> String {
     format!("{:x}-{:x}", jiff::Timestamp::now().as_nanosecond(), std::process::id())
 }
 
-fn read_limits(reader: &mut Reader) -> Result<Limits, Failure> {
-    let defaults = Limits::default();
-    let tokens = reader.count("max_tokens")?.map(|tokens| tokens.min(MOST_TOKENS_BY_SETTING));
-    Ok(Limits {
-        max_tokens: tokens.or(defaults.max_tokens),
-        max_successes: reader.count("max_successful_actions_shown")?.unwrap_or(defaults.max_successes),
-        max_failures: reader.count("max_failed_actions_shown")?.unwrap_or(defaults.max_failures),
-        max_text_chars: reader.count("max_text_chars")?.unwrap_or(defaults.max_text_chars),
-    })
+fn read_limits(file: &mut SettingsFile) -> Result<Limits, Failure> {
+    let mut limits = Limits::default();
+    let tokens = file.read("max_tokens", size)?.map(|tokens| tokens.min(MOST_TOKENS_BY_SETTING));
+    limits.max_tokens = tokens.or(limits.max_tokens);
+    file.set("max_successful_actions_shown", size, &mut limits.max_successes)?;
+    file.set("max_failed_actions_shown", size, &mut limits.max_failures)?;
+    file.set("max_text_chars", size, &mut limits.max_text_chars)?;
+    Ok(limits)
 }
 
-fn read_record(reader: &mut Reader) -> Result<record::RecordSettings, Failure> {
-    let defaults = record::RecordSettings::default();
-    let mut switches = Switches::default();
+fn read_record(file: &mut SettingsFile) -> Result<RecordSettings, Failure> {
+    let mut settings = RecordSettings::default();
     for &trigger in Trigger::VARIANTS {
-        if reader.flag(&format!("triggers.{trigger}"))? == Some(false) {
-            switches.off.push(trigger);
+        if file.read(&format!("triggers.{trigger}"), flag)? == Some(false) {
+            settings.switches.off.push(trigger);
         }
     }
-    switches.response_chars = reader.count("triggers.response_chars")?.unwrap_or(switches.response_chars);
-    Ok(record::RecordSettings {
-        switches,
-        history_window: reader.count("record.history_window")?.unwrap_or(defaults.history_window),
-        tried_per_place: reader.count("tried_per_place")?.unwrap_or(defaults.tried_per_place),
-        provenance: reader.flag("record.provenance")?.unwrap_or(defaults.provenance),
-        new_place: false,
-    })
+    file.set("triggers.response_chars", size, &mut settings.switches.response_chars)?;
+    file.set("record.history_window", size, &mut settings.history_window)?;
+    file.set("tried_per_place", size, &mut settings.tried_per_place)?;
+    file.set("record.provenance", flag, &mut settings.provenance)?;
+    Ok(settings)
 }
 
 fn read_llm(
-    reader: &mut Reader,
+    file: &mut SettingsFile,
     beside: &Path,
     environment: &Environment,
 ) -> Result<(llm::Config, llm::Environment), Failure> {
     let mut config = llm::Config::default();
-    let from_file = reader.text("llm.provider")?;
-    if let Some(provider) = &environment.provider {
-        config.provider = provider.trim().parse().map_err(|error| named("MEMORIES_PROVIDER", error))?;
-    } else if let Some(provider) = from_file {
-        config.provider = provider.trim().parse().map_err(|error| reader.named("llm.provider", error))?;
-    }
+    let variable = environment.provider.as_deref().map(|name| ("MEMORIES_PROVIDER", name));
+    file.choose(variable, "llm.provider", &mut config.provider)?;
     config.model = environment.model.clone();
-    config.fallback_model = reader.text("llm.model")?;
+    config.fallback_model = file.read("llm.model", text)?;
     config.base_url = environment.base_url.clone();
-    config.fallback_base_url = reader.text("llm.base_url")?;
-    config.command = reader.command("llm.command")?.unwrap_or_default();
-    config.replay = reader.text("llm.replay")?.map(|path| beside.join(path));
-    config.limits.timeout = reader.time("llm.timeout")?.unwrap_or(config.limits.timeout);
-    if let Some(retries) = reader.count("llm.max_retries")? {
-        config.limits.max_retries = u32::try_from(retries).unwrap_or(u32::MAX);
-    }
-    if let Some(tokens) = reader.count("llm.max_output_tokens")? {
-        config.max_output_tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
-    }
-    config.temperature = reader.number("llm.temperature")?;
-    if let Some(way) = reader.text("llm.structured_output")? {
-        config.structured_output =
-            way.trim().parse().map_err(|error| reader.named("llm.structured_output", error))?;
-    }
+    config.fallback_base_url = file.read("llm.base_url", text)?;
+    file.set("llm.command", command, &mut config.command)?;
+    config.replay = file.read("llm.replay", text)?.map(|path| beside.join(path));
+    file.set("llm.timeout", duration, &mut config.limits.timeout)?;
+    file.set("llm.max_retries", small, &mut config.limits.max_retries)?;
+    file.set("llm.max_output_tokens", small, &mut config.max_output_tokens)?;
+    config.temperature = file.read("llm.temperature", number)?;
+    file.choose(None, "llm.structured_output", &mut config.structured_output)?;
     let keys = read_keys(&config, environment);
     Ok((config, keys))
-}
-
-/// An error of a setting, with the setting's name before it.
-fn named(setting: &str, error: llm::ModelError) -> Failure {
-    let failure = Failure::from(error);
-    Failure { cause: anyhow::anyhow!("`{setting}`: {}", failure.cause), ..failure }
 }
 
 /// Keys and hosts, without the keys that would go to where only a file leads.
@@ -291,21 +232,6 @@ fn read_keys(config: &llm::Config, environment: &Environment) -> llm::Environmen
         ollama_host: environment.ollama_host.clone(),
         ollama_api_key: environment.api_key.clone(),
     }
-}
-
-/// A key where it may be sent: where the environment leads, or to its home, if no file leads elsewhere.
-fn trusted(
-    key: &Option<SecretString>,
-    led: bool,
-    file_url: Option<&str>,
-    home: &str,
-) -> Option<SecretString> {
-    key.clone().filter(|_| led || file_url.is_none_or(|url| is_at(url, home)))
-}
-
-/// Whether an address is at a host, given with its scheme.
-fn is_at(url: &str, home: &str) -> bool {
-    url.strip_prefix(home).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// A path as it looks from a folder: short for what lies below it.
@@ -329,8 +255,8 @@ mod tests {
     /// The keys for OpenAI, Anthropic and Ollama, given a file's address and the environment.
     fn keys(file_url: Option<&str>, environment: Environment) -> [Option<String>; 3] {
         let text = file_url.map(|url| format!("[llm]\nbase_url = \"{url}\"")).unwrap_or_default();
-        let mut reader = Reader::of(text.parse().unwrap());
-        let (_, keys) = read_llm(&mut reader, Path::new(""), &environment).unwrap();
+        let mut file = SettingsFile::of(&text);
+        let (_, keys) = read_llm(&mut file, Path::new(""), &environment).unwrap();
         [keys.openai_api_key, keys.anthropic_api_key, keys.ollama_api_key]
             .map(|key| key.map(|key| key.expose_secret().to_owned()))
     }
@@ -367,20 +293,20 @@ mod tests {
     #[test]
     fn the_environment_beats_the_file_for_each_provider() {
         let text = "[llm]\nmodel = \"file\"\nbase_url = \"http://file\"";
-        let mut reader = Reader::of(text.parse().unwrap());
+        let mut file = SettingsFile::of(&text);
         let environment = Environment {
             openai_model: Some("variable".to_owned()),
             ollama_host: Some("variable".to_owned()),
             ..Environment::default()
         };
-        let (config, keys) = read_llm(&mut reader, Path::new(""), &environment).unwrap();
+        let (config, keys) = read_llm(&mut file, Path::new(""), &environment).unwrap();
         assert_eq!(config.model(&keys.openai_model), Some("variable"));
         assert_eq!(config.model(&None), Some("file"));
         assert_eq!(config.base_url(&keys.ollama_host), Some("variable"));
         assert_eq!(config.base_url(&keys.openai_base_url), Some("http://file"));
-        let mut reader = Reader::of(text.parse().unwrap());
+        let mut file = SettingsFile::of(&text);
         let environment = Environment { model: Some("mine".to_owned()), ..environment };
-        let (config, keys) = read_llm(&mut reader, Path::new(""), &environment).unwrap();
+        let (config, keys) = read_llm(&mut file, Path::new(""), &environment).unwrap();
         assert_eq!(config.model(&keys.openai_model), Some("mine"));
     }
 }

@@ -1,9 +1,12 @@
 //! The arguments of a call: an object as a model sent it, read tolerantly, refused with the field's name.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use crate::document::nearest;
 use crate::mcp::answer::Refusal;
+use crate::types::fields::{self, Expected, Fields};
 use crate::types::{clamp_importance, did_you_mean};
 
 /// Named values of one call.
@@ -38,20 +41,25 @@ impl<'a> Arguments<'a> {
         self.object
     }
 
-    fn get(&self, name: &str) -> Option<&'a Value> {
-        self.object.get(name).filter(|value| !value.is_null())
+    fn read<T>(
+        &self,
+        name: &str,
+        conversion: impl FnOnce(&Value) -> Result<T, Expected>,
+    ) -> Result<Option<T>, Refusal> {
+        let fields = Fields::of(self.object);
+        fields
+            .read(name, conversion)
+            .map_err(|error| Refusal::new(error.to_string()).hint("correct that argument; nothing was done"))
     }
 
-    /// A text without outer space, `None` where it is blank or absent. A number counts as a text: ids are
+    /// A text without outer space, `None` where it is blank or missing. A number counts as a text: ids are
     /// often sent so.
     pub fn text(&self, name: &str) -> Result<Option<String>, Refusal> {
-        let text = match self.get(name) {
-            None => return Ok(None),
-            Some(Value::String(text)) => text.trim().to_owned(),
-            Some(Value::Number(number)) => number.to_string(),
-            Some(other) => return Err(wrong(name, other, "a text")),
-        };
-        Ok(Some(text).filter(|text| !text.is_empty()))
+        let text = self.read(name, |value| match value {
+            Value::Number(number) => Ok(number.to_string()),
+            other => fields::text(other).map(|text| text.trim().to_owned()),
+        })?;
+        Ok(text.filter(|text| !text.is_empty()))
     }
 
     /// A text that must be there; `hint` says what is wanted.
@@ -59,48 +67,30 @@ impl<'a> Arguments<'a> {
         self.text(name)?.ok_or_else(|| Refusal::new(format!("`{name}` is empty")).hint(hint))
     }
 
-    /// A whole number from 0 up; in quotation marks, too.
+    /// A whole number from 0 up.
     pub fn count(&self, name: &str) -> Result<Option<u64>, Refusal> {
-        let Some(value) = self.get(name) else { return Ok(None) };
-        let number = match value {
-            Value::String(text) => text.trim().parse().ok(),
-            other => other.as_u64().or_else(|| {
-                other
-                    .as_f64()
-                    .filter(|number| *number >= 0.0 && number.fract() == 0.0)
-                    .map(|number| number as u64)
-            }),
-        };
-        number.map(Some).ok_or_else(|| wrong(name, value, "a whole number, 0 or more"))
+        self.read(name, |value| fields::count(&unquoted(value)))
     }
 
     /// An importance, brought into its bounds.
     pub fn importance(&self, name: &str) -> Result<Option<u16>, Refusal> {
-        let Some(value) = self.get(name) else { return Ok(None) };
-        let number = match value {
-            Value::String(text) => text.trim().parse().ok(),
-            other => other.as_f64(),
-        };
-        let number = number.filter(|number: &f64| number.is_finite());
-        number
-            .map(|number| Some(clamp_importance(number)))
-            .ok_or_else(|| wrong(name, value, "a number, 1 to 1000"))
+        let number =
+            |value: &Value| fields::number(&unquoted(value)).map_err(|_| "a number, 1 to 1000".into());
+        Ok(self.read(name, number)?.map(clamp_importance))
     }
 
     /// Yes or no.
     pub fn flag(&self, name: &str) -> Result<Option<bool>, Refusal> {
-        match self.get(name) {
-            None => Ok(None),
-            Some(Value::Bool(flag)) => Ok(Some(*flag)),
-            Some(Value::String(text)) if text == "true" || text == "false" => Ok(Some(text == "true")),
-            Some(other) => Err(wrong(name, other, "true or false")),
-        }
+        self.read(name, |value| fields::flag(&unquoted(value)))
     }
 }
 
-fn wrong(name: &str, value: &Value, expected: &str) -> Refusal {
-    Refusal::new(format!("`{name}` is {value}, expected {expected}"))
-        .hint("correct that argument; nothing was done")
+/// The number or truth value in a text such as `"5"`: models quote them. Other values stay as they are.
+fn unquoted(value: &Value) -> Cow<'_, Value> {
+    match value.as_str().map(serde_json::from_str) {
+        Some(Ok(inner)) => Cow::Owned(inner),
+        _ => Cow::Borrowed(value),
+    }
 }
 
 #[cfg(test)]

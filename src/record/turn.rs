@@ -4,8 +4,10 @@
 //! what is there but cannot be meant is refused with the field's name and what was expected.
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use crate::document::fields::is_date;
+use crate::types::fields::{Expected, FieldError, Fields, count, episode, flag, integer, text};
 use crate::types::hint::{Advice, Hint};
 use crate::types::{Category, DEFAULT_IMPORTANCE, clamp_importance};
 
@@ -96,16 +98,9 @@ pub enum TurnError {
     /// A field that must be there is not.
     #[error("`{0}` is missing")]
     Missing(&'static str),
-    /// A field holds what cannot be meant.
-    #[error("`{field}` is {found}, expected {expected}")]
-    Unexpected {
-        /// The field.
-        field: String,
-        /// What it holds.
-        found: String,
-        /// What it should hold.
-        expected: &'static str,
-    },
+    /// The value of a field cannot be used.
+    #[error(transparent)]
+    Field(#[from] FieldError),
 }
 
 impl TurnError {
@@ -119,15 +114,15 @@ impl TurnError {
                 "say where it happened: `location_before`, `location_after`, `location` or `location_id`"
             }
             TurnError::Missing(_) => "`action`, `response` and one location are required",
-            TurnError::Unexpected { field, .. } if field == "episode" => {
+            TurnError::Field(FieldError { field, .. }) if field == "episode" => {
                 "send the number, or a label with one run of digits such as `ep_003`"
             }
-            TurnError::Unexpected { found, expected, .. }
-                if found.starts_with('"') && (*expected == ID || expected.starts_with("a whole number")) =>
+            TurnError::Field(FieldError { found, expected, .. })
+                if found.starts_with('"') && (expected == ID || expected.starts_with("a whole number")) =>
             {
                 "numbers are sent as numbers, not as text"
             }
-            TurnError::Unexpected { .. } => "correct that field; nothing of this turn is recorded",
+            TurnError::Field(_) => "correct that field; nothing of this turn is recorded",
         }
     }
 }
@@ -189,9 +184,9 @@ impl Turn {
     /// See [`TurnError`].
     pub fn from_value(value: &Value) -> Result<Turn, TurnError> {
         let Value::Object(object) = value else { return Err(TurnError::NotAnObject(kind_of(value))) };
-        let fields = Fields { object, nested: object.get("z_machine_context").and_then(Value::as_object) };
-        let action = fields.text("action")?.ok_or(TurnError::Missing("action"))?;
-        let response = fields.text("response")?.ok_or(TurnError::Missing("response"))?;
+        let fields = TurnFields(Fields::of(object).with_nested("z_machine_context"));
+        let action = fields.read("action", text)?.ok_or(TurnError::Missing("action"))?;
+        let response = fields.read("response", text)?.ok_or(TurnError::Missing("response"))?;
         let location_after = fields.spot("location_after")?;
         let before = match fields.spot("location_before")? {
             Some(spot) => Some(spot),
@@ -201,181 +196,109 @@ impl Turn {
             return Err(TurnError::Missing("location_before"));
         }
         Ok(Turn {
-            episode: fields.episode()?,
-            turn: fields.count("turn")?,
+            episode: fields.read("episode", episode)?,
+            turn: fields.read("turn", count)?,
             location_before: before,
             location_after,
-            score_before: fields.integer("score_before")?,
-            score_after: fields.integer("score_after")?,
-            moves_before: fields.integer("moves_before")?,
-            moves_after: fields.integer("moves_after")?,
-            inventory_before: fields.inventory("inventory_before")?,
-            inventory_after: fields.inventory("inventory_after")?,
-            died: fields.flag("died")?.unwrap_or(false),
-            world_changed: match fields.flag("world_changed")? {
+            score_before: fields.read("score_before", integer)?,
+            score_after: fields.read("score_after", integer)?,
+            moves_before: fields.read("moves_before", integer)?,
+            moves_after: fields.read("moves_after", integer)?,
+            inventory_before: fields.read("inventory_before", inventory)?,
+            inventory_after: fields.read("inventory_after", inventory)?,
+            died: fields.read("died", flag)?.unwrap_or(false),
+            world_changed: match fields.read("world_changed", flag)? {
                 Some(changed) => Some(changed),
-                None => fields.flag("valid")?,
+                None => fields.read("valid", flag)?,
             },
-            reasoning: fields.text("reasoning")?,
+            reasoning: fields.read("reasoning", text)?,
             remember: fields.remember()?,
-            timestamp: fields.timestamp()?,
+            timestamp: fields.read("timestamp", date)?,
             ..Turn::new(action, response, None)
         })
     }
 }
 
-/// The fields of a turn, with those under `z_machine_context` behind them.
-struct Fields<'a> {
-    object: &'a Map<String, Value>,
-    nested: Option<&'a Map<String, Value>>,
-}
+/// The fields of a turn; those under `z_machine_context` stand in for missing ones.
+struct TurnFields<'a>(Fields<'a>);
 
-impl Fields<'_> {
-    fn get(&self, name: &str) -> Option<&Value> {
-        let nested = || self.nested.and_then(|nested| nested.get(name));
-        self.object.get(name).or_else(nested).filter(|value| !value.is_null())
+impl TurnFields<'_> {
+    fn read<T>(
+        &self,
+        name: &str,
+        conversion: impl FnOnce(&Value) -> Result<T, Expected>,
+    ) -> Result<Option<T>, TurnError> {
+        Ok(self.0.read(name, conversion)?)
     }
 
-    fn text(&self, name: &'static str) -> Result<Option<String>, TurnError> {
-        match self.get(name) {
-            None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text.clone())),
-            Some(other) => Err(unexpected(name, other, "a text")),
-        }
-    }
-
-    fn flag(&self, name: &'static str) -> Result<Option<bool>, TurnError> {
-        match self.get(name) {
-            None => Ok(None),
-            Some(Value::Bool(flag)) => Ok(Some(*flag)),
-            Some(other) => Err(unexpected(name, other, "true or false")),
-        }
-    }
-
-    fn integer(&self, name: &'static str) -> Result<Option<i64>, TurnError> {
-        let Some(value) = self.get(name) else { return Ok(None) };
-        integer(value).map(Some).ok_or_else(|| unexpected(name, value, "a whole number"))
-    }
-
-    fn count(&self, name: &'static str) -> Result<Option<u64>, TurnError> {
-        let Some(value) = self.get(name) else { return Ok(None) };
-        count(value).map(Some).ok_or_else(|| unexpected(name, value, "a whole number, 0 or more"))
-    }
-
-    fn episode(&self) -> Result<Option<u64>, TurnError> {
-        let Some(value) = self.get("episode") else { return Ok(None) };
-        let episode = match value {
-            Value::String(label) => parse_episode(label),
-            other => count(other),
-        };
-        let expected = "a whole number or a label with exactly one run of digits";
-        episode.map(Some).ok_or_else(|| unexpected("episode", value, expected))
-    }
-
-    fn inventory(&self, name: &'static str) -> Result<Option<Vec<String>>, TurnError> {
-        let Some(value) = self.get(name) else { return Ok(None) };
-        let wrong = || unexpected(name, value, "a list of names");
-        let item = |item: &Value| match item {
-            Value::String(name) => Ok(name.clone()),
-            Value::Object(object) => {
-                object.get("name").and_then(Value::as_str).map(str::to_owned).ok_or_else(wrong)
-            }
-            _ => Err(wrong()),
-        };
-        value.as_array().ok_or_else(wrong)?.iter().map(item).collect::<Result<_, _>>().map(Some)
-    }
-
-    fn spot(&self, name: &'static str) -> Result<Option<Spot>, TurnError> {
-        let Some(value) = self.get(name) else { return Ok(None) };
+    /// A place in one field: an id, a name, or an object with both.
+    fn spot(&self, name: &str) -> Result<Option<Spot>, TurnError> {
+        let Some(value) = self.0.get(name) else { return Ok(None) };
+        let wrong = |value: &Value, expected: &'static str| FieldError::new(name, value, expected);
+        let id = |value: &Value| location_id(value).map_err(|_| wrong(value, ID));
         let spot = match value {
             Value::Object(object) => {
-                let present = |key| object.get(key).filter(|value| !value.is_null());
-                let id = present("id").or_else(|| present("num"));
-                let id = id.map(|id| location_id(name, id)).transpose()?;
-                let name_of = present("name").and_then(Value::as_str).map(str::to_owned);
-                Spot { id, name: name_of.filter(|_| id.is_some() || present("name").is_some()) }
+                let fields = Fields::of(object);
+                let name = fields.get("name").and_then(Value::as_str).map(str::to_owned);
+                Spot { id: fields.get("id").or_else(|| fields.get("num")).map(id).transpose()?, name }
             }
             Value::String(text) => {
                 let digits = text.trim();
                 if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
-                    return Err(unexpected(name, value, ID));
+                    return Err(wrong(value, ID).into());
                 }
                 Spot { id: None, name: Some(text.clone()) }
             }
-            other => Spot { id: Some(location_id(name, other)?), name: None },
+            other => Spot { id: Some(id(other)?), name: None },
         };
         let nameless = spot.name.as_deref().is_none_or(|name| name.trim().is_empty());
         if spot.id.is_none() && nameless {
-            return Err(unexpected(name, value, PLACE));
+            return Err(wrong(value, PLACE).into());
         }
         Ok(Some(spot))
     }
 
     /// A place in two fields: `location_id` and `location_name`.
     fn split_spot(&self) -> Result<Option<Spot>, TurnError> {
-        let id = self.get("location_id").map(|id| location_id("location_id", id)).transpose()?;
-        let name = self.text("location_name")?;
+        let id = self.read("location_id", location_id)?;
+        let name = self.read("location_name", text)?;
         if id.is_none() && name.as_deref().is_some_and(|name| name.trim().is_empty()) {
-            return Err(unexpected("location_name", &Value::from(""), PLACE));
+            return Err(FieldError::new("location_name", &Value::from(""), PLACE).into());
         }
         Ok((id.is_some() || name.is_some()).then_some(Spot { id, name }))
     }
 
     fn remember(&self) -> Result<Option<Remember>, TurnError> {
-        let Some(text) = self.text("remember")?.filter(|text| !text.trim().is_empty()) else {
+        let Some(text) = self.read("remember", text)?.filter(|text| !text.trim().is_empty()) else {
             return Ok(None);
         };
-        let importance = self.get("remember_importance").or_else(|| self.get("rememberImportance"));
+        let importance = self.0.get("remember_importance").or_else(|| self.0.get("rememberImportance"));
         let importance = importance.and_then(Value::as_f64).map_or(DEFAULT_IMPORTANCE, clamp_importance);
-        let category = match self.text("remember_category")? {
-            None => Category::note(),
-            Some(name) => Category::new(&name).ok_or_else(|| {
-                unexpected("remember_category", &Value::String(name), "a word such as `NOTE` or `PUZZLE`")
-            })?,
-        };
+        let category = self.read("remember_category", category)?.unwrap_or_else(Category::note);
         Ok(Some(Remember { text, importance, category }))
     }
-
-    fn timestamp(&self) -> Result<Option<String>, TurnError> {
-        let Some(text) = self.text("timestamp")? else { return Ok(None) };
-        if crate::document::fields::is_date(text.trim()) {
-            return Ok(Some(text.trim().to_owned()));
-        }
-        let expected = "a date such as 2026-01-31 or a time such as 2026-01-31T10:40:00Z";
-        Err(unexpected("timestamp", &Value::String(text), expected))
-    }
 }
 
-/// The number of an episode's label: `3` or a text with exactly one run of digits such as `ep_003`.
-pub fn parse_episode(label: &str) -> Option<u64> {
-    let mut runs = label.split(|c: char| !c.is_ascii_digit()).filter(|run| !run.is_empty());
-    let number = runs.next()?.parse().ok()?;
-    let signed = label.trim_start().starts_with(['-', '+']);
-    (runs.next().is_none() && !signed).then_some(number)
+/// A category by its name.
+pub fn category(value: &Value) -> Result<Category, Expected> {
+    value.as_str().and_then(Category::new).ok_or("a word such as `NOTE` or `PUZZLE`".into())
 }
 
-fn location_id(field: &str, value: &Value) -> Result<u64, TurnError> {
-    value.as_u64().ok_or_else(|| unexpected(field, value, ID))
+/// A date or a time.
+pub fn date(value: &Value) -> Result<String, Expected> {
+    let date = value.as_str().map(str::trim).filter(|date| is_date(date));
+    let expected = "a date such as 2026-01-31 or a time such as 2026-01-31T10:40:00Z";
+    date.map(str::to_owned).ok_or(expected.into())
 }
 
-/// A whole number, also one that was sent as `5.0`.
-fn integer(value: &Value) -> Option<i64> {
-    let whole = |number: &f64| number.fract() == 0.0 && number.abs() < 9e15;
-    value.as_i64().or_else(|| value.as_f64().filter(whole).map(|number| number as i64))
+fn inventory(value: &Value) -> Result<Vec<String>, Expected> {
+    let name = |item: &Value| item.as_str().or_else(|| item.get("name")?.as_str()).map(str::to_owned);
+    let names = value.as_array().and_then(|items| items.iter().map(name).collect());
+    names.ok_or("a list of names".into())
 }
 
-/// A whole number from 0 up, as large as they come.
-fn count(value: &Value) -> Option<u64> {
-    value.as_u64().or_else(|| integer(value).and_then(|number| u64::try_from(number).ok()))
-}
-
-fn unexpected(field: &str, value: &Value, expected: &'static str) -> TurnError {
-    let mut found = value.to_string();
-    if let Some((end, _)) = found.char_indices().nth(40) {
-        found.truncate(end);
-        found.push('…');
-    }
-    TurnError::Unexpected { field: field.to_owned(), found, expected }
+fn location_id(value: &Value) -> Result<u64, Expected> {
+    value.as_u64().ok_or(ID.into())
 }
 
 fn kind_of(value: &Value) -> &'static str {

@@ -7,8 +7,9 @@
 use serde_json::{Map, Value, json};
 
 use crate::document::Section;
+use crate::transfer::error::TransferError;
 use crate::transfer::object::{memory_object, read_item, read_section, section_object, unknown_keys};
-use crate::transfer::{Found, Item, Origin, Source, TransferError};
+use crate::transfer::source::{Found, Item, Origin, Source};
 use crate::types::Scope;
 
 impl Source {

@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use crate::document::check::{entries, problems};
 use crate::document::problem::Kind;
 use crate::document::{Document, Section, SectionUpdate};
-use crate::transfer::{Found, Item, Origin, Source, TransferError, Whereabouts};
+use crate::transfer::error::TransferError;
+use crate::transfer::place::Whereabouts;
+use crate::transfer::source::{Found, Item, Origin, Source};
 use crate::types::Scope;
 
 /// Reads a memory file.

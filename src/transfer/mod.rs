@@ -6,25 +6,27 @@
 //! all their fields; names, visits and tried actions of places. What people wrote around them stays
 //! where it is. Out and in again gives the same sections, in their stored form.
 
+mod error;
 mod json;
 mod markdown;
 pub mod merge;
 mod object;
 mod place;
 mod settle;
+mod source;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
-use std::fmt;
 use std::path::Path;
 
 use strum::VariantNames;
 
 use crate::document::Section;
-use crate::types::hint::{Advice, Hint};
-use crate::types::{Attempt, Memory, Scope, unknown_name};
+use crate::types::{Scope, unknown_name};
 
+pub use error::TransferError;
 pub use place::Whereabouts;
+pub use source::{Found, Item, Origin, Source};
 
 /// A form of exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::Display, strum::VariantNames)]
@@ -46,101 +48,6 @@ pub enum Format {
 
 fn unknown_format(text: &str) -> String {
     unknown_name(text, "format", Format::VARIANTS)
-}
-
-/// Why a source cannot be read, or a form not written, at all.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TransferError {
-    /// The bytes are not of that form.
-    #[error("{problem}")]
-    Unreadable {
-        /// What is wrong.
-        problem: String,
-        /// What to do about it.
-        hint: &'static str,
-    },
-    /// The program was built without SQLite.
-    #[error("this build has no SQLite")]
-    NoSqlite,
-}
-
-impl Hint for TransferError {
-    fn advice(&self) -> Advice {
-        match self {
-            TransferError::Unreadable { hint, .. } => Advice::fix(*hint),
-            TransferError::NoSqlite => Advice::fix("build with the feature `sqlite`, or use JSONL"),
-        }
-    }
-}
-
-/// Where in a source something stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    /// A line, from 1.
-    Line(usize),
-    /// A row of a database's table `memories`, by its id or, without one, its number from 1.
-    Row(i64),
-    /// A row of the table `places` or `tried`, by its number from 1.
-    Other(&'static str, usize),
-    /// A memory of a JSON document, by its number from 1.
-    Memory(usize),
-    /// A section of a JSON document, by its number from 1.
-    Section(usize),
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Origin::Line(line) => write!(f, "line {line}"),
-            Origin::Row(row) => write!(f, "row {row}"),
-            Origin::Other(table, row) => write!(f, "row {row} of `{table}`"),
-            Origin::Memory(number) => write!(f, "memory {number}"),
-            Origin::Section(number) => write!(f, "section {number}"),
-        }
-    }
-}
-
-/// One thing of a source, or why it cannot be understood.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Found {
-    /// Where it stands.
-    pub at: Origin,
-    /// What it says.
-    pub item: Result<Item, String>,
-}
-
-/// What a source speaks of.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Item {
-    /// A memory.
-    Memory {
-        /// Where it belongs.
-        place: Whereabouts,
-        /// What it says.
-        memory: Box<Memory>,
-        /// Whether the source gave it a title; else it gets its text's first words.
-        titled: bool,
-    },
-    /// What is known of a place besides its memories.
-    Section {
-        /// Which.
-        place: Whereabouts,
-        /// How often it was visited.
-        visits: u64,
-        /// In which episodes.
-        episodes: Vec<u64>,
-        /// What was tried there.
-        tried: Vec<Attempt>,
-    },
-}
-
-/// All that a source says.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Source {
-    /// Its items in their order.
-    pub items: Vec<Found>,
-    /// Names of keys and columns that mean nothing here, each once: they are left out.
-    pub unknown: Vec<String>,
 }
 
 /// Reads the bytes of a source.

@@ -13,9 +13,11 @@ use serde_json::{Map, Value, json};
 
 use crate::document::Section;
 use crate::document::fields::is_date;
-use crate::record::turn::parse_episode;
+use crate::transfer::error::TransferError;
 use crate::transfer::object::{memory_object, read_attempt, read_item, read_section};
-use crate::transfer::{Found, Item, Origin, Source, TransferError, Whereabouts};
+use crate::transfer::place::Whereabouts;
+use crate::transfer::source::{Found, Item, Origin, Source};
+use crate::types::fields::parse_episode;
 use crate::types::{Memory, Scope, Span, clamp_importance};
 
 /// The tables. Numbers from 0 up may be too large for an INTEGER; columns without a type take them

@@ -12,6 +12,7 @@ use crate::notebook::dialogue::{speaker, spoken};
 use crate::notebook::files::Files;
 use crate::recall::RecallError;
 use crate::store::{Sidecar, Store};
+use crate::types::fields;
 use crate::types::{Category, Memory, Moment, Scope};
 
 /// Add a memory that you worded yourself
@@ -159,8 +160,11 @@ fn memory_from_json(text: &str) -> Result<(Memory, Option<String>), Failure> {
     let value: serde_json::Value = serde_json::from_str(text)
         .map_err(|error| Failure::user(anyhow::anyhow!("not JSON: {error}")).hint(hint))?;
     let fields = JsonFields::of(&value, hint)?;
-    let (memory, called) = (fields.memory()?, fields.text("speaker")?);
-    if called.is_some() && fields.text("category")?.is_some() && memory.category != Category::dialogue() {
+    let (memory, called) = (fields.memory()?, fields.read("speaker", fields::text)?);
+    if called.is_some()
+        && fields.read("category", fields::text)?.is_some()
+        && memory.category != Category::dialogue()
+    {
         return Err(fields
             .wrong(format!("`category` is `{}`, but what a `speaker` says is DIALOGUE", memory.category)));
     }

@@ -2,7 +2,6 @@
 //! and saying what was done.
 
 use serde_json::{Value, json};
-use strum::VariantNames;
 
 use crate::cli::commands::common::{resolve_scope, warn_of_secrets};
 use crate::cli::commands::memory_args::JsonFields;
@@ -11,7 +10,8 @@ use crate::cli::failure::Failure;
 use crate::notebook::correct::{Corrected, Correction, Marks, Target, check_consistent, correct};
 use crate::notebook::files::Files;
 use crate::store::{Store, StoreError};
-use crate::types::{Moment, Persistence, Status};
+use crate::types::Moment;
+use crate::types::fields::{count, named, text, texts};
 
 /// What every correction takes besides its own arguments.
 #[derive(Debug, Default, clap::Args)]
@@ -161,20 +161,20 @@ fn from_json(store: &Store, command: &str, text: &str) -> Result<Vec<Correction>
 
 fn one_from_json(store: &Store, command: &str, fields: &JsonFields<'_>) -> Result<Correction, Failure> {
     let scope = fields.required("scope")?;
-    let line = fields.count("line")?.and_then(|line| usize::try_from(line).ok());
-    let many = |name: &str| targets(store, &scope, &fields.texts(name)?, line);
+    let line = fields.read("line", count)?.and_then(|line| usize::try_from(line).ok());
+    let many = |name: &str| targets(store, &scope, &fields.read(name, texts)?.unwrap_or_default(), line);
     let one = || {
         let mut targets = targets(store, &scope, &[fields.required("title")?], line)?;
         Ok::<_, Failure>(targets.remove(0))
     };
-    match fields.text("command")?.as_deref().unwrap_or(command) {
+    match fields.read("command", text)?.as_deref().unwrap_or(command) {
         "supersede" => Ok(Correction::Supersede(many("titles")?, Box::new(fields.memory()?))),
         "invalidate" => Ok(Correction::Invalidate(many("titles")?, fields.required("reason")?)),
         "mark" => {
             let marks = Marks {
-                status: fields.choice("status", Status::VARIANTS)?,
+                status: fields.read("status", named)?,
                 importance: fields.importance(),
-                persistence: fields.choice("persistence", Persistence::VARIANTS)?,
+                persistence: fields.read("persistence", named)?,
             };
             Ok(Correction::Mark(one()?, marks))
         }

@@ -1,14 +1,11 @@
 //! A memory as a caller words it: by flags, or as a JSON object with the flags' names as fields.
 
-use std::str::FromStr;
-
-use serde_json::{Map, Value};
-use strum::VariantNames;
+use serde_json::Value;
 
 use crate::cli::failure::Failure;
 use crate::cli::values::{parse_count, parse_importance};
-use crate::document::fields::is_date;
-use crate::record::turn::parse_episode;
+use crate::record::turn::{category, date};
+use crate::types::fields::{Expected, Fields, count, named, parse_episode, text, texts};
 use crate::types::{Category, Memory, Persistence, Span, Status, clamp_importance, one_of};
 
 /// The flags of a memory.
@@ -101,102 +98,65 @@ fn not_empty(memory: Memory) -> Result<Memory, Failure> {
     Ok(memory)
 }
 
-/// The fields of a JSON object, read with errors that name them.
+/// The fields of a JSON object on stdin; each error comes with a hint that shows the expected form.
 pub struct JsonFields<'a> {
-    object: &'a Map<String, Value>,
+    fields: Fields<'a>,
     hint: &'static str,
 }
 
 impl<'a> JsonFields<'a> {
-    /// The fields of an object. `hint` shows the form that was expected.
+    /// The fields of a value, which must be an object.
     pub fn of(value: &'a Value, hint: &'static str) -> Result<JsonFields<'a>, Failure> {
         match value {
-            Value::Object(object) => Ok(JsonFields { object, hint }),
+            Value::Object(object) => Ok(JsonFields { fields: Fields::of(object), hint }),
             other => Err(Failure::user(anyhow::anyhow!("expected a JSON object, got {other}")).hint(hint)),
         }
     }
 
-    /// A failure that names what is wrong.
+    /// A failure with the hint.
     pub fn wrong(&self, problem: impl Into<String>) -> Failure {
         Failure::user(anyhow::Error::msg(problem.into())).hint(self.hint)
     }
 
-    fn get(&self, name: &str) -> Option<&'a Value> {
-        self.object.get(name).filter(|value| !value.is_null())
-    }
-
-    /// A text.
-    pub fn text(&self, name: &str) -> Result<Option<String>, Failure> {
-        match self.get(name) {
-            None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text.clone())),
-            Some(other) => Err(self.wrong(format!("`{name}` is {other}, expected a text"))),
-        }
+    /// The converted value of a field, `None` where it is missing.
+    pub fn read<T>(
+        &self,
+        name: &str,
+        conversion: impl FnOnce(&Value) -> Result<T, Expected>,
+    ) -> Result<Option<T>, Failure> {
+        self.fields.read(name, conversion).map_err(|error| self.wrong(error.to_string()))
     }
 
     /// A text that must be there.
     pub fn required(&self, name: &str) -> Result<String, Failure> {
-        self.text(name)?.ok_or_else(|| self.wrong(format!("`{name}` is missing")))
+        self.read(name, text)?.ok_or_else(|| self.wrong(format!("`{name}` is missing")))
     }
 
-    /// A list of texts; a single text counts as a list of one.
-    pub fn texts(&self, name: &str) -> Result<Vec<String>, Failure> {
-        let wrong = || self.wrong(format!("`{name}` is not a list of texts"));
-        match self.get(name) {
-            None => Ok(Vec::new()),
-            Some(Value::String(text)) => Ok(vec![text.clone()]),
-            Some(Value::Array(items)) => {
-                items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(wrong)).collect()
-            }
-            Some(_) => Err(wrong()),
-        }
-    }
-
-    /// A whole number from 0 up.
-    pub fn count(&self, name: &str) -> Result<Option<u64>, Failure> {
-        match self.get(name) {
-            None => Ok(None),
-            Some(other) => other.as_u64().map(Some).ok_or_else(|| {
-                self.wrong(format!("`{name}` is {other}, expected a whole number, 0 or more"))
-            }),
-        }
-    }
-
-    /// An importance; what is no number is none.
+    /// An importance; a value that is not a number is ignored.
     pub fn importance(&self) -> Option<u16> {
-        self.get("importance").and_then(Value::as_f64).map(clamp_importance)
-    }
-
-    /// The value of one of these names.
-    pub fn choice<T: FromStr>(&self, name: &str, choices: &[&str]) -> Result<Option<T>, Failure> {
-        let Some(text) = self.text(name)? else { return Ok(None) };
-        let known = Some(text.to_lowercase()).filter(|text| choices.contains(&text.as_str()));
-        match known.and_then(|text| text.parse().ok()) {
-            None => Err(self.wrong(format!("`{name}` is `{text}`, expected {}", one_of(choices)))),
-            value => Ok(value),
-        }
+        self.fields.get("importance").and_then(Value::as_f64).map(clamp_importance)
     }
 
     /// The memory that the object describes.
     pub fn memory(&self) -> Result<Memory, Failure> {
-        let category = match self.text("category")? {
-            None => Category::note(),
-            Some(name) => name.parse().map_err(|problem: String| self.wrong(problem))?,
-        };
-        let title = self.text("title")?.unwrap_or_default();
+        let category = self.read("category", category)?.unwrap_or_else(Category::note);
+        let title = self.read("title", text)?.unwrap_or_default();
         let mut memory = Memory::new(category, title, self.required("text")?);
-        memory.persistence = self.choice("persistence", Persistence::VARIANTS)?.unwrap_or_default();
-        memory.status = self.choice("status", &["active", "tentative"])?.unwrap_or_default();
-        memory.context = self.text("context")?;
+        memory.persistence = self.read("persistence", named)?.unwrap_or_default();
+        memory.status = self.read("status", believed)?.unwrap_or_default();
+        memory.context = self.read("context", text)?;
         let fields = &mut memory.provenance;
         fields.importance = self.importance();
-        fields.episode = self.count("episode")?;
-        fields.turns = self.count("turn")?.map(Span::one);
-        fields.date = self.text("date")?;
-        if let Some(date) = fields.date.as_deref().filter(|date| !is_date(date)) {
-            return Err(self.wrong(format!("`date` is `{date}`, expected a date such as 2026-01-31")));
-        }
-        fields.tags = self.texts("tags")?.iter().map(|tag| bare_tag(tag)).collect();
+        fields.episode = self.read("episode", count)?;
+        fields.turns = self.read("turn", count)?.map(Span::one);
+        fields.date = self.read("date", date)?;
+        fields.tags = self.read("tags", texts)?.unwrap_or_default().iter().map(|tag| bare_tag(tag)).collect();
         not_empty(memory)
     }
+}
+
+/// The status of a new memory: it cannot be superseded yet.
+fn believed(value: &Value) -> Result<Status, Expected> {
+    let status = named(value).ok().filter(|status| *status != Status::Superseded);
+    status.ok_or(one_of(&["active", "tentative"]).into())
 }

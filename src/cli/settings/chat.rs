@@ -3,7 +3,8 @@
 
 use crate::chat::{extract, inject};
 use crate::cli::failure::Failure;
-use crate::cli::settings::reader::Reader;
+use crate::cli::settings::file::{SettingsFile, fraction, size};
+use crate::types::fields::{count, flag, named, text};
 
 /// How conversations are treated.
 #[derive(Debug)]
@@ -17,40 +18,21 @@ pub struct Chat {
 }
 
 /// Reads `[chat]`.
-pub(super) fn read(reader: &mut Reader) -> Result<Chat, Failure> {
+pub(super) fn read(file: &mut SettingsFile) -> Result<Chat, Failure> {
     let mut inject = inject::Settings::default();
     // Whoever calls one of the commands wants memories; `false` is for baselines.
-    let use_memory = reader.flag("chat.useMemory")?.unwrap_or(true);
-    if let Some(mode) = reader.text("chat.memoryInjectionMode")? {
-        inject.style.mode = mode.parse().map_err(|problem: String| wrong("memoryInjectionMode", problem))?;
-    }
-    inject.most = reader.count("chat.maxMemoryContext")?.unwrap_or(inject.most);
-    inject.max_tokens = reader.count("chat.maxMemoryTokens")?.unwrap_or(inject.max_tokens);
-    inject.threshold = reader.part("chat.memorySearchThreshold")?.unwrap_or(inject.threshold);
-    let mut text = |key: &str, value: &mut String| -> Result<(), Failure> {
-        if let Some(said) = reader.text(key)? {
-            *value = said;
-        }
-        Ok(())
-    };
-    text("chat.memoryContextPrefix", &mut inject.style.prefix)?;
-    text("chat.memoryContextSuffix", &mut inject.style.suffix)?;
-    text("chat.memoryFormat", &mut inject.style.template)?;
+    let use_memory = file.read("chat.useMemory", flag)?.unwrap_or(true);
+    file.set("chat.memoryInjectionMode", named, &mut inject.style.mode)?;
+    file.set("chat.maxMemoryContext", size, &mut inject.most)?;
+    file.set("chat.maxMemoryTokens", size, &mut inject.max_tokens)?;
+    file.set("chat.memorySearchThreshold", fraction, &mut inject.threshold)?;
+    file.set("chat.memoryContextPrefix", text, &mut inject.style.prefix)?;
+    file.set("chat.memoryContextSuffix", text, &mut inject.style.suffix)?;
+    file.set("chat.memoryFormat", text, &mut inject.style.template)?;
     let mut extract = extract::Settings::default();
-    if let Some(mode) = reader.text("chat.memoryExtractionMode")? {
-        extract.mode = mode.parse().map_err(|problem: String| wrong("memoryExtractionMode", problem))?;
-    }
-    if let Some(every) = reader.count("chat.memoryExtractionInterval")? {
-        extract.every = every as u64;
-    }
-    extract.most = reader.count("chat.maxMemoriesPerExtraction")?.unwrap_or(extract.most);
-    extract.most_in_conversation =
-        reader.count("chat.maxMemoriesPerConversation")?.unwrap_or(extract.most_in_conversation);
+    file.set("chat.memoryExtractionMode", named, &mut extract.mode)?;
+    file.set("chat.memoryExtractionInterval", count, &mut extract.every)?;
+    file.set("chat.maxMemoriesPerExtraction", size, &mut extract.most)?;
+    file.set("chat.maxMemoriesPerConversation", size, &mut extract.most_in_conversation)?;
     Ok(Chat { use_memory, inject, extract })
-}
-
-/// The failure that a wrong word in a setting is.
-fn wrong(key: &str, problem: String) -> Failure {
-    Failure::user(anyhow::anyhow!("`chat.{key}`: {problem}"))
-        .hint("correct the value, or remove the line for the default")
 }

@@ -5,33 +5,12 @@
 //! `OPENAI_API_KEY` goes to OpenAI or to the server that the environment names, never to one that a
 //! file names.
 
-use secrecy::SecretString;
-
 use crate::cli::failure::Failure;
-use crate::cli::settings::reader::Reader;
-use crate::cli::settings::{Environment, named, trusted};
+use crate::cli::settings::environment::{Environment, trusted};
+use crate::cli::settings::file::{SettingsFile, duration, fraction, size, word_lists};
 use crate::llm::embedding::{EmbedderConfig, EmbedderEnvironment};
 use crate::search::Settings;
-
-/// What the environment says of vectors.
-#[derive(Debug, Default)]
-pub(super) struct Variables {
-    provider: Option<String>,
-    model: Option<String>,
-    url: Option<String>,
-    api_key: Option<SecretString>,
-}
-
-impl Variables {
-    pub(super) fn read(variable: impl Fn(&str) -> Option<String>) -> Variables {
-        Variables {
-            provider: variable("MEMORIES_EMBEDDER"),
-            model: variable("MEMORIES_EMBEDDING_MODEL"),
-            url: variable("MEMORIES_EMBEDDING_URL"),
-            api_key: variable("MEMORIES_EMBEDDING_API_KEY").map(SecretString::from),
-        }
-    }
-}
+use crate::types::fields::{flag, text};
 
 /// Where vectors come from.
 #[derive(Debug, Clone)]
@@ -45,43 +24,35 @@ pub struct Embedding {
 }
 
 /// How questions are answered, and by how many memories.
-pub(super) fn read(reader: &mut Reader) -> Result<(Settings, usize), Failure> {
+pub(super) fn read(file: &mut SettingsFile) -> Result<(Settings, usize), Failure> {
     let mut settings = Settings::default();
-    let mut read = |key: &str, value: &mut f32| -> Result<(), Failure> {
-        if let Some(number) = reader.part(key)? {
-            *value = number;
-        }
-        Ok(())
-    };
-    read("search.floor", &mut settings.floor)?;
-    read("search.importance", &mut settings.importance)?;
-    read("search.recency", &mut settings.recency)?;
-    settings.common_synonyms = reader.flag("search.common_synonyms")?.unwrap_or(settings.common_synonyms);
-    settings.synonyms = reader.groups("search.synonyms")?.unwrap_or_default();
-    Ok((settings, reader.count("search.results")?.unwrap_or(5)))
+    file.set("search.floor", fraction, &mut settings.floor)?;
+    file.set("search.importance", fraction, &mut settings.importance)?;
+    file.set("search.recency", fraction, &mut settings.recency)?;
+    file.set("search.common_synonyms", flag, &mut settings.common_synonyms)?;
+    file.set("search.synonyms", word_lists, &mut settings.synonyms)?;
+    Ok((settings, file.read("search.results", size)?.unwrap_or(5)))
 }
 
 /// Where vectors come from.
-pub(super) fn read_embedding(reader: &mut Reader, environment: &Environment) -> Result<Embedding, Failure> {
+pub(super) fn read_embedding(
+    file: &mut SettingsFile,
+    environment: &Environment,
+) -> Result<Embedding, Failure> {
     let variables = &environment.embedder;
     let mut config = EmbedderConfig::default();
-    let from_file = reader.text("search.embedder")?;
-    if let Some(provider) = &variables.provider {
-        config.provider = provider.trim().parse().map_err(|error| named("MEMORIES_EMBEDDER", error))?;
-    } else if let Some(provider) = from_file {
-        config.provider = provider.trim().parse().map_err(|error| reader.named("search.embedder", error))?;
-    }
-    let model = reader.text("search.embedding_model")?;
-    config.model = variables.model.clone().or(model);
+    let variable = variables.provider.as_deref().map(|name| ("MEMORIES_EMBEDDER", name));
+    file.choose(variable, "search.embedder", &mut config.provider)?;
+    config.model = variables.model.clone().or(file.read("search.embedding_model", text)?);
     config.url = variables.url.clone();
-    config.fallback_url = reader.text("search.embedding_url")?;
-    config.dimensions = reader.count("search.dimensions")?.filter(|dimensions| *dimensions > 0);
-    config.limits.timeout = reader.time("search.embedding_timeout")?.unwrap_or(config.limits.timeout);
-    config.batch = reader.count("search.embedding_batch")?.unwrap_or(config.batch);
-    config.text_prefix = reader.text("search.text_prefix")?;
-    config.question_prefix = reader.text("search.question_prefix")?;
-    config.unrelated = reader.part("search.unrelated_cosine")?;
-    let falls_back = reader.flag("search.embedding_fallback")?.unwrap_or(true);
+    config.fallback_url = file.read("search.embedding_url", text)?;
+    config.dimensions = file.read("search.dimensions", size)?.filter(|dimensions| *dimensions > 0);
+    file.set("search.embedding_timeout", duration, &mut config.limits.timeout)?;
+    file.set("search.embedding_batch", size, &mut config.batch)?;
+    config.text_prefix = file.read("search.text_prefix", text)?;
+    config.question_prefix = file.read("search.question_prefix", text)?;
+    config.unrelated = file.read("search.unrelated_cosine", fraction)?;
+    let falls_back = file.read("search.embedding_fallback", flag)?.unwrap_or(true);
     let led = config.url.is_some() || environment.openai_base_url.is_some();
     let home = "https://api.openai.com";
     let openai_api_key = trusted(&environment.openai_api_key, led, config.fallback_url.as_deref(), home);
@@ -96,15 +67,16 @@ pub(super) fn read_embedding(reader: &mut Reader, environment: &Environment) -> 
 
 #[cfg(test)]
 mod tests {
-    use secrecy::ExposeSecret;
+    use secrecy::{ExposeSecret, SecretString};
 
     use super::*;
+    use crate::cli::settings::environment::Variables;
     use crate::llm::embedding::EmbedderKind;
 
     fn embedding_of(text: &str, environment: Environment) -> Embedding {
-        let mut reader = Reader::of(text.parse().unwrap());
-        let embedding = read_embedding(&mut reader, &environment).unwrap();
-        assert!(reader.unknown_keys().is_empty());
+        let mut file = SettingsFile::of(text);
+        let embedding = read_embedding(&mut file, &environment).unwrap();
+        assert!(file.unknown_keys().is_empty());
         embedding
     }
 

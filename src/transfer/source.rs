@@ -1,0 +1,76 @@
+//! The content of a source of an import: items, each with its position.
+
+use std::fmt;
+
+use crate::transfer::place::Whereabouts;
+use crate::types::{Attempt, Memory};
+
+/// The position of an item in a source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// A line, from 1.
+    Line(usize),
+    /// A row of a database's table `memories`, by its id or, without one, its number from 1.
+    Row(i64),
+    /// A row of the table `places` or `tried`, by its number from 1.
+    Other(&'static str, usize),
+    /// A memory of a JSON document, by its number from 1.
+    Memory(usize),
+    /// A section of a JSON document, by its number from 1.
+    Section(usize),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Line(line) => write!(f, "line {line}"),
+            Origin::Row(row) => write!(f, "row {row}"),
+            Origin::Other(table, row) => write!(f, "row {row} of `{table}`"),
+            Origin::Memory(number) => write!(f, "memory {number}"),
+            Origin::Section(number) => write!(f, "section {number}"),
+        }
+    }
+}
+
+/// One item of a source, or the problem with it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// Its position.
+    pub at: Origin,
+    /// The item.
+    pub item: Result<Item, String>,
+}
+
+/// An item of a source.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Item {
+    /// A memory.
+    Memory {
+        /// The place it belongs to.
+        place: Whereabouts,
+        /// The memory.
+        memory: Box<Memory>,
+        /// True if the source gives a title; otherwise the first words of the text become the title.
+        titled: bool,
+    },
+    /// What is known of a place besides its memories.
+    Section {
+        /// The place.
+        place: Whereabouts,
+        /// Number of visits.
+        visits: u64,
+        /// Episodes of the visits.
+        episodes: Vec<u64>,
+        /// Actions tried there.
+        tried: Vec<Attempt>,
+    },
+}
+
+/// The content of a source.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Source {
+    /// The items, in order.
+    pub items: Vec<Found>,
+    /// Unknown keys and columns, each once; they are ignored.
+    pub unknown: Vec<String>,
+}
