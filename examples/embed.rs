@@ -10,20 +10,22 @@ use std::time::Duration;
 
 use memories::recall::{Format, Limits, recall, render};
 use memories::search::{Settings, query};
-use memories::{Filter, Judge, RecordSettings, Recorder, StaticModel, Store, Turn};
+use memories::{Clock, Filter, Judge, Notebook, RecordSettings, Recorder, StaticModel, Store, Turn};
 
 fn main() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let store = Store::open(folder.path().join("Memories.md"), Duration::from_secs(10))?;
 
     // After each turn. The built-in rules judge it; `Judge::Model` asks a language model instead.
-    let recorder = Recorder { store: &store, judge: Judge::Rules, settings: &RecordSettings::default() };
+    let notebook = Notebook::new(store.clone(), Clock::fixed("2026-01-31T10:40:00Z"));
+    let settings = RecordSettings::default();
+    let recorder = Recorder { notebook: &notebook, judge: Judge::Rules, settings: &settings };
     let turns = [
         r#"{"action": "take rug", "response": "It is too heavy.", "location": {"id": 23, "name": "Living Room"}}"#,
         r#"{"action": "move rug", "response": "The rug is moved to one side, revealing a closed trap door.", "location": 23, "world_changed": true}"#,
     ];
-    for (number, turn) in turns.into_iter().enumerate() {
-        let report = recorder.record(Turn::from_json(turn)?, "2026-01-31T10:40:00Z", &number.to_string())?;
+    for turn in turns {
+        let report = recorder.record(Turn::from_json(turn)?)?;
         println!("{}", report.outcome);
     }
 

@@ -23,6 +23,7 @@ pub mod ask;
 pub mod chat;
 pub mod cli;
 pub mod document;
+pub mod journal;
 pub mod llm;
 #[cfg(feature = "mcp")]
 pub mod mcp;
@@ -37,6 +38,7 @@ pub mod store;
 pub mod transfer;
 pub mod types;
 
+pub use notebook::{Clock, Notebook};
 pub use record::turn::Turn;
 pub use record::{Judge, RecordSettings, Recorder};
 pub use search::embedded::StaticModel;

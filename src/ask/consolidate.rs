@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 use crate::ask::guard::{Checked, Step, check};
 use crate::ask::plan::{Action, Decision, Plan, Refused, SCHEMA_NAME, SYSTEM, Seen, read_plan, schema};
 use crate::ask::prompt::{Prompt, TEXT_CHARS, masked, shown};
+use crate::journal::entry::{Entry, MemoryEntry, ModelEntry};
 use crate::llm::{Model, ModelError, ModelUse};
+use crate::notebook::Draft;
 use crate::notebook::add::strike;
 use crate::notebook::correct::{Corrected, correct};
 use crate::notebook::files::Files;
@@ -158,14 +160,14 @@ fn take(files: &mut Files, scope: &Scope, step: &Step, at: &Moment) -> Result<Ve
     }
 }
 
-/// The journal's line.
-pub fn journal_line(
+/// Notes the journal entry: what was done and why, whose idea it was, and what was not done.
+pub fn note(
+    draft: &mut Draft<'_>,
     settled: &Settled,
     scope: &Scope,
     reasoning: &str,
     model: Option<&ModelUse>,
-    (now, id): (&str, &str),
-) -> Value {
+) {
     let reasons = settled.decisions.iter().filter(|decision| !decision.reason.is_empty()).map(|decision| {
         let about = match decision.action {
             Action::Merge => &decision.title,
@@ -175,16 +177,14 @@ pub fn journal_line(
     });
     let why: Vec<String> =
         [reasoning.to_owned()].into_iter().filter(|why| !why.is_empty()).chain(reasons).collect();
-    let mut line = json!({
-        "version": 1, "id": id, "time": now, "outcome": "consolidated", "command": "consolidate",
-        "scope": scope, "corrected": settled.results, "decisions": settled.decisions,
-        "reasoning": why.join("; "),
+    draft.note(Entry::<Value> {
+        outcome: Some("consolidated".into()),
+        scope: Some(scope.to_string().into()),
+        corrected: Some(settled.results.iter().map(MemoryEntry::from).collect()),
+        decisions: Some(json!(settled.decisions)),
+        reasoning: Some(why.join("; ").into()),
+        refused: (!settled.refused.is_empty()).then(|| json!(settled.refused)),
+        model: model.map(ModelEntry::from),
+        ..Entry::default()
     });
-    if !settled.refused.is_empty() {
-        line["refused"] = json!(settled.refused);
-    }
-    if let Some(model) = model {
-        line["model"] = json!(model);
-    }
-    line
 }

@@ -3,6 +3,7 @@
 use crate::cli::failure::Failure;
 use crate::cli::settings::Settings;
 use crate::cli::ui::Ui;
+use crate::notebook::{Draft, Notebook, Written};
 use crate::store::Store;
 
 /// The context of a command.
@@ -17,6 +18,28 @@ impl Cli<'_> {
     /// The memory file of this command.
     pub fn store(&self) -> Result<Store, Failure> {
         Ok(Store::open(&self.settings.file, self.settings.lock_timeout)?)
+    }
+
+    /// The memory file of this command, to be changed.
+    pub fn notebook(&self) -> Result<Notebook, Failure> {
+        Ok(Notebook::new(self.store()?, self.settings.clock()))
+    }
+
+    /// Changes the files and shows the warnings; a dry run changes nothing. Also says whether the memory
+    /// file has a new text.
+    pub fn edit<T>(
+        &mut self,
+        notebook: &Notebook,
+        command: &'static str,
+        dry_run: bool,
+        edit: impl FnMut(&mut Draft<'_>) -> Result<T, Failure>,
+    ) -> Result<(T, bool), Failure> {
+        if dry_run {
+            return Ok((notebook.preview(edit)?, false));
+        }
+        let Written { value, written, warnings } = notebook.edit(command, edit)?;
+        warnings.iter().for_each(|warning| self.ui.warning(warning));
+        Ok((value, written))
     }
 
     /// All of stdin, which must hold something; `what` says what was expected.

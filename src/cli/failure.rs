@@ -2,7 +2,6 @@
 
 use std::io;
 
-use crate::store::UpdateError;
 use crate::types::hint::{Advice, Hint, Remedy};
 
 /// What a failure means for the caller; decides the exit code and nothing else does.
@@ -88,14 +87,5 @@ impl<E: Hint + std::error::Error + Send + Sync + 'static> From<E> for Failure {
             Remedy::Fix => Kind::User,
         };
         Failure { kind, cause: error.into(), hints }
-    }
-}
-
-impl<E: Into<Failure>> From<UpdateError<E>> for Failure {
-    fn from(error: UpdateError<E>) -> Failure {
-        match error {
-            UpdateError::Store(error) => error.into(),
-            UpdateError::Edit(error) => error.into(),
-        }
     }
 }

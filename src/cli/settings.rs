@@ -20,6 +20,7 @@ use strum::VariantArray;
 
 use crate::cli::failure::Failure;
 use crate::llm;
+use crate::notebook::Clock;
 use crate::recall::Limits;
 use crate::record::RecordSettings;
 use crate::record::triggers::Trigger;
@@ -145,9 +146,16 @@ impl Settings {
         Ok((settings, settings_file.unknown_keys()))
     }
 
-    /// A name that no other line of a journal bears: the time in nanoseconds and the process.
-    pub fn fresh_id(&self) -> String {
-        fresh_id()
+    /// The clock of a command that runs for a moment: all that it writes has one time.
+    pub fn clock(&self) -> Clock {
+        let now = self.now.clone();
+        Clock::new(move || now.clone(), fresh_id)
+    }
+
+    /// The clock of a server.
+    pub fn running_clock(&self) -> Clock {
+        let fixed = self.fixed_now.clone();
+        Clock::new(move || fixed.clone().unwrap_or_else(present), fresh_id)
     }
 
     /// A number that differs from run to run, for the jitter of retries.
@@ -156,14 +164,14 @@ impl Settings {
     }
 }
 
-/// The present time, RFC 3339, in whole seconds: what is shorter says nothing to a file.
-pub fn present() -> String {
+/// The present time, RFC 3339, in whole seconds.
+fn present() -> String {
     let now = jiff::Timestamp::now();
     jiff::Timestamp::from_second(now.as_second()).unwrap_or(now).to_string()
 }
 
 /// A name that no other line of a journal bears: the time in nanoseconds and the process.
-pub fn fresh_id() -> String {
+fn fresh_id() -> String {
     format!("{:x}-{:x}", jiff::Timestamp::now().as_nanosecond(), std::process::id())
 }
 

@@ -11,22 +11,15 @@ use crate::document::{Section, nearest, stored};
 use crate::llm;
 use crate::mcp::answer::Refusal;
 use crate::mcp::group::Group;
+use crate::notebook::{Clock, Notebook};
 use crate::recall::{Format, Limits, RecallError, Shelf, View};
 use crate::record;
 use crate::search::filter::{Filter, is_open_to};
-use crate::types::{Memory, Moment, Scope, ScopeName, did_you_mean, fold_title};
+use crate::types::{Memory, Scope, ScopeName, did_you_mean, fold_title};
 
 use crate::redact::mask;
 use crate::search::{self, Hit, Searcher, served};
 use crate::store::Store;
-
-/// Where the time and fresh names for the journal come from.
-pub struct Clock {
-    /// The present time, RFC 3339.
-    pub now: Box<dyn Fn() -> String + Send + Sync>,
-    /// A name that no other line of the journal bears.
-    pub fresh_id: Box<dyn Fn() -> String + Send + Sync>,
-}
 
 /// All that a server needs to know; nothing is opened yet.
 pub struct Setup {
@@ -137,6 +130,16 @@ impl Memories {
         let searcher = Searcher::new(setup.store.clone(), setup.search.clone(), embedder);
         let shelf = Mutex::new(Shelf::new(setup.store.clone()));
         Ok(Memories { setup, searcher: Mutex::new(searcher), shelf, waiting, notice: Mutex::new(notice) })
+    }
+
+    /// The running episode.
+    pub(super) fn episode(&self) -> Result<u64, Refusal> {
+        Ok(self.store().sidecar().state_for_writers()?.0.episode)
+    }
+
+    /// The memory file, to be changed.
+    pub(super) fn notebook(&self) -> Notebook {
+        Notebook::new(self.setup.store.clone(), self.setup.clock.clone())
     }
 
     pub(super) fn store(&self) -> &Store {
@@ -288,12 +291,6 @@ impl Memories {
             false => format!("known are {}", names.join(", ")),
         };
         Ok(did_you_mean(&near).unwrap_or(known))
-    }
-
-    /// The running episode, for reference lines.
-    pub(super) fn moment(&self) -> Result<Moment, Refusal> {
-        let (state, _) = self.store().sidecar().state_for_writers()?;
-        Ok(Moment { episode: Some(state.episode), ..Moment::default() })
     }
 }
 

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use crate::store::UpdateError;
 use crate::types::hint::Hint;
 use crate::types::{Memory, Scope, Status};
 
@@ -69,15 +68,6 @@ impl Refusal {
 impl<E: Hint + std::error::Error> From<E> for Refusal {
     fn from(error: E) -> Refusal {
         Refusal { hints: error.advice().hints, ..Refusal::of(&error) }
-    }
-}
-
-impl From<UpdateError<Refusal>> for Refusal {
-    fn from(error: UpdateError<Refusal>) -> Refusal {
-        match error {
-            UpdateError::Store(error) => error.into(),
-            UpdateError::Edit(refusal) => refusal,
-        }
     }
 }
 

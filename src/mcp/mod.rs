@@ -21,7 +21,7 @@ pub mod tools;
 
 use std::io;
 
-pub use access::{Clock, Memories, Setup, Step, Watcher};
+pub use access::{Memories, Setup, Step, Watcher};
 pub use answer::{Answer, Refusal};
 pub use group::Group;
 pub use tools::Toolbox;

@@ -13,8 +13,9 @@ use crate::notebook::near_duplicates::{find_near_duplicate, says_the_same};
 use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope, means_title, same_title};
 
 /// What happened to a memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Fate {
     /// It was added.
     Stored,

@@ -1,8 +1,7 @@
 //! The two files that hold memories: `Memories.md`, which lasts, and `session.md`, which ends with its
 //! episode. Both have the same format; a title is unique in both together.
 
-use crate::document::{Document, DocumentError, EntryMut, EntryRef, Section};
-use crate::store::{Change, Sidecar, StoreError};
+use crate::document::{Document, EntryMut, EntryRef, Section};
 use crate::types::{Memory, Persistence, Scope, same_title, without_brackets};
 
 /// One of the two files.
@@ -67,31 +66,6 @@ impl FoundEntry<'_> {
 }
 
 impl Files {
-    /// The files as they are: the text of the lasting one, and the session beside it.
-    ///
-    /// # Errors
-    ///
-    /// When the session cannot be read.
-    pub fn open(text: Option<String>, sidecar: &Sidecar) -> Result<Files, StoreError> {
-        let lasting = Document::parse(text.unwrap_or_default());
-        let session = Document::parse(sidecar.session()?.unwrap_or_default());
-        Ok(Files { lasting, session })
-    }
-
-    /// What to write, with a value for the caller.
-    ///
-    /// # Errors
-    ///
-    /// See [`DocumentError`].
-    pub fn into_change<T>(self, value: T) -> Result<Change<T>, DocumentError> {
-        let session = self.session.is_edited().then_some(self.session);
-        let change = Change::to(self.lasting.into_text()?, value);
-        Ok(match session {
-            Some(session) => change.with_session(session.into_text()?),
-            None => change,
-        })
-    }
-
     /// One of the two.
     pub fn of(&mut self, tier: Tier) -> &mut Document {
         match tier {

@@ -4,7 +4,14 @@
 //! its episode.
 
 pub mod add;
+mod changes;
+mod clock;
 pub mod correct;
 pub mod dialogue;
 pub mod files;
 pub mod near_duplicates;
+mod transaction;
+
+pub use changes::{AddError, NewMemory};
+pub use clock::Clock;
+pub use transaction::{Draft, Notebook, Written};

@@ -1,7 +1,6 @@
 //! A turn together with all that the files say about it, and what its judge made of it.
 
-use serde_json::Value;
-
+use crate::journal::EarlierTurn;
 use crate::llm::ModelUse;
 use crate::notebook::files::Files;
 use crate::record::places::Place;
@@ -31,8 +30,8 @@ pub struct TurnContext {
     pub repeat: bool,
     /// What is known of both places already.
     pub memories: PlaceMemories,
-    /// Earlier turns of the episode, oldest first, as the journal has them.
-    pub history: Vec<Value>,
+    /// Earlier turns of the episode, oldest first.
+    pub history: Vec<EarlierTurn>,
 }
 
 /// What came of asking about a turn.

@@ -2,7 +2,7 @@
 
 use crate::document::DocumentError;
 use crate::record::places::PlaceError;
-use crate::store::{StoreError, UpdateError};
+use crate::store::StoreError;
 use crate::types::hint::{Advice, Hint};
 
 /// Why a turn is not recorded. Nothing is changed then.
@@ -25,15 +25,6 @@ impl Hint for RecordError {
             RecordError::Store(error) => error.advice(),
             RecordError::Document(error) => error.advice(),
             RecordError::Place(error) => error.advice(),
-        }
-    }
-}
-
-impl From<UpdateError<RecordError>> for RecordError {
-    fn from(error: UpdateError<RecordError>) -> RecordError {
-        match error {
-            UpdateError::Store(error) => error.into(),
-            UpdateError::Edit(error) => error,
         }
     }
 }

@@ -19,14 +19,14 @@ pub mod rules;
 pub mod triggers;
 pub mod turn;
 
-use serde_json::Value;
-
 use crate::document::text::{stored_line, stored_reply};
 use crate::document::{Document, DocumentError, stored};
+use crate::journal::Journal;
+use crate::journal::entry::RECORD;
+use crate::notebook::Notebook;
 use crate::notebook::add::{free_title, store_memory, strike};
 use crate::notebook::files::Files;
 use crate::notebook::near_duplicates::says_the_same;
-use crate::store::{Sidecar, Store, StoreError};
 use crate::types::{
     Attempt, Cause, DEFAULT_IMPORTANCE, Memory, Moment, OFFLINE_TAG, Reference, Span, fold_action,
 };
@@ -40,7 +40,7 @@ pub use context::{PlaceMemories, TurnContext};
 pub use error::RecordError;
 pub use judge::Judge;
 pub use report::{Outcome, Report};
-use report::{journal_line, outcome};
+use report::{entry, outcome};
 
 pub use places::{Place, PlaceError};
 
@@ -71,16 +71,10 @@ impl Default for RecordSettings {
     }
 }
 
-/// The journal's last lines of turns as they were played, oldest first.
-fn last_turns(sidecar: &Sidecar, count: usize) -> Result<Vec<Value>, StoreError> {
-    let played = |line: &str| line.contains("\"turn\":{") && !line.contains("\"resolves\":");
-    sidecar.journal_tail(count, played)
-}
-
 /// Records turns in one file.
 pub struct Recorder<'a> {
-    /// The file.
-    pub store: &'a Store,
+    /// The memory file.
+    pub notebook: &'a Notebook,
     /// The model or the rules. They are asked only where a trigger fires.
     pub judge: Judge<'a>,
     /// How turns are recorded.
@@ -88,32 +82,31 @@ pub struct Recorder<'a> {
 }
 
 impl Recorder<'_> {
-    /// Records one turn. `now` is the time for the journal (RFC 3339), `id` a name that no other line
-    /// of it bears.
+    /// Records one turn.
     ///
     /// # Errors
     ///
     /// See [`RecordError`]. A model that fails is no error: the turn is queued.
-    pub fn record(&self, mut turn: Turn, now: &str, id: &str) -> Result<Report, RecordError> {
+    pub fn record(&self, mut turn: Turn) -> Result<Report, RecordError> {
         let masked = masking::mask_turn(&mut turn);
         let context = self.gather(turn)?;
-        let mut report = self.commit(&context, &self.judge.judge(&context), now, id)?;
+        let mut report = self.commit(&context, &self.judge.judge(&context))?;
         report.warnings.extend(masked);
         Ok(report)
     }
 
     /// Reads file and journal, without the lock.
     fn gather(&self, turn: Turn) -> Result<TurnContext, RecordError> {
-        let sidecar = self.store.sidecar();
-        let files = Files::open(self.store.read()?, sidecar)?;
-        let mut history = last_turns(sidecar, self.settings.history_window.max(1))?;
-        let last = history.last().and_then(|line| line["turn"]["turn"].as_u64());
+        let store = self.notebook.store();
+        let files = self.notebook.read()?;
+        let mut history = Journal::of(store).last_turns(self.settings.history_window.max(1))?;
+        let last = history.last().and_then(|turn| turn.number);
         let number = turn.turn.unwrap_or(last.map_or(1, |last| last + 1));
         let episode = match turn.episode {
             Some(episode) => episode,
-            None => sidecar.state_for_writers()?.0.episode,
+            None => store.sidecar().state_for_writers()?.0.episode,
         };
-        history.retain(|line| line["turn"]["episode"].as_u64() == Some(episode));
+        history.retain(|turn| turn.episode == Some(episode));
         if self.settings.history_window == 0 {
             history.clear();
         }
@@ -132,21 +125,15 @@ impl Recorder<'_> {
     }
 
     /// Writes all that follows from the turn in one step.
-    fn commit(
-        &self,
-        context: &TurnContext,
-        judged: &ModelOutcome,
-        now: &str,
-        id: &str,
-    ) -> Result<Report, RecordError> {
-        let update = self.store.update(|text, sidecar| {
-            let mut files = Files::open(text, sidecar)?;
-            let report = self.edit(&mut files, context, judged, now)?;
-            let line = journal_line(context, &report, now, id);
-            Ok::<_, RecordError>(files.into_change(report)?.with_journal_line(line))
+    fn commit(&self, context: &TurnContext, judged: &ModelOutcome) -> Result<Report, RecordError> {
+        let done = self.notebook.edit(RECORD, |draft| {
+            let now = draft.now().to_owned();
+            let report = self.edit(&mut draft.files, context, judged, &now)?;
+            draft.note(entry(context, &report));
+            Ok::<_, RecordError>(report)
         })?;
-        let mut report = update.value;
-        report.warnings.extend(update.warnings.iter().map(ToString::to_string));
+        let mut report = done.value;
+        report.warnings.extend(done.warnings);
         Ok(report)
     }
 

@@ -5,6 +5,7 @@
 
 use serde_json::{Value, json};
 
+use crate::journal::EarlierTurn;
 use crate::llm::data::fenced;
 use crate::record::context::TurnContext;
 use crate::record::turn::Turn;
@@ -107,10 +108,9 @@ pub fn prompt(context: &TurnContext) -> String {
     fenced("TURN", &data)
 }
 
-fn short_turn(line: &Value) -> Value {
-    let turn = &line["turn"];
-    let text = |name: &str| turn[name].as_str().map(|text| truncate(text.trim(), HISTORY_CHARS));
-    json!({"place": turn["location_before"]["name"], "action": text("action"), "response": text("response")})
+fn short_turn(turn: &EarlierTurn) -> Value {
+    let short = |text: &Option<String>| text.as_deref().map(|text| truncate(text.trim(), HISTORY_CHARS));
+    json!({"place": turn.place, "action": short(&turn.action), "response": short(&turn.response)})
 }
 
 /// DANGER first, then those that are most like the turn.

@@ -3,6 +3,8 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::journal::entry::{Entry, MemoryEntry, ModelEntry};
+use crate::journal::text::Text;
 use crate::llm::ModelUse;
 use crate::notebook::add::{Applied, Fate};
 use crate::record::context::{ModelOutcome, TurnContext};
@@ -137,8 +139,8 @@ pub(super) fn outcome(report: &Report, judged: &ModelOutcome) -> Outcome {
     fates.chain(model).min().unwrap_or(rest)
 }
 
-/// The turn's line in the journal, with the whole turn, so that it can be offered to a model again.
-pub(super) fn journal_line(context: &TurnContext, report: &Report, now: &str, id: &str) -> Value {
+/// The turn's journal entry, with the whole turn, so that it can be offered to a model again.
+pub(super) fn entry<'a>(context: &TurnContext, report: &'a Report) -> Entry<'a, Value> {
     let mut turn = json!(context.turn);
     turn["episode"] = json!(context.episode);
     turn["turn"] = json!(context.number);
@@ -146,19 +148,33 @@ pub(super) fn journal_line(context: &TurnContext, report: &Report, now: &str, id
     if context.turn.location_after.is_some() {
         turn["location_after"] = json!(context.after);
     }
-    let queued = matches!(report.model, Some(ModelUse { error: Some(_), .. }));
-    let mut line = json!({
-        "version": 1,
-        "id": id,
-        "time": now,
-        "outcome": if queued { Outcome::Queued } else { report.outcome },
-        "turn": turn,
-    });
-    let details = json!(report);
-    for name in ["triggers", "memories", "invalidated", "reasoning", "model", "warnings", "visits"] {
-        if !details[name].is_null() {
-            line[name] = details[name].clone();
+    let failed = report.model.as_ref().is_some_and(|model| model.error.is_some());
+    let outcome = if failed { Outcome::Queued } else { report.outcome };
+    let texts = |texts: &'a [String]| (!texts.is_empty()).then(|| texts.iter().map(Text::from).collect());
+    Entry {
+        outcome: Some(<&str>::from(outcome).into()),
+        turn: Some(turn),
+        triggers: Some(report.triggers.iter().map(|trigger| <&str>::from(*trigger).into()).collect()),
+        memories: Some(report.memories.iter().map(MemoryEntry::from).collect()),
+        invalidated: texts(&report.invalidated),
+        reasoning: Some((&report.reasoning).into()).filter(|why: &Text<'_>| !why.is_empty()),
+        model: report.model.as_ref().map(ModelEntry::from),
+        warnings: texts(&report.warnings),
+        visits: Some(report.visits),
+        ..Entry::default()
+    }
+}
+
+impl<'a> From<&'a ModelUse> for ModelEntry<'a> {
+    fn from(model: &'a ModelUse) -> ModelEntry<'a> {
+        let ModelUse { name, usage, error } = model;
+        ModelEntry {
+            name: Some(name.into()),
+            calls: Some(u64::from(usage.calls)),
+            input_tokens: usage.input_tokens,
+            output_tokens: usage.output_tokens,
+            cost: usage.cost,
+            error: error.as_ref().map(Text::from),
         }
     }
-    line
 }

@@ -6,16 +6,19 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use strum::VariantArray;
 
 use crate::document::DocumentError;
+use crate::journal::entry::{Entry, MemoryEntry};
+use crate::journal::{EarlierTurn, Journal};
 use crate::notebook::files::Files;
 use crate::record::context::{ModelOutcome, PlaceMemories, TurnContext};
+use crate::record::report::{Report, entry, outcome};
 use crate::record::triggers::{Changes, Trigger};
 use crate::record::turn::Turn;
-use crate::record::{Judge, Outcome, RecordError, Recorder, Report, journal_line, outcome, places};
-use crate::store::{Change, Sidecar, Store, StoreError};
+use crate::record::{Judge, RecordError, Recorder, places};
+use crate::store::{Store, StoreError};
 use crate::types::{OFFLINE_TAG, Provenance, Span, same_title};
 
 /// Which turns wait.
@@ -36,8 +39,11 @@ pub struct Waiting {
     pub time: String,
     /// Episode and number, for reports.
     pub label: String,
-    line: Value,
-    history: Vec<Value>,
+    turn: Value,
+    triggers: Vec<String>,
+    /// Titles of the memories that were new with it.
+    stored: Vec<String>,
+    history: Vec<EarlierTurn>,
 }
 
 /// What became of an offer.
@@ -60,42 +66,50 @@ pub fn waiting(store: &Store, wanted: Wanted, window: usize) -> Result<Vec<Waiti
     let mut found: Vec<Waiting> = Vec::new();
     let mut seen: HashSet<String> = HashSet::new();
     let mut resolved: HashSet<String> = HashSet::new();
-    let mut history: VecDeque<Value> = VecDeque::new();
-    for line in store.sidecar().journal_lines()? {
-        let line = line?;
-        if let Some(id) = line["resolves"].as_str() {
-            resolved.insert(id.to_owned());
-        }
-        if is_wanted(&line, wanted)
-            && let (Some(id), true) = (line["id"].as_str(), line["turn"].is_object())
+    let mut history: VecDeque<EarlierTurn> = VecDeque::new();
+    Journal::of(store).visit(|line| {
+        let Some(entry) = Entry::<Value>::parse(line) else { return };
+        resolved.extend(entry.resolves.as_deref().map(str::to_owned));
+        let Some(turn) = Entry::parse(line).as_ref().and_then(EarlierTurn::of) else { return };
+        if is_wanted(&entry, wanted)
+            && let Some(id) = entry.id.as_deref()
             && seen.insert(id.to_owned())
         {
-            let same_episode = |before: &&Value| before["turn"]["episode"] == line["turn"]["episode"];
-            found.push(Waiting {
-                id: id.to_owned(),
-                time: line["time"].as_str().unwrap_or_default().to_owned(),
-                label: format!("Ep{} T{}", line["turn"]["episode"], line["turn"]["turn"]),
-                history: history.iter().filter(same_episode).cloned().collect(),
-                line: line.clone(),
-            });
+            let history = history.iter().filter(|before| before.episode == turn.episode).cloned().collect();
+            found.push(Waiting::of(&entry, id, history));
         }
-        if line["turn"].is_object() {
-            history.push_back(line);
-            if history.len() > window {
-                history.pop_front();
-            }
+        history.push_back(turn);
+        if history.len() > window {
+            history.pop_front();
         }
-    }
+    })?;
     found.retain(|waiting| !resolved.contains(&waiting.id));
     Ok(found)
 }
 
-fn is_wanted(line: &Value, wanted: Wanted) -> bool {
+fn is_wanted(entry: &Entry<'_, Value>, wanted: Wanted) -> bool {
     match wanted {
-        Wanted::Queued => line["outcome"] == <&str>::from(Outcome::Queued),
+        Wanted::Queued => entry.is_queued(),
         Wanted::Offline => {
-            let made = line["memories"].as_array().is_some_and(|memories| !memories.is_empty());
-            line["model"]["name"] == OFFLINE_TAG && made
+            let name = entry.model.as_ref().and_then(|model| model.name.as_deref());
+            name == Some(OFFLINE_TAG) && entry.memories.as_ref().is_some_and(|memories| !memories.is_empty())
+        }
+    }
+}
+
+impl Waiting {
+    fn of(entry: &Entry<'_, Value>, id: &str, history: Vec<EarlierTurn>) -> Waiting {
+        let turn = entry.turn.clone().unwrap_or_default();
+        let is_new = |memory: &&MemoryEntry<'_>| memory.outcome.as_deref() == Some("stored");
+        let stored = entry.memories.iter().flatten().filter(is_new);
+        Waiting {
+            id: id.to_owned(),
+            time: entry.time.as_deref().unwrap_or_default().to_owned(),
+            label: format!("Ep{} T{}", turn["episode"], turn["turn"]),
+            triggers: entry.triggers.iter().flatten().map(|name| name.to_string()).collect(),
+            stored: stored.filter_map(|memory| memory.title.as_deref().map(str::to_owned)).collect(),
+            history,
+            turn,
         }
     }
 }
@@ -106,7 +120,7 @@ impl Recorder<'_> {
     /// # Errors
     ///
     /// See [`RecordError`]. A model that fails is no error.
-    pub fn retry(&self, waiting: &Waiting, now: &str, id: &str) -> Result<Offer, RecordError> {
+    pub fn retry(&self, waiting: &Waiting) -> Result<Offer, RecordError> {
         let Some(context) = self.context_of(waiting)? else {
             return Ok(Offer::Failed("the journal's line holds no turn".to_owned()));
         };
@@ -115,35 +129,31 @@ impl Recorder<'_> {
             return Ok(Offer::Failed(model.error.clone().unwrap_or_default()));
         }
         if let Judge::Model(_) = self.judge {
-            replace_rule_made(&mut judged, &context, &waiting.line);
+            replace_rule_made(&mut judged, &context, &waiting.stored);
         }
-        let update = self.store.update(|text, sidecar| {
-            if is_resolved(sidecar, &waiting.id)? {
-                return Ok(Change::unchanged(Offer::Gone));
+        let journal = Journal::of(self.notebook.store());
+        let done = self.notebook.edit("retry", |draft| {
+            if journal.is_resolved(&waiting.id)? {
+                return Ok(Offer::Gone);
             }
-            let mut files = Files::open(text, sidecar)?;
-            let report = self.edit_again(&mut files, &context, &judged, now)?;
-            let mut line = journal_line(&context, &report, now, id);
-            line["resolves"] = json!(waiting.id);
-            line["command"] = json!("retry");
-            Ok::<_, RecordError>(files.into_change(Offer::Done(Box::new(report)))?.with_journal_line(line))
+            let now = draft.now().to_owned();
+            let report = self.edit_again(&mut draft.files, &context, &judged, &now)?;
+            draft.note(Entry { resolves: Some((&waiting.id).into()), ..entry(&context, &report) });
+            Ok::<_, RecordError>(Offer::Done(Box::new(report)))
         })?;
-        Ok(update.value)
+        Ok(done.value)
     }
 
     fn context_of(&self, waiting: &Waiting) -> Result<Option<TurnContext>, RecordError> {
-        let mut turn = waiting.line["turn"].clone();
+        let mut turn = waiting.turn.clone();
         if let Some(fields) = turn.as_object_mut() {
             // What the player wanted kept was kept at once.
             fields.remove("remember");
         }
         let Ok(turn) = Turn::from_value(&turn) else { return Ok(None) };
-        let files = Files::open(self.store.read()?, self.store.sidecar())?;
+        let files = self.notebook.read()?;
         let (before, after) = places::resolve(&files.lasting, &turn, false)?;
-        let noticed = |trigger: &Trigger| {
-            let names = waiting.line["triggers"].as_array();
-            names.is_some_and(|names| names.iter().any(|name| name == <&str>::from(trigger)))
-        };
+        let noticed = |trigger: &Trigger| waiting.triggers.iter().any(|name| name == <&str>::from(*trigger));
         let memories = PlaceMemories::of(&files, &before, &after);
         Ok(Some(TurnContext {
             episode: turn.episode.unwrap_or(1),
@@ -180,28 +190,18 @@ impl Recorder<'_> {
 
 /// The entry that the built-in rules made of this turn alone, the model's own memory takes the place
 /// of. What the player wanted kept stays, and so does what other turns had a part in.
-fn replace_rule_made(judged: &mut ModelOutcome, context: &TurnContext, line: &Value) {
+fn replace_rule_made(judged: &mut ModelOutcome, context: &TurnContext, stored: &[String]) {
     let ModelOutcome::Answered(proposal, _) = judged else { return };
     if proposal.memory.is_none() {
         return;
     }
-    let stored = |title: &str| {
-        let mut memories = line["memories"].as_array().into_iter().flatten();
-        memories.any(|memory| memory["outcome"] == "stored" && memory["title"] == title)
-    };
     for memory in context.memories.before.iter().chain(&context.memories.after) {
         let Provenance { episode, turns, tags, .. } = &memory.provenance;
         let of_this_turn = (*episode, *turns) == (Some(context.episode), Some(Span::one(context.number)));
         let by_rules = tags.iter().any(|tag| tag == OFFLINE_TAG);
         let named = proposal.supersedes.iter().any(|other| same_title(other, &memory.title));
-        if of_this_turn && by_rules && stored(&memory.title) && !named {
+        if of_this_turn && by_rules && stored.contains(&memory.title) && !named {
             proposal.supersedes.push(memory.title.clone());
         }
     }
-}
-
-/// Whether a line of the journal resolves this one. Looked at from the end, for writers wait meanwhile.
-fn is_resolved(sidecar: &Sidecar, id: &str) -> Result<bool, StoreError> {
-    let mark = format!("\"resolves\":{}", json!(id));
-    Ok(!sidecar.journal_tail(1, |line| line.contains(&mark))?.is_empty())
 }

@@ -3,11 +3,10 @@
 //! A line of the journal enters; whether it is wanted, and one line of text, leave. What games and
 //! models wrote is shown without control characters.
 
-use serde::Deserialize;
-
 use crate::document::text::stored_line;
+use crate::journal::entry::Entry;
+use crate::journal::text::Text;
 use crate::recall::budget::cut_at_word;
-use crate::stats::Text;
 use crate::types::Scope;
 
 /// Actions are shown up to this many characters.
@@ -24,74 +23,9 @@ pub struct Filter {
     pub episode: Option<u64>,
 }
 
-/// An entry of the journal, as far as it is shown.
-#[derive(Debug, Deserialize)]
-pub struct Entry<'a> {
-    #[serde(borrow)]
-    time: Option<Text<'a>>,
-    #[serde(borrow)]
-    outcome: Option<Text<'a>>,
-    #[serde(borrow)]
-    command: Option<Text<'a>>,
-    episode: Option<u64>,
-    #[serde(borrow)]
-    turn: Option<Turn<'a>>,
-    #[serde(borrow, default)]
-    memories: Vec<Part<'a>>,
-    #[serde(borrow, default)]
-    corrected: Vec<Part<'a>>,
-    #[serde(borrow, default)]
-    invalidated: Vec<Text<'a>>,
-    #[serde(borrow)]
-    reasoning: Option<Text<'a>>,
-    #[serde(borrow)]
-    model: Option<Model<'a>>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Turn<'a> {
-    episode: Option<u64>,
-    turn: Option<u64>,
-    #[serde(borrow)]
-    action: Option<Text<'a>>,
-    #[serde(borrow)]
-    location_before: Option<Spot<'a>>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Spot<'a> {
-    id: Option<u64>,
-    #[serde(borrow)]
-    name: Option<Text<'a>>,
-}
-
-/// What became of one memory.
-#[derive(Debug, Deserialize)]
-struct Part<'a> {
-    #[serde(borrow)]
-    outcome: Option<Text<'a>>,
-    #[serde(borrow)]
-    scope: Option<Text<'a>>,
-    #[serde(borrow)]
-    title: Option<Text<'a>>,
-    #[serde(borrow, default)]
-    superseded: Vec<Text<'a>>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Model<'a> {
-    #[serde(borrow)]
-    error: Option<Text<'a>>,
-}
-
 impl Entry<'_> {
-    /// Reads a line of the journal; `None` where it is no entry.
-    pub fn parse(line: &str) -> Option<Entry<'_>> {
-        serde_json::from_str(line).ok()
-    }
-
     /// Whether a filter lets it through.
-    pub fn passes(&self, filter: &Filter) -> bool {
+    pub(crate) fn passes(&self, filter: &Filter) -> bool {
         let Filter { scope, outcome, episode } = filter;
         scope.as_ref().is_none_or(|scope| self.concerns(scope))
             && outcome.as_deref().is_none_or(|outcome| self.has_outcome(outcome))
@@ -109,7 +43,7 @@ impl Entry<'_> {
         let outcome = outcome.trim().to_lowercase().replace([' ', '-'], "_");
         text(&self.outcome) == outcome
             || self.parts().any(|part| text(&part.outcome) == outcome)
-            || (outcome == "invalidated" && !self.invalidated.is_empty())
+            || (outcome == "invalidated" && self.invalidated.iter().flatten().next().is_some())
             || (outcome == "superseded" && self.parts().any(|part| !part.superseded.is_empty()))
     }
 
@@ -117,12 +51,8 @@ impl Entry<'_> {
         self.turn.as_ref().map_or(self.episode, |turn| turn.episode)
     }
 
-    fn parts(&self) -> impl Iterator<Item = &Part<'_>> {
-        self.memories.iter().chain(&self.corrected)
-    }
-
     /// The entry on one line: `2026-01-31T10:40:00Z  Ep1 T3  Hall (5)  open door → stored "Open door": why`.
-    pub fn render(&self) -> String {
+    pub(crate) fn render(&self) -> String {
         let mut columns = vec![stored_line(text(&self.time))];
         let number = |label: &str, number: Option<u64>| number.map(|number| format!("{label}{number}"));
         let turn = self.turn.as_ref();
@@ -149,26 +79,26 @@ impl Entry<'_> {
 
     /// The outcome with the titles that it is about.
     fn what_came(&self) -> String {
-        let quoted = |title: &Text<'_>| format!("\"{}\"", stored_line(title.as_str()));
-        let mut told: Vec<String> = Vec::new();
+        let quoted = |title: &Text<'_>| format!("\"{}\"", stored_line(title));
+        let mut said: Vec<String> = Vec::new();
         for part in self.parts() {
             let title = part.title.as_ref().map(&quoted).unwrap_or_default();
-            let elsewhere = part.scope.as_ref().filter(|scope| !self.is_here(scope.as_str()));
-            let elsewhere = elsewhere.map(|scope| format!(" in {}", stored_line(scope.as_str())));
-            told.push(format!(
+            let elsewhere = part.scope.as_ref().filter(|scope| !self.is_here(scope));
+            let elsewhere = elsewhere.map(|scope| format!(" in {}", stored_line(scope)));
+            said.push(format!(
                 "{} {title}{}",
                 stored_line(text(&part.outcome)),
                 elsewhere.unwrap_or_default()
             ));
-            told.extend(part.superseded.iter().map(|title| format!("superseded {}", quoted(title))));
+            said.extend(part.superseded.iter().map(|title| format!("superseded {}", quoted(title))));
         }
-        told.extend(self.invalidated.iter().map(|title| format!("invalidated {}", quoted(title))));
+        said.extend(self.invalidated.iter().flatten().map(|title| format!("invalidated {}", quoted(title))));
         let outcome = text(&self.outcome);
         // Where each part says what became of it, the whole need not.
-        if told.is_empty() || outcome == "queued" {
-            told.insert(0, stored_line(outcome));
+        if said.is_empty() || self.is_queued() {
+            said.insert(0, stored_line(outcome));
         }
-        told.join(", ")
+        said.join(", ")
     }
 
     fn is_here(&self, scope: &str) -> bool {
@@ -184,26 +114,31 @@ impl Entry<'_> {
 }
 
 fn text<'a>(text: &'a Option<Text<'_>>) -> &'a str {
-    text.as_ref().map_or("", Text::as_str)
+    text.as_deref().unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::journal::entry::PlayedTurn;
 
     const TURN: &str = r#"{"version": 1, "time": "2026-01-31T10:40:00Z", "outcome": "stored", "turn":
         {"episode": 2, "turn": 7, "action": "give lunch\nto troll", "response": "…", "location_before": {"id": 5, "name": "Cave"}},
         "memories": [{"outcome": "stored", "scope": "location:6", "title": "Troll \u001b[31mattacks", "superseded": ["Kind"]}],
         "invalidated": ["Safe"], "reasoning": "It\nbit."}"#;
 
+    fn entry(line: &str) -> Entry<'_> {
+        Entry::parse(line).unwrap()
+    }
+
     fn passes(filter: &Filter) -> bool {
-        Entry::parse(TURN).unwrap().passes(filter)
+        entry(TURN).passes(filter)
     }
 
     #[test]
     fn an_entry_is_one_line_without_control_characters() {
         assert_eq!(
-            Entry::parse(TURN).unwrap().render(),
+            entry(TURN).render(),
             "2026-01-31T10:40:00Z  Ep2 T7  Cave (5)  give lunch to troll → stored \"Troll \u{FFFD}[31mattacks\" \
              in location:6, superseded \"Kind\", invalidated \"Safe\": It bit."
         );
@@ -213,16 +148,19 @@ mod tests {
     fn entries_without_a_turn() {
         let line = r#"{"time": "t", "outcome": "corrected", "command": "forget", "reasoning": "",
             "corrected": [{"outcome": "forgotten", "scope": "world", "title": "War"}]}"#;
-        let entry = Entry::parse(line).unwrap();
-        assert_eq!(entry.render(), "t  forget → forgotten \"War\" in world");
-        assert!(entry.passes(&Filter { scope: Some(Scope::World), ..Filter::default() }));
-        assert!(entry.passes(&Filter { outcome: Some("forgotten".to_owned()), ..Filter::default() }));
+        let forgotten = entry(line);
+        assert_eq!(forgotten.render(), "t  forget → forgotten \"War\" in world");
+        assert!(forgotten.passes(&Filter { scope: Some(Scope::World), ..Filter::default() }));
+        assert!(forgotten.passes(&Filter { outcome: Some("forgotten".to_owned()), ..Filter::default() }));
         let line = r#"{"time": "t", "outcome": "episode_started", "command": "episode", "episode": 3}"#;
-        assert_eq!(Entry::parse(line).unwrap().render(), "t  Ep3  episode → episode_started");
+        assert_eq!(entry(line).render(), "t  Ep3  episode → episode_started");
         let line =
             r#"{"outcome": "queued", "turn": {"action": "x"}, "model": {"name": "m", "error": "down"}}"#;
-        assert_eq!(Entry::parse(line).unwrap().render(), "x → queued: down");
-        assert!(Entry::parse("[]").is_none() && Entry::parse("{\"turn\": 7}").is_none());
+        assert_eq!(entry(line).render(), "x → queued: down");
+        assert!(
+            Entry::<PlayedTurn<'_>>::parse("[]").is_none()
+                && Entry::<PlayedTurn<'_>>::parse("{\"turn\": 7}").is_none()
+        );
     }
 
     #[test]

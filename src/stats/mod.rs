@@ -10,18 +10,3 @@ mod tally;
 
 pub use report::render;
 pub use tally::Tally;
-
-use std::borrow::Cow;
-
-use serde::Deserialize;
-
-/// A text of a journal's line; borrowed where nothing in it is escaped.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(transparent)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
-
-impl Text<'_> {
-    fn as_str(&self) -> &str {
-        &self.0
-    }
-}

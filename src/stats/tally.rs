@@ -7,74 +7,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::stats::Text;
+use crate::journal::entry::{Entry, MemoryEntry, ModelEntry, PlayedTurn, QUEUED};
 use crate::stats::figures::{Milestone, ModelFigures, QueueFigures, TurnFigures};
 use crate::types::fold_action;
-
-/// The parts of a journal's line that count.
-#[derive(Deserialize)]
-struct Line<'a> {
-    #[serde(borrow)]
-    id: Option<Text<'a>>,
-    #[serde(borrow)]
-    time: Option<Text<'a>>,
-    #[serde(borrow)]
-    outcome: Option<Text<'a>>,
-    #[serde(borrow)]
-    resolves: Option<Text<'a>>,
-    #[serde(borrow)]
-    turn: Option<Turn<'a>>,
-    #[serde(borrow, default)]
-    memories: Vec<Written<'a>>,
-    #[serde(borrow)]
-    model: Option<Model<'a>>,
-}
-
-/// What became of one memory.
-#[derive(Deserialize)]
-struct Written<'a> {
-    #[serde(borrow)]
-    outcome: Option<Text<'a>>,
-    #[serde(borrow)]
-    scope: Option<Text<'a>>,
-}
-
-#[derive(Deserialize)]
-struct Turn<'a> {
-    episode: Option<u64>,
-    #[serde(borrow)]
-    action: Option<Text<'a>>,
-    location_before: Option<Spot>,
-    location_after: Option<Spot>,
-    score_before: Option<i64>,
-    score_after: Option<i64>,
-    #[serde(borrow)]
-    inventory_before: Option<&'a RawValue>,
-    #[serde(borrow)]
-    inventory_after: Option<&'a RawValue>,
-    died: Option<bool>,
-    world_changed: Option<bool>,
-}
-
-#[derive(Deserialize)]
-struct Spot {
-    id: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct Model<'a> {
-    #[serde(borrow)]
-    name: Option<Text<'a>>,
-    calls: Option<u64>,
-    input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
-    cost: Option<f64>,
-    #[serde(borrow)]
-    error: Option<Text<'a>>,
-}
 
 /// What was counted so far.
 #[derive(Debug, Default)]
@@ -107,30 +44,30 @@ pub(super) struct EpisodeTally {
 impl Tally {
     /// Counts a line.
     pub fn count(&mut self, line: &str) {
-        let Ok(line) = serde_json::from_str::<Line<'_>>(line) else { return };
+        let Some(line) = Entry::<PlayedTurn<'_>>::parse(line) else { return };
         self.lines += 1;
         if let Some(model) = &line.model {
             self.count_model(model);
         }
-        let outcome = line.outcome.as_ref().map_or("", Text::as_str);
+        let outcome = line.outcome.as_deref().unwrap_or_default();
         if let Some(turn) = &line.turn {
-            self.count_memories(turn.episode.unwrap_or(1), &line.memories);
+            self.count_memories(turn.episode.unwrap_or(1), line.memories.iter().flatten());
         }
         if let Some(resolved) = &line.resolves {
             // The turn was counted when it was played; only what became of it is new.
-            if self.waiting.remove(resolved.as_str()).is_some() && line.turn.is_some() {
-                *self.turns.outcomes.entry("queued".to_owned()).or_insert(1) -= 1;
+            if self.waiting.remove(&**resolved).is_some() && line.turn.is_some() {
+                *self.turns.outcomes.entry(QUEUED.to_owned()).or_insert(1) -= 1;
                 self.turns.count_outcome(outcome);
             }
         } else if let Some(turn) = &line.turn {
             self.turns.count_outcome(outcome);
-            self.count_turn(turn, line.time.as_ref());
+            self.count_turn(turn, line.time.as_deref());
         }
-        if outcome == "queued"
-            && let Some(id) = &line.id
+        if line.is_queued()
+            && let Some(id) = line.id.as_deref()
         {
-            let time = line.time.as_ref().map_or("", Text::as_str).to_owned();
-            self.waiting.entry(id.as_str().to_owned()).or_insert((self.lines, time));
+            let time = line.time.as_deref().unwrap_or_default().to_owned();
+            self.waiting.entry(id.to_owned()).or_insert((self.lines, time));
         }
     }
 
@@ -146,15 +83,15 @@ impl Tally {
         }
     }
 
-    fn count_turn(&mut self, turn: &Turn<'_>, time: Option<&Text<'_>>) {
-        if let Some(time) = time.map(Text::as_str) {
+    fn count_turn(&mut self, turn: &PlayedTurn<'_>, time: Option<&str>) {
+        if let Some(time) = time {
             let since = &mut self.turns.since;
             since.get_or_insert_with(|| time.to_owned());
             let until = self.turns.until.get_or_insert_default();
             until.clear();
             until.push_str(time);
         }
-        let nothing = turn.changed_nothing();
+        let nothing = changed_nothing(turn);
         let repeated = self.is_repeated(turn, nothing);
         let episode = self.episodes.entry(turn.episode.unwrap_or(1)).or_default();
         episode.turns += 1;
@@ -167,15 +104,15 @@ impl Tally {
         self.turns.repeated_no_effect += u64::from(repeated);
     }
 
-    fn count_memories(&mut self, number: u64, memories: &[Written<'_>]) {
+    fn count_memories<'a>(&mut self, number: u64, memories: impl Iterator<Item = &'a MemoryEntry<'a>>) {
         for memory in memories {
             let episode = self.episodes.entry(number).or_default();
-            match memory.outcome.as_ref().map_or("", Text::as_str) {
+            match memory.outcome.as_deref().unwrap_or_default() {
                 "stored" => episode.stored += 1,
                 "revised" => episode.revised += 1,
                 _ => continue,
             }
-            let scope = memory.scope.as_ref().map_or("", Text::as_str);
+            let scope = memory.scope.as_deref().unwrap_or_default();
             if let Some(place) = scope.strip_prefix("location:").and_then(|id| id.parse().ok()) {
                 let since = self.known_since.entry(place).or_insert(number);
                 *since = number.min(*since);
@@ -185,9 +122,9 @@ impl Tally {
 
     /// Whether the turn changes nothing, as the same action at the same place did when it was last
     /// tried.
-    fn is_repeated(&mut self, turn: &Turn<'_>, nothing: bool) -> bool {
+    fn is_repeated(&mut self, turn: &PlayedTurn<'_>, nothing: bool) -> bool {
         let Some(place) = turn.place() else { return false };
-        let action = fold_action(turn.action.as_ref().map_or("", Text::as_str));
+        let action = fold_action(turn.action.as_deref().unwrap_or_default());
         if action.is_empty() {
             return false;
         }
@@ -202,8 +139,8 @@ impl Tally {
         }
     }
 
-    fn count_model(&mut self, model: &Model<'_>) {
-        let name = model.name.as_ref().map_or("", Text::as_str);
+    fn count_model(&mut self, model: &ModelEntry<'_>) {
+        let name = model.name.as_deref().unwrap_or_default();
         let known = self.models.iter().position(|figures| figures.name == name);
         let at = known.unwrap_or_else(|| {
             self.models.push(ModelFigures { name: name.to_owned(), ..ModelFigures::default() });
@@ -249,34 +186,26 @@ impl EpisodeTally {
     }
 }
 
-impl Turn<'_> {
-    /// Where the action was taken.
-    fn place(&self) -> Option<u64> {
-        let id = |spot: &Option<Spot>| spot.as_ref().and_then(|spot| spot.id);
-        id(&self.location_before).or(id(&self.location_after))
-    }
+/// As `record` decides it: same score, place, inventory and life, and the caller says nothing else.
+fn changed_nothing(turn: &PlayedTurn<'_>) -> bool {
+    let score = matches!((turn.score_before, turn.score_after), (Some(a), Some(b)) if a != b);
+    let after = turn.location_after.as_ref().and_then(|place| place.id);
+    let moved = after.is_some() && after != turn.place();
+    let life_or_world = turn.died == Some(true) || turn.world_changed == Some(true);
+    !(score || moved || life_or_world || inventory_changed(turn))
+}
 
-    /// As `record` decides it: same score, place, inventory and life, and the caller says nothing else.
-    fn changed_nothing(&self) -> bool {
-        let score = matches!((self.score_before, self.score_after), (Some(a), Some(b)) if a != b);
-        let after = self.location_after.as_ref().and_then(|spot| spot.id);
-        let moved = after.is_some() && after != self.place();
-        let life_or_world = self.died == Some(true) || self.world_changed == Some(true);
-        !(score || moved || life_or_world || self.inventory_changed())
+fn inventory_changed(turn: &PlayedTurn<'_>) -> bool {
+    let (Some(before), Some(after)) = (turn.inventory_before, turn.inventory_after) else { return false };
+    if before.get() == after.get() {
+        return false;
     }
-
-    fn inventory_changed(&self) -> bool {
-        let (Some(before), Some(after)) = (self.inventory_before, self.inventory_after) else { return false };
-        if before.get() == after.get() {
-            return false;
-        }
-        let items = |list: &RawValue| {
-            let mut items: Vec<String> = serde_json::from_str(list.get()).unwrap_or_default();
-            items.sort_unstable();
-            items
-        };
-        items(before) != items(after)
-    }
+    let items = |list: &RawValue| {
+        let mut items: Vec<String> = serde_json::from_str(list.get()).unwrap_or_default();
+        items.sort_unstable();
+        items
+    };
+    items(before) != items(after)
 }
 
 #[cfg(test)]

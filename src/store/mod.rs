@@ -20,8 +20,8 @@ mod atomic_write;
 mod backups;
 mod error;
 mod follow;
-mod journal;
 mod lock;
+mod log;
 mod path;
 mod platform;
 mod reading;
@@ -35,13 +35,11 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde_json::Value;
-
 pub use atomic_write::{Existing, create_folder, write_file};
 pub use backups::Backup;
 pub use error::StoreError;
 pub use follow::Follower;
-pub use journal::Lines;
+pub use log::{LineLog, Rotation};
 pub use reading::Reading;
 pub use sidecar::{INDEX, SERVED_INDEX, Sidecar};
 pub use state::State;
@@ -135,9 +133,38 @@ impl Store {
     /// this file itself, for it would wait for its own lock.
     pub fn update<T, E>(
         &self,
+        edit: impl FnMut(Option<String>, &Sidecar) -> Result<Change<T>, E>,
+    ) -> Result<Update<T>, UpdateError<E>> {
+        self.update_from(None, edit)
+    }
+
+    /// As [`Store::update`], but an edit that fails in a folder where nothing was ever written leaves
+    /// nothing behind: there it is called before the folder for the lock is made.
+    pub fn update_unless_refused<T, E>(
+        &self,
         mut edit: impl FnMut(Option<String>, &Sidecar) -> Result<Change<T>, E>,
     ) -> Result<Update<T>, UpdateError<E>> {
-        let _lock = self.lock()?;
+        let mut first = None;
+        if !self.folder().is_dir() {
+            let (text, snapshot) = Snapshot::take(&self.real_path)?;
+            first = Some((snapshot, edit(text, &self.sidecar).map_err(UpdateError::Edit)?));
+        }
+        self.update_from(first, edit)
+    }
+
+    /// `first` is a change that was made before there was a lock. It counts where nobody has held the
+    /// lock before: then only an editor can have changed anything meanwhile.
+    fn update_from<T, E>(
+        &self,
+        first: Option<(Snapshot, Change<T>)>,
+        mut edit: impl FnMut(Option<String>, &Sidecar) -> Result<Change<T>, E>,
+    ) -> Result<Update<T>, UpdateError<E>> {
+        let (_lock, last_holder) = self.lock()?;
+        if let Some((snapshot, change)) = first.filter(|_| last_holder.is_none())
+            && let Some(update) = self.commit(&snapshot, change)?
+        {
+            return Ok(update);
+        }
         for _ in 0..MOST_TRIES {
             let (text, snapshot) = Snapshot::take(&self.real_path)?;
             let change = edit(text, &self.sidecar).map_err(UpdateError::Edit)?;
@@ -157,15 +184,17 @@ impl Store {
         self.sidecar.write_index(name, bytes).is_ok()
     }
 
-    /// Takes the lock, and removes what the last holder left should it have been killed.
-    fn lock(&self) -> Result<Lock, StoreError> {
+    /// Takes the lock, and removes what its last holder left should it have been killed. Also says which
+    /// process that was; `None` where nobody held the lock before.
+    fn lock(&self) -> Result<(Lock, Option<u32>), StoreError> {
         self.sidecar.create()?;
         let path = self.sidecar.lock_path();
         let mut lock = Lock::acquire(&path, self.lock_timeout)?;
-        replace::sweep(&self.real_path, lock.last_holder());
+        let last_holder = lock.last_holder();
+        replace::sweep(&self.real_path, last_holder);
         self.sidecar.sweep();
         lock.sign(&path)?;
-        Ok(lock)
+        Ok((lock, last_holder))
     }
 
     /// Writes the file, then what goes with it. `None` where an editor was faster: nothing is written.
@@ -190,7 +219,7 @@ impl Store {
             published => done |= published.transpose()?.is_some(),
         }
         done |= session.map(PendingFile::replace).transpose()?.is_some();
-        match self.sidecar.journal().append(&change.journal) {
+        match change.log.map_or(Ok(()), |log| log.append(&change.lines)) {
             // Once a file has it, a failure beside it is no failure of the command.
             Err(failed) if done => update.warnings.push(failed),
             appended => appended?,
@@ -199,22 +228,23 @@ impl Store {
     }
 }
 
-/// What an edit wants written. The file comes first; only when it is on disk do state and journal
+/// What an edit wants written. The file comes first; only when it is on disk do session, state and log
 /// follow, under the same lock.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 #[must_use]
 pub struct Change<T> {
     value: T,
     text: Option<String>,
     session: Option<String>,
     state: Option<State>,
-    journal: Vec<Value>,
+    log: Option<LineLog>,
+    lines: Vec<String>,
 }
 
 impl<T> Change<T> {
     /// The file stays as it is.
     pub fn unchanged(value: T) -> Change<T> {
-        Change { value, text: None, session: None, state: None, journal: Vec::new() }
+        Change { value, text: None, session: None, state: None, log: None, lines: Vec::new() }
     }
 
     /// The file gets this text. Where that is the text it has, nothing is written.
@@ -222,10 +252,11 @@ impl<T> Change<T> {
         Change { text: Some(text), ..Change::unchanged(value) }
     }
 
-    /// Also adds a line to the journal: a JSON object.
-    pub fn with_journal_line(mut self, line: Value) -> Change<T> {
-        debug_assert!(line.is_object(), "a line of the journal is an object");
-        self.journal.push(line);
+    /// Also adds a line to the log.
+    pub fn with_line(mut self, log: &LineLog, line: String) -> Change<T> {
+        debug_assert!(!line.contains('\n'), "a line of a log is one line");
+        self.log = Some(log.clone());
+        self.lines.push(line);
         self
     }
 

@@ -7,13 +7,9 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-
 use super::atomic_write::PendingFile;
 use super::backups;
 use super::error::StoreError;
-use super::follow::Follower;
-use super::journal::{Journal, Lines};
 use super::snapshot;
 use super::state::{self, State};
 
@@ -56,42 +52,6 @@ impl Sidecar {
         fs::read(self.folder.join(name)).ok()
     }
 
-    /// The last of the journal's lines that are wanted, at most that many, oldest first. Reads from the
-    /// end and no further than it must; lines that are no JSON objects are passed over.
-    pub fn journal_tail(
-        &self,
-        count: usize,
-        wanted: impl FnMut(&str) -> bool,
-    ) -> Result<Vec<Value>, StoreError> {
-        self.journal().tail(count, wanted)
-    }
-
-    /// All lines of the journal that are still kept, oldest first.
-    pub fn journal_lines(&self) -> Result<Lines, StoreError> {
-        self.journal().lines()
-    }
-
-    /// Shows all lines of the journal that are still kept, oldest first, as they stand and without
-    /// copying: for a reader who wants little of each. Some may be no JSON objects.
-    pub fn visit_journal(&self, visit: impl FnMut(&str)) -> Result<(), StoreError> {
-        self.journal().visit(visit)
-    }
-
-    /// The last of the journal's lines that are wanted, at most that many, as they stand, oldest
-    /// first; and what tells of those still to come. Reads from the end and no further than it must.
-    pub fn follow_journal(
-        &self,
-        count: usize,
-        wanted: impl FnMut(&str) -> bool,
-    ) -> Result<(Vec<String>, Follower), StoreError> {
-        Follower::start(self.journal(), count, wanted)
-    }
-
-    /// Lines with `"outcome":"queued"` which no later line `"resolves"` by their `"id"`, oldest first.
-    pub fn queued(&self) -> Result<Vec<Value>, StoreError> {
-        self.journal().queued()
-    }
-
     /// Where all this is. The folder need not exist.
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -132,10 +92,6 @@ impl Sidecar {
 
     pub(super) fn backup_path(&self, number: u64) -> PathBuf {
         backups::path_of(&self.backups_path(), number)
-    }
-
-    pub(super) fn journal(&self) -> Journal {
-        Journal::new(&self.folder)
     }
 
     /// Writes the state where no reader sees it yet.

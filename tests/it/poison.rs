@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use memories::document::{Document, Section};
 use memories::llm::{Answer, Model, ModelError, Question, Usage};
+use memories::notebook::{Clock, Notebook};
 use memories::record::turn::{Remember, Spot, Turn};
 use memories::record::{Judge, RecordError, RecordSettings, Recorder, Report};
 use memories::store::Store;
@@ -85,8 +86,9 @@ impl World {
         let store = Store::open(&self.path, Duration::from_secs(5)).unwrap();
         let model = Puppet { answer, asked: RefCell::default() };
         let settings = RecordSettings::default();
-        let recorder = Recorder { store: &store, judge: Judge::Model(&model), settings: &settings };
-        let report = recorder.record(turn, "2026-01-31T10:40:00Z", "id");
+        let notebook = Notebook::new(store, Clock::fixed("2026-01-31T10:40:00Z"));
+        let recorder = Recorder { notebook: &notebook, judge: Judge::Model(&model), settings: &settings };
+        let report = recorder.record(turn);
         self.asked = model.asked.into_inner();
         report
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use memories::document::Document;
+use memories::notebook::{Clock, Notebook};
 use memories::recall::budget::estimate_tokens;
 use memories::recall::{Format, Limits, render};
 use memories::record::turn::Turn;
@@ -35,7 +36,8 @@ fn recall_texts() -> BTreeSet<String> {
     let folder = folder();
     let store = Store::open(folder.path().join("Memories.md"), Duration::from_secs(10)).expect("opens");
     let settings = RecordSettings::default();
-    let recorder = Recorder { store: &store, judge: Judge::Rules, settings: &settings };
+    let notebook = Notebook::new(store.clone(), Clock::fixed("2026-01-31T12:00:00Z"));
+    let recorder = Recorder { notebook: &notebook, judge: Judge::Rules, settings: &settings };
     let mut texts = BTreeSet::new();
     for episode in 1..=5 {
         let path = PathBuf::from(format!("fixtures/turns/zork1_ep{episode}.jsonl"));
@@ -43,7 +45,7 @@ fn recall_texts() -> BTreeSet<String> {
         for (number, line) in turns.lines().enumerate() {
             let turn = Turn::from_json(line).expect("a turn");
             let id = turn.location_before.as_ref().and_then(|spot| spot.id);
-            recorder.record(turn, "2026-01-31T12:00:00Z", &format!("{episode}-{number}")).expect("recorded");
+            recorder.record(turn).expect("recorded");
             if let Some(id) = id.filter(|_| number % 5 == 0) {
                 texts.insert(recall(&store, &Scope::Location(id), Some(300), Format::Text));
             }

@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::program::{names, skipped};
+use memories::journal::Journal;
 use memories::store::{Change, State, Store, StoreError, Update, UpdateError};
 use memories::types::hint::{Hint, Remedy};
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 const LIMIT: Duration = Duration::from_secs(30);
@@ -47,6 +48,18 @@ fn store_error<T, E>(result: Result<Update<T>, UpdateError<E>>) -> StoreError {
     }
 }
 
+/// The change with a line for the journal.
+fn with_line<T>(store: &Store, change: Change<T>, line: Value) -> Change<T> {
+    change.with_line(Journal::of(store).log(), line.to_string())
+}
+
+/// The lines of the journal.
+fn journal_lines(store: &Store) -> Vec<Value> {
+    let mut lines = Vec::new();
+    Journal::of(store).visit(|line| lines.push(serde_json::from_str(line).unwrap())).unwrap();
+    lines
+}
+
 #[test]
 fn opening_and_reading_create_nothing() {
     let (folder, path) = empty_folder();
@@ -56,7 +69,7 @@ fn opening_and_reading_create_nothing() {
     assert!(store.backups().unwrap().is_empty());
     assert_eq!(store.sidecar().state().0, State::default());
     assert_eq!(store.sidecar().session().unwrap(), None);
-    assert!(store.sidecar().journal_tail(3, |_| true).unwrap().is_empty());
+    assert!(journal_lines(&store).is_empty());
     assert!(names(folder.path()).is_empty());
     assert_eq!(store.path(), path);
 }
@@ -209,27 +222,24 @@ fn journal_state_and_session_go_with_the_change() {
     let (mut state, _) = store.sidecar().state();
     state.episode = 4;
     state.other.insert("mood".to_owned(), json!("grim"));
-    let update = store.update(|_, sidecar| {
-        assert!(sidecar.journal_tail(1, |_| true).unwrap().is_empty());
+    let update = store.update(|_, _| {
+        assert!(journal_lines(&store).is_empty());
         let change =
             Change::to("text".to_owned(), ()).with_state(state.clone()).with_session("fleeting".to_owned());
-        Ok::<_, Infallible>(
-            change
-                .with_journal_line(json!({"turn": 1}))
-                .with_journal_line(json!({"turn": 2, "id": 2, "outcome": "queued"})),
-        )
+        Ok::<_, Infallible>(with_line(
+            &store,
+            with_line(&store, change, json!({"turn": 1})),
+            json!({"turn": 2, "id": "2", "outcome": "queued"}),
+        ))
     });
     assert!(update.unwrap().warnings.is_empty());
     assert_eq!(store.sidecar().state().0, state);
     assert_eq!(store.sidecar().session().unwrap().as_deref(), Some("fleeting"));
-    assert_eq!(
-        store.sidecar().journal_tail(1, |_| true).unwrap(),
-        [json!({"turn": 2, "id": 2, "outcome": "queued"})]
-    );
-    assert_eq!(store.sidecar().queued().unwrap().len(), 1);
-    let change = || Change::unchanged(()).with_journal_line(json!({"turn": 3, "resolves": 2}));
+    assert_eq!(journal_lines(&store).last(), Some(&json!({"turn": 2, "id": "2", "outcome": "queued"})));
+    assert_eq!(Journal::of(&store).queued().unwrap().len(), 1);
+    let change = || with_line(&store, Change::unchanged(()), json!({"turn": 3, "resolves": "2"}));
     assert!(!store.update(|_, _| Ok::<_, Infallible>(change())).unwrap().written);
-    assert!(store.sidecar().queued().unwrap().is_empty());
-    assert_eq!(store.sidecar().journal_lines().unwrap().count(), 3);
+    assert!(Journal::of(&store).queued().unwrap().is_empty());
+    assert_eq!(journal_lines(&store).len(), 3);
     assert_eq!(names(store.folder()), ["journal.jsonl", "lock", "session.md", "state.json"]);
 }

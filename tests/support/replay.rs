@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use memories::document::Document;
+use memories::notebook::{Clock, Notebook};
 use memories::recall::budget::estimate_tokens;
 use memories::recall::{Format, Limits, recall, render};
 use memories::record::turn::Turn;
@@ -122,9 +123,10 @@ impl Replay {
         self.places.extend(id(&turn.location_after));
         self.turns += 1;
         episode.turns += 1;
-        let recorder = Recorder { store: &self.store, judge: Judge::Rules, settings: &self.settings };
+        let notebook = Notebook::new(self.store.clone(), Clock::fixed("2026-01-31T12:00:00Z"));
+        let recorder = Recorder { notebook: &notebook, judge: Judge::Rules, settings: &self.settings };
         let started = Instant::now();
-        recorder.record(turn, "2026-01-31T12:00:00Z", &self.turns.to_string())?;
+        recorder.record(turn)?;
         episode.records.push(started.elapsed());
         Ok(())
     }

@@ -18,10 +18,13 @@ use serde_json::{Value, json};
 use crate::ask::masked;
 use crate::chat::{Conversation, Message, conversation_tag};
 use crate::document::DocumentError;
+use crate::journal::entry::{Entry, MemoryEntry, ModelEntry};
+use crate::journal::text::Text;
 use crate::llm::{Model, ModelError, ModelUse};
+use crate::notebook::Notebook;
 use crate::notebook::add::store_memory;
 use crate::notebook::files::Files;
-use crate::store::{Change, Store, StoreError, UpdateError};
+use crate::store::StoreError;
 use crate::types::hint::{Advice, Hint};
 use crate::types::{Category, Memory, Moment, Scope, Span};
 
@@ -90,18 +93,9 @@ impl Hint for DigestError {
     }
 }
 
-impl From<UpdateError<DigestError>> for DigestError {
-    fn from(error: UpdateError<DigestError>) -> DigestError {
-        match error {
-            UpdateError::Store(error) => error.into(),
-            UpdateError::Edit(error) => error,
-        }
-    }
-}
-
 /// An entry that was written.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Written {
+pub struct WrittenEntry {
     /// `stored`.
     pub outcome: &'static str,
     /// The section.
@@ -120,6 +114,22 @@ pub struct Written {
     pub tags: Vec<String>,
 }
 
+impl WrittenEntry {
+    fn journal_entry(&self) -> MemoryEntry<'_> {
+        MemoryEntry {
+            outcome: Some(self.outcome.into()),
+            scope: Some(self.scope.to_string().into()),
+            name: Some((&self.name).into()),
+            category: Some(self.category.as_str().into()),
+            title: Some((&self.title).into()),
+            text: Some((&self.text).into()),
+            messages: Some(self.messages),
+            tags: Some(self.tags.iter().map(Text::from).collect()),
+            ..MemoryEntry::default()
+        }
+    }
+}
+
 /// A scope whose summary failed.
 #[derive(Debug)]
 pub struct Failed {
@@ -135,7 +145,7 @@ pub struct Failed {
 #[derive(Debug, Default)]
 pub struct Report {
     /// What was written.
-    pub written: Vec<Written>,
+    pub written: Vec<WrittenEntry>,
     /// What was not.
     pub failed: Vec<Failed>,
     /// How far the first scope, the place's or the world's, had been read before.
@@ -148,14 +158,10 @@ pub struct Report {
 
 /// Digests conversations into one file, with one model.
 pub struct Digester<'a> {
-    /// The file.
-    pub store: &'a Store,
+    /// The memory file.
+    pub notebook: &'a Notebook,
     /// The model.
     pub model: &'a dyn Model,
-    /// The time of the entries, RFC 3339.
-    pub now: &'a str,
-    /// A name that no other line of the journal bears.
-    pub id: &'a str,
 }
 
 /// One scope with what it has not yet been told of.
@@ -176,7 +182,7 @@ impl Digester<'_> {
     /// See [`DigestError`]. A model that fails is no error: it is in the report.
     pub fn digest(&self, conversation: &Conversation, occasion: &Occasion) -> Result<Report, DigestError> {
         let mut report = Report::default();
-        let files = Files::open(self.store.read()?, self.store.sidecar())?;
+        let files = self.notebook.read()?;
         let parts = match occasion {
             Occasion::Exit(place, present) => {
                 parts_of_exit(&files, conversation, *place, present, &mut report)?
@@ -220,20 +226,19 @@ impl Digester<'_> {
         summaries: &[(usize, Span, Summary, Option<Span>)],
         report: &mut Report,
     ) -> Result<(), DigestError> {
-        let update = self.store.update(|text, sidecar| {
-            let mut files = Files::open(text, sidecar)?;
+        let update = self.notebook.edit("digest", |draft| {
             let (mut written, mut warnings) = (Vec::new(), Vec::new());
             for (at, span, summary, turns) in summaries {
                 let part = &parts[*at];
-                if cursor_in(&files.lasting, &part.scope, &conversation.id) >= span.first {
+                if cursor_in(&draft.files.lasting, &part.scope, &conversation.id) >= span.first {
                     warnings.push(format!("{} was digested by somebody else meanwhile", part.scope));
                     continue;
                 }
-                let memory = self.memory(conversation, part, (*span, *turns), &summary.text);
+                let memory = self.memory(conversation, part, (*span, *turns), &summary.text, draft.now());
                 let place = (&part.scope, part.name.as_str());
-                let applied =
-                    store_memory(&mut files, place, &memory, &[], &Moment::default(), &mut warnings)?;
-                written.push(Written {
+                let at = Moment::default();
+                let applied = store_memory(&mut draft.files, place, &memory, &[], &at, &mut warnings)?;
+                written.push(WrittenEntry {
                     outcome: "stored",
                     scope: part.scope.clone(),
                     name: part.name.clone(),
@@ -244,19 +249,21 @@ impl Digester<'_> {
                     tags: memory.provenance.tags,
                 });
             }
-            if written.is_empty() {
-                return Ok(Change::unchanged((written, warnings)));
+            if !written.is_empty() {
+                draft.note(Entry::<Value> {
+                    outcome: Some("stored".into()),
+                    conversation: Some((&conversation.id).into()),
+                    memories: Some(written.iter().map(WrittenEntry::journal_entry).collect()),
+                    model: report.model.as_ref().map(ModelEntry::from),
+                    ..Entry::default()
+                });
             }
-            let line = json!({
-                "version": 1, "id": self.id, "time": self.now, "command": "digest", "outcome": "stored",
-                "conversation": conversation.id, "memories": written, "model": report.model,
-            });
-            Ok::<_, DigestError>(files.into_change((written, warnings))?.with_journal_line(line))
+            Ok::<_, DigestError>((written, warnings))
         })?;
         let (written, warnings) = update.value;
         report.written = written;
         report.warnings.extend(warnings);
-        report.warnings.extend(update.warnings.iter().map(ToString::to_string));
+        report.warnings.extend(update.warnings);
         Ok(())
     }
 
@@ -266,6 +273,7 @@ impl Digester<'_> {
         part: &Part<'_>,
         (span, turns): (Span, Option<Span>),
         text: &str,
+        now: &str,
     ) -> Memory {
         let category = if part.subject == Subject::World { "EVENT" } else { "SESSION" };
         let category = Category::new(category).expect("a category of the contract");
@@ -282,7 +290,7 @@ impl Digester<'_> {
         let fields = &mut memory.provenance;
         fields.messages = Some(span);
         fields.turns = turns;
-        fields.date = Some(self.now.to_owned());
+        fields.date = Some(now.to_owned());
         fields.tags = part.tags.clone();
         fields.tags.push(conversation_tag(&conversation.id));
         memory

@@ -14,18 +14,20 @@ mod gate;
 mod rules;
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use strum::VariantNames;
 
 use crate::chat::digest::prompt::shown;
 use crate::chat::inject::block::{lines_in_blocks, without_blocks};
 use crate::chat::{Conversation, ConversationError, Message, conversation_tag};
 use crate::document::{DocumentError, stored};
+use crate::journal::entry::{Entry, MemoryEntry, ModelEntry};
 use crate::llm::{Model, ModelError, ModelUse};
 use crate::notebook::add::{Applied, Fate, free_title, store_memory};
 use crate::notebook::files::{Files, live};
 use crate::notebook::near_duplicates::says_the_same;
-use crate::store::{Change, Sidecar, Store, StoreError, UpdateError};
+use crate::notebook::{Draft, Notebook};
+use crate::store::StoreError;
 use crate::types::hint::{Advice, Hint};
 use crate::types::{DEFAULT_IMPORTANCE, Memory, Moment, OFFLINE_TAG, Scope, unknown_name};
 
@@ -125,15 +127,6 @@ impl Hint for ExtractError {
     }
 }
 
-impl From<UpdateError<ExtractError>> for ExtractError {
-    fn from(error: UpdateError<ExtractError>) -> ExtractError {
-        match error {
-            UpdateError::Store(error) => error.into(),
-            UpdateError::Edit(error) => error,
-        }
-    }
-}
-
 /// What came in.
 #[derive(Debug, Clone, Copy)]
 pub struct Input<'a> {
@@ -151,16 +144,12 @@ pub struct Input<'a> {
 
 /// Draws memories out of conversations into one file.
 pub struct Extractor<'a> {
-    /// The file.
-    pub store: &'a Store,
+    /// The memory file.
+    pub notebook: &'a Notebook,
     /// The model; without one rules of thumb take its place.
     pub model: Option<&'a dyn Model>,
     /// When, and how much.
     pub settings: &'a Settings,
-    /// The time of the memories, RFC 3339.
-    pub now: &'a str,
-    /// A name that no other line of the journal bears.
-    pub id: &'a str,
 }
 
 impl Extractor<'_> {
@@ -220,8 +209,8 @@ impl Extractor<'_> {
     /// Counts the turns; what no later call will say again is kept until memories are drawn from it.
     fn count(&self, input: Input<'_>) -> Result<Counts, ExtractError> {
         let messages = &input.conversation.messages;
-        let update = self.store.update(|_, sidecar| {
-            let mut state = sidecar.state_for_writers()?.0;
+        let counted = self.notebook.edit("extract", |draft| {
+            let mut state = draft.state()?;
             let before = Counts::of(&state, &input.conversation.id);
             let mut counts = before.clone();
             counts.count(messages, input.whole);
@@ -229,13 +218,13 @@ impl Extractor<'_> {
             if !input.whole && counts.turns > before.turns {
                 counts.keep_waiting(messages);
             }
-            if counts == before {
-                return Ok::<_, ExtractError>(Change::unchanged(seen));
+            if counts != before {
+                counts.write(&mut state, &input.conversation.id);
+                draft.set_state(state);
             }
-            counts.write(&mut state, &input.conversation.id);
-            Ok(Change::unchanged(seen).with_state(state))
+            Ok::<_, ExtractError>(seen)
         })?;
-        Ok(update.value)
+        Ok(counted.value)
     }
 
     /// What the model or the rules find in turns that pass the gate; `None` where the model fails.
@@ -281,25 +270,26 @@ impl Extractor<'_> {
         report: &mut Report,
     ) -> Result<(), ExtractError> {
         let id = &input.conversation.id;
-        let update = self.store.update(|text, sidecar| {
-            let mut state = sidecar.state_for_writers()?.0;
+        let update = self.notebook.edit("extract", |draft| {
+            let mut state = draft.state()?;
             let mut done = Counts::of(&state, id);
             // Somebody may have counted on meanwhile.
             done.extracted = counts.extracted.max(done.extracted);
             done.turns = done.turns.max(counts.turns);
             done.waiting.clear();
             done.write(&mut state, id);
-            let (applied, warnings, is_full, files) =
-                self.apply(text, sidecar, input, found, (first_turn, counts.turns))?;
-            let value = (applied.clone(), warnings, is_full);
-            if applied.is_empty() {
-                return Ok(Change::unchanged(value).with_state(state));
+            draft.set_state(state);
+            let done = self.apply(draft, input, found, (first_turn, counts.turns))?;
+            if !done.0.is_empty() {
+                draft.note(Entry::<Value> {
+                    outcome: Some("stored".into()),
+                    conversation: Some(id.into()),
+                    memories: Some(done.0.iter().map(MemoryEntry::from).collect()),
+                    model: report.model.as_ref().map(ModelEntry::from),
+                    ..Entry::default()
+                });
             }
-            let line = json!({
-                "version": 1, "id": self.id, "time": self.now, "command": "extract", "outcome": "stored",
-                "conversation": id, "memories": applied, "model": report.model,
-            });
-            Ok::<_, ExtractError>(files.into_change(value)?.with_state(state).with_journal_line(line))
+            Ok::<_, ExtractError>(done)
         })?;
         let (applied, warnings, is_full) = update.value;
         report.outcome = match (applied.is_empty(), is_full) {
@@ -310,23 +300,23 @@ impl Extractor<'_> {
         report.due_in = report.due_in.map(|_| self.settings.every.max(1));
         report.memories = applied;
         report.warnings.extend(warnings);
-        report.warnings.extend(update.warnings.iter().map(ToString::to_string));
+        report.warnings.extend(update.warnings);
         Ok(())
     }
 
     /// Puts what was found into the files, as far as the conversation may still give memories.
     fn apply(
         &self,
-        text: Option<String>,
-        sidecar: &Sidecar,
+        draft: &mut Draft<'_>,
         input: Input<'_>,
         found: &[Aspect],
         turns: (u64, u64),
-    ) -> Result<(Vec<Applied>, Vec<String>, bool, Files), ExtractError> {
-        let mut files = Files::open(text, sidecar)?;
+    ) -> Result<(Vec<Applied>, Vec<String>, bool), ExtractError> {
+        let now = draft.now().to_owned();
+        let files = &mut draft.files;
         let id = &input.conversation.id;
-        let scope = input.scope.cloned().unwrap_or_else(|| whereabouts(&files, input.conversation));
-        let mut room = self.settings.most_in_conversation.saturating_sub(drawn_from(&files, id));
+        let scope = input.scope.cloned().unwrap_or_else(|| whereabouts(files, input.conversation));
+        let mut room = self.settings.most_in_conversation.saturating_sub(drawn_from(files, id));
         let is_full = room == 0 && !found.is_empty();
         let (mut applied, mut warnings) = (Vec::new(), Vec::new());
         if is_full {
@@ -340,27 +330,27 @@ impl Extractor<'_> {
             if room == 0 {
                 break;
             }
-            let memory = stored(&self.memory(aspect, id, turns));
+            let memory = stored(&self.memory(aspect, id, turns, &now));
             let meant = |other: &Memory| says_the_same(&other.text, &memory.text);
-            let memory = free_title(&files, &scope, memory.clone(), meant);
+            let memory = free_title(files, &scope, memory.clone(), meant);
             let place = (&scope, "");
-            let done = store_memory(&mut files, place, &memory, &[], &Moment::default(), &mut warnings)?;
+            let done = store_memory(files, place, &memory, &[], &Moment::default(), &mut warnings)?;
             if done.outcome == Fate::Duplicate {
-                join_sources(&mut files, &scope, &done.title, &memory);
+                join_sources(files, &scope, &done.title, &memory);
             } else {
                 room -= 1;
             }
             applied.push(done);
         }
-        Ok((applied, warnings, is_full, files))
+        Ok((applied, warnings, is_full))
     }
 
-    fn memory(&self, aspect: &Aspect, conversation: &str, (first, last): (u64, u64)) -> Memory {
+    fn memory(&self, aspect: &Aspect, conversation: &str, (first, last): (u64, u64), now: &str) -> Memory {
         let mut memory = Memory::new(aspect.category.clone(), "", &aspect.summary);
         memory.context = Some(aspect.context.clone()).filter(|context| !context.is_empty());
         let range = if first == last { format!("T{last}") } else { format!("T{first}-{last}") };
         let fields = &mut memory.provenance;
-        fields.date = Some(self.now.to_owned());
+        fields.date = Some(now.to_owned());
         fields.importance = Some(aspect.importance).filter(|own| *own != DEFAULT_IMPORTANCE);
         fields.sources = vec![format!("chat:{conversation}#{range}")];
         fields.tags = vec![conversation_tag(conversation)];

@@ -19,6 +19,7 @@ use crate::chat::proxy::pool::Pool;
 use crate::chat::proxy::{Call, ChatHooks, Dialect};
 use crate::chat::{Conversation, Message};
 use crate::llm::Model;
+use crate::notebook::{Clock, Notebook};
 use crate::recall::read_scopes;
 use crate::store::Store;
 use crate::types::{Scope, ScopeError, ScopeName};
@@ -62,17 +63,15 @@ pub struct World {
     pub injector: Box<dyn Fn() -> Injector + Send + Sync>,
     /// Who draws memories.
     pub model: Option<Box<dyn Model>>,
-    /// The time, RFC 3339.
-    pub now: Box<dyn Fn() -> String + Send + Sync>,
-    /// Names that no other line of the journal bears.
-    pub id: Box<dyn Fn() -> String + Send + Sync>,
+    /// The time and fresh ids.
+    pub clock: Clock,
     /// Takes notices.
     pub tell: Box<dyn Fn(Notice) + Send + Sync>,
 }
 
 /// Weaves the memories of one file.
 pub struct MemoryHooks {
-    store: Store,
+    notebook: Notebook,
     settings: Settings,
     world: Shared,
     injectors: Pool<Injector>,
@@ -84,8 +83,6 @@ pub struct MemoryHooks {
 
 struct Shared {
     model: Mutex<Option<Box<dyn Model>>>,
-    now: Box<dyn Fn() -> String + Send + Sync>,
-    id: Box<dyn Fn() -> String + Send + Sync>,
     tell: Box<dyn Fn(Notice) + Send + Sync>,
 }
 
@@ -97,11 +94,11 @@ struct Unsaved {
 impl MemoryHooks {
     /// Reads nothing yet.
     pub fn new(store: Store, settings: Settings, world: World) -> Arc<MemoryHooks> {
-        let World { injector, model, now, id, tell } = world;
-        let world = Shared { model: Mutex::new(model), now, id, tell };
+        let World { injector, model, clock, tell } = world;
+        let world = Shared { model: Mutex::new(model), tell };
         let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
         Arc::new(MemoryHooks {
-            store,
+            notebook: Notebook::new(store, clock),
             settings,
             world,
             injectors: Pool::new(processors.saturating_sub(1).min(MOST_AT_ONCE), injector),
@@ -139,8 +136,8 @@ impl MemoryHooks {
         let names = named.split(',').filter(|name| !name.trim().is_empty()).map(str::parse);
         let names: Result<Vec<ScopeName>, ScopeError> = names.collect();
         let names = names.map_err(|error| format!("`X-Memories-Scope`: {error}"))?;
-        let found =
-            read_scopes(&self.store, &names).map_err(|error| format!("`X-Memories-Scope`: {error}"))?;
+        let found = read_scopes(self.notebook.store(), &names)
+            .map_err(|error| format!("`X-Memories-Scope`: {error}"))?;
         Ok(found.into_iter().map(|(scope, _)| scope).collect())
     }
 
@@ -153,10 +150,8 @@ impl MemoryHooks {
         settings: &Extraction,
         (saving, counted): (bool, bool),
     ) {
-        let (now, id) = ((self.world.now)(), (self.world.id)());
         let model = lock(&self.world.model);
-        let extractor =
-            Extractor { store: &self.store, model: model.as_deref(), settings, now: &now, id: &id };
+        let extractor = Extractor { notebook: &self.notebook, model: model.as_deref(), settings };
         let input = Input { conversation, whole: counted, saving, scope, told };
         let report = match extractor.extract(input) {
             Ok(report) => report,
@@ -194,7 +189,8 @@ impl ChatHooks for MemoryHooks {
             Dialect::OpenAi => Shape::OpenAi,
             Dialect::Anthropic => Shape::Anthropic,
         };
-        let injected = self.injectors.take().inject(request, &settings, Some(shape), &(self.world.now)());
+        let injected =
+            self.injectors.take().inject(request, &settings, Some(shape), &self.notebook.clock().now());
         match injected {
             Ok(injected) => {
                 if let Some(problem) = injected.fallback {

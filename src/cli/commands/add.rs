@@ -7,13 +7,12 @@ use crate::cli::commands::memory_args::{JsonFields, MemoryArgs};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::stored;
-use crate::notebook::add::{Fate, store_memory, title_in_use};
-use crate::notebook::dialogue::{speaker, spoken};
-use crate::notebook::files::Files;
+use crate::notebook::NewMemory;
+use crate::notebook::add::Fate;
 use crate::recall::RecallError;
-use crate::store::{Sidecar, Store};
+use crate::store::Store;
 use crate::types::fields;
-use crate::types::{Category, Memory, Moment, Scope};
+use crate::types::{Category, Memory, Scope};
 
 /// Add a memory that you worded yourself
 #[derive(Debug, clap::Args)]
@@ -53,10 +52,9 @@ pub struct AddArgs {
 }
 
 pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
-    let store = cli.store()?;
-    let scope = find_scope(&store, &args.scope)?;
-    let name = args.name.unwrap_or_default();
-    let mut called = args.speaker;
+    let notebook = cli.notebook()?;
+    let scope = find_scope(notebook.store(), &args.scope)?;
+    let mut speaker = args.speaker;
     let memory = match args.memory.text {
         Some(_) => args.memory.into_memory()?,
         None if cli.ui.stdin_is_terminal() => {
@@ -64,36 +62,19 @@ pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
         }
         None => {
             let (memory, said_by) = memory_from_json(&cli.read_input("a memory")?)?;
-            called = said_by;
+            speaker = said_by;
             memory
         }
     };
-    check_speaker(called.as_deref(), &scope)?;
+    check_speaker(speaker.as_deref(), &scope)?;
     // A line of dialogue gets its title when it is known who speaks.
-    let memory = if called.is_some() { memory } else { stored(&memory) };
+    let memory = if speaker.is_some() { memory } else { stored(&memory) };
     warn_of_secrets(&mut cli, &memory);
-    let mut warnings = Vec::new();
-    let update = store.update(|text, sidecar| {
-        let mut files = Files::open(text, sidecar)?;
-        let memory = match &called {
-            Some(called) => line_of(&files, sidecar, called, &memory)?,
-            None => memory.clone(),
-        };
-        refuse_title_in_use(&files, &scope, &memory)?;
-        warnings.clear();
-        let applied =
-            store_memory(&mut files, (&scope, &name), &memory, &[], &Moment::default(), &mut warnings)?;
-        let line = json!({
-            "version": 1, "id": cli.settings.fresh_id(), "time": cli.settings.now, "outcome": applied.outcome,
-            "command": "add", "memories": [applied],
-        });
-        let called = files.section(&scope).name;
-        Ok::<_, Failure>(files.into_change((applied, called))?.with_journal_line(line))
+    let new = NewMemory { scope, name: args.name.unwrap_or_default(), memory, speaker };
+    let ((applied, section_name), _) = cli.edit(&notebook, "add", false, |draft| {
+        let applied = draft.add(&new)?;
+        Ok((applied, draft.files.section(&new.scope).name))
     })?;
-    for warning in warnings.into_iter().chain(update.warnings.iter().map(ToString::to_string)) {
-        cli.ui.warning(&warning);
-    }
-    let (applied, called) = update.value;
     if cli.ui.json {
         cli.ui.json_line(&json!({
             "version": 1, "outcome": applied.outcome, "scope": applied.scope, "title": applied.title,
@@ -101,7 +82,7 @@ pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
         }))?;
         return Ok(0);
     }
-    let place = scope.label(&called);
+    let place = new.scope.label(&section_name);
     let what = match applied.outcome {
         Fate::Stored | Fate::Revised => "stored",
         Fate::Duplicate => "duplicate of",
@@ -119,18 +100,6 @@ fn find_scope(store: &Store, name: &str) -> Result<Scope, Failure> {
     })
 }
 
-/// A title is an address: it is never given twice, unless for the same text.
-fn refuse_title_in_use(files: &Files, scope: &Scope, memory: &Memory) -> Result<(), Failure> {
-    match title_in_use(files, scope, memory) {
-        None => Ok(()),
-        Some(title) => {
-            let problem = format!("a memory of {scope} is called `{title}` already");
-            Err(Failure::user(anyhow::Error::msg(problem))
-                .hint("choose another title, or let `memories supersede` put a better memory in its place"))
-        }
-    }
-}
-
 fn check_speaker(speaker: Option<&str>, scope: &Scope) -> Result<(), Failure> {
     match speaker {
         Some(called) if called.trim().is_empty() => {
@@ -143,15 +112,6 @@ fn check_speaker(speaker: Option<&str>, scope: &Scope) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
-}
-
-/// A line of dialogue, in the running episode where no other is named.
-fn line_of(files: &Files, sidecar: &Sidecar, called: &str, memory: &Memory) -> Result<Memory, Failure> {
-    let mut line = memory.clone();
-    if line.provenance.episode.is_none() {
-        line.provenance.episode = Some(sidecar.state_for_writers()?.0.episode);
-    }
-    Ok(spoken(&speaker(files, called), line))
 }
 
 /// The memory, and who said it.

@@ -15,9 +15,9 @@ use crate::document::check::{Located, entries, not_on_map, problems};
 use crate::document::format::{LineChange, Mend, rewrite};
 use crate::document::problem::{Kind, Problem, Severity, column};
 use crate::document::scan::LineNumbers;
+use crate::notebook::Draft;
 use crate::redact;
 use crate::search::similar_pairs::similar_pairs;
-use crate::store::{Change, Store};
 use crate::types::Scope;
 
 /// Report lines that cannot be read as intended, and mend those that are safe to mend
@@ -56,17 +56,17 @@ pub struct CheckArgs {
 
 pub fn run(mut cli: Cli<'_>, args: CheckArgs) -> Result<u8, Failure> {
     let CheckArgs { dupes, map, fix, dry_run } = args;
-    let store = cli.store()?;
-    let path = store.path().display().to_string();
+    let notebook = cli.notebook()?;
+    let path = notebook.store().path().display().to_string();
     let map = map.map(|map| map::read_map(&map)).transpose()?;
-    let mut text = read_existing(&store)?;
+    let mut text = read_existing(notebook.store())?;
     let mut fixed = Vec::new();
     let mut written = false;
     if fix {
         let mended = rewrite(&text, Mend::Safe);
         (text, fixed) = (mended.text, mended.changes);
         if !dry_run && !fixed.is_empty() {
-            (text, fixed, written) = write_mended(&mut cli, &store)?;
+            ((text, fixed), written) = cli.edit(&notebook, "check", false, mend)?;
         }
     }
     let mut found = problems(&text);
@@ -115,19 +115,10 @@ fn report(cli: Cli<'_>, path: &str, found: &[Problem]) -> Result<(), Failure> {
 }
 
 /// Mends the file as it is by now.
-fn write_mended(cli: &mut Cli<'_>, store: &Store) -> Result<(String, Vec<LineChange>, bool), Failure> {
-    let update = store.update(|text, _| {
-        let mended = rewrite(&text.unwrap_or_default(), Mend::Safe);
-        let line = json!({
-            "version": 1, "id": cli.settings.fresh_id(), "time": cli.settings.now, "outcome": "fixed",
-            "command": "check", "lines": mended.changes.len(),
-        });
-        Ok::<_, Failure>(Change::to(mended.text.clone(), mended).with_journal_line(line))
-    })?;
-    for warning in &update.warnings {
-        cli.ui.warning(&warning.to_string());
-    }
-    Ok((update.value.text, update.value.changes, update.written))
+fn mend(draft: &mut Draft<'_>) -> Result<(String, Vec<LineChange>), Failure> {
+    let mended = rewrite(&draft.text()?, Mend::Safe);
+    draft.rewrite("fixed", mended.text.clone(), mended.changes.len());
+    Ok((mended.text, mended.changes))
 }
 
 fn secrets_in(text: &str) -> Vec<Problem> {

@@ -4,16 +4,13 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::ask::consolidate::{Candidates, FEWEST, Settled, candidates, journal_line, propose, settle};
+use crate::ask::consolidate::{Candidates, FEWEST, Settled, candidates, note, propose, settle};
 use crate::ask::plan::{Action, Decision, Plan, Seen, plan_of};
 use crate::cli::commands::common::{counted, resolve_scope};
-use crate::cli::commands::correct::moment;
 use crate::cli::commands::model_args::{ModelArgs, model_failed, no_model};
 use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, Kind};
 use crate::llm::ModelUse;
-use crate::notebook::files::Files;
-use crate::store::{Change, Store};
 use crate::types::Scope;
 
 /// A plan is long: the model may say at least so many tokens.
@@ -70,10 +67,9 @@ struct Given {
 
 pub fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8, Failure> {
     let ConsolidateArgs { scope, apply, dry_run: _, plan, model } = args;
-    let store = cli.store()?;
-    let scope = resolve_scope(&store, &scope)?;
-    let mut files = Files::open(store.read()?, store.sidecar())?;
-    let candidates = candidates(&files, &scope);
+    let notebook = cli.notebook()?;
+    let scope = resolve_scope(notebook.store(), &scope)?;
+    let candidates = candidates(&notebook.read()?, &scope);
     if plan.is_none() && candidates.memories.len() < FEWEST {
         return tell_too_few(cli, &scope, &candidates);
     }
@@ -87,10 +83,14 @@ pub fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8, Failure> {
     for kept in &candidates.kept {
         cli.ui.notice(kept);
     }
-    let (settled, changed) = match apply {
-        true => write(&mut cli, &store, &scope, &given)?,
-        false => (settle(&mut files, &scope, &given.plan, &given.seen, &moment(&store)?), false),
-    };
+    let (settled, changed) = cli.edit(&notebook, "consolidate", !apply, |draft| {
+        let at = draft.moment()?;
+        let settled = settle(&mut draft.files, &scope, &given.plan, &given.seen, &at);
+        if !settled.decisions.is_empty() {
+            note(draft, &settled, &scope, &given.plan.reasoning, given.model.as_ref());
+        }
+        Ok(settled)
+    })?;
     tell(&mut cli, &scope, &candidates.name, &given, &settled, (apply, changed))?;
     let all_refused = apply && settled.decisions.is_empty() && !settled.refused.is_empty();
     Ok(if all_refused { Kind::User.exit_code() } else { 0 })
@@ -135,25 +135,6 @@ fn read_given(cli: &mut Cli<'_>, file: &Path, scope: &Scope, found: &Candidates)
         memories => serde_json::from_value(memories.clone()).map_err(|error| wrong(error.to_string()))?,
     };
     Ok(Given { plan, seen, model: None, warnings })
-}
-
-/// Carries the plan out on the file as it is by now.
-fn write(cli: &mut Cli<'_>, store: &Store, scope: &Scope, given: &Given) -> Result<(Settled, bool), Failure> {
-    let (now, id) = (cli.settings.now.clone(), cli.settings.fresh_id());
-    let update = store.update(|text, sidecar| {
-        let mut files = Files::open(text, sidecar)?;
-        let settled = settle(&mut files, scope, &given.plan, &given.seen, &moment(store)?);
-        if settled.decisions.is_empty() {
-            return Ok(Change::unchanged(settled));
-        }
-        let model = given.model.as_ref();
-        let line = journal_line(&settled, scope, &given.plan.reasoning, model, (&now, &id));
-        Ok::<_, Failure>(files.into_change(settled)?.with_journal_line(line))
-    })?;
-    for warning in &update.warnings {
-        cli.ui.warning(&warning.to_string());
-    }
-    Ok((update.value, update.written))
 }
 
 fn tell(

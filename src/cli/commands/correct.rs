@@ -7,10 +7,8 @@ use crate::cli::commands::common::{resolve_scope, warn_of_secrets};
 use crate::cli::commands::memory_args::JsonFields;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-use crate::notebook::correct::{Corrected, Correction, Marks, Target, check_consistent, correct};
-use crate::notebook::files::Files;
-use crate::store::{Store, StoreError};
-use crate::types::Moment;
+use crate::notebook::correct::{Corrected, Correction, Marks, Target, check_consistent};
+use crate::store::Store;
 use crate::types::fields::{count, named, text, texts};
 
 /// What every correction takes besides its own arguments.
@@ -59,8 +57,8 @@ pub fn run(
     args: CorrectionArgs,
     from_flags: impl FnOnce(&Store) -> Option<Result<Correction, Failure>>,
 ) -> Result<u8, Failure> {
-    let store = cli.store()?;
-    let corrections = match from_flags(&store) {
+    let notebook = cli.notebook()?;
+    let corrections = match from_flags(notebook.store()) {
         Some(correction) => vec![correction?],
         None if cli.ui.stdin_is_terminal() => {
             let failure = Failure::usage("nothing to correct is named");
@@ -68,7 +66,7 @@ pub fn run(
                 "`memories {command} --help` shows examples; many at once come as JSON on stdin"
             )));
         }
-        None => from_json(&store, command, &cli.read_input("a list of corrections")?)?,
+        None => from_json(notebook.store(), command, &cli.read_input("a list of corrections")?)?,
     };
     check_consistent(&corrections)?;
     for correction in &corrections {
@@ -76,55 +74,8 @@ pub fn run(
             warn_of_secrets(&mut cli, successor);
         }
     }
-    let results = if args.dry_run {
-        let mut files = Files::open(store.read()?, store.sidecar())?;
-        apply(&mut files, &corrections, &moment(&store)?)?
-    } else {
-        write(&mut cli, &store, command, &corrections)?
-    };
+    let (results, _) = cli.edit(&notebook, command, args.dry_run, |draft| draft.correct(&corrections))?;
     tell(cli, &results, args.dry_run)
-}
-
-fn write(
-    cli: &mut Cli<'_>,
-    store: &Store,
-    command: &str,
-    corrections: &[Correction],
-) -> Result<Vec<Corrected>, Failure> {
-    let update = store.update(|text, sidecar| {
-        let mut files = Files::open(text, sidecar)?;
-        let results = apply(&mut files, corrections, &moment(store)?)?;
-        let reasons: Vec<&str> = corrections
-            .iter()
-            .filter_map(|correction| match correction {
-                Correction::Invalidate(_, reason) => Some(reason.as_str()),
-                _ => None,
-            })
-            .collect();
-        let line = json!({
-            "version": 1, "id": cli.settings.fresh_id(), "time": cli.settings.now, "outcome": "corrected",
-            "command": command, "corrected": results, "reasoning": reasons.join("; "),
-        });
-        Ok::<_, Failure>(files.into_change(results)?.with_journal_line(line))
-    })?;
-    for warning in &update.warnings {
-        cli.ui.warning(&warning.to_string());
-    }
-    Ok(update.value)
-}
-
-fn apply(files: &mut Files, corrections: &[Correction], at: &Moment) -> Result<Vec<Corrected>, Failure> {
-    let mut results = Vec::new();
-    for correction in corrections {
-        results.extend(correct(files, correction, at)?);
-    }
-    Ok(results)
-}
-
-/// The running episode, for reference lines.
-pub(super) fn moment(store: &Store) -> Result<Moment, StoreError> {
-    let (state, _) = store.sidecar().state_for_writers()?;
-    Ok(Moment { episode: Some(state.episode), ..Moment::default() })
 }
 
 fn tell(cli: Cli<'_>, results: &[Corrected], dry_run: bool) -> Result<u8, Failure> {

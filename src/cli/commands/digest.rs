@@ -98,9 +98,9 @@ fn parse_related(text: &str) -> Result<(String, String), String> {
 pub fn run(mut cli: Cli<'_>, args: DigestArgs) -> Result<u8, Failure> {
     let DigestArgs { conversation, id, exit, present, event, related, tags, strict, model } = args;
     let conversation = read_conversation(&mut cli, &conversation, id)?;
-    let store = cli.store()?;
+    let notebook = cli.notebook()?;
     let occasion = match (exit, event) {
-        (Some(place), _) => Occasion::Exit(place_of(&store, &place)?, present),
+        (Some(place), _) => Occasion::Exit(place_of(notebook.store(), &place)?, present),
         (None, event) => {
             let bare = |tag: String| tag.trim().trim_start_matches('#').to_owned();
             Occasion::Event {
@@ -113,8 +113,7 @@ pub fn run(mut cli: Cli<'_>, args: DigestArgs) -> Result<u8, Failure> {
     let instead =
         "nothing is written, and reading goes on at the same message; `memories add` needs no model";
     let Some(model) = model.choose(&mut cli)?.model else { return Err(no_model(instead)) };
-    let (now, id) = (cli.settings.now.clone(), cli.settings.fresh_id());
-    let digester = Digester { store: &store, model: &*model, now: &now, id: &id };
+    let digester = Digester { notebook: &notebook, model: &*model };
     let mut report = digester.digest(&conversation, &occasion)?;
     for warning in &report.warnings {
         cli.ui.warning(warning);
@@ -130,7 +129,7 @@ pub fn run(mut cli: Cli<'_>, args: DigestArgs) -> Result<u8, Failure> {
             failed.scope, failed.error
         ));
     }
-    tell(&mut cli, &store, &conversation.id, &occasion, &report)?;
+    tell(&mut cli, notebook.store(), &conversation.id, &occasion, &report)?;
     Ok(if strict && !report.failed.is_empty() { Kind::TryAgain.exit_code() } else { 0 })
 }
 

@@ -102,8 +102,8 @@ pub fn run(mut cli: Cli<'_>, args: ExtractArgs) -> Result<u8, Failure> {
         cli.ui.detail("memory is switched off for conversations (`useMemory = false`)");
         return Ok(0);
     }
-    let store = cli.store()?;
-    let scope = scope.map(|scope| resolve_scope(&store, &scope)).transpose()?;
+    let notebook = cli.notebook()?;
+    let scope = scope.map(|scope| resolve_scope(notebook.store(), &scope)).transpose()?;
     let defaults = cli.settings.chat.extract.clone();
     let settings = Settings {
         mode: mode.unwrap_or(defaults.mode),
@@ -112,9 +112,7 @@ pub fn run(mut cli: Cli<'_>, args: ExtractArgs) -> Result<u8, Failure> {
         ..defaults
     };
     let Choice { model, notice } = model.choose(&mut cli)?;
-    let (now, id) = (cli.settings.now.clone(), cli.settings.fresh_id());
-    let extractor =
-        Extractor { store: &store, model: model.as_deref(), settings: &settings, now: &now, id: &id };
+    let extractor = Extractor { notebook: &notebook, model: model.as_deref(), settings: &settings };
     let input = Input { conversation: &conversation, whole, saving: save, scope: scope.as_ref(), told: &[] };
     let mut report = extractor.extract(input)?;
     if let Some(notice) = notice.filter(|_| report.model.is_some()) {

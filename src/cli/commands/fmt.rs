@@ -6,7 +6,6 @@ use crate::cli::commands::common::{counted, read_existing};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::format::{Formatted, LineChange, format};
-use crate::store::Change;
 
 /// Write headings, visits, entries and tried actions in their canonical form
 #[derive(Debug, clap::Args)]
@@ -28,28 +27,19 @@ pub struct FmtArgs {
     check: bool,
 }
 
-pub fn run(cli: Cli<'_>, args: FmtArgs) -> Result<u8, Failure> {
+pub fn run(mut cli: Cli<'_>, args: FmtArgs) -> Result<u8, Failure> {
     let FmtArgs { check } = args;
-    let store = cli.store()?;
-    let path = store.path().display().to_string();
-    let mut formatted = format(&read_existing(&store)?);
+    let notebook = cli.notebook()?;
+    let path = notebook.store().path().display().to_string();
+    let mut changes = format(&read_existing(notebook.store())?).changes;
     let mut written = false;
-    if !check && !formatted.changes.is_empty() {
-        let update = store.update(|text, _| {
-            let formatted = format(&text.unwrap_or_default());
-            let line = json!({
-                "version": 1, "id": cli.settings.fresh_id(), "time": cli.settings.now, "outcome": "formatted",
-                "command": "fmt", "lines": formatted.changes.len(),
-            });
-            Ok::<_, Failure>(Change::to(formatted.text.clone(), formatted).with_journal_line(line))
+    if !check && !changes.is_empty() {
+        (changes, written) = cli.edit(&notebook, "fmt", false, |draft| {
+            let Formatted { text, changes } = format(&draft.text()?);
+            draft.rewrite("formatted", text, changes.len());
+            Ok(changes)
         })?;
-        for warning in &update.warnings {
-            cli.ui.warning(&warning.to_string());
-        }
-        written = update.written;
-        formatted = update.value;
     }
-    let Formatted { text: _, changes } = formatted;
     if cli.ui.json {
         let lines: Vec<Value> = changes.iter().map(line_json).collect();
         cli.ui.json_line(&json!({"version": 1, "file": path, "written": written, "lines": lines}))?;

@@ -10,8 +10,7 @@ use crate::cli::commands::export::format_of;
 use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, Kind};
 use crate::cli::ui::progress_bar;
-use crate::notebook::files::Files;
-use crate::store::{Change, Store};
+use crate::store::Store;
 use crate::transfer::merge::{OnConflict, Options, Report, Unstored, merge};
 use crate::transfer::{self, Format, Source, TransferError};
 
@@ -74,18 +73,23 @@ const MOST_SHOWN: usize = 10;
 pub fn run(mut cli: Cli<'_>, args: ImportArgs) -> Result<u8, Failure> {
     let ImportArgs { input, format, on_conflict, into, new_places, dry_run } = args;
     let format = format_of(&input, format)?;
-    let store = cli.store()?;
-    let fallback = into.as_deref().map(|name| resolve_scope(&store, name)).transpose()?;
+    let notebook = cli.notebook()?;
+    let fallback = into.as_deref().map(|name| resolve_scope(notebook.store(), name)).transpose()?;
     let source = read(&mut cli, &input, format)?;
     let options = Options { on_conflict, new_places, fallback };
-    let report = if dry_run {
-        let mut files = Files::open(store.read()?, store.sidecar())?;
-        take_in(&cli, &mut files, &source, &options)?
-    } else {
-        import(&mut cli, &store, &input, &source, &options)?
-    };
+    let shows_progress = cli.ui.shows_progress();
+    let (report, _) = cli.edit(&notebook, "import", dry_run, |draft| {
+        let bar = progress_bar(shows_progress, source.items.len() as u64, "memories");
+        let report = merge(&mut draft.files, &source.items, &options, || bar.inc(1));
+        bar.finish_and_clear();
+        let report = report?;
+        if report.stored + report.revised + report.tried + report.new_sections > 0 {
+            draft.note_intake("imported", format!("{}: {}", input.display(), counts(&report, &[])));
+        }
+        Ok(report)
+    })?;
     let told = Told { input: &input, format, dry_run, source: &source, report: &report };
-    told.tell(&mut cli, &store)?;
+    told.tell(&mut cli, notebook.store())?;
     Ok(if report.failed.is_empty() { 0 } else { Kind::User.exit_code() })
 }
 
@@ -114,40 +118,6 @@ fn read(cli: &mut Cli<'_>, input: &Path, format: Format) -> Result<Source, Failu
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(unreadable)?;
     transfer::read(&bytes, format).map_err(named)
-}
-
-fn take_in(cli: &Cli<'_>, files: &mut Files, source: &Source, options: &Options) -> Result<Report, Failure> {
-    let bar = progress_bar(cli.ui.shows_progress(), source.items.len() as u64, "memories");
-    let report = merge(files, &source.items, options, || bar.inc(1));
-    bar.finish_and_clear();
-    Ok(report?)
-}
-
-fn import(
-    cli: &mut Cli<'_>,
-    store: &Store,
-    input: &Path,
-    source: &Source,
-    options: &Options,
-) -> Result<Report, Failure> {
-    let update = store.update(|text, sidecar| {
-        let mut files = Files::open(text, sidecar)?;
-        let report = take_in(cli, &mut files, source, options)?;
-        let why = format!("{}: {}", input.display(), counts(&report, &[]));
-        let line = json!({
-            "version": 1, "id": cli.settings.fresh_id(), "time": cli.settings.now, "outcome": "imported",
-            "command": "import", "reasoning": why,
-        });
-        let changes = report.stored + report.revised + report.tried + report.new_sections > 0;
-        if !changes {
-            return Ok(Change::unchanged(report));
-        }
-        Ok::<_, Failure>(files.into_change(report)?.with_journal_line(line))
-    })?;
-    for warning in &update.warnings {
-        cli.ui.warning(&warning.to_string());
-    }
-    Ok(update.value)
 }
 
 /// `3 stored, 1 duplicate`: what there is any of, or is named.

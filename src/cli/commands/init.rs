@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::settings::TEMPLATE;
-use crate::store::{Change, Existing, write_file};
+use crate::store::{Existing, write_file};
 
 /// What a new memory file holds: a title, and the format in a comment.
 pub const EXAMPLE: &str = include_str!("../../../Memories.md.example");
@@ -25,18 +25,18 @@ Examples:
 With --json: {version, written: [PATH], kept: [PATH]}.")]
 pub struct InitArgs {}
 
-pub fn run(cli: Cli<'_>, args: InitArgs) -> Result<u8, Failure> {
+pub fn run(mut cli: Cli<'_>, args: InitArgs) -> Result<u8, Failure> {
     let InitArgs {} = args;
-    let store = cli.store()?;
-    let update = store.update(|text, _| {
-        Ok::<_, Failure>(match text {
-            None => Change::to(EXAMPLE.to_owned(), true),
-            Some(_) => Change::unchanged(false),
-        })
+    let notebook = cli.notebook()?;
+    let (is_new, _) = cli.edit(&notebook, "init", false, |draft| {
+        if draft.is_new() {
+            draft.replace_text(EXAMPLE.to_owned());
+        }
+        Ok(draft.is_new())
     })?;
     let config = cli.settings.config_path.as_path();
     let config_written = write_file(config, TEMPLATE.as_bytes(), Existing::Keep)?;
-    let files: [(&Path, bool); 2] = [(store.path(), update.value), (config, config_written)];
+    let files: [(&Path, bool); 2] = [(notebook.store().path(), is_new), (config, config_written)];
     let names = |wanted: bool| {
         let files = files.iter().filter(move |(_, written)| *written == wanted);
         files.map(|(path, _)| path.display().to_string()).collect::<Vec<_>>()

@@ -7,7 +7,9 @@ use crate::cli::commands::memory_args::episode_number;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_count;
-use crate::stats::log::{Entry, Filter};
+use crate::journal::Journal;
+use crate::journal::entry::{Entry, PlayedTurn};
+use crate::stats::log::Filter;
 use crate::store::Follower;
 
 /// How often new entries are looked for.
@@ -58,8 +60,8 @@ pub fn run(mut cli: Cli<'_>, args: LogArgs) -> Result<u8, Failure> {
         outcome,
         episode: episode.as_deref().map(episode_number).transpose()?,
     };
-    let wanted = |line: &str| Entry::parse(line).is_some_and(|entry| entry.passes(&filter));
-    let (last, follower) = store.sidecar().follow_journal(lines, wanted)?;
+    let wanted = |line: &str| Entry::<PlayedTurn<'_>>::parse(line).is_some_and(|entry| entry.passes(&filter));
+    let (last, follower) = Journal::of(&store).follow(lines, wanted)?;
     if last.is_empty() && !follow && lines > 0 {
         cli.ui.notice("no such entry is in the journal");
     }
@@ -83,7 +85,8 @@ fn go_on(
 
 fn tell(cli: &mut Cli<'_>, lines: &[String], filter: &Filter) -> Result<(), Failure> {
     for line in lines {
-        let Some(entry) = Entry::parse(line).filter(|entry| entry.passes(filter)) else { continue };
+        let entry: Option<Entry<'_>> = Entry::parse(line);
+        let Some(entry) = entry.filter(|entry| entry.passes(filter)) else { continue };
         let text = if cli.ui.json { line.trim_end().to_owned() } else { entry.render() };
         cli.ui.data(&format!("{text}\n"))?;
     }

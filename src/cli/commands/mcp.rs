@@ -58,8 +58,7 @@ pub fn run(_: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
 
 #[cfg(feature = "mcp")]
 pub fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
-    use crate::cli::settings::{fresh_id, present};
-    use crate::mcp::{Clock, Group, Setup, serve};
+    use crate::mcp::{Group, Setup, serve};
 
     let McpArgs { agent, read_only, tools, model } = args;
     let groups: Result<Vec<Group>, String> = tools.iter().map(|name| name.trim().parse()).collect();
@@ -77,7 +76,7 @@ pub fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
     cli.ui.flush()?;
     let seed = cli.settings.seed();
     let settings = cli.settings;
-    let fixed = settings.fixed_now.clone();
+    let clock = settings.running_clock();
     let setup = Setup {
         store,
         agent,
@@ -92,10 +91,7 @@ pub fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
         llm: settings.llm,
         llm_environment: settings.llm_environment,
         seed,
-        clock: Clock {
-            now: Box::new(move || fixed.clone().unwrap_or_else(present)),
-            fresh_id: Box::new(fresh_id),
-        },
+        clock,
     };
     serve(setup)?;
     Ok(0)

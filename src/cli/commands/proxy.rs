@@ -136,14 +136,13 @@ fn world(
 ) -> crate::chat::proxy::hooks::World {
     use crate::chat::inject::Injector;
     use crate::chat::proxy::hooks::World;
-    use crate::cli::settings::{fresh_id, present};
     use crate::search::embedded::StaticModel;
     use crate::search::embedder::Embedder;
     use crate::search::served;
 
     let settings = &cli.settings;
     let (embedding, search, seed) = (settings.embedding.clone(), settings.search.clone(), settings.seed());
-    let (store, fixed) = (store.clone(), settings.fixed_now.clone());
+    let store = store.clone();
     World {
         injector: Box::new(move || {
             let quiet = Box::new(|_, _| ());
@@ -154,8 +153,7 @@ fn world(
             Injector::new(store.clone(), &search, embedder)
         }),
         model,
-        now: Box::new(move || fixed.clone().unwrap_or_else(present)),
-        id: Box::new(fresh_id),
+        clock: settings.running_clock(),
         tell: Box::new(move |notice| {
             // Nobody listens any more only where the program ends.
             let _ = notices.send(notice);

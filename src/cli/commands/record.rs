@@ -116,10 +116,10 @@ pub struct RecordArgs {
 
 pub fn run(mut cli: Cli<'_>, args: RecordArgs) -> Result<u8, Failure> {
     cli.settings.record.new_place = args.new_place;
-    let store = cli.store()?;
+    let notebook = cli.notebook()?;
     let llm::Choice { model, notice } = args.model.clone().choose(&mut cli)?;
     let settings = cli.settings.record.clone();
-    let recorder = Recorder { store: &store, judge: Judge::of(model.as_deref()), settings: &settings };
+    let recorder = Recorder { notebook: &notebook, judge: Judge::of(model.as_deref()), settings: &settings };
     let strict = args.strict;
     if let Some(file) = &args.turns {
         let text = read_turns(&mut cli, file)?;
@@ -130,7 +130,7 @@ pub fn run(mut cli: Cli<'_>, args: RecordArgs) -> Result<u8, Failure> {
         Some(_) => turn_from_flags(args)?,
         None => turn_from_stdin(&mut cli)?,
     };
-    let report = recorder.record(turn, &cli.settings.now, &cli.settings.fresh_id())?;
+    let report = recorder.record(turn)?;
     if report.model.is_some() {
         announce(&mut cli, notice.as_deref());
     }
@@ -277,7 +277,7 @@ fn record_many(cli: Cli<'_>, recorder: &Recorder<'_>, text: &[u8], strict: bool)
         let turn = turn.and_then(|line| Turn::from_json(line).map_err(|error: TurnError| error.to_string()));
         let report = match turn {
             Err(problem) => Err(problem),
-            Ok(turn) => match recorder.record(turn, &cli.settings.now, &cli.settings.fresh_id()) {
+            Ok(turn) => match recorder.record(turn) {
                 Ok(report) => Ok(report),
                 // What concerns one turn leaves the others alone; a store that fails concerns all.
                 Err(error @ (RecordError::Place(_) | RecordError::Document(_))) => Err(error.to_string()),
@@ -304,7 +304,7 @@ fn record_many(cli: Cli<'_>, recorder: &Recorder<'_>, text: &[u8], strict: bool)
         bar.inc(1);
     }
     bar.finish_and_clear();
-    tell_tally(cli, recorder.store, lines.len(), &tally)?;
+    tell_tally(cli, recorder.notebook.store(), lines.len(), &tally)?;
     Ok(match (tally.failed_lines.is_empty(), strict && !tally.model_errors.is_empty()) {
         (false, _) => Kind::User.exit_code(),
         (true, true) => Kind::TryAgain.exit_code(),

@@ -6,7 +6,7 @@ use crate::cli::commands::common::counted;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_count;
-use crate::store::{Backup, Change, Store};
+use crate::store::Backup;
 
 /// Restore the state before the last write, or an earlier one
 #[derive(Debug, clap::Args)]
@@ -31,9 +31,10 @@ pub struct RestoreArgs {
     list: bool,
 }
 
-pub fn run(cli: Cli<'_>, args: RestoreArgs) -> Result<u8, Failure> {
+pub fn run(mut cli: Cli<'_>, args: RestoreArgs) -> Result<u8, Failure> {
     let RestoreArgs { number, list } = args;
-    let store = cli.store()?;
+    let notebook = cli.notebook()?;
+    let store = notebook.store();
     let backups = store.backups()?;
     if list {
         return show(cli, &backups);
@@ -52,7 +53,11 @@ pub fn run(cli: Cli<'_>, args: RestoreArgs) -> Result<u8, Failure> {
             Failure::user(anyhow::Error::msg(problem)).hint(format!("choose one of {}", numbers.join(", ")))
         );
     }
-    let written = restore(&cli, &store, number)?;
+    let text = store.read_backup(number)?;
+    let (_, written) = cli.edit(&notebook, "restore", false, |draft| {
+        draft.restore(number, text.clone());
+        Ok(())
+    })?;
     let file = store.path().display().to_string();
     if cli.ui.json {
         cli.ui.json_line(&json!({"version": 1, "restored": number, "file": file, "changed": written}))?;
@@ -62,18 +67,6 @@ pub fn run(cli: Cli<'_>, args: RestoreArgs) -> Result<u8, Failure> {
         cli.ui.data(&format!("{file} is in state {number} already\n"))?;
     }
     Ok(0)
-}
-
-fn restore(cli: &Cli<'_>, store: &Store, number: u64) -> Result<bool, Failure> {
-    let text = store.read_backup(number)?;
-    let update = store.update(|_, _| {
-        let line = json!({
-            "version": 1, "id": cli.settings.fresh_id(), "time": cli.settings.now, "outcome": "restored",
-            "command": "restore", "state": number,
-        });
-        Ok::<_, Failure>(Change::to(text.clone(), ()).with_journal_line(line))
-    })?;
-    Ok(update.written)
 }
 
 fn show(cli: Cli<'_>, backups: &[Backup]) -> Result<u8, Failure> {

@@ -40,9 +40,9 @@ pub struct RetryArgs {
 
 pub fn run(mut cli: Cli<'_>, args: RetryArgs) -> Result<u8, Failure> {
     let RetryArgs { offline, dry_run, model } = args;
-    let store = cli.store()?;
+    let notebook = cli.notebook()?;
     let wanted = if offline { Wanted::Offline } else { Wanted::Queued };
-    let queue = waiting(&store, wanted, cli.settings.record.history_window)?;
+    let queue = waiting(notebook.store(), wanted, cli.settings.record.history_window)?;
     if dry_run {
         return show(cli, &queue);
     }
@@ -55,7 +55,7 @@ pub fn run(mut cli: Cli<'_>, args: RetryArgs) -> Result<u8, Failure> {
         cli.ui.notice(&notice);
     }
     let settings = cli.settings.record.clone();
-    let recorder = Recorder { store: &store, judge: Judge::of(model.as_deref()), settings: &settings };
+    let recorder = Recorder { notebook: &notebook, judge: Judge::of(model.as_deref()), settings: &settings };
     work_off(cli, &recorder, &queue)
 }
 
@@ -64,7 +64,7 @@ fn work_off(cli: Cli<'_>, recorder: &Recorder<'_>, queue: &[Waiting]) -> Result<
     let mut outcomes = Vec::new();
     let (mut done, mut failed, mut in_a_row) = (0, 0, 0);
     for turn in queue {
-        match recorder.retry(turn, &cli.settings.now, &cli.settings.fresh_id())? {
+        match recorder.retry(turn)? {
             Offer::Done(report) => {
                 (done, in_a_row) = (done + 1, 0);
                 outcomes.push((turn.label.clone(), report.outcome.into()));

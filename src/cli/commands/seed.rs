@@ -8,9 +8,8 @@ use strum::VariantArray;
 use crate::cli::commands::common::counted;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-use crate::notebook::files::Files;
 use crate::seed::{self, Cast, Change, Format, Options, Outcome, Report, Source};
-use crate::store::{self, Store};
+use crate::store::Store;
 use crate::types::{Scope, by_file_ending};
 
 /// Give agents their initial memories: who they are, whom they know, where they are
@@ -69,17 +68,19 @@ pub fn run(mut cli: Cli<'_>, args: SeedArgs) -> Result<u8, Failure> {
     if inputs.iter().filter(|input| *input == Path::new("-")).count() > 1 {
         return Err(Failure::usage("`-` is given twice").hint("stdin can be read once"));
     }
-    let store = cli.store()?;
+    let notebook = cli.notebook()?;
     let sources = inputs.iter().map(|input| read(&mut cli, input, format)).collect::<Result<Vec<_>, _>>()?;
     let cast = seed::read(&sources)?;
     let options = Options { force, prune };
-    let report = if dry_run {
-        let mut files = Files::open(store.read()?, store.sidecar())?;
-        seed::seed(&mut files, &cast, &options)?
-    } else {
-        write(&mut cli, &store, &sources, &cast, &options)?
-    };
-    tell(&mut cli, &store, &Told { sources: &sources, cast: &cast, dry_run, report: &report })?;
+    let (report, _) = cli.edit(&notebook, "seed", dry_run, |draft| {
+        let report = seed::seed(&mut draft.files, &cast, &options)?;
+        if report.changes_the_file() {
+            let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
+            draft.note_intake("seeded", format!("{}: {}", names.join(", "), counts(&report)));
+        }
+        Ok(report)
+    })?;
+    tell(&mut cli, notebook.store(), &Told { sources: &sources, cast: &cast, dry_run, report: &report })?;
     Ok(0)
 }
 
@@ -108,33 +109,6 @@ fn read(cli: &mut Cli<'_>, input: &Path, said: Option<Format>) -> Result<Source,
             .hint("say it with `--format`: toml, yaml or json")
     })?;
     Ok(Source { name, format, text })
-}
-
-fn write(
-    cli: &mut Cli<'_>,
-    store: &Store,
-    sources: &[Source],
-    cast: &Cast,
-    options: &Options,
-) -> Result<Report, Failure> {
-    let update = store.update(|text, sidecar| {
-        let mut files = Files::open(text, sidecar)?;
-        let report = seed::seed(&mut files, cast, options)?;
-        if !report.changes_the_file() {
-            return Ok(store::Change::unchanged(report));
-        }
-        let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
-        let why = format!("{}: {}", names.join(", "), counts(&report));
-        let line = json!({
-            "version": 1, "id": cli.settings.fresh_id(), "time": cli.settings.now, "outcome": "seeded",
-            "command": "seed", "reasoning": why,
-        });
-        Ok::<_, Failure>(files.into_change(report)?.with_journal_line(line))
-    })?;
-    for warning in &update.warnings {
-        cli.ui.warning(&warning.to_string());
-    }
-    Ok(update.value)
 }
 
 /// `3 stored, 1 revised`: what there is any of.

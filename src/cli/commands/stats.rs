@@ -3,6 +3,7 @@
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::Document;
+use crate::journal::Journal;
 use crate::stats::figures::stats;
 use crate::stats::{Tally, render};
 
@@ -50,7 +51,7 @@ pub fn run(cli: Cli<'_>, args: StatsArgs) -> Result<u8, Failure> {
     let StatsArgs {} = args;
     let store = cli.store()?;
     let mut tally = Tally::default();
-    store.sidecar().visit_journal(|line| tally.count(line))?;
+    Journal::of(&store).visit(|line| tally.count(line))?;
     let lasting = Document::parse(store.read()?.unwrap_or_default());
     let session = Document::parse(store.sidecar().session()?.unwrap_or_default());
     let file = store.path().display().to_string();

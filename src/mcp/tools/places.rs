@@ -299,10 +299,9 @@ fn record_turn(memories: &Memories, watcher: &Watcher, arguments: &Arguments<'_>
     let (model, notice) = memories.model()?;
     let model = model.map(|model| Watched { model, watcher });
     let judge = model.as_ref().map_or(Judge::Rules, |model| Judge::Model(model));
-    let recorder = Recorder { store: memories.store(), judge, settings: &settings };
-    let clock = &memories.setup.clock;
+    let recorder = Recorder { notebook: &memories.notebook(), judge, settings: &settings };
     watcher.goes_on()?;
-    let report = recorder.record(turn, &(clock.now)(), &(clock.fresh_id)())?;
+    let report = recorder.record(turn)?;
     let mut answer = Answer::new(format!("{}\n", report.one_line()), json!(report));
     answer.warnings = report.warnings.clone();
     if let Some(error) = report.model.as_ref().and_then(|model| model.error.as_ref()) {

@@ -4,7 +4,7 @@
 //! answers give it; where no scope is said, the agent's own section comes first, then the one section
 //! that has the title.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::document::link::Link;
 use crate::document::nearest;
@@ -14,10 +14,11 @@ use crate::mcp::arguments::Arguments;
 use crate::mcp::group::Group;
 use crate::mcp::tools::schema::{self, Parameter};
 use crate::mcp::tools::{Effect, Tool};
-use crate::notebook::add::{Fate, store_memory, title_in_use};
-use crate::notebook::correct::{Corrected, Correction, MOST_IMPORTANCE, Target, correct};
+use crate::notebook::add::Fate;
+use crate::notebook::correct::{Corrected, Correction, MOST_IMPORTANCE, Target};
 use crate::notebook::files::Files;
-use crate::types::{Category, Memory, Moment, Persistence, Scope, Span, did_you_mean, means_title};
+use crate::notebook::{Draft, NewMemory};
+use crate::types::{Category, Memory, Persistence, Scope, Span, did_you_mean, means_title};
 
 /// By how much `reinforce_memory` raises an importance.
 const REINFORCEMENT: u16 = 100;
@@ -155,31 +156,18 @@ fn form_memory(memories: &Memories, watcher: &Watcher, arguments: &Arguments<'_>
     let scope = memories.scope(arguments.text("scope")?.as_deref().unwrap_or("self"))?;
     if let Some(turn) = arguments.count("turn")? {
         memory.provenance.turns = Some(Span::one(turn));
-        memory.provenance.episode = memories.moment()?.episode;
+        memory.provenance.episode = Some(memories.episode()?);
     }
     watcher.goes_on()?;
-    let clock = &memories.setup.clock;
-    let update = memories.store().update(|text, sidecar| {
-        let mut files = Files::open(text, sidecar)?;
-        if let Some(title) = title_in_use(&files, &scope, &memory) {
-            return Err(Refusal::new(format!("a memory of {scope} is called `{title}` already"))
-                .hint("choose another `title`, or put this in its place with `supersede_memory`"));
-        }
-        let mut unused = Vec::new();
-        let applied = store_memory(&mut files, (&scope, ""), &memory, &[], &Moment::default(), &mut unused)?;
-        let line = json!({
-            "version": 1, "id": (clock.fresh_id)(), "time": (clock.now)(), "outcome": applied.outcome,
-            "command": "form_memory", "memories": [applied],
-        });
-        Ok(files.into_change(applied)?.with_journal_line(line))
-    })?;
-    warnings.extend(update.warnings.iter().map(ToString::to_string));
-    let applied = update.value;
+    let new = NewMemory { scope, name: String::new(), memory, speaker: None };
+    let added = memories.notebook().edit("form_memory", |draft| Ok::<_, Refusal>(draft.add(&new)?))?;
+    warnings.extend(added.warnings);
+    let applied = added.value;
     let what = match applied.outcome {
         Fate::Stored | Fate::Revised => "stored",
         Fate::Duplicate => "not stored, it is there already:",
     };
-    let text = format!("{what} \"{}\" in {scope}{}\n", applied.title, applied.raised());
+    let text = format!("{what} \"{}\" in {}{}\n", applied.title, applied.scope, applied.raised());
     let data = json!({
         "outcome": applied.outcome, "scope": applied.scope, "title": applied.title, "raised_to": applied.raised_to,
     });
@@ -196,11 +184,11 @@ fn reinforce_memory(
         .count("amount")?
         .map_or(REINFORCEMENT, |amount| u16::try_from(amount).unwrap_or(MOST_IMPORTANCE));
     let mut importance = 0;
-    let (results, warnings) = change(memories, watcher, "reinforce_memory", "", |files| {
-        let target = named.target(memories, files)?;
-        let results = correct(files, &Correction::Reinforce(target.clone(), amount), &Moment::default())?;
-        importance =
-            files.find(&target.scope, &target.title).first().map_or(0, |(.., memory)| memory.importance());
+    let (results, warnings) = change(memories, watcher, "reinforce_memory", |draft| {
+        let target = named.target(memories, &draft.files)?;
+        let results = draft.correct::<Refusal>(&[Correction::Reinforce(target.clone(), amount)])?;
+        let found = draft.files.find(&target.scope, &target.title);
+        importance = found.first().map_or(0, |(.., memory)| memory.importance());
         Ok(results)
     })?;
     let done = &results[0];
@@ -219,9 +207,9 @@ fn associate_memories(
     const HINT: &str = "name a memory as `scope › title`, such as `Location 23 › Acquire brass lantern`";
     let a = Named::parse(memories, &arguments.required("a", HINT)?, None)?;
     let b = Named::parse(memories, &arguments.required("b", HINT)?, None)?;
-    let (results, warnings) = change(memories, watcher, "associate_memories", "", |files| {
-        let (a, b) = (a.target(memories, files)?, b.target(memories, files)?);
-        Ok(correct(files, &Correction::Associate(a, b), &Moment::default())?)
+    let (results, warnings) = change(memories, watcher, "associate_memories", |draft| {
+        let (a, b) = (a.target(memories, &draft.files)?, b.target(memories, &draft.files)?);
+        draft.correct(&[Correction::Associate(a, b)])
     })?;
     let linked: Vec<String> =
         results.iter().map(|done| Link::to(&done.scope, &done.title).to_string()).collect();
@@ -247,11 +235,10 @@ fn supersede_memory(
     let says_kind = arguments.text("type")?.is_some();
     let successor = worded(arguments, arguments.text("new_title")?, &Category::note(), &mut warnings)?;
     let own_title = arguments.text("new_title")?.is_none();
-    let at = memories.moment()?;
-    let (results, more) = change(memories, watcher, "supersede_memory", "", |files| {
-        let target = named.target(memories, files)?;
+    let (results, more) = change(memories, watcher, "supersede_memory", |draft| {
+        let target = named.target(memories, &draft.files)?;
         let mut successor = successor.clone();
-        if let Some((.., old)) = files.find(&target.scope, &target.title).first() {
+        if let Some((.., old)) = draft.files.find(&target.scope, &target.title).first() {
             // What is not said stays as it was.
             if own_title {
                 successor.title.clone_from(&old.title);
@@ -262,9 +249,9 @@ fn supersede_memory(
             let fields = &mut successor.provenance;
             fields.importance = fields.importance.or(old.provenance.importance);
             fields.tags.clone_from(&old.provenance.tags);
-            fields.episode = at.episode;
+            fields.episode = draft.moment()?.episode;
         }
-        Ok(correct(files, &Correction::Supersede(vec![target], Box::new(successor)), &at)?)
+        draft.correct(&[Correction::Supersede(vec![target], Box::new(successor))])
     })?;
     warnings.extend(more);
     let (new, old): (Vec<&Corrected>, Vec<&Corrected>) =
@@ -287,10 +274,9 @@ fn invalidate_memory(
 ) -> Result<Answer, Refusal> {
     let named = Named::of(memories, arguments)?;
     let reason = arguments.required("reason", "say why it is wrong")?;
-    let at = memories.moment()?;
-    let (results, warnings) = change(memories, watcher, "invalidate_memory", &reason, |files| {
-        let target = named.target(memories, files)?;
-        Ok(correct(files, &Correction::Invalidate(vec![target], reason.clone()), &at)?)
+    let (results, warnings) = change(memories, watcher, "invalidate_memory", |draft| {
+        let target = named.target(memories, &draft.files)?;
+        draft.correct(&[Correction::Invalidate(vec![target], reason.clone())])
     })?;
     let done = &results[0];
     let text = format!("\"{}\" in {} is struck: {reason}\n", done.title, done.scope);
@@ -298,26 +284,16 @@ fn invalidate_memory(
     Ok(Answer { warnings, ..Answer::new(text, data) })
 }
 
-/// One write with its line in the journal; what was done, and what to warn of.
+/// One transaction; what was done, and warnings.
 fn change(
     memories: &Memories,
     watcher: &Watcher,
-    tool: &str,
-    reason: &str,
-    mut edit: impl FnMut(&mut Files) -> Result<Vec<Corrected>, Refusal>,
+    tool: &'static str,
+    edit: impl FnMut(&mut Draft<'_>) -> Result<Vec<Corrected>, Refusal>,
 ) -> Result<(Vec<Corrected>, Vec<String>), Refusal> {
     watcher.goes_on()?;
-    let clock = &memories.setup.clock;
-    let update = memories.store().update(|text, sidecar| {
-        let mut files = Files::open(text, sidecar)?;
-        let results = edit(&mut files)?;
-        let line: Value = json!({
-            "version": 1, "id": (clock.fresh_id)(), "time": (clock.now)(), "outcome": "corrected",
-            "command": tool, "corrected": results, "reasoning": reason,
-        });
-        Ok::<_, Refusal>(files.into_change(results)?.with_journal_line(line))
-    })?;
-    Ok((update.value, update.warnings.iter().map(ToString::to_string).collect()))
+    let done = memories.notebook().edit(tool, edit)?;
+    Ok((done.value, done.warnings))
 }
 
 /// A memory as a model names it.

@@ -47,7 +47,7 @@ fn memory_status(memories: &Memories, _: &Watcher, _: &Arguments<'_>) -> Result<
         .iter()
         .filter_map(|scope| if let Scope::Agent(id) = scope { Some(id.as_str()) } else { None })
         .collect();
-    let (state, _) = memories.store().sidecar().state_for_writers()?;
+    let episode = memories.episode()?;
     let setup = &memories.setup;
     let groups: Vec<&str> = setup.groups.iter().map(|group| group.into()).collect();
     let file = memories.store().path().display().to_string();
@@ -61,7 +61,7 @@ fn memory_status(memories: &Memories, _: &Watcher, _: &Arguments<'_>) -> Result<
             "{places} places, agents: {}",
             if agents.is_empty() { "none".to_owned() } else { agents.join(", ") }
         ),
-        format!("episode {}, you are {}", state.episode, me.unwrap_or("nobody in particular")),
+        format!("episode {episode}, you are {}", me.unwrap_or("nobody in particular")),
     ];
     if setup.read_only {
         lines.push("read-only".to_owned());
@@ -76,7 +76,7 @@ fn memory_status(memories: &Memories, _: &Watcher, _: &Arguments<'_>) -> Result<
         "places": places,
         "agents": agents,
         "agent": me,
-        "episode": state.episode,
+        "episode": episode,
         "read_only": setup.read_only,
         "groups": groups,
     });

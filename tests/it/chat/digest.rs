@@ -7,6 +7,7 @@ use memories::chat::Conversation;
 use memories::chat::digest::{DigestError, Digester, Occasion, Present, Report};
 use memories::document::Document;
 use memories::llm::{Answer, Model, ModelError, Question, Usage};
+use memories::notebook::{Clock, Notebook};
 use memories::store::Store;
 use memories::types::{Scope, Span};
 use proptest::prelude::*;
@@ -63,8 +64,8 @@ impl Game {
     }
 
     fn digest(&self, conversation: &Conversation, occasion: &Occasion) -> Result<Report, DigestError> {
-        let digester =
-            Digester { store: &self.store, model: &self.model, now: "2026-01-31T10:40:00Z", id: "1" };
+        let notebook = Notebook::new(self.store.clone(), Clock::fixed("2026-01-31T10:40:00Z"));
+        let digester = Digester { notebook: &notebook, model: &self.model };
         digester.digest(conversation, occasion)
     }
 

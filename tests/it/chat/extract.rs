@@ -6,6 +6,7 @@ use memories::chat::extract::{Extractor, Input, Mode, Outcome, Report, Settings,
 use memories::chat::{Conversation, Message};
 use memories::document::Document;
 use memories::llm::{Answer, Model, ModelError, Question, Usage};
+use memories::notebook::{Clock, Notebook};
 use memories::store::Store;
 use memories::types::{Memory, Scope};
 use serde_json::json;
@@ -56,13 +57,8 @@ impl Chat {
     }
 
     fn extract(&self, model: &Finder, conversation: &Conversation, whole: bool) -> Report {
-        let extractor = Extractor {
-            store: &self.store,
-            model: Some(model),
-            settings: &self.settings,
-            now: "2026-01-31T10:40:00Z",
-            id: "1",
-        };
+        let notebook = Notebook::new(self.store.clone(), Clock::fixed("2026-01-31T10:40:00Z"));
+        let extractor = Extractor { notebook: &notebook, model: Some(model), settings: &self.settings };
         let input = Input { conversation, whole, saving: false, scope: Some(&Scope::World), told: &[] };
         extractor.extract(input).unwrap()
     }

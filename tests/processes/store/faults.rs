@@ -19,7 +19,7 @@ fn add_line_during(store: &Store, editor: impl Fn()) -> (u32, Update<()>) {
             editor();
         }
         let change = Change::to(text.unwrap_or_default() + "ours\n", ());
-        Ok::<_, Infallible>(change.with_journal_line(json!({"call": calls})).with_session(calls.to_string()))
+        Ok::<_, Infallible>(with_line(store, change, json!({"call": calls})).with_session(calls.to_string()))
     });
     (calls, update.unwrap())
 }
@@ -34,8 +34,7 @@ fn an_editor_that_saves_meanwhile_loses_nothing() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "old\neditor's\nours\n");
     assert_eq!(fs::read_to_string(store.backup_path()).unwrap(), "old\neditor's\n");
     assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
-    let journal: Vec<_> = store.sidecar().journal_lines().unwrap().map(Result::unwrap).collect();
-    assert_eq!(journal, [json!({"call": 2})], "only what was written is told");
+    assert_eq!(journal_lines(&store), [json!({"call": 2})], "only what was written is told");
     assert_eq!(store.sidecar().session().unwrap().as_deref(), Some("2"));
 }
 
@@ -88,7 +87,7 @@ fn an_editor_that_never_rests_is_given_way_to() {
     let error = store_error(store.update(|text, _| {
         calls += 1;
         append(&path, "x");
-        Ok::<_, Infallible>(Change::to(text.unwrap() + "ours", ()).with_journal_line(json!({})))
+        Ok::<_, Infallible>(with_line(&store, Change::to(text.unwrap() + "ours", ()), json!({})))
     }));
     assert!(matches!(error, StoreError::KeepsChanging { tries: 10, .. }), "{error:?}");
     assert_eq!(error.advice().remedy, Remedy::Retry);
@@ -107,7 +106,7 @@ fn what_cannot_be_kept_beside_a_written_file_is_a_warning() {
         fs::create_dir(store.folder().join(name)).unwrap();
     }
     fs::write(store.folder().join("backups"), "").unwrap();
-    let with_all = |change: Change<()>| change.with_journal_line(json!({})).with_state(State::default());
+    let with_all = |change: Change<()>| with_line(&store, change, json!({})).with_state(State::default());
     let update =
         store.update(|_, _| Ok::<_, Infallible>(with_all(Change::to("two".to_owned(), ())))).unwrap();
     assert!(update.written);
@@ -195,7 +194,7 @@ fn what_a_killed_writer_staged_is_swept() {
     for name in ["session.md.new", "state.json.new", "journal.jsonl", "journal.jsonl.new"] {
         fs::write(store.folder().join(name), "{\n").unwrap();
     }
-    let change = || Change::to("two".to_owned(), ()).with_journal_line(json!({}));
+    let change = || with_line(&store, Change::to("two".to_owned(), ()), json!({}));
     assert!(store.update(|_, _| Ok::<_, Infallible>(change())).unwrap().warnings.is_empty());
     assert_eq!(names(store.folder()), ["backups", "journal.jsonl", "lock"]);
 }
@@ -222,7 +221,7 @@ fn a_journal_that_fails_behind_a_session_is_a_warning() {
     let store = open(&path);
     write(&store, "one");
     fs::create_dir(store.folder().join("journal.jsonl")).unwrap();
-    let change = Change::unchanged(()).with_session("fleeting".to_owned()).with_journal_line(json!({}));
+    let change = with_line(&store, Change::unchanged(()).with_session("fleeting".to_owned()), json!({}));
     let update = store.update(|_, _| Ok::<_, Infallible>(change.clone())).unwrap();
     assert_eq!((update.written, update.warnings.len()), (false, 1));
     assert_eq!(store.sidecar().session().unwrap().as_deref(), Some("fleeting"));
@@ -311,11 +310,11 @@ fn a_journal_on_a_full_disk_is_taken_back_whole() {
     };
     let store = open(&mount.folder.path().join("Memories.md"));
     let line = || json!({"text": "x".repeat(5000)});
-    let add = || store.update(|_, _| Ok::<_, Infallible>(Change::unchanged(()).with_journal_line(line())));
+    let add = || store.update(|_, _| Ok::<_, Infallible>(with_line(&store, Change::unchanged(()), line())));
     let added = (0..100).take_while(|_| add().is_ok()).count();
     let journal = fs::read(store.folder().join("journal.jsonl")).unwrap();
     assert!(added > 3 && journal.ends_with(b"}\n"));
-    assert_eq!(store.sidecar().journal_lines().unwrap().count(), added);
+    assert_eq!(journal_lines(&store).len(), added);
 }
 
 #[test]

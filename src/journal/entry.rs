@@ -1,0 +1,216 @@
+//! One line of the journal: a JSON object, typed, for all that write it and all that read it.
+//!
+//! Every change of the memory file, of the session or of the running episode by a command is one entry,
+//! and so is every recorded turn. The table says which fields a line has besides `version`, `id`, `time`
+//! and `outcome`:
+//!
+//! | command | fields |
+//! |---|---|
+//! | `record` (not named in the line) | `turn`, `triggers`, `memories`, `invalidated`, `reasoning`, `model`, `warnings`, `visits` |
+//! | `retry` | the same, and `resolves`: the `id` of the line whose turn waited |
+//! | `add`, `form_memory` | `memories` |
+//! | `supersede` and other corrections | `corrected`, `reasoning` |
+//! | `episode` | `episode`, `ephemeral_ended`, `session`: the text that was cleared |
+//! | `fmt`, `check` | `lines`: how many were rewritten |
+//! | `restore` | `state`: the number of the backup |
+//! | `import`, `seed` | `reasoning` |
+//! | `consolidate` | `scope`, `corrected`, `decisions`, `reasoning`, `refused`, `model` |
+//! | `digest`, `extract` | `conversation`, `memories`, `model` |
+//!
+//! A line with `carried` is a copy that a rotation made. Readers are tolerant: fields that are not known
+//! are passed over, and each field may be missing.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::journal::text::Text;
+use crate::types::{Persistence, Span};
+
+/// The outcome of a turn whose model call failed: it waits for `retry`.
+pub(crate) const QUEUED: &str = "queued";
+
+/// The command that records turns. Its lines are known by their turn and name no command.
+pub(crate) const RECORD: &str = "record";
+
+/// A line of the journal. `T` is the turn as its reader wants it: [`PlayedTurn`], or a whole JSON value.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Entry<'a, T = PlayedTurn<'a>> {
+    pub(crate) version: Option<u32>,
+    #[serde(borrow)]
+    pub(crate) id: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(crate) time: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(crate) outcome: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(crate) command: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(crate) scope: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(crate) conversation: Option<Text<'a>>,
+    pub(crate) episode: Option<u64>,
+    pub(crate) ephemeral_ended: Option<u64>,
+    #[serde(borrow)]
+    pub(crate) session: Option<Text<'a>>,
+    pub(crate) lines: Option<u64>,
+    pub(crate) state: Option<u64>,
+    pub(crate) turn: Option<T>,
+    #[serde(borrow)]
+    pub(crate) triggers: Option<Vec<Text<'a>>>,
+    #[serde(borrow)]
+    pub(crate) memories: Option<Vec<MemoryEntry<'a>>>,
+    #[serde(borrow)]
+    pub(crate) corrected: Option<Vec<MemoryEntry<'a>>>,
+    #[serde(borrow)]
+    pub(crate) invalidated: Option<Vec<Text<'a>>>,
+    pub(crate) decisions: Option<Value>,
+    #[serde(borrow)]
+    pub(crate) reasoning: Option<Text<'a>>,
+    pub(crate) refused: Option<Value>,
+    #[serde(borrow)]
+    pub(crate) model: Option<ModelEntry<'a>>,
+    #[serde(borrow)]
+    pub(crate) warnings: Option<Vec<Text<'a>>>,
+    pub(crate) visits: Option<u64>,
+    #[serde(borrow)]
+    pub(crate) resolves: Option<Text<'a>>,
+    pub(crate) carried: Option<bool>,
+}
+
+impl<'a, T: Deserialize<'a>> Entry<'a, T> {
+    /// Reads a line; `None` where it is no entry, such as one that a kill has torn.
+    pub(crate) fn parse(line: &'a str) -> Option<Entry<'a, T>> {
+        serde_json::from_str(line).ok()
+    }
+}
+
+impl<'a, T> Entry<'a, T> {
+    /// What was done with memories, by whatever command.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &MemoryEntry<'a>> {
+        self.memories.iter().chain(&self.corrected).flatten()
+    }
+
+    /// Whether its turn waits for a model.
+    pub(crate) fn is_queued(&self) -> bool {
+        self.outcome.as_deref() == Some(QUEUED)
+    }
+}
+
+impl<T: Serialize> Entry<'_, T> {
+    /// The line, without a line feed. The order of its keys is part of the format, and so is where a
+    /// `null` stands for what there is none of.
+    pub(crate) fn to_line(&self) -> String {
+        let Ok(Value::Object(mut line)) = serde_json::to_value(self) else { return String::new() };
+        let of_episode = self.ephemeral_ended.is_some();
+        let of_conversation = self.conversation.is_some();
+        line.retain(|key, value| {
+            !value.is_null() || (of_episode && key == "session") || (of_conversation && key == "model")
+        });
+        if let Some(command) = line.shift_remove("command") {
+            let at = match self {
+                Entry { turn: Some(_), .. } => line.len(),
+                Entry { conversation: Some(_), .. } => 3,
+                _ => 4,
+            };
+            line.shift_insert(at, "command".to_owned(), command);
+        }
+        Value::Object(line).to_string()
+    }
+}
+
+/// What was done with one memory.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct MemoryEntry<'a> {
+    /// `stored`, `revised`, `duplicate`; of a correction `superseded`, `invalidated`, `forgotten` and so on.
+    #[serde(borrow)]
+    pub(crate) outcome: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(crate) scope: Option<Text<'a>>,
+    /// The name of the section.
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<Text<'a>>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    pub(crate) category: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(crate) title: Option<Text<'a>>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    pub(crate) text: Option<Text<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) persistence: Option<Persistence>,
+    /// Titles that it superseded.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) superseded: Vec<Text<'a>>,
+    /// The importance to which the memory was raised that says the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) raised_to: Option<u16>,
+    /// The messages of a conversation from which it was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) messages: Option<Span>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    pub(crate) tags: Option<Vec<Text<'a>>>,
+    /// The whole memory, of one that was forgotten.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) memory: Option<Value>,
+}
+
+/// The model that was asked, and what it cost.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct ModelEntry<'a> {
+    #[serde(borrow)]
+    pub(crate) name: Option<Text<'a>>,
+    pub(crate) calls: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) input_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) output_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cost: Option<f64>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<Text<'a>>,
+}
+
+/// The turn of a line, as far as figures, `log` and the next prompt need it.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(crate) struct PlayedTurn<'a> {
+    pub(crate) episode: Option<u64>,
+    pub(crate) turn: Option<u64>,
+    #[serde(borrow)]
+    pub(crate) action: Option<Text<'a>>,
+    /// Not decoded: it is long, and only a prompt needs it.
+    #[serde(borrow)]
+    response: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) location_before: Option<PlaceEntry<'a>>,
+    #[serde(borrow)]
+    pub(crate) location_after: Option<PlaceEntry<'a>>,
+    pub(crate) score_before: Option<i64>,
+    pub(crate) score_after: Option<i64>,
+    #[serde(borrow)]
+    pub(crate) inventory_before: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) inventory_after: Option<&'a RawValue>,
+    pub(crate) died: Option<bool>,
+    pub(crate) world_changed: Option<bool>,
+}
+
+/// A place of a turn.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(crate) struct PlaceEntry<'a> {
+    pub(crate) id: Option<u64>,
+    #[serde(borrow)]
+    pub(crate) name: Option<Text<'a>>,
+}
+
+impl PlayedTurn<'_> {
+    /// What the game answered.
+    pub(crate) fn response(&self) -> Option<String> {
+        serde_json::from_str(self.response?.get()).ok()
+    }
+
+    /// The id of the place where the action was taken; where the turn names none, of the one reached.
+    pub(crate) fn place(&self) -> Option<u64> {
+        let id = |place: &Option<PlaceEntry<'_>>| place.as_ref()?.id;
+        id(&self.location_before).or(id(&self.location_after))
+    }
+}

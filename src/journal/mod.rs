@@ -1,0 +1,341 @@
+//! The journal of a memory file: what was recorded, what was changed and why, and the turns that wait for
+//! a model.
+//!
+//! A store enters; lines leave, oldest first, to be read by [`entry::Entry`], the one schema for those who
+//! write and those who read. Lines that are no entries, such as one torn by a kill, spoil no other. Turns
+//! that wait are lines with the outcome `queued` that no later line `resolves`; a rotation carries them over
+//! into the new file, marked `"carried": true`. Lines are written by [`crate::notebook`] alone.
+
+pub(crate) mod entry;
+pub(crate) mod text;
+
+use std::sync::LazyLock;
+
+use memchr::memmem::{self, Finder};
+use serde_json::Value;
+
+use crate::store::{Follower, LineLog, Rotation, Store, StoreError};
+
+use entry::Entry;
+
+/// The journal of a memory file. It need not exist.
+#[derive(Debug, Clone)]
+pub struct Journal {
+    log: LineLog,
+}
+
+/// A turn that was played before, as a prompt shows it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EarlierTurn {
+    pub(crate) episode: Option<u64>,
+    pub(crate) number: Option<u64>,
+    /// The name of the place where the action was taken.
+    pub(crate) place: Option<String>,
+    pub(crate) action: Option<String>,
+    pub(crate) response: Option<String>,
+}
+
+impl EarlierTurn {
+    /// The turn of a line; `None` where it has none.
+    pub(crate) fn of(entry: &Entry<'_>) -> Option<EarlierTurn> {
+        let turn = entry.turn.as_ref()?;
+        let place = turn.location_before.as_ref().and_then(|place| place.name.as_deref());
+        Some(EarlierTurn {
+            episode: turn.episode,
+            number: turn.turn,
+            place: place.map(str::to_owned),
+            action: turn.action.as_deref().map(str::to_owned),
+            response: turn.response(),
+        })
+    }
+}
+
+impl Journal {
+    /// The journal of a memory file.
+    pub fn of(store: &Store) -> Journal {
+        Journal { log: LineLog::new(store.folder(), ROTATION) }
+    }
+
+    /// The log that a change adds a line to.
+    pub fn log(&self) -> &LineLog {
+        &self.log
+    }
+
+    /// Shows all lines that are still kept, oldest first. Some may be no entries.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be read.
+    pub fn visit(&self, visit: impl FnMut(&str)) -> Result<(), StoreError> {
+        self.log.visit(visit)
+    }
+
+    /// The last of the lines that are wanted, at most `count`, oldest first; and a follower that gives those
+    /// still to come. Reads from the end and no further than it must.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be read.
+    pub fn follow(
+        &self,
+        count: usize,
+        wanted: impl FnMut(&str) -> bool,
+    ) -> Result<(Vec<String>, Follower), StoreError> {
+        Follower::start(self.log.clone(), count, wanted)
+    }
+
+    /// The lines whose turn waits for a model, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be read.
+    pub fn queued(&self) -> Result<Vec<String>, StoreError> {
+        queued(&self.log)
+    }
+
+    /// The last turns as they were played, oldest first, whatever `retry` made of them later.
+    pub(crate) fn last_turns(&self, count: usize) -> Result<Vec<EarlierTurn>, StoreError> {
+        let mut newest_first = Vec::new();
+        self.log.tail(count, |line| {
+            let entry = line.contains("\"turn\":").then(|| Entry::parse(line)).flatten();
+            let turn = entry.filter(|entry| entry.resolves.is_none());
+            let turn = turn.as_ref().and_then(EarlierTurn::of);
+            newest_first.extend(turn.clone());
+            turn.is_some()
+        })?;
+        newest_first.reverse();
+        Ok(newest_first)
+    }
+
+    /// Whether a line resolves the one of that id. Looks from the end, for writers wait meanwhile.
+    pub(crate) fn is_resolved(&self, id: &str) -> Result<bool, StoreError> {
+        let resolves = |line: &str| {
+            line.contains("\"resolves\"")
+                && line.contains(id)
+                && Entry::<Value>::parse(line).is_some_and(|entry| entry.resolves.as_deref() == Some(id))
+        };
+        Ok(!self.log.tail(1, resolves)?.is_empty())
+    }
+}
+
+const ROTATION: Rotation = Rotation { carry: carried_over, is_copy };
+
+fn queued(log: &LineLog) -> Result<Vec<String>, StoreError> {
+    let mut queue: Vec<(String, String)> = Vec::new();
+    log.visit(|line| {
+        let concerns_queue = |word: &str| memmem::find(line.as_bytes(), word.as_bytes()).is_some();
+        if !concerns_queue("\"queued\"") && !concerns_queue("\"resolves\"") {
+            return;
+        }
+        let Some(entry) = Entry::<Value>::parse(line) else { return };
+        if let Some(resolved) = &entry.resolves {
+            queue.retain(|(id, _)| **id != **resolved);
+        }
+        if entry.is_queued() {
+            queue.push((entry.id.as_deref().unwrap_or_default().to_owned(), line.to_owned()));
+        }
+    })?;
+    Ok(queue.into_iter().map(|(_, line)| line).collect())
+}
+
+/// The queue as the next file begins with it. Fields that are not known here stay.
+fn carried_over(log: &LineLog) -> Result<Vec<String>, StoreError> {
+    let carried = |line: String| {
+        let mut line: Value = serde_json::from_str(&line).ok()?;
+        line["carried"] = Value::Bool(true);
+        Some(line.to_string())
+    };
+    Ok(queued(log)?.into_iter().filter_map(carried).collect())
+}
+
+/// Whether a line is carried; parses only what may be.
+fn is_copy(line: &[u8]) -> bool {
+    static MARK: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"carried\""));
+    MARK.find(line).is_some()
+        && std::str::from_utf8(line)
+            .is_ok_and(|line| Entry::<Value>::parse(line).is_some_and(|entry| entry.carried == Some(true)))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::disallowed_methods, reason = "tests play the writer that is killed")]
+
+    use std::fs::{self, OpenOptions};
+    use std::io::Write;
+    use std::path::Path;
+
+    use serde_json::json;
+
+    use super::*;
+
+    const CURRENT: &str = "journal.jsonl";
+    const OLDER: &str = "journal.1.jsonl";
+    /// The size in which the log is read.
+    const BLOCK: usize = 64 * 1024;
+
+    fn journal_of_size(folder: &Path, rotation_size: u64) -> Journal {
+        Journal { log: LineLog::with_rotation_size(folder, ROTATION, rotation_size) }
+    }
+
+    fn add(journal: &Journal, lines: &[Value]) {
+        let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+        journal.log.append(&lines).unwrap();
+    }
+
+    /// The ids of the lines that are entries.
+    fn ids(lines: &[String]) -> Vec<u64> {
+        let entries = lines.iter().filter_map(|line| Entry::<Value>::parse(line));
+        entries.map(|entry| entry.id.unwrap().parse().unwrap()).collect()
+    }
+
+    fn all(journal: &Journal) -> Vec<u64> {
+        let mut lines = Vec::new();
+        journal.visit(|line| lines.push(line.to_owned())).unwrap();
+        ids(&lines)
+    }
+
+    #[test]
+    fn no_journal_has_no_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = journal_of_size(&folder.path().join("missing"), 100);
+        assert!(journal.log.tail(3, |_| true).unwrap().is_empty());
+        assert!(all(&journal).is_empty());
+        assert!(journal.queued().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_torn_line_costs_only_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = journal_of_size(folder.path(), u64::MAX);
+        add(&journal, &[json!({"id": "1"})]);
+        let mut file = OpenOptions::new().append(true).open(folder.path().join(CURRENT)).unwrap();
+        file.write_all(b"{\"id\": \"2\", \"text\": \"to").unwrap();
+        assert_eq!(ids(&journal.log.tail(5, |line| Entry::<Value>::parse(line).is_some()).unwrap()), [1]);
+        add(&journal, &[json!({"id": "3", "text": "two\nlines"}), json!({"id": "4"})]);
+        file.write_all(b"\n\n[1]\n7\n\xff\xfe\n\"x\"").unwrap();
+        assert_eq!(
+            ids(&journal.log.tail(5, |line| Entry::<Value>::parse(line).is_some()).unwrap()),
+            [1, 3, 4]
+        );
+        assert_eq!(all(&journal), [1, 3, 4]);
+    }
+
+    #[test]
+    fn the_tail_is_the_end_of_all_lines_whatever_their_length() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = journal_of_size(folder.path(), u64::MAX);
+        let lengths = [0, 10, BLOCK - 30, BLOCK, 3, 5 * BLOCK + 1, 2 * BLOCK, 7, 0];
+        for (id, length) in lengths.iter().enumerate() {
+            add(&journal, &[json!({"id": id.to_string(), "text": "x".repeat(*length)})]);
+        }
+        let expected = all(&journal);
+        assert_eq!(expected.len(), lengths.len());
+        for count in 0..=lengths.len() + 1 {
+            let first = expected.len().saturating_sub(count);
+            assert_eq!(ids(&journal.log.tail(count, |_| true).unwrap()), expected[first..], "{count}");
+        }
+    }
+
+    #[test]
+    fn rotation_keeps_one_older_part_and_every_queued_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = journal_of_size(folder.path(), 2000);
+        add(&journal, &[json!({"id": "1", "outcome": "queued"}), json!({"id": "2", "outcome": "queued"})]);
+        for id in 3..400 {
+            let line = match id {
+                50 => json!({"id": id.to_string(), "outcome": "stored", "resolves": "2"}),
+                51 => json!({"id": id.to_string(), "outcome": "queued", "text": "\"resolves\" 1"}),
+                200 => json!({"id": id.to_string(), "outcome": "queued", "resolves": "51"}),
+                _ => json!({"id": id.to_string(), "outcome": "declined"}),
+            };
+            add(&journal, &[line]);
+            let queued = match id {
+                ..50 => vec![1, 2],
+                50 => vec![1],
+                51..200 => vec![1, 51],
+                _ => vec![1, 200],
+            };
+            assert_eq!(ids(&journal.queued().unwrap()), queued, "{id}");
+            assert_eq!(ids(&journal.log.tail(3, |_| true).unwrap()), [id - 2, id - 1, id]);
+        }
+        assert!(fs::metadata(folder.path().join(CURRENT)).unwrap().len() < 2100);
+        assert!(fs::metadata(folder.path().join(OLDER)).unwrap().len() < 2100);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+        let kept = all(&journal);
+        assert!(kept.starts_with(&[1, 200]), "carried lines come first: {kept:?}");
+        assert!(kept[2..].windows(2).all(|pair| pair[0] + 1 == pair[1]), "and none twice: {kept:?}");
+    }
+
+    #[test]
+    fn a_kill_between_the_renames_of_a_rotation_loses_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = journal_of_size(folder.path(), 60);
+        add(&journal, &[json!({"id": "1", "outcome": "queued"})]);
+        add(&journal, &[json!({"id": "2", "outcome": "declined", "why": "to fill the file"})]);
+        add(&journal, &[json!({"id": "3"})]);
+        let next = folder.path().join("journal.jsonl.new");
+        fs::rename(folder.path().join(CURRENT), &next).unwrap();
+        assert_eq!(ids(&journal.queued().unwrap()), [1]);
+        add(&journal, &[json!({"id": "4"})]);
+        assert_eq!(ids(&journal.queued().unwrap()), [1]);
+        assert_eq!(ids(&journal.log.tail(4, |_| true).unwrap()), [1, 2, 3, 4]);
+        assert!(!next.exists());
+    }
+
+    fn append(folder: &Path, ids: std::ops::Range<u64>) {
+        for id in ids {
+            add(&journal_of_size(folder, u64::MAX), &[json!({"id": id.to_string()})]);
+        }
+    }
+
+    #[test]
+    fn lines_come_once_and_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        append(folder.path(), 0..5);
+        let (lines, mut follower) = journal_of_size(folder.path(), u64::MAX).follow(2, |_| true).unwrap();
+        assert_eq!(ids(&lines), [3, 4]);
+        assert!(follower.poll().unwrap().is_empty());
+        append(folder.path(), 5..8);
+        assert_eq!(ids(&follower.poll().unwrap()), [5, 6, 7]);
+        assert!(follower.poll().unwrap().is_empty());
+    }
+
+    #[test]
+    fn half_a_line_waits_for_its_end() {
+        let folder = tempfile::tempdir().unwrap();
+        append(folder.path(), 0..1);
+        let mut file = OpenOptions::new().append(true).open(folder.path().join(CURRENT)).unwrap();
+        file.write_all(b"{\"id\":").unwrap();
+        let (lines, mut follower) = journal_of_size(folder.path(), u64::MAX).follow(9, |_| true).unwrap();
+        assert_eq!(ids(&lines), [0]);
+        assert!(follower.poll().unwrap().is_empty());
+        file.write_all(b" \"1\"}\n{").unwrap();
+        assert_eq!(ids(&follower.poll().unwrap()), [1]);
+    }
+
+    #[test]
+    fn a_journal_that_is_not_there_yet_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let (lines, mut follower) = journal_of_size(folder.path(), u64::MAX).follow(9, |_| true).unwrap();
+        assert!(lines.is_empty() && follower.poll().unwrap().is_empty());
+        append(folder.path(), 0..2);
+        assert_eq!(ids(&follower.poll().unwrap()), [0, 1]);
+    }
+
+    #[test]
+    fn a_rotation_loses_nothing_and_tells_nothing_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = journal_of_size(folder.path(), 400);
+        add(&journal, &[json!({"id": "0", "outcome": "queued"})]);
+        let (_, mut follower) = journal.follow(9, |_| true).unwrap();
+        let mut seen = Vec::new();
+        for id in 1..200 {
+            add(&journal, &[json!({"id": id.to_string(), "text": "some"})]);
+            if id % 7 == 0 {
+                seen.extend(ids(&follower.poll().unwrap()));
+            }
+        }
+        seen.extend(ids(&follower.poll().unwrap()));
+        assert_eq!(seen, (1..200).collect::<Vec<u64>>());
+    }
+}

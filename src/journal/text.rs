@@ -1,0 +1,37 @@
+//! A text of a journal line.
+
+use std::borrow::Cow;
+use std::ops::Deref;
+
+use serde::{Deserialize, Serialize};
+
+/// A text of a journal line; borrowed from it where nothing in it is escaped.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl Deref for Text<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'a> From<&'a str> for Text<'a> {
+    fn from(text: &'a str) -> Text<'a> {
+        Text(Cow::Borrowed(text))
+    }
+}
+
+impl<'a> From<&'a String> for Text<'a> {
+    fn from(text: &'a String) -> Text<'a> {
+        Text(Cow::Borrowed(text))
+    }
+}
+
+impl From<String> for Text<'_> {
+    fn from(text: String) -> Self {
+        Text(Cow::Owned(text))
+    }
+}

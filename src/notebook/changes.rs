@@ -1,0 +1,187 @@
+//! The changes that callers word themselves, each with its journal entry: a memory is added, entries are
+//! corrected. The command line and the MCP server offer both.
+
+use serde_json::{Value, json};
+
+use crate::document::{DocumentError, stored};
+use crate::journal::entry::{Entry, MemoryEntry};
+use crate::journal::text::Text;
+use crate::notebook::add::{Applied, store_memory, title_in_use};
+use crate::notebook::correct::{Corrected, Correction, CorrectionError, correct};
+use crate::notebook::dialogue::{speaker, spoken};
+use crate::notebook::transaction::Draft;
+use crate::store::StoreError;
+use crate::types::hint::{Advice, Hint};
+use crate::types::{Memory, Moment, Scope};
+
+/// A memory that a caller worded.
+#[derive(Debug, Clone)]
+pub struct NewMemory {
+    /// Its section.
+    pub scope: Scope,
+    /// The name of a section that is not there yet; may be empty.
+    pub name: String,
+    /// The memory.
+    pub memory: Memory,
+    /// The speaker of a line of dialogue, by id or name.
+    pub speaker: Option<String>,
+}
+
+/// Why a memory is not added.
+#[derive(Debug, thiserror::Error)]
+pub enum AddError {
+    /// A title is an address: it is never given twice, unless for the same text.
+    #[error("a memory of {scope} is called `{title}` already")]
+    TitleInUse {
+        /// The section.
+        scope: Scope,
+        /// The title.
+        title: String,
+    },
+    /// The files cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The file cannot take the memory.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+}
+
+impl Hint for AddError {
+    fn advice(&self) -> Advice {
+        match self {
+            AddError::TitleInUse { .. } => Advice::fix("choose another title, or supersede that memory"),
+            AddError::Store(error) => error.advice(),
+            AddError::Document(error) => error.advice(),
+        }
+    }
+}
+
+impl Draft<'_> {
+    /// Adds a memory; a text that another entry has already is not stored twice. Of a line of dialogue the
+    /// running episode is noted where it names none.
+    ///
+    /// # Errors
+    ///
+    /// See [`AddError`].
+    pub fn add(&mut self, new: &NewMemory) -> Result<Applied, AddError> {
+        let NewMemory { scope, name, memory, speaker: called } = new;
+        let memory = match called {
+            Some(called) => {
+                let mut line = memory.clone();
+                if line.provenance.episode.is_none() {
+                    line.provenance.episode = Some(self.state()?.episode);
+                }
+                spoken(&speaker(&self.files, called), line)
+            }
+            None => stored(memory),
+        };
+        if let Some(title) = title_in_use(&self.files, scope, &memory) {
+            return Err(AddError::TitleInUse { scope: scope.clone(), title });
+        }
+        let (at, mut warnings) = (Moment::default(), Vec::new());
+        let applied = store_memory(&mut self.files, (scope, name), &memory, &[], &at, &mut warnings)?;
+        self.note(Entry::<Value> {
+            outcome: Some(<&str>::from(applied.outcome).into()),
+            memories: Some(vec![MemoryEntry::from(&applied)]),
+            ..Entry::default()
+        });
+        Ok(applied)
+    }
+
+    /// Makes corrections, all or none. The running episode is the moment for reference lines.
+    ///
+    /// # Errors
+    ///
+    /// See [`CorrectionError`]; also where the running episode cannot be read.
+    pub fn correct<E: From<CorrectionError> + From<StoreError>>(
+        &mut self,
+        corrections: &[Correction],
+    ) -> Result<Vec<Corrected>, E> {
+        let at = self.moment()?;
+        let mut results = Vec::new();
+        for correction in corrections {
+            results.extend(correct(&mut self.files, correction, &at)?);
+        }
+        let reasons = corrections.iter().filter_map(|correction| match correction {
+            Correction::Invalidate(_, reason) => Some(reason.as_str()),
+            _ => None,
+        });
+        self.note(Entry::<Value> {
+            outcome: Some("corrected".into()),
+            corrected: Some(results.iter().map(MemoryEntry::from).collect()),
+            reasoning: Some(reasons.collect::<Vec<_>>().join("; ").into()),
+            ..Entry::default()
+        });
+        Ok(results)
+    }
+
+    /// Starts an episode, by default the next one, and ends the memories of the session. Answers with its
+    /// number and the count of live memories that ended.
+    pub(crate) fn start_episode(&mut self, number: Option<u64>) -> Result<(u64, u64), StoreError> {
+        let mut state = self.state()?;
+        // A folder without state has not started its first episode yet: that one is running.
+        state.episode = number.unwrap_or_else(|| state.episode.saturating_add(1));
+        let episode = state.episode;
+        let sections = self.files.session.sections();
+        let ended = sections.iter().map(|(_, section)| section.live().count() as u64).sum();
+        self.note(Entry::<Value> {
+            outcome: Some("episode_started".into()),
+            episode: Some(episode),
+            ephemeral_ended: Some(ended),
+            session: self.session_text()?.map(Text::from),
+            ..Entry::default()
+        });
+        self.set_state(state);
+        if ended > 0 {
+            self.end_session();
+        }
+        Ok((episode, ended))
+    }
+
+    /// Gives the memory file a text of which some lines are written anew.
+    pub(crate) fn rewrite(&mut self, outcome: &'static str, text: String, lines: usize) {
+        self.replace_text(text);
+        let (outcome, lines) = (Some(outcome.into()), Some(lines as u64));
+        self.note(Entry::<Value> { outcome, lines, ..Entry::default() });
+    }
+
+    /// Gives the memory file the text of a backup.
+    pub(crate) fn restore(&mut self, backup: u64, text: String) {
+        self.replace_text(text);
+        let (outcome, state) = (Some("restored".into()), Some(backup));
+        self.note(Entry::<Value> { outcome, state, ..Entry::default() });
+    }
+
+    /// Notes that memories were taken in from other files, and what came of it.
+    pub(crate) fn note_intake(&mut self, outcome: &'static str, what: String) {
+        let (outcome, reasoning) = (Some(outcome.into()), Some(what.into()));
+        self.note(Entry::<Value> { outcome, reasoning, ..Entry::default() });
+    }
+}
+
+impl<'a> From<&'a Applied> for MemoryEntry<'a> {
+    fn from(applied: &'a Applied) -> MemoryEntry<'a> {
+        MemoryEntry {
+            outcome: Some(<&str>::from(applied.outcome).into()),
+            scope: Some(applied.scope.to_string().into()),
+            title: Some((&applied.title).into()),
+            text: Some((&applied.text).into()),
+            persistence: Some(applied.persistence),
+            superseded: applied.superseded.iter().map(Text::from).collect(),
+            raised_to: applied.raised_to,
+            ..MemoryEntry::default()
+        }
+    }
+}
+
+impl<'a> From<&'a Corrected> for MemoryEntry<'a> {
+    fn from(corrected: &'a Corrected) -> MemoryEntry<'a> {
+        MemoryEntry {
+            outcome: Some(corrected.outcome.into()),
+            scope: Some(corrected.scope.to_string().into()),
+            title: Some((&corrected.title).into()),
+            memory: corrected.memory.as_ref().map(|memory| json!(memory)),
+            ..MemoryEntry::default()
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! The one way to change a memory file: a transaction.
+//!
+//! A command's name and a function enter. The function is given a [`Draft`]: the memory file, its session
+//! and the running episode as they are under the lock. It edits them and notes its journal entry; then all
+//! of it is written, or, where the function fails, nothing. It always holds that
+//!
+//! * no other code opens and locks the file for a change, and none writes a line of the journal;
+//! * entries are stamped here with version, id and time;
+//! * a function that fails leaves nothing behind, not even an empty folder.
+
+use serde::Serialize;
+
+use crate::document::{Document, DocumentError};
+use crate::journal::Journal;
+use crate::journal::entry::{Entry, RECORD};
+use crate::notebook::clock::Clock;
+use crate::notebook::files::Files;
+use crate::store::{Change, Sidecar, State, Store, StoreError, UpdateError};
+use crate::types::Moment;
+
+/// The version of the journal's lines.
+const VERSION: u32 = 1;
+
+/// A memory file with its session, state and journal.
+#[derive(Clone)]
+pub struct Notebook {
+    store: Store,
+    clock: Clock,
+}
+
+/// What came of a transaction.
+#[derive(Debug)]
+#[must_use]
+pub struct Written<T> {
+    /// The answer of the function.
+    pub value: T,
+    /// Whether the memory file has a new text.
+    pub written: bool,
+    /// What could not be kept beside the new file, such as a numbered backup.
+    pub warnings: Vec<String>,
+}
+
+impl Notebook {
+    /// Reads nothing yet.
+    pub fn new(store: Store, clock: Clock) -> Notebook {
+        Notebook { store, clock }
+    }
+
+    /// The files.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The time and fresh ids.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// The memory file and its session as they are, to be looked at.
+    ///
+    /// # Errors
+    ///
+    /// When one of them cannot be read.
+    pub fn read(&self) -> Result<Files, StoreError> {
+        open(self.store.read()?, self.store.sidecar())
+    }
+
+    /// Changes the files under the lock, or not at all. The function is called again, with fresh files, when
+    /// an editor changed the file meanwhile: so it must keep nothing from an earlier call. It must not ask a
+    /// model, for all other writers wait.
+    ///
+    /// # Errors
+    ///
+    /// Those of the function, and those of reading and writing the files. Nothing is written then, but after
+    /// [`StoreError::NotConfirmed`] and where the session alone could not be put in place.
+    pub fn edit<T, E: From<StoreError> + From<DocumentError>>(
+        &self,
+        command: &'static str,
+        mut edit: impl FnMut(&mut Draft<'_>) -> Result<T, E>,
+    ) -> Result<Written<T>, E> {
+        let journal = Journal::of(&self.store);
+        let update = self.store.update_unless_refused(|text, sidecar| {
+            let mut draft = self.draft(command, text, sidecar)?;
+            let value = edit(&mut draft)?;
+            Ok(draft.into_change(&journal, value)?)
+        });
+        match update {
+            Ok(update) => {
+                let warnings = update.warnings.iter().map(ToString::to_string).collect();
+                Ok(Written { value: update.value, written: update.written, warnings })
+            }
+            Err(UpdateError::Store(error)) => Err(error.into()),
+            Err(UpdateError::Edit(error)) => Err(error),
+        }
+    }
+
+    /// Lets a function edit the files as they are without the lock, and writes nothing: a dry run.
+    ///
+    /// # Errors
+    ///
+    /// Those of the function, and those of reading the files.
+    pub fn preview<T, E: From<StoreError>>(
+        &self,
+        mut edit: impl FnMut(&mut Draft<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        edit(&mut self.draft("", self.store.read()?, self.store.sidecar())?)
+    }
+
+    fn draft<'a>(
+        &self,
+        command: &'static str,
+        text: Option<String>,
+        sidecar: &'a Sidecar,
+    ) -> Result<Draft<'a>, StoreError> {
+        Ok(Draft {
+            is_new: text.is_none(),
+            files: open(text, sidecar)?,
+            sidecar,
+            command,
+            id: self.clock.fresh_id(),
+            now: self.clock.now(),
+            replaced: false,
+            session_ended: false,
+            state: None,
+            line: None,
+        })
+    }
+}
+
+/// The files while they are edited, and what is written with them.
+pub struct Draft<'a> {
+    /// The memory file and its session.
+    pub files: Files,
+    is_new: bool,
+    sidecar: &'a Sidecar,
+    command: &'static str,
+    id: String,
+    now: String,
+    replaced: bool,
+    session_ended: bool,
+    state: Option<State>,
+    line: Option<String>,
+}
+
+impl Draft<'_> {
+    /// The time of this change, RFC 3339.
+    pub fn now(&self) -> &str {
+        &self.now
+    }
+
+    /// Whether there is no memory file yet.
+    pub fn is_new(&self) -> bool {
+        self.is_new
+    }
+
+    /// The whole text of the memory file.
+    ///
+    /// # Errors
+    ///
+    /// See [`DocumentError`].
+    pub fn text(&self) -> Result<String, DocumentError> {
+        self.files.lasting.clone().into_text()
+    }
+
+    /// Gives the memory file another text.
+    pub fn replace_text(&mut self, text: String) {
+        self.files.lasting = Document::parse(text);
+        self.replaced = true;
+    }
+
+    /// The running episode and other counters.
+    ///
+    /// # Errors
+    ///
+    /// When they are there but cannot be read: what is built on the default would be wrong.
+    pub fn state(&self) -> Result<State, StoreError> {
+        Ok(self.sidecar.state_for_writers()?.0)
+    }
+
+    /// Replaces the running episode and other counters.
+    pub fn set_state(&mut self, state: State) {
+        self.state = Some(state);
+    }
+
+    /// The running episode, for reference lines.
+    ///
+    /// # Errors
+    ///
+    /// As [`Draft::state`].
+    pub fn moment(&self) -> Result<Moment, StoreError> {
+        Ok(Moment { episode: Some(self.state()?.episode), ..Moment::default() })
+    }
+
+    /// The text of the session; `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    pub fn session_text(&self) -> Result<Option<String>, StoreError> {
+        self.sidecar.session()
+    }
+
+    /// Removes all memories of the session.
+    pub fn end_session(&mut self) {
+        self.session_ended = true;
+    }
+
+    /// The journal entry of this change. Without one, the journal says nothing of it.
+    pub(crate) fn note<T: Serialize>(&mut self, entry: Entry<'_, T>) {
+        let command = (self.command != RECORD).then(|| self.command.into());
+        let (id, time) = (Some((&self.id).into()), Some((&self.now).into()));
+        self.line = Some(Entry { version: Some(VERSION), id, time, command, ..entry }.to_line());
+    }
+
+    fn into_change<T>(self, journal: &Journal, value: T) -> Result<Change<T>, DocumentError> {
+        let Files { lasting, session } = self.files;
+        // With the first memory of a session there is a memory file, too, though an empty one.
+        let first = self.is_new && session.is_edited();
+        let mut change = match self.replaced || lasting.is_edited() || first {
+            true => Change::to(lasting.into_text()?, value),
+            false => Change::unchanged(value),
+        };
+        if self.session_ended {
+            change = change.with_session(String::new());
+        } else if session.is_edited() {
+            change = change.with_session(session.into_text()?);
+        }
+        if let Some(state) = self.state {
+            change = change.with_state(state);
+        }
+        Ok(match self.line {
+            Some(line) => change.with_line(journal.log(), line),
+            None => change,
+        })
+    }
+}
+
+fn open(text: Option<String>, sidecar: &Sidecar) -> Result<Files, StoreError> {
+    let session = Document::parse(sidecar.session()?.unwrap_or_default());
+    Ok(Files { lasting: Document::parse(text.unwrap_or_default()), session })
+}

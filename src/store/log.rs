@@ -1,0 +1,259 @@
+//! An append-only log of lines in two files: `journal.jsonl` and, before it, `journal.1.jsonl`.
+//!
+//! Lines enter under the lock and leave in the order in which they came. A file that is full becomes the
+//! older part, and the one that was older is dropped. What a line says is not known here: [`Rotation`]
+//! tells which lines the new file begins with, and how such a copy is told from its original.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use super::error::StoreError;
+use super::platform;
+use super::snapshot;
+
+/// The size in bytes at which the current file becomes the older part.
+const ROTATION_SIZE: u64 = 16 * 1024 * 1024;
+
+/// Bytes read at a time.
+const BLOCK_SIZE: usize = 64 * 1024;
+
+/// What a rotation must not lose.
+#[derive(Debug, Clone, Copy)]
+pub struct Rotation {
+    /// The lines that the new file begins with: marked copies of lines that are still needed.
+    pub carry: fn(&LineLog) -> Result<Vec<String>, StoreError>,
+    /// Whether a line is such a copy. Readers of both parts pass over it.
+    pub is_copy: fn(&[u8]) -> bool,
+}
+
+/// The two files of a log, open; a missing one is `None`.
+pub(super) struct Parts {
+    pub(super) current: Option<File>,
+    pub(super) older: Option<File>,
+}
+
+/// A log of lines in a folder. Neither need exist.
+#[derive(Debug, Clone)]
+pub struct LineLog {
+    current: PathBuf,
+    older: PathBuf,
+    /// The next `current`, during a rotation.
+    next: PathBuf,
+    rotation: Rotation,
+    rotation_size: u64,
+}
+
+impl LineLog {
+    /// The log of a store's folder.
+    pub fn new(folder: &Path, rotation: Rotation) -> LineLog {
+        LineLog {
+            current: folder.join("journal.jsonl"),
+            older: folder.join("journal.1.jsonl"),
+            next: folder.join("journal.jsonl.new"),
+            rotation,
+            rotation_size: ROTATION_SIZE,
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn with_rotation_size(folder: &Path, rotation: Rotation, rotation_size: u64) -> LineLog {
+        LineLog { rotation_size, ..LineLog::new(folder, rotation) }
+    }
+
+    /// Shows all lines, oldest first, without their line ends. Lines that are not UTF-8 are passed over.
+    ///
+    /// # Errors
+    ///
+    /// When a file cannot be read.
+    pub fn visit(&self, mut visit: impl FnMut(&str)) -> Result<(), StoreError> {
+        let Parts { current, older } = self.parts()?;
+        let skip_copies = older.is_some();
+        for (file, path, skip_copies) in [(older, &self.older, false), (current, &self.current, skip_copies)]
+        {
+            let Some(file) = file else { continue };
+            let mut reader = BufReader::with_capacity(BLOCK_SIZE, file);
+            let mut line = Vec::new();
+            while reader.read_until(b'\n', &mut line).map_err(StoreError::read(path))? > 0 {
+                if line.last() == Some(&b'\n') {
+                    line.pop();
+                }
+                if !(skip_copies && (self.rotation.is_copy)(&line))
+                    && let Ok(line) = std::str::from_utf8(&line)
+                {
+                    visit(line);
+                }
+                line.clear();
+            }
+        }
+        Ok(())
+    }
+
+    /// The last of the lines that are wanted, at most `count`, oldest first. Reads from the end and no
+    /// further than it must.
+    ///
+    /// # Errors
+    ///
+    /// When a file cannot be read.
+    pub fn tail(&self, count: usize, wanted: impl FnMut(&str) -> bool) -> Result<Vec<String>, StoreError> {
+        self.tail_of(&mut self.parts()?, None, count, wanted)
+    }
+
+    /// The tail of parts that are open. `end` is where the current part ends for the caller.
+    pub(super) fn tail_of(
+        &self,
+        parts: &mut Parts,
+        end: Option<u64>,
+        count: usize,
+        mut wanted: impl FnMut(&str) -> bool,
+    ) -> Result<Vec<String>, StoreError> {
+        let mut newest_first: Vec<String> = Vec::new();
+        if count > 0 {
+            self.visit_backwards(parts, end, |line| {
+                let line = std::str::from_utf8(line).ok().filter(|line| wanted(line));
+                newest_first.extend(line.map(str::to_owned));
+                newest_first.len() < count
+            })?;
+        }
+        newest_first.reverse();
+        Ok(newest_first)
+    }
+
+    /// Adds lines at the end, all or (but for a kill) none. The caller holds the lock.
+    pub(crate) fn append(&self, lines: &[String]) -> Result<(), StoreError> {
+        self.rotate_if_full()?;
+        append_bytes(&self.current, joined(lines)).map_err(StoreError::write("write", &self.current))
+    }
+
+    /// Both parts, opened at one moment.
+    pub(super) fn parts(&self) -> Result<Parts, StoreError> {
+        let current = snapshot::open(&self.current)?;
+        let older = snapshot::open(&self.older)?;
+        // A rotation in between has made what we opened the older part.
+        let same = match (&current, &older) {
+            (Some(current), Some(older)) => {
+                let [current, older] = [current, older].map(File::metadata);
+                current.is_ok_and(|current| older.is_ok_and(|older| platform::is_same_file(&current, &older)))
+            }
+            _ => false,
+        };
+        Ok(Parts { current, older: older.filter(|_| !same) })
+    }
+
+    /// The path of the part that is written to.
+    pub(super) fn current_path(&self) -> &Path {
+        &self.current
+    }
+
+    pub(super) fn is_copy(&self, line: &[u8]) -> bool {
+        (self.rotation.is_copy)(line)
+    }
+
+    /// Shows the lines from the last to the first, until `visit` returns `false`.
+    fn visit_backwards(
+        &self,
+        parts: &mut Parts,
+        end: Option<u64>,
+        mut visit: impl FnMut(&[u8]) -> bool,
+    ) -> Result<(), StoreError> {
+        let mut more = true;
+        let skip_copies = parts.older.is_some();
+        if let Some(file) = &mut parts.current {
+            read_backwards(file, end, |line| {
+                more = (skip_copies && self.is_copy(line)) || visit(line);
+                more
+            })
+            .map_err(StoreError::read(&self.current))?;
+        }
+        if let Some(file) = parts.older.as_mut().filter(|_| more) {
+            read_backwards(file, None, &mut visit).map_err(StoreError::read(&self.older))?;
+        }
+        Ok(())
+    }
+
+    /// A kill between the two renames leaves only `next`, which is then already whole and on disk.
+    fn rotate_if_full(&self) -> Result<(), StoreError> {
+        let error = |source| StoreError::Write { action: "rotate", path: self.current.clone(), source };
+        match fs::metadata(&self.current) {
+            Ok(metadata) if metadata.len() < self.rotation_size => {
+                // Where there is a current file, a next one is left from a rotation that did not finish.
+                let _ = fs::remove_file(&self.next);
+                return Ok(());
+            }
+            Ok(_) => {}
+            Err(missing) if missing.kind() == io::ErrorKind::NotFound => {
+                return match fs::rename(&self.next, &self.current) {
+                    Err(failed) if failed.kind() != io::ErrorKind::NotFound => Err(error(failed)),
+                    _ => Ok(()),
+                };
+            }
+            Err(source) => return Err(error(source)),
+        }
+        let bytes = joined(&(self.rotation.carry)(self)?);
+        let written = File::create(&self.next).and_then(|mut next| {
+            next.write_all(&bytes)?;
+            next.sync_all()
+        });
+        if let Err(source) = written {
+            let _ = fs::remove_file(&self.next);
+            return Err(error(source));
+        }
+        fs::rename(&self.current, &self.older).map_err(error)?;
+        fs::rename(&self.next, &self.current).map_err(error)
+    }
+}
+
+fn joined(lines: &[String]) -> Vec<u8> {
+    lines.iter().flat_map(|line| line.bytes().chain([b'\n'])).collect()
+}
+
+/// A torn last line is ended first, so that it costs only itself. What cannot be written whole (the
+/// disk is full) is taken back.
+fn append_bytes(path: &Path, mut bytes: Vec<u8>) -> io::Result<()> {
+    let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+    let size = file.seek(SeekFrom::End(0))?;
+    if size > 0 {
+        let mut last = [0];
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+        if last != *b"\n" {
+            bytes.insert(0, b'\n');
+        }
+    }
+    file.write_all(&bytes).inspect_err(|_| {
+        let _ = file.set_len(size);
+    })
+}
+
+/// Shows the lines from the last to the first, until told to stop. Reads blocks from the end (or where
+/// the file ends for the caller), larger ones where a line is longer than a block.
+fn read_backwards(file: &mut File, end: Option<u64>, mut visit: impl FnMut(&[u8]) -> bool) -> io::Result<()> {
+    let mut position = end.map_or_else(|| file.seek(SeekFrom::End(0)), Ok)?;
+    let mut block_size = BLOCK_SIZE;
+    // The beginning of the file's unread end, up to its first newline: perhaps half a line.
+    let mut half = Vec::new();
+    while position > 0 {
+        let length = usize::try_from(position).map_or(block_size, |left| left.min(block_size));
+        position -= length as u64;
+        let mut block = vec![0; length];
+        file.seek(SeekFrom::Start(position))?;
+        file.read_exact(&mut block)?;
+        block.append(&mut half);
+        let mut end = block.len();
+        while let Some(newline) = memchr::memrchr(b'\n', &block[..end]) {
+            if newline + 1 < end && !visit(&block[newline + 1..end]) {
+                return Ok(());
+            }
+            end = newline;
+        }
+        block.truncate(end);
+        if end >= block_size {
+            block_size *= 2;
+        }
+        half = block;
+    }
+    if !half.is_empty() {
+        visit(&half);
+    }
+    Ok(())
+}
