@@ -38,7 +38,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "search", "seed", "stats", "store", "transfer", "types",
         ],
     ),
-    ("lib", &["record", "search", "store", "types"]),
+    ("lib", &["notebook", "record", "search", "store", "types"]),
     ("main", &["cli"]),
 ];
 
