@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::llm::data::fenced;
+use crate::llm::fence::fenced;
 use crate::llm::{Model, ModelError, ModelUse, Question};
 use crate::redact::mask;
 use crate::types::text::truncate;

@@ -6,6 +6,7 @@
 
 use crate::document::fields::{parse_fields, parse_moment, write_fields, write_moment};
 use crate::document::text::{find_unescaped_stars, read_title, stored_line, stored_reply, write_title};
+use crate::types::text::backtick_fence;
 use crate::types::{Attempt, Category, Cause, Memory, Persistence, Provenance, Reference, Scope, Status};
 
 /// The scope and the name that a section's heading states.
@@ -387,8 +388,7 @@ pub fn write_attempt(attempt: &Attempt) -> String {
 
 /// A text in a code span whose fence is longer than any run of backticks in it.
 pub fn write_code_span(text: &str) -> String {
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest + 1);
+    let fence = backtick_fence(text, 1);
     let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     format!("{fence}{pad}{text}{pad}{fence}")
 }

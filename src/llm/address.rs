@@ -1,12 +1,12 @@
-//! Addresses of servers: what people write becomes where requests go and what errors show.
+//! Addresses of servers: where requests go, and what errors show.
 //!
-//! A base address enters, with or without version and path; the address of one call leaves.
+//! A base address enters, with or without version and path; the address of one endpoint leaves.
 
 use reqwest::Url;
 
 use crate::llm::model::ModelError;
 
-/// The address of `call` (`/chat/completions`) under a base address, with or without its version.
+/// The address of `call` (such as `/chat/completions`) under a base address with or without a version.
 pub(super) fn versioned_endpoint(base: &str, call: &str) -> Result<Url, ModelError> {
     let mut url = parse_base(base)?;
     let path = url.path().trim_end_matches('/');
@@ -21,8 +21,8 @@ pub(super) fn versioned_endpoint(base: &str, call: &str) -> Result<Url, ModelErr
     Ok(url)
 }
 
-/// The address of `call` (`/api/chat`) at an Ollama server, which people name by its host alone, by
-/// the address that it listens on, or by its OpenAI-like address.
+/// The address of `call` (such as `/api/chat`) at an Ollama server, which may be given as a host alone,
+/// as the address that it listens on, or as its OpenAI-compatible address.
 pub(super) fn ollama_endpoint(host: &str, call: &str) -> Result<Url, ModelError> {
     const PORT: u16 = 11434;
     let host = host.trim_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\''));
@@ -33,13 +33,13 @@ pub(super) fn ollama_endpoint(host: &str, call: &str) -> Result<Url, ModelError>
             let mut url = parse_base(&format!("http://{host}"))?;
             let authority = host.split('/').next().unwrap_or(host);
             if url.port().is_none() && !authority.ends_with(":80") {
-                // A host without a scheme has Ollama's own port, one with it has the scheme's.
+                // A host without a scheme gets Ollama's port; one with a scheme gets the scheme's.
                 url.set_port(Some(PORT)).map_err(|()| no_address())?;
             }
             url
         }
     };
-    // A server that listens everywhere is reached by loopback.
+    // A server that listens on all interfaces is reached by loopback.
     let loopback = match url.host_str() {
         Some("0.0.0.0") => Some("127.0.0.1"),
         Some("[::]") => Some("[::1]"),
@@ -57,7 +57,7 @@ pub(super) fn ollama_endpoint(host: &str, call: &str) -> Result<Url, ModelError>
     Ok(url)
 }
 
-/// An address as errors show it: without user, password, query and the part that is always there.
+/// The address that errors show: without user, password, query and the fixed end of the endpoint.
 pub(super) fn shown(endpoint: &Url, call: &str) -> String {
     let origin = endpoint.origin().ascii_serialization();
     let path = endpoint.path();

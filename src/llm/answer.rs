@@ -1,28 +1,28 @@
-//! Reads the JSON object out of what a model says.
+//! Reads the JSON object in a model's answer, and judges its fields.
 //!
-//! A text enters, an object or the reason why there is none leaves. Well-formed answers take the
-//! short way; others may be fenced, wrapped in an array or in a string, stand between prose or
-//! after thoughts (`<think>…</think>`), or be slightly broken. Nothing is made up: a value that is
-//! cut off is left out. No input panics, and the work is bounded.
+//! A text enters; an object leaves, or the reason why there is none. Well-formed answers are parsed
+//! directly. Others may be fenced, wrapped in an array or in a string, surrounded by prose, preceded by
+//! reasoning (`<think>…</think>`), or slightly broken. Nothing is invented: a value that is cut off is
+//! left out. No input panics, and the work is bounded.
 
 use serde_json::{Map, Value};
 
 use crate::llm::lenient;
 use crate::types::text::fold_spaces;
 
-/// How many brackets of one text may lead to nothing: what has more is no answer.
+/// Brackets of one text that may lead to nothing; a text with more is not an answer.
 const TRIES: usize = 500;
 
-/// At how many of them a broken object is looked for, each time maybe up to the text's end.
+/// Brackets at which a broken object is tried; each try may read to the end of the text.
 const LENIENT_TRIES: usize = 50;
 
 /// The object that the model meant.
 ///
-/// Of several, the last is taken: models correct themselves, and quote before they answer.
+/// Of several the last counts, because models correct themselves and quote before they answer.
 ///
 /// # Errors
 ///
-/// Why there is none, for people.
+/// Why there is none.
 pub fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
     let text = text.trim_start_matches('\u{feff}').trim();
     if text.is_empty() {
@@ -39,7 +39,7 @@ pub fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
     parse_last(text).ok_or_else(|| "the answer holds no JSON object".to_owned())
 }
 
-/// A text that is JSON as it stands: the object, wrapped in an array or written as a string.
+/// The object in a text that is valid JSON: as it is, in an array, or written as a string.
 fn parse_whole(text: &str) -> Option<Map<String, Value>> {
     match serde_json::from_str(text).ok()? {
         Value::String(inner) => match serde_json::from_str(&inner).ok()? {
@@ -61,8 +61,8 @@ fn unwrap_object(value: Value) -> Option<Map<String, Value>> {
     }
 }
 
-/// The last object that stands anywhere in the text; one with content before an empty one, a
-/// complete one before one that the text's end cuts off.
+/// The last object anywhere in the text. An empty object does not replace one with content, and an object
+/// that the end of the text cuts off does not replace a complete one.
 fn parse_last(text: &str) -> Option<Map<String, Value>> {
     let mut best: Option<Map<String, Value>> = None;
     let (mut tries, mut position) = (0, 0);
@@ -99,19 +99,19 @@ fn keep_better(best: &mut Option<Map<String, Value>>, object: Map<String, Value>
     }
 }
 
-/// The well-formed object, or the array around one, with which the text begins.
+/// The well-formed object, or the array around one, at the start of the text.
 fn parse_strict(text: &str) -> Option<(Map<String, Value>, usize)> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let object = unwrap_object(values.next()?.ok()?)?;
     Some((object, values.byte_offset()))
 }
 
-/// A text of an answer, trimmed; empty where there is none.
+/// A text field of an answer, trimmed; empty if absent.
 pub fn text_of(answer: &Map<String, Value>, name: &str) -> String {
     answer.get(name).and_then(Value::as_str).unwrap_or_default().trim().to_owned()
 }
 
-/// A yes or no, also where a model wrote it as a word.
+/// A boolean, also in the form of a word.
 pub fn flag_of(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(flag) => Some(*flag),
@@ -124,10 +124,10 @@ pub fn flag_of(value: &Value) -> Option<bool> {
     }
 }
 
-/// A common run of this many characters with the instructions is a repetition of them.
+/// Characters in common with the instructions that count as a repetition of them.
 const REPEATED_CHARS: usize = 60;
 
-/// Names of the schema that a model gives back for want of anything to say.
+/// Names of the schema that a model returns when it has nothing to say.
 const SCHEMA_NAMES: [&str; 8] = [
     "memory title",
     "memory_title",
@@ -139,7 +139,7 @@ const SCHEMA_NAMES: [&str; 8] = [
     "exact title",
 ];
 
-/// Why a title is none, though it fits the schema.
+/// Why a title is unusable although it fits the schema.
 pub fn title_problem(title: &str) -> Option<&'static str> {
     let shouted = title.contains('_') && !title.chars().any(char::is_lowercase);
     if !title.chars().any(char::is_alphanumeric) {
@@ -149,7 +149,7 @@ pub fn title_problem(title: &str) -> Option<&'static str> {
     (shouted || named).then_some("its title is a name of the schema")
 }
 
-/// Why a text says nothing, though it fits the schema. `instructions` are those that the model had.
+/// Why a text is unusable although it fits the schema. `instructions` are those that the model was given.
 pub fn text_problem(text: &str, instructions: &str) -> Option<&'static str> {
     if text.chars().filter(|c| c.is_alphanumeric()).count() < 3 {
         return Some("it has no text");

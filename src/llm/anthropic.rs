@@ -1,10 +1,10 @@
-//! Anthropic's Messages API, and servers that speak it.
+//! Anthropic's Messages API, and servers that implement it.
 //!
-//! JSON is asked for by `output_config.format` (which needs no beta header any more), else by a
-//! tool that must be called, else in the prompt. Whichever it was, the answer is taken from a
-//! `tool_use` block where there is one, else from the text: a forced tool may be answered in plain
-//! text all the same. Thinking is switched off where the model allows it, for it would eat the
-//! answer's tokens and forbid the forced tool. A question makes at most `max_retries` + 5 requests.
+//! JSON is asked for by `output_config.format` (which no longer needs a beta header), else by a required
+//! tool call, else in the prompt. In each case the answer is taken from a `tool_use` block if there is
+//! one, else from the text, because a required tool may be answered in plain text all the same. Thinking
+//! is switched off where the model allows it: it would use up the answer's tokens and forbid the required
+//! tool. A question makes at most `max_retries` + 5 requests.
 
 mod schema;
 
@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 
 use crate::llm::address;
 use crate::llm::config::{self, Config, Environment};
-use crate::llm::form::{Form, Format, Manner};
+use crate::llm::form::{ApiTraits, Form, Format};
 use crate::llm::http::{Access, Scheme};
 use crate::llm::model::{Answer, ModelError, Question, Usage};
 use crate::llm::served::{Protocol, ServedModel, Unusable, no_key};
-use crate::llm::server::{Failure, Meaning};
+use crate::llm::server::{Diagnosis, ErrorReply};
 
 const ANTHROPIC_URL: &str = "https://api.anthropic.com";
 const ANTHROPIC_HOST: &str = "api.anthropic.com";
@@ -27,10 +27,10 @@ const HEADERS: &[(&str, &str)] = &[("anthropic-version", "2023-06-01")];
 
 /// Newer models refuse a temperature.
 const TEMPERATURE: &str = "temperature";
-/// Some models cannot but think.
+/// Some models cannot switch thinking off.
 const THINKING: &str = "thinking";
 
-static MANNER: Manner = Manner {
+static TRAITS: ApiTraits = ApiTraits {
     provider: "anthropic",
     ladder: &[Format::Schema, Format::Tool, Format::Plain],
     switches: &[TEMPERATURE, THINKING],
@@ -80,7 +80,7 @@ pub(super) fn model(
 }
 
 impl Protocol for Anthropic {
-    const MANNER: &'static Manner = &MANNER;
+    const TRAITS: &'static ApiTraits = &TRAITS;
 
     fn name(&self) -> String {
         format!("anthropic/{}", self.model)
@@ -161,28 +161,28 @@ impl Protocol for Anthropic {
         })
     }
 
-    fn judge(&self, failure: &Failure<'_>) -> Meaning {
+    fn judge(&self, failure: &ErrorReply<'_>) -> Diagnosis {
         let kind = failure.value.pointer("/error/type").and_then(Value::as_str).unwrap_or_default();
         let code = failure.value.pointer("/error/details/error_code").and_then(Value::as_str);
         match failure.status {
             400 if failure.body.contains("too long") || failure.body.contains("context") => {
-                Meaning::settled("more than the model's context holds; `history_window` makes it less")
+                Diagnosis::permanent("more than the model's context holds; `history_window` makes it less")
             }
-            402 => Meaning::settled("check the account's billing"),
+            402 => Diagnosis::permanent("check the account's billing"),
             404 if kind == "not_found_error" && failure.body.contains("model") => {
-                Meaning::settled("no such model for this key; check `model`")
+                Diagnosis::permanent("no such model for this key; check `model`")
             }
-            // The spend limit of a month: the wait would be days.
+            // A monthly spend limit: the wait would be days.
             429 if code == Some("enforced_spend_limit_reached") => {
-                Meaning::settled("the account's spend limit is reached")
+                Diagnosis::permanent("the account's spend limit is reached")
             }
-            529 => Meaning { passing: true, hint: Some("the service is overloaded".to_owned()) },
-            status => Meaning::of_status(status),
+            529 => Diagnosis { temporary: true, hint: Some("the service is overloaded".to_owned()) },
+            status => Diagnosis::of_status(status),
         }
     }
 }
 
-/// The input of the first tool that was called: an object, at some servers one written as text.
+/// The input of the first tool call: an object, at some servers written as a text.
 fn tool_input(blocks: &[Value]) -> Option<String> {
     let called = blocks.iter().find(|block| block["type"] == "tool_use")?;
     match &called["input"] {

@@ -1,7 +1,7 @@
-//! Which model the settings mean.
+//! Chooses the model that the settings name.
 //!
-//! [`Config`] and [`Environment`] enter, a model leaves, or none where built-in rules are to do
-//! without. Nothing is opened here: a wrong key or a dead server shows at the first question.
+//! [`Config`] and [`Environment`] enter; a model leaves, or none where built-in rules take its place.
+//! Nothing is opened here: a wrong key or a dead server shows at the first question.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::llm::config::{Config, Environment, Provider, key_of, text_of};
 use crate::llm::model::{Model, ModelError};
 use crate::llm::replay::Replay;
 
-/// A model, and what the person should know about the choice.
+/// A model, and a notice about the choice.
 pub struct Choice {
     /// The model; none for [`Provider::Offline`].
     pub model: Option<Box<dyn Model>>,
@@ -34,10 +34,10 @@ impl fmt::Debug for Choice {
 const NO_MODEL: &str = "no model configured: built-in rules take memories from the game's text \
                         (provider `offline`)";
 
-/// The model that the settings ask for. `seed` decides the jitter of retries.
+/// The model that the settings name. `seed` decides the jitter of retries.
 ///
-/// [`Provider::Auto`] takes the first of these that is there: an address in the settings (`openai`),
-/// a key or an address of OpenAI, a key of Anthropic, a host of Ollama; else `offline`.
+/// [`Provider::Auto`] takes the first of these that is set: an address in the settings (`openai`), a key
+/// or an address of OpenAI, a key of Anthropic, a host of Ollama; else `offline`.
 ///
 /// # Errors
 ///
@@ -66,7 +66,7 @@ pub fn choose(config: &Config, environment: &Environment, seed: u64) -> Result<C
     Ok(Choice::silent(Some(model)))
 }
 
-/// The provider whose server or key is known.
+/// The provider whose server or key is set.
 fn find_provider(config: &Config, environment: &Environment) -> Option<Provider> {
     if config.base_url(&environment.openai_base_url).is_some()
         || key_of(&environment.openai_api_key).is_some()

@@ -1,9 +1,8 @@
-//! Any program as a model: the prompt on its stdin, the answer on its stdout.
+//! A program as a model: the prompt on its stdin, the answer on its stdout.
 //!
-//! The program runs without a shell and inherits the environment. Reading and writing stand on
-//! threads of their own, so that neither a long prompt nor a long answer can block; the time limit
-//! ends the program, and on Unix whatever it started, by its process group. Arguments may hold
-//! secrets and are never shown.
+//! The program runs without a shell and inherits the environment. Threads read and write its streams, so
+//! that neither a long prompt nor a long answer can block. The time limit ends the program and, on Unix,
+//! its whole process group. Arguments may hold secrets and are never shown.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -14,13 +13,13 @@ use std::time::{Duration, Instant};
 use crate::llm::config::Config;
 use crate::llm::model::{Answer, Model, ModelError, Question, Usage, deadline_after, one_line};
 
-/// The longest answer that is read.
+/// Longest answer that is read, in bytes.
 const OUTPUT_LIMIT: u64 = 4 * 1024 * 1024;
 
-/// How much of the end of stderr is kept.
+/// Bytes kept of the end of stderr.
 const ERROR_LIMIT: usize = 8 * 1024;
 
-/// How often a program is looked after that has closed its stdout and still runs.
+/// Pause between two looks at a program that has closed its stdout and still runs.
 const POLL: Duration = Duration::from_millis(5);
 
 /// A program that answers.
@@ -32,7 +31,7 @@ pub struct Command {
 }
 
 impl Command {
-    /// The program that the settings name; it is started with the first question.
+    /// The program that the settings name; it is started for each question.
     ///
     /// # Errors
     ///
@@ -65,12 +64,12 @@ impl Command {
         })
     }
 
-    /// Waits for the answer until `deadline`; then, or when it grows too long, ends the program.
+    /// Waits for the answer. At the deadline, or when the answer grows too long, ends the program.
     fn run(&self, prompt: String) -> Result<Vec<u8>, ModelError> {
         let deadline = deadline_after(self.timeout);
         let mut child = self.start()?;
         if let Some(mut stdin) = child.stdin.take() {
-            // A program may answer without reading all: a closed pipe is no error.
+            // A program may answer without reading everything: a closed pipe is not an error.
             std::thread::spawn(move || stdin.write_all(prompt.as_bytes()));
         }
         let output = read_aside(child.stdout.take(), |stream| {
@@ -102,12 +101,12 @@ impl Command {
         if status.success() {
             return Ok(output);
         }
-        // What it left running may hold stderr open.
+        // A process that it left running may hold stderr open.
         let errors = errors.recv_timeout(left().min(Duration::from_millis(200)));
         Err(self.failed(status, &errors.unwrap_or_default()))
     }
 
-    /// What an exit code means, by the customs of shells and of `sysexits`.
+    /// The meaning of an exit code, by the conventions of shells and of `sysexits`.
     fn failed(&self, status: ExitStatus, errors: &[u8]) -> ModelError {
         let errors = String::from_utf8_lossy(errors);
         let last = errors.lines().rev().find(|line| !line.trim().is_empty());
@@ -171,7 +170,8 @@ impl Model for Command {
     }
 }
 
-/// A program's name without its folder; of a shell's line the first word that assigns nothing.
+/// The name of a program without its folder; of a shell's command line, the first word that is not an
+/// assignment.
 fn shown_name(program: &str, arguments: &[String]) -> String {
     let word = match (program, arguments) {
         ("sh", [flag, line]) if flag == "-c" => line.split_whitespace().find(|word| !word.contains('=')),
@@ -184,7 +184,7 @@ fn shown_name(program: &str, arguments: &[String]) -> String {
     }
 }
 
-/// Reads a stream on a thread of its own; nothing comes where it fails.
+/// Reads a stream in a thread of its own; sends nothing if that fails.
 fn read_aside<S: Read + Send + 'static>(
     stream: Option<S>,
     read: impl FnOnce(S) -> io::Result<Vec<u8>> + Send + 'static,
@@ -192,7 +192,7 @@ fn read_aside<S: Read + Send + 'static>(
     let (sender, receiver) = mpsc::channel();
     if let Some(stream) = stream {
         std::thread::spawn(move || {
-            // Nobody listens any more when the time is up.
+            // After the deadline there is no receiver any more.
             let _ = sender.send(read(stream).unwrap_or_default());
         });
     }
@@ -202,19 +202,19 @@ fn read_aside<S: Read + Send + 'static>(
 /// The end of a stream of any length.
 fn read_end(mut stream: impl Read) -> io::Result<Vec<u8>> {
     let mut kept = Vec::new();
-    let mut piece = [0; ERROR_LIMIT];
+    let mut chunk = [0; ERROR_LIMIT];
     loop {
-        match stream.read(&mut piece)? {
+        match stream.read(&mut chunk)? {
             0 => return Ok(kept),
-            length => kept.extend_from_slice(&piece[..length]),
+            length => kept.extend_from_slice(&chunk[..length]),
         }
         let surplus = kept.len().saturating_sub(ERROR_LIMIT);
         kept.drain(..surplus);
     }
 }
 
-/// Ends a program and, on Unix, its process group. The group goes by the shell's own `kill`, for
-/// the standard library can only end the program itself.
+/// Ends a program and, on Unix, its process group. The shell's `kill` ends the group, because the
+/// standard library can end only the program itself.
 fn end(child: &mut Child) {
     #[cfg(unix)]
     let _ = std::process::Command::new("sh")

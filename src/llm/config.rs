@@ -1,9 +1,8 @@
 //! Settings of language models: plain values, already read from flags, files and the environment.
 //!
-//! Keys stand in [`Environment`] alone and no `Debug` prints them. A model and an address are taken from
-//! [`Config::model`] and [`Config::base_url`], else from the provider's own variable in
-//! [`Environment`], else from the fallback in [`Config`]: which variable counts is known only when
-//! the provider is.
+//! Keys are in [`Environment`] only, and no `Debug` prints them. A model and an address are taken from
+//! [`Config::model`] and [`Config::base_url`], else from the provider's own variable in [`Environment`],
+//! else from the fallback in [`Config`]. Which variable applies is known only when the provider is.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -14,14 +13,14 @@ use strum::VariantNames;
 
 use crate::llm::model::ModelError;
 
-/// What models can be asked through.
+/// How models are reached.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Default, strum::Display, strum::EnumString, strum::VariantNames,
 )]
 #[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 #[strum(parse_err_ty = ModelError, parse_err_fn = unknown_provider)]
 pub enum Provider {
-    /// The one whose key or host is known, else `offline` with a notice; see [`crate::llm::choose`].
+    /// The provider whose key or host is set, else `offline` with a notice; see [`crate::llm::choose`].
     #[default]
     Auto,
     /// Any server with `/v1/chat/completions`.
@@ -34,7 +33,7 @@ pub enum Provider {
     Command,
     /// Recorded answers from a file.
     Replay,
-    /// No model: built-in rules do what they can.
+    /// No model: built-in rules take its place.
     Offline,
 }
 
@@ -49,16 +48,16 @@ fn unknown_provider(text: &str) -> ModelError {
 #[strum(serialize_all = "snake_case", ascii_case_insensitive)]
 #[strum(parse_err_ty = ModelError, parse_err_fn = unknown_output)]
 pub enum StructuredOutput {
-    /// The strictest that the server takes, found out by asking.
+    /// The strictest way that the server accepts, found by trying.
     #[default]
     Auto,
-    /// The server holds the answer to the schema, and nothing else is tried where it refuses to.
+    /// The server enforces the schema. No other way is tried if it refuses.
     JsonSchema,
-    /// A tool that must be called with an input under the schema.
+    /// A tool call is required, with an input under the schema.
     Tool,
-    /// JSON without a schema, which then stands in the prompt.
+    /// JSON without a schema; the schema is part of the prompt.
     JsonObject,
-    /// Only the prompt says so.
+    /// Only the prompt asks for JSON.
     Plain,
 }
 
@@ -94,21 +93,20 @@ impl RequestLimits {
     }
 }
 
-/// What the settings say of models.
+/// The settings of a language model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
-    /// Through what models are asked. Default: [`Provider::Auto`].
+    /// The provider. Default: [`Provider::Auto`].
     pub provider: Provider,
-    /// The model's name, as the server knows it. Default: `gpt-4.1-mini` at OpenAI,
-    /// `claude-haiku-5-5` at Anthropic, the first installed one of Ollama, at other servers what
-    /// they choose themselves.
+    /// The model, by the server's name for it. Default: `gpt-4.1-mini` at OpenAI, `claude-haiku-5-5`
+    /// at Anthropic, the first installed one at Ollama; other servers choose themselves.
     pub model: Option<String>,
-    /// The model where neither that nor the provider's own variable names one.
+    /// The model if neither `model` nor the provider's own variable names one.
     pub fallback_model: Option<String>,
     /// The server of `openai`, `anthropic` or `ollama`, with or without `/v1`. Default: OpenAI's,
     /// Anthropic's, Ollama's on this machine.
     pub base_url: Option<String>,
-    /// The server where neither that nor the provider's own variable names one.
+    /// The server if neither `base_url` nor the provider's own variable names one.
     pub fallback_base_url: Option<String>,
     /// The program of `command` and its arguments; see [`shell`] for a single string. Default: none.
     pub command: Vec<String>,
@@ -116,10 +114,9 @@ pub struct Config {
     pub replay: Option<PathBuf>,
     /// Limits of one question. Default: 60 s, 2 retries.
     pub limits: RequestLimits,
-    /// How long an answer may be, in tokens. Default: 500.
+    /// Longest answer, in tokens. Default: 500.
     pub max_output_tokens: u32,
-    /// How freely the model words its answer. Default: 0; at Anthropic, whose newer models refuse
-    /// it, what the model has.
+    /// Sampling temperature. Default: 0; at Anthropic, whose newer models refuse the field, the model's own.
     pub temperature: Option<f64>,
     /// How JSON is asked for. Default: [`StructuredOutput::Auto`].
     pub structured_output: StructuredOutput,
@@ -144,24 +141,24 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The model to ask, given what the provider's own variable says.
+    /// The model to ask. `variable` is the provider's own variable.
     pub fn model<'a>(&'a self, variable: &'a Option<String>) -> Option<&'a str> {
         text_of(&self.model).or(text_of(variable)).or(text_of(&self.fallback_model))
     }
 
-    /// The server to ask, given what the provider's own variable says.
+    /// The server to ask. `variable` is the provider's own variable.
     pub fn base_url<'a>(&'a self, variable: &'a Option<String>) -> Option<&'a str> {
         text_of(&self.base_url).or(text_of(variable)).or(text_of(&self.fallback_base_url))
     }
 }
 
-/// The command of a single string, as a shell would run it.
+/// The arguments that let a shell run a single string.
 pub fn shell(line: &str) -> Vec<String> {
     vec!["sh".to_owned(), "-c".to_owned(), line.to_owned()]
 }
 
-/// What the caller found in the process environment, the keys as far as they may be sent to where
-/// [`Config`] leads. Empty values count as absent.
+/// Values that the caller found in the process environment. Keys are present only as far as they may be
+/// sent to the server that [`Config`] names. Empty values count as absent.
 #[derive(Clone, Default)]
 pub struct Environment {
     /// `OPENAI_API_KEY`
@@ -176,7 +173,7 @@ pub struct Environment {
     pub anthropic_base_url: Option<String>,
     /// `OLLAMA_HOST`
     pub ollama_host: Option<String>,
-    /// A key for an Ollama server behind a gateway that wants one.
+    /// A key for an Ollama server behind a gateway that requires one.
     pub ollama_api_key: Option<SecretString>,
 }
 
@@ -195,13 +192,13 @@ impl fmt::Debug for Environment {
     }
 }
 
-/// A key that is not blank.
+/// The key, unless it is blank.
 pub(super) fn key_of(key: &Option<SecretString>) -> Option<SecretString> {
     let key = key.as_ref()?.expose_secret().trim();
     (!key.is_empty()).then(|| SecretString::from(key))
 }
 
-/// A setting that says something.
+/// The setting, unless it is blank.
 pub(super) fn text_of(setting: &Option<String>) -> Option<&str> {
     setting.as_deref().map(str::trim).filter(|text| !text.is_empty())
 }

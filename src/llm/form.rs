@@ -1,7 +1,7 @@
-//! The form of a request, as far as servers of one kind differ in what they take.
+//! The form of a request, as far as servers of one kind differ in what they accept.
 //!
-//! A form and a server's refusal enter, another form that may be taken leaves; nothing is sent
-//! here. Forms only ever become weaker, each step once, so that trying them ends.
+//! A form and a server's refusal enter; another form that may be accepted leaves. Nothing is sent here.
+//! Forms only become weaker, each step once, so that trying them ends.
 
 use crate::llm::config::StructuredOutput;
 use crate::llm::model::ModelError;
@@ -9,24 +9,24 @@ use crate::llm::model::ModelError;
 /// How JSON is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
-    /// The server holds the answer to the schema.
+    /// The server enforces the schema.
     Schema,
-    /// A tool that must be called, its input under the schema.
+    /// A tool call is required, with an input under the schema.
     Tool,
-    /// JSON of any kind; the schema stands in the prompt.
+    /// Any JSON; the schema is part of the prompt.
     Object,
-    /// Only the prompt says so.
+    /// Only the prompt asks for JSON.
     Plain,
 }
 
-/// What servers of one kind have in common.
+/// Properties of all servers of one kind.
 #[derive(Debug, PartialEq)]
-pub(super) struct Manner {
+pub(super) struct ApiTraits {
     /// The provider's name in settings.
     pub provider: &'static str,
     /// Ways of asking for JSON, strictest first; `Plain` is the last.
     pub ladder: &'static [Format],
-    /// Fields to change where a refusal names them, by these words; see [`Form::is_switched`].
+    /// Fields to change if a refusal contains these words; see [`Form::is_switched`].
     pub switches: &'static [&'static str],
     /// Words by which a refusal names the way JSON was asked for.
     pub format_words: &'static [&'static str],
@@ -34,13 +34,13 @@ pub(super) struct Manner {
     pub fails_on_formats: bool,
 }
 
-/// What one server is believed to take.
+/// The form that one server is believed to accept.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Form {
-    manner: &'static Manner,
-    /// How far down the ladder.
+    traits: &'static ApiTraits,
+    /// Position on the ladder.
     step: usize,
-    /// The format stays whatever the server says.
+    /// The settings fix the format; it is never changed.
     fixed: bool,
     /// An answer came in this format.
     proven: bool,
@@ -54,38 +54,38 @@ impl Form {
     /// # Errors
     ///
     /// [`ModelError::Settings`] for a way that these servers do not have.
-    pub fn first(manner: &'static Manner, way: StructuredOutput) -> Result<Form, ModelError> {
+    pub fn first(traits: &'static ApiTraits, way: StructuredOutput) -> Result<Form, ModelError> {
         let wanted = match way {
-            StructuredOutput::Auto => manner.ladder[0],
+            StructuredOutput::Auto => traits.ladder[0],
             StructuredOutput::JsonSchema => Format::Schema,
             StructuredOutput::Tool => Format::Tool,
             StructuredOutput::JsonObject => Format::Object,
             StructuredOutput::Plain => Format::Plain,
         };
-        let Some(step) = manner.ladder.iter().position(|format| *format == wanted) else {
+        let Some(step) = traits.ladder.iter().position(|format| *format == wanted) else {
             return Err(ModelError::Settings {
-                problem: format!("provider `{}` has no structured output `{way}`", manner.provider),
+                problem: format!("provider `{}` has no structured output `{way}`", traits.provider),
                 hint: "set `structured_output` to `auto`".to_owned(),
             });
         };
-        Ok(Form { manner, step, fixed: way != StructuredOutput::Auto, proven: false, switched: 0 })
+        Ok(Form { traits, step, fixed: way != StructuredOutput::Auto, proven: false, switched: 0 })
     }
 
     /// How JSON is asked for.
     pub fn format(self) -> Format {
-        self.manner.ladder[self.step]
+        self.traits.ladder[self.step]
     }
 
-    /// Whether a refusal named this one of the manner's switches.
+    /// True if a refusal named this word of [`ApiTraits::switches`].
     pub fn is_switched(self, word: &str) -> bool {
-        let place = self.manner.switches.iter().position(|known| *known == word);
+        let place = self.traits.switches.iter().position(|known| *known == word);
         place.is_some_and(|place| self.switched & (1 << place) != 0)
     }
 
     /// The form of the next question, after an answer to this one.
     ///
-    /// Prose in spite of a schema or a tool means that the server takes no notice of it: later
-    /// questions go another way.
+    /// Prose in spite of a schema or a tool means that the server ignores it: later questions use a
+    /// weaker form.
     pub fn after_answer(self, well_formed: bool) -> Form {
         let demanding = matches!(self.format(), Format::Schema | Format::Tool);
         match self.weaker() {
@@ -94,23 +94,23 @@ impl Form {
         }
     }
 
-    /// Another form that may avoid a failure, by its status and its body in lower case.
+    /// Another form that may avoid a failure, given its status and its body in lower case.
     ///
-    /// `settled` says that the same request failed before or may not be repeated.
-    pub fn adapted(self, status: u16, body: &str, settled: bool) -> Option<Form> {
+    /// `is_final`: the same request failed before or may not be repeated.
+    pub fn adapted(self, status: u16, body: &str, is_final: bool) -> Option<Form> {
         if matches!(status, 400 | 422) {
-            for (place, word) in self.manner.switches.iter().enumerate() {
+            for (place, word) in self.traits.switches.iter().enumerate() {
                 if self.switched & (1 << place) == 0 && body.contains(word) {
                     return Some(Form { switched: self.switched | (1 << place), ..self });
                 }
             }
         }
-        let named = self.manner.format_words.iter().any(|word| body.contains(word));
+        let named = self.traits.format_words.iter().any(|word| body.contains(word));
         let blamed = match status {
             400 | 415 | 422 => named || !(self.proven || names_other_cause(body)),
             404 => named,
-            // Once may be chance, twice is not.
-            500 if self.manner.fails_on_formats => named || (!self.proven && settled),
+            // One failure may be chance, two are not.
+            500 if self.traits.fails_on_formats => named || (!self.proven && is_final),
             500 => named,
             501 => named || !self.proven,
             _ => false,
@@ -120,11 +120,11 @@ impl Form {
 
     fn weaker(self) -> Option<Form> {
         let step = self.step + 1;
-        (step < self.manner.ladder.len()).then_some(Form { step, proven: false, ..self })
+        (step < self.traits.ladder.len()).then_some(Form { step, proven: false, ..self })
     }
 }
 
-/// Whether an error has a cause that no other format avoids.
+/// True if no other format would avoid the error.
 fn names_other_cause(body: &str) -> bool {
     let words = [
         "context",
@@ -146,7 +146,7 @@ fn names_other_cause(body: &str) -> bool {
 mod tests {
     use super::*;
 
-    static MANNER: Manner = Manner {
+    static TRAITS: ApiTraits = ApiTraits {
         provider: "test",
         ladder: &[Format::Schema, Format::Object, Format::Plain],
         switches: &["max_completion_tokens", "temperature"],
@@ -155,7 +155,7 @@ mod tests {
     };
 
     fn first() -> Form {
-        Form::first(&MANNER, StructuredOutput::Auto).unwrap()
+        Form::first(&TRAITS, StructuredOutput::Auto).unwrap()
     }
 
     #[test]
@@ -185,13 +185,13 @@ mod tests {
         let form = first().after_answer(false);
         assert_eq!(form.format(), Format::Object);
         assert_eq!(form.after_answer(false).format(), Format::Object);
-        let fixed = Form::first(&MANNER, StructuredOutput::JsonSchema).unwrap();
+        let fixed = Form::first(&TRAITS, StructuredOutput::JsonSchema).unwrap();
         assert_eq!(fixed.after_answer(false).format(), Format::Schema);
     }
 
     #[test]
     fn a_way_that_servers_lack_is_told() {
-        let error = Form::first(&MANNER, StructuredOutput::Tool).unwrap_err();
+        let error = Form::first(&TRAITS, StructuredOutput::Tool).unwrap_err();
         assert_eq!(error.to_string(), "provider `test` has no structured output `tool`");
     }
 }

@@ -1,8 +1,8 @@
-//! One bounded request: JSON goes out, status and body come back before the deadline.
+//! One bounded request: JSON goes out; status and body come back before the deadline.
 //!
-//! Here stands what every HTTP provider needs alike: a client that is built at the first request,
-//! no redirects (they could carry the key to another host), a limit on the body, the pauses
-//! between retries, the reading of error texts, and the key's removal from whatever is shown.
+//! This file holds what all HTTP providers need: a client that is built at the first request, a limit for
+//! the body, the pauses between retries, the text of an error, and the removal of the key from everything
+//! that is shown.
 
 use std::io::Read;
 use std::sync::OnceLock;
@@ -18,7 +18,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::llm::connect::client_builder;
 use crate::llm::model::one_line;
 
-/// The longest body that is read.
+/// Longest body that is read, in bytes.
 const BODY_LIMIT: u64 = 4 * 1024 * 1024;
 
 /// A client for one server.
@@ -28,19 +28,19 @@ pub(super) struct Http {
     client: OnceLock<Client>,
 }
 
-/// How a client makes itself known.
+/// How requests are authorised.
 pub(super) struct Access {
-    /// The key, where there is one.
+    /// The key, if there is one.
     pub key: Option<SecretString>,
-    /// The variable that people set it by.
+    /// The environment variable that holds it.
     pub variable: &'static str,
-    /// Where the key goes.
+    /// The header that carries it.
     pub scheme: Scheme,
-    /// Headers that every request has.
+    /// Headers of every request.
     pub headers: &'static [(&'static str, &'static str)],
 }
 
-/// The header that holds the key.
+/// The header that carries the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scheme {
     /// `Authorization: Bearer …`
@@ -50,16 +50,16 @@ pub(super) enum Scheme {
 }
 
 impl Access {
-    /// A text without the key.
+    /// The text with the key masked.
     pub fn scrub(&self, text: &str) -> String {
         match self.key.as_ref().map(|key| key.expose_secret()) {
-            // Shorter ones are place-holders that local servers are given.
+            // Shorter ones are placeholders for local servers.
             Some(key) if key.len() >= 4 => text.replace(key, "****"),
             _ => text.to_owned(),
         }
     }
 
-    /// What to do where a key is wanted and none is there.
+    /// The hint where a key is required and none is set.
     pub fn missing_hint(&self) -> String {
         const ANYWHERE: &str = "MEMORIES_API_KEY";
         match self.variable {
@@ -68,7 +68,7 @@ impl Access {
         }
     }
 
-    fn apply(&self, mut request: RequestBuilder) -> Result<RequestBuilder, Fault> {
+    fn apply(&self, mut request: RequestBuilder) -> Result<RequestBuilder, TransportError> {
         for (name, value) in self.headers {
             request = request.header(*name, *value);
         }
@@ -78,37 +78,37 @@ impl Access {
             Scheme::ApiKey => (HeaderName::from_static("x-api-key"), key.expose_secret().to_owned()),
         };
         let mut value = HeaderValue::from_str(&value)
-            .map_err(|_| Fault::Setup("the key holds characters that no header can".to_owned()))?;
+            .map_err(|_| TransportError::Setup("the key holds characters that no header can".to_owned()))?;
         value.set_sensitive(true);
         Ok(request.header(name, value))
     }
 }
 
-/// What a server sent back.
+/// The reply of a server.
 #[derive(Debug)]
 pub(super) struct Reply {
     /// HTTP status.
     pub status: u16,
-    /// How long the server asks to wait.
+    /// The pause that the server asks for.
     pub retry_after: Option<Duration>,
-    /// Where it redirects to.
+    /// The target of a redirect.
     pub location: Option<String>,
-    /// The body, as far as it is text.
+    /// The body; invalid UTF-8 is replaced.
     pub body: String,
 }
 
-/// Why nothing usable came back.
+/// Why there is no reply.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(super) enum TransportError {
     /// The client cannot be built.
     Setup(String),
     /// The deadline passed.
     TooLate,
-    /// No connection came about: nobody listens there, or nobody is known by that name.
+    /// No connection could be made: nobody listens, or the name is unknown.
     NoConnection(String),
-    /// The connection broke: trying again may help.
+    /// The connection broke; trying again may help.
     Broken(String),
-    /// The body goes beyond the limit.
+    /// The body exceeds the limit.
     TooLong,
 }
 
@@ -118,29 +118,35 @@ impl Http {
         Http { server: url.clone(), client: OnceLock::new() }
     }
 
-    /// Posts `body` and reads the whole reply, all before `deadline`.
-    pub fn post(&self, url: &Url, access: &Access, body: &Value, deadline: Instant) -> Result<Reply, Fault> {
+    /// Posts `body` and reads the whole reply before `deadline`.
+    pub fn post(
+        &self,
+        url: &Url,
+        access: &Access,
+        body: &Value,
+        deadline: Instant,
+    ) -> Result<Reply, TransportError> {
         exchange(access.apply(self.client()?.post(url.clone()).json(body))?, deadline)
     }
 
-    /// Fetches what stands at an address, all before `deadline`.
-    pub fn get(&self, url: &Url, access: &Access, deadline: Instant) -> Result<Reply, Fault> {
+    /// Fetches an address before `deadline`.
+    pub fn get(&self, url: &Url, access: &Access, deadline: Instant) -> Result<Reply, TransportError> {
         exchange(access.apply(self.client()?.get(url.clone()))?, deadline)
     }
 
-    fn client(&self) -> Result<&Client, Fault> {
+    fn client(&self) -> Result<&Client, TransportError> {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
         let builder =
             client_builder(&self.server).user_agent(concat!("memories/", env!("CARGO_PKG_VERSION")));
         let builder = reqwest::blocking::ClientBuilder::from(builder);
-        let client = builder.build().map_err(|error| Fault::Setup(causes(&error)))?;
+        let client = builder.build().map_err(|error| TransportError::Setup(causes(&error)))?;
         Ok(self.client.get_or_init(|| client))
     }
 }
 
-fn exchange(request: RequestBuilder, deadline: Instant) -> Result<Reply, Fault> {
+fn exchange(request: RequestBuilder, deadline: Instant) -> Result<Reply, TransportError> {
     let response = send(request, deadline)?;
     let header = |name| {
         let value: Option<&HeaderValue> = response.headers().get(name);
@@ -151,39 +157,39 @@ fn exchange(request: RequestBuilder, deadline: Instant) -> Result<Reply, Fault> 
     Ok(Reply { status, retry_after, location, body: read_body(response, deadline)? })
 }
 
-fn send(request: RequestBuilder, deadline: Instant) -> Result<Response, Fault> {
-    let remaining = remaining(deadline).ok_or(Fault::TooLate)?;
+fn send(request: RequestBuilder, deadline: Instant) -> Result<Response, TransportError> {
+    let remaining = remaining(deadline).ok_or(TransportError::TooLate)?;
     request.timeout(remaining).send().map_err(|error| {
         if error.is_timeout() {
-            Fault::TooLate
+            TransportError::TooLate
         } else if error.is_builder() {
-            Fault::Setup(causes(&error.without_url()))
+            TransportError::Setup(causes(&error.without_url()))
         } else if error.is_connect() {
-            Fault::NoConnection(causes(&error.without_url()))
+            TransportError::NoConnection(causes(&error.without_url()))
         } else {
-            Fault::Broken(causes(&error.without_url()))
+            TransportError::Broken(causes(&error.without_url()))
         }
     })
 }
 
-/// Reads in pieces, so that a server that trickles cannot outlast the deadline.
-fn read_body(response: Response, deadline: Instant) -> Result<String, Fault> {
+/// Reads in chunks, so that a slow server cannot outlast the deadline.
+fn read_body(response: Response, deadline: Instant) -> Result<String, TransportError> {
     let mut body = Vec::new();
-    let mut piece = vec![0; 64 * 1024];
+    let mut chunk = vec![0; 64 * 1024];
     let mut limited = response.take(BODY_LIMIT + 1);
     loop {
-        remaining(deadline).ok_or(Fault::TooLate)?;
-        match limited.read(&mut piece) {
+        remaining(deadline).ok_or(TransportError::TooLate)?;
+        match limited.read(&mut chunk) {
             Ok(0) => break,
-            Ok(length) => body.extend_from_slice(&piece[..length]),
+            Ok(length) => body.extend_from_slice(&chunk[..length]),
             Err(error) if remaining(deadline).is_none() || is_timeout(&error) => {
-                return Err(Fault::TooLate);
+                return Err(TransportError::TooLate);
             }
-            Err(_) => return Err(Fault::Broken("the answer broke off".to_owned())),
+            Err(_) => return Err(TransportError::Broken("the answer broke off".to_owned())),
         }
     }
     if body.len() as u64 > BODY_LIMIT {
-        return Err(Fault::TooLong);
+        return Err(TransportError::TooLong);
     }
     Ok(String::from_utf8_lossy(&body).into_owned())
 }
@@ -193,12 +199,12 @@ fn is_timeout(error: &std::io::Error) -> bool {
     error.kind() == std::io::ErrorKind::TimedOut || inner.is_some_and(reqwest::Error::is_timeout)
 }
 
-/// What is left until the deadline, or `None` when it has passed.
+/// The time left until the deadline, or `None` when it has passed.
 pub(super) fn remaining(deadline: Instant) -> Option<Duration> {
     deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
 }
 
-/// An error with its causes, for it is the last that tells what happened.
+/// An error with its causes, because the last one says what happened.
 fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -212,13 +218,13 @@ fn causes(error: &dyn std::error::Error) -> String {
     one_line(&text)
 }
 
-/// `Retry-After` in seconds; the form with a date is not read.
+/// `Retry-After` in seconds; the form with a date is not supported.
 fn parse_retry_after(text: &str) -> Option<Duration> {
     let seconds: f64 = text.trim().parse().ok()?;
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// The wait before retry `number` (from 0): doubled each time, up to half taken off by chance.
+/// The pause before retry `number` (from 0): doubled each time, less a random part of up to a half.
 pub(super) fn backoff(first: Duration, number: u32, seed: u64) -> Duration {
     let whole = first
         .saturating_mul(1_u32.checked_shl(number).unwrap_or(u32::MAX))
@@ -227,8 +233,7 @@ pub(super) fn backoff(first: Duration, number: u32, seed: u64) -> Duration {
     whole.mul_f64((1.0 - draw as f64 / u64::MAX as f64 / 2.0).clamp(0.5, 1.0))
 }
 
-/// What an error body says, on one line: the known shapes of servers and gateways, else its
-/// beginning.
+/// The text of an error body on one line: the known shapes of servers and gateways, else its beginning.
 pub(super) fn error_text(body: &str) -> String {
     let Ok(value) = serde_json::from_str::<Value>(body) else {
         return one_line(&html_title(body).unwrap_or_else(|| body.to_owned()));

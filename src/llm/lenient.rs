@@ -1,28 +1,28 @@
-//! A reader of JSON that is slightly broken.
+//! A parser for JSON that is slightly broken.
 //!
-//! A text that begins with `{` enters; the object, how far it goes and whether its end was there
-//! leave. Read beyond the standard: trailing and missing commas, single and typographic quotes,
-//! unquoted keys and single words, `True`, `False` and `None`, comments, line breaks and quotes
-//! inside strings, missing brackets at the end. A value that the text's end cuts off is left out.
-//! It only looks ahead over white space, so that its work grows with the text.
+//! A text that begins with `{` enters; the object, its length, and whether it was complete leave.
+//! Accepted beyond the standard: trailing and missing commas, single and typographic quotes, unquoted
+//! keys and single words, `True`, `False` and `None`, comments, line breaks and quotes inside strings,
+//! missing brackets at the end. A value that the end of the text cuts off is left out. The parser looks
+//! ahead only over white space, so that its work is linear in the text.
 
 use serde_json::{Map, Value};
 
-/// How deep values may nest.
+/// Maximum nesting depth of values.
 const DEPTH: usize = 64;
 
 /// An object that was read.
 #[derive(Debug, PartialEq)]
 pub(super) struct Found {
-    /// What it holds.
+    /// Its fields.
     pub object: Map<String, Value>,
-    /// Bytes up to its end.
+    /// Length in bytes.
     pub length: usize,
-    /// Whether all its brackets were closed.
+    /// All brackets were closed.
     pub complete: bool,
 }
 
-/// The object with which the text begins, or `None` where it is none.
+/// The object at the start of the text, or `None` if there is none.
 pub(super) fn parse_object(text: &str) -> Option<Found> {
     let mut reader = Reader { text, position: 0 };
     match reader.parse_object(DEPTH) {
@@ -34,14 +34,14 @@ pub(super) fn parse_object(text: &str) -> Option<Found> {
     }
 }
 
-/// Not even broken JSON.
+/// The text is not even broken JSON.
 struct NotJson;
 
-/// What was read before the text's end, if it came.
+/// A value, or the part of it before the end of the text.
 enum Part<T> {
-    /// All of it.
+    /// The whole value.
     Whole(T),
-    /// The text ends within; with what can be used of it.
+    /// The text ends within the value; holds what can be used of it.
     Cut(Option<T>),
 }
 
@@ -65,7 +65,7 @@ impl<'a> Reader<'a> {
         Some(next)
     }
 
-    /// Goes over white space and comments.
+    /// Skips white space and comments.
     fn skip_space(&mut self) {
         loop {
             let rest = self.rest();
@@ -165,7 +165,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A key or value without quotes: letters, digits and what numbers have.
+    /// A key or value without quotes: letters, digits and the characters of numbers.
     fn parse_word(&mut self) -> Result<Part<String>, NotJson> {
         let rest = self.rest();
         let in_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '+' | '.');
@@ -199,7 +199,7 @@ impl<'a> Reader<'a> {
         Part::Cut(None)
     }
 
-    /// Whether the quote just taken closes the string, by what follows it.
+    /// True if the quote just read closes the string, judged by what follows it.
     fn ends_string(&self, within: Within) -> bool {
         let rest = self.rest();
         let next = rest.trim_start();
@@ -218,7 +218,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The character of an escape whose backslash is taken, or `None` at the text's end.
+    /// The character of an escape whose backslash was read, or `None` at the end of the text.
     fn parse_escape(&mut self) -> Option<char> {
         Some(match self.take()? {
             'n' => '\n',
@@ -257,7 +257,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Where a string stands, which decides what may follow it.
+/// The position of a string, which decides what may follow it.
 #[derive(Clone, Copy)]
 enum Within {
     Key,
@@ -286,7 +286,7 @@ fn starts_string(text: &str) -> bool {
     text.chars().next().and_then(closing_quote).is_some()
 }
 
-/// Whether a key of an object begins here: a quote, or a word and its colon.
+/// True if a key of an object begins here: a quote, or a word and its colon.
 fn starts_key(text: &str) -> bool {
     let word = text.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
     starts_string(text) || (word.len() < text.len() && word.trim_start().starts_with(':'))

@@ -1,15 +1,14 @@
 //! Language models: one trait, and the providers behind it.
 //!
-//! A [`Question`] goes in, the model's own words and what they cost come out. Nothing is believed
-//! here: what an answer means, and whether it can be used, is decided by whoever asked; [`answer`]
-//! has the tolerant reader for it. No provider reads the environment or the wall clock; keys and
-//! hosts arrive in [`Config`] and [`Environment`], randomness as a seed. Nothing is opened (no
-//! socket, no certificate store, no thread, no file) before the first question, and every question
-//! ends within its time limit.
+//! A [`Question`] goes in; the model's text and its cost come out. Answers are not interpreted here: the
+//! caller decides what an answer means and whether it can be used, with the tolerant reader in
+//! [`answer`]. No provider reads the environment or the wall clock: keys and hosts arrive in [`Config`]
+//! and [`Environment`], randomness as a seed. Nothing is opened (socket, certificate store, thread, file)
+//! before the first question, and every question ends within its time limit.
 //!
-//! [`choose`] turns settings into a [`Model`]; one file for each provider: `openai`,
-//! `anthropic` and `ollama` (with `session`, `form`, `address`, `server` and `http` beneath them),
-//! [`command`] and [`replay`]. What turns texts into vectors is apart, in [`embedding`].
+//! [`choose`] turns settings into a [`Model`]. Each provider has a file: `openai`, `anthropic` and
+//! `ollama` (on top of `served`, `form`, `address`, `server`, `http` and `connect`), [`command`] and
+//! [`replay`]. Models that turn texts into vectors are in [`embedding`].
 
 #[cfg(feature = "llm")]
 mod address;
@@ -21,8 +20,8 @@ pub mod command;
 pub mod config;
 #[cfg(feature = "llm")]
 mod connect;
-pub mod data;
 pub mod embedding;
+pub(crate) mod fence;
 #[cfg(feature = "llm")]
 mod form;
 #[cfg(feature = "llm")]

@@ -1,4 +1,4 @@
-//! A language model as the rest of the program sees it: a question, an answer, what it cost.
+//! A language model as the rest of the program sees it: a question, an answer, its cost.
 
 use std::time::{Duration, Instant};
 
@@ -8,22 +8,22 @@ use serde_json::Value;
 use crate::types::hint::{Advice, Hint};
 use crate::types::text::{fold_spaces, truncate};
 
-/// What a model is asked. The same question serves every provider.
+/// A question to a model. It has the same form for every provider.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
-    /// Who the model is and what it must do.
+    /// The role and the task of the model.
     pub system: &'a str,
-    /// The matter itself.
+    /// The question itself.
     pub prompt: &'a str,
-    /// A name for the schema, `[a-z_]+`.
+    /// Name of the schema, `[a-z_]+`.
     pub schema_name: &'a str,
     /// JSON schema of the answer; every string in it is bounded.
     pub schema: &'a Value,
 }
 
 impl Question<'_> {
-    /// The prompt with the demand for JSON behind it, for whatever cannot take the schema apart
-    /// from the text.
+    /// The prompt, followed by the request for JSON under the schema: for servers and programs that
+    /// take no schema of their own.
     pub fn prompt_with_schema(&self) -> String {
         format!(
             "{}\n\nAnswer with one JSON object and nothing else: no explanation, no code fence. \
@@ -33,48 +33,48 @@ impl Question<'_> {
     }
 }
 
-/// What a model said, word for word.
+/// The answer of a model, word for word.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// The text, still to be parsed.
+    /// The text, not yet parsed.
     pub text: String,
-    /// The model that answered, as the provider names it.
+    /// The model that answered, by the provider's name for it.
     pub model: String,
-    /// What it cost.
+    /// The cost.
     pub usage: Usage,
 }
 
-/// What an answer cost.
+/// The cost of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Usage {
     /// Requests made, retries included.
     pub calls: u32,
-    /// Tokens read, where the provider says.
+    /// Tokens read, if the provider reports them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
-    /// Tokens written, where the provider says.
+    /// Tokens written, if the provider reports them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
-    /// Price in US dollars, where the provider says.
+    /// Price in US dollars, if the provider reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
 }
 
-/// Which model was asked, and what it cost.
+/// The model that was asked, and the cost.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ModelUse {
     /// Provider and model.
     pub name: String,
-    /// What it cost.
+    /// The cost.
     #[serde(flatten)]
     pub usage: Usage,
-    /// Why there is no answer.
+    /// The reason why there is no answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
 impl ModelUse {
-    /// Built-in rules in place of a model, under the name of the provider that stands for them.
+    /// Built-in rules instead of a model, under the name of the provider that stands for them.
     pub fn offline() -> ModelUse {
         ModelUse { name: "offline".to_owned(), usage: Usage::default(), error: None }
     }
@@ -91,7 +91,7 @@ pub enum ModelError {
         /// What to do about it.
         hint: String,
     },
-    /// No server, or none that answered in time: later may be better.
+    /// No server, or none that answered in time. Trying later may help.
     #[error("the model at {at} cannot be reached: {problem}")]
     Unreachable {
         /// Address or program, without secrets.
@@ -104,10 +104,10 @@ pub enum ModelError {
     Refused {
         /// Address or program, without secrets.
         at: String,
-        /// What it said.
+        /// The reason that it gave.
         problem: String,
     },
-    /// The server answered with something that is no answer.
+    /// The server answered, but not with a usable answer.
     #[error("the model at {at} gave no usable answer: {problem}")]
     Garbled {
         /// Address or program, without secrets.
@@ -128,26 +128,26 @@ impl Hint for ModelError {
     }
 }
 
-/// Something that answers questions; it may be asked in another thread than the one it was made in.
+/// A model that answers questions. It may be asked in another thread than the one that created it.
 pub trait Model: Send {
-    /// How the provider and model are called in reports and the journal: `openai/gpt-4.1-mini`.
+    /// Provider and model, as in reports and the journal: `openai/gpt-4.1-mini`.
     fn name(&self) -> String;
 
-    /// Asks once; retries of what may pass are the provider's own affair.
+    /// Asks once; the provider itself retries after failures that may be temporary.
     ///
     /// # Errors
     ///
-    /// See [`ModelError`]. An answer that is not what was asked for is not an error here.
+    /// See [`ModelError`]. An answer that does not follow the schema is not an error here.
     fn ask(&self, question: &Question<'_>) -> Result<Answer, ModelError>;
 }
 
-/// The moment at which a question has to end; limits beyond a day count as a day.
+/// The deadline of a question; limits of more than a day count as a day.
 pub(super) fn deadline_after(timeout: Duration) -> Instant {
     Instant::now() + timeout.min(Duration::from_secs(24 * 60 * 60))
 }
 
 /// A foreign text as one line of an error: control characters and line breaks become spaces, and
-/// what goes beyond 300 characters is cut.
+/// everything after 300 characters is cut.
 pub(super) fn one_line(text: &str) -> String {
     const LIMIT: usize = 300;
     let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LIMIT * 8).collect();

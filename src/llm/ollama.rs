@@ -1,10 +1,10 @@
 //! Ollama's own API: `/api/chat`.
 //!
 //! JSON is asked for by `format` with the schema, else by `"json"`, else in the prompt. Thinking is
-//! switched off where the server knows the word, for thoughts count towards the answer's tokens. A
-//! prompt that goes beyond the context is to be refused, not cut without a word. Which models there
-//! are only the server knows: without a name in the settings the first installed one is asked. A
-//! question makes at most `max_retries` + 4 requests, and once one for the list of models.
+//! switched off where the server knows the field, because thoughts count towards the answer's tokens. A
+//! prompt beyond the context is to be refused, not truncated silently. Only the server knows which models
+//! exist: without a name in the settings the first installed one is asked. A question makes at most
+//! `max_retries` + 4 requests, and once one for the list of models.
 
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -14,20 +14,20 @@ use serde_json::{Value, json};
 
 use crate::llm::address;
 use crate::llm::config::{self, Config, Environment};
-use crate::llm::form::{Form, Format, Manner};
+use crate::llm::form::{ApiTraits, Form, Format};
 use crate::llm::http::{Access, Scheme};
 use crate::llm::model::{Answer, ModelError, Question, Usage, one_line};
 use crate::llm::served::{Protocol, ServedModel, Unusable};
-use crate::llm::server::{Failure, Meaning, Server};
+use crate::llm::server::{Diagnosis, ErrorReply, Server};
 
 const OLLAMA_HOST: &str = "127.0.0.1:11434";
 const CALL: &str = "/api/chat";
 const TAGS: &str = "/api/tags";
 
-/// Some servers and models refuse the word.
+/// Some servers and models refuse the field.
 const THINK: &str = "think";
 
-static MANNER: Manner = Manner {
+static TRAITS: ApiTraits = ApiTraits {
     provider: "ollama",
     ladder: &[Format::Schema, Format::Object, Format::Plain],
     switches: &[THINK],
@@ -38,7 +38,7 @@ static MANNER: Manner = Manner {
 /// The protocol, with the settings of its requests.
 pub(super) struct Ollama {
     model: Option<String>,
-    /// The first installed model, once it was asked for.
+    /// The first installed model, once the server was asked for it.
     found: OnceLock<String>,
     tags: Url,
     max_output_tokens: u32,
@@ -78,7 +78,7 @@ impl Ollama {
 }
 
 impl Protocol for Ollama {
-    const MANNER: &'static Manner = &MANNER;
+    const TRAITS: &'static ApiTraits = &TRAITS;
 
     fn name(&self) -> String {
         match (&self.model, self.found.get()) {
@@ -92,7 +92,7 @@ impl Protocol for Ollama {
         if !self.model().is_empty() {
             return Ok(());
         }
-        let judge = |failure: &Failure<'_>| self.judge(failure);
+        let judge = |failure: &ErrorReply<'_>| self.judge(failure);
         let tags = server.fetch(&self.tags, deadline, judge, self.connection_hint())?;
         let first = first_installed(&tags).ok_or_else(|| {
             server.refused("no model is installed (install one with `ollama pull NAME`, or set `model`)")
@@ -153,18 +153,19 @@ impl Protocol for Ollama {
         })
     }
 
-    fn judge(&self, failure: &Failure<'_>) -> Meaning {
+    fn judge(&self, failure: &ErrorReply<'_>) -> Diagnosis {
         let said = |words: &[&str]| words.iter().any(|word| failure.body.contains(word));
         match failure.status {
-            404 if said(&["model"]) => {
-                Meaning::settled(format!("install it with `ollama pull {}`, or set `model`", self.model()))
-            }
-            404 => Meaning::settled("is this an Ollama server?"),
+            404 if said(&["model"]) => Diagnosis::permanent(format!(
+                "install it with `ollama pull {}`, or set `model`",
+                self.model()
+            )),
+            404 => Diagnosis::permanent("is this an Ollama server?"),
             400..=599 if said(&["context length", "context size", "context window", "too long"]) => {
-                Meaning::settled("start the server with a larger `OLLAMA_CONTEXT_LENGTH`")
+                Diagnosis::permanent("start the server with a larger `OLLAMA_CONTEXT_LENGTH`")
             }
-            500 if said(&["system memory"]) => Meaning::settled("set `model` to a smaller one"),
-            status => Meaning::of_status(status),
+            500 if said(&["system memory"]) => Diagnosis::permanent("set `model` to a smaller one"),
+            status => Diagnosis::of_status(status),
         }
     }
 
@@ -173,7 +174,7 @@ impl Protocol for Ollama {
     }
 }
 
-/// The first model of the list that can talk; those for embeddings cannot.
+/// The first chat model of the list; embedding models are skipped.
 fn first_installed(tags: &Value) -> Option<String> {
     let models = tags["models"].as_array()?.iter();
     let talking = models.filter(|model| {

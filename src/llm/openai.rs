@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use crate::llm::address;
 use crate::llm::config::{self, Config, Environment};
-use crate::llm::form::{Form, Format, Manner};
+use crate::llm::form::{ApiTraits, Form, Format};
 use crate::llm::http::{Access, Scheme};
 use crate::llm::model::{Answer, ModelError, Question, Usage};
 use crate::llm::served::{Protocol, ServedModel, Unusable, no_key};
-use crate::llm::server::{Failure, Meaning};
+use crate::llm::server::{Diagnosis, ErrorReply};
 
 const OPENAI_URL: &str = "https://api.openai.com/v1";
 const OPENAI_HOST: &str = "api.openai.com";
@@ -18,11 +18,11 @@ const OPENAI_MODEL: &str = "gpt-4.1-mini";
 const KEY_VARIABLE: &str = "OPENAI_API_KEY";
 const CALL: &str = "/chat/completions";
 
-/// Asks for `max_completion_tokens` in place of `max_tokens`, as reasoning models want it.
+/// Reasoning models require `max_completion_tokens` instead of `max_tokens`.
 const COMPLETION_TOKENS: &str = "max_completion_tokens";
 const TEMPERATURE: &str = "temperature";
 
-static MANNER: Manner = Manner {
+static TRAITS: ApiTraits = ApiTraits {
     provider: "openai",
     ladder: &[Format::Schema, Format::Object, Format::Plain],
     switches: &[COMPLETION_TOKENS, TEMPERATURE],
@@ -74,7 +74,7 @@ pub(super) fn model(
 }
 
 impl Protocol for OpenAi {
-    const MANNER: &'static Manner = &MANNER;
+    const TRAITS: &'static ApiTraits = &TRAITS;
 
     fn name(&self) -> String {
         format!("openai/{}", self.model.as_deref().unwrap_or("default"))
@@ -155,15 +155,15 @@ impl Protocol for OpenAi {
         })
     }
 
-    fn judge(&self, failure: &Failure<'_>) -> Meaning {
+    fn judge(&self, failure: &ErrorReply<'_>) -> Diagnosis {
         match failure.status {
-            429 if failure.body.contains("insufficient_quota") => Meaning { passing: false, hint: None },
-            status => Meaning::of_status(status),
+            429 if failure.body.contains("insufficient_quota") => Diagnosis { temporary: false, hint: None },
+            status => Diagnosis::of_status(status),
         }
     }
 }
 
-/// Content is a text, or a list of parts of which some are texts.
+/// The content is a text, or a list of parts of which some are texts.
 fn text_of_content(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),

@@ -1,10 +1,9 @@
 //! Recorded answers, for tests and demonstrations.
 //!
-//! A JSONL file enters: each line has `answer` (a text, or an object that is given as JSON) or
-//! `error` (`unreachable`, `refused`, `garbled`), and `when`, a text that the prompt must contain.
-//! The first line that fits answers, every time: nothing is counted and nothing used up, so that
-//! the same turn has the same answer in whatever order turns come. The file is read at the first
-//! question.
+//! A JSONL file enters. Each line has `answer` (a text, or an object that is returned as JSON) or `error`
+//! (`unreachable`, `refused`, `garbled`), and optionally `when`, a text that the prompt must contain. The
+//! first line that matches answers, every time: nothing is counted or used up, so that the same turn gets
+//! the same answer in any order. The file is read at the first question.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

@@ -14,16 +14,16 @@ use reqwest::Url;
 use serde_json::Value;
 
 use crate::llm::config::Config;
-use crate::llm::form::{Form, Manner};
-use crate::llm::http::{Access, Fault, Http, Reply};
+use crate::llm::form::{ApiTraits, Form};
+use crate::llm::http::{Access, Http, Reply, TransportError};
 use crate::llm::model::{Answer, Model, ModelError, Question, deadline_after, one_line};
-use crate::llm::server::{Failure, Meaning, Server, Trouble, effective_status};
+use crate::llm::server::{Diagnosis, ErrorReply, RequestError, Server, effective_status};
 use crate::llm::{address, answer};
 
 /// The API of servers of one kind.
 pub(super) trait Protocol: Send {
     /// What servers of this kind have in common.
-    const MANNER: &'static Manner;
+    const TRAITS: &'static ApiTraits;
 
     /// Provider and model, as in reports and the journal.
     fn name(&self) -> String;
@@ -35,7 +35,7 @@ pub(super) trait Protocol: Send {
     fn read_answer(&self, reply: &Value) -> Result<Answer, Unusable>;
 
     /// The meaning of a failure.
-    fn judge(&self, failure: &Failure<'_>) -> Meaning;
+    fn judge(&self, failure: &ErrorReply<'_>) -> Diagnosis;
 
     /// What to check when no connection can be made.
     fn connection_hint(&self) -> Option<&'static str> {
@@ -80,7 +80,7 @@ impl Unusable {
 enum Verdict {
     Answered(Answer),
     Adapt(Form),
-    Failed(Trouble),
+    Failed(RequestError),
 }
 
 /// A model behind one server.
@@ -106,7 +106,7 @@ impl<P: Protocol> ServedModel<P> {
     ) -> Result<ServedModel<P>, ModelError> {
         let (at, http) = (address::shown(&endpoint, call), Http::new(&endpoint));
         let server = Server { at, access, url_setting: "base_url", limits: config.limits, seed, http };
-        let form = Mutex::new(Form::first(P::MANNER, config.structured_output)?);
+        let form = Mutex::new(Form::first(P::TRAITS, config.structured_output)?);
         Ok(ServedModel { protocol, endpoint, server, form })
     }
 
@@ -122,16 +122,16 @@ impl<P: Protocol> ServedModel<P> {
             calls += 1;
             let request = self.protocol.request(question, form);
             let outcome = self.server.post(&self.endpoint, &request, deadline);
-            let settled = retried || retries == self.server.limits.max_retries;
-            match self.judge(outcome, form, settled) {
+            let is_final = retried || retries == self.server.limits.max_retries;
+            match self.judge(outcome, form, is_final) {
                 Verdict::Answered(mut answer) => {
                     self.remember(form, &answer);
                     answer.usage.calls = calls;
                     return Ok(answer);
                 }
                 Verdict::Adapt(other) => (form, retried) = (other, false),
-                Verdict::Failed(trouble) => {
-                    self.server.wait_out(trouble, retries, calls, deadline)?;
+                Verdict::Failed(error) => {
+                    self.server.wait_before_retry(error, retries, calls, deadline)?;
                     (retries, retried) = (retries + 1, true);
                 }
             }
@@ -144,13 +144,13 @@ impl<P: Protocol> ServedModel<P> {
         *self.form() = form.after_answer(well_formed);
     }
 
-    /// `settled` says that the same request failed before or may not be repeated.
-    fn judge(&self, outcome: Result<Reply, Fault>, form: Form, settled: bool) -> Verdict {
+    /// `is_final` says that the same request failed before or may not be repeated.
+    fn judge(&self, outcome: Result<Reply, TransportError>, form: Form, is_final: bool) -> Verdict {
         let reply = match outcome {
             Ok(reply) => reply,
-            Err(fault) => {
+            Err(error) => {
                 let hint = self.protocol.connection_hint();
-                return Verdict::Failed(self.server.trouble_of_fault(fault, hint));
+                return Verdict::Failed(self.server.transport_failed(error, hint));
             }
         };
         let value = serde_json::from_str(&reply.body).unwrap_or(Value::Null);
@@ -158,14 +158,16 @@ impl<P: Protocol> ServedModel<P> {
         if (200..300).contains(&status) {
             return match self.protocol.read_answer(&value) {
                 Ok(answer) => Verdict::Answered(Answer { model: one_line(&answer.model), ..answer }),
-                Err(unusable) => Verdict::Failed(Trouble::Settled(self.unusable(unusable, &reply.body))),
+                Err(unusable) => {
+                    Verdict::Failed(RequestError::Permanent(self.unusable(unusable, &reply.body)))
+                }
             };
         }
-        if let Some(form) = form.adapted(status, &reply.body.to_lowercase(), settled) {
+        if let Some(form) = form.adapted(status, &reply.body.to_lowercase(), is_final) {
             return Verdict::Adapt(form);
         }
-        let judge = |failure: &Failure<'_>| self.protocol.judge(failure);
-        Verdict::Failed(self.server.trouble_of_reply(status, &reply, &value, judge))
+        let judge = |failure: &ErrorReply<'_>| self.protocol.judge(failure);
+        Verdict::Failed(self.server.reply_failed(status, &reply, &value, judge))
     }
 
     fn unusable(&self, unusable: Unusable, body: &str) -> ModelError {

@@ -1,8 +1,8 @@
-//! A server over HTTP and what its failures mean, whatever it is asked for.
+//! A server over HTTP, and the meaning of its failures.
 //!
-//! A request goes out; a reply comes back, or a [`Trouble`]: what may pass and is worth another try,
-//! or what is settled. Chats ([`crate::llm::session`]) and vectors ([`crate::llm::embedding`]) are
-//! asked for through this. Every wait ends before the deadline, and no error holds the key.
+//! A request goes out; a reply comes back, or a [`RequestError`]: temporary and worth a retry, or permanent.
+//! Both chats ([`crate::llm::served`]) and vectors ([`crate::llm::embedding`]) use it. Every wait ends
+//! before the deadline, and no error contains the key.
 
 use std::time::{Duration, Instant};
 
@@ -10,71 +10,70 @@ use reqwest::Url;
 use serde_json::Value;
 
 use crate::llm::config::RequestLimits;
-use crate::llm::http::{self, Access, Fault, Http, Reply};
+use crate::llm::http::{self, Access, Http, Reply, TransportError};
 use crate::llm::model::{ModelError, one_line};
 
 /// A reply that is an error.
-pub(super) struct Failure<'a> {
-    /// HTTP status, or that of an error which a gateway hands on under status 200.
+pub(super) struct ErrorReply<'a> {
+    /// HTTP status, or that of an error which a gateway reports under status 200.
     pub status: u16,
     /// The body in lower case.
     pub body: &'a str,
-    /// The body as JSON, `null` where it is none.
+    /// The body as JSON; `null` if it is none.
     pub value: &'a Value,
 }
 
-/// What a failure means for what was asked.
-pub(super) struct Meaning {
+/// The meaning of a failure.
+pub(super) struct Diagnosis {
     /// Trying again may help.
-    pub passing: bool,
+    pub temporary: bool,
     /// What to do about it.
     pub hint: Option<String>,
 }
 
-impl Meaning {
-    /// What the status alone tells.
-    pub fn of_status(status: u16) -> Meaning {
-        Meaning { passing: matches!(status, 408 | 429 | 500 | 502 | 503 | 504 | 529), hint: None }
+impl Diagnosis {
+    /// The meaning of the status alone.
+    pub fn of_status(status: u16) -> Diagnosis {
+        Diagnosis { temporary: matches!(status, 408 | 429 | 500 | 502 | 503 | 504 | 529), hint: None }
     }
 
-    /// Not to be tried again, with what to do about it.
-    pub fn settled(hint: impl Into<String>) -> Meaning {
-        Meaning { passing: false, hint: Some(hint.into()) }
+    /// A failure that a retry does not help, with what to do about it.
+    pub fn permanent(hint: impl Into<String>) -> Diagnosis {
+        Diagnosis { temporary: false, hint: Some(hint.into()) }
     }
 }
 
-/// Why a request brought nothing.
-pub(super) enum Trouble {
-    /// The same again may help, after a pause that the server may have named.
-    Passing {
+/// Why a request failed.
+pub(super) enum RequestError {
+    /// The same request may succeed later.
+    Temporary {
         /// What happened.
         problem: String,
-        /// How long the server asks to wait.
+        /// The pause that the server asks for.
         pause: Option<Duration>,
     },
     /// Trying again will not help.
-    Settled(ModelError),
+    Permanent(ModelError),
 }
 
 /// One server.
 pub(super) struct Server {
     /// The address without secrets.
     pub at: String,
-    /// How it is entered.
+    /// How requests are authorised.
     pub access: Access,
-    /// The setting that holds its address.
+    /// The setting that holds the address.
     pub url_setting: &'static str,
     /// Limits of one question or one batch.
     pub limits: RequestLimits,
     /// Decides the jitter.
     pub seed: u64,
-    /// The client.
+    /// The HTTP client.
     pub http: Http,
 }
 
 impl Server {
-    /// Posts `body`.
-    pub fn post(&self, url: &Url, body: &Value, deadline: Instant) -> Result<Reply, Fault> {
+    pub fn post(&self, url: &Url, body: &Value, deadline: Instant) -> Result<Reply, TransportError> {
         self.http.post(url, &self.access, body, deadline)
     }
 
@@ -83,36 +82,38 @@ impl Server {
         &self,
         url: &Url,
         deadline: Instant,
-        judge: impl FnOnce(&Failure<'_>) -> Meaning,
+        judge: impl FnOnce(&ErrorReply<'_>) -> Diagnosis,
         connection_hint: Option<&str>,
     ) -> Result<Value, ModelError> {
         let reply = match self.http.get(url, &self.access, deadline) {
             Ok(reply) => reply,
-            Err(fault) => return Err(self.error_of(self.trouble_of_fault(fault, connection_hint))),
+            Err(error) => return Err(self.model_error(self.transport_failed(error, connection_hint))),
         };
         let value = serde_json::from_str(&reply.body).unwrap_or(Value::Null);
         let status = effective_status(reply.status, &value);
         if (200..300).contains(&status) {
             return Ok(value);
         }
-        Err(self.error_of(self.trouble_of_reply(status, &reply, &value, judge)))
+        Err(self.model_error(self.reply_failed(status, &reply, &value, judge)))
     }
 
-    /// Waits for what may pass to have passed. `retries` were made before, `calls` in all.
+    /// Waits before a retry. `retries` were made for this request, `calls` requests in all.
     ///
     /// # Errors
     ///
-    /// What is settled, what did not pass in all tries, and where no time is left.
-    pub fn wait_out(
+    /// Where the error is permanent, where all retries are used up, and where no time is left.
+    pub fn wait_before_retry(
         &self,
-        trouble: Trouble,
+        error: RequestError,
         retries: u32,
         calls: u32,
         deadline: Instant,
     ) -> Result<(), ModelError> {
-        let (problem, pause) = match trouble {
-            Trouble::Passing { problem, pause } if retries < self.limits.max_retries => (problem, pause),
-            other => return Err(self.error_of(other)),
+        let (problem, pause) = match error {
+            RequestError::Temporary { problem, pause } if retries < self.limits.max_retries => {
+                (problem, pause)
+            }
+            other => return Err(self.model_error(other)),
         };
         let seed = self.seed.wrapping_add(u64::from(calls));
         let pause = pause.unwrap_or_else(|| http::backoff(self.limits.retry_delay, retries, seed));
@@ -123,35 +124,35 @@ impl Server {
         Ok(())
     }
 
-    /// What it means that no reply came.
-    pub fn trouble_of_fault(&self, fault: Fault, connection_hint: Option<&str>) -> Trouble {
-        Trouble::Settled(match fault {
-            Fault::TooLate => {
+    /// The error when no reply came.
+    pub fn transport_failed(&self, error: TransportError, connection_hint: Option<&str>) -> RequestError {
+        RequestError::Permanent(match error {
+            TransportError::TooLate => {
                 self.unreachable(format!("no answer within {} s", self.limits.timeout.as_secs_f64()))
             }
-            Fault::NoConnection(problem) | Fault::Broken(problem) => {
+            TransportError::NoConnection(problem) | TransportError::Broken(problem) => {
                 let problem = match connection_hint {
                     Some(hint) => format!("{problem} ({hint})"),
                     None => problem,
                 };
-                return Trouble::Passing { problem: self.access.scrub(&problem), pause: None };
+                return RequestError::Temporary { problem: self.access.scrub(&problem), pause: None };
             }
-            Fault::TooLong => self.garbled("the reply is longer than 4 MiB"),
-            Fault::Setup(problem) => ModelError::Settings {
+            TransportError::TooLong => self.garbled("the reply is longer than 4 MiB"),
+            TransportError::Setup(problem) => ModelError::Settings {
                 problem: format!("no request can be made: {problem}"),
                 hint: format!("check `{}` and `{}`", self.access.variable, self.url_setting),
             },
         })
     }
 
-    /// What a failed reply says, for people, and what it means.
-    pub fn trouble_of_reply(
+    /// The error that a failed reply stands for.
+    pub fn reply_failed(
         &self,
         status: u16,
         reply: &Reply,
         value: &Value,
-        judge: impl FnOnce(&Failure<'_>) -> Meaning,
-    ) -> Trouble {
+        judge: impl FnOnce(&ErrorReply<'_>) -> Diagnosis,
+    ) -> RequestError {
         let said = http::error_text(&self.access.scrub(&reply.body));
         let said = match &reply.location {
             Some(to) if (300..400).contains(&status) => {
@@ -166,25 +167,25 @@ impl Server {
         }
         let with_key = self.access.key.is_some();
         let body = reply.body.to_lowercase();
-        let meaning = match (status, with_key) {
-            (401 | 403, true) => Meaning::settled(format!("check the key in `{}`", self.access.variable)),
-            (401 | 403, false) => Meaning::settled(self.access.missing_hint()),
-            _ => judge(&Failure { status, body: &body, value }),
+        let diagnosis = match (status, with_key) {
+            (401 | 403, true) => Diagnosis::permanent(format!("check the key in `{}`", self.access.variable)),
+            (401 | 403, false) => Diagnosis::permanent(self.access.missing_hint()),
+            _ => judge(&ErrorReply { status, body: &body, value }),
         };
-        if let Some(hint) = &meaning.hint {
+        if let Some(hint) = &diagnosis.hint {
             problem = format!("{problem} ({hint})");
         }
-        match meaning.passing {
-            true => Trouble::Passing { problem, pause: reply.retry_after },
-            false => Trouble::Settled(self.refused(problem)),
+        match diagnosis.temporary {
+            true => RequestError::Temporary { problem, pause: reply.retry_after },
+            false => RequestError::Permanent(self.refused(problem)),
         }
     }
 
-    /// The error where nothing is tried again.
-    pub fn error_of(&self, trouble: Trouble) -> ModelError {
-        match trouble {
-            Trouble::Passing { problem, .. } => self.unreachable(problem),
-            Trouble::Settled(error) => error,
+    /// The error when nothing is tried again.
+    pub fn model_error(&self, error: RequestError) -> ModelError {
+        match error {
+            RequestError::Temporary { problem, .. } => self.unreachable(problem),
+            RequestError::Permanent(error) => error,
         }
     }
 
@@ -203,14 +204,14 @@ impl Server {
         ModelError::Garbled { at: self.at.clone(), problem: problem.into() }
     }
 
-    /// The reply is not even of the protocol.
+    /// The reply does not follow the protocol.
     pub fn foreign(&self, expected: &str, body: &str) -> ModelError {
         let said = http::error_text(&self.access.scrub(body));
         self.garbled(format!("the reply is no {expected}: {said}"))
     }
 }
 
-/// The status, or that of an error which a gateway hands on under status 200.
+/// The status, or that of an error which a gateway reports under status 200.
 pub(super) fn effective_status(status: u16, reply: &Value) -> u16 {
     if !(200..300).contains(&status) {
         return status;
@@ -228,7 +229,7 @@ pub(super) fn effective_status(status: u16, reply: &Value) -> u16 {
     }
 }
 
-/// The status that goes with a named type of error; any other is the gateway's own trouble.
+/// The status of a named error type; any other is a failure of the gateway itself.
 fn status_of_type(name: &str) -> u16 {
     match name {
         "invalid_request_error" => 400,

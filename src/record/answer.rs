@@ -1,8 +1,8 @@
-//! What a model answered about a turn, checked before it is believed.
+//! Reads a model's answer about a turn, and checks it.
 //!
-//! The words of an answer enter; a [`Proposal`] leaves, or the reason why there is none. Missing
-//! parts get defaults, what is too much is dropped with a warning, and rubbish that happens to fit
-//! the schema is refused: a title that is a name of the schema, a text that repeats the prompt.
+//! The text of an answer enters; a [`Proposal`] leaves, or the reason why there is none. Missing fields
+//! get defaults, excess is dropped with a warning, and nonsense that fits the schema is refused: a title
+//! that is a name of the schema, a text that repeats the prompt.
 
 use serde_json::{Map, Value};
 
@@ -11,15 +11,15 @@ use crate::record::prompt::{MOST_TITLES, SYSTEM};
 use crate::record::proposal::{Proposal, Side};
 use crate::types::{Category, Memory, Persistence, Status, clamp_importance};
 
-/// What a model draws from a turn is at most this important unless the game's state bears it out.
+/// Highest importance of a memory that neither death nor score supports.
 pub const MOST_UNPROVEN_IMPORTANCE: u16 = 700;
 
-/// Reads an answer. `proven` tells whether the game's state bears out great importance.
+/// Reads an answer. `proven`: death or score supports a high importance.
 ///
 /// # Errors
 ///
-/// Why nothing can be made of it: it holds no JSON object. Rubbish within the schema is no error but
-/// a proposal without a memory.
+/// Why it cannot be read: it holds no JSON object. Nonsense that fits the schema is not an error but a
+/// proposal without a memory.
 pub fn read_answer(text: &str, proven: bool) -> Result<Proposal, String> {
     let answer = parse_object(text)?;
     let mut warnings = Vec::new();

@@ -1,4 +1,4 @@
-//! A turn together with all that the files say about it, and what its judge made of it.
+//! A turn with everything that the files say about it, and the outcome of its judgement.
 
 use crate::journal::EarlierTurn;
 use crate::llm::ModelUse;
@@ -9,14 +9,14 @@ use crate::record::triggers::{Changes, Trigger};
 use crate::record::turn::Turn;
 use crate::types::Memory;
 
-/// A turn with all that the memory file and the journal say about it.
+/// A turn with everything that memory file and journal say about it.
 #[derive(Debug, Clone)]
 pub struct TurnContext {
-    /// As the caller sent it, without what looks like a secret.
+    /// As the caller sent it, with secrets masked.
     pub turn: Turn,
-    /// The turn's episode, or the running one.
+    /// The turn's episode, else the running one.
     pub episode: u64,
-    /// The turn's number, or one more than the last.
+    /// The turn's number, else one more than the last.
     pub number: u64,
     /// Where the action was taken.
     pub before: Place,
@@ -24,17 +24,17 @@ pub struct TurnContext {
     pub after: Place,
     /// What the turn changed in the game's state.
     pub changes: Changes,
-    /// Why it is worth a judgement.
+    /// The triggers that fired.
     pub triggers: Vec<Trigger>,
-    /// The same action brought the same reply here before, and nothing changed.
+    /// The same action was answered by the same reply here before, and nothing changed.
     pub repeat: bool,
-    /// What is known of both places already.
+    /// Live memories of both places.
     pub memories: PlaceMemories,
     /// Earlier turns of the episode, oldest first.
     pub history: Vec<EarlierTurn>,
 }
 
-/// What came of asking about a turn.
+/// The outcome of a judgement.
 pub(super) enum ModelOutcome {
     NotAsked,
     Answered(Box<Proposal>, ModelUse),

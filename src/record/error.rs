@@ -1,4 +1,4 @@
-//! What can keep a turn from being recorded.
+//! Errors of recording a turn.
 
 use crate::document::DocumentError;
 use crate::record::places::PlaceError;
@@ -14,7 +14,7 @@ pub enum RecordError {
     /// The file cannot take the edit.
     #[error(transparent)]
     Document(#[from] DocumentError),
-    /// The place cannot be told.
+    /// The place cannot be resolved.
     #[error(transparent)]
     Place(#[from] PlaceError),
 }

@@ -1,4 +1,4 @@
-//! Who decides what is worth remembering of a turn: a language model or the built-in rules.
+//! Decides what is worth remembering of a turn: a language model or the built-in rules.
 
 use crate::llm::{Model, ModelUse, Question, Usage};
 use crate::record::answer::read_answer;
@@ -18,12 +18,12 @@ pub enum Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    /// The model, or the rules where there is none.
+    /// The model if there is one, else the rules.
     pub fn of(model: Option<&'a dyn Model>) -> Judge<'a> {
         model.map_or(Judge::Rules, Judge::Model)
     }
 
-    /// Judges a turn where a trigger fired and it does not exactly repeat a tried action.
+    /// Judges a turn, unless no trigger fired or it exactly repeats a tried action.
     pub(super) fn judge(self, context: &TurnContext) -> ModelOutcome {
         if context.triggers.is_empty() || context.repeat {
             return ModelOutcome::NotAsked;
@@ -42,7 +42,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// A model's proposal; on failure, which model it was and why.
+/// The model's proposal; on failure, the model and the reason.
 fn ask(model: &dyn Model, context: &TurnContext) -> Result<(Proposal, ModelUse), ModelUse> {
     let answer = model.ask(&Question {
         system: prompt::SYSTEM,

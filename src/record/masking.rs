@@ -1,11 +1,11 @@
-//! Takes out of a turn and of a model's answer what looks like a secret, before anything of them is
-//! written or sent on.
+//! Masks everything that looks like a secret in a turn and in a proposal, before any of it is written or
+//! sent.
 
 use crate::record::proposal::Proposal;
 use crate::record::turn::{Spot, Turn};
 use crate::redact::mask;
 
-/// Masks the texts of a turn in place; tells what was masked and where, in words.
+/// Masks the texts of a turn in place; returns a warning for each kind of secret.
 pub fn mask_turn(turn: &mut Turn) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut hide = |text: &mut String, of: &str| hide(text, of, &mut warnings);
@@ -30,7 +30,7 @@ pub fn mask_turn(turn: &mut Turn) -> Vec<String> {
     warnings
 }
 
-/// Masks the texts of an answer in place; what was masked is added to its warnings.
+/// Masks the texts of a proposal in place, and adds warnings to it.
 pub fn mask_proposal(proposal: &mut Proposal) {
     let Proposal { memory, supersedes, invalidates, invalidation_reason, reasoning, warnings } = proposal;
     let mut masked = Vec::new();

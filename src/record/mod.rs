@@ -1,9 +1,9 @@
-//! One turn of a game becomes memory: the whole flow on this page.
+//! Records one turn of a game: the whole flow is on this page.
 //!
-//! A [`Turn`] enters. The game's facts decide *when* to think ([`triggers`]), a model decides *what*
-//! is worth keeping ([`prompt`], [`answer`]), and what is kept is on disk before the [`Report`]
-//! leaves ([`crate::notebook`], [`crate::store`]). Visits and tries are written whatever the model does; the
-//! lock is never held while it is asked.
+//! A [`Turn`] enters. The game's state decides *when* something may be worth remembering ([`triggers`]);
+//! a model, or the built-in [`rules`], decides *what* ([`Judge`]); the result is on disk before the
+//! [`Report`] leaves. Visits and tried actions are written whatever the judge decides. The lock is never
+//! held while a model is asked.
 
 pub mod answer;
 mod context;
@@ -51,11 +51,11 @@ pub struct RecordSettings {
     pub switches: Switches,
     /// Earlier turns that a model is shown.
     pub history_window: usize,
-    /// Most tried actions kept of a place.
+    /// Tried actions that are kept of a place.
     pub tried_per_place: usize,
-    /// Whether date, score and moves are written into entries.
+    /// Write date, score and moves into entries.
     pub provenance: bool,
-    /// Whether an unknown name makes a new place.
+    /// An unknown name makes a new place.
     pub new_place: bool,
 }
 
@@ -75,7 +75,7 @@ impl Default for RecordSettings {
 pub struct Recorder<'a> {
     /// The memory file.
     pub notebook: &'a Notebook,
-    /// The model or the rules. They are asked only where a trigger fires.
+    /// Judges a turn for which a trigger fires.
     pub judge: Judge<'a>,
     /// How turns are recorded.
     pub settings: &'a RecordSettings,
@@ -86,7 +86,7 @@ impl Recorder<'_> {
     ///
     /// # Errors
     ///
-    /// See [`RecordError`]. A model that fails is no error: the turn is queued.
+    /// See [`RecordError`]. A model that fails is not an error: the turn is queued.
     pub fn record(&self, mut turn: Turn) -> Result<Report, RecordError> {
         let masked = masking::mask_turn(&mut turn);
         let context = self.gather(turn)?;
@@ -95,7 +95,7 @@ impl Recorder<'_> {
         Ok(report)
     }
 
-    /// Reads file and journal, without the lock.
+    /// Reads memory file and journal, without the lock.
     fn gather(&self, turn: Turn) -> Result<TurnContext, RecordError> {
         let store = self.notebook.store();
         let files = self.notebook.read()?;
@@ -124,7 +124,7 @@ impl Recorder<'_> {
         Ok(TurnContext { turn, episode, number, before, after, changes, triggers, repeat, memories, history })
     }
 
-    /// Writes all that follows from the turn in one step.
+    /// Writes everything that follows from the turn in one transaction.
     fn commit(&self, context: &TurnContext, judged: &ModelOutcome) -> Result<Report, RecordError> {
         let done = self.notebook.edit(RECORD, |draft| {
             let now = draft.now().to_owned();
@@ -205,7 +205,7 @@ impl Recorder<'_> {
         Ok(Some(attempt))
     }
 
-    /// Puts what the model proposes into the document.
+    /// Puts a proposal into the document.
     fn apply(
         &self,
         files: &mut Files,

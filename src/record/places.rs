@@ -1,7 +1,7 @@
-//! Which places a turn speaks of.
+//! Resolves the places that a turn names.
 //!
-//! An id is taken as it is. A name alone is taken when exactly one section bears it; a place keeps
-//! the name it first had.
+//! An id is used as it is. A name alone is accepted if exactly one section has it. A place keeps its
+//! first name.
 
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ use crate::types::{Scope, did_you_mean};
 pub struct Place {
     /// The engine's id.
     pub id: u64,
-    /// The name for people; may be empty.
+    /// The name; may be empty.
     pub name: String,
 }
 
@@ -26,21 +26,21 @@ impl Place {
     }
 }
 
-/// Why a place cannot be told.
+/// Why a place cannot be resolved.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlaceError {
-    /// The turn names no place at all.
+    /// The turn names no place.
     #[error("the turn names no place")]
     None,
-    /// No section bears the name.
+    /// No section has the name.
     #[error("no place is called `{name}`, and the turn gives no id")]
     Unknown {
         /// The name.
         name: String,
-        /// Names most like it.
+        /// The most similar names.
         nearest: Vec<String>,
     },
-    /// Several sections bear the name.
+    /// Several sections have the name.
     #[error("{} places are called `{name}`, and the turn gives no id", candidates.len())]
     Ambiguous {
         /// The name.
@@ -67,7 +67,7 @@ impl Hint for PlaceError {
     }
 }
 
-/// Where the action was taken and where it led; the same place where the turn does not say.
+/// The places before and after the action; the same place where the turn names one only.
 ///
 /// # Errors
 ///
@@ -117,7 +117,7 @@ fn resolve_spot(document: &Document, spot: &Spot, new_place: bool) -> Result<Pla
     }
 }
 
-/// A warning for each place whose name is not the heading's: the heading stays.
+/// A warning for each place that the turn names otherwise than its heading, which stays.
 pub fn name_warnings(document: &Document, turn: &Turn, before: &Place, after: &Place) -> Vec<String> {
     let spots = [(turn.location_before.as_ref(), before), (turn.location_after.as_ref(), after)];
     let mut warnings: Vec<String> = Vec::new();
@@ -139,7 +139,7 @@ pub fn name_warnings(document: &Document, turn: &Turn, before: &Place, after: &P
     warnings
 }
 
-/// A place that was first seen without a name takes the first name that a turn gives it.
+/// Names a place that had no name so far.
 ///
 /// # Errors
 ///
@@ -156,7 +156,7 @@ pub fn name_the_nameless(document: &mut Document, turn: &Turn) -> Result<(), Doc
     Ok(())
 }
 
-/// An arrival counts one visit; so does an episode's first turn at a place that lacks the episode.
+/// Counts an arrival as a visit, and so the first turn of an episode at a place.
 ///
 /// # Errors
 ///

@@ -1,8 +1,8 @@
-//! What a model, or the built-in rules, want to keep of a turn.
+//! What a model, or the built-in rules, propose to remember of a turn.
 
 use crate::types::Memory;
 
-/// Where a memory belongs.
+/// The place that a memory belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     /// Where the action was taken.
@@ -11,25 +11,25 @@ pub enum Side {
     After,
 }
 
-/// What a model wants to change.
+/// A proposed change.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Proposal {
-    /// The memory to keep, if any, and where.
+    /// The memory to store, if any, and its place.
     pub memory: Option<(Memory, Side)>,
-    /// Titles that the memory takes the place of.
+    /// Titles that the memory supersedes.
     pub supersedes: Vec<String>,
-    /// Titles that are wrong.
+    /// Titles of memories that are wrong.
     pub invalidates: Vec<String>,
     /// Why they are wrong.
     pub invalidation_reason: String,
-    /// Why all this.
+    /// The reason for the whole.
     pub reasoning: String,
     /// What was dropped or changed.
     pub warnings: Vec<String>,
 }
 
 impl Proposal {
-    /// Nothing to keep, and why.
+    /// Nothing to store, with the reason.
     pub(super) fn decline(reason: &str) -> Proposal {
         Proposal { reasoning: reason.to_owned(), ..Proposal::default() }
     }

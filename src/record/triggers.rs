@@ -1,4 +1,4 @@
-//! What the game's state says of a turn: what changed, and whether it is worth a thought.
+//! What a turn changed in the game's state, and whether it is worth judging.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use strum::VariantArray;
 
 use crate::record::turn::Turn;
 
-/// A fact that makes a turn worth thinking about.
+/// A fact that makes a turn worth judging.
 #[derive(
     Debug,
     Clone,
@@ -25,9 +25,9 @@ use crate::record::turn::Turn;
 pub enum Trigger {
     /// The score changed.
     Score,
-    /// The player is elsewhere.
+    /// The player is at another place.
     Location,
-    /// The player carries other things.
+    /// The player carries other items.
     Inventory,
     /// The player died.
     Death,
@@ -44,7 +44,7 @@ pub enum Trigger {
 pub struct Switches {
     /// Triggers that are off.
     pub off: Vec<Trigger>,
-    /// A reply of more characters than this is long.
+    /// Longest reply that is not a trigger, in characters.
     pub response_chars: usize,
 }
 
@@ -54,23 +54,23 @@ impl Default for Switches {
     }
 }
 
-/// What of the game's state changed in a turn. What the caller did not say counts as unchanged.
+/// What a turn changed in the game's state. Unknown values count as unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Changes {
     /// The score.
     pub score: bool,
     /// The place.
     pub location: bool,
-    /// What is carried, as a multiset.
+    /// The inventory, as a multiset.
     pub inventory: bool,
-    /// Life.
+    /// The player died.
     pub death: bool,
-    /// The caller says that something changed.
+    /// The caller says that the world changed.
     pub world: bool,
 }
 
 impl Changes {
-    /// Compares before and after; `moved` tells whether the place is another.
+    /// Compares before and after. `moved`: the place is another.
     pub fn of(turn: &Turn, moved: bool) -> Changes {
         Changes {
             score: score_change(turn).is_some_and(|change| change != 0),
@@ -81,19 +81,18 @@ impl Changes {
         }
     }
 
-    /// Whether the turn changed nothing that the game shows: an action tried in vain.
+    /// True if the turn changed nothing that the game shows: the action was tried in vain.
     pub fn nothing(self) -> bool {
         !(self.score || self.location || self.inventory || self.death || self.world)
     }
 }
 
-/// By how much the score changed, where both scores are known.
+/// The change of the score, if both scores are known.
 pub fn score_change(turn: &Turn) -> Option<i64> {
     turn.score_after?.checked_sub(turn.score_before?)
 }
 
-/// Items gained and items lost, each counted as often as it is carried; none where an inventory is
-/// unknown.
+/// Items gained and items lost, as multisets; none where an inventory is unknown.
 pub(super) fn inventory_change(turn: &Turn) -> (Vec<&str>, Vec<&str>) {
     let (Some(before), Some(after)) = (&turn.inventory_before, &turn.inventory_after) else {
         return (Vec::new(), Vec::new());
@@ -101,7 +100,7 @@ pub(super) fn inventory_change(turn: &Turn) -> (Vec<&str>, Vec<&str>) {
     (missing(after, before), missing(before, after))
 }
 
-/// Items of `one` that `other` does not have, or not as often.
+/// Items that `one` has more often than `other`, once for each.
 fn missing<'a>(one: &'a [String], other: &[String]) -> Vec<&'a str> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for item in other {

@@ -1,4 +1,4 @@
-//! Two operations on plain text that every layer needs: folding white space and truncating.
+//! Operations on plain text that every layer needs.
 
 /// The words of a text, separated by single spaces.
 pub fn fold_spaces(text: &str) -> String {
@@ -20,6 +20,12 @@ pub fn truncate(text: &str, chars: usize) -> String {
     }
 }
 
+/// A run of backticks longer than any in the text, and at least `min` long.
+pub fn backtick_fence(text: &str, min: usize) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat(min.max(longest + 1))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -28,6 +34,12 @@ mod tests {
     fn white_space_becomes_single_spaces() {
         assert_eq!(fold_spaces(" a\t b\r\n\u{3000}c "), "a b c");
         assert_eq!(fold_spaces(" \n"), "");
+    }
+
+    #[test]
+    fn a_fence_is_longer_than_what_it_holds() {
+        assert_eq!(backtick_fence("a ``b`` `c`", 1), "```");
+        assert_eq!(backtick_fence("a", 3), "```");
     }
 
     #[test]

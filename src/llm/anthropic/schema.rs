@@ -1,11 +1,11 @@
-//! A JSON schema as Anthropic's structured output takes it.
+//! A JSON schema in the subset that Anthropic's structured output accepts.
 //!
-//! Any schema enters, one without the keywords that the server refuses leaves. What they say is
-//! not lost: it goes into the description, where the model reads it.
+//! Any schema enters; one without the keywords that the server refuses leaves. Their content is kept in
+//! the description, where the model reads it.
 
 use serde_json::{Map, Value, json};
 
-/// Keywords that the server takes as they stand; of others it refuses the whole request.
+/// Keywords that the server accepts; it refuses the whole request for any other.
 const TAKEN: [&str; 12] = [
     "type",
     "enum",
@@ -21,7 +21,7 @@ const TAKEN: [&str; 12] = [
     "description",
 ];
 
-/// The schema with every object closed and every bound told in words.
+/// The schema with every object closed and every bound written in the description.
 pub(super) fn accepted(schema: &Value) -> Value {
     let Some(fields) = schema.as_object() else {
         return schema.clone();

@@ -1,8 +1,7 @@
-//! Asks a server for vectors: finds it, cuts texts into batches, adapts to what it takes, tries again.
+//! Asks a server for vectors: finds the server, sends texts in batches, adapts to what it accepts, retries.
 //!
-//! What a server turned out to take (how many texts at once, how long, whether the number of
-//! dimensions may be asked for) is remembered for the life of the client. A batch ends within the time
-//! limit of the settings.
+//! What the server accepts (batch size, length of a text, a number of dimensions) is remembered for the
+//! life of the client. A batch ends within the time limit of the settings.
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -17,9 +16,9 @@ use crate::llm::config::{key_of, text_of};
 use crate::llm::embedding::config::{EmbedderConfig, EmbedderEnvironment, EmbedderKind};
 use crate::llm::embedding::known::Known;
 use crate::llm::embedding::protocol::{Dialect, Form, counted};
-use crate::llm::http::{Access, Fault, Http, Scheme};
+use crate::llm::http::{Access, Http, Scheme, TransportError};
 use crate::llm::model::{ModelError, deadline_after, one_line};
-use crate::llm::server::{Failure, Server, Trouble, effective_status};
+use crate::llm::server::{ErrorReply, RequestError, Server, effective_status};
 
 const OLLAMA_HOST: &str = "127.0.0.1:11434";
 const OLLAMA_MODEL: &str = "nomic-embed-text";
@@ -27,19 +26,19 @@ const OPENAI_URL: &str = "https://api.openai.com/v1";
 const OPENAI_HOST: &str = "api.openai.com";
 const OPENAI_MODEL: &str = "text-embedding-3-small";
 
-/// Whether an Ollama is there is known after this time, or it is not there.
+/// An Ollama that does not answer within this time counts as absent.
 const PROBE: Duration = Duration::from_secs(2);
 
-/// Most bytes of all texts of a request, if they are several.
+/// Bytes of all texts of a request, if there are several.
 const BATCH_BYTES: usize = 64 * 1024;
 
-/// Texts are cut here at first: no model reads further.
+/// Longest text that is sent at first, in bytes: no model reads further.
 const MOST_BYTES: usize = 32 * 1024;
 
-/// A server that gives texts vectors, or several of which one will turn out to be there.
+/// A server that gives texts vectors, or several candidates of which one is used.
 pub struct EmbeddingClient {
     endpoints: Vec<Endpoint>,
-    /// Which of them it is, once one was looked for.
+    /// Index of the endpoint in use, once it is known.
     chosen: OnceLock<usize>,
 }
 
@@ -59,27 +58,27 @@ struct Endpoint {
     state: Mutex<State>,
 }
 
-/// What a server turned out to be.
+/// What is known of a server so far.
 struct State {
     form: Form,
     dimensions: Option<usize>,
-    /// How it calls the model.
+    /// The server's own name for the model.
     said_model: Option<String>,
 }
 
-/// What came of one request.
+/// The outcome of one request.
 enum Asked {
     Vectors(Vec<Vec<f32>>),
     Otherwise(Form),
 }
 
 impl EmbeddingClient {
-    /// The model that the settings name; nothing is opened yet. `None` for [`EmbedderKind::Embedded`].
-    /// `seed` decides the jitter of retries.
+    /// The model that the settings name; nothing is opened yet. `None` for
+    /// [`EmbedderKind::Embedded`]. `seed` decides the jitter of retries.
     ///
     /// # Errors
     ///
-    /// [`ModelError::Settings`] for an address that is none, and for OpenAI's own server without a key.
+    /// [`ModelError::Settings`] for an invalid address, and for OpenAI's own server without a key.
     pub fn new(
         config: &EmbedderConfig,
         environment: &EmbedderEnvironment,
@@ -107,7 +106,7 @@ impl EmbeddingClient {
         Ok(Some(EmbeddingClient { endpoints, chosen }))
     }
 
-    /// How provider and model are called: `ollama/nomic-embed-text`.
+    /// Provider and model: `ollama/nomic-embed-text`.
     pub fn name(&self) -> String {
         let endpoint = self.current();
         let state = endpoint.state();
@@ -115,35 +114,35 @@ impl EmbeddingClient {
         format!("{}/{model}", endpoint.dialect)
     }
 
-    /// A name that differs wherever vectors do: provider, model, dimensions and what stands before
-    /// texts; for a model without a name also the address. Settled once a vector was given.
+    /// A name that differs wherever vectors do: provider, model, dimensions and text prefix; for a
+    /// model without a name also the address. Final after the first vector.
     pub fn stamp(&self) -> String {
         let endpoint = self.current();
         let at = if endpoint.model.is_none() { endpoint.server.at.as_str() } else { "" };
         format!("{}/{}/{}/{at}", self.name(), self.dimensions(), endpoint.text_prefix)
     }
 
-    /// Length of the vectors; 0 before the first was given.
+    /// Length of the vectors; 0 before the first one.
     pub fn dimensions(&self) -> usize {
         self.current().state().dimensions.unwrap_or(0)
     }
 
-    /// The cosine of a question and a text that have nothing to do with each other.
+    /// Baseline cosine of an unrelated question and text.
     pub fn unrelated(&self) -> f32 {
         self.current().unrelated
     }
 
-    /// A vector for each text, in their order; all zeros for a blank one.
+    /// A vector for each text, in the same order; all zeros for a blank one.
     ///
     /// # Errors
     ///
-    /// See [`ModelError`]; in full or not at all.
+    /// See [`ModelError`]; all vectors or none.
     pub fn embed_texts(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, ModelError> {
         let endpoint = self.find()?;
         endpoint.embed(texts, &endpoint.text_prefix)
     }
 
-    /// The vector of a question, which some models want put otherwise than a text.
+    /// The vector of a question, which some models expect with another prefix than a text.
     ///
     /// # Errors
     ///
@@ -158,7 +157,8 @@ impl EmbeddingClient {
         &self.endpoints[self.chosen.get().copied().unwrap_or(0)]
     }
 
-    /// The first server that is there. The last one is taken unseen: it will say itself what is wrong.
+    /// The first endpoint that answers. The last one is taken without a probe: its own errors say
+    /// what is wrong.
     fn find(&self) -> Result<&Endpoint, ModelError> {
         if let Some(chosen) = self.chosen.get() {
             return Ok(&self.endpoints[*chosen]);
@@ -173,7 +173,7 @@ impl EmbeddingClient {
 }
 
 impl fmt::Debug for EmbeddingClient {
-    /// Only what holds no secret: addresses and keys may.
+    /// Without addresses and keys, which may be secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let endpoint = self.current();
         f.debug_struct("EmbeddingClient")
@@ -273,10 +273,10 @@ impl Endpoint {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether this is an Ollama that is there and has the model.
+    /// Succeeds if this is a running Ollama that has the model.
     fn probe(&self) -> Result<(), ModelError> {
         let deadline = deadline_after(PROBE.min(self.server.limits.timeout));
-        let judge = |failure: &Failure<'_>| self.dialect.judge(failure, self.model.as_deref());
+        let judge = |failure: &ErrorReply<'_>| self.dialect.judge(failure, self.model.as_deref());
         let tags = self.server.fetch(&self.tags_url, deadline, judge, self.dialect.connection_hint())?;
         let Some(models) = tags["models"].as_array() else {
             return Err(self.server.foreign("list of Ollama's models", &tags.to_string()));
@@ -311,7 +311,7 @@ impl Endpoint {
         }
         let known = self.state().dimensions;
         if asked.len() < texts.len() {
-            // How long a vector of nothing is, only a vector of something tells.
+            // The dimension of a blank text's vector is known only from a real one.
             let dimensions = match known {
                 Some(dimensions) => dimensions,
                 None => self.embed(&["memory"], prefix)?[0].len(),
@@ -324,7 +324,7 @@ impl Endpoint {
         Ok(vectors)
     }
 
-    /// As many of the texts as one request takes, as they are sent.
+    /// The next texts that fit in one request, as they are sent.
     fn first_batch(&self, texts: &[&str], rest: &[usize], prefix: &str, form: Form) -> Vec<String> {
         let mut batch: Vec<String> = Vec::new();
         let mut bytes = 0;
@@ -340,7 +340,7 @@ impl Endpoint {
         batch
     }
 
-    /// Asks until there are vectors, a failure that will not pass, another form to try, or no time left.
+    /// Asks until there are vectors, a permanent failure, another form to try, or no time left.
     fn ask(&self, batch: &[String], form: Form) -> Result<Asked, ModelError> {
         let deadline = deadline_after(self.server.limits.timeout);
         let url = if form.single { &self.single_url } else { &self.url };
@@ -348,7 +348,7 @@ impl Endpoint {
         let longest = batch.iter().map(String::len).max().unwrap_or(0);
         let mut retries = 0;
         loop {
-            let trouble = match self.server.post(url, &request, deadline) {
+            let error = match self.server.post(url, &request, deadline) {
                 Ok(reply) => {
                     let value = serde_json::from_str(&reply.body).unwrap_or(Value::Null);
                     let status = effective_status(reply.status, &value);
@@ -356,25 +356,26 @@ impl Endpoint {
                         return self.read(&value, &reply.body, batch.len()).map(Asked::Vectors);
                     }
                     let body = reply.body.to_lowercase();
-                    let failure = Failure { status, body: &body, value: &value };
+                    let failure = ErrorReply { status, body: &body, value: &value };
                     if let Some(form) = form.after(&failure, self.dialect, batch.len(), longest) {
                         return Ok(Asked::Otherwise(form));
                     }
-                    let judge = |failure: &Failure<'_>| self.dialect.judge(failure, self.model.as_deref());
-                    self.server.trouble_of_reply(status, &reply, &value, judge)
+                    let judge = |failure: &ErrorReply<'_>| self.dialect.judge(failure, self.model.as_deref());
+                    self.server.reply_failed(status, &reply, &value, judge)
                 }
-                // Whoever waits for an answer is better served by the embedded model, at once.
-                Err(fault @ Fault::NoConnection(_)) => Trouble::Settled(
-                    self.server.error_of(self.server.trouble_of_fault(fault, self.dialect.connection_hint())),
+                // At once, because the embedded model can answer instead.
+                Err(error @ TransportError::NoConnection(_)) => RequestError::Permanent(
+                    self.server
+                        .model_error(self.server.transport_failed(error, self.dialect.connection_hint())),
                 ),
-                Err(fault) => self.server.trouble_of_fault(fault, self.dialect.connection_hint()),
+                Err(error) => self.server.transport_failed(error, self.dialect.connection_hint()),
             };
-            self.server.wait_out(trouble, retries, retries, deadline)?;
+            self.server.wait_before_retry(error, retries, retries, deadline)?;
             retries += 1;
         }
     }
 
-    /// The vectors of a reply, if they are as all before them.
+    /// The vectors of a reply, if their dimension is that of all before.
     fn read(&self, reply: &Value, body: &str, count: usize) -> Result<Vec<Vec<f32>>, ModelError> {
         let vectors = match self.dialect.read_vectors(reply, count) {
             Some(vectors) => vectors.map_err(|problem| self.server.garbled(problem))?,
@@ -404,7 +405,7 @@ impl Endpoint {
     }
 }
 
-/// An error of an address, about the setting it stands in here.
+/// An error of an address, under the name of the setting that holds it here.
 fn about_embedding(error: ModelError) -> ModelError {
     match error {
         ModelError::Settings { problem, hint } => {

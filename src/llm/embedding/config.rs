@@ -22,8 +22,8 @@ pub enum EmbedderKind {
     Ollama,
     /// Any server with `/v1/embeddings`.
     Openai,
-    /// The first server that is there: the one at the address of the settings, whatever it speaks;
-    /// without an address an Ollama that has the model, then an OpenAI whose key or address is known.
+    /// The first server that answers: the one at the address of the settings, whatever API it has;
+    /// without an address an Ollama that has the model, then an OpenAI whose key or address is set.
     Auto,
 }
 
@@ -31,31 +31,31 @@ fn unknown_kind(text: &str) -> ModelError {
     unknown(text, "kind of embedder", EmbedderKind::VARIANTS)
 }
 
-/// What the settings say of vectors.
+/// The settings of an embedder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EmbedderConfig {
     /// Where vectors come from. Default: [`EmbedderKind::Embedded`].
     pub provider: EmbedderKind,
-    /// The model's name, as the server knows it. Default: `nomic-embed-text` of Ollama,
-    /// `text-embedding-3-small` at OpenAI, at other servers what they choose themselves.
+    /// The model, by the server's name for it. Default: `nomic-embed-text` at Ollama,
+    /// `text-embedding-3-small` at OpenAI; other servers choose themselves.
     pub model: Option<String>,
     /// The server, with or without `/v1`. Default: Ollama's on this machine, OpenAI's.
     pub url: Option<String>,
-    /// The server where neither that nor the provider's own variable names one.
+    /// The server if neither `url` nor the provider's own variable names one.
     pub fallback_url: Option<String>,
-    /// How many dimensions the vectors must have; servers that can shorten vectors are asked to.
-    /// Default: what the model gives.
+    /// Required dimension of the vectors; servers that can shorten vectors are asked to. Default: the
+    /// model's own.
     pub dimensions: Option<usize>,
     /// Limits of one batch. Default: 30 s, 2 retries.
     pub limits: RequestLimits,
-    /// Most texts of one request; fewer where the server wants fewer. Default: 32.
+    /// Texts of one request; fewer where the server wants fewer. Default: 32.
     pub batch: usize,
-    /// What stands before each text. Default: what is [known](crate::llm::embedding::known) of the model.
+    /// Prefix of each text. Default: that of the [known model](crate::llm::embedding::known).
     pub text_prefix: Option<String>,
-    /// What stands before each question. Default: what is [known](crate::llm::embedding::known) of the model.
+    /// Prefix of each question. Default: that of the [known model](crate::llm::embedding::known).
     pub question_prefix: Option<String>,
-    /// The cosine of a question and a text that have nothing to do with each other, from 0 to less
-    /// than 1. Default: what is [known](crate::llm::embedding::known) of the model.
+    /// Baseline cosine of an unrelated question and text, from 0 to less than 1. Default: that of the
+    /// [known model](crate::llm::embedding::known).
     pub unrelated: Option<f32>,
 }
 
@@ -76,8 +76,9 @@ impl Default for EmbedderConfig {
     }
 }
 
-/// What the caller found in the process environment, the keys as far as they may be sent to where
-/// [`EmbedderConfig`] leads. Empty values count as absent; no `Debug` shows a key.
+/// Values that the caller found in the process environment. Keys are present only as far as they may be
+/// sent to the server that [`EmbedderConfig`] names. Empty values count as absent; no `Debug` shows a
+/// key.
 #[derive(Debug, Clone, Default)]
 pub struct EmbedderEnvironment {
     /// `MEMORIES_EMBEDDING_API_KEY`, for any server.

@@ -1,25 +1,25 @@
-//! What is known of models that turn texts into vectors.
+//! Facts about known embedding models.
 //!
-//! A model's name enters; what its makers want before questions and texts leaves, with the cosine
-//! that two texts without anything in common have in it. Models differ much in the latter: where one
-//! gives 0.05 another gives 0.7, and a relevance that means the same everywhere needs it taken off.
-//! The prefixes are from the models' own descriptions. The cosines are round figures from what is
-//! published and reported of each model, not measurements of ours: settings beat them.
+//! The name of a model enters; the prefixes for questions and texts that its makers prescribe leave, with
+//! the cosine of unrelated texts in it. That baseline differs much: one model gives 0.05, another 0.7. It
+//! is subtracted, so that a relevance means the same everywhere. The prefixes are from the models' own
+//! descriptions. The cosines are round figures from what is published about each model, not our
+//! measurements; settings override them.
 
-/// What is known of one model.
+/// Facts about one model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Known {
-    /// What stands before a question.
+    /// Prefix of a question.
     pub question_prefix: &'static str,
-    /// What stands before a text.
+    /// Prefix of a text.
     pub text_prefix: &'static str,
-    /// The cosine of a question and a text that have nothing to do with each other.
+    /// Baseline cosine of an unrelated question and text.
     pub unrelated: f32,
 }
 
 const RETRIEVAL: &str = "Represent this sentence for searching relevant passages: ";
 
-/// Part of a model's name, before question, before text, cosine of unrelated ones. The first counts.
+/// Part of a model's name, prefix of questions, prefix of texts, baseline cosine. The first match counts.
 const MODELS: [(&str, &str, &str, f32); 14] = [
     ("nomic-embed-text", "search_query: ", "search_document: ", 0.45),
     ("mxbai-embed-large", RETRIEVAL, "", 0.35),
@@ -38,8 +38,7 @@ const MODELS: [(&str, &str, &str, f32); 14] = [
 ];
 
 impl Known {
-    /// What is known of a model; of one that nobody knows, that it wants nothing before texts and
-    /// gives unrelated ones a cosine of 0.2.
+    /// The facts about a model. An unknown model gets no prefixes and a baseline of 0.2.
     pub fn of(model: &str) -> Known {
         let name = model.to_lowercase().replace('_', "-");
         let found = MODELS.iter().find(|(part, ..)| name.contains(part));

@@ -1,39 +1,39 @@
-//! What the servers of vectors speak: requests as they want them, replies as they send them.
+//! The two APIs for vectors: requests and replies.
 //!
-//! Texts enter, a request's body leaves; a reply enters, vectors in the order of the texts leave, each
-//! not empty and finite, or the reason why not.
+//! Texts enter; the body of a request leaves. A reply enters; vectors in the order of the texts leave,
+//! each finite and not empty, or the reason why not.
 
 use serde_json::{Value, json};
 
-use crate::llm::server::{Failure, Meaning};
+use crate::llm::server::{Diagnosis, ErrorReply};
 
-/// Whose API it is.
+/// The API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
 #[strum(serialize_all = "lowercase")]
 pub(super) enum Dialect {
-    /// `/api/embed`, on servers before 0.3 `/api/embeddings`.
+    /// `/api/embed`; before version 0.3 `/api/embeddings`.
     Ollama,
     /// `/v1/embeddings`.
     Openai,
 }
 
-/// What a server is believed to take; it only ever becomes less.
+/// What a server is believed to accept; it only ever becomes less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Form {
-    /// One text a request, in the old way.
+    /// One text a request, as old servers require.
     pub single: bool,
-    /// The number of dimensions is asked for.
+    /// The number of dimensions to ask for.
     pub dimensions: Option<usize>,
-    /// Most texts of a request.
+    /// Texts of one request.
     pub batch: usize,
-    /// Most bytes of a text.
+    /// Longest text, in bytes.
     pub most_bytes: usize,
 }
 
-/// The longest vector that is believed to be one.
+/// Largest plausible dimension of a vector.
 const MOST_DIMENSIONS: usize = 16_384;
 
-/// How servers say that a text is too long for them.
+/// Phrases of servers for a text that is too long.
 const TOO_LONG: [&str; 8] = [
     "context length",
     "context size",
@@ -61,7 +61,7 @@ impl Dialect {
         request
     }
 
-    /// The vectors of a reply; `None` where it is of another kind, else what is wrong with them.
+    /// The vectors of a reply; `None` if it is of another kind, an error if they are unusable.
     pub fn read_vectors(self, reply: &Value, count: usize) -> Option<Result<Vec<Vec<f32>>, String>> {
         let items: Vec<&Value> = match self {
             Dialect::Ollama => match reply["embeddings"].as_array() {
@@ -90,56 +90,58 @@ impl Dialect {
         }))
     }
 
-    /// What a failure means; `model` is the one that was asked for.
-    pub fn judge(self, failure: &Failure<'_>, model: Option<&str>) -> Meaning {
+    /// The meaning of a failure; `model` is the one that was asked for.
+    pub fn judge(self, failure: &ErrorReply<'_>, model: Option<&str>) -> Diagnosis {
         let said = |words: &[&str]| words.iter().any(|word| failure.body.contains(word));
         let other_model = "set `embedding_model` to one that is made for vectors, such as `nomic-embed-text`";
         match (self, failure.status) {
             (Dialect::Ollama, 404) if said(&["model"]) => {
                 let model = model.unwrap_or("nomic-embed-text");
-                Meaning::settled(format!("install it with `ollama pull {model}`, or set `embedding_model`"))
+                Diagnosis::permanent(format!(
+                    "install it with `ollama pull {model}`, or set `embedding_model`"
+                ))
             }
-            (Dialect::Ollama, 404 | 405) => Meaning::settled("is this an Ollama server?"),
+            (Dialect::Ollama, 404 | 405) => Diagnosis::permanent("is this an Ollama server?"),
             (Dialect::Ollama, 500) if said(&["system memory"]) => {
-                Meaning::settled("set `embedding_model` to a smaller one")
+                Diagnosis::permanent("set `embedding_model` to a smaller one")
             }
             (_, 400..=599) if said(&["not support embed"]) && !said(&["--embedding"]) => {
-                Meaning::settled(other_model)
+                Diagnosis::permanent(other_model)
             }
             (Dialect::Openai, 404) if said(&["model"]) => {
-                Meaning::settled("set `embedding_model` to one that the server has")
+                Diagnosis::permanent("set `embedding_model` to one that the server has")
             }
-            (Dialect::Openai, 404 | 405) => Meaning::settled("does this server have `/v1/embeddings`?"),
+            (Dialect::Openai, 404 | 405) => Diagnosis::permanent("does this server have `/v1/embeddings`?"),
             (Dialect::Openai, 400 | 422) if said(&["model"]) && model.is_none() => {
-                Meaning::settled("set `embedding_model`")
+                Diagnosis::permanent("set `embedding_model`")
             }
-            (_, 429) if said(&["insufficient_quota"]) => Meaning { passing: false, hint: None },
+            (_, 429) if said(&["insufficient_quota"]) => Diagnosis { temporary: false, hint: None },
             (_, status) if says_too_long(failure.body) => {
-                Meaning { passing: false, ..Meaning::of_status(status) }
+                Diagnosis { temporary: false, ..Diagnosis::of_status(status) }
             }
-            (_, status) => Meaning::of_status(status),
+            (_, status) => Diagnosis::of_status(status),
         }
     }
 
-    /// What to look at when no connection comes about.
+    /// What to check when no connection can be made.
     pub fn connection_hint(self) -> Option<&'static str> {
         (self == Dialect::Ollama).then_some("is `ollama serve` running?")
     }
 }
 
 impl Form {
-    /// What may be taken in place of a request of `count` texts, the longest of so many bytes, after a
-    /// failure; `None` where nothing may.
+    /// Another form to try after a failed request of `count` texts, the longest of `longest` bytes;
+    /// `None` if there is none.
     pub fn after(
         mut self,
-        failure: &Failure<'_>,
+        failure: &ErrorReply<'_>,
         dialect: Dialect,
         count: usize,
         longest: usize,
     ) -> Option<Form> {
-        /// Whoever takes no text of so many bytes takes none.
+        /// Shortest text worth retrying with, in bytes; below this, give up.
         const SHORT: usize = 100;
-        let Failure { status, body, .. } = *failure;
+        let ErrorReply { status, body, .. } = *failure;
         let unknown_call = matches!(status, 404 | 405) && !body.contains("model");
         if dialect == Dialect::Ollama && unknown_call && !self.single {
             (self.single, self.batch) = (true, 1);
@@ -167,7 +169,7 @@ fn says_too_long(body: &str) -> bool {
     TOO_LONG.iter().any(|words| body.contains(words))
 }
 
-/// Vectors with an `index` stand where it says, the others as they came.
+/// Vectors with an `index` are placed by it, the others in the order of the reply.
 fn in_order(items: &[Value], count: usize) -> Result<Vec<&Value>, String> {
     if items.len() != count {
         return Err(format!("it sent {} for {}", counted(items.len(), "vector"), counted(count, "text")));
@@ -193,7 +195,7 @@ fn read_vector(item: &Value) -> Result<Vec<f32>, String> {
         Value::String(_) => return Err("a vector came as text, not as numbers".to_owned()),
         _ => return Err("a vector is missing".to_owned()),
     };
-    // Some servers put the vectors of a text's parts here, which is one where they are pooled.
+    // Some servers put a list of vectors here; with pooling it has one element.
     let numbers = match numbers.first() {
         Some(Value::Array(only)) if numbers.len() == 1 => only,
         Some(Value::Array(_)) => {

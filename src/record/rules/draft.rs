@@ -1,13 +1,13 @@
-//! A memory as a rule words it.
+//! The memory that a rule proposes.
 
 use crate::llm::answer::{text_problem, title_problem};
 use crate::record::proposal::{Proposal, Side};
 use crate::record::rules::sentences::cut;
 use crate::types::{Category, Memory, Status};
 
-/// The longest title, in characters.
+/// Longest title, in characters.
 pub const MAX_TITLE_CHARS: usize = 60;
-/// The longest text, in characters.
+/// Longest text, in characters.
 pub const MAX_TEXT_CHARS: usize = 240;
 
 /// A memory that becomes a proposal with [`Draft::because`].
@@ -24,19 +24,19 @@ impl Draft {
         Draft { memory, side: Side::Before }
     }
 
-    /// The same, to be confirmed.
+    /// The same, marked as tentative.
     pub(super) fn tentative(mut self, tentative: bool) -> Draft {
         self.memory.status = if tentative { Status::Tentative } else { Status::Active };
         self
     }
 
-    /// The same, for the place arrived at.
+    /// The same, for the place where the player is now.
     pub(super) fn at_arrival(mut self, at_arrival: bool) -> Draft {
         self.side = if at_arrival { Side::After } else { Side::Before };
         self
     }
 
-    /// The proposal to keep it, with the rule that fired; a decline where the game gave no words.
+    /// The proposal to store it, with the rule that fired; declines an unusable title or text.
     pub(super) fn because(self, reason: &str) -> Proposal {
         let Draft { memory, side } = self;
         match title_problem(&memory.title).or_else(|| text_problem(&memory.text, "")) {

@@ -1,29 +1,29 @@
-//! What happened in a turn, and whether it is worth keeping.
+//! Rules for events: is something that happened in a turn worth remembering?
 //!
-//! In: a turn and its reply. Out: a decision, by the first rule that has something to say.
-//! The order is that of harm: death, theft, points, then what a place leads to and yields. What has
-//! weight of its own gets an entry; everything else shares the one entry of its place. What was only
-//! read or looked at is not kept: the list of tries shows it.
+//! A turn and its reply enter; the proposal of the first rule that applies leaves. Rules are ordered by
+//! harm: death, theft, points, then what a place leads to and yields. Events of lasting weight get an
+//! entry of their own; everything else goes into the one entry of its place. What was only read or looked
+//! at is not stored, because the list of tried actions shows it.
 
 use crate::record::proposal::Proposal;
 use crate::record::rules::draft::{Draft, MAX_TEXT_CHARS, MAX_TITLE_CHARS};
 use crate::record::rules::places::{self, List, POINTS, listed};
 use crate::record::rules::sentences::{
-    Kind, Piece, Reply, cut, end_sentence, first_that_fit, is_obituary, is_refusal, upper_first,
+    Fragment, Kind, Reply, cut, end_sentence, first_that_fit, is_obituary, is_refusal, upper_first,
 };
 use crate::record::rules::view::TurnView;
 use crate::record::rules::words;
 use crate::types::Category;
 
-/// Title of the memory that tells what was fatal at a place.
+/// Title of the memory of what was fatal at a place.
 const DEATHS: &str = "Deaths";
 
-/// Titles leave this much room for what a rule puts around the action.
+/// Longest action in a title, in characters; the rest is for the words of the rule.
 const MAX_ACTION_CHARS: usize = 40;
 const MAX_CAUSE_CHARS: usize = 80;
 const MAX_STORY_CHARS: usize = 80;
 
-/// The decision on a turn.
+/// The proposal for a turn.
 pub(super) fn decide(turn: &TurnView<'_>, reply: &Reply) -> Proposal {
     judge_death(turn, reply)
         .or_else(|| judge_loss(turn, reply))
@@ -33,7 +33,7 @@ pub(super) fn decide(turn: &TurnView<'_>, reply: &Reply) -> Proposal {
         .unwrap_or(Proposal::decline("nothing that a rule finds worth keeping"))
 }
 
-/// All deaths of a place are one memory: which action, and what killed.
+/// All deaths of a place are one memory: the action and the cause of each.
 fn judge_death(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     if !turn.died() {
         return None;
@@ -49,14 +49,14 @@ fn judge_death(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
         return Some(Proposal::decline("this death is known"));
     }
     let text = match known.split_once(&cause) {
-        // The same end by another action.
+        // The same cause by another action.
         Some((before, after)) => format!("{before}{cause} Also {}.{after}", action.trim_end_matches(": ")),
         None => format!("{known} {action}{cause}"),
     };
     Some(Draft::new(Category::danger(), 900, DEATHS, from_newest(text.trim())).because("the player died"))
 }
 
-/// As much of a list of deaths as fits, the oldest left out.
+/// The newest part of a list of deaths that fits.
 fn from_newest(text: &str) -> &str {
     let starts =
         text.match_indices('`').map(|(at, _)| at).filter(|at| *at == 0 || text[..*at].ends_with(". "));
@@ -64,17 +64,18 @@ fn from_newest(text: &str) -> &str {
     rests.find(|rest| rest.chars().count() <= MAX_TEXT_CHARS).unwrap_or(text)
 }
 
-/// The sentences that say what ended the life: the last ones before the banner.
+/// The sentence that says what was fatal: the last one before the banner.
 fn find_cause(reply: &Reply) -> String {
-    let pieces = reply.before_banner();
-    let tells =
-        |piece: &&Piece| piece.text.len() > 12 && !is_refusal(&piece.text) && !is_obituary(&piece.text);
-    let said: Vec<&Piece> = pieces.iter().filter(|piece| piece.kind == Kind::Sentence).collect();
+    let fragments = reply.before_banner();
+    let tells = |fragment: &&Fragment| {
+        fragment.text.len() > 12 && !is_refusal(&fragment.text) && !is_obituary(&fragment.text)
+    };
+    let said: Vec<&Fragment> = fragments.iter().filter(|fragment| fragment.kind == Kind::Sentence).collect();
     let last = said.iter().copied().rfind(tells).or_else(|| said.last().copied());
-    last.map(|piece| cut(&piece.text, MAX_CAUSE_CHARS)).unwrap_or_default()
+    last.map(|fragment| cut(&fragment.text, MAX_CAUSE_CHARS)).unwrap_or_default()
 }
 
-/// Something went that the action did not let go of.
+/// Items were lost that the action did not let go of.
 fn judge_loss(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     let (given, taken) = split_losses(turn);
     if taken.is_empty() {
@@ -82,8 +83,9 @@ fn judge_loss(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
         return dropped.then_some(Proposal::decline("something was put down"));
     }
     let said = reply.statements();
-    let mut told: Vec<&Piece> = said.iter().copied().filter(|piece| words::is_theft(&piece.text)).collect();
-    let is_theft = !told.is_empty() || said.iter().any(|piece| words::names_thief(&piece.text));
+    let mut told: Vec<&Fragment> =
+        said.iter().copied().filter(|fragment| words::is_theft(&fragment.text)).collect();
+    let is_theft = !told.is_empty() || said.iter().any(|fragment| words::names_thief(&fragment.text));
     if told.is_empty() {
         told = said;
     }
@@ -98,7 +100,7 @@ fn judge_loss(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     Some(draft.at_arrival(is_theft && turn.moved()).because("something was lost"))
 }
 
-/// What was given away on purpose, and what went without being named.
+/// Items given away on purpose, and items lost otherwise.
 fn split_losses<'a>(turn: &'a TurnView<'_>) -> (Vec<&'a str>, Vec<&'a str>) {
     let action = turn.action.to_lowercase();
     let named = |item: &&str| {
@@ -110,7 +112,7 @@ fn split_losses<'a>(turn: &'a TurnView<'_>) -> (Vec<&'a str>, Vec<&'a str>) {
     turn.lost.iter().map(String::as_str).partition(named)
 }
 
-/// All points of a place are one memory: which action, how many, and where it led.
+/// All points of a place are one memory: the action, the points, and where it led.
 fn judge_score(turn: &TurnView<'_>) -> Option<Proposal> {
     let (category, title) = match turn.score_change {
         0 => return None,
@@ -131,10 +133,10 @@ fn judge_score(turn: &TurnView<'_>) -> Option<Proposal> {
     Some(Draft::new(category, 500, title, &points.render()).because("the score changed"))
 }
 
-/// How a fight was won; single blows tell nothing that lasts.
+/// How a fight was won; a single blow is not worth a memory.
 fn judge_victory(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     words::opponent(&turn.action)?;
-    let told = reply.statements().into_iter().find(|piece| words::is_decisive(&piece.text))?;
+    let told = reply.statements().into_iter().find(|fragment| words::is_decisive(&fragment.text))?;
     let title = upper_first(&cut(&turn.action, MAX_TITLE_CHARS));
     if turn.known(&title).is_some() {
         return Some(Proposal::decline("how this fight is won is known"));

@@ -1,15 +1,15 @@
 //! The built-in rules: they judge a turn of a text adventure without a model.
 //!
-//! A turn's context enters, a [`Proposal`] leaves. The same turn always gives the same proposal,
+//! The context of a turn enters, a [`Proposal`] leaves. The same turn always gives the same proposal,
 //! nothing is opened, and nothing is claimed that the reply or the game's state does not show.
 //!
-//! A file must not grow by more than a person reads. So what matters about a place is gathered in few
-//! entries that are rewritten as they grow: `Here` (ways, actions that worked, things seen),
-//! `Points`, `Deaths`; only thefts, losses and fights won have entries of their own. Nothing is kept
-//! that the list of tries shows anyway.
+//! The file must not grow beyond what a person reads. So what matters about a place is collected in a few
+//! entries that are rewritten as they grow: `Here` (ways, actions that worked, things seen), `Points`,
+//! `Deaths`. Only thefts, losses and won fights get entries of their own. Nothing is stored that the list
+//! of tried actions shows anyway.
 //!
-//! `view` reads the turn, `sentences` splits the reply, `words` recognises actions, `events` decides
-//! on events and `places` on what a place holds and where it leads, `draft` words the memory.
+//! `view` prepares the turn, `sentences` splits the reply, `words` recognises actions, `events` holds the
+//! rules for events, `places` those for the state of a place, `draft` builds the memory.
 
 mod draft;
 mod events;
@@ -32,7 +32,8 @@ pub fn judge(context: &TurnContext) -> Proposal {
     let reply = Reply::new(&turn.reply, &turn.place_names());
     let mut proposal = events::decide(&turn, &reply);
     if let Some((memory, side)) = &proposal.memory {
-        // A title in use is used again only to say more: named, it is a revision however alike the texts.
+        // A known title is used again only to say more, so it is named: a revision, however
+        // similar the texts.
         let memories = if *side == Side::After { turn.memories_here() } else { turn.memories() };
         proposal.supersedes.extend(find_title(memories, &memory.title).map(|known| known.title.clone()));
     }

@@ -1,36 +1,36 @@
-//! What is known of a place, in one memory.
+//! Everything known of a place, in one memory.
 //!
-//! In: a turn and its reply. Out: the memory `Here`, written anew with what the turn adds:
-//! ways, actions that changed something, actions in vain that the list of tries does not keep, and
-//! the most telling sentence of the description. It is read from its own text and written back
-//! whole, so that a place costs one entry however often it is visited.
+//! A turn and its reply enter; the memory `Here` leaves, rewritten with what the turn adds: ways, actions
+//! that changed something, failed actions that the list of tried actions does not keep, and the most
+//! informative sentence of the description. It is parsed from its own text and rendered as a whole, so
+//! that a place costs one entry however often it is visited.
 //!
-//! What was done there is noted at once, and each way to a new place; a way back that the other place
-//! lists need not be told twice. What can merely be seen waits for a later episode: it will be there
-//! again, and a place that is never visited again need not be described.
+//! Actions and ways to new places are noted at once; a way back that the other place already lists is not
+//! repeated. What can merely be seen waits for a later episode: it will still be there, and a place that
+//! is never visited again needs no description.
 
 use crate::record::proposal::Proposal;
 use crate::record::rules::draft::Draft;
-use crate::record::rules::sentences::{Piece, Reply, cut, end_sentence, is_dark, is_refusal, upper_first};
+use crate::record::rules::sentences::{Fragment, Reply, cut, end_sentence, is_dark, is_refusal, upper_first};
 use crate::record::rules::view::{TurnView, find_title, text_of};
 use crate::record::rules::words;
 use crate::types::{Category, Memory};
 
-/// Title of the memory that tells what earned points at a place.
+/// Title of the memory of what earned points at a place.
 pub(super) const POINTS: &str = "Points";
 const HERE: &str = "Here";
 
-/// The longest text: what recall leaves to memories beside a long list of tries.
+/// Longest text, in characters: what recall leaves for memories beside a long list of tried actions.
 const MAX_HERE_CHARS: usize = 200;
 const MAX_SIGHT_CHARS: usize = 60;
 const MAX_NAME_CHARS: usize = 24;
 const MAX_RESULT_CHARS: usize = 30;
-/// The longest action that a list takes, in characters.
+/// Longest action in a list, in characters.
 const MAX_ACTION_CHARS: usize = 30;
-/// How telling a sentence must be to be kept of a place.
+/// Lowest rating of a sentence that is kept of a place.
 const NOTABLE: i32 = 5;
 
-/// What is remembered of a place, as its one memory words it.
+/// The content of the memory `Here`.
 #[derive(Default)]
 struct Here {
     dark: bool,
@@ -40,11 +40,11 @@ struct Here {
     worked: List,
     /// Actions that failed although something else changed meanwhile.
     vain: List,
-    /// What the description tells.
+    /// A sentence of the description.
     seen: String,
-    /// Nothing was known so far.
+    /// There was no such memory.
     is_new: bool,
-    /// Nothing was known, or it was last written in an earlier episode.
+    /// There was no such memory, or it is from an earlier episode.
     may_grow: bool,
 }
 
@@ -78,7 +78,7 @@ impl Here {
         }
     }
 
-    /// The memory; what tells least leaves until it is short enough.
+    /// The memory; the least informative parts are dropped until it is short enough.
     fn draft(mut self, at_arrival: bool, reasoning: &'static str) -> Proposal {
         let mut text = self.render();
         while text.chars().count() > MAX_HERE_CHARS && self.shrink() {
@@ -87,7 +87,7 @@ impl Here {
         Draft::new(Category::note(), 500, HERE, &text).at_arrival(at_arrival).because(reasoning)
     }
 
-    /// Drops a part; false where there is none to drop.
+    /// Drops a part; false if there is none to drop.
     fn shrink(&mut self) -> bool {
         if !self.seen.is_empty() {
             self.seen.clear();
@@ -114,8 +114,7 @@ impl Here {
     }
 }
 
-/// What the turn adds to what is known of the place where it was taken, or else of the place where
-/// it led.
+/// What the turn adds to the memory of the place where it was taken, or else of the place reached.
 pub(super) fn judge_place(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     judge_darkness(turn, reply)
         .or_else(|| judge_way(turn, reply))
@@ -123,8 +122,8 @@ pub(super) fn judge_place(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal
         .or_else(|| judge_sight(turn, reply))
 }
 
-/// The way that the action opened to another place: always to a new one, to a known one where no way
-/// is listed yet. What lies in the dark is said here, where it is read in time.
+/// The way to another place: always to a new one; to a known one if no way is listed yet. Darkness of the
+/// goal is noted here, where it is read before the player goes.
 fn judge_way(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     if !turn.moved() {
         return None;
@@ -152,7 +151,7 @@ fn judge_way(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     } else if turn.to == turn.from || here.ways.leads_elsewhere(&action, &target) {
         target = format!("{target} {}", turn.to_id());
     }
-    if shown(turn, reply).iter().any(|piece| is_dark(&piece.text)) {
+    if shown(turn, reply).iter().any(|fragment| is_dark(&fragment.text)) {
         target.push_str(" (dark)");
     }
     if direction.is_none() && here.ways.has_target(&target) {
@@ -161,7 +160,7 @@ fn judge_way(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     here.ways.add(&action, &target).then(|| here.draft(false, "a way to another place"))
 }
 
-/// What the action changed or yielded, or that it failed though the world moved on.
+/// What the action changed or yielded, or that it failed although the world changed.
 fn judge_action(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     let gained = !turn.gained.is_empty();
     if turn.moved() || !(turn.world_changed() || gained) {
@@ -191,7 +190,7 @@ fn judge_action(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     here.worked.add(&action, &result).then(|| here.draft(false, "the action changed something"))
 }
 
-/// What was gained, where the action does not name it.
+/// Items gained that the action does not name.
 fn gains(turn: &TurnView<'_>, action: &str) -> String {
     let noun = action.split(' ').next_back().unwrap_or_default();
     let is_named = |item: &&String| item.to_lowercase().contains(noun);
@@ -199,18 +198,19 @@ fn gains(turn: &TurnView<'_>, action: &str) -> String {
     unnamed.collect::<Vec<_>>().join(", ")
 }
 
-/// That the place where the player is now is dark.
+/// The place where the player is now is dark.
 fn judge_darkness(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     if !shows_place(turn, reply) {
         return None;
     }
     let mut here = Here::find(turn.memories_here(), turn.episode());
-    let is_news = !here.dark && !here.is_new && shown(turn, reply).iter().any(|piece| is_dark(&piece.text));
+    let is_news =
+        !here.dark && !here.is_new && shown(turn, reply).iter().any(|fragment| is_dark(&fragment.text));
     here.dark = true;
     is_news.then(|| here.draft(turn.moved(), "the place is dark"))
 }
 
-/// What the place where the player is now shows.
+/// A sentence about the place where the player is now.
 fn judge_sight(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     if !shows_place(turn, reply) {
         return None;
@@ -227,25 +227,25 @@ fn shows_place(turn: &TurnView<'_>, reply: &Reply) -> bool {
     turn.moved() || reply.title_index().is_some() || words::is_look(&turn.action)
 }
 
-/// What the reply says of the place: after its name where that is printed, else all of it.
-fn shown<'a>(turn: &TurnView<'_>, reply: &'a Reply) -> Vec<&'a Piece> {
+/// The sentences about the place: those after its name if that is printed, else all.
+fn shown<'a>(turn: &TurnView<'_>, reply: &'a Reply) -> Vec<&'a Fragment> {
     let Some(index) = reply.title_index() else { return reply.statements() };
-    let line = reply.pieces[index].line;
-    let described = reply.sentences().into_iter().filter(|piece| piece.line > line);
+    let line = reply.fragments[index].line;
+    let described = reply.sentences().into_iter().filter(|fragment| fragment.line > line);
     if turn.moved() { reply.events().into_iter().chain(described).collect() } else { described.collect() }
 }
 
-/// The most telling sentence that is short, if one tells enough; of equals the first.
-fn choose_sight(statements: &[&Piece]) -> Option<String> {
+/// The best rated short sentence, if it is good enough; the first of equals.
+fn choose_sight(statements: &[&Fragment]) -> Option<String> {
     let first_line = statements.first()?.line;
-    let short = statements.iter().filter(|piece| piece.text.chars().count() <= MAX_SIGHT_CHARS);
-    let rated = short.map(|piece| (rate_sight(&piece.text, piece.line > first_line), piece));
+    let short = statements.iter().filter(|fragment| fragment.text.chars().count() <= MAX_SIGHT_CHARS);
+    let rated = short.map(|fragment| (rate_sight(&fragment.text, fragment.line > first_line), fragment));
     let (rate, best) = rated.rev().max_by_key(|(rate, _)| *rate)?;
     (rate >= NOTABLE).then(|| end_sentence(&upper_first(&best.text)))
 }
 
-/// How much a sentence of a description tells a player who will come back; things that are listed
-/// below the description count more.
+/// Rates how much a sentence of a description helps a player who returns; items listed below the
+/// description count more.
 fn rate_sight(text: &str, listed: bool) -> i32 {
     let folded = format!(" {} ", text.to_lowercase().replace(['.', ',', ';', '!'], " "));
     let has = |words: &[&str]| words.iter().any(|word| folded.contains(word));
@@ -278,7 +278,7 @@ fn rate_sight(text: &str, listed: bool) -> i32 {
     rate
 }
 
-/// How things are said to be there.
+/// Phrases that say where an item is.
 const THINGS: &[&str] = &[
     " is on ",
     " is sitting ",
@@ -290,7 +290,7 @@ const THINGS: &[&str] = &[
     " contains",
     " rests ",
 ];
-/// How a sentence opens that says where something is, or that something can be seen.
+/// Openings of sentences that say where something is, or what can be seen.
 const PLACINGS: &[&str] = &[
     " on ",
     " in ",
@@ -312,12 +312,12 @@ const DANGERS: &[&str] =
 const EXITS: &[&str] =
     &[" passage", " path", " exit", " leads ", " leading ", " north", " south", " east", " west", " doorway"];
 
-/// A list of actions and what they lead to: `n: Kitchen; u: Attic`.
+/// A list of actions and their results: `n: Kitchen; u: Attic`.
 #[derive(Default)]
 pub(super) struct List(Vec<(String, String)>);
 
 impl List {
-    /// Reads a list; what a person put between is kept as it stands.
+    /// Parses a list; text that a person inserted is kept as it is.
     pub(super) fn parse(text: &str) -> List {
         let parts = text.trim().trim_matches('.').split("; ").filter(|part| !part.trim().is_empty());
         let split = |part: &str| match part.split_once(": ") {
@@ -331,12 +331,12 @@ impl List {
         self.0.iter().any(|(_, known)| is_same_place(known, target))
     }
 
-    /// Whether another action leads to a place of the same name.
+    /// True if another action leads to a place of the same name.
     fn leads_elsewhere(&self, action: &str, target: &str) -> bool {
         self.0.iter().any(|(known, name)| known != action && name == target)
     }
 
-    /// Adds an action; false where it is known or cannot be written in a list.
+    /// Adds an action; false if it is known or cannot be written in a list.
     pub(super) fn add(&mut self, action: &str, target: &str) -> bool {
         if action.is_empty() || action != listed(action) {
             return false;
@@ -357,7 +357,7 @@ impl List {
         self.0.retain(|(known, _)| !known.eq_ignore_ascii_case(action));
     }
 
-    /// Lets the oldest go; false where there is none.
+    /// Drops the oldest item; false if there is none.
     pub(super) fn drop_oldest(&mut self) -> bool {
         !self.0.is_empty() && !self.0.remove(0).0.is_empty()
     }
@@ -371,12 +371,12 @@ impl List {
     }
 }
 
-/// A text without the marks that a list is made of.
+/// A text without the separators of a list.
 pub(super) fn listed(text: &str) -> String {
     text.replace([';', ':', '.'], " ").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether both are the same place, one perhaps with its id.
+/// True if both names are of the same place, one perhaps with its id.
 fn is_same_place(one: &str, other: &str) -> bool {
     let lit = |text: &str| text.trim_end_matches(" (dark)").to_owned();
     let bare = |text: &str| match text.rsplit_once(' ') {

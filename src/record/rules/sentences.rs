@@ -1,45 +1,44 @@
-//! A game's reply, taken apart into title lines and sentences.
+//! Splits a game's reply into title lines and sentences.
 //!
-//! In: the reply and the names of the places it may be headed with. Out: sentences in their order,
-//! each with the number of its line, and where the title lines stood. The sentences are the game's
-//! own words; only white space, wrapped lines and printed lists are put in order.
+//! The reply and the names of the places that may head it enter. The sentences leave in their order, each
+//! with the number of its line, and the positions of title lines. The words are the game's own; only
+//! white space, wrapped lines and printed lists are normalised.
 
-/// What a piece of a reply is.
+/// The kind of a fragment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// The name of the place arrived at, on a line of its own.
     Title,
     /// Another line that looks like a title.
     OtherTitle,
-    /// A banner that tells of the end: `**** You have died ****`.
+    /// A banner of the end: `**** You have died ****`.
     Banner,
     /// A sentence.
     Sentence,
 }
 
-/// A piece of a reply.
+/// A title line, a banner or a sentence of a reply.
 #[derive(Debug, Clone)]
-pub(super) struct Piece {
-    /// What it is.
+pub(super) struct Fragment {
     pub(super) kind: Kind,
-    /// Its text, on one line.
+    /// The text on one line.
     pub(super) text: String,
-    /// The line it stood on, counted after wrapped lines were joined.
+    /// Number of its line after wrapped lines were joined.
     pub(super) line: usize,
 }
 
-/// A reply taken apart.
+/// A reply, split.
 #[derive(Debug, Clone)]
 pub(super) struct Reply {
-    /// Its pieces in their order.
-    pub(super) pieces: Vec<Piece>,
+    /// In the order of the reply.
+    pub(super) fragments: Vec<Fragment>,
 }
 
 impl Reply {
-    /// Takes a reply apart. The last of the names is that of the place arrived at.
+    /// Splits a reply. The last name is that of the place where the player is now.
     pub(super) fn new(reply: &str, names: &[&str]) -> Reply {
         let lines = join_lines(reply, names);
-        let mut pieces = Vec::new();
+        let mut fragments = Vec::new();
         for (number, line) in lines.iter().enumerate() {
             let starts_block = number == 0 || line.after_blank;
             let is_last = number + 1 == lines.len();
@@ -47,44 +46,45 @@ impl Reply {
             match kind {
                 Kind::Sentence if is_aside(&line.text) => {}
                 Kind::Sentence => {
-                    let sentence = |text| Piece { kind, text, line: number };
-                    pieces.extend(split_sentences(&line.text).into_iter().map(sentence));
+                    let sentence = |text| Fragment { kind, text, line: number };
+                    fragments.extend(split_sentences(&line.text).into_iter().map(sentence));
                 }
-                _ => pieces.push(Piece { kind, text: line.text.clone(), line: number }),
+                _ => fragments.push(Fragment { kind, text: line.text.clone(), line: number }),
             }
         }
-        Reply { pieces }
+        Reply { fragments }
     }
 
-    /// All sentences.
-    pub(super) fn sentences(&self) -> Vec<&Piece> {
-        self.pieces.iter().filter(|piece| piece.kind == Kind::Sentence).collect()
+    pub(super) fn sentences(&self) -> Vec<&Fragment> {
+        self.fragments.iter().filter(|fragment| fragment.kind == Kind::Sentence).collect()
     }
 
     /// Sentences that neither refuse nor ask back.
-    pub(super) fn statements(&self) -> Vec<&Piece> {
-        self.sentences().into_iter().filter(|piece| !is_refusal(&piece.text)).collect()
+    pub(super) fn statements(&self) -> Vec<&Fragment> {
+        self.sentences().into_iter().filter(|fragment| !is_refusal(&fragment.text)).collect()
     }
 
-    /// Where the name of the place stands.
+    /// Position of the last line with the name of the place.
     pub(super) fn title_index(&self) -> Option<usize> {
-        self.pieces.iter().rposition(|piece| piece.kind == Kind::Title)
+        self.fragments.iter().rposition(|fragment| fragment.kind == Kind::Title)
     }
 
-    /// Statements before the name of any place, or before all goes dark: what happened on the way.
-    pub(super) fn events(&self) -> Vec<&Piece> {
-        let titled =
-            self.pieces.iter().position(|piece| matches!(piece.kind, Kind::Title | Kind::OtherTitle));
+    /// Statements before the first title, or before darkness: what happened on the way.
+    pub(super) fn events(&self) -> Vec<&Fragment> {
+        let titled = self
+            .fragments
+            .iter()
+            .position(|fragment| matches!(fragment.kind, Kind::Title | Kind::OtherTitle));
         let end = titled.filter(|_| self.title_index().is_some());
-        let dark = || self.pieces.iter().position(|piece| is_dark(&piece.text));
-        let said = self.pieces[..end.or_else(dark).unwrap_or(0)].iter();
-        said.filter(|piece| piece.kind == Kind::Sentence && !is_refusal(&piece.text)).collect()
+        let dark = || self.fragments.iter().position(|fragment| is_dark(&fragment.text));
+        let said = self.fragments[..end.or_else(dark).unwrap_or(0)].iter();
+        said.filter(|fragment| fragment.kind == Kind::Sentence && !is_refusal(&fragment.text)).collect()
     }
 
-    /// What the reply says was revealed.
+    /// The item that the reply says was revealed.
     pub(super) fn revealed(&self) -> Option<String> {
-        self.statements().into_iter().find_map(|piece| {
-            let text = piece.text.trim_end_matches(['.', '!']);
+        self.statements().into_iter().find_map(|fragment| {
+            let text = fragment.text.trim_end_matches(['.', '!']);
             if let Some(named) = text.strip_suffix(" is revealed") {
                 return Some(without_article(named.rsplit(", ").next()?).to_owned());
             }
@@ -94,10 +94,10 @@ impl Reply {
         })
     }
 
-    /// Sentences before the banner of the end, or all of them.
-    pub(super) fn before_banner(&self) -> &[Piece] {
-        let end = self.pieces.iter().position(|piece| piece.kind == Kind::Banner);
-        &self.pieces[..end.unwrap_or(self.pieces.len())]
+    /// The fragments before the banner of the end, or all.
+    pub(super) fn before_banner(&self) -> &[Fragment] {
+        let end = self.fragments.iter().position(|fragment| fragment.kind == Kind::Banner);
+        &self.fragments[..end.unwrap_or(self.fragments.len())]
     }
 }
 
@@ -107,7 +107,7 @@ struct Line {
     items: usize,
 }
 
-/// Lines without prompts, with wrapped lines joined and printed lists drawn into their heading.
+/// The lines without prompts; wrapped lines are joined, and printed lists are joined to their heading.
 fn join_lines(reply: &str, names: &[&str]) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     let mut after_blank = true;
@@ -177,7 +177,7 @@ fn kind_of(line: &str, names: &[&str], may_be_title: bool) -> Kind {
     }
 }
 
-/// Whether a line is one of the names, perhaps decorated or followed by `(on the bed)`.
+/// True if a line is one of the names, perhaps decorated or followed by `(on the bed)`.
 fn is_name(line: &str, names: &[&str]) -> bool {
     let bare = strip_decoration(line).to_lowercase();
     names.iter().any(|name| {
@@ -199,7 +199,7 @@ fn strip_decoration(text: &str) -> &str {
     })
 }
 
-/// A remark of the parser, all in brackets: `(Taken)`, `[Your score has gone up.]`.
+/// A remark of the parser, entirely in brackets: `(Taken)`, `[Your score has gone up.]`.
 fn is_aside(line: &str) -> bool {
     (line.starts_with('(') && line.ends_with(')')) || (line.starts_with('[') && line.ends_with(']'))
 }
@@ -251,7 +251,7 @@ fn without_article(text: &str) -> &str {
     ["a ", "an ", "the "].into_iter().find_map(|article| text.strip_prefix(article)).unwrap_or(text)
 }
 
-/// Phrases in which games announce the end of a life.
+/// Phrases by which games announce the end of a life.
 const END_PHRASES: &[&str] = &[
     "you have died",
     "you are dead",
@@ -263,14 +263,14 @@ const END_PHRASES: &[&str] = &[
     "the end",
 ];
 
-/// Whether a sentence only announces that a life is over, not what ended it.
+/// True if a sentence only announces that a life is over, not what ended it.
 pub(super) fn is_obituary(text: &str) -> bool {
     let folded = text.to_lowercase();
     END_PHRASES.iter().any(|phrase| folded.contains(phrase)) && folded.chars().count() <= 60
         || folded.starts_with("it appears that")
 }
 
-/// Whether a sentence refuses, corrects or asks back instead of telling something.
+/// True if a sentence refuses, corrects or asks back.
 pub(super) fn is_refusal(text: &str) -> bool {
     let folded = text.to_lowercase().replace('’', "'");
     let start = folded.trim_start_matches(['"', '(', '[']);
@@ -329,7 +329,7 @@ const REFUSAL_PARTS: &[&str] = &[
     "as you attempt",
 ];
 
-/// Whether a reply says that nothing can be seen for want of light.
+/// True if a reply says that it is too dark to see.
 pub(super) fn is_dark(text: &str) -> bool {
     let folded = text.to_lowercase().replace(['’', '-'], " ");
     DARK_PHRASES.iter().any(|phrase| folded.contains(phrase))
@@ -338,23 +338,23 @@ pub(super) fn is_dark(text: &str) -> bool {
 const DARK_PHRASES: &[&str] =
     &["pitch black", "pitch dark", "too dark to", "it is dark here", "completely dark", "in total darkness"];
 
-/// The first sentences that fit, joined; a first one that is too long alone is cut.
-pub(super) fn first_that_fit(sentences: &[&Piece], limit: usize) -> String {
+/// The first sentences that fit, joined; a single one that is too long is cut.
+pub(super) fn first_that_fit(sentences: &[&Fragment], limit: usize) -> String {
     let mut text = String::new();
-    for piece in sentences {
-        let length = text.chars().count() + 1 + piece.text.chars().count();
+    for fragment in sentences {
+        let length = text.chars().count() + 1 + fragment.text.chars().count();
         if !text.is_empty() && length > limit {
             break;
         }
         if !text.is_empty() {
             text.push(' ');
         }
-        text.push_str(&piece.text);
+        text.push_str(&fragment.text);
     }
     cut(&text, limit)
 }
 
-/// A text of at most that many characters, cut between clauses or words and marked with `…`.
+/// A text of at most `limit` characters, cut between clauses or words and marked with `…`.
 pub(super) fn cut(text: &str, limit: usize) -> String {
     let text = text.trim();
     if text.chars().count() <= limit {
@@ -367,13 +367,13 @@ pub(super) fn cut(text: &str, limit: usize) -> String {
     format!("{}…", head[..end].trim_end_matches([' ', ',', ';', '.']))
 }
 
-/// A text that ends as a sentence does.
+/// The text, with a full stop if it needs one.
 pub(super) fn end_sentence(text: &str) -> String {
     let ended = text.is_empty() || text.ends_with(['.', '!', '?', '…', '"', '”', '\'']);
     if ended { text.to_owned() } else { format!("{text}.") }
 }
 
-/// A text with its first letter in upper case.
+/// The text with its first letter in upper case.
 pub(super) fn upper_first(text: &str) -> String {
     let mut chars = text.chars();
     match chars.next() {

@@ -1,20 +1,20 @@
-//! A turn as the rules read it: cleaned texts, and what differs before and after.
+//! A turn as the rules read it: cleaned texts, and the differences between before and after.
 
 use crate::record::context::TurnContext;
 use crate::record::triggers::{Trigger, inventory_change, score_change};
 use crate::types::text::fold_spaces;
 use crate::types::{Memory, same_title};
 
-/// The longest reply that is read, in characters.
+/// Longest reply that is read, in characters.
 const MAX_REPLY_CHARS: usize = 6000;
 
-/// The longest action, name or text of a memory that is read, in characters.
+/// Longest action, name or memory text that is read, in characters.
 const MAX_LINE_CHARS: usize = 400;
 
-/// Items of an inventory that are compared.
+/// Items of an inventory change that are read.
 const MAX_ITEMS: usize = 200;
 
-/// One turn, ready for the rules.
+/// One turn, prepared for the rules.
 pub(super) struct TurnView<'a> {
     context: &'a TurnContext,
     /// The action on one line.
@@ -25,11 +25,11 @@ pub(super) struct TurnView<'a> {
     pub(super) from: String,
     /// Name of the place where the player is now; may be empty.
     pub(super) to: String,
-    /// By how much the score changed; 0 where unknown.
+    /// Change of the score; 0 if unknown.
     pub(super) score_change: i64,
-    /// Items that the player has now and had not.
+    /// Items that the player has now and did not have.
     pub(super) gained: Vec<String>,
-    /// Items that the player had and has no more.
+    /// Items that the player had and no longer has.
     pub(super) lost: Vec<String>,
 }
 
@@ -62,12 +62,12 @@ impl TurnView<'_> {
         self.context.changes.world
     }
 
-    /// The turn ended at another place than it began.
+    /// The player is at another place than before.
     pub(super) fn moved(&self) -> bool {
         self.context.changes.location
     }
 
-    /// The place arrived at had no section so far.
+    /// The place reached had no section so far.
     pub(super) fn first_visit(&self) -> bool {
         self.context.triggers.contains(&Trigger::FirstVisit)
     }
@@ -87,24 +87,22 @@ impl TurnView<'_> {
         if self.moved() { &self.context.memories.after } else { &self.context.memories.before }
     }
 
-    /// Text of the memory of that title at the place where the action was taken.
+    /// The text of a memory at the place of the action, by its title.
     pub(super) fn known(&self, title: &str) -> Option<String> {
         find_title(self.memories(), title).map(text_of)
     }
 
-    /// Names of both places, for telling title lines from sentences; the last is that of the place
-    /// where the player is now.
+    /// Names of both places, for recognising title lines; that of the present place is the last.
     pub(super) fn place_names(&self) -> Vec<&str> {
         [self.from.as_str(), &self.to].into_iter().filter(|name| !name.is_empty()).collect()
     }
 }
 
-/// The memory of that title.
 pub(super) fn find_title<'a>(memories: &'a [Memory], title: &str) -> Option<&'a Memory> {
     memories.iter().find(|memory| same_title(&memory.title, title))
 }
 
-/// Text of a memory on one line.
+/// The text of a memory on one line.
 pub(super) fn text_of(memory: &Memory) -> String {
     one_line(&memory.text)
 }
@@ -120,7 +118,7 @@ fn one_line(text: &str) -> String {
     fold_spaces(&visible.take(MAX_LINE_CHARS).collect::<String>())
 }
 
-/// A reply with plain line ends, without other control characters, cut where it is endless.
+/// A reply with plain line ends, without other control characters, bounded.
 fn clean(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let keep = |c: char| if c.is_control() && c != '\n' { ' ' } else { c };

@@ -1,9 +1,8 @@
-//! What actions are called in games that are played by typing.
+//! Recognises actions of games that are played by typing.
 //!
-//! In: an action as typed. Out: whether it is a direction, a blow, a gift, a question to the parser.
-//! Short lists of the common vocabulary; nothing here knows a single game.
+//! Short lists of the common vocabulary; nothing here is specific to a single game.
 
-/// A direction's short name, for an action that is nothing but a direction: `n`, `go north`.
+/// The short name of a direction, if the action is nothing else: `n`, `go north`.
 pub(super) fn direction(action: &str) -> Option<&'static str> {
     let folded = action.to_lowercase();
     let mut words = folded.split_whitespace();
@@ -39,7 +38,7 @@ const DIRECTIONS: [(&str, &str); 18] = [
     ("downstairs", "downstair"),
 ];
 
-/// Whether the action only asks the parser or the game about itself, or lets time pass.
+/// True if the action only asks the parser or the game about itself, or lets time pass.
 pub(super) fn is_meta(action: &str) -> bool {
     let folded = action.to_lowercase();
     let first = folded.split_whitespace().next().unwrap_or_default();
@@ -80,17 +79,17 @@ const META_VERBS: &[&str] = &[
     "oops",
 ];
 
-/// Whether the action only looks around.
+/// True if the action only looks around.
 pub(super) fn is_look(action: &str) -> bool {
     matches!(action.to_lowercase().as_str(), "look" | "l" | "look around" | "examine room" | "look about")
 }
 
-/// Whether the action is about everything at once, so that its reply tells little.
+/// True if the action is about everything at once, so that its reply says little.
 pub(super) fn is_for_all(action: &str) -> bool {
     action.to_lowercase().split(' ').any(|word| matches!(word, "all" | "everything"))
 }
 
-/// Whom the action strikes at, if it is a blow in a fight.
+/// The target of a blow, if the action is one.
 pub(super) fn opponent(action: &str) -> Option<String> {
     if !has_verb(action, BLOWS) {
         return None;
@@ -106,7 +105,7 @@ const BLOWS: &[&str] = &[
     "slash", "cut", "stun", "thrust",
 ];
 
-/// Whether a text tells that a fight is decided.
+/// True if a text says that a fight is decided.
 pub(super) fn is_decisive(text: &str) -> bool {
     let folded = text.to_lowercase();
     DECISIVE.iter().any(|word| folded.contains(word))
@@ -128,7 +127,7 @@ const DECISIVE: &[&str] = &[
     "destroyed",
 ];
 
-/// Whether the action hands something over or puts it somewhere.
+/// True if the action hands something over or puts it somewhere.
 pub(super) fn is_placing(action: &str) -> bool {
     has_verb(
         action,
@@ -136,18 +135,18 @@ pub(super) fn is_placing(action: &str) -> bool {
     )
 }
 
-/// Whether the action tries to pick something up.
+/// True if the action tries to pick something up.
 pub(super) fn is_taking(action: &str) -> bool {
     has_verb(action, &["take", "get", "pick", "grab", "carry"])
 }
 
-/// Whether the action lets go of something on purpose.
+/// True if the action lets go of something on purpose.
 pub(super) fn is_letting_go(action: &str) -> bool {
     is_placing(action)
         || has_verb(action, &["drop", "leave", "eat", "drink", "burn", "light", "wear", "remove"])
 }
 
-/// Whether a text tells of a theft.
+/// True if a text mentions a theft.
 pub(super) fn is_theft(text: &str) -> bool {
     let folded = text.to_lowercase();
     THEFTS.iter().any(|word| folded.contains(word))
@@ -155,7 +154,7 @@ pub(super) fn is_theft(text: &str) -> bool {
 
 const THEFTS: &[&str] = &["robbed", "stole", "steal", "snatches", "snatched", "swipes", "pickpocket"];
 
-/// Whether a text names someone who steals.
+/// True if a text names a thief.
 pub(super) fn names_thief(text: &str) -> bool {
     let folded = text.to_lowercase();
     ["thief", "robber", "burglar", "bandit"].iter().any(|word| folded.contains(word))
