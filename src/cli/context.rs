@@ -1,5 +1,8 @@
 //! The context of a running command: where it writes, its settings, its memory file and its input.
 
+use std::io;
+use std::path::Path;
+
 use crate::cli::failure::Failure;
 use crate::cli::settings::Settings;
 use crate::cli::ui::Ui;
@@ -42,7 +45,7 @@ impl Cli<'_> {
         Ok((value, written))
     }
 
-    /// All of stdin, which must hold something; `what` says what was expected.
+    /// The text on stdin, which must not be blank; `what` names the expected input.
     pub fn read_input(&mut self, what: &str) -> Result<String, Failure> {
         let text = String::from_utf8(self.read_bytes()?).map_err(|error| {
             let problem = format!("stdin is not UTF-8: byte {}", error.utf8_error().valid_up_to() + 1);
@@ -55,8 +58,22 @@ impl Cli<'_> {
         Ok(text)
     }
 
+    /// The bytes of a file, or of stdin for `-`; `hint` says which file is wanted.
+    pub fn read_file(&mut self, path: &Path, hint: &str) -> Result<Vec<u8>, Failure> {
+        if path == Path::new("-") {
+            return self.read_bytes();
+        }
+        std::fs::read(path).map_err(|error| unreadable(path, error).hint(hint))
+    }
+
+    /// All of stdin.
     pub fn read_bytes(&mut self) -> Result<Vec<u8>, Failure> {
         let bytes = self.ui.read_stdin();
         bytes.map_err(|error| Failure::user(anyhow::Error::from(error).context("cannot read stdin")))
     }
+}
+
+/// The failure of reading a file.
+pub fn unreadable(path: &Path, error: io::Error) -> Failure {
+    Failure::user(anyhow::Error::from(error).context(format!("cannot read `{}`", path.display())))
 }

@@ -116,12 +116,7 @@ fn read_given(cli: &mut Cli<'_>, file: &Path, scope: &Scope, found: &Candidates)
     let name = file.display();
     let wrong =
         |problem: String| Failure::user(anyhow::anyhow!("`{name}` holds no plan: {problem}")).hint(HINT);
-    let bytes = match file == Path::new("-") {
-        true => cli.read_bytes()?,
-        false => std::fs::read(file).map_err(|error| {
-            Failure::user(anyhow::Error::from(error).context(format!("cannot read `{name}`"))).hint(HINT)
-        })?,
-    };
+    let bytes = cli.read_file(file, HINT)?;
     let value: Value = serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
     if let Some(other) = value["scope"].as_str().filter(|other| *other != scope.to_string()) {
         return Err(wrong(format!("it is a plan for {other}, not for {scope}")));

@@ -21,13 +21,7 @@ pub fn read_conversation(
         None => file.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
     };
     let name = if is_stdin { "stdin".to_owned() } else { format!("`{}`", file.display()) };
-    let bytes = match is_stdin {
-        true => cli.read_bytes()?,
-        false => std::fs::read(file).map_err(|error| {
-            Failure::user(anyhow::Error::from(error).context(format!("cannot read {name}")))
-                .hint("give a file of messages, such as `--conversation chat-7.jsonl`")
-        })?,
-    };
+    let bytes = cli.read_file(file, "give a file of messages, such as `--conversation chat-7.jsonl`")?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to() + 1;
         Failure::user(anyhow::anyhow!("{name} is not UTF-8: byte {at}")).hint(SHAPES)

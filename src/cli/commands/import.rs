@@ -1,13 +1,13 @@
 //! `import`: memories from other programs, or from `export`.
 
-use std::io::Read;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use crate::cli::commands::common::{counted, resolve_scope};
 use crate::cli::commands::export::format_of;
-use crate::cli::context::Cli;
+use crate::cli::context::{Cli, unreadable};
 use crate::cli::failure::{Failure, Kind};
 use crate::cli::ui::progress_bar;
 use crate::store::Store;
@@ -98,26 +98,18 @@ fn read(cli: &mut Cli<'_>, input: &Path, format: Format) -> Result<Source, Failu
     if from_stdin && cli.ui.stdin_is_terminal() {
         return Err(Failure::usage("nothing is sent on stdin").hint("give a file, or send one on stdin"));
     }
-    let unreadable = |error: std::io::Error| {
-        let error = anyhow::Error::from(error).context(format!("cannot read `{}`", input.display()));
-        Failure::user(error).hint("give a file that `memories export` or another program wrote")
-    };
+    const HINT: &str = "give a file that `memories export` or another program wrote";
     let named = |error: TransferError| {
         let failure = Failure::from(error);
         let name = if from_stdin { "stdin".to_owned() } else { format!("`{}`", input.display()) };
         Failure { cause: failure.cause.context(name), ..failure }
     };
-    if from_stdin {
-        return transfer::read(&cli.read_bytes()?, format).map_err(named);
-    }
-    // Opened here, too: the database's own words for a missing file help nobody.
-    let mut file = std::fs::File::open(input).map_err(unreadable)?;
-    if format == Format::Sqlite && file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+    if format == Format::Sqlite && input.is_file() {
+        // Opened here first: the database's own words for a file that cannot be read help nobody.
+        File::open(input).map_err(|error| unreadable(input, error).hint(HINT))?;
         return transfer::read_database(input).map_err(named);
     }
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(unreadable)?;
-    transfer::read(&bytes, format).map_err(named)
+    transfer::read(&cli.read_file(input, HINT)?, format).map_err(named)
 }
 
 /// `3 stored, 1 duplicate`: what there is any of, or is named.

@@ -1,7 +1,7 @@
 //! `record`: one turn of the game, or many, become memory.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::json;
 
@@ -122,7 +122,7 @@ pub fn run(mut cli: Cli<'_>, args: RecordArgs) -> Result<u8, Failure> {
     let recorder = Recorder { notebook: &notebook, judge: Judge::of(model.as_deref()), settings: &settings };
     let strict = args.strict;
     if let Some(file) = &args.turns {
-        let text = read_turns(&mut cli, file)?;
+        let text = cli.read_file(file, "--turns takes a file with one JSON object a line")?;
         announce(&mut cli, notice.as_deref());
         return record_many(cli, &recorder, &text, strict);
     }
@@ -239,16 +239,6 @@ fn tell(cli: &mut Cli<'_>, report: &Report) -> Result<(), Failure> {
         cli.ui.detail(&format!("why: {}", report.reasoning));
     }
     Ok(())
-}
-
-fn read_turns(cli: &mut Cli<'_>, file: &Path) -> Result<Vec<u8>, Failure> {
-    if file == Path::new("-") {
-        return cli.read_bytes();
-    }
-    std::fs::read(file).map_err(|error| {
-        Failure::user(anyhow::Error::from(error).context(format!("cannot read `{}`", file.display())))
-            .hint("--turns takes a file with one JSON object a line")
-    })
 }
 
 /// Most warnings that are shown after many turns.

@@ -87,17 +87,10 @@ pub fn run(mut cli: Cli<'_>, args: SeedArgs) -> Result<u8, Failure> {
 fn read(cli: &mut Cli<'_>, input: &Path, said: Option<Format>) -> Result<Source, Failure> {
     let from_stdin = input == Path::new("-");
     let name = if from_stdin { "stdin".to_owned() } else { input.display().to_string() };
-    let bytes = if from_stdin {
-        if cli.ui.stdin_is_terminal() {
-            return Err(Failure::usage("nothing is sent on stdin").hint("give a file, or send one on stdin"));
-        }
-        cli.read_bytes()?
-    } else {
-        std::fs::read(input).map_err(|error| {
-            let error = anyhow::Error::from(error).context(format!("cannot read `{name}`"));
-            Failure::user(error).hint("give a file with agents or a scenario; see `memories seed --help`")
-        })?
-    };
+    if from_stdin && cli.ui.stdin_is_terminal() {
+        return Err(Failure::usage("nothing is sent on stdin").hint("give a file, or send one on stdin"));
+    }
+    let bytes = cli.read_file(input, "give a file with agents or a scenario; see `memories seed --help`")?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let line =
             1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count();
