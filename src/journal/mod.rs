@@ -1,7 +1,7 @@
 //! The journal of a memory file: what was recorded, what was changed and why, and the turns that wait for
 //! a model.
 //!
-//! A store enters; lines leave, oldest first, to be read by [`entry::Entry`], the one schema for those who
+//! A store enters; lines leave, oldest first, to be read by `entry::Entry`, the one schema for those who
 //! write and those who read. Lines that are no entries, such as one torn by a kill, spoil no other. Turns
 //! that wait are lines with the outcome `queued` that no later line `resolves`; a rotation carries them over
 //! into the new file, marked `"carried": true`. Lines are written by [`crate::notebook`] alone.
