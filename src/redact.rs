@@ -115,7 +115,7 @@ const RULES: &[Rule] = &[
 
 /// A text whose secrets are replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Masked {
+pub struct Redacted {
     /// The text, with `(GitHub token masked)` in place of a GitHub token.
     pub text: String,
     /// The kinds of secrets found, each once.
@@ -132,23 +132,28 @@ pub struct Secret {
 }
 
 /// Replaces all secrets in a text; `None` if there are none.
-pub fn mask(text: &str) -> Option<Masked> {
+pub fn redact(text: &str) -> Option<Redacted> {
     let found = find(text);
     if found.is_empty() {
         return None;
     }
-    let mut masked = Masked { text: String::with_capacity(text.len()), kinds: Vec::new() };
+    let mut redacted = Redacted { text: String::with_capacity(text.len()), kinds: Vec::new() };
     let mut done = 0;
     for secret in found {
-        masked.text.push_str(&text[done..secret.range.start]);
-        masked.text.push_str(&format!("({} masked)", secret.kind));
+        redacted.text.push_str(&text[done..secret.range.start]);
+        redacted.text.push_str(&format!("({} masked)", secret.kind));
         done = secret.range.end;
-        if !masked.kinds.contains(&secret.kind) {
-            masked.kinds.push(secret.kind);
+        if !redacted.kinds.contains(&secret.kind) {
+            redacted.kinds.push(secret.kind);
         }
     }
-    masked.text.push_str(&text[done..]);
-    Some(masked)
+    redacted.text.push_str(&text[done..]);
+    Some(redacted)
+}
+
+/// A text with all secrets replaced.
+pub fn redacted(text: &str) -> String {
+    redact(text).map_or_else(|| text.to_owned(), |redacted| redacted.text)
 }
 
 /// Finds all secrets, in the order of the text. They do not overlap.
@@ -322,12 +327,16 @@ mod tests {
             assert!(rule.prefix.len() + rule.min >= SHORTEST, "{}", rule.prefix);
             let key = format!("{}{body}", rule.prefix);
             for text in [key.clone(), format!("The note says: `{key}`."), format!("KEY={key}\nmore")] {
-                let masked = mask(&text).unwrap_or_else(|| panic!("{text}"));
-                assert_eq!(masked.kinds, [rule.kind], "{text}");
-                assert!(!masked.text.contains(&body) && masked.text.len() < text.len(), "{}", masked.text);
+                let redacted = redact(&text).unwrap_or_else(|| panic!("{text}"));
+                assert_eq!(redacted.kinds, [rule.kind], "{text}");
+                assert!(
+                    !redacted.text.contains(&body) && redacted.text.len() < text.len(),
+                    "{}",
+                    redacted.text
+                );
             }
-            assert_eq!(mask(&key[..key.len() - 1]), None, "{key}");
-            assert_eq!(mask(&format!("x{key}")), None, "{key}");
+            assert_eq!(redact(&key[..key.len() - 1]), None, "{key}");
+            assert_eq!(redact(&format!("x{key}")), None, "{key}");
         }
     }
 
@@ -335,15 +344,15 @@ mod tests {
     fn web_tokens_and_private_keys() {
         let token = format!("eyJ{0}.eyJ{0}.{0}", random(Alphanumeric, 24));
         assert_eq!(
-            mask(&format!("Bearer {token}, it says")).expect("found").text,
+            redact(&format!("Bearer {token}, it says")).expect("found").text,
             "Bearer (JSON web token masked), it says"
         );
         let line = random(Alphanumeric, 64);
         let body = format!("{line}\n{line}\n");
         let key = format!("-----BEGIN RSA PRIVATE KEY-----\n{body}-----END RSA PRIVATE KEY-----");
-        assert_eq!(mask(&format!("a {key} b")).expect("found").text, "a (private key masked) b");
+        assert_eq!(redact(&format!("a {key} b")).expect("found").text, "a (private key masked) b");
         let cut = format!("-----BEGIN PRIVATE KEY-----\n{body}\nThen the troll spoke.");
-        assert_eq!(mask(&cut).expect("found").text, "(private key masked)\n\nThen the troll spoke.");
+        assert_eq!(redact(&cut).expect("found").text, "(private key masked)\n\nThen the troll spoke.");
     }
 
     #[test]
@@ -359,7 +368,7 @@ mod tests {
             "https://example.org/0123456789abcdef0123456789abcdef0123456789abcdef",
             "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!",
         ] {
-            assert_eq!(mask(text), None, "{text}");
+            assert_eq!(redact(text), None, "{text}");
         }
     }
 

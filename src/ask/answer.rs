@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::ask::grounded::GroundedQuestion;
-use crate::ask::prompt::{masked, shown};
+use crate::ask::prompt::shown;
 use crate::llm::{Model, ModelError};
+use crate::redact::redacted;
 use crate::search::Hit;
 
 pub use crate::ask::grounded::Answered;
@@ -32,7 +33,7 @@ pub fn answer(model: &dyn Model, question: &str, hits: &[&Hit]) -> Result<Answer
         system: SYSTEM,
         field: "answer",
         block: "MEMORIES",
-        data: json!({"question": masked(question), "memories": memories}),
+        data: json!({"question": redacted(question), "memories": memories}),
         shown: hits.len(),
         max_sentences: MAX_SENTENCES,
     };
@@ -41,6 +42,6 @@ pub fn answer(model: &dyn Model, question: &str, hits: &[&Hit]) -> Result<Answer
 
 fn shown_hit(number: usize, hit: &Hit) -> Value {
     let mut value = shown(number, &hit.memory);
-    value["place"] = if hit.name.is_empty() { json!(hit.scope) } else { json!(masked(&hit.name)) };
+    value["place"] = if hit.name.is_empty() { json!(hit.scope) } else { json!(redacted(&hit.name)) };
     value
 }

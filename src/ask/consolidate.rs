@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 
 use crate::ask::guard::{Checked, Step, check};
 use crate::ask::plan::{Action, Decision, Plan, Refused, SCHEMA_NAME, SYSTEM, Seen, read_plan, schema};
-use crate::ask::prompt::{Prompt, TEXT_CHARS, masked, shown};
+use crate::ask::prompt::{Prompt, TEXT_CHARS, shown};
 use crate::journal::entry::{Entry, MemoryEntry, ModelEntry};
 use crate::llm::{Model, ModelError, ModelUse};
 use crate::notebook::Draft;
 use crate::notebook::add::strike;
 use crate::notebook::correct::{Corrected, correct};
 use crate::notebook::files::Files;
-use crate::redact;
+use crate::redact::{redact, redacted};
 use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope};
 
 /// Fewest memories of a place that are worth consolidating.
@@ -43,14 +43,14 @@ pub fn candidates(files: &Files, scope: &Scope) -> Candidates {
     let section = files.section(scope);
     let mut found = Candidates { name: section.name.clone(), ..Candidates::default() };
     for memory in section.live().filter(|memory| memory.persistence != Persistence::Ephemeral) {
-        let is_secret = |text: &str| redact::mask(text).is_some();
+        let is_secret = |text: &str| redact(text).is_some();
         if memory.category.only_grows() {
             continue;
         }
         if files.find(scope, &memory.title).len() > 1 {
             found.kept.push(format!("`{}` is kept: several memories bear its title", memory.title));
         } else if is_secret(&memory.title) || is_secret(&memory.text) {
-            let title = masked(&memory.title);
+            let title = redacted(&memory.title);
             found.kept.push(format!("`{title}` is kept and not shown: it holds what looks like a secret"));
         } else if memory.text.chars().count() > TEXT_CHARS {
             found.kept.push(format!("`{}` is kept: it is too long to be merged", memory.title));
@@ -100,7 +100,7 @@ pub fn propose(
         schema: schema(),
         block: "MEMORIES",
         data: json!({
-            "scope": scope, "name": masked(&candidates.name), "memories": memories.collect::<Vec<_>>(),
+            "scope": scope, "name": redacted(&candidates.name), "memories": memories.collect::<Vec<_>>(),
         }),
     };
     let mut warnings = Vec::new();

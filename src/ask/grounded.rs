@@ -6,10 +6,11 @@
 use serde_json::{Value, json};
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::ask::prompt::{Prompt, masked};
+use crate::ask::prompt::Prompt;
 use crate::document::text::stored_line;
 use crate::llm::answer::{flag_of, parse_object, text_of, text_problem};
 use crate::llm::{Model, ModelError, ModelUse};
+use crate::redact::redacted;
 use crate::types::text::truncate;
 
 /// Longest text of an answer, in characters; the rest is cut.
@@ -109,7 +110,7 @@ fn read_grounded(
     if numbers.is_empty() {
         return Err("it names no memory that was shown".to_owned());
     }
-    let safe = masked(&said);
+    let safe = redacted(&said);
     if safe != said {
         warnings.push("the model's text held what looks like a secret, masked".to_owned());
     }

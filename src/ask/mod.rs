@@ -2,7 +2,7 @@
 //!
 //! It always holds that
 //!
-//! * memories reach a prompt as fenced data, with everything that looks like a secret masked;
+//! * memories reach a prompt as fenced data, with secrets redacted;
 //! * an answer that cites none of the memories shown is rejected;
 //! * nothing here locks or writes: [`consolidate::settle`] edits documents in memory. The caller, which
 //!   asked the model before, writes them in one step.
@@ -16,4 +16,4 @@ mod prompt;
 pub mod summary;
 
 pub use grounded::first_sentences;
-pub use prompt::{Prompt, masked};
+pub use prompt::Prompt;

@@ -6,9 +6,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::ask::prompt::masked;
 use crate::document::text::{stored_line, stored_text};
 use crate::llm::answer::{parse_object, text_of};
+use crate::redact::redacted;
 use crate::types::text::truncate;
 use crate::types::{Category, Memory, Persistence, Status};
 
@@ -217,13 +217,13 @@ fn one_line(text: &str) -> String {
 
 fn without_secrets(mut plan: Plan, warnings: &mut Vec<String>) -> Plan {
     let before = plan.clone();
-    plan.reasoning = masked(&plan.reasoning);
+    plan.reasoning = redacted(&plan.reasoning);
     for decision in &mut plan.decisions {
         for text in [&mut decision.title, &mut decision.text, &mut decision.reason] {
-            *text = masked(text);
+            *text = redacted(text);
         }
         for title in &mut decision.titles {
-            *title = masked(title);
+            *title = redacted(title);
         }
     }
     if plan != before {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::llm::fence::fenced;
 use crate::llm::{Model, ModelError, ModelUse, Question};
-use crate::redact::mask;
+use crate::redact::redacted;
 use crate::types::text::truncate;
 use crate::types::{Memory, Persistence, Status};
 
@@ -60,19 +60,14 @@ impl Prompt<'_> {
     }
 }
 
-/// A text in which everything that looks like a secret is masked.
-pub fn masked(text: &str) -> String {
-    mask(text).map_or_else(|| text.to_owned(), |masked| masked.text)
-}
-
 /// A memory as a prompt shows it.
 pub(super) fn shown(number: usize, memory: &Memory) -> Value {
     let fields = &memory.provenance;
     let mut value = json!({
         "number": number,
         "category": memory.category,
-        "title": masked(&memory.title),
-        "text": truncate(masked(&memory.text).trim(), TEXT_CHARS),
+        "title": redacted(&memory.title),
+        "text": truncate(redacted(&memory.text).trim(), TEXT_CHARS),
         "importance": memory.importance(),
     });
     if let Some(episode) = fields.episode {

@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::ask::grounded::{Answered, GroundedQuestion};
-use crate::ask::prompt::{masked, shown};
+use crate::ask::prompt::shown;
 use crate::document::Section;
 use crate::llm::{Model, ModelError, ModelUse};
+use crate::redact::redacted;
 use crate::types::text::truncate;
 use crate::types::{Memory, Persistence, Scope};
 
@@ -55,8 +56,8 @@ pub fn summarize(model: &dyn Model, scope: &Scope, section: &Section) -> Result<
     let chosen = most_important(&live);
     let memories: Vec<Value> = chosen.iter().enumerate().map(|(at, memory)| shown(at + 1, memory)).collect();
     let tried = section.tried.iter().rev().take(MAX_TRIED).map(|tried| {
-        let reply = truncate(masked(&tried.reply).trim(), REPLY_CHARS);
-        json!({"action": masked(&tried.action), "reply": reply})
+        let reply = truncate(redacted(&tried.reply).trim(), REPLY_CHARS);
+        json!({"action": redacted(&tried.action), "reply": reply})
     });
     let question = GroundedQuestion {
         system: SYSTEM,
@@ -64,7 +65,7 @@ pub fn summarize(model: &dyn Model, scope: &Scope, section: &Section) -> Result<
         block: "PLACE",
         data: json!({
             "scope": scope,
-            "name": masked(&section.name),
+            "name": redacted(&section.name),
             "visits": section.visits,
             "memories": memories,
             "tried": tried.collect::<Vec<_>>(),

@@ -17,7 +17,7 @@ use crate::record;
 use crate::search::filter::{Filter, is_open_to};
 use crate::types::{Memory, Scope, ScopeName, did_you_mean, fold_title};
 
-use crate::redact::mask;
+use crate::redact::redact;
 use crate::search::{self, Hit, Searcher, served};
 use crate::store::Store;
 
@@ -324,7 +324,7 @@ impl Character {
 pub(super) fn masked(memory: &Memory, warnings: &mut Vec<String>) -> Memory {
     let mut memory = memory.clone();
     for text in [&mut memory.title, &mut memory.text] {
-        if let Some(masked) = mask(text) {
+        if let Some(masked) = redact(text) {
             warnings.push(format!("what looks like a secret was masked: {}", masked.kinds.join(", ")));
             *text = masked.text;
         }

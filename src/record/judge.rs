@@ -6,7 +6,7 @@ use crate::record::context::{ModelOutcome, TurnContext};
 use crate::record::masking::mask_proposal;
 use crate::record::proposal::Proposal;
 use crate::record::{prompt, rules};
-use crate::redact::mask;
+use crate::redact::redacted;
 
 /// Judges turns.
 #[derive(Clone, Copy)]
@@ -53,7 +53,7 @@ fn ask(model: &dyn Model, context: &TurnContext) -> Result<(Proposal, ModelUse),
     // Afterwards, because a provider may learn only by asking which model it has.
     let name = model.name();
     let failed = |usage, error: String| {
-        let error = mask(&error).map_or(error, |masked| masked.text);
+        let error = redacted(&error);
         ModelUse { name: name.clone(), usage, error: Some(error) }
     };
     let answer = answer.map_err(|error| failed(Usage::default(), error.to_string()))?;

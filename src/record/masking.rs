@@ -3,7 +3,7 @@
 
 use crate::record::proposal::Proposal;
 use crate::record::turn::{Spot, Turn};
-use crate::redact::mask;
+use crate::redact::redact;
 
 /// Masks the texts of a turn in place; returns a warning for each kind of secret.
 pub fn mask_turn(turn: &mut Turn) -> Vec<String> {
@@ -51,7 +51,7 @@ pub fn mask_proposal(proposal: &mut Proposal) {
 }
 
 fn hide(text: &mut String, of: &str, warnings: &mut Vec<String>) {
-    let Some(masked) = mask(text) else { return };
+    let Some(masked) = redact(text) else { return };
     let warning = format!("{of} held what looks like a secret, masked: {}", masked.kinds.join(", "));
     if !warnings.contains(&warning) {
         warnings.push(warning);

@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::document::{DocumentError, EntryEdit, Section, SectionUpdate, stored};
 use crate::notebook::files::Files;
-use crate::redact::mask;
+use crate::redact::redact;
 use crate::seed::cast::Cast;
 use crate::seed::plan::{Gift, Gifts};
 use crate::types::{Category, Cause, Memory, Moment, Reference, Scope, Status, same_title};
@@ -192,7 +192,7 @@ impl<'a> Settling<'a> {
             None => self.settle_new(memory.clone(), &told),
         };
         if outcome.changes() {
-            for masked in [&memory.title, &memory.text].into_iter().filter_map(|text| mask(text)) {
+            for masked in [&memory.title, &memory.text].into_iter().filter_map(|text| redact(text)) {
                 let kinds = masked.kinds.join(", ");
                 let address = format!("\"{}\" of {}", memory.title, self.gifts.scope);
                 self.warnings

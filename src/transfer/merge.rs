@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::document::text::{TITLE_CHARS, stored_line};
 use crate::document::{DocumentError, Section, SectionUpdate, stored};
 use crate::notebook::files::{Files, Tier};
-use crate::redact::mask;
+use crate::redact::redact;
 use crate::transfer::place::Gazetteer;
 use crate::transfer::settle::{Entries, Fate};
 use crate::transfer::{Found, Item, Origin, Whereabouts};
@@ -239,7 +239,7 @@ impl<'a> Merge<'a> {
 fn secrets_of(memory: &Memory) -> Vec<&'static str> {
     let texts = [Some(&memory.title), Some(&memory.text), memory.context.as_ref()];
     let mut kinds: Vec<&'static str> =
-        texts.into_iter().flatten().filter_map(|text| mask(text)).flat_map(|masked| masked.kinds).collect();
+        texts.into_iter().flatten().filter_map(|text| redact(text)).flat_map(|masked| masked.kinds).collect();
     kinds.dedup();
     kinds
 }

@@ -26,7 +26,10 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("seed", &["document", "notebook", "redact", "types"]),
     ("stats", &["document", "journal", "recall", "types"]),
     ("transfer", &["document", "notebook", "record", "redact", "types"]),
-    ("chat", &["ask", "document", "journal", "llm", "notebook", "recall", "search", "store", "types"]),
+    (
+        "chat",
+        &["ask", "document", "journal", "llm", "notebook", "recall", "redact", "search", "store", "types"],
+    ),
     (
         "mcp",
         &["ask", "document", "llm", "notebook", "recall", "record", "redact", "search", "store", "types"],

@@ -15,7 +15,6 @@ pub mod select;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::ask::masked;
 use crate::chat::{Conversation, Message, conversation_tag};
 use crate::document::DocumentError;
 use crate::journal::entry::{Entry, MemoryEntry, ModelEntry};
@@ -24,6 +23,7 @@ use crate::llm::{Model, ModelError, ModelUse};
 use crate::notebook::Notebook;
 use crate::notebook::add::store_memory;
 use crate::notebook::files::Files;
+use crate::redact::redacted;
 use crate::store::StoreError;
 use crate::types::hint::{Advice, Hint};
 use crate::types::{Category, Memory, Moment, Scope, Span};
@@ -284,7 +284,7 @@ impl Digester<'_> {
         let kind = part.about.iter().find(|(name, _)| *name == "event").and_then(|(_, kind)| kind.as_str());
         let title = match kind {
             Some(kind) => format!("{} {range}", titled(kind)),
-            None => format!("{} {range}", masked(&conversation.id)),
+            None => format!("{} {range}", redacted(&conversation.id)),
         };
         let mut memory = Memory::new(category, title, text);
         let fields = &mut memory.provenance;
@@ -326,7 +326,7 @@ fn parts_of_exit<'a>(
     let scope = Scope::Location(id);
     let place = known_place(files, conversation, id, report)?;
     report.cursor = cursor_in(&files.lasting, &scope, &conversation.id);
-    let here = json!({"id": id, "name": masked(&place.name)});
+    let here = json!({"id": id, "name": redacted(&place.name)});
     let mut parts = vec![Part {
         messages: at_place(conversation, &place, report.cursor),
         scope,
@@ -346,7 +346,7 @@ fn parts_of_exit<'a>(
             messages: around_mentions(&at_place(conversation, &place, after), &character),
             subject: Subject::Character,
             about: vec![
-                ("character", json!({"id": character.id, "name": masked(&name)})),
+                ("character", json!({"id": character.id, "name": redacted(&name)})),
                 ("place", here.clone()),
             ],
             tags: vec!["npc-session".to_owned(), format!("location:{id}"), format!("npc:{}", character.id)],
@@ -404,7 +404,7 @@ fn part_of_event<'a>(
     all_tags.extend(related.iter().map(|(name, id)| format!("{name}:{id}")));
     all_tags.extend(tags.iter().cloned());
     let ids: serde_json::Map<String, Value> =
-        related.iter().map(|(name, id)| (name.clone(), json!(masked(id)))).collect();
+        related.iter().map(|(name, id)| (name.clone(), json!(redacted(id)))).collect();
     Part {
         scope: Scope::World,
         name: String::new(),

@@ -2,11 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::ask::{Prompt, first_sentences, masked};
+use crate::ask::{Prompt, first_sentences};
 use crate::chat::Message;
 use crate::document::text::stored_line;
 use crate::llm::answer::{parse_object, text_of, text_problem};
 use crate::llm::{Model, ModelError, ModelUse, Usage};
+use crate::redact::redacted;
 use crate::types::text::truncate;
 
 /// The name of the answer's schema.
@@ -142,11 +143,11 @@ fn schema() -> Value {
 pub fn shown(message: &Message) -> Value {
     let mut value = json!({
         "number": message.number,
-        "who": masked(&message.speaker()),
-        "text": truncate(masked(&message.text()).trim(), MESSAGE_CHARS),
+        "who": redacted(&message.speaker()),
+        "text": truncate(redacted(&message.text()).trim(), MESSAGE_CHARS),
     });
     if let Some(time) = message.timestamp() {
-        value["time"] = json!(masked(time));
+        value["time"] = json!(redacted(time));
     }
     value
 }
@@ -158,7 +159,7 @@ fn read(said: &str, instructions: &str) -> Result<(String, Vec<String>), String>
         return Err(problem.to_owned());
     }
     let mut warnings = Vec::new();
-    let safe = masked(&said);
+    let safe = redacted(&said);
     if safe != said {
         warnings.push("the model's text held what looks like a secret, masked".to_owned());
     }

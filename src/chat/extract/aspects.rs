@@ -5,11 +5,12 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::ask::{Prompt, masked};
+use crate::ask::Prompt;
 use crate::chat::inject::request::Shape;
 use crate::document::text::stored_line;
 use crate::llm::answer::{parse_object, text_of, text_problem};
 use crate::llm::{Model, ModelError, ModelUse};
+use crate::redact::redacted;
 use crate::types::text::truncate;
 use crate::types::{Category, clamp_importance};
 
@@ -177,7 +178,7 @@ fn read_item(item: &Value) -> Result<(Aspect, bool), String> {
         return Err(problem.to_owned());
     }
     let context = stored_line(&first_text(fields, &["context", "sourceContext", "source_context"]));
-    let (safe, safe_context) = (masked(&summary), masked(&context));
+    let (safe, safe_context) = (redacted(&summary), redacted(&context));
     let held_secret = safe != summary || safe_context != context;
     let aspect = Aspect {
         category: category_of(fields),

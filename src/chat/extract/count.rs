@@ -7,8 +7,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::ask::masked;
 use crate::chat::Message;
+use crate::redact::redacted;
 use crate::store::State;
 use crate::types::text::truncate;
 
@@ -86,7 +86,7 @@ impl Counts {
         let new = messages.iter().filter(|message| message.is_speech());
         self.waiting.extend(new.map(|message| WaitingMessage {
             role: message.role(),
-            text: truncate(masked(&message.text()).trim(), WAITING_CHARS),
+            text: truncate(redacted(&message.text()).trim(), WAITING_CHARS),
         }));
         let surplus = self.waiting.len().saturating_sub(MAX_WAITING);
         self.waiting.drain(..surplus);

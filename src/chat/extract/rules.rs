@@ -2,10 +2,10 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::ask::masked;
 use crate::chat::extract::aspects::Aspect;
 use crate::chat::message::holds_word;
 use crate::document::text::stored_line;
+use crate::redact::redacted;
 use crate::types::Category;
 use crate::types::text::truncate;
 
@@ -35,7 +35,7 @@ pub fn classify(reply: &str) -> Option<Aspect> {
     Some(Aspect {
         category: Category::new(category).expect("a category of the contract"),
         importance,
-        summary: truncate(&masked(sentence), SUMMARY_CHARS),
+        summary: truncate(&redacted(sentence), SUMMARY_CHARS),
         context: String::new(),
     })
 }

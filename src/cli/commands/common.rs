@@ -3,7 +3,7 @@
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::recall::read_scopes;
-use crate::redact::mask;
+use crate::redact::redact;
 use crate::store::Store;
 use crate::types::{Memory, Scope, ScopeName};
 
@@ -36,7 +36,7 @@ pub fn counted(count: u64, one: &str, many: &str) -> String {
 /// Warns where a memory that a person worded holds what looks like a secret; it is stored all the same.
 pub fn warn_of_secrets(cli: &mut Cli<'_>, memory: &Memory) {
     let texts = [Some(&memory.title), Some(&memory.text), memory.context.as_ref()];
-    for masked in texts.into_iter().flatten().filter_map(|text| mask(text)) {
+    for masked in texts.into_iter().flatten().filter_map(|text| redact(text)) {
         let kinds = masked.kinds.join(", ");
         cli.ui.warning(&format!("this looks like a secret and is stored as you wrote it: {kinds}"));
     }
