@@ -1,8 +1,8 @@
-//! Gifted memories answer what agents ask of themselves, of others and of the scene: in the canonical
-//! questions, and in wordings that nobody listed.
+//! Seeded memories answer the questions that agents ask about themselves, about others and about the
+//! scene: the canonical questions, and wordings that are not listed.
 //!
-//! All is asked of the three friends of `examples/dinner`, within the sections of one agent or of the
-//! scene. `fixtures/search/characters.jsonl` has questions with the kind of memory that answers them;
+//! All questions are about the three friends of `examples/dinner`, within the sections of one agent or
+//! of the scene. `fixtures/search/characters.jsonl` has questions with the kind of memory that answers them;
 //! those of the set `unseen` were written after the canonical questions, and decided two small choices
 //! (`benches/README.md`). `cargo test --test it measured -- --nocapture` prints the figures.
 
@@ -50,7 +50,7 @@ const CANONICAL: [(&str, &str); 24] = [
     ("why are we here?", "CONTEXT"),
 ];
 
-/// Wordings that are no canonical questions, each of which finds what answers it.
+/// Wordings that are not canonical questions, each with the memory that answers it.
 const PARAPHRASES: [(&str, &str); 22] = [
     ("tell me about yourself", "IDENTITY"),
     ("what is my profession?", "IDENTITY"),
@@ -107,7 +107,7 @@ impl Play {
     }
 }
 
-/// Whose memories of that kind are asked for.
+/// Whose memories of that category are asked for.
 fn scopes(category: &str) -> Vec<Scope> {
     match category {
         "LOCATION" | "ATMOSPHERE" | "TIME" | "CONTEXT" => vec![Scope::Scene],
@@ -149,7 +149,7 @@ fn others_are_found_by_name_and_id() {
             }
         }
     }
-    // Without an agent, who is asked about answers first.
+    // Without an agent, the memories of the person asked about come first.
     let settings = Settings::default();
     let all =
         query(&play.store, "who is Jordan?", &Filter::default(), 3, &settings, &StaticModel::new()).unwrap();
@@ -171,7 +171,7 @@ fn wordings_that_nobody_listed_find_their_memory_first() {
     }
 }
 
-/// Of so many questions, how many are answered first, and among the first three.
+/// The shares of questions whose answer is the first hit, and among the first three.
 fn measured(play: &Play, set: &str) -> (f32, f32) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/search/characters.jsonl");
     let (mut first, mut third, mut all) = (0_usize, 0_usize, 0_usize);

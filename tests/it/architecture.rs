@@ -1,4 +1,4 @@
-//! The shape of the source: who may use whom, and what only some rooms may do.
+//! The structure of the source: which room uses which, and tasks that belong to one room.
 //!
 //! The contract's fifth section says why the rooms stand as they do.
 

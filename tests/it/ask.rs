@@ -1,4 +1,4 @@
-//! What asks a model about stored memories: hostile plans, other writers meanwhile, what servers see.
+//! Plans of `consolidate`: hostile ones, and ones whose memories have changed meanwhile.
 
 use memories::ask::consolidate::{Settled, candidates, settle};
 use memories::ask::plan::{Plan, Seen, plan_of};
@@ -25,7 +25,7 @@ fn settle_in(files: &mut Files, decisions: &Value) -> Settled {
     settle(files, &scope, &plan(decisions), &seen, &Moment { episode: Some(2), ..Moment::default() })
 }
 
-/// Why a plan of these decisions is refused; nothing may have changed.
+/// The reason why a plan of these decisions is refused; nothing may have changed.
 #[track_caller]
 fn refusals(decisions: &Value) -> Vec<String> {
     let mut files = files();
@@ -223,7 +223,7 @@ fn what_changed_meanwhile_is_refused_and_the_rest_is_done() {
         ]
     );
     assert_eq!(settled.results.len(), 1);
-    // One that came meanwhile was never shown.
+    // An entry that was added meanwhile was never shown.
     let mut files = Files {
         lasting: Document::parse(ROOM.replace("A person", "**[NOTE] New**\nIt is new.\n\nA person")),
         session: Document::parse(String::new()),

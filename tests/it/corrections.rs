@@ -1,4 +1,4 @@
-//! Corrections through the command line, against the laws: by exact title, in one step, nothing lost.
+//! Corrections through the command line: by exact title, in one step, nothing lost.
 
 use std::fs;
 use std::path::Path;

@@ -16,7 +16,7 @@ use crate::program::NOW;
 use assert_cmd::Command;
 use similar::TextDiff;
 
-/// What may stand in the folder of a case.
+/// Names that the folder of a case may hold.
 const PARTS: [&str; 9] =
     ["command", "stdin", "env", "before", "after", "stdout", "stderr", "exit", "feature"];
 
@@ -43,10 +43,10 @@ const ABSENT: &str = ".absent";
 
 const THREADS: usize = 4;
 
-/// A folder's files by their paths in it. A folder that holds nothing is not seen.
+/// Files of a folder by their paths in it. Empty folders are left out.
 type Files = BTreeMap<String, Vec<u8>>;
 
-/// What a case says the program does, and what the program does.
+/// The output and files of a case: expected, or seen.
 #[derive(Debug, PartialEq, Eq)]
 struct Seen {
     stdout: String,
@@ -134,7 +134,7 @@ fn name_of(path: &Path) -> String {
     path.file_name().unwrap().to_str().unwrap().to_owned()
 }
 
-/// Runs a case and compares, or writes what was seen over what was expected.
+/// Runs a case and compares the results, or replaces the expectations by them.
 fn check_case(case: &Path, rewrite: bool) -> Result<(), String> {
     let unknown: Vec<String> = fs::read_dir(case)
         .unwrap()
@@ -169,7 +169,7 @@ fn expected(case: &Path) -> Result<Seen, String> {
     })
 }
 
-/// What the command lines of a case do in a folder of their own. `after` holds what is not as before.
+/// Runs the command lines of a case in a folder of their own. `after` holds the files that changed.
 fn run(case: &Path) -> Result<Seen, String> {
     let lines = fs::read_to_string(case.join("command")).map_err(|error| format!("`command`: {error}"))?;
     let lines: Vec<&str> = lines.lines().filter(|line| !line.trim().is_empty()).collect();
@@ -208,7 +208,7 @@ fn command(case: &Path, folder: &Path, home: &Path, line: &str) -> Command {
     command
 }
 
-/// What differs from before, and what the case asks for besides.
+/// Files that differ from before, and those that the case names besides.
 fn changes(case: &Path, before: &Files, mut files: Files) -> Result<Files, String> {
     let asked = read_files(&case.join("after"));
     let mends = fs::read_to_string(case.join("command")).is_ok_and(|lines| lines.contains("--fix"));
@@ -328,7 +328,7 @@ fn difference(name: &str, expected: &[u8], seen: &[u8]) -> String {
         .to_string()
 }
 
-/// The words of a command line: blanks part them, quotes and backslashes keep them together.
+/// Splits a command line into words at blanks; quotes and backslashes keep words together.
 fn split(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

@@ -1,6 +1,6 @@
-//! What no input may do, over the fuzz targets' seeds and what chance makes of them.
+//! Checks that must hold for any input, over the seeds of the fuzz targets and random changes of them.
 //!
-//! The quick sibling of `fuzz/run`, which needs tools of its own and minutes to build.
+//! A quick version of `fuzz/run`, which needs tools of its own and minutes to build.
 //! Each check gets 256 cases, or as many as `PROPTEST_CASES` says.
 
 #[path = "../../fuzz/checks.rs"]
@@ -18,7 +18,7 @@ fn files(folder: &str) -> Vec<PathBuf> {
     files
 }
 
-/// What the fuzzer starts from, too: cases that were made up, the fixtures, the files people read.
+/// The seeds of the fuzzer: invented cases, the fixtures, the examples.
 fn seeds(name: &str) -> Vec<String> {
     let read = |path: &PathBuf| fs::read_to_string(path).unwrap();
     let mut seeds: Vec<String> = files(&format!("fuzz/cases/{name}")).iter().map(read).collect();
@@ -36,8 +36,8 @@ fn seeds(name: &str) -> Vec<String> {
     seeds
 }
 
-/// Pieces that mean something to one reader or another.
-const PIECES: [&str; 40] = [
+/// Fragments with a meaning in one of the formats.
+const FRAGMENTS: [&str; 40] = [
     "\n",
     "\r\n",
     "\r",
@@ -80,19 +80,19 @@ const PIECES: [&str; 40] = [
     ",",
 ];
 
-/// One change of a text: where, how much of it goes, what comes.
+/// A change of a text: the place, the length that is removed, the text that is inserted.
 type Change = (prop::sample::Index, usize, Come);
 
 #[derive(Debug, Clone)]
 enum Come {
-    Piece(&'static str),
+    Fragment(&'static str),
     Copy(prop::sample::Index, usize),
     Text(String),
 }
 
 fn change() -> impl Strategy<Value = Change> {
     let come = prop_oneof![
-        4 => prop::sample::select(&PIECES[..]).prop_map(Come::Piece),
+        4 => prop::sample::select(&FRAGMENTS[..]).prop_map(Come::Fragment),
         2 => (any::<prop::sample::Index>(), 0usize..60).prop_map(|(from, length)| Come::Copy(from, length)),
         1 => "\\PC{0,6}".prop_map(Come::Text),
     ];
@@ -105,8 +105,8 @@ fn changed(seed: &str, changes: &[Change]) -> String {
         let at = at.index(text.len() + 1);
         let end = (at + goes).min(text.len());
         let comes: Vec<char> = match comes {
-            Come::Piece(piece) => piece.chars().collect(),
-            Come::Text(piece) => piece.chars().collect(),
+            Come::Fragment(text) => text.chars().collect(),
+            Come::Text(text) => text.chars().collect(),
             Come::Copy(from, length) => {
                 let from = from.index(text.len() + 1);
                 text[from..(from + length).min(text.len())].to_vec()

@@ -14,7 +14,7 @@ use memories::types::{
 };
 use proptest::prelude::*;
 
-/// A line that somebody may have put there to break us.
+/// A line that might break the parser.
 fn hostile_line() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => "[a-z .,'!?]{0,30}",
@@ -42,7 +42,7 @@ fn hostile_text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A file as people, other programs and accidents leave it.
+/// A file as people, other programs and crashes leave it.
 fn file() -> impl Strategy<Value = String> {
     let section = (0u64..4, hostile_text())
         .prop_map(|(id, text)| format!("## Location {id}: Place {id}\n{text}\n\n---\n\n"));
@@ -271,7 +271,7 @@ impl Edit {
     }
 }
 
-/// The entry of a section that an edit is about, in the document and in the model.
+/// The entry that an edit changes, in the document and in the model.
 fn pick<'a>(
     document: &'a mut Document,
     model: &'a mut Section,

@@ -1,5 +1,4 @@
-//! The built-in rules, asked about single turns. What they leave behind after whole games is judged in
-//! `tests/it/replay.rs`.
+//! The built-in rules on single turns. `tests/it/replay.rs` judges their results for whole games.
 
 mod rules;
 
@@ -10,7 +9,7 @@ use memories::record::{Place, PlaceMemories, TurnContext};
 use memories::types::{Category, Memory, Status};
 use serde_json::{Value, json};
 
-/// What the rules make of a turn; both as JSON.
+/// The decision of the rules about a turn; both as JSON.
 fn ask(facts: &Value) -> Value {
     let proposal = judge(&context(facts));
     let (memory, side) = match &proposal.memory {
@@ -35,7 +34,7 @@ fn ask(facts: &Value) -> Value {
     })
 }
 
-/// A turn out of JSON; what is missing or of another type stays empty.
+/// A turn from JSON; missing fields and fields of another type stay empty.
 fn context(facts: &Value) -> TurnContext {
     let played = &facts["turn"];
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! Texts that try to do more than to be stored: from the game, from the model, from the player.
+//! Texts that try to change more than their own memory: from the game, the model and the player.
 //!
 //! Each attack goes through the whole flow of `record`, with a model that says what the attacker
 //! wants. Whatever it is, nothing may happen beyond one stored memory and one tried action.

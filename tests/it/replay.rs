@@ -1,7 +1,7 @@
-//! The built-in rules, judged by what they leave behind in the real flow: recall, play, record.
+//! The built-in rules, judged by the file that they produce in the real flow: recall, play, record.
 //!
-//! Five episodes of a real game into one file, a file of odd input, and a small invented game that
-//! prints and names things otherwise. Run with `--nocapture` for the figures.
+//! Five episodes of a real game in one file, a file of odd input, and a small invented game with another
+//! style of output. Run with `--nocapture` for the figures.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,8 +18,8 @@ const MAX_EPISODE_BYTES: i64 = 12_000;
 /// The budget of a recall as it is by default.
 const MAX_TOKENS: usize = 300;
 
-/// Tokens of the longer texts; of short ones, which are in no danger, none: a tokenizer without
-/// optimization takes its time.
+/// Tokens of the longer texts; short ones count as none, because counting takes time and they cannot
+/// exceed the budget.
 fn count_long(text: &str) -> usize {
     if text.len() < 2 * MAX_TOKENS { 0 } else { count_tokens(text) }
 }
@@ -38,7 +38,7 @@ fn play(files: &[&str]) -> (Vec<Episode>, String) {
     (replay.episodes, text)
 }
 
-/// What holds for any game: bounded growth, bounded recall.
+/// Invariants for any game: bounded growth, bounded recall.
 fn check_economy(episodes: &[Episode]) {
     for episode in episodes {
         let (estimated, counted) = episode.most_tokens();

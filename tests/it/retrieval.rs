@@ -1,4 +1,4 @@
-//! What `fixtures/search` claims of itself, and that search stays as good on it as it was measured.
+//! The claims of `fixtures/search` about itself, and the measured quality of search on it.
 
 #[path = "../../benches/retrieval/data.rs"]
 mod data;
@@ -68,7 +68,7 @@ fn measured(name: &str) -> [Figures; Method::ALL.len()] {
     all
 }
 
-/// A little below what `benches/README.md` says, so that a change of taste passes and a loss does not.
+/// A little below the figures of `benches/README.md`, so that a small change passes and a loss does not.
 #[test]
 fn search_is_as_good_as_measured() {
     let [lexical, _, fused] = measured("questions.jsonl").map(|figures| figures.recall_5());

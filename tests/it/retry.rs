@@ -54,7 +54,7 @@ fn says(answer: &str) -> String {
     json!({"answer": answer}).to_string()
 }
 
-/// What only the prompt about this action holds: turns before it stand deeper.
+/// A text that only the prompt about this action holds: earlier turns are nested deeper in it.
 fn asked_about(action: &str) -> String {
     format!("\n  \"action\": \"{action}\"")
 }

@@ -84,7 +84,7 @@ fn a_searcher_answers_as_a_fresh_search_whatever_happens_to_the_file() {
     ask_both("at first");
     let path = world.store.real_path();
     let text = fs::read_to_string(path).unwrap();
-    // In place and without a change of size, as some editors do: only the time tells.
+    // In place and without a change of size, as some editors write: only the time differs.
     let time = fs::metadata(path).unwrap().modified().unwrap();
     fs::write(path, text.replace("key", "oar")).unwrap();
     let file = fs::File::options().write(true).open(path).unwrap();
@@ -140,7 +140,7 @@ fn a_stale_index_is_mended_and_never_believed() {
     fs::write(&path, &text).unwrap();
     assert_eq!(world.titles("rusty spoon")[0].0, "Rusty spoon");
     assert_eq!(fs::read(world.index()).unwrap(), kept);
-    // Another name of a place is another text; most entries gone make the index new.
+    // A new name of a place is a new text; when most entries are gone, the index is made anew.
     let half: String =
         text.split_inclusive("---\n").take(45).collect::<String>().replace("Somewhere", "Crypt");
     fs::write(&path, half).unwrap();
@@ -235,7 +235,7 @@ fn key(hit: &Hit) -> (String, String) {
 proptest! {
     #![proptest_config(crate::cases(24))]
 
-    /// A filter leaves out and changes nothing; fewer wanted are the first of more.
+    /// A filter only leaves out hits; a smaller limit gives the first hits of a larger one.
     #[test]
     fn filters_only_leave_out(filter in filters(), question in prop::sample::select(QUESTIONS.to_vec()), most in 1_usize..10) {
         let world = World::new(60);

@@ -1,4 +1,4 @@
-//! Seeding again: what the seed changed is told from what a person changed, whatever the words.
+//! Seeding again: changes of the seed and changes of a person are told apart, whatever the texts.
 
 use memories::document::Document;
 use memories::notebook::files::Files;
@@ -59,7 +59,7 @@ fn each_change_is_told_from_every_other() {
     assert_eq!(one(&theirs, SEED, true), (Outcome::Revised, false, false));
     assert_eq!(one(&theirs, &newer, false), (Outcome::Kept, false, true));
     assert_eq!(one(&theirs, &newer, true), (Outcome::Revised, true, false));
-    // The person was first to say what the seed says now.
+    // The person had written before what the seed says now.
     let same = given.replace("diving", "sailing");
     assert_eq!(one(&same, &newer, false), (Outcome::Revised, true, false));
     assert_eq!(one(&seeded(&same, &newer, Options::default()).0, &newer, false).0, Outcome::Unchanged);
@@ -86,7 +86,7 @@ fn an_entry_is_found_again_under_another_kind_or_title() {
     assert_eq!((text == theirs, report.count(Outcome::Edited)), (true, 1), "{text}");
 }
 
-/// Texts that would be read as something else, were they written as they are.
+/// Texts that need escaping, because they would be read as something else.
 fn hostile() -> impl Strategy<Value = String> {
     let line = prop_oneof![
         r"[ ]{0,3}[\\#=\-*_`~<>\[\]!:.a-cSC0-9\t ]{0,12}",

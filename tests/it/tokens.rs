@@ -15,10 +15,10 @@ use memories::record::{Judge, RecordSettings, Recorder};
 use memories::store::Store;
 use memories::types::{Scope, ScopeName};
 
-/// Formats as their users get them.
+/// Formats with the options that their users get.
 const FORMATS: [Format; 3] = [Format::Text, Format::Markdown, Format::Xml];
 
-/// The true count: of the tokenizers in use, that which needs more.
+/// The larger count of the two tokenizers in use.
 fn count_tokens(text: &str) -> usize {
     bpe_openai::cl100k_base().count(text).max(bpe_openai::o200k_base().count(text))
 }
@@ -30,8 +30,8 @@ fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in(parent).expect("a folder can be made")
 }
 
-/// What `recall` prints in five episodes: of the place of every fifth turn and, after each episode,
-/// of all places, within several budgets and without one.
+/// Output of `recall` in five episodes: for the place of every fifth turn and, after each episode, for
+/// all places, within several budgets and without one.
 fn recall_texts() -> BTreeSet<String> {
     let folder = folder();
     let store = Store::open(folder.path().join("Memories.md"), Duration::from_secs(10)).expect("opens");
@@ -94,7 +94,7 @@ fn the_estimate_is_never_below_the_true_count_of_what_recall_prints() {
     assert!(below.is_empty(), "{} of {}: {:?}", below.len(), ratios.len(), below.first());
 }
 
-/// Texts that no English game prints, and how far the estimate may be below the true count.
+/// Texts that no English game prints, with the least ratio of the estimate to the true count.
 #[test]
 fn hostile_texts_are_not_far_from_their_estimate() {
     let texts = [

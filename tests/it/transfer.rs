@@ -1,4 +1,4 @@
-//! Export and import: out and in again gives the same memory, whatever it holds, in one write.
+//! Export and import: an export that is imported again gives the same memory, in one write.
 //!
 //! Each property runs 64 cases, or as many as `PROPTEST_CASES` says.
 

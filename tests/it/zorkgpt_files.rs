@@ -1,4 +1,4 @@
-//! Files that ZorkGPT and its kin write: read right, reported sensibly, and fast.
+//! Files that ZorkGPT and similar programs write: read correctly, reported sensibly, and fast.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,8 +11,8 @@ use memories::document::check::problems;
 use memories::document::format::format;
 use memories::types::{Cause, Persistence, Scope, Status};
 
-/// A file of about that size: no title line, ids falling, explicit `- PERMANENT - ACTIVE`.
-fn kin_file(bytes: usize) -> String {
+/// A file of about this size: no title line, descending ids, explicit `- PERMANENT - ACTIVE`.
+fn zorkgpt_file(bytes: usize) -> String {
     let mut text = String::with_capacity(bytes + 4096);
     let mut id = 20_000;
     while text.len() < bytes {
@@ -42,7 +42,7 @@ fn kin_file(bytes: usize) -> String {
 
 #[test]
 fn a_file_of_the_kin_is_read_right() {
-    let text = kin_file(120_000);
+    let text = zorkgpt_file(120_000);
     assert_eq!(problems(&text), []);
     let document = Document::parse(text.clone());
     let ids: Vec<Scope> = document.headings().map(|heading| heading.scope.clone()).collect();
@@ -69,11 +69,11 @@ fn a_file_of_the_kin_is_read_right() {
     assert!(ids.iter().all(|scope| document.section(scope) == after.section(scope)));
 }
 
-/// 20 ms for 1 MB, the best of some runs, for others may be at work. Debug builds only say how long.
+/// At most 20 ms for 1 MB: the best of several runs, since the machine may be busy. Debug builds only print it.
 #[test]
 fn check_and_fmt_are_fast() {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("Memories.md"), format(&kin_file(1_000_000)).text).unwrap();
+    fs::write(folder.path().join("Memories.md"), format(&zorkgpt_file(1_000_000)).text).unwrap();
     for arguments in [["check", "-q"], ["fmt", "--check"]] {
         let best = (0..20).map(|_| {
             let mut command = Command::from_std(memories(folder.path(), &arguments));

@@ -124,7 +124,7 @@ fn a_plan_is_written_in_one_step_and_restored_in_one() {
     assert_eq!((&shown["changed"], shown["results"].as_array().map(Vec::len)), (&json!(false), Some(4)));
     assert_eq!(fs::read_to_string(folder.join("Memories.md")).unwrap(), ROOM);
     assert_eq!(server.requests()[0].body["max_tokens"], 2000);
-    // What was shown is what is written, whatever the model would say by now.
+    // The plan that was shown is carried out; the model is not asked again.
     fs::write(folder.join("plan.json"), shown.to_string()).unwrap();
     let written = json_of(&run(&["consolidate", "5", "--plan", "plan.json", "--apply", "--json"]));
     assert_eq!(server.requests().len(), 1);

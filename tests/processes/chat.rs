@@ -38,7 +38,7 @@ Marcus lies whenever he is asked about the northern gate.
 ---
 ";
 
-/// The program, and what it says.
+/// The program and its output.
 struct Running {
     folder: tempfile::TempDir,
     child: Child,
@@ -78,7 +78,7 @@ impl Running {
         client().post(format!("{}/v1/chat/completions", self.url)).bearer_auth(KEY).json(body)
     }
 
-    /// Asks it to end as a supervisor does; gives what it said on both streams.
+    /// Ends it as a supervisor does; returns both output streams.
     fn stop(mut self) -> (String, Vec<Memory>) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
@@ -146,11 +146,11 @@ fn a_chat_gets_memories_and_gives_some() {
         "{system}"
     );
     assert_eq!(came.body["messages"][1]["content"], "Who guards the northern gate?");
-    // Nothing relevant: as it came.
+    // Nothing relevant: the request is passed on unchanged.
     let other = question("Please translate this poem into French.");
     proxy.chat(&other).send().unwrap();
     assert_eq!(upstream.requests()[1].body, other);
-    // Drawn before it ends, though nobody waited for it.
+    // Extracted before the server ends, though no request waited for it.
     let (said, memories) = proxy.stop();
     assert!(!said.contains(KEY), "{said}");
     assert_eq!(memories.len(), 1, "{said}");

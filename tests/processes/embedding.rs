@@ -1,5 +1,5 @@
-//! Embedders behind HTTP against servers that behave as the real ones are documented and reported to,
-//! and search with them: what is asked, what is believed, what is kept, what answers instead.
+//! Embedders behind HTTP, and search with them, against servers that behave as real ones are documented
+//! and reported to behave.
 #![cfg(feature = "llm")]
 
 mod query;
@@ -12,7 +12,7 @@ use memories::llm::{ModelError, RequestLimits};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
-/// More than any test needs.
+/// A time limit that no test reaches.
 const AMPLE: Duration = Duration::from_secs(20);
 
 /// A time limit, with short pauses between retries.
@@ -44,7 +44,7 @@ fn input(request: &Request) -> Vec<String> {
     texts.iter().map(|text| text.as_str().unwrap().to_owned()).collect()
 }
 
-/// A vector that tells its text's length.
+/// A vector from which the length of its text can be read.
 fn vector_of(text: &str) -> Value {
     json!([text.len(), 1.0, 0.5])
 }

@@ -1,5 +1,5 @@
-//! The providers behind HTTP against a real server on loopback that behaves well and badly: `openai`
-//! here, the others in files of their own.
+//! The providers behind HTTP against a server on loopback that behaves well and badly: `openai` here, the
+//! others in files of their own.
 #![cfg(feature = "llm")]
 
 mod anthropic;
@@ -19,7 +19,7 @@ const GOOD: &str = r#"{"should_remember": false}"#;
 /// Long enough for any machine; no test waits for it.
 const AMPLE: Duration = Duration::from_secs(30);
 
-/// What a server that never ends is given.
+/// The time limit for a server that never ends.
 const SHORT: Duration = Duration::from_millis(300);
 
 /// A time limit, with short pauses between retries.

@@ -1,4 +1,4 @@
-//! The command line and models: what is asked, what is believed, what is kept, what is never told.
+//! The command line with models: requests, answers, the queue, and keys that never leave.
 #![cfg(all(feature = "llm", unix))]
 
 use std::fs;
@@ -41,7 +41,7 @@ struct Play {
     variables: Vec<(&'static str, String)>,
 }
 
-/// What the program said.
+/// Output and exit code.
 struct Said {
     code: i32,
     stdout: String,
@@ -106,7 +106,7 @@ impl Play {
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// Neither what was said nor any file holds the key.
+    /// Neither the output nor any file holds the key.
     fn assert_no_key(&self, said: &Said) {
         assert!(!said.stdout.contains("SECRET") && !said.stderr.contains("SECRET"), "{}", said.stderr);
         let mut folders = vec![self.folder.clone()];
@@ -124,7 +124,7 @@ impl Play {
     }
 }
 
-/// A turn that is worth a thought.
+/// A turn that a trigger selects.
 fn turn() -> Value {
     json!({
         "episode": 2, "turn": 45, "action": "give lunch to troll",
@@ -497,7 +497,7 @@ fn the_exact_repeat_of_a_tried_action_asks_no_model() {
         assert_eq!(report["tried"]["count"], count, "{report}");
         assert_eq!(server.requests().len(), asked, "{report}");
     }
-    // Not worth a thought: nobody is asked.
+    // No trigger: no model is asked.
     let report = play.record(&with(turn(), &json!({"action": "wait", "response": "Time passes."}))).json();
     assert_eq!((&report["outcome"], server.requests().len()), (&json!("tried"), 2));
 }

@@ -1,4 +1,4 @@
-//! The program as processes among others: many at once, killed, shut out, cut off.
+//! Several processes of the program at once; processes that are killed, locked out or cut off.
 #![cfg(unix)]
 
 use std::fs::{self, File, OpenOptions};
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_memories");
 
-/// What a folder with a memory file holds, and nothing else, whatever happened.
+/// The only names in a folder with a memory file, after any fault.
 const LEFT: [&str; 3] = [".memories", "Memories.md", "Memories.md.backup"];
 
 fn command_in(folder: &Path, arguments: &[&str]) -> Command {
@@ -28,7 +28,7 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
     command_in(folder, arguments).output().unwrap()
 }
 
-/// Runs a command that must succeed; gives what it says.
+/// Runs a command that must succeed; returns its output.
 #[track_caller]
 fn succeed(folder: &Path, arguments: &[&str]) -> String {
     let output = run(folder, arguments);
@@ -64,7 +64,7 @@ fn assert_sound(folder: &Path) {
     assert!(beside.iter().all(|name| known.contains(&name.as_str())), "{beside:?}");
 }
 
-/// A text that is like no other: near twins would not be stored.
+/// A text unlike all others, because near-duplicates are not stored.
 fn text_of(number: u64) -> String {
     let mut state = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut word = || {
@@ -128,7 +128,7 @@ fn is_acknowledged(line: &str) -> bool {
     line.contains("location:")
 }
 
-/// Lets so many turns be acknowledged, ends the process, and counts what it had acknowledged.
+/// Ends the process after this many acknowledged turns; returns how many it has acknowledged in the end.
 fn end_after(child: &mut Child, acknowledged: usize, end: impl FnOnce(&mut Child)) -> usize {
     let mut lines = BufReader::new(child.stderr.take().unwrap())
         .lines()
@@ -149,7 +149,7 @@ fn a_recorder_killed_at_any_moment_leaves_a_whole_file() {
         fs::create_dir(&folder).unwrap();
         let mut child = recording(&folder, &turns_file(&folder, 500));
         let acknowledged = end_after(&mut child, 1 + round, |child| {
-            // Another point of the next write in each round.
+            // A different point of the next write in each round.
             (0..round * 60_000).for_each(|_| std::hint::spin_loop());
             child.kill().unwrap();
         });
@@ -189,7 +189,7 @@ fn an_interrupted_recorder_leaves_a_whole_file() {
     let folder = folder.join("play");
     fs::create_dir(&folder).unwrap();
     let mut child = recording(&folder, &turns_file(&folder, 500));
-    // Not SIGINT: a program that a script started in the background has it ignored, and so do its children.
+    // Not SIGINT: it is ignored in jobs that a script started in the background, and in their children.
     let acknowledged = end_after(&mut child, 5, |child| {
         let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
         assert!(sent.success());
@@ -246,8 +246,8 @@ fn a_lock_that_another_process_holds_stops_writers_in_time_and_readers_not_at_al
     assert_sound(&folder);
 }
 
-/// Runs lines of a shell where mounts are its own; `None` where that is not permitted. `$M` is the
-/// program, `$D` the folder.
+/// Runs a shell script in a mount namespace of its own; `None` where that is not permitted. `$M` is
+/// the program, `$D` the folder.
 fn with_own_mounts(folder: &Path, script: &str) -> Option<Output> {
     let shell = |script: &str| {
         let mut command = Command::new("unshare");

@@ -1,4 +1,4 @@
-//! The proxy between a client and a chat server, both on loopback, with a hooks that tells what it saw.
+//! The proxy between a client and a chat server, both on loopback, with hooks that report what they saw.
 #![cfg(feature = "proxy")]
 
 use std::net::{SocketAddr, TcpListener};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Adds a field to each request that asks for it, and tells of each reply.
+/// Adds a field to each request that asks for it, and reports each reply.
 struct Telling {
     told: Mutex<Sender<(Call, Value, Value)>>,
 }
@@ -70,7 +70,7 @@ impl Proxy {
         self.told.recv_timeout(PATIENCE).expect("a reply was drawn from")
     }
 
-    /// Asks it to end, and waits until it has.
+    /// Asks it to end and waits.
     fn stop(&mut self) {
         drop(self.stop.take());
         self.thread.take().map(JoinHandle::join).transpose().expect("it ends well");
@@ -179,7 +179,7 @@ fn a_stream_comes_down_piece_by_piece() {
         assert_eq!(reply.headers()["content-type"], "text/event-stream");
         let mut stream = reply.bytes_stream();
         for piece in pieces {
-            // The next piece leaves the server only now: one that waits for more never comes.
+            // The server sends the next chunk only now: a proxy that waits for more would hang.
             open.send(()).unwrap();
             assert_eq!(stream.next().await.unwrap().unwrap(), piece);
         }
@@ -251,7 +251,7 @@ fn the_client_sees_what_the_upstream_does() {
     );
     let reply: Value = send().unwrap().json().unwrap();
     assert_eq!(reply["choices"][0]["message"]["content"], "At last.");
-    // Of all these only the last is drawn from.
+    // Memories are extracted from the last one only.
     assert_eq!(proxy.told().2["content"], "At last.");
     assert!(proxy.told.try_recv().is_err());
     drop(upstream);

@@ -1,4 +1,4 @@
-//! A web server on loopback that behaves as a test says, for tests of everything that asks models.
+//! A web server on loopback with scripted behaviour, for tests of everything that asks models.
 //!
 //! Behaviours enter, one for each request in turn, the last one for all that follow; the requests
 //! that came are kept. Port 0, one thread for each connection, one request for each connection;
@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// What the server does with a request.
+/// The reaction to a request.
 #[derive(Debug, Clone)]
 pub enum Behaviour {
     /// A whole reply.
@@ -29,17 +29,17 @@ pub enum Behaviour {
     Hang,
     /// The head, then one byte after the other without end.
     Trickle,
-    /// The same already in the head.
+    /// The same within the head.
     TrickleHead,
-    /// A stream of events, a piece at a time; each waits at the gate, where there is one.
+    /// A stream of events, a chunk at a time; each waits at the gate, where there is one.
     Stream(Vec<String>, Option<Gate>),
-    /// Something else after a while.
+    /// Another behaviour after a pause.
     Slow(Duration, Box<Behaviour>),
-    /// The connection ends without a word.
+    /// The connection ends without a reply.
     Close,
 }
 
-/// Lets a piece through for each word that is sent to it, and the rest when nobody can send any more.
+/// Lets a chunk through for each message on its channel, and all others when the sender is dropped.
 #[derive(Debug, Clone)]
 pub struct Gate(Arc<Mutex<Receiver<()>>>);
 
@@ -102,7 +102,7 @@ pub fn completion(content: Value, finish_reason: &str) -> Value {
     })
 }
 
-/// What a client sent.
+/// A request as it came.
 #[derive(Debug, Clone)]
 pub struct Request {
     pub method: String,
@@ -221,7 +221,7 @@ fn serve(mut stream: TcpStream, shared: &Shared, decide: &Decide) {
         requests.push(request.clone());
         requests.len() - 1
     };
-    // A client that has gone away is none of the server's business.
+    // A client that has gone away is ignored.
     let _ = behave(&mut stream, decide(&request, number), shared);
     let _ = stream.shutdown(Shutdown::Both);
 }
@@ -230,7 +230,7 @@ fn read_request(stream: &TcpStream) -> Option<Request> {
     let mut first = [0];
     stream.peek(&mut first).ok()?;
     if !first[0].is_ascii_uppercase() {
-        // A handshake of TLS, say, which would wait for an answer.
+        // For example a TLS handshake, which would wait for an answer.
         return None;
     }
     let mut reader = BufReader::new(stream);

@@ -16,7 +16,7 @@ fn memories(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Every command with its long flags, as the parser's own help tells them.
+/// Every command with its long flags, from the parser's own help.
 fn commands() -> BTreeMap<String, BTreeSet<String>> {
     let overview = memories(&["--help"]);
     let (overview, _) = overview.split_once("\nOptions:").unwrap();
@@ -77,7 +77,7 @@ fn shells_accept_their_completions() {
     }
 }
 
-/// Not only accepted: asked as a shell asks it, the script answers with what the parser has.
+/// The scripts are not only accepted: called as a shell calls them, they offer what the parser has.
 #[test]
 fn bash_completes_from_the_script() {
     let folder = tempfile::tempdir().unwrap();

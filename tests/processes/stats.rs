@@ -51,7 +51,7 @@ fn what_changed_nothing_is_what_record_noted_as_tried() {
     assert_eq!(stats["episodes"][0]["turns"], 80);
 }
 
-/// A process that does not outlive its test.
+/// A process that is killed when dropped.
 struct Killed(Child);
 
 impl Drop for Killed {
@@ -77,7 +77,7 @@ fn following_shows_new_entries_as_they_come() {
     assert!(next().contains("  two → "));
     turn("three");
     assert!(next().contains("  three → "));
-    // With nobody there to read, the next entry ends it, and quietly.
+    // Without a reader, the next entry ends the process without an error.
     drop(lines);
     turn("four");
     let asked = Instant::now();

@@ -1,4 +1,4 @@
-//! The store's promises, on real files: what is written, kept, refused and reported.
+//! The store's promises on real files.
 
 mod faults;
 mod links;

@@ -1,4 +1,4 @@
-//! Each system call of a write once: the process killed there, or told that the call failed.
+//! A fault at each system call of a write in turn: the process is killed there, or the call fails.
 
 use std::os::unix::process::ExitStatusExt;
 
@@ -11,7 +11,7 @@ const CALLS: &str = "?open,openat,?creat,read,pread64,readv,write,pwrite64,write
     ?stat,?lstat,fstat,newfstatat,statx,?readlink,readlinkat,?getdents,getdents64,copy_file_range,sendfile,\
     utimensat,?access,faccessat,getcwd";
 
-/// What is tried out: its name, whether the folder has a history, the command line.
+/// A scenario: its name, whether the folder has a history, the command line.
 const COMMANDS: [(&str, bool, &[&str]); 8] = [
     ("first add", false, &["add", "23", "--name", "Living Room", "--title", "New", "--text", "A new one."]),
     ("add", true, &["add", "23", "--title", "New", "--text", "A lantern stands on the case."]),
@@ -50,8 +50,8 @@ struct Call {
     number: usize,
     /// The line of the trace, for messages.
     line: String,
-    /// Whether it closes a folder that was listed. Such a close never fails in life, and the standard
-    /// library takes it for a bug if it does.
+    /// Whether it closes a folder that was listed. Such a close never fails in practice, and the standard
+    /// library panics if it does.
     closes_listing: bool,
 }
 
@@ -132,7 +132,7 @@ fn inject(folder: &Path, arguments: &[&str], call: &Call, fault: &str) -> Output
     by_way_of(&strace, folder, arguments).output().unwrap()
 }
 
-/// What holds after every fault, whatever it was.
+/// Invariants after every fault.
 fn check_kept(scenario: &Scenario, kept: &Kept) -> Result<(), String> {
     let Scenario { before, after, .. } = scenario;
     hold!(kept.file == before.file || kept.file == after.file, "neither old nor new file: {:?}", kept.file);
@@ -156,7 +156,7 @@ fn check_kept(scenario: &Scenario, kept: &Kept) -> Result<(), String> {
     Ok(())
 }
 
-/// The next command: it needs no help, and it leaves nothing that was not there.
+/// The next command succeeds, and leaves no files behind.
 fn check_next(scenario: &Scenario, folder: &Path, kept: &Kept) -> Result<(), String> {
     let output = run(folder, &["add", "24", "--title", "Next", "--text", "Life goes on."]);
     let said = String::from_utf8_lossy(&output.stderr);
@@ -223,7 +223,7 @@ fn a_kill_at_every_call() {
     tally.close();
 }
 
-/// Which faults a call can have in life.
+/// The faults that a call can have in practice.
 fn faults_of(call: &str) -> &'static [&'static str] {
     match call {
         "flock" => &["EIO", "EACCES", "ENOLCK", "EINTR"],

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A file system in memory of so many bytes, as long as it lives.
+/// A file system in memory with this capacity in bytes, unmounted when dropped.
 struct Small {
     folder: TempDir,
 }
@@ -114,7 +114,7 @@ fn fill(folder: &Path, tally: &Tally) -> Result<(), String> {
     Ok(())
 }
 
-/// An answer that cannot be written is said, and the write before it is not undone.
+/// Output that cannot be printed is an error, and the write before it is not undone.
 #[test]
 #[ignore = "soak"]
 fn an_output_that_is_full() {

@@ -1,4 +1,4 @@
-//! The soak: what the program does when the system fails it, call by call.
+//! The soak: how the program behaves when system calls fail, one by one.
 //!
 //! These tests run the program itself, mostly under strace, and take about a minute; so they are
 //! ignored unless asked for:
@@ -59,7 +59,7 @@ fn succeed(folder: &Path, arguments: &[&str]) {
     assert!(output.status.success() && said.is_empty(), "{arguments:?}: {said}");
 }
 
-/// Where another program than the one just built shall be tried out, such as an installed one.
+/// The environment variable that names another program to test, such as an installed one.
 const PROGRAM: &str = "MEMORIES_SOAK_PROGRAM";
 
 const FILE: &str = "Memories.md";
@@ -74,7 +74,7 @@ fn unlike(number: usize) -> String {
     (0..12).map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// All that the program keeps, as texts.
+/// All files that the program keeps, as texts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Kept {
     file: Option<String>,
@@ -113,7 +113,7 @@ impl Kept {
     }
 }
 
-/// What lies about that no command leaves.
+/// Files that no command leaves behind.
 fn leftovers(folder: &Path) -> Vec<String> {
     let names = |folder: &Path| -> Vec<String> {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -184,7 +184,7 @@ impl Tally {
         };
     }
 
-    /// Counts how often something came out, for the closing line.
+    /// Counts how often a result occurred, for the last line.
     fn count(&self, outcome: &str) {
         *self.said.lock().unwrap().entry(outcome.to_owned()).or_default() += 1;
     }
@@ -210,7 +210,7 @@ macro_rules! hold {
 }
 use hold;
 
-/// Does a piece of work for each item, two at a time.
+/// Works on the items, two at a time.
 fn for_each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -224,7 +224,7 @@ fn for_each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
     });
 }
 
-/// Tells why a test tests nothing on this machine.
+/// Says why a test is skipped on this machine.
 fn skip(name: &str, reason: &str) {
     println!("soak: {name}: skipped: {reason}");
 }

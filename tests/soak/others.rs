@@ -1,4 +1,4 @@
-//! Others who hold the lock, save the file, or have left things about.
+//! Other processes that hold the lock, save the file, or have left files behind.
 
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -102,7 +102,7 @@ fn temporary(folder: &Path, process: u32) -> PathBuf {
     folder.join(format!(".{FILE}.{process}.new"))
 }
 
-/// What an editor does: reads the file, thinks, saves the whole with a line of its own.
+/// An editor: reads the file, pauses, saves all of it with one more line.
 pub(super) fn edit(path: &Path, line: &str, in_place: bool) {
     let text = fs::read_to_string(path).unwrap();
     let text = text.replacen("# Location Memories\n", &format!("# Location Memories\n\n{line}\n"), 1);
@@ -291,7 +291,7 @@ fn what_others_left_does_no_harm() {
         };
         tally.note(name, check());
     }
-    // Things of another kind where a file should be: said by name, or a warning, and nothing lost.
+    // A folder or a link where a file should be: an error or a warning that names it, and nothing lost.
     for (name, code) in [("lock", 4), ("journal.jsonl", 0), ("backups/2.md", 0)] {
         let folder = prepared();
         let path = sidecar(folder.path()).join(name);

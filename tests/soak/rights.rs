@@ -1,4 +1,4 @@
-//! Folders and files that may not be written, odd modes, links, and set-gid folders.
+//! Folders and files without write permission, odd modes, links, and set-gid folders.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 
@@ -15,7 +15,7 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().mode() & 0o7777
 }
 
-/// The program as somebody without rights.
+/// The program, run by a user without rights.
 fn as_nobody(folder: &Path, arguments: &[&str]) -> Output {
     let user = format!("--reuid={NOBODY}");
     let group = format!("--regid={NOBODY}");

@@ -1,4 +1,4 @@
-//! The program under test, and what tests of it share.
+//! The program under test, and helpers that its tests share.
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::Command;
 /// The time for the program.
 pub const NOW: &str = "2026-01-31T10:40:00Z";
 
-/// The program in a folder that is also its home. Its environment holds nothing else but the time.
+/// The program in a folder that is also its home. Its environment holds nothing but home and time.
 pub fn memories(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_memories"));
     command.args(arguments).current_dir(folder).env_clear().env("HOME", folder).env("MEMORIES_NOW", NOW);
@@ -23,7 +23,7 @@ pub fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Says why a test tests nothing on this machine.
+/// Says why a test is skipped on this machine.
 pub fn skipped(why: &str) {
     println!("skipped: {why}");
 }

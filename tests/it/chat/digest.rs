@@ -1,4 +1,4 @@
-//! Digests: cursors that stand in the entries alone.
+//! Digests: the cursors are kept in the entries alone.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -15,12 +15,12 @@ use serde_json::{Value, json};
 
 use crate::chat::data_of;
 
-/// Says one thing of everything, and keeps which messages it was shown of what.
+/// A model with one answer for everything, which keeps the messages that it was shown for each subject.
 #[derive(Default)]
 struct Witness {
-    /// Who or what was asked about, and the numbers of the messages.
+    /// The subjects, each with the numbers of the messages.
     shown: RefCell<Vec<(String, Vec<u64>)>>,
-    /// Questions that fail: those whose turn it is, counted from 0.
+    /// Numbers of the requests that fail, counted from 0.
     fails: Vec<usize>,
     asked: RefCell<usize>,
 }
@@ -153,7 +153,7 @@ fn an_unknown_place_is_an_error_and_nothing_is_asked() {
     assert!(game.store.read().unwrap().is_none());
 }
 
-/// A message somewhere, or nowhere; of the troll or not; an instruction or not.
+/// A message with or without a place, by the troll or not, an instruction or not.
 fn any_message() -> impl Strategy<Value = Value> {
     let location =
         prop::sample::select(vec![json!(1), json!("2"), json!("Hall"), json!(null), json!({"id": 1})]);
@@ -166,8 +166,8 @@ fn any_message() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(crate::cases(40))]
 
-    /// However a conversation is split into digests, each scope is told of each message at most once,
-    /// and a place of all that was said there.
+    /// However a conversation is split into digests, each message is summarised at most once for each
+    /// scope, and every message at a place is summarised for that place.
     #[test]
     fn any_split_tells_of_everything_once(
         messages in prop::collection::vec(any_message(), 1..25),

@@ -1,4 +1,4 @@
-//! Memories drawn from replies: counted per conversation, and nothing lost with what is beside the file.
+//! Memories extracted from replies: counted for each conversation; nothing is lost with the sidecar.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::chat::data_of;
 
-/// Finds in each conversation what it is told to find, and keeps what it was shown.
+/// A model with scripted findings for each conversation, which keeps what it was shown.
 struct Finder {
     finds: Result<String, &'static str>,
     shown: std::cell::RefCell<Vec<String>>,

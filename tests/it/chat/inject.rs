@@ -1,4 +1,4 @@
-//! Requests with memories in them: no message is lost, moved or changed, and twice is once.
+//! Requests with memories inserted: no message is lost, moved or changed; inserting twice gives the same.
 
 use memories::chat::inject::block::{Mode, Style, Told, find_block, is_block, render};
 use memories::chat::inject::request::{Shape, splice};
@@ -63,7 +63,7 @@ fn request() -> impl Strategy<Value = String> {
         }
         let text =
             if pretty { serde_json::to_string_pretty(&request) } else { serde_json::to_string(&request) };
-        // Another program's way of writing: other escapes, and a number that no double holds.
+        // JSON as another program writes it: other escapes, and a number that no double holds.
         text.unwrap()
             .replace('é', "\\u00e9")
             .replace("\"temperature\"", "\"n\":12345678901234567890123, \"temperature\"")
@@ -74,7 +74,7 @@ fn mode() -> impl Strategy<Value = Mode> {
     prop::sample::select(Mode::VARIANTS)
 }
 
-/// A content without blocks of ours.
+/// A content without inserted blocks.
 fn bare(content: &Value) -> Value {
     match content {
         Value::String(text) => {

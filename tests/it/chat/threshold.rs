@@ -1,5 +1,5 @@
-//! What the usual threshold of a neural encoder's cosine is worth in the likeness of the embedded model:
-//! how many questions keep their answer, and how much of what has nothing to do with anything stays out.
+//! The usual threshold for a neural encoder's cosine, converted to similarities of the embedded model:
+//! shares of questions that keep their answer, and of unrelated messages that get no memory.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use memories::store::{Change, Store};
 use memories::types::{Category, Memory, Scope, Span};
 use serde_json::{Value, json};
 
-/// What people say to a chat program that has nothing to do with a game of caves.
+/// Messages to a chat program that are unrelated to a game of caves.
 const UNRELATED: [&str; 24] = [
     "Hi there, how was your weekend?",
     "Please translate this sentence into French.",
@@ -57,8 +57,8 @@ fn other_likenesses() {
     measured(&[0.15, 0.20, 0.25, 0.30, 0.35, 0.40]);
 }
 
-/// For each likeness the shares of questions and paraphrases that keep their answer, and of what is
-/// unrelated that stays without any.
+/// For each similarity the shares of questions and of paraphrases that keep their answer, and of
+/// unrelated messages that get no memory.
 fn measured(likenesses: &[f32]) -> Vec<[f64; 3]> {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path().join("Memories.md"), Duration::from_secs(5)).unwrap();
@@ -108,7 +108,7 @@ fn measured(likenesses: &[f32]) -> Vec<[f64; 3]> {
     figures
 }
 
-/// The threshold that stands for a likeness.
+/// The threshold that corresponds to a similarity.
 fn threshold_of(likeness: f32) -> f32 {
     match likeness <= CALIBRATED {
         true => likeness / CALIBRATED * USUAL_THRESHOLD,

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{ask, check_shape};
 
-/// A turn at place 1, with what differs laid over it, and the memories of place 1.
+/// A turn at place 1 with some fields replaced, and the memories of place 1.
 fn turn(action: &str, response: &str, other: Value, memories: Value) -> Value {
     let mut turn = json!({
         "episode": 1, "turn": 1, "action": action, "response": response,

@@ -1,4 +1,4 @@
-//! `query` with an embedder behind HTTP: what is kept, what is never mixed, what answers instead.
+//! `query` with an embedder behind HTTP: kept vectors, changed models, and the fallback.
 
 use std::fs;
 use std::path::PathBuf;
@@ -45,7 +45,7 @@ impl Play {
         self.folder.join(".memories/Memories.md").join(name)
     }
 
-    /// Asks, and gives what the program says; stderr must be empty.
+    /// Asks, and returns the output; stderr must be empty.
     fn ask(&self, question: &str) -> Value {
         let output = self.output(question);
         assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -57,7 +57,7 @@ impl Play {
         command.env("MEMORIES_EMBEDDING_API_KEY", KEY).output().unwrap()
     }
 
-    /// What the program warns of, and whether it answered.
+    /// The warnings and the answer.
     fn warned(&self, question: &str) -> (String, Value) {
         let output = self.output(question);
         let stderr = String::from_utf8(output.stderr).unwrap();

@@ -80,7 +80,7 @@ fn prompt_of(request: &Request) -> &str {
     request.body["messages"][0]["content"].as_str().unwrap()
 }
 
-/// Takes only one way of asking, and refuses the others by their names.
+/// Accepts only one form of request, and refuses the others by their names.
 fn choosy(taken: &'static str) -> Server {
     Server::deciding(move |request, _| match way_of(request) {
         way if way == taken && way == "tool" => calls_tool(json!({"should_remember": false})),

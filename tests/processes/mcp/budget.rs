@@ -1,4 +1,4 @@
-//! What tools and prompts cost the models that read them, by the tokenizers in use.
+//! Tokens that the tools and prompts cost a model that reads them, counted by the tokenizers in use.
 //!
 //! `cargo test --test processes budget -- --nocapture` prints the figures.
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::client::{Client, World};
 
-/// The true count: of the tokenizers in use, that which needs more.
+/// The larger count of the two tokenizers in use.
 fn tokens(text: &str) -> usize {
     bpe_openai::cl100k_base().count(text).max(bpe_openai::o200k_base().count(text))
 }
@@ -89,7 +89,7 @@ fn a_gifted_agent_needs_half_the_prompt_of_one_that_is_told_everything() {
     assert!(asked * 2 <= pasted, "{asked} of {pasted}");
 }
 
-/// What a section's memories say, without those of some categories.
+/// The texts of a section's memories, without some categories.
 fn texts(client: &mut Client, scope: &str, without: &[&str]) -> String {
     let uri = format!("memories://{}", scope.replace(':', "/"));
     let read = client.ask("resources/read", json!({"uri": uri})).unwrap();

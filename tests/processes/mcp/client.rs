@@ -1,4 +1,4 @@
-//! A client of the server, line by line: what it sends and gets is nothing but JSON-RPC.
+//! A client of the server that speaks JSON-RPC, one message a line.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// Whoever waits longer than this waits in vain.
+/// Time limit for an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The newest version that still begins with `initialize`.
@@ -42,7 +42,7 @@ impl World {
         std::fs::write(self.path().join(name), text).unwrap();
     }
 
-    /// The program in this folder, without the settings of whoever runs this.
+    /// The program in this folder, without the settings of the user who runs the tests.
     pub fn program(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_memories"));
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
@@ -51,14 +51,14 @@ impl World {
         command
     }
 
-    /// A server that has been greeted.
+    /// A server that is initialized.
     pub fn serve(&self, arguments: &[&str]) -> Client {
         let mut client = self.start(arguments);
         client.initialize(WITH_INITIALIZE);
         client
     }
 
-    /// A server to which nothing was said yet.
+    /// A server without any message yet.
     pub fn start(&self, arguments: &[&str]) -> Client {
         let mut child = self
             .program()
@@ -116,7 +116,7 @@ impl Client {
         stdin.flush().unwrap();
     }
 
-    /// Sends a request and does not wait; gives its id.
+    /// Sends a request without waiting; returns its id.
     pub fn request(&mut self, method: &str, mut params: Value) -> u64 {
         self.last += 1;
         if let Some(meta) = &self.meta {
@@ -154,12 +154,12 @@ impl Client {
         self.answer_to(id)
     }
 
-    /// Calls a tool; the result, whether it is an error or not.
+    /// Calls a tool; returns the result, also of an error.
     pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
         self.ask("tools/call", json!({"name": tool, "arguments": arguments})).unwrap()
     }
 
-    /// Calls a tool that succeeds; the values of its answer.
+    /// Calls a tool that succeeds; returns the values of its answer.
     #[track_caller]
     pub fn values(&mut self, tool: &str, arguments: Value) -> Value {
         let result = self.call(tool, arguments);
@@ -167,7 +167,7 @@ impl Client {
         result["structuredContent"].clone()
     }
 
-    /// Calls a tool that succeeds; the text of its answer.
+    /// Calls a tool that succeeds; returns the text of its answer.
     #[track_caller]
     pub fn says(&mut self, tool: &str, arguments: Value) -> String {
         let result = self.call(tool, arguments);
@@ -175,7 +175,7 @@ impl Client {
         text_of(&result)
     }
 
-    /// Calls a tool that refuses; what it says.
+    /// Calls a tool that refuses; returns its message.
     #[track_caller]
     pub fn refuses(&mut self, tool: &str, arguments: Value) -> String {
         let result = self.call(tool, arguments);
@@ -196,7 +196,7 @@ impl Client {
         list["tools"].as_array().unwrap().clone()
     }
 
-    /// Ends the session; gives the exit code and what stood on stderr.
+    /// Ends the session; returns the exit code and stderr.
     pub fn leave(mut self) -> (Option<i32>, String) {
         drop(self.stdin.take());
         let mut stderr = String::new();
@@ -209,7 +209,7 @@ impl Client {
 impl Drop for Client {
     fn drop(&mut self) {
         drop(self.stdin.take());
-        // One that does not end with its client would hang the test: it is ended.
+        // A server that does not end with its client would hang the test, so it is killed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -8,7 +8,7 @@ use super::client::World;
 
 const SERVERS: usize = 50;
 
-/// Of ten servers, so many write.
+/// Writers among ten servers.
 const WRITERS_OF_TEN: usize = 4;
 
 const ROUNDS: usize = 3;
@@ -59,7 +59,7 @@ fn nothing_is_lost_and_nobody_waits_for_long() {
     println!("{SERVERS} servers, {ROUNDS} calls each: the slowest took {:?}", slowest.unwrap());
 }
 
-/// A text that is like no other one's.
+/// A text unlike all others.
 fn word(number: usize) -> String {
     let letters = "bcdfghjklmnpqrstvwxz".as_bytes();
     let mut seed = number as u64 + 1;

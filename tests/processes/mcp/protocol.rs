@@ -1,4 +1,4 @@
-//! The protocol: versions, lists, errors, what takes long, and what must never be on stdout.
+//! The protocol: versions, lists, errors, slow calls, and a stdout with nothing but messages.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::client::{Client, WITH_INITIALIZE, World};
 
 const STORY: &str = include_str!("story.md");
 
-/// The version that is spoken today: it has no greeting, each request says what it needs to say.
+/// The current version: it has no handshake; each request carries what it needs.
 const CURRENT: &str = "2026-07-28";
 
 fn names(client: &mut Client) -> Vec<String> {
@@ -34,7 +34,7 @@ fn the_version_before_begins_with_a_greeting() {
         assert!(greeting["capabilities"][capability].is_object(), "{greeting}");
     }
     assert!(greeting["instructions"].as_str().unwrap().contains("You are the agent `alex`"));
-    // Older ones are spoken too; of one that nobody knows the newest with a greeting is offered.
+    // Older versions are spoken, too; for an unknown one, the newest with a handshake is offered.
     assert_eq!(world.start(&[]).initialize("2025-06-18")["protocolVersion"], "2025-06-18");
     assert_eq!(world.start(&[]).initialize("2099-01-01")["protocolVersion"], WITH_INITIALIZE);
 }
@@ -137,7 +137,7 @@ fn a_wrong_command_line_is_told_on_stderr() {
         assert!(stderr.contains(told) && stderr.contains("hint:") | stderr.contains("--help"), "{stderr}");
         assert!(output.stdout.is_empty() && output.status.code() != Some(0));
     }
-    // Whoever starts it at a keyboard and says nothing gets nothing, and no error.
+    // Started at a keyboard without input, it prints nothing and reports no error.
     let output = world.program().arg("mcp").stdin(std::process::Stdio::null()).output().unwrap();
     assert_eq!((output.status.code(), output.stdout.len(), output.stderr.len()), (Some(0), 0, 0));
 }

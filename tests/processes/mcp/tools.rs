@@ -1,4 +1,4 @@
-//! Each tool: what it answers, and what it says where it cannot.
+//! The answers and errors of each tool.
 
 use serde_json::{Value, json};
 
@@ -95,7 +95,7 @@ fn a_question_finds_what_answers_it() {
     let empty = client.refuses("query_memories", json!({"question": "  "}));
     assert_says(&empty, &["`question` is empty", "hint: ask in words"]);
     assert_says(&client.refuses("query_memories", json!({"question": "?!"})), &["has no word in it"]);
-    // Without a model the memories themselves are the answer, and that is said.
+    // Without a model the memories themselves are the answer, and the answer says so.
     let unanswered = client.says("query_memories", json!({"question": "where is light?", "answer": true}));
     assert_says(&unanswered, &["Acquire brass lantern", "warning: no model is set up to answer"]);
 }
@@ -250,7 +250,7 @@ fn what_is_reinforced_never_becomes_less_important() {
     let again = client.values("reinforce_memory", lantern());
     assert_eq!((&again["outcome"], &again["importance"]), (&json!("unchanged"), &json!(1000)));
     assert_eq!(world.text(), before);
-    // Without a scope the one section is meant that has the title.
+    // Without a scope, the title is looked for in all sections.
     assert_eq!(
         client.values("reinforce_memory", json!({"title": "trap door shuts"}))["scope"],
         "location:23"
@@ -314,7 +314,7 @@ fn what_is_superseded_or_invalid_is_struck_and_gone() {
         (&values["outcome"], &values["superseded"]),
         (&json!("superseded"), &json!(["Trap door shuts"]))
     );
-    // What was not said stayed: category, importance.
+    // Fields that were not given stay: category, importance.
     assert_says(
         &world.text(),
         &["**[DANGER] Trap door is barred** *(Ep1, importance 900)*", "~~The trap door shuts behind you.~~"],

@@ -1,4 +1,4 @@
-//! Editors that take no lock, disks that are full or read-only, and things in the way.
+//! Editors that take no lock, disks that are full or read-only, and folders in place of files.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -165,7 +165,7 @@ fn leftovers_of_a_killed_writer_are_swept() {
     assert_eq!(lock.trim(), std::process::id().to_string());
 }
 
-/// The lock was lost since, or something else wrote into it.
+/// The lock file was deleted, or another program wrote into it.
 #[test]
 fn leftovers_are_swept_though_the_lock_names_nobody() {
     for lock in [None, Some("no number\n")] {
@@ -199,7 +199,7 @@ fn what_a_killed_writer_staged_is_swept() {
     assert_eq!(names(store.folder()), ["backups", "journal.jsonl", "lock"]);
 }
 
-/// Else an episode that failed to end would have lost its memories.
+/// Otherwise an episode that failed to end would have lost its memories.
 #[test]
 fn a_session_stays_where_the_state_cannot_be_replaced() {
     let (_folder, path) = empty_folder();
@@ -214,7 +214,7 @@ fn a_session_stays_where_the_state_cannot_be_replaced() {
     assert_eq!(names(store.folder()), ["lock", "session.md", "state.json"]);
 }
 
-/// It is stored: to say that it failed would be wrong.
+/// The memory is stored, so an error would be wrong.
 #[test]
 fn a_journal_that_fails_behind_a_session_is_a_warning() {
     let (_folder, path) = empty_folder();
@@ -252,7 +252,7 @@ fn a_leftover_with_our_own_process_id_is_no_obstacle() {
     assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
 }
 
-/// A file system in memory, unmounted when dropped. `None` where we may not mount.
+/// A file system in memory, unmounted when dropped. `None` where mounting is not permitted.
 struct Mount {
     folder: TempDir,
 }

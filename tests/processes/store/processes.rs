@@ -1,6 +1,6 @@
-//! Many writers at once, writers that are killed, and what they ask of the system.
+//! Many writers at once, writers that are killed, and the system calls that they make.
 //!
-//! Other processes are this very test program, started again with a role.
+//! The other processes are this test program itself, started again with a role.
 
 use std::io::{self, BufRead, BufReader, Write as _};
 use std::process::{Child, Command, Stdio};
@@ -27,7 +27,7 @@ fn in_role(role: &str, path: &Path, by_way_of: &[&str]) -> Command {
     command
 }
 
-/// What the other processes do. Plays no role, and so tests nothing, in the first process.
+/// The roles of the other processes. Without a role, in the first process, it does nothing.
 #[test]
 fn play_a_role() {
     let (Ok(role), Some(path)) = (std::env::var(ROLE), std::env::var_os(FILE)) else {
@@ -56,14 +56,14 @@ fn play_a_role() {
     }
 }
 
-/// One line to the first process, on a line of its own whatever the test harness has printed.
+/// Prints a line for the first process, on a line of its own whatever the test harness has printed.
 fn say(line: &str) {
     let mut output = io::stdout().lock();
     writeln!(output, "\n{line}").unwrap();
     output.flush().unwrap();
 }
 
-/// Reads what a process says until it is a line with that beginning; gives the rest of that line.
+/// Reads output until a line has this beginning; returns the rest of that line.
 fn hear(output: &mut impl BufRead, beginning: &str) -> Option<String> {
     output.lines().map_while(Result::ok).find_map(|line| line.strip_prefix(beginning).map(str::to_owned))
 }
@@ -80,7 +80,7 @@ fn increment(store: &Store) {
     assert!(update.unwrap().written);
 }
 
-/// Adds a line with its number behind a hundred kilobytes of others, and gives the number.
+/// Adds a line with its number behind a hundred kilobytes of others; returns the number.
 fn add_line(store: &Store) -> usize {
     let update = store.update(|text, _| {
         let text = text.unwrap_or_else(|| "padding\n".repeat(12_500));
@@ -174,11 +174,11 @@ fn a_writer_killed_at_any_moment_leaves_a_whole_file() {
     }
 }
 
-/// The system calls that matter here; `?` for those that not every processor has.
+/// The traced system calls; `?` for those that not every processor has.
 const TRACED: &str =
     "trace=fsync,fdatasync,sync,syncfs,flock,clone,clone3,?link,linkat,?rename,?renameat,renameat2";
 
-/// Lets another process write `new` over `old` under strace; gives what it says and the system
+/// Lets another process write `new` over `old` under strace; returns its output and the system
 /// calls. `None` where strace cannot be used.
 fn traced(path: &Path, injection: Option<&str>) -> Option<(String, Vec<String>)> {
     fs::write(path, "old").unwrap();
