@@ -22,13 +22,13 @@ pub use crate::document::commonmark::viewer_headings;
 
 /// An entry of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Located {
+pub(crate) struct Located {
     /// Its scope.
-    pub scope: Scope,
+    pub(crate) scope: Scope,
     /// What it says.
-    pub memory: Memory,
+    pub(crate) memory: Memory,
     /// Its line, from 1.
-    pub line: usize,
+    pub(crate) line: usize,
 }
 
 /// Finds everything wrong with a file; lines count from 1.
@@ -73,7 +73,7 @@ pub fn problems(source: &str) -> Vec<Problem> {
 }
 
 /// All entries of a file, in its order.
-pub fn entries(source: &str) -> Vec<Located> {
+pub(crate) fn entries(source: &str) -> Vec<Located> {
     let document = Document::parse(source.to_owned());
     let numbers = LineNumbers::of(source);
     let mut found = Vec::new();
@@ -90,7 +90,7 @@ pub fn entries(source: &str) -> Vec<Located> {
 }
 
 /// Sections of places whose ids are not among those of a map.
-pub fn not_on_map(source: &str, map: &BTreeSet<u64>) -> Vec<Problem> {
+pub(crate) fn not_on_map(source: &str, map: &BTreeSet<u64>) -> Vec<Problem> {
     let document = Document::parse(source.to_owned());
     let numbers = LineNumbers::of(source);
     let off_map = |block: &Block| match (&block.heading.as_ref()?.scope, block.source_start()) {

@@ -11,7 +11,7 @@ use crate::document::scan::LineNumbers;
 
 /// Compares the section boundaries of the scan, as ascending offsets, with the headings that a
 /// viewer shows. Lines that are reported already are not reported again.
-pub fn viewer_differences(source: &str, ours: &[usize], numbers: &LineNumbers, problems: &mut Vec<Problem>) {
+pub(crate) fn viewer_differences(source: &str, ours: &[usize], numbers: &LineNumbers, problems: &mut Vec<Problem>) {
     let theirs = viewer_headings(source);
     let reported: BTreeSet<usize> = problems.iter().map(|problem| problem.line).collect();
     let mut report = |offset: usize, kind: fn(String) -> Kind| {

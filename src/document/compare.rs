@@ -17,47 +17,47 @@ use crate::types::{Attempt, Memory, Scope, fold_action, same_title};
 
 /// All differences between two states.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Comparison {
+pub(crate) struct Comparison {
     /// Sections that differ, in the order of the newer state; those that went come last.
-    pub sections: Vec<SectionDifference>,
+    pub(crate) sections: Vec<SectionDifference>,
     /// Lines outside of all sections of ours.
-    pub other: Vec<LineDifference>,
+    pub(crate) other: Vec<LineDifference>,
     /// Nothing of the above differs, and yet the texts do: in form, order or comments.
-    pub form_only: bool,
+    pub(crate) form_only: bool,
 }
 
 impl Comparison {
     /// Whether both states are the same, but for the endings of their lines.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.sections.is_empty() && self.other.is_empty() && !self.form_only
     }
 }
 
 /// How the sections of one scope differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SectionDifference {
+pub(crate) struct SectionDifference {
     /// The scope.
-    pub scope: Scope,
+    pub(crate) scope: Scope,
     /// Its present name, or the last one.
-    pub name: String,
+    pub(crate) name: String,
     /// Whether the section itself came or went.
-    pub fate: Fate,
+    pub(crate) fate: Fate,
     /// The name before, where it is another now.
-    pub name_before: Option<String>,
+    pub(crate) name_before: Option<String>,
     /// Visits and episodes before and after, where they differ.
-    pub visits: Option<[Visits; 2]>,
+    pub(crate) visits: Option<[Visits; 2]>,
     /// Memories that differ: those of the newer state in its order, then those that went.
-    pub memories: Vec<MemoryDifference>,
+    pub(crate) memories: Vec<MemoryDifference>,
     /// Tried actions that differ, in the same order.
-    pub tried: Vec<AttemptDifference>,
+    pub(crate) tried: Vec<AttemptDifference>,
     /// Lines that people wrote.
-    pub other: Vec<LineDifference>,
+    pub(crate) other: Vec<LineDifference>,
 }
 
 /// Whether something is in one state only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Fate {
+pub(crate) enum Fate {
     /// Only in the newer state.
     Came,
     /// Only in the older state.
@@ -68,16 +68,16 @@ pub enum Fate {
 
 /// How often a place was visited, and when.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Visits {
+pub(crate) struct Visits {
     /// Number of visits.
-    pub visits: u64,
+    pub(crate) visits: u64,
     /// Episodes.
-    pub episodes: Vec<u64>,
+    pub(crate) episodes: Vec<u64>,
 }
 
 /// How a memory differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MemoryDifference {
+pub(crate) enum MemoryDifference {
     /// It is new.
     Came(Memory),
     /// It is gone.
@@ -90,7 +90,7 @@ pub enum MemoryDifference {
 
 /// How a tried action differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AttemptDifference {
+pub(crate) enum AttemptDifference {
     /// It is new.
     Came(Attempt),
     /// It is gone.
@@ -101,15 +101,15 @@ pub enum AttemptDifference {
 
 /// A line that is in one state only.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct LineDifference {
+pub(crate) struct LineDifference {
     /// In which.
-    pub fate: Fate,
+    pub(crate) fate: Fate,
     /// The line without its ending.
-    pub line: String,
+    pub(crate) line: String,
 }
 
 /// Compares an older state with a newer one.
-pub fn compare(before: &str, after: &str) -> Comparison {
+pub(crate) fn compare(before: &str, after: &str) -> Comparison {
     let (before, after) = (before.replace("\r\n", "\n"), after.replace("\r\n", "\n"));
     if before == after {
         return Comparison::default();
@@ -239,20 +239,20 @@ fn outer_lines(document: &Document) -> Vec<&str> {
 
 /// A run of words that both texts have, or only one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Words {
+pub(crate) struct Words {
     /// Where they are.
-    pub fate: Fate,
+    pub(crate) fate: Fate,
     /// The words with the spaces between them.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 /// How two texts differ, word by word.
-pub fn compare_words(before: &str, after: &str) -> Vec<Words> {
+pub(crate) fn compare_words(before: &str, after: &str) -> Vec<Words> {
     runs(&TextDiff::from_words(before, after))
 }
 
 /// How two texts differ, line by line.
-pub fn compare_lines(before: &str, after: &str) -> Vec<Words> {
+pub(crate) fn compare_lines(before: &str, after: &str) -> Vec<Words> {
     runs(&TextDiff::from_lines(before, after))
 }
 

@@ -10,11 +10,11 @@ use memchr::memchr_iter;
 
 /// A run of characters that were encoded twice.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EncodedTwice {
+pub(crate) struct EncodedTwice {
     /// Its bytes in the text.
-    pub range: Range<usize>,
+    pub(crate) range: Range<usize>,
     /// What was meant.
-    pub meant: String,
+    pub(crate) meant: String,
 }
 
 /// What Windows-1252 has at 0x80 to 0x9F. Where it has nothing, the control character stands.
@@ -24,7 +24,7 @@ const WINDOWS_1252: [char; 32] = [
 ];
 
 /// All runs of such characters, in the order of the text.
-pub fn find_encoded_twice(text: &str) -> Vec<EncodedTwice> {
+pub(crate) fn find_encoded_twice(text: &str) -> Vec<EncodedTwice> {
     let mut found: Vec<EncodedTwice> = Vec::new();
     // All characters that can begin a sequence, U+00C2 to U+00F4, begin with this byte.
     for start in memchr_iter(0xC3, text.as_bytes()) {

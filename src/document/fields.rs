@@ -6,7 +6,7 @@
 use crate::types::{Moment, Provenance, Span};
 
 /// Reads the text between ` *(` and `)*`.
-pub fn parse_fields(text: &str) -> Provenance {
+pub(crate) fn parse_fields(text: &str) -> Provenance {
     let mut fields = Provenance::default();
     let mut rest = text;
     loop {
@@ -92,7 +92,7 @@ fn parse_span(text: &str, mark: char) -> Option<Span> {
 }
 
 /// `2026-01-31`, or that followed by `T` and a time (RFC 3339).
-pub fn is_date(text: &str) -> bool {
+pub(crate) fn is_date(text: &str) -> bool {
     let bytes = text.as_bytes();
     let shape = bytes.len() >= 10
         && bytes[..10].iter().enumerate().all(|(at, byte)| match at {
@@ -104,7 +104,7 @@ pub fn is_date(text: &str) -> bool {
 }
 
 /// The fields in canonical order, comma-separated; empty where nothing is set.
-pub fn write_fields(fields: &Provenance) -> String {
+pub(crate) fn write_fields(fields: &Provenance) -> String {
     let mut parts: Vec<String> = Vec::new();
     parts.extend(fields.episode.map(|episode| format!("Ep{episode}")));
     parts.extend(fields.turns.map(|turns| write_span('T', turns)));
@@ -167,7 +167,7 @@ fn percent_decode(text: &str) -> String {
 }
 
 /// A moment as it stands in a reference line: `Ep2 T45`.
-pub fn write_moment(moment: &Moment) -> String {
+pub(crate) fn write_moment(moment: &Moment) -> String {
     let mut parts: Vec<String> = Vec::new();
     parts.extend(moment.episode.map(|episode| format!("Ep{episode}")));
     parts.extend(moment.turn.map(|turn| format!("T{turn}")));
@@ -177,7 +177,7 @@ pub fn write_moment(moment: &Moment) -> String {
 }
 
 /// Reads a moment; `None` where a word of it has no known shape.
-pub fn parse_moment(text: &str) -> Option<Moment> {
+pub(crate) fn parse_moment(text: &str) -> Option<Moment> {
     let mut moment = Moment::default();
     for word in text.split_whitespace() {
         let known = if is_date(word) {

@@ -38,7 +38,7 @@ pub struct LineChange {
 
 /// What is mended besides the form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mend {
+pub(crate) enum Mend {
     /// Nothing: what is read stays exactly the same.
     FormOnly,
     /// Also lines that are not read as they were meant, where only one thing can be meant.
@@ -51,7 +51,7 @@ pub fn format(source: &str) -> Formatted {
 }
 
 /// Writes a file in its canonical form, with more mended where that is asked for.
-pub fn rewrite(source: &str, mend: Mend) -> Formatted {
+pub(crate) fn rewrite(source: &str, mend: Mend) -> Formatted {
     let document = Document::parse(source.to_owned());
     let mut edits: Vec<(Range<usize>, String)> = Vec::new();
     for block in document.blocks().iter().filter(|block| block.heading.is_some()) {
@@ -174,7 +174,7 @@ fn line_at(text: &str, start: usize) -> Range<usize> {
 }
 
 /// The line of an entry that says why it is superseded.
-pub fn reference_line(text: &str, entry: &Entry) -> Option<Range<usize>> {
+pub(crate) fn reference_line(text: &str, entry: &Entry) -> Option<Range<usize>> {
     entry.memory.reference.as_ref()?;
     let mut start = entry.line.end;
     while start < entry.range.end {

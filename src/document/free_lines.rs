@@ -10,7 +10,7 @@ use crate::types::Scope;
 impl Document {
     /// Counts the lines of the file that people wrote: no section heading, visits, entry or tried
     /// action, not blank and no thematic break. A comment within an entry belongs to the entry.
-    pub fn count_free_lines(&self) -> usize {
+    pub(crate) fn count_free_lines(&self) -> usize {
         self.blocks().iter().map(|block| count_in(block, self.source())).sum()
     }
 }
@@ -36,7 +36,7 @@ fn count_in(block: &Block, source: &str) -> usize {
 }
 
 /// Lines of a scope's sections that people wrote, but for blank ones and `---`.
-pub fn free_lines<'a>(document: &'a Document, scope: &Scope) -> Vec<&'a str> {
+pub(crate) fn free_lines<'a>(document: &'a Document, scope: &Scope) -> Vec<&'a str> {
     let mut found = Vec::new();
     for block in document.blocks_of(scope) {
         let (text, parsed) = (document.block_text(block), document.parsed(block));

@@ -20,14 +20,14 @@ pub struct Heading {
 
 impl Heading {
     /// Whether this is the heading of a place of that name, compared without case and outer space.
-    pub fn is_called(&self, name: &str) -> bool {
+    pub(crate) fn is_called(&self, name: &str) -> bool {
         is_place_called(&self.scope, &self.name, name)
     }
 }
 
 /// Whether a heading with that scope and name is that of a place called `wanted`, compared without
 /// case and outer space.
-pub fn is_place_called(scope: &Scope, name: &str, wanted: &str) -> bool {
+pub(crate) fn is_place_called(scope: &Scope, name: &str, wanted: &str) -> bool {
     matches!(scope, Scope::Location(_)) && name.to_lowercase() == wanted.trim().to_lowercase()
 }
 
@@ -37,7 +37,7 @@ pub fn parse_heading(line: &str) -> Option<Heading> {
 }
 
 /// As [`parse_heading`], for a reader who passes by most headings: the name stays where it is.
-pub fn split_heading(line: &str) -> Option<(Scope, &str)> {
+pub(crate) fn split_heading(line: &str) -> Option<(Scope, &str)> {
     let rest = line.strip_prefix("##")?;
     let rest = rest.strip_prefix([' ', '\t'])?.trim();
     let (keyword, rest) = match rest.find([' ', '\t', ':']) {
@@ -89,7 +89,7 @@ pub fn write_heading(scope: &Scope, name: &str) -> String {
 }
 
 /// What a heading says before the name: `Location 15`, `NPC troll`, `World`.
-pub fn write_key(scope: &Scope) -> String {
+pub(crate) fn write_key(scope: &Scope) -> String {
     match scope {
         Scope::Location(id) => format!("Location {id}"),
         Scope::Npc(id) => format!("NPC {id}"),
@@ -112,7 +112,7 @@ pub struct Visits {
 }
 
 /// Whether a line wants to be a visits line.
-pub fn looks_like_visits(line: &str) -> bool {
+pub(crate) fn looks_like_visits(line: &str) -> bool {
     line.starts_with("**Visits:**")
 }
 
@@ -162,21 +162,21 @@ pub struct EntryLine {
 }
 
 /// Whether a line wants to be an entry.
-pub fn looks_like_entry(line: &str) -> bool {
+pub(crate) fn looks_like_entry(line: &str) -> bool {
     line.starts_with("**[")
 }
 
 /// The parts of an entry's first line as they stand; what is in the brackets is not read yet.
 #[derive(Debug, Clone, Copy)]
-pub struct EntryParts<'a> {
+pub(crate) struct EntryParts<'a> {
     /// What stands in the brackets.
-    pub bracket: &'a str,
+    pub(crate) bracket: &'a str,
     title: &'a str,
     fields: &'a str,
 }
 
 /// Takes `**[CATEGORY] Title** *(fields)*` apart. Copies nothing.
-pub fn split_entry(line: &str) -> Option<EntryParts<'_>> {
+pub(crate) fn split_entry(line: &str) -> Option<EntryParts<'_>> {
     let inner = line.strip_prefix("**[")?;
     let close = memchr::memchr(b']', inner.as_bytes())?;
     let (bracket, rest) = (&inner[..close], &inner[close + 1..]);
@@ -194,12 +194,12 @@ pub fn split_entry(line: &str) -> Option<EntryParts<'_>> {
 
 impl EntryParts<'_> {
     /// What the brackets say; `None` where they name no category, and the line is no entry.
-    pub fn read_bracket(&self) -> Option<(Category, Persistence, Status)> {
+    pub(crate) fn read_bracket(&self) -> Option<(Category, Persistence, Status)> {
         parse_bracket(self.bracket)
     }
 
     /// The episode where the fields begin with it, as in canonical form.
-    pub fn first_field_as_episode(&self) -> Option<u64> {
+    pub(crate) fn first_field_as_episode(&self) -> Option<u64> {
         let first = self.fields.split(',').next()?.trim();
         let digits = first.strip_prefix("Ep")?;
         digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))
@@ -301,7 +301,7 @@ fn unquote(text: &str) -> String {
 }
 
 /// Whether a line wants to be a tried action.
-pub fn looks_like_attempt(line: &str) -> bool {
+pub(crate) fn looks_like_attempt(line: &str) -> bool {
     ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark))
 }
 
@@ -387,7 +387,7 @@ pub fn write_attempt(attempt: &Attempt) -> String {
 }
 
 /// A text in a code span whose fence is longer than any run of backticks in it.
-pub fn write_code_span(text: &str) -> String {
+pub(crate) fn write_code_span(text: &str) -> String {
     let fence = backtick_fence(text, 1);
     let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     format!("{fence}{pad}{text}{pad}{fence}")

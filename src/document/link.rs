@@ -12,18 +12,18 @@ use crate::types::{Scope, same_title};
 
 /// Where a link leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Link {
+pub(crate) struct Link {
     /// The section; `None` is the one in which the link stands.
-    pub scope: Option<Scope>,
+    pub(crate) scope: Option<Scope>,
     /// The exact title; `None` is the section as a whole.
-    pub title: Option<String>,
+    pub(crate) title: Option<String>,
     /// What stands between the brackets, as it stands there.
     target: String,
 }
 
 impl Link {
     /// The link to a memory of a section.
-    pub fn to(scope: &Scope, title: &str) -> Link {
+    pub(crate) fn to(scope: &Scope, title: &str) -> Link {
         let title = title.trim();
         let written = title.replace('\\', "\\\\").replace(']', "\\]");
         let target = format!("{} › {written}", write_key(scope));
@@ -31,7 +31,7 @@ impl Link {
     }
 
     /// Reads what stands between the brackets.
-    pub fn parse(target: &str) -> Link {
+    pub(crate) fn parse(target: &str) -> Link {
         let (scope, title) = match target.split_once('›') {
             Some((key, title)) => match parse_key(key) {
                 Some(scope) => (Some(scope), Some(title)),
@@ -47,7 +47,7 @@ impl Link {
     }
 
     /// All links of a line.
-    pub fn parse_all(see_also: &str) -> Vec<Link> {
+    pub(crate) fn parse_all(see_also: &str) -> Vec<Link> {
         let mut links = Vec::new();
         let mut rest = see_also;
         while let Some((_, behind)) = rest.split_once("[[") {
@@ -60,12 +60,12 @@ impl Link {
 
     /// What stands between the brackets, read as a title of the same section: a memory may bear the
     /// name of a section, and then it is meant.
-    pub fn as_title(&self) -> String {
+    pub(crate) fn as_title(&self) -> String {
         unescape(self.target.trim())
     }
 
     /// The line with this link behind those that it has; `None` where it leads there already.
-    pub fn add_to(&self, see_also: Option<&str>) -> Option<String> {
+    pub(crate) fn add_to(&self, see_also: Option<&str>) -> Option<String> {
         let see_also = see_also.map(str::trim).filter(|line| !line.is_empty());
         let Some(line) = see_also else { return Some(self.to_string()) };
         let leads_there = |link: &Link| {

@@ -13,18 +13,18 @@
 
 pub mod check;
 mod commonmark;
-pub mod compare;
+pub(crate) mod compare;
 mod double_encoding;
 mod entry;
 mod error;
-pub mod fields;
+pub(crate) mod fields;
 pub mod format;
 mod free_lines;
 pub mod grammar;
-pub mod link;
+pub(crate) mod link;
 mod nearest;
 mod new_sections;
-pub mod outline;
+pub(crate) mod outline;
 mod parser;
 pub mod problem;
 mod references;
@@ -38,8 +38,8 @@ mod update;
 
 pub use entry::{EntryEdit, EntryMut, EntryRef};
 pub use error::DocumentError;
-pub use nearest::nearest;
-pub use scan::line_number;
+pub(crate) use nearest::nearest;
+pub(crate) use scan::line_number;
 pub use section::Section;
 pub use stored_form::stored;
 pub use tree::Document;

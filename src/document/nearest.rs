@@ -1,7 +1,7 @@
 //! Which names somebody may have meant.
 
 /// The candidates most like a text, the likest first; those with little in common are left out.
-pub fn nearest<'a>(text: &str, candidates: impl Iterator<Item = &'a str>, most: usize) -> Vec<String> {
+pub(crate) fn nearest<'a>(text: &str, candidates: impl Iterator<Item = &'a str>, most: usize) -> Vec<String> {
     let wanted = text.trim().to_lowercase();
     let mut names: Vec<(String, &str)> = Vec::new();
     for name in candidates.filter(|name| !name.is_empty()) {

@@ -16,35 +16,35 @@ use crate::types::{Memory, Status};
 
 /// A file's sections and entries, in its order.
 #[derive(Debug, Clone, Default)]
-pub struct Outline {
+pub(crate) struct Outline {
     /// Headings that name a scope.
-    pub headings: Vec<Heading>,
+    pub(crate) headings: Vec<Heading>,
     /// All entries below them.
-    pub entries: Vec<EntrySpan>,
+    pub(crate) entries: Vec<EntrySpan>,
 }
 
 /// Where an entry stands and what its first line shows at a glance.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EntrySpan {
+pub(crate) struct EntrySpan {
     /// Number of its heading in [`Outline::headings`].
-    pub heading: u32,
+    pub(crate) heading: u32,
     /// From its first line to the end of its last line that is not blank.
-    pub range: Range<usize>,
+    pub(crate) range: Range<usize>,
     /// Whether it is believed.
-    pub status: Status,
+    pub(crate) status: Status,
     /// The episode, where it is the first of the fields.
-    pub episode: Option<u64>,
+    pub(crate) episode: Option<u64>,
 }
 
 impl EntrySpan {
     /// What the entry says; `text` is the text that was outlined.
-    pub fn read(&self, text: &str) -> Memory {
+    pub(crate) fn read(&self, text: &str) -> Memory {
         parse_entry(&text[self.range.clone()]).expect("a span begins with an entry's first line")
     }
 }
 
 /// Finds all entries.
-pub fn outline(text: &str) -> Outline {
+pub(crate) fn outline(text: &str) -> Outline {
     let mut reader = Reader {
         text,
         outline: Outline::default(),

@@ -14,29 +14,29 @@ use crate::types::{Attempt, Memory, Persistence, Status};
 
 /// An entry and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// What it says.
-    pub memory: Memory,
+    pub(crate) memory: Memory,
     /// From its first line to the end of its last line that is not blank.
-    pub range: Range<usize>,
+    pub(crate) range: Range<usize>,
     /// Its first line, line ending included.
-    pub line: Range<usize>,
+    pub(crate) line: Range<usize>,
     /// Number of its first line within the section, the heading being 0.
-    pub line_number: usize,
+    pub(crate) line_number: usize,
 }
 
 /// A tried action and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tried {
+pub(crate) struct Tried {
     /// What it says.
-    pub attempt: Attempt,
+    pub(crate) attempt: Attempt,
     /// Its line, line ending included.
-    pub range: Range<usize>,
+    pub(crate) range: Range<usize>,
 }
 
 /// What a part of the section is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RegionKind {
+pub(crate) enum RegionKind {
     /// From the section's heading on.
     Head,
     /// From `### Memories` on.
@@ -49,37 +49,37 @@ pub enum RegionKind {
 
 /// A run of lines between two headings or thematic breaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Region {
+pub(crate) struct Region {
     /// What it is for.
-    pub kind: RegionKind,
+    pub(crate) kind: RegionKind,
     /// From its heading or break to the next one.
-    pub range: Range<usize>,
+    pub(crate) range: Range<usize>,
     /// End of its last line that is not blank.
-    pub content_end: usize,
+    pub(crate) content_end: usize,
     /// Whether a thematic break opens it.
-    pub after_break: bool,
+    pub(crate) after_break: bool,
     /// Whether its first line is all it holds.
-    pub bare: bool,
+    pub(crate) bare: bool,
 }
 
 /// A parsed section.
 #[derive(Debug, Clone, Default)]
-pub struct ParsedSection {
+pub(crate) struct ParsedSection {
     /// The visits line, with its range, line ending included.
-    pub visits: Option<(Visits, Range<usize>)>,
+    pub(crate) visits: Option<(Visits, Range<usize>)>,
     /// Entries in the order of the file.
-    pub entries: Vec<Entry>,
+    pub(crate) entries: Vec<Entry>,
     /// Tried actions in the order of the file.
-    pub tried: Vec<Tried>,
+    pub(crate) tried: Vec<Tried>,
     /// The section's regions in order; the first is the head.
-    pub regions: Vec<Region>,
+    pub(crate) regions: Vec<Region>,
     /// What could not be understood, by line number within the section.
-    pub problems: Vec<Problem>,
+    pub(crate) problems: Vec<Problem>,
 }
 
 impl ParsedSection {
     /// The ranges of visits, entries and tried actions, in their order.
-    pub fn owned_ranges(&self) -> Vec<Range<usize>> {
+    pub(crate) fn owned_ranges(&self) -> Vec<Range<usize>> {
         let entries = self.entries.iter().map(|entry| &entry.range);
         let tried = self.tried.iter().map(|tried| &tried.range);
         let visits = self.visits.iter().map(|(_, range)| range);
@@ -90,7 +90,7 @@ impl ParsedSection {
 }
 
 /// Takes a section apart.
-pub fn parse_section(text: &str) -> ParsedSection {
+pub(crate) fn parse_section(text: &str) -> ParsedSection {
     let lines = scan::lines(text);
     let mut reader = Reader { text, lines: &lines, parsed: ParsedSection::default(), entry: None };
     reader.open_region(RegionKind::Head, 0, false);
@@ -99,7 +99,7 @@ pub fn parse_section(text: &str) -> ParsedSection {
 }
 
 /// What an entry says, given its lines alone; `None` where the first of them is no entry's.
-pub fn parse_entry(text: &str) -> Option<Memory> {
+pub(crate) fn parse_entry(text: &str) -> Option<Memory> {
     let lines = scan::lines(text);
     let mut reader = Reader { text, lines: &lines, parsed: ParsedSection::default(), entry: None };
     reader.open_region(RegionKind::Head, 0, false);

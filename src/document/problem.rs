@@ -22,7 +22,7 @@ pub struct Problem {
 /// How much a problem matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Severity {
+pub(crate) enum Severity {
     /// Something is not read as it was meant.
     Error,
     /// All is read, but other programs or people may see it differently.
@@ -93,7 +93,7 @@ pub enum Kind {
 
 impl Kind {
     /// Whether something is read otherwise than it was meant.
-    pub fn severity(&self) -> Severity {
+    pub(crate) fn severity(&self) -> Severity {
         match self {
             Kind::BrokenEntry(_)
             | Kind::BrokenAttempt(_)
@@ -121,7 +121,7 @@ impl Kind {
     }
 
     /// How to mend it.
-    pub fn hint(&self) -> &'static str {
+    pub(crate) fn hint(&self) -> &'static str {
         match self {
             Kind::BrokenEntry(_) => "write `**[CATEGORY] Title** *(Ep1, T2)*`, or put `\\` before the line",
             Kind::BrokenAttempt(_) => "write ``- `action` ×2 *(Ep1, T2)*: reply``",
@@ -205,7 +205,7 @@ impl fmt::Display for Kind {
 
 impl Problem {
     /// A problem of a line, at the column where that line stops being understood.
-    pub fn of_line(number: usize, line: &str, kind: Kind) -> Problem {
+    pub(crate) fn of_line(number: usize, line: &str, kind: Kind) -> Problem {
         let offset = match kind {
             Kind::BrokenEntry(_) => entry_fault(line),
             Kind::BrokenAttempt(_) => 2,
@@ -225,7 +225,7 @@ impl Problem {
 }
 
 /// The column, in characters from 1, of an offset into a line.
-pub fn column(line: &str, offset: usize) -> usize {
+pub(crate) fn column(line: &str, offset: usize) -> usize {
     line[..offset].chars().count() + 1
 }
 

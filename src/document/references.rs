@@ -11,7 +11,7 @@ use crate::types::{Cause, Memory, Scope, fold_title};
 
 /// An entry as far as references go.
 #[derive(Debug, Clone)]
-pub struct Node {
+pub(crate) struct Node {
     folded: String,
     title: String,
     live: bool,
@@ -22,7 +22,7 @@ pub struct Node {
 
 impl Node {
     /// An entry whose reference, if it has one, stands in a line of the file.
-    pub fn of(memory: &Memory, line: usize) -> Node {
+    pub(crate) fn of(memory: &Memory, line: usize) -> Node {
         let superseded_by = match memory.reference.as_ref().map(|reference| &reference.cause) {
             Some(Cause::SupersededBy(title)) => Some(title.clone()),
             _ => None,
@@ -34,40 +34,40 @@ impl Node {
 
 /// The entries of all scopes, and the links that stand in them.
 #[derive(Debug, Default)]
-pub struct References {
+pub(crate) struct References {
     nodes: BTreeMap<Scope, Vec<Node>>,
     links: Vec<(Scope, PlacedLink)>,
 }
 
 /// A link, and where it stands.
 #[derive(Debug)]
-pub struct PlacedLink {
+pub(crate) struct PlacedLink {
     /// Where it leads.
-    pub link: Link,
+    pub(crate) link: Link,
     /// Its line in the file.
-    pub line: usize,
+    pub(crate) line: usize,
     /// Its column.
-    pub column: usize,
+    pub(crate) column: usize,
 }
 
 impl References {
     /// Knows of a scope, also where it has no entries.
-    pub fn add_scope(&mut self, scope: &Scope) {
+    pub(crate) fn add_scope(&mut self, scope: &Scope) {
         self.nodes.entry(scope.clone()).or_default();
     }
 
     /// Knows of an entry.
-    pub fn add_entry(&mut self, scope: &Scope, node: Node) {
+    pub(crate) fn add_entry(&mut self, scope: &Scope, node: Node) {
         self.nodes.entry(scope.clone()).or_default().push(node);
     }
 
     /// Knows of a link.
-    pub fn add_link(&mut self, scope: &Scope, link: PlacedLink) {
+    pub(crate) fn add_link(&mut self, scope: &Scope, link: PlacedLink) {
         self.links.push((scope.clone(), link));
     }
 
     /// What leads to nothing or in a circle.
-    pub fn problems(&self) -> Vec<Problem> {
+    pub(crate) fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         for nodes in self.nodes.values() {
             successors(nodes, &mut problems);

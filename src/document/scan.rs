@@ -38,7 +38,7 @@ pub trait Lines {
 /// Whether a line with that first byte is plain text: it begins no section, and opens or closes no
 /// fence and opens no comment, though it may end one.
 #[inline]
-pub fn is_plain_start(first: u8) -> bool {
+pub(crate) fn is_plain_start(first: u8) -> bool {
     !matches!(first, b'#' | b'`' | b'~' | b'<' | b' ')
 }
 
@@ -136,7 +136,7 @@ pub fn walk<L: Lines>(lines: &mut L, mut report: impl FnMut(Event<'_>)) -> Resul
 }
 
 /// The first line of a file without its byte order mark; any other line as it is.
-pub fn first_line_without_bom(offset: u64, line: &[u8]) -> &[u8] {
+pub(crate) fn first_line_without_bom(offset: u64, line: &[u8]) -> &[u8] {
     if offset == 0 { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line) } else { line }
 }
 
@@ -149,7 +149,7 @@ struct Open {
 
 /// What hides lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Block {
+pub(crate) enum Block {
     /// A code fence, by its character and length.
     Fence(u8, usize),
     /// An HTML comment.
@@ -159,7 +159,7 @@ pub enum Block {
 impl Block {
     /// The block that a line opens: indented by three spaces at most, as in CommonMark.
     #[inline]
-    pub fn opened_by(line: &[u8]) -> Option<Block> {
+    pub(crate) fn opened_by(line: &[u8]) -> Option<Block> {
         if line.first().is_none_or(|&first| is_plain_start(first) || first == b'#') {
             return None;
         }
@@ -178,7 +178,7 @@ impl Block {
     }
 
     /// Whether a line ends the block. A comment may end on the line that opens it.
-    pub fn is_closed_by(self, line: &[u8]) -> bool {
+    pub(crate) fn is_closed_by(self, line: &[u8]) -> bool {
         match self {
             Block::Comment => memmem::find(line, b"-->").is_some(),
             Block::Fence(mark, length) => {
@@ -266,14 +266,14 @@ fn line_at(text: &str, offset: u64, line: &[u8], hidden: bool) -> Line {
 }
 
 /// The line after at most three spaces; `None` where it is indented deeper.
-pub fn unindent(line: &[u8]) -> Option<&[u8]> {
+pub(crate) fn unindent(line: &[u8]) -> Option<&[u8]> {
     let spaces = line.iter().take_while(|&&byte| byte == b' ').count();
     (spaces <= 3).then(|| &line[spaces..])
 }
 
 /// The level of a `#` heading that starts at column 0.
 #[inline]
-pub fn heading_level(line: &[u8]) -> Option<usize> {
+pub(crate) fn heading_level(line: &[u8]) -> Option<usize> {
     if line.first() != Some(&b'#') {
         return None;
     }
@@ -289,12 +289,12 @@ pub fn is_section_boundary(line: &[u8]) -> bool {
 }
 
 /// Nothing but spaces and tabs.
-pub fn is_blank(line: &str) -> bool {
+pub(crate) fn is_blank(line: &str) -> bool {
     line.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
 }
 
 /// A thematic break: three or more `-`, `*` or `_`, white space between them allowed.
-pub fn is_thematic_break(line: &str) -> bool {
+pub(crate) fn is_thematic_break(line: &str) -> bool {
     let Some(line) = unindent(line.as_bytes()) else { return false };
     let Some(&mark @ (b'-' | b'*' | b'_')) = line.first() else { return false };
     let marks = line.iter().filter(|&&byte| byte == mark).count();
@@ -303,24 +303,24 @@ pub fn is_thematic_break(line: &str) -> bool {
 
 /// Numbers of the lines of a text, for many look-ups.
 #[derive(Debug)]
-pub struct LineNumbers {
+pub(crate) struct LineNumbers {
     ends: Vec<usize>,
 }
 
 impl LineNumbers {
     /// Counts the lines once.
-    pub fn of(text: &str) -> LineNumbers {
+    pub(crate) fn of(text: &str) -> LineNumbers {
         LineNumbers { ends: memchr::memchr_iter(b'\n', text.as_bytes()).collect() }
     }
 
     /// Number of the line, from 1, that starts at or holds an offset.
-    pub fn line(&self, offset: usize) -> usize {
+    pub(crate) fn line(&self, offset: usize) -> usize {
         self.ends.partition_point(|&end| end < offset) + 1
     }
 }
 
 /// Number of the line, from 1, that starts at or holds an offset.
-pub fn line_number(text: &str, offset: usize) -> usize {
+pub(crate) fn line_number(text: &str, offset: usize) -> usize {
     memchr::memchr_iter(b'\n', &text.as_bytes()[..offset.min(text.len())]).count() + 1
 }
 

@@ -17,11 +17,11 @@ use crate::types::{Attempt, Memory, Reference, Scope, Status};
 
 /// How new text is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Style {
+pub(crate) struct Style {
     /// `"\n"` or `"\r\n"`.
-    pub line_ending: &'static str,
+    pub(crate) line_ending: &'static str,
     /// Whether code fences in texts stay fences.
-    pub fences: Fences,
+    pub(crate) fences: Fences,
 }
 
 impl Style {
@@ -32,7 +32,7 @@ impl Style {
 }
 
 /// The canonical lines of an entry, each ended by `\n`.
-pub fn render_entry(memory: &Memory, fences: Fences) -> String {
+pub(crate) fn render_entry(memory: &Memory, fences: Fences) -> String {
     let mut body = String::new();
     if !memory.text.is_empty() {
         body = write_text(&memory.text, fences);
@@ -63,7 +63,7 @@ fn map_lines<'a>(text: &'a str, change: impl Fn(&'a str) -> std::borrow::Cow<'a,
 }
 
 /// Adds entries, in their order, after the others of the section.
-pub fn add_entries(text: &str, parsed: &ParsedSection, memories: &[Memory], style: Style) -> String {
+pub(crate) fn add_entries(text: &str, parsed: &ParsedSection, memories: &[Memory], style: Style) -> String {
     let entries: Vec<String> = memories.iter().map(|memory| render_entry(memory, style.fences)).collect();
     let entries = entries.join("\n");
     let find = |kind| parsed.regions.iter().position(|region| region.kind == kind);
@@ -115,7 +115,7 @@ fn first_line(text: &str) -> &str {
 }
 
 /// Whether the last line of a text is blank.
-pub fn ends_with_blank_line(text: &str) -> bool {
+pub(crate) fn ends_with_blank_line(text: &str) -> bool {
     match text.strip_suffix('\n') {
         Some(rest) => scan::is_blank(rest.rsplit_once('\n').map_or(rest, |(_, line)| line)),
         None => false,
@@ -129,7 +129,7 @@ fn splice(text: &str, range: Range<usize>, lines: &str, style: Style) -> String 
 
 /// Replaces ranges, given in their order, by lines in the file's ending. A line ending that the end of
 /// the text lacks stays missing there.
-pub fn splice_all(text: &str, changes: &[(Range<usize>, String)], style: Style) -> String {
+pub(crate) fn splice_all(text: &str, changes: &[(Range<usize>, String)], style: Style) -> String {
     let added: usize = changes.iter().map(|(_, lines)| lines.len() + 8).sum();
     let mut out = String::with_capacity(text.len() + added);
     let mut done = 0;
@@ -148,7 +148,7 @@ pub fn splice_all(text: &str, changes: &[(Range<usize>, String)], style: Style) 
 }
 
 /// The range that an edit of an entry replaces, and the lines that take its place.
-pub fn edit_entry(text: &str, entry: &Entry, edit: &EntryEdit, style: Style) -> (Range<usize>, String) {
+pub(crate) fn edit_entry(text: &str, entry: &Entry, edit: &EntryEdit, style: Style) -> (Range<usize>, String) {
     match edit {
         EntryEdit::Revise(memory) => (entry.range.clone(), render_anew(text, entry, memory, style)),
         EntryEdit::ReviseLine(memory) => (entry.line.clone(), format!("{}\n", grammar::write_entry(memory))),
@@ -220,13 +220,13 @@ fn revive(text: &str, entry: &Entry, status: Status) -> String {
 }
 
 /// Writes the section's heading anew.
-pub fn replace_heading(text: &str, scope: &Scope, name: &str, style: Style) -> String {
+pub(crate) fn replace_heading(text: &str, scope: &Scope, name: &str, style: Style) -> String {
     let heading = text.split_inclusive('\n').next().map_or(0, str::len);
     splice(text, 0..heading, &format!("{}\n", grammar::write_heading(scope, name)), style)
 }
 
 /// Writes the visits line, or adds it under the heading.
-pub fn set_visits(text: &str, parsed: &ParsedSection, visits: &Visits, style: Style) -> String {
+pub(crate) fn set_visits(text: &str, parsed: &ParsedSection, visits: &Visits, style: Style) -> String {
     let line = format!("{}\n", grammar::write_visits(visits));
     if let Some((_, range)) = &parsed.visits {
         return splice(text, range.clone(), &line, style);
@@ -240,14 +240,14 @@ pub fn set_visits(text: &str, parsed: &ParsedSection, visits: &Visits, style: St
 }
 
 /// Writes tried actions anew, in the order in which they stand.
-pub fn replace_attempts(text: &str, changes: &[(&Tried, &Attempt)], style: Style) -> String {
+pub(crate) fn replace_attempts(text: &str, changes: &[(&Tried, &Attempt)], style: Style) -> String {
     let render =
         |(old, new): &(&Tried, &Attempt)| (old.range.clone(), format!("{}\n", grammar::write_attempt(new)));
     splice_all(text, &changes.iter().map(render).collect::<Vec<_>>(), style)
 }
 
 /// Adds tried actions after the others.
-pub fn add_attempts(text: &str, parsed: &ParsedSection, new: &[&Attempt], style: Style) -> String {
+pub(crate) fn add_attempts(text: &str, parsed: &ParsedSection, new: &[&Attempt], style: Style) -> String {
     let lines: String = new.iter().map(|new| format!("{}\n", grammar::write_attempt(new))).collect();
     if let Some(last) = parsed.tried.last() {
         let (before, after) = text.split_at(last.range.end);
@@ -266,7 +266,7 @@ pub fn add_attempts(text: &str, parsed: &ParsedSection, new: &[&Attempt], style:
 }
 
 /// Removes a tried action, and the heading `### Tried` where nothing else stands under it.
-pub fn remove_attempt(text: &str, parsed: &ParsedSection, tried: &Tried) -> String {
+pub(crate) fn remove_attempt(text: &str, parsed: &ParsedSection, tried: &Tried) -> String {
     let holds_it = |region: &&Region| region.range.contains(&tried.range.start);
     let mut range = tried.range.clone();
     if let Some(region) = parsed.regions.iter().find(holds_it) {

@@ -11,17 +11,17 @@ use crate::document::scan::{self, Block};
 use crate::types::text::fold_spaces;
 
 /// Titles are cut at this many characters.
-pub const TITLE_CHARS: usize = 80;
+pub(crate) const TITLE_CHARS: usize = 80;
 
 /// Replies of tried actions are cut at this many characters.
-pub const REPLY_CHARS: usize = 100;
+pub(crate) const REPLY_CHARS: usize = 100;
 
 const CONTEXT: &str = "Context:";
 const SEE_ALSO: &str = "See also:";
 
 /// The stored form of a text: line endings are LF, other control characters except TAB are U+FFFD,
 /// there are no blank lines around it.
-pub fn stored_text(text: &str) -> String {
+pub(crate) fn stored_text(text: &str) -> String {
     let text = replace_controls(text);
     let mut lines: Vec<&str> = text.split('\n').collect();
     while lines.last().is_some_and(|line| scan::is_blank(line)) {
@@ -37,7 +37,7 @@ pub fn stored_line(text: &str) -> String {
 }
 
 /// The stored form of a title: one line of at most [`TITLE_CHARS`] characters.
-pub fn stored_title(title: &str) -> String {
+pub(crate) fn stored_title(title: &str) -> String {
     cut(&stored_line(title), TITLE_CHARS)
 }
 
@@ -66,7 +66,7 @@ fn replace_controls(text: &str) -> String {
 }
 
 /// A stored title as it stands between `**` and `**`.
-pub fn write_title(title: &str) -> String {
+pub(crate) fn write_title(title: &str) -> String {
     let mut out = String::with_capacity(title.len() + 4);
     let mut chars = title.chars().peekable();
     while let Some(c) = chars.next() {
@@ -81,7 +81,7 @@ pub fn write_title(title: &str) -> String {
 }
 
 /// The title that [`write_title`] wrote, or a person.
-pub fn read_title(written: &str) -> String {
+pub(crate) fn read_title(written: &str) -> String {
     unescape_all(written.trim())
 }
 
@@ -101,7 +101,7 @@ fn unescape_all(text: &str) -> String {
 }
 
 /// Where the first unescaped `**` stands.
-pub fn find_unescaped_stars(text: &str) -> Option<usize> {
+pub(crate) fn find_unescaped_stars(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -117,7 +117,7 @@ pub fn find_unescaped_stars(text: &str) -> Option<usize> {
 /// Whether code fences that a text opens and closes at column 0 stay fences. They do not where an
 /// unclosed fence further up in the file would take them for its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fences {
+pub(crate) enum Fences {
     /// They stay.
     Keep,
     /// Every fence line is escaped.
@@ -126,7 +126,7 @@ pub enum Fences {
 
 /// A stored text as it stands in the file: lines that would be read as something else get a `\`
 /// before their first character.
-pub fn write_text(text: &str, fences: Fences) -> String {
+pub(crate) fn write_text(text: &str, fences: Fences) -> String {
     let lines: Vec<&str> = text.split('\n').collect();
     let mut out = String::with_capacity(text.len() + 8);
     let mut unclosed: Vec<Block> = Vec::new();
@@ -210,18 +210,18 @@ fn is_underline(line: &str, mark: char) -> bool {
 
 /// The text of an entry, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ReadText {
+pub(crate) struct ReadText {
     /// The text itself.
-    pub text: String,
+    pub(crate) text: String,
     /// Value of a last line `Context: …`.
-    pub context: Option<String>,
+    pub(crate) context: Option<String>,
     /// Value of a last line `See also: …`.
-    pub see_also: Option<String>,
+    pub(crate) see_also: Option<String>,
 }
 
 /// Reads the lines of an entry: those in comments are left out, escapes removed, the closing lines
 /// `See also:` and `Context:` taken off.
-pub fn read_text<'a>(lines: impl Iterator<Item = (&'a str, bool)>, struck: bool) -> ReadText {
+pub(crate) fn read_text<'a>(lines: impl Iterator<Item = (&'a str, bool)>, struck: bool) -> ReadText {
     let mut kept: Vec<(Cow<'a, str>, bool)> = Vec::new();
     for (line, hidden, comment) in mark_comments(lines) {
         if !comment {
@@ -250,7 +250,7 @@ pub fn read_text<'a>(lines: impl Iterator<Item = (&'a str, bool)>, struck: bool)
 
 /// Where a `See also:` line of an entry's lines belongs: the number of the line that it takes the place
 /// of (`true`), or before which it goes (`false`).
-pub fn closing_place<'a>(lines: impl Iterator<Item = (&'a str, bool)>) -> (usize, bool) {
+pub(crate) fn closing_place<'a>(lines: impl Iterator<Item = (&'a str, bool)>) -> (usize, bool) {
     let lines: Vec<(&str, bool, bool)> = mark_comments(lines).collect();
     let mut context = None;
     for (at, (line, hidden, comment)) in lines.iter().enumerate().rev() {
@@ -272,7 +272,7 @@ pub fn closing_place<'a>(lines: impl Iterator<Item = (&'a str, bool)>) -> (usize
 }
 
 /// Tells for each line, given whether it is hidden, whether a comment is what hides it.
-pub fn mark_comments<'a>(
+pub(crate) fn mark_comments<'a>(
     lines: impl Iterator<Item = (&'a str, bool)>,
 ) -> impl Iterator<Item = (&'a str, bool, bool)> {
     let mut open: Option<Block> = None;
@@ -293,7 +293,7 @@ fn trim_blank(lines: &mut Vec<(Cow<'_, str>, bool)>) {
 }
 
 /// The closing lines of an entry's text.
-pub fn write_closing_lines(see_also: Option<&str>, context: Option<&str>) -> String {
+pub(crate) fn write_closing_lines(see_also: Option<&str>, context: Option<&str>) -> String {
     let mut out = String::new();
     for (mark, value) in [(SEE_ALSO, see_also), (CONTEXT, context)] {
         if let Some(value) = value {
@@ -323,7 +323,7 @@ fn unescaped(line: &str) -> Option<&str> {
 
 /// A line of text, struck out: `~~` after its indentation and list marks, `~~` at its end. Blank
 /// lines and bare list marks stay as they are.
-pub fn strike(line: &str) -> Cow<'_, str> {
+pub(crate) fn strike(line: &str) -> Cow<'_, str> {
     let (marks, rest) = split_marks(line);
     if rest.is_empty() {
         return Cow::Borrowed(line);
@@ -332,7 +332,7 @@ pub fn strike(line: &str) -> Cow<'_, str> {
 }
 
 /// The line that [`strike`] struck out; any other line as it is.
-pub fn unstrike(line: &str) -> Cow<'_, str> {
+pub(crate) fn unstrike(line: &str) -> Cow<'_, str> {
     let (marks, rest) = split_marks(line);
     let inner = rest.strip_prefix("~~").and_then(|rest| rest.strip_suffix("~~"));
     match inner {

@@ -33,7 +33,7 @@ pub struct Document {
 #[derive(Debug, Clone)]
 pub(super) struct Block {
     /// `None` where the heading names no scope.
-    pub heading: Option<Heading>,
+    pub(super) heading: Option<Heading>,
     text: BlockText,
     /// The parsed text, once somebody looked at it.
     parsed: OnceLock<Box<ParsedSection>>,
@@ -56,12 +56,12 @@ impl Block {
     }
 
     /// A block with a text of its own.
-    pub fn new(heading: Option<Heading>, text: String) -> Block {
+    pub(super) fn new(heading: Option<Heading>, text: String) -> Block {
         Block { heading, text: BlockText::Edited(text), parsed: OnceLock::new() }
     }
 
     /// Its text; `source` is that of its document.
-    pub fn text<'a>(&'a self, source: &'a str) -> &'a str {
+    pub(super) fn text<'a>(&'a self, source: &'a str) -> &'a str {
         match &self.text {
             BlockText::Source(range) => &source[range.clone()],
             BlockText::Edited(text) => text,
@@ -69,12 +69,12 @@ impl Block {
     }
 
     /// Its parsed text.
-    pub fn parsed(&self, source: &str) -> &ParsedSection {
+    pub(super) fn parsed(&self, source: &str) -> &ParsedSection {
         self.parsed.get_or_init(|| Box::new(parse_section(self.text(source))))
     }
 
     /// Replaces its text; what was parsed of the old text goes.
-    pub fn set_text(&mut self, text: String) {
+    pub(super) fn set_text(&mut self, text: String) {
         self.text = BlockText::Edited(text);
         self.parsed = OnceLock::new();
     }
@@ -84,7 +84,7 @@ impl Block {
     }
 
     /// Offset of its first byte in the source; `None` where it was edited.
-    pub fn source_start(&self) -> Option<usize> {
+    pub(super) fn source_start(&self) -> Option<usize> {
         match &self.text {
             BlockText::Source(range) => Some(range.start),
             BlockText::Edited(_) => None,
@@ -199,7 +199,7 @@ impl Document {
     }
 
     /// Scope and line, from 1, of each section's heading.
-    pub fn heading_lines(&self) -> impl Iterator<Item = (&Scope, usize)> {
+    pub(crate) fn heading_lines(&self) -> impl Iterator<Item = (&Scope, usize)> {
         let mut line = 1;
         self.blocks.iter().filter_map(move |block| {
             let at = line;
@@ -249,7 +249,7 @@ impl Document {
     /// # Errors
     ///
     /// [`DocumentError::WouldCloseComment`] where it cannot.
-    pub fn check_memory(&self, memory: &Memory) -> Result<(), DocumentError> {
+    pub(crate) fn check_memory(&self, memory: &Memory) -> Result<(), DocumentError> {
         match self.open_comment {
             None => Ok(()),
             Some(_) => self.check_new_text(&splice::render_entry(memory, self.style.fences)),
