@@ -1,8 +1,8 @@
-//! All problems of a file, in the order of its lines: the work of `check`.
+//! Finds all problems of a file: the work of `check`.
 //!
-//! A text enters; what the grammar cannot read leaves, with line, column and a way to mend it, and
-//! so does what a person or another program would see otherwise: headings (`commonmark`),
-//! references (`references`), characters (`double_encoding`).
+//! Reports, in the order of lines, what the grammar cannot read, and what a person or another program
+//! would read differently: headings (`commonmark`), references (`references`) and double-encoded
+//! characters (`double_encoding`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,18 +20,18 @@ use crate::types::{Memory, Scope, fold_title};
 
 pub use crate::document::commonmark::viewer_headings;
 
-/// An entry of a file.
+/// An entry and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Located {
-    /// Its scope.
+    /// The scope of its section.
     pub(crate) scope: Scope,
-    /// What it says.
+    /// The parsed entry.
     pub(crate) memory: Memory,
     /// Its line, from 1.
     pub(crate) line: usize,
 }
 
-/// Finds everything wrong with a file; lines count from 1.
+/// Finds all problems of a file; lines count from 1.
 pub fn problems(source: &str) -> Vec<Problem> {
     let document = Document::parse(source.to_owned());
     let numbers = LineNumbers::of(source);
@@ -89,7 +89,7 @@ pub(crate) fn entries(source: &str) -> Vec<Located> {
     found
 }
 
-/// Sections of places whose ids are not among those of a map.
+/// Reports locations whose ids are not among those of a map.
 pub(crate) fn not_on_map(source: &str, map: &BTreeSet<u64>) -> Vec<Problem> {
     let document = Document::parse(source.to_owned());
     let numbers = LineNumbers::of(source);
@@ -104,7 +104,7 @@ pub(crate) fn not_on_map(source: &str, map: &BTreeSet<u64>) -> Vec<Problem> {
     document.blocks().iter().filter_map(off_map).collect()
 }
 
-/// A heading that a person most likely meant as one of ours.
+/// Whether a person most likely meant a heading as one of our sections.
 fn looks_like_ours(line: &str) -> bool {
     let Some(rest) = line.strip_prefix("## ") else { return false };
     ["Location ", "Location:", "NPC ", "Agent "].iter().any(|keyword| rest.starts_with(keyword))
@@ -112,7 +112,7 @@ fn looks_like_ours(line: &str) -> bool {
         && grammar::parse_heading(line).is_none()
 }
 
-/// A section that is looked at; `line` is the line of its heading.
+/// A section to check; `line` is the line of its heading.
 struct Section<'a> {
     text: &'a str,
     line: usize,
@@ -143,13 +143,13 @@ impl Section<'_> {
         }
     }
 
-    /// Line of the file in which an entry says why it is superseded; else its first line.
+    /// Line of an entry's reference in the file; its first line if it has none.
     fn reference_line(&self, entry: &Entry) -> usize {
         let at = reference_line(self.text, entry).map_or(entry.line.start, |range| range.start);
         self.line + entry.line_number + self.text[entry.line.start..at].matches('\n').count()
     }
 
-    /// The links behind an entry's `See also:`.
+    /// The links of an entry's `See also:` line.
     fn links(&self, entry: &Entry) -> Vec<PlacedLink> {
         let Some(see_also) = &entry.memory.see_also else { return Vec::new() };
         let text = &self.text[entry.range.clone()];
@@ -177,7 +177,7 @@ fn unclosed(source: &str, numbers: &LineNumbers, problems: &mut Vec<Problem>) {
     });
 }
 
-/// One problem for each line that holds such characters.
+/// Reports each line with double-encoded characters once.
 fn encoded_twice(source: &str, numbers: &LineNumbers, problems: &mut Vec<Problem>) {
     let mut last = 0;
     for found in find_encoded_twice(source) {

@@ -1,6 +1,6 @@
-//! What a Markdown viewer makes of a file, against what the line scan makes of it.
+//! Compares the sections of the line scan with the headings that a Markdown viewer shows.
 //!
-//! Where the two see different sections, a person would read another file than the program does.
+//! Where the two differ, a person reads another file than the program does.
 
 use std::collections::BTreeSet;
 
@@ -9,9 +9,14 @@ use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag};
 use crate::document::problem::{Kind, Problem};
 use crate::document::scan::LineNumbers;
 
-/// Compares the section boundaries of the scan, as ascending offsets, with the headings that a
-/// viewer shows. Lines that are reported already are not reported again.
-pub(crate) fn viewer_differences(source: &str, ours: &[usize], numbers: &LineNumbers, problems: &mut Vec<Problem>) {
+/// Reports differences between the section boundaries of the scan, as ascending offsets, and the
+/// headings that a viewer shows. Skips lines with a reported problem.
+pub(crate) fn viewer_differences(
+    source: &str,
+    ours: &[usize],
+    numbers: &LineNumbers,
+    problems: &mut Vec<Problem>,
+) {
     let theirs = viewer_headings(source);
     let reported: BTreeSet<usize> = problems.iter().map(|problem| problem.line).collect();
     let mut report = |offset: usize, kind: fn(String) -> Kind| {
@@ -29,8 +34,8 @@ pub(crate) fn viewer_differences(source: &str, ours: &[usize], numbers: &LineNum
     }
 }
 
-/// Offsets of the lines at which a Markdown viewer shows a level-1 or level-2 heading of the
-/// document itself, not of a list or quotation in it. In ascending order.
+/// Offsets of the lines that a Markdown viewer shows as level-1 or level-2 headings, in ascending order.
+/// Headings inside a list or quotation do not count.
 pub fn viewer_headings(source: &str) -> Vec<usize> {
     let text = source.strip_prefix('\u{FEFF}').unwrap_or(source);
     let skipped = source.len() - text.len();

@@ -1,8 +1,7 @@
-//! How two states of a file differ, place by place: what came, went, changed and was superseded.
+//! Compares two states of a file, scope by scope: what was added, removed, changed and superseded.
 //!
-//! Two parsed files enter, differences leave. Memories are the same by their title, as everywhere;
-//! where a title is gone and another came with the same text, the memory was renamed. What is not of
-//! our grammar is compared by lines.
+//! Memories are matched by title. If a title is gone and a new one has the same text, the memory was
+//! renamed. Lines outside of the grammar are compared as lines.
 
 use std::collections::BTreeSet;
 
@@ -15,46 +14,45 @@ use crate::document::section::Section;
 use crate::document::tree::{Block, Document};
 use crate::types::{Attempt, Memory, Scope, fold_action, same_title};
 
-/// All differences between two states.
+/// The differences between two states.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Comparison {
-    /// Sections that differ, in the order of the newer state; those that went come last.
+    /// Sections that differ, in the order of the newer state; removed ones come last.
     pub(crate) sections: Vec<SectionDifference>,
-    /// Lines outside of all sections of ours.
+    /// Lines outside of all sections that name a scope.
     pub(crate) other: Vec<LineDifference>,
-    /// Nothing of the above differs, and yet the texts do: in form, order or comments.
+    /// The texts differ only in form, order or comments.
     pub(crate) form_only: bool,
 }
 
 impl Comparison {
-    /// Whether both states are the same, but for the endings of their lines.
+    /// Whether both states are the same, apart from line endings.
     pub(crate) fn is_empty(&self) -> bool {
         self.sections.is_empty() && self.other.is_empty() && !self.form_only
     }
 }
 
-/// How the sections of one scope differ.
+/// The differences within the sections of one scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SectionDifference {
-    /// The scope.
     pub(crate) scope: Scope,
-    /// Its present name, or the last one.
+    /// The name in the newer state, or the last one.
     pub(crate) name: String,
-    /// Whether the section itself came or went.
+    /// Whether the section itself was added or removed.
     pub(crate) fate: Fate,
-    /// The name before, where it is another now.
+    /// The older name, if it differs.
     pub(crate) name_before: Option<String>,
-    /// Visits and episodes before and after, where they differ.
+    /// Visits and episodes before and after, if they differ.
     pub(crate) visits: Option<[Visits; 2]>,
-    /// Memories that differ: those of the newer state in its order, then those that went.
+    /// Memories that differ: those of the newer state in its order, then removed ones.
     pub(crate) memories: Vec<MemoryDifference>,
     /// Tried actions that differ, in the same order.
     pub(crate) tried: Vec<AttemptDifference>,
-    /// Lines that people wrote.
+    /// Lines written by people.
     pub(crate) other: Vec<LineDifference>,
 }
 
-/// Whether something is in one state only.
+/// In which of the two states something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Fate {
@@ -66,45 +64,37 @@ pub(crate) enum Fate {
     Stayed,
 }
 
-/// How often a place was visited, and when.
+/// A place's visits and their episodes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Visits {
-    /// Number of visits.
     pub(crate) visits: u64,
-    /// Episodes.
     pub(crate) episodes: Vec<u64>,
 }
 
-/// How a memory differs.
+/// A difference between memories.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum MemoryDifference {
-    /// It is new.
     Came(Memory),
-    /// It is gone.
     Went(Memory),
-    /// It says something else, or says it elsewhere.
+    /// It says something else, or the same with other fields.
     Changed(Box<[Memory; 2]>),
-    /// It was live before and is not any more.
+    /// It was live and is not any more.
     Superseded(Box<[Memory; 2]>),
 }
 
-/// How a tried action differs.
+/// A difference between tried actions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum AttemptDifference {
-    /// It is new.
     Came(Attempt),
-    /// It is gone.
     Went(Attempt),
-    /// It was tried again.
     Changed([Attempt; 2]),
 }
 
-/// A line that is in one state only.
+/// A line that is in only one state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct LineDifference {
-    /// In which.
     pub(crate) fate: Fate,
-    /// The line without its ending.
+    /// The line without its line ending.
     pub(crate) line: String,
 }
 
@@ -159,13 +149,13 @@ fn compare_scope(scope: &Scope, before: &Document, after: &Document) -> Option<S
     (!same).then_some(difference)
 }
 
-/// Whether an older memory and a newer one are the same.
+/// Decides whether an older memory and a newer one are the same.
 type Rule = fn(&Memory, &Memory) -> bool;
 
 fn compare_memories(before: &[Memory], after: &[Memory]) -> Vec<MemoryDifference> {
     let mut old: Vec<Option<&Memory>> = before.iter().map(Some).collect();
     let mut partners: Vec<Option<&Memory>> = vec![None; after.len()];
-    // The surest pairs first: what is wholly the same, then live ones of one title, and so on.
+    // The most certain pairs first: equal memories, then live ones with the same title, and so on.
     let rules: [Rule; 4] = [
         |old, new| old == new,
         |old, new| titled(old, new) && old.is_live() == new.is_live(),
@@ -230,28 +220,27 @@ fn compare_slices(before: &[&str], after: &[&str]) -> Vec<LineDifference> {
     differences
 }
 
-/// Lines outside of all sections of ours.
+/// Lines outside of all sections that name a scope.
 fn outer_lines(document: &Document) -> Vec<&str> {
     let outer = |block: &&Block| block.heading.is_none();
     let texts = document.blocks().iter().filter(outer).map(|block| block.text(document.source()));
     texts.flat_map(str::lines).filter(|line| !scan::is_blank(line)).collect()
 }
 
-/// A run of words that both texts have, or only one.
+/// A run of words that is in both texts or in one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Words {
-    /// Where they are.
     pub(crate) fate: Fate,
-    /// The words with the spaces between them.
+    /// The words and the spaces between them.
     pub(crate) text: String,
 }
 
-/// How two texts differ, word by word.
+/// Compares two texts word by word.
 pub(crate) fn compare_words(before: &str, after: &str) -> Vec<Words> {
     runs(&TextDiff::from_words(before, after))
 }
 
-/// How two texts differ, line by line.
+/// Compares two texts line by line.
 pub(crate) fn compare_lines(before: &str, after: &str) -> Vec<Words> {
     runs(&TextDiff::from_lines(before, after))
 }

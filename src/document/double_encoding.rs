@@ -1,32 +1,31 @@
-//! Characters that were encoded twice: `donâ€™t` for `don’t`.
+//! Finds double-encoded characters: `donâ€™t` for `don’t`.
 //!
-//! A text enters; places leave at which UTF-8 was read as Windows-1252 (or Latin-1) and encoded
-//! again. Precision first: a sequence counts only where the bytes behind its characters are valid
-//! UTF-8 and no language is likely to have the characters side by side.
+//! They come from UTF-8 that was read as Windows-1252 (or Latin-1) and encoded again. Precision comes
+//! first: a sequence counts only if the bytes behind its characters are valid UTF-8 and the characters
+//! are unlikely to stand side by side in any language.
 
 use std::ops::Range;
 
 use memchr::memchr_iter;
 
-/// A run of characters that were encoded twice.
+/// A run of double-encoded characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EncodedTwice {
-    /// Its bytes in the text.
     pub(crate) range: Range<usize>,
-    /// What was meant.
+    /// The characters that were meant.
     pub(crate) meant: String,
 }
 
-/// What Windows-1252 has at 0x80 to 0x9F. Where it has nothing, the control character stands.
+/// Windows-1252 from 0x80 to 0x9F. Unassigned bytes map to their control characters.
 const WINDOWS_1252: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8D}', 'Ž', '\u{8F}', '\u{90}',
     '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9D}', 'ž', 'Ÿ',
 ];
 
-/// All runs of such characters, in the order of the text.
+/// All runs of double-encoded characters, in the order of the text.
 pub(crate) fn find_encoded_twice(text: &str) -> Vec<EncodedTwice> {
     let mut found: Vec<EncodedTwice> = Vec::new();
-    // All characters that can begin a sequence, U+00C2 to U+00F4, begin with this byte.
+    // The first byte of all characters that can begin a sequence, U+00C2 to U+00F4.
     for start in memchr_iter(0xC3, text.as_bytes()) {
         if found.last().is_some_and(|last| start < last.range.end) {
             continue;
@@ -39,13 +38,13 @@ pub(crate) fn find_encoded_twice(text: &str) -> Vec<EncodedTwice> {
     found
 }
 
-/// The run at the start of a text: its length and what was meant.
+/// The run at the start of a text: its length and the characters that were meant.
 fn run_at(text: &str) -> Option<(usize, String)> {
     let mut length = 0;
     let mut meant = String::new();
     let mut sure = false;
     while let Some((bytes, character)) = sequence_at(&text[length..]) {
-        // One letter with a dot or quote behind it may be a word's end; two in a row are not.
+        // A single letter before a dot or quote may be the end of a word; two in a row are not.
         sure |= !meant.is_empty() || is_sure(&text[length..], character);
         length += bytes;
         meant.push(character);
@@ -53,7 +52,7 @@ fn run_at(text: &str) -> Option<(usize, String)> {
     sure.then_some((length, meant))
 }
 
-/// One character that was encoded twice: how long it stands there, and what it was.
+/// One double-encoded character: its length in the text, and the character that was meant.
 fn sequence_at(text: &str) -> Option<(usize, char)> {
     let mut characters = text.chars();
     let lead = byte_of(characters.next()?)?;
@@ -71,11 +70,11 @@ fn sequence_at(text: &str) -> Option<(usize, char)> {
     Some((text.len() - characters.as_str().len(), character))
 }
 
-/// Whether one sequence alone is proof.
+/// Whether one sequence alone proves double encoding.
 fn is_sure(text: &str, meant: char) -> bool {
     let mut characters = text.chars();
     match characters.next() {
-        // `Ã` and `Â`: but an upper-case word may end so before a closing quotation mark.
+        // An upper-case word may end in `Ã` or `Â` before a closing quotation mark.
         Some('Â' | 'Ã') => {
             !matches!(characters.next(), Some('«' | '»' | '“' | '”' | '’' | '‘' | '…' | '–' | '—'))
         }

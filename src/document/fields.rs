@@ -1,7 +1,7 @@
 //! The fields behind a title: `Ep1, T23-24, +5, importance 900, #troll`.
 //!
-//! Each is known by its shape, whatever its place; what has no known shape is kept as it stands.
-//! Written in the canonical order, each only where it is set.
+//! A field is recognised by its shape, wherever it stands; fields of unknown shape are kept as they
+//! are. Fields that are set are written in the canonical order.
 
 use crate::types::{Moment, Provenance, Span};
 
@@ -29,7 +29,7 @@ pub(crate) fn parse_fields(text: &str) -> Provenance {
     }
 }
 
-/// Takes a field of known shape; `false` where the shape is unknown or was there before.
+/// Takes a field; `false` if its shape is unknown or the field was set before.
 fn take_field(fields: &mut Provenance, field: &str) -> bool {
     if let Some(tag) = field.strip_prefix('#') {
         if !tag.is_empty() {
@@ -80,7 +80,7 @@ fn parse_importance(text: &str) -> Option<u16> {
     parse_number(text).and_then(|n| u16::try_from(n).ok()).filter(|n| (1..=1000).contains(n))
 }
 
-/// `23`, `23-24` or, as some write it, `T23-T24`.
+/// Reads `23`, `23-24` or `T23-T24`.
 fn parse_span(text: &str, mark: char) -> Option<Span> {
     match text.split_once('-') {
         Some((first, last)) => {
@@ -91,7 +91,7 @@ fn parse_span(text: &str, mark: char) -> Option<Span> {
     }
 }
 
-/// `2026-01-31`, or that followed by `T` and a time (RFC 3339).
+/// Accepts `2026-01-31`, also followed by `T` and a time (RFC 3339).
 pub(crate) fn is_date(text: &str) -> bool {
     let bytes = text.as_bytes();
     let shape = bytes.len() >= 10
@@ -103,7 +103,7 @@ pub(crate) fn is_date(text: &str) -> bool {
     shape && (bytes.len() == 10 || (bytes[10] == b'T' && !text.contains(ends_field)))
 }
 
-/// The fields in canonical order, comma-separated; empty where nothing is set.
+/// The fields in canonical order, comma-separated; empty if nothing is set.
 pub(crate) fn write_fields(fields: &Provenance) -> String {
     let mut parts: Vec<String> = Vec::new();
     parts.extend(fields.episode.map(|episode| format!("Ep{episode}")));
@@ -129,7 +129,7 @@ fn write_span(mark: char, span: Span) -> String {
     }
 }
 
-/// Encodes what would end a field: white space, control characters, `,`, `)` and `%` itself.
+/// Encodes characters that would end a field: white space, control characters, `,`, `)`, and `%` itself.
 fn percent_encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -145,7 +145,7 @@ fn percent_encode(text: &str) -> String {
     out
 }
 
-/// Decodes `%XX`; text that is not well encoded stays as it stands.
+/// Decodes `%XX`; invalid encodings stay as they are.
 fn percent_decode(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -166,7 +166,7 @@ fn percent_decode(text: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }
 
-/// A moment as it stands in a reference line: `Ep2 T45`.
+/// Writes the moment of a reference line: `Ep2 T45`.
 pub(crate) fn write_moment(moment: &Moment) -> String {
     let mut parts: Vec<String> = Vec::new();
     parts.extend(moment.episode.map(|episode| format!("Ep{episode}")));
@@ -176,7 +176,7 @@ pub(crate) fn write_moment(moment: &Moment) -> String {
     parts.join(" ")
 }
 
-/// Reads a moment; `None` where a word of it has no known shape.
+/// Reads a moment; `None` if a word of it has an unknown shape.
 pub(crate) fn parse_moment(text: &str) -> Option<Moment> {
     let mut moment = Moment::default();
     for word in text.split_whitespace() {

@@ -1,10 +1,9 @@
-//! The canonical form of a file, line by line.
+//! Formats a file: the work of `fmt`.
 //!
-//! A text enters and leaves with the lines of our grammar written as the program writes them:
-//! headings of sections, `### Memories` and `### Tried`, visits, entries, reference lines, tried
-//! actions, and the `---` that ends a section with the blank line before it. A line changes only
-//! where reading it gives the same before and after; so nothing that the file says is lost, and what
-//! a person wrote stays byte for byte. The order stays, and each line keeps its ending.
+//! Lines of the grammar are written in their canonical form: section headings, `### Memories` and
+//! `### Tried`, visits, entries, reference lines, tried actions, and the `---` that ends a section with
+//! the blank line before it. A line changes only if it reads the same before and after, so nothing that
+//! the file says is lost. Other lines stay byte for byte; order and line endings stay.
 
 use std::ops::Range;
 
@@ -16,7 +15,7 @@ use crate::document::splice::ends_with_blank_line;
 use crate::document::tree::Document;
 use crate::types::{Attempt, Category, Memory, Provenance, Span, Status};
 
-/// A file's canonical form, and how it differs.
+/// The canonical form of a file and the lines that differ from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Formatted {
     /// The whole text.
@@ -25,23 +24,23 @@ pub struct Formatted {
     pub changes: Vec<LineChange>,
 }
 
-/// A line that is written otherwise.
+/// A line that is changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineChange {
-    /// Its number in the file as it was, from 1.
+    /// Its number in the file before, from 1.
     pub line: usize,
-    /// As it was; `None` where a blank line is put before it.
+    /// The line before; `None` if a blank line is inserted before it.
     pub before: Option<String>,
-    /// As it is written, without its ending.
+    /// The line after, without its line ending.
     pub after: String,
 }
 
-/// What is mended besides the form.
+/// What is repaired besides the form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mend {
-    /// Nothing: what is read stays exactly the same.
+    /// Nothing: the file reads exactly the same.
     FormOnly,
-    /// Also lines that are not read as they were meant, where only one thing can be meant.
+    /// Lines that are misread and can mean only one thing.
     Safe,
 }
 
@@ -50,7 +49,7 @@ pub fn format(source: &str) -> Formatted {
     rewrite(source, Mend::FormOnly)
 }
 
-/// Writes a file in its canonical form, with more mended where that is asked for.
+/// Writes a file in its canonical form, with repairs if asked for.
 pub(crate) fn rewrite(source: &str, mend: Mend) -> Formatted {
     let document = Document::parse(source.to_owned());
     let mut edits: Vec<(Range<usize>, String)> = Vec::new();
@@ -87,7 +86,7 @@ fn apply(source: &str, document: &Document, mut edits: Vec<(Range<usize>, String
     Formatted { text, changes }
 }
 
-/// A section that is written anew; `start` is its offset in the file.
+/// A section to format; `start` is its offset in the file.
 struct Section<'a> {
     text: &'a str,
     start: usize,
@@ -132,8 +131,8 @@ impl Section<'_> {
         }
     }
 
-    /// The `---` that ends the section, and the blank line before it, without which a viewer would
-    /// take the text above for a heading.
+    /// The `---` that ends the section, and the blank line before it; without it a viewer takes the text
+    /// above for a heading.
     fn rewrite_break(&mut self, parsed: &ParsedSection) {
         let [.., before, last] = parsed.regions.as_slice() else { return };
         let line = line_at(self.text, last.range.start);
@@ -148,7 +147,7 @@ impl Section<'_> {
         self.put(line, |_| Some("---".to_owned()));
     }
 
-    /// Entries whose fields lack their stars: `**[NOTE] Title** (Ep1, T2)`.
+    /// Repairs entries whose fields lack their stars: `**[NOTE] Title** (Ep1, T2)`.
     fn mend_entries(&mut self, parsed: &ParsedSection) {
         let lines = scan::lines(self.text);
         for problem in &parsed.problems {
@@ -158,7 +157,7 @@ impl Section<'_> {
         }
     }
 
-    /// Writes a line anew where that gives another line.
+    /// Replaces a line if `write` gives a different one.
     fn put(&mut self, line: Range<usize>, write: impl FnOnce(&str) -> Option<String>) {
         let old = &self.text[line.clone()];
         if let Some(new) = write(old).filter(|new| new != old) {
@@ -167,13 +166,13 @@ impl Section<'_> {
     }
 }
 
-/// The line that starts at an offset, without its ending.
+/// The line that starts at an offset, without its line ending.
 fn line_at(text: &str, start: usize) -> Range<usize> {
     let line = text[start..].split('\n').next().unwrap_or("");
     start..start + line.strip_suffix('\r').unwrap_or(line).len()
 }
 
-/// The line of an entry that says why it is superseded.
+/// The reference line of a superseded entry.
 pub(crate) fn reference_line(text: &str, entry: &Entry) -> Option<Range<usize>> {
     entry.memory.reference.as_ref()?;
     let mut start = entry.line.end;
@@ -216,19 +215,19 @@ fn canonical_attempt(line: &str) -> Option<String> {
     (same && fields_are_all(line, &attempt)).then_some(written)
 }
 
-/// Whether the fields of a tried line say no more than the attempt does.
+/// Whether the fields of a tried action hold nothing besides the attempt.
 fn fields_are_all(line: &str, attempt: &Attempt) -> bool {
     let known =
         Provenance { episode: attempt.episode, turns: attempt.turn.map(Span::one), ..Provenance::default() };
     let Some((_, rest)) = line.split_once("*(") else { return true };
     if attempt.episode.is_none() && attempt.turn.is_none() {
-        // Whatever stands there, it is neither: it is part of the action or the reply, or unknown.
+        // It has neither field: `*(` belongs to the action or the reply, or is unknown.
         return attempt.action.contains("*(") || attempt.reply.contains("*(");
     }
     rest.split_once(")*").is_some_and(|(fields, _)| parse_fields(fields) == known)
 }
 
-/// An entry's line with the stars that its fields lack; `None` where anything else may be meant.
+/// An entry line with the stars that its fields lack; `None` if it could mean anything else.
 fn mended_entry(line: &str) -> Option<String> {
     if !grammar::looks_like_entry(line) || grammar::parse_entry(line).is_some() {
         return None;

@@ -1,42 +1,42 @@
-//! The five kinds of line that the file's grammar knows: heading of a section, visits, entry, tried
-//! action, and why an entry is superseded.
+//! The five kinds of lines in the grammar of a memory file: section headings, visits, entries, tried
+//! actions, and references of superseded entries.
 //!
-//! Each has a `parse_` that takes a line without its ending and a `write_` that gives the canonical
-//! line back. Parsing is tolerant, writing is strict; what is not one of these lines is text.
+//! Each kind has a `parse_` function, which takes a line without its line ending, and a `write_`
+//! function, which gives its canonical form. Parsing is tolerant, writing is strict. Other lines are
+//! text.
 
 use crate::document::fields::{parse_fields, parse_moment, write_fields, write_moment};
 use crate::document::text::{find_unescaped_stars, read_title, stored_line, stored_reply, write_title};
 use crate::types::text::backtick_fence;
 use crate::types::{Attempt, Category, Cause, Memory, Persistence, Provenance, Reference, Scope, Status};
 
-/// The scope and the name that a section's heading states.
+/// Scope and name of a section heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heading {
-    /// What the section is about.
+    /// The scope.
     pub scope: Scope,
     /// The name for people, trimmed; may be empty.
     pub name: String,
 }
 
 impl Heading {
-    /// Whether this is the heading of a place of that name, compared without case and outer space.
+    /// Whether this is the heading of a location with that name, ignoring case and outer space.
     pub(crate) fn is_called(&self, name: &str) -> bool {
         is_place_called(&self.scope, &self.name, name)
     }
 }
 
-/// Whether a heading with that scope and name is that of a place called `wanted`, compared without
-/// case and outer space.
+/// Whether a scope and name are those of a location called `wanted`, ignoring case and outer space.
 pub(crate) fn is_place_called(scope: &Scope, name: &str, wanted: &str) -> bool {
     matches!(scope, Scope::Location(_)) && name.to_lowercase() == wanted.trim().to_lowercase()
 }
 
-/// Reads `## Location 15: West of House` and its kin; also `## Location: West of House (ID: 180)`.
+/// Reads headings such as `## Location 15: West of House`; also `## Location: West of House (ID: 180)`.
 pub fn parse_heading(line: &str) -> Option<Heading> {
     split_heading(line).map(|(scope, name)| Heading { scope, name: name.to_owned() })
 }
 
-/// As [`parse_heading`], for a reader who passes by most headings: the name stays where it is.
+/// Reads a heading as [`parse_heading`] does, without copying the name.
 pub(crate) fn split_heading(line: &str) -> Option<(Scope, &str)> {
     let rest = line.strip_prefix("##")?;
     let rest = rest.strip_prefix([' ', '\t'])?.trim();
@@ -88,7 +88,7 @@ pub fn write_heading(scope: &Scope, name: &str) -> String {
     line.trim_end().to_owned()
 }
 
-/// What a heading says before the name: `Location 15`, `NPC troll`, `World`.
+/// The part of a heading before the name: `Location 15`, `NPC troll`, `World`.
 pub(crate) fn write_key(scope: &Scope) -> String {
     match scope {
         Scope::Location(id) => format!("Location {id}"),
@@ -100,18 +100,18 @@ pub(crate) fn write_key(scope: &Scope) -> String {
     }
 }
 
-/// How often a place was visited.
+/// A visits line.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Visits {
     /// Number of visits.
     pub count: u64,
     /// Episodes in which it was visited, as listed.
     pub episodes: Vec<u64>,
-    /// Further `**Key:** value` parts, as they stand.
+    /// Further `**Key:** value` parts, as they are.
     pub other: Vec<String>,
 }
 
-/// Whether a line wants to be a visits line.
+/// Whether a line starts like a visits line.
 pub(crate) fn looks_like_visits(line: &str) -> bool {
     line.starts_with("**Visits:**")
 }
@@ -146,36 +146,36 @@ pub fn write_visits(visits: &Visits) -> String {
     parts.join(" | ")
 }
 
-/// What an entry's first line says.
+/// An entry's first line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryLine {
-    /// Kind of memory.
+    /// The category.
     pub category: Category,
-    /// How long it lives.
+    /// The persistence.
     pub persistence: Persistence,
-    /// Whether it is believed.
+    /// The status.
     pub status: Status,
-    /// Its address.
+    /// The title, its address within the section.
     pub title: String,
-    /// What the fields say.
+    /// The fields.
     pub provenance: Provenance,
 }
 
-/// Whether a line wants to be an entry.
+/// Whether a line starts like an entry.
 pub(crate) fn looks_like_entry(line: &str) -> bool {
     line.starts_with("**[")
 }
 
-/// The parts of an entry's first line as they stand; what is in the brackets is not read yet.
+/// The parts of an entry's first line, unread.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EntryParts<'a> {
-    /// What stands in the brackets.
+    /// The text in the brackets.
     pub(crate) bracket: &'a str,
     title: &'a str,
     fields: &'a str,
 }
 
-/// Takes `**[CATEGORY] Title** *(fields)*` apart. Copies nothing.
+/// Splits `**[CATEGORY] Title** *(fields)*` without copying.
 pub(crate) fn split_entry(line: &str) -> Option<EntryParts<'_>> {
     let inner = line.strip_prefix("**[")?;
     let close = memchr::memchr(b']', inner.as_bytes())?;
@@ -193,12 +193,12 @@ pub(crate) fn split_entry(line: &str) -> Option<EntryParts<'_>> {
 }
 
 impl EntryParts<'_> {
-    /// What the brackets say; `None` where they name no category, and the line is no entry.
+    /// Reads the brackets; `None` if they name no category, so that the line is no entry.
     pub(crate) fn read_bracket(&self) -> Option<(Category, Persistence, Status)> {
         parse_bracket(self.bracket)
     }
 
-    /// The episode where the fields begin with it, as in canonical form.
+    /// The episode, if it is the first field, as in the canonical form.
     pub(crate) fn first_field_as_episode(&self) -> Option<u64> {
         let first = self.fields.split(',').next()?.trim();
         let digits = first.strip_prefix("Ep")?;
@@ -300,12 +300,12 @@ fn unquote(text: &str) -> String {
     out
 }
 
-/// Whether a line wants to be a tried action.
+/// Whether a line starts like a tried action.
 pub(crate) fn looks_like_attempt(line: &str) -> bool {
     ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark))
 }
 
-/// Reads ``- `take window` ×3 *(Ep2, T31)*: You can't be serious.``, also without the code span.
+/// Reads ``- `take window` ×3 *(Ep2, T31)*: You can't be serious.``; the code span may be missing.
 pub fn parse_attempt(line: &str) -> Option<Attempt> {
     if !looks_like_attempt(line) {
         return None;
@@ -319,7 +319,7 @@ pub fn parse_attempt(line: &str) -> Option<Attempt> {
             (action.trim_end_matches(':').trim().to_owned(), rest)
         }
     };
-    // An action of white space alone would be written as nothing.
+    // An action of only white space would be written as nothing.
     if action.trim().is_empty() {
         return None;
     }
@@ -344,7 +344,7 @@ pub fn parse_attempt(line: &str) -> Option<Attempt> {
     Some(Attempt { action, count, episode: provenance.episode, turn, reply })
 }
 
-/// The content of a code span at the start of a line, and what follows it.
+/// The content of a code span at the start of a line, and the rest of the line.
 fn split_code_span(line: &str) -> Option<(&str, &str)> {
     let fence = line.bytes().take_while(|&byte| byte == b'`').count();
     if fence == 0 {

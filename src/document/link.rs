@@ -1,23 +1,23 @@
-//! Links between memories, as they stand behind `See also:`: `[[Location 23 › Acquire brass lantern]]`.
+//! Links between memories, as in a `See also:` line: `[[Location 23 › Acquire brass lantern]]`.
 //!
-//! A line's value enters and links leave, or the other way round. What is in double brackets names a
-//! memory of another section, a memory of the same section by its title alone, or a section as a whole;
-//! which of the last two it is depends on what there is, so a [`Link`] keeps both readings. Inside the
-//! brackets `\[`, `\]` and `\\` are `[`, `]` and `\`; everything outside of them is a person's, and stays.
+//! Double brackets name a memory of another section, a memory of the same section by its title alone,
+//! or a whole section. Which of the last two is meant depends on what exists, so a [`Link`] keeps both
+//! readings. Inside the brackets `\[`, `\]` and `\\` mean `[`, `]` and `\`. Text outside of brackets
+//! stays as it is.
 
 use std::fmt;
 
 use crate::document::grammar::{split_heading, write_key};
 use crate::types::{Scope, same_title};
 
-/// Where a link leads.
+/// The target of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Link {
-    /// The section; `None` is the one in which the link stands.
+    /// The section; `None` is the one that holds the link.
     pub(crate) scope: Option<Scope>,
-    /// The exact title; `None` is the section as a whole.
+    /// The exact title; `None` is the whole section.
     pub(crate) title: Option<String>,
-    /// What stands between the brackets, as it stands there.
+    /// The text between the brackets.
     target: String,
 }
 
@@ -30,7 +30,7 @@ impl Link {
         Link { scope: Some(scope.clone()), title: Some(title.to_owned()), target }
     }
 
-    /// Reads what stands between the brackets.
+    /// Reads the text between the brackets.
     pub(crate) fn parse(target: &str) -> Link {
         let (scope, title) = match target.split_once('›') {
             Some((key, title)) => match parse_key(key) {
@@ -58,13 +58,13 @@ impl Link {
         links
     }
 
-    /// What stands between the brackets, read as a title of the same section: a memory may bear the
-    /// name of a section, and then it is meant.
+    /// The text between the brackets, read as a title of the same section. A memory whose title looks
+    /// like a section's name comes first.
     pub(crate) fn as_title(&self) -> String {
         unescape(self.target.trim())
     }
 
-    /// The line with this link behind those that it has; `None` where it leads there already.
+    /// The line with this link appended; `None` if it holds the link already.
     pub(crate) fn add_to(&self, see_also: Option<&str>) -> Option<String> {
         let see_also = see_also.map(str::trim).filter(|line| !line.is_empty());
         let Some(line) = see_also else { return Some(self.to_string()) };
@@ -86,12 +86,12 @@ impl fmt::Display for Link {
     }
 }
 
-/// A scope as headings write it, also with the name behind it: `Location 23`, `NPC troll`, `World`.
+/// Reads a scope as headings write it, also followed by a name: `Location 23`, `NPC troll`, `World`.
 fn parse_key(text: &str) -> Option<Scope> {
     split_heading(&format!("## {}", text.trim())).map(|(scope, _)| scope)
 }
 
-/// Where the brackets close.
+/// Position of the closing brackets.
 fn find_end(text: &str) -> Option<usize> {
     let mut escaped = false;
     text.bytes().enumerate().find_map(|(at, byte)| {

@@ -1,6 +1,6 @@
-//! Which names somebody may have meant.
+//! Suggestions for a name that was not found.
 
-/// The candidates most like a text, the likest first; those with little in common are left out.
+/// The candidates most similar to a text, best first, at most `most`; dissimilar ones are left out.
 pub(crate) fn nearest<'a>(text: &str, candidates: impl Iterator<Item = &'a str>, most: usize) -> Vec<String> {
     let wanted = text.trim().to_lowercase();
     let mut names: Vec<(String, &str)> = Vec::new();

@@ -1,7 +1,7 @@
-//! Where new sections go, and how they are made.
+//! Inserts new sections.
 //!
-//! Scopes without a section enter; each gets one, all in one pass over the blocks: a location before
-//! the first larger id, else after the last location; other scopes in the order of their kinds.
+//! All new sections are inserted in one pass over the blocks: a location before the first larger id,
+//! else after the last location; other scopes in the order of their kinds.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use crate::document::splice;
 use crate::document::tree::{Block, Document, FILE_TITLE};
 use crate::types::Scope;
 
-/// Where a new section goes, of a list of blocks as it is.
+/// Positions of new sections in a list of blocks.
 struct Places {
-    /// For each block the largest id of a location up to it.
+    /// For each block the largest location id up to it.
     largest: Vec<Option<u64>>,
-    /// For each order of [`Scope::order`], the first and the last block of that order.
+    /// For each rank of [`Scope::order`] its first and last block.
     ends: BTreeMap<u8, (usize, usize)>,
 }
 
@@ -36,7 +36,7 @@ impl Places {
         places
     }
 
-    /// The block before which the section of a new scope goes.
+    /// The block before which the section of a new scope is inserted.
     fn of_scope(&self, scope: &Scope) -> usize {
         if let Scope::Location(id) = scope {
             let at = self.largest.partition_point(|largest| *largest <= Some(*id));
@@ -46,7 +46,7 @@ impl Places {
         }
         let order = scope.order();
         let same = self.ends.get(&order).map(|(_, last)| last + 1);
-        // The first block of any later kind, wherever it stands.
+        // The first block of any later kind.
         let later = || self.ends.range(order..).map(|(_, (first, _))| *first).min();
         let earlier = || self.ends.values().map(|(_, last)| last + 1).max();
         same.or_else(later).or_else(earlier).unwrap_or(self.largest.len())
@@ -54,7 +54,7 @@ impl Places {
 }
 
 impl Document {
-    /// The first section of a scope, made where there is none.
+    /// The first section of a scope, made if it is missing.
     pub(super) fn ensure_section(&mut self, scope: &Scope, name: &str) -> Result<usize, DocumentError> {
         if let Some(block) = self.blocks_of(scope).next() {
             return Ok(block);
@@ -63,7 +63,7 @@ impl Document {
         Ok(self.blocks_of(scope).next().expect("it was just made"))
     }
 
-    /// Makes the sections of scopes that have none, each scope named once.
+    /// Makes sections for scopes that have none; each scope is given once.
     pub(super) fn make_sections(&mut self, mut wanted: Vec<(Scope, &str)>) -> Result<(), DocumentError> {
         for (scope, name) in &wanted {
             self.check_new_text(&grammar::write_heading(scope, name))?;
@@ -87,7 +87,7 @@ impl Document {
             while let Some((_, (scope, name))) = wanted.next_if(|(before, _)| *before == at) {
                 self.end_with_blank_line();
                 let heading = grammar::write_heading(&scope, name);
-                // What follows is set off: the next new section, or what stands here already.
+                // A blank line separates it from the next section, new or old.
                 let last = at == count && wanted.peek().is_none();
                 let after = if last { "" } else { ending };
                 let text = format!("{heading}{ending}{ending}---{ending}{after}");
@@ -99,7 +99,7 @@ impl Document {
         Ok(())
     }
 
-    /// Sets off the last block from what comes behind it; a byte order mark stays at the front.
+    /// Ends the last block with a blank line. A byte order mark stays at the front.
     fn end_with_blank_line(&mut self) {
         let Some(last) = self.blocks().last() else { return };
         let text = last.text(self.source());

@@ -1,8 +1,7 @@
-//! One section of the file, taken apart: which of its lines are ours, and what they say.
+//! Parses one section into its parts.
 //!
-//! A section's text enters, heading line first. What leaves is its parts with their byte ranges in
-//! that text; a line that no part owns is a person's. Nothing is changed and nothing is lost: what
-//! cannot be understood becomes a [`Problem`] and stays where it is.
+//! Each part keeps its byte range in the section's text; lines outside of all parts are free text.
+//! Lines that cannot be understood stay free text and are reported as a [`Problem`].
 
 use std::ops::Range;
 
@@ -12,60 +11,57 @@ use crate::document::scan::{self, Line};
 use crate::document::text::read_text;
 use crate::types::{Attempt, Memory, Persistence, Status};
 
-/// An entry and where it stands.
+/// A parsed entry and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// What it says.
     pub(crate) memory: Memory,
     /// From its first line to the end of its last line that is not blank.
     pub(crate) range: Range<usize>,
-    /// Its first line, line ending included.
+    /// Its first line with line ending.
     pub(crate) line: Range<usize>,
-    /// Number of its first line within the section, the heading being 0.
+    /// Number of its first line in the section; the heading is line 0.
     pub(crate) line_number: usize,
 }
 
-/// A tried action and where it stands.
+/// A parsed tried action and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tried {
-    /// What it says.
     pub(crate) attempt: Attempt,
-    /// Its line, line ending included.
+    /// Its line with line ending.
     pub(crate) range: Range<usize>,
 }
 
-/// What a part of the section is for.
+/// Kinds of regions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RegionKind {
-    /// From the section's heading on.
+    /// Starts at the section heading.
     Head,
-    /// From `### Memories` on.
+    /// Starts at `### Memories`.
     Memories,
-    /// From `### Tried` on.
+    /// Starts at `### Tried`.
     Tried,
-    /// From any other heading or a thematic break on: a person's.
+    /// Starts at any other heading or a thematic break.
     Other,
 }
 
 /// A run of lines between two headings or thematic breaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Region {
-    /// What it is for.
     pub(crate) kind: RegionKind,
     /// From its heading or break to the next one.
     pub(crate) range: Range<usize>,
     /// End of its last line that is not blank.
     pub(crate) content_end: usize,
-    /// Whether a thematic break opens it.
+    /// Whether it starts at a thematic break.
     pub(crate) after_break: bool,
-    /// Whether its first line is all it holds.
+    /// Whether it has only its first line.
     pub(crate) bare: bool,
 }
 
 /// A parsed section.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ParsedSection {
-    /// The visits line, with its range, line ending included.
+    /// The visits line and its range, with line ending.
     pub(crate) visits: Option<(Visits, Range<usize>)>,
     /// Entries in the order of the file.
     pub(crate) entries: Vec<Entry>,
@@ -73,7 +69,7 @@ pub(crate) struct ParsedSection {
     pub(crate) tried: Vec<Tried>,
     /// The section's regions in order; the first is the head.
     pub(crate) regions: Vec<Region>,
-    /// What could not be understood, by line number within the section.
+    /// Lines that could not be understood, by their number in the section.
     pub(crate) problems: Vec<Problem>,
 }
 
@@ -89,8 +85,16 @@ impl ParsedSection {
     }
 }
 
-/// Takes a section apart.
+#[cfg(test)]
+thread_local! {
+    /// Sections that this thread parsed, for tests.
+    pub(crate) static PARSED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// Parses a section, given with its heading line.
 pub(crate) fn parse_section(text: &str) -> ParsedSection {
+    #[cfg(test)]
+    PARSED.with(|parsed| parsed.set(parsed.get() + 1));
     let lines = scan::lines(text);
     let mut reader = Reader { text, lines: &lines, parsed: ParsedSection::default(), entry: None };
     reader.open_region(RegionKind::Head, 0, false);
@@ -98,7 +102,7 @@ pub(crate) fn parse_section(text: &str) -> ParsedSection {
     reader.parsed
 }
 
-/// What an entry says, given its lines alone; `None` where the first of them is no entry's.
+/// Parses an entry, given its lines alone; `None` if the first is not the first line of an entry.
 pub(crate) fn parse_entry(text: &str) -> Option<Memory> {
     let lines = scan::lines(text);
     let mut reader = Reader { text, lines: &lines, parsed: ParsedSection::default(), entry: None };
@@ -111,7 +115,7 @@ struct Reader<'a> {
     text: &'a str,
     lines: &'a [Line],
     parsed: ParsedSection,
-    /// Line at which the open entry starts.
+    /// Number of the line at which the current entry starts, and that line.
     entry: Option<(usize, grammar::EntryLine)>,
 }
 
@@ -193,7 +197,7 @@ impl Reader<'_> {
         region.bare = !self.text[region.range.start..region.content_end].trim_end().contains('\n');
     }
 
-    /// Reports the line under an entry's title where it looks like a reference and is not read as one.
+    /// Reports the line under an entry's title if it looks like a reference but is not read as one.
     fn check_first_line(&mut self, start: usize, end: usize, wanted: bool) {
         let lines = self.lines[start..end].iter().map(|line| (line.text(self.text), line.hidden));
         let first = lines.enumerate().find(|(_, (line, _))| !scan::is_blank(line));
@@ -213,7 +217,7 @@ impl Reader<'_> {
         entry.is_some_and(|entry| entry.status != Status::Superseded)
     }
 
-    /// Ends the open entry before line `end`.
+    /// Ends the current entry before line `end`.
     fn close_entry(&mut self, end: usize) {
         let Some((first, entry)) = self.entry.take() else { return };
         let range = self.lines[first].range.start..self.lines[end - 1].range.end;
@@ -251,13 +255,13 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a line wants to say why an entry is superseded.
+/// Whether a line looks like a reference of a superseded entry.
 fn looks_like_reference(line: &str) -> bool {
     let line = line.trim_start();
     ["[Superseded", "[Invalidated"].iter().any(|start| line.starts_with(start)) && line.contains(']')
 }
 
-/// End of the last line in a range that is not blank; the range's start where all are.
+/// End of the last line in a range that is not blank; the range's start if all are blank.
 fn content_end(text: &str, lines: &[Line], range: Range<usize>) -> usize {
     let first = lines.partition_point(|line| line.range.start < range.start);
     let last = lines.partition_point(|line| line.range.start < range.end);

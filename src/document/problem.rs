@@ -1,4 +1,4 @@
-//! What is wrong with a file, in words for the person who mends it.
+//! Problems of a file, described for the person who fixes them.
 
 use std::fmt;
 
@@ -8,24 +8,24 @@ use crate::document::grammar;
 use crate::document::text::find_unescaped_stars;
 use crate::types::text::truncate;
 
-/// Something that could not be understood or that readers may see differently.
+/// A problem of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Line number. Within a section it counts from the heading as 0, in a file from 1.
+    /// Line number: within a section from the heading as 0, in a file from 1.
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// What it is.
+    /// The kind of problem.
     pub kind: Kind,
 }
 
-/// How much a problem matters.
+/// The severity of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Severity {
     /// Something is not read as it was meant.
     Error,
-    /// All is read, but other programs or people may see it differently.
+    /// Everything is read, but other programs or people may read it differently.
     Warning,
 }
 
@@ -33,17 +33,17 @@ pub(crate) enum Severity {
 #[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum Kind {
-    /// A line that starts like an entry and is none.
+    /// A line starts like an entry but is none.
     BrokenEntry(String),
     /// A line under `### Tried` that names no action.
     BrokenAttempt(String),
     /// A visits line without a number.
     BrokenVisits(String),
-    /// A heading that starts like a section of ours and is none.
+    /// A heading starts like one of our sections but is none.
     BrokenHeading(String),
     /// More than one visits line.
     SecondVisits,
-    /// A level-1 or level-2 heading that is indented: text for us, a heading for others.
+    /// A level-1 or level-2 heading is indented: text for us, a heading for others.
     IndentedHeading,
     /// An ephemeral memory in the permanent file.
     EphemeralEntry,
@@ -51,48 +51,47 @@ pub enum Kind {
     UnclosedFence,
     /// A comment that is never closed.
     UnclosedComment,
-    /// Two live entries of one title in one section.
+    /// Two live entries of a section have the same title.
     SameTitle(String),
-    /// A second section of one scope; both are read as one.
+    /// A scope has a second section; both are read as one.
     SecondSection(String),
-    /// A Markdown viewer sees a heading where there is none for us.
+    /// A Markdown viewer sees a heading that we read as text.
     ViewerSeesHeading(String),
-    /// A Markdown viewer does not see a heading that is one for us.
+    /// A Markdown viewer does not see a heading of ours.
     ViewerMissesHeading(String),
-    /// A line that starts like the reason of a superseded entry and is none.
+    /// A line starts like a reference but is none.
     BrokenReference(String),
-    /// A line that says why an entry is superseded, in one that is not.
+    /// A live entry has a reference line.
     ReferenceOfLiveEntry(String),
-    /// An entry is superseded by a title that no entry of its section bears.
+    /// No entry of the section has the title that supersedes an entry.
     LostReference(String),
-    /// Entries are superseded by each other, and none of them is live.
+    /// Entries supersede each other, and none of them is live.
     CircularReference(Vec<String>),
-    /// A `See also:` that leads to nothing.
+    /// A `See also:` link leads to nothing.
     LostLink(String),
-    /// Characters that were encoded twice, and what was meant.
+    /// Double-encoded characters.
     EncodedTwice {
-        /// As they stand there.
+        /// The characters in the file.
         seen: String,
-        /// What they were.
+        /// The characters that were meant.
         meant: String,
     },
-    /// What looks like a secret, and whose.
+    /// Something looks like a secret; the kind of secret.
     Secret(String),
-    /// A place that is not on the map.
+    /// A location is not on the map.
     NotOnMap(u64),
-    /// An entry that may say what another of its section says.
+    /// An entry may say the same as another one of its section.
     LookAlike {
-        /// Title of the one.
+        /// Title of this entry.
         title: String,
-        /// Title of the other.
+        /// Title of the other entry.
         other: String,
-        /// Line of the other.
+        /// Line of the other entry.
         line: usize,
     },
 }
 
 impl Kind {
-    /// Whether something is read otherwise than it was meant.
     pub(crate) fn severity(&self) -> Severity {
         match self {
             Kind::BrokenEntry(_)
@@ -120,7 +119,7 @@ impl Kind {
         }
     }
 
-    /// How to mend it.
+    /// How to fix it.
     pub(crate) fn hint(&self) -> &'static str {
         match self {
             Kind::BrokenEntry(_) => "write `**[CATEGORY] Title** *(Ep1, T2)*`, or put `\\` before the line",
@@ -204,7 +203,7 @@ impl fmt::Display for Kind {
 }
 
 impl Problem {
-    /// A problem of a line, at the column where that line stops being understood.
+    /// A problem of a line, with the column at which the line stops being understood.
     pub(crate) fn of_line(number: usize, line: &str, kind: Kind) -> Problem {
         let offset = match kind {
             Kind::BrokenEntry(_) => entry_fault(line),
@@ -242,7 +241,7 @@ fn entry_fault(line: &str) -> usize {
     }
 }
 
-/// The beginning of a line, for a message.
+/// The start of a line, for a message.
 fn cut(line: &str) -> String {
     truncate(line, 60)
 }

@@ -1,7 +1,7 @@
-//! References between memories: what supersedes what, and where `See also:` leads.
+//! Checks references between memories: superseding titles and `See also:` links.
 //!
-//! All entries of a file enter, with their lines; problems leave where a reference leads to nothing,
-//! or in a circle so that none of the entries is live.
+//! Reports references that lead to nothing, and entries that supersede each other in a circle, so that
+//! none of them is live.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,19 +9,19 @@ use crate::document::link::Link;
 use crate::document::problem::{Kind, Problem};
 use crate::types::{Cause, Memory, Scope, fold_title};
 
-/// An entry as far as references go.
+/// An entry and what it refers to.
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
     folded: String,
     title: String,
     live: bool,
     superseded_by: Option<String>,
-    /// Where its reference stands.
+    /// Line of its reference.
     line: usize,
 }
 
 impl Node {
-    /// An entry whose reference, if it has one, stands in a line of the file.
+    /// Takes an entry and the line of its reference.
     pub(crate) fn of(memory: &Memory, line: usize) -> Node {
         let superseded_by = match memory.reference.as_ref().map(|reference| &reference.cause) {
             Some(Cause::SupersededBy(title)) => Some(title.clone()),
@@ -32,41 +32,36 @@ impl Node {
     }
 }
 
-/// The entries of all scopes, and the links that stand in them.
+/// The entries and links of all scopes.
 #[derive(Debug, Default)]
 pub(crate) struct References {
     nodes: BTreeMap<Scope, Vec<Node>>,
     links: Vec<(Scope, PlacedLink)>,
 }
 
-/// A link, and where it stands.
+/// A link and its position.
 #[derive(Debug)]
 pub(crate) struct PlacedLink {
-    /// Where it leads.
     pub(crate) link: Link,
-    /// Its line in the file.
     pub(crate) line: usize,
-    /// Its column.
     pub(crate) column: usize,
 }
 
 impl References {
-    /// Knows of a scope, also where it has no entries.
+    /// Adds a scope, which may have no entries.
     pub(crate) fn add_scope(&mut self, scope: &Scope) {
         self.nodes.entry(scope.clone()).or_default();
     }
 
-    /// Knows of an entry.
     pub(crate) fn add_entry(&mut self, scope: &Scope, node: Node) {
         self.nodes.entry(scope.clone()).or_default().push(node);
     }
 
-    /// Knows of a link.
     pub(crate) fn add_link(&mut self, scope: &Scope, link: PlacedLink) {
         self.links.push((scope.clone(), link));
     }
 
-    /// What leads to nothing or in a circle.
+    /// References that lead to nothing or in a circle.
     pub(crate) fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         for nodes in self.nodes.values() {
@@ -81,7 +76,7 @@ impl References {
         problems
     }
 
-    /// Whether there is what a link of a section names.
+    /// Whether the target of a link exists.
     fn leads_somewhere(&self, from: &Scope, link: &Link) -> bool {
         let bears = |scope: &Scope, title: &str| {
             let title = fold_title(title);
@@ -96,7 +91,7 @@ impl References {
     }
 }
 
-/// Follows each superseded entry to its successor. A live entry of a title comes before others.
+/// Follows each superseded entry to its successor. Of entries with one title a live one comes first.
 fn successors(nodes: &[Node], problems: &mut Vec<Problem>) {
     let mut by_title: BTreeMap<&str, usize> = BTreeMap::new();
     for (at, node) in nodes.iter().enumerate() {

@@ -1,26 +1,25 @@
 //! The line scan: which lines of a file count, and which are hidden in a code fence or a comment.
 //!
-//! Lines of bytes enter, from memory or through a window over a file; each leaves with the verdict
-//! *visible* or *hidden*. This one scan decides where sections begin, for readers and writers alike.
-//! A fence or comment that is never closed hides nothing: at the end of the input the scan goes back
-//! behind its opening line and reads on as if that line were plain. Each opener is given up at most
-//! once per length, so hostile input costs no more than a few passes.
+//! This one scan decides where sections begin, for readers and writers, in memory and through a window
+//! over a file. A fence or comment that is never closed hides nothing: at the end of the input the scan
+//! goes back behind its opening line and continues as if that line were plain text. Each kind of opening
+//! line is given up at most once per length, so hostile input costs no more than a few passes.
 
 use std::convert::Infallible;
 use std::ops::Range;
 
 use memchr::{memchr, memmem};
 
-/// Some programs put it at the start of a file; it belongs to no line.
+/// Some programs put this mark at the start of a file; it belongs to no line.
 pub(super) const BYTE_ORDER_MARK: char = '\u{FEFF}';
 
-/// Where lines come from: memory, or a window over a file.
+/// A source of lines: memory, or a window over a file.
 pub trait Lines {
-    /// What can go wrong while reading.
+    /// Errors of reading.
     type Error;
 
-    /// The next line without its line ending, and the offset at which it starts. Unless `all` are
-    /// wanted, a source may pass over lines of which [`is_plain_start`] says that they are plain text.
+    /// The next line without its line ending, and the offset of its start. Unless `all` lines are wanted,
+    /// the source may skip lines that are plain text by [`is_plain_start`].
     ///
     /// # Errors
     ///
@@ -35,8 +34,8 @@ pub trait Lines {
     fn rewind(&mut self, offset: u64) -> Result<(), Self::Error>;
 }
 
-/// Whether a line with that first byte is plain text: it begins no section, and opens or closes no
-/// fence and opens no comment, though it may end one.
+/// Whether a line with that first byte is plain text: it starts no section, opens and closes no fence,
+/// and opens no comment. It may close a comment.
 #[inline]
 pub(crate) fn is_plain_start(first: u8) -> bool {
     !matches!(first, b'#' | b'`' | b'~' | b'<' | b' ')
@@ -77,15 +76,15 @@ impl Lines for TextLines<'_> {
     }
 }
 
-/// What the scan says of the input, in order.
+/// An event of the scan.
 #[derive(Debug, Clone, Copy)]
 pub enum Event<'a> {
-    /// A line that counts.
+    /// A line that counts, and its offset.
     Visible(u64, &'a [u8]),
-    /// A line within a fence or comment, or one that opens or closes it.
+    /// A line within a fence or comment, or one that opens or closes it, and its offset.
     Hidden(u64, &'a [u8]),
-    /// The opener at `opener` is never closed: it and all lines from `resume` on, which were said to
-    /// be hidden, are not. The scan goes on at `resume`.
+    /// The fence or comment opened at `opener` is never closed: that line and all lines from `resume` on,
+    /// which were reported as hidden, are not. The scan continues at `resume`.
     Unclosed {
         /// Offset of the opening line.
         opener: u64,
@@ -94,7 +93,7 @@ pub enum Event<'a> {
     },
 }
 
-/// Reads the lines and reports each that the source gives.
+/// Scans all lines and reports each.
 ///
 /// # Errors
 ///
@@ -140,17 +139,17 @@ pub(crate) fn first_line_without_bom(offset: u64, line: &[u8]) -> &[u8] {
     if offset == 0 { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line) } else { line }
 }
 
-/// An opened block and where it began.
+/// An open fence or comment.
 struct Open {
     block: Block,
     opener: u64,
     resume: Option<u64>,
 }
 
-/// What hides lines.
+/// A block that hides lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Block {
-    /// A code fence, by its character and length.
+    /// A code fence: its character and length.
     Fence(u8, usize),
     /// An HTML comment.
     Comment,
@@ -190,7 +189,7 @@ impl Block {
     }
 }
 
-/// Openers that are known to stay open until the end of the input.
+/// Openers that are known to stay unclosed.
 struct Hopeless {
     backticks: usize,
     tildes: usize,
@@ -224,9 +223,9 @@ impl Hopeless {
 /// A line of a text and whether it is hidden.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// Its bytes, line ending included.
+    /// Its bytes, with line ending.
     pub range: Range<usize>,
-    /// Within a fence or comment.
+    /// Whether it is within a fence or comment.
     pub hidden: bool,
 }
 
@@ -239,7 +238,7 @@ impl Line {
     }
 }
 
-/// All lines of a text with their verdicts.
+/// All lines of a text.
 pub fn lines(text: &str) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     let result = walk(&mut TextLines::new(text.as_bytes()), |event| match event {
@@ -265,13 +264,13 @@ fn line_at(text: &str, offset: u64, line: &[u8], hidden: bool) -> Line {
     Line { range: start..end, hidden }
 }
 
-/// The line after at most three spaces; `None` where it is indented deeper.
+/// The line without its indentation of at most three spaces; `None` if it is indented deeper.
 pub(crate) fn unindent(line: &[u8]) -> Option<&[u8]> {
     let spaces = line.iter().take_while(|&&byte| byte == b' ').count();
     (spaces <= 3).then(|| &line[spaces..])
 }
 
-/// The level of a `#` heading that starts at column 0.
+/// The level of a `#` heading at column 0.
 #[inline]
 pub(crate) fn heading_level(line: &[u8]) -> Option<usize> {
     if line.first() != Some(&b'#') {
@@ -282,18 +281,18 @@ pub(crate) fn heading_level(line: &[u8]) -> Option<usize> {
     (level <= 6 && delimited).then_some(level)
 }
 
-/// Whether a line begins a section or ends one: a level-1 or level-2 heading at column 0.
+/// Whether a line starts or ends a section: a level-1 or level-2 heading at column 0.
 #[inline]
 pub fn is_section_boundary(line: &[u8]) -> bool {
     heading_level(line).is_some_and(|level| level <= 2)
 }
 
-/// Nothing but spaces and tabs.
+/// Whether a line has only spaces and tabs.
 pub(crate) fn is_blank(line: &str) -> bool {
     line.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
 }
 
-/// A thematic break: three or more `-`, `*` or `_`, white space between them allowed.
+/// Whether a line is a thematic break: three or more `-`, `*` or `_`, with white space between them.
 pub(crate) fn is_thematic_break(line: &str) -> bool {
     let Some(line) = unindent(line.as_bytes()) else { return false };
     let Some(&mark @ (b'-' | b'*' | b'_')) = line.first() else { return false };
@@ -301,14 +300,13 @@ pub(crate) fn is_thematic_break(line: &str) -> bool {
     marks >= 3 && line.iter().all(|&byte| byte == mark || matches!(byte, b' ' | b'\t' | b'\r'))
 }
 
-/// Numbers of the lines of a text, for many look-ups.
+/// Line numbers of a text, for many look-ups.
 #[derive(Debug)]
 pub(crate) struct LineNumbers {
     ends: Vec<usize>,
 }
 
 impl LineNumbers {
-    /// Counts the lines once.
     pub(crate) fn of(text: &str) -> LineNumbers {
         LineNumbers { ends: memchr::memchr_iter(b'\n', text.as_bytes()).collect() }
     }

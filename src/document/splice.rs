@@ -1,8 +1,7 @@
-//! Edits of one section, as splices.
+//! Edits of one section's text, as splices.
 //!
-//! A section's text and a change enter, the section's new text leaves. Only the lines that the
-//! change is about differ; where a blank line is needed around a new part, one is added. New text is
-//! canonical and in the line ending of the file.
+//! Only the lines that an edit is about change; a blank line is added where a new part needs one. New
+//! text is canonical and has the line endings of the file.
 
 use std::ops::Range;
 
@@ -15,17 +14,17 @@ use crate::document::text::{
 };
 use crate::types::{Attempt, Memory, Reference, Scope, Status};
 
-/// How new text is written.
+/// The style of new text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Style {
     /// `"\n"` or `"\r\n"`.
     pub(crate) line_ending: &'static str,
-    /// Whether code fences in texts stay fences.
+    /// Whether code fences in texts stay code fences.
     pub(crate) fences: Fences,
 }
 
 impl Style {
-    /// Text with `\n` endings in the ending of the file.
+    /// Converts `\n` to the line ending of the file.
     fn convert(&self, text: &str) -> String {
         if self.line_ending == "\n" { text.to_owned() } else { text.replace('\n', self.line_ending) }
     }
@@ -47,7 +46,7 @@ pub(crate) fn render_entry(memory: &Memory, fences: Fences) -> String {
     out
 }
 
-/// Applies a change to each visible line of a text, line endings kept.
+/// Applies a change to each visible line of a text; line endings stay.
 fn map_lines<'a>(text: &'a str, change: impl Fn(&'a str) -> std::borrow::Cow<'a, str>) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for line in scan::lines(text) {
@@ -62,7 +61,7 @@ fn map_lines<'a>(text: &'a str, change: impl Fn(&'a str) -> std::borrow::Cow<'a,
     out
 }
 
-/// Adds entries, in their order, after the others of the section.
+/// Adds entries, in their order, after the section's last one.
 pub(crate) fn add_entries(text: &str, parsed: &ParsedSection, memories: &[Memory], style: Style) -> String {
     let entries: Vec<String> = memories.iter().map(|memory| render_entry(memory, style.fences)).collect();
     let entries = entries.join("\n");
@@ -82,7 +81,7 @@ pub(crate) fn add_entries(text: &str, parsed: &ParsedSection, memories: &[Memory
     insert_block(text, at, &format!("### Memories\n\n{entries}"), style)
 }
 
-/// Where a new part goes: before the thematic break that ends the section, else at its end.
+/// Position of a new part: before the thematic break that ends the section, else at its end.
 fn end_of_content(parsed: &ParsedSection) -> usize {
     match parsed.regions.as_slice() {
         [.., before, last] if last.after_break && last.bare => before.content_end,
@@ -90,7 +89,7 @@ fn end_of_content(parsed: &ParsedSection) -> usize {
     }
 }
 
-/// Puts a block of lines at the start of a line, set off by blank lines.
+/// Inserts lines at the start of a line, with blank lines around them.
 fn insert_block(text: &str, at: usize, block: &str, style: Style) -> String {
     let (before, after) = text.split_at(at);
     let ending = style.line_ending;
@@ -127,8 +126,8 @@ fn splice(text: &str, range: Range<usize>, lines: &str, style: Style) -> String 
     splice_all(text, &[(range, lines.to_owned())], style)
 }
 
-/// Replaces ranges, given in their order, by lines in the file's ending. A line ending that the end of
-/// the text lacks stays missing there.
+/// Replaces ranges, given in their order, by lines in the file's line ending. If the text ends without
+/// a line ending, so does the result.
 pub(crate) fn splice_all(text: &str, changes: &[(Range<usize>, String)], style: Style) -> String {
     let added: usize = changes.iter().map(|(_, lines)| lines.len() + 8).sum();
     let mut out = String::with_capacity(text.len() + added);
@@ -147,8 +146,13 @@ pub(crate) fn splice_all(text: &str, changes: &[(Range<usize>, String)], style: 
     out
 }
 
-/// The range that an edit of an entry replaces, and the lines that take its place.
-pub(crate) fn edit_entry(text: &str, entry: &Entry, edit: &EntryEdit, style: Style) -> (Range<usize>, String) {
+/// The range that an edit of an entry replaces, and its new lines.
+pub(crate) fn edit_entry(
+    text: &str,
+    entry: &Entry,
+    edit: &EntryEdit,
+    style: Style,
+) -> (Range<usize>, String) {
     match edit {
         EntryEdit::Revise(memory) => (entry.range.clone(), render_anew(text, entry, memory, style)),
         EntryEdit::ReviseLine(memory) => (entry.line.clone(), format!("{}\n", grammar::write_entry(memory))),
@@ -167,7 +171,7 @@ fn blank_length(text: &str) -> usize {
     text.split_inclusive('\n').take_while(|line| scan::is_blank(line.trim_end())).map(str::len).sum()
 }
 
-/// The lines of an entry with what a memory says; comments that a person put into it stay, behind it.
+/// The lines of an entry that says a memory; comments in the entry stay, at its end.
 fn render_anew(text: &str, entry: &Entry, memory: &Memory, style: Style) -> String {
     let old = &text[entry.range.clone()];
     let mut new = render_entry(memory, style.fences);
@@ -219,13 +223,13 @@ fn revive(text: &str, entry: &Entry, status: Status) -> String {
     format!("{}\n{body}", grammar::write_entry(&memory))
 }
 
-/// Writes the section's heading anew.
+/// Replaces the section heading.
 pub(crate) fn replace_heading(text: &str, scope: &Scope, name: &str, style: Style) -> String {
     let heading = text.split_inclusive('\n').next().map_or(0, str::len);
     splice(text, 0..heading, &format!("{}\n", grammar::write_heading(scope, name)), style)
 }
 
-/// Writes the visits line, or adds it under the heading.
+/// Replaces the visits line, or adds it under the heading.
 pub(crate) fn set_visits(text: &str, parsed: &ParsedSection, visits: &Visits, style: Style) -> String {
     let line = format!("{}\n", grammar::write_visits(visits));
     if let Some((_, range)) = &parsed.visits {
@@ -239,14 +243,14 @@ pub(crate) fn set_visits(text: &str, parsed: &ParsedSection, visits: &Visits, st
     [heading, after_heading, &style.convert(&line), blank, rest].concat()
 }
 
-/// Writes tried actions anew, in the order in which they stand.
+/// Replaces tried actions, given in the order of the file.
 pub(crate) fn replace_attempts(text: &str, changes: &[(&Tried, &Attempt)], style: Style) -> String {
     let render =
         |(old, new): &(&Tried, &Attempt)| (old.range.clone(), format!("{}\n", grammar::write_attempt(new)));
     splice_all(text, &changes.iter().map(render).collect::<Vec<_>>(), style)
 }
 
-/// Adds tried actions after the others.
+/// Adds tried actions after the last one.
 pub(crate) fn add_attempts(text: &str, parsed: &ParsedSection, new: &[&Attempt], style: Style) -> String {
     let lines: String = new.iter().map(|new| format!("{}\n", grammar::write_attempt(new))).collect();
     if let Some(last) = parsed.tried.last() {
@@ -256,7 +260,7 @@ pub(crate) fn add_attempts(text: &str, parsed: &ParsedSection, new: &[&Attempt],
     }
     match parsed.regions.iter().find(|region| region.kind == RegionKind::Tried) {
         Some(region) => {
-            // Behind an entry that somebody put there, the line would be part of the entry's text.
+            // Behind an entry in this region the line would be part of the entry's text.
             let mut starts = parsed.entries.iter().map(|entry| entry.range.start);
             let entry = starts.find(|start| region.range.contains(start));
             insert_block(text, entry.unwrap_or(region.content_end), &lines, style)
@@ -265,7 +269,7 @@ pub(crate) fn add_attempts(text: &str, parsed: &ParsedSection, new: &[&Attempt],
     }
 }
 
-/// Removes a tried action, and the heading `### Tried` where nothing else stands under it.
+/// Removes a tried action, and the heading `### Tried` if nothing else stands under it.
 pub(crate) fn remove_attempt(text: &str, parsed: &ParsedSection, tried: &Tried) -> String {
     let holds_it = |region: &&Region| region.range.contains(&tried.range.start);
     let mut range = tried.range.clone();

@@ -4,7 +4,7 @@ use crate::document::fields::{is_date, parse_fields, write_fields};
 use crate::document::text::{stored_line, stored_text, stored_title};
 use crate::types::{Cause, Memory, Moment, Provenance, Reference};
 
-/// A memory in its stored form: what writing it and reading it back gives.
+/// A memory in its stored form: the result of writing it and reading it back.
 pub fn stored(memory: &Memory) -> Memory {
     let one_line = |text: &Option<String>| text.as_deref().map(stored_line).filter(|line| !line.is_empty());
     let mut provenance = memory.provenance.clone();
@@ -29,12 +29,12 @@ pub fn stored(memory: &Memory) -> Memory {
         context: one_line(&memory.context),
         see_also: one_line(&memory.see_also),
         provenance,
-        // The line under the title says why an entry is struck; elsewhere it would be text.
+        // Only a superseded entry has a reference line; elsewhere the line would be text.
         reference: memory.reference.as_ref().filter(|_| !memory.is_live()).map(stored_reference),
     }
 }
 
-/// Fields that are free texts, as they are read back: `a, b` is two fields, `#x` is a tag.
+/// Fields of free text in the form in which they are read back: `a, b` is two fields, `#x` is a tag.
 fn stored_fields(fields: Provenance) -> Provenance {
     if fields.date.is_none() && fields.other.is_empty() && fields.sources.is_empty() {
         return fields;

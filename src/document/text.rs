@@ -1,26 +1,26 @@
-//! Texts and titles: how they are stored, escaped for the file, and struck out.
+//! Texts and titles: their stored form, escaping, and strikethrough.
 //!
-//! Anything enters; what leaves can stand in the file without being read as anything else. Each
-//! transformation has an exact inverse on the stored form: `read_title(write_title(t)) == t`,
-//! `read_text(write_text(t)) == t`, `unstrike(strike(l)) == l`. All lines here end in `\n`; the line
-//! ending of the file is the affair of [`crate::document`].
+//! Escaped text can stand in the file without being read as anything else. Each transformation has an
+//! exact inverse on the stored form: `read_title(write_title(t)) == t`,
+//! `read_text(write_text(t)) == t`, `unstrike(strike(l)) == l`. Lines here end in `\n`; `splice`
+//! converts them to the line endings of the file.
 
 use std::borrow::Cow;
 
 use crate::document::scan::{self, Block};
 use crate::types::text::fold_spaces;
 
-/// Titles are cut at this many characters.
+/// Longest title, in characters; longer ones are cut.
 pub(crate) const TITLE_CHARS: usize = 80;
 
-/// Replies of tried actions are cut at this many characters.
+/// Longest reply of a tried action, in characters; longer ones are cut.
 pub(crate) const REPLY_CHARS: usize = 100;
 
 const CONTEXT: &str = "Context:";
 const SEE_ALSO: &str = "See also:";
 
-/// The stored form of a text: line endings are LF, other control characters except TAB are U+FFFD,
-/// there are no blank lines around it.
+/// The stored form of a text: line endings are LF, control characters except TAB are U+FFFD, and there
+/// are no blank lines around it.
 pub(crate) fn stored_text(text: &str) -> String {
     let text = replace_controls(text);
     let mut lines: Vec<&str> = text.split('\n').collect();
@@ -31,7 +31,7 @@ pub(crate) fn stored_text(text: &str) -> String {
     lines[leading..].join("\n")
 }
 
-/// The stored form of a text that must stay on one line: white space is single spaces.
+/// The stored form of a text on one line: white space is single spaces.
 pub fn stored_line(text: &str) -> String {
     fold_spaces(&replace_controls(text))
 }
@@ -65,12 +65,12 @@ fn replace_controls(text: &str) -> String {
         .collect()
 }
 
-/// A stored title as it stands between `**` and `**`.
+/// Writes a stored title as it stands between `**` and `**`.
 pub(crate) fn write_title(title: &str) -> String {
     let mut out = String::with_capacity(title.len() + 4);
     let mut chars = title.chars().peekable();
     while let Some(c) = chars.next() {
-        // What follows in the file: the next character, or the closing `**`.
+        // The next character in the file: of the title, or the closing `**`.
         let escapes = c == '\\' && chars.peek().is_none_or(char::is_ascii_punctuation);
         if c == '*' || escapes {
             out.push('\\');
@@ -80,7 +80,7 @@ pub(crate) fn write_title(title: &str) -> String {
     out
 }
 
-/// The title that [`write_title`] wrote, or a person.
+/// Reads a title, also one that a person wrote.
 pub(crate) fn read_title(written: &str) -> String {
     unescape_all(written.trim())
 }
@@ -100,7 +100,7 @@ fn unescape_all(text: &str) -> String {
     out
 }
 
-/// Where the first unescaped `**` stands.
+/// Position of the first unescaped `**`.
 pub(crate) fn find_unescaped_stars(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -114,18 +114,17 @@ pub(crate) fn find_unescaped_stars(text: &str) -> Option<usize> {
     None
 }
 
-/// Whether code fences that a text opens and closes at column 0 stay fences. They do not where an
-/// unclosed fence further up in the file would take them for its end.
+/// Whether code fences that a text opens and closes at column 0 stay code fences. Below an unclosed
+/// fence they cannot, because they would close it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fences {
-    /// They stay.
     Keep,
     /// Every fence line is escaped.
     Escape,
 }
 
-/// A stored text as it stands in the file: lines that would be read as something else get a `\`
-/// before their first character.
+/// Writes a stored text as it stands in the file: a line that would be read as something else gets a `\`
+/// before its first character.
 pub(crate) fn write_text(text: &str, fences: Fences) -> String {
     let lines: Vec<&str> = text.split('\n').collect();
     let mut out = String::with_capacity(text.len() + 8);
@@ -156,8 +155,8 @@ fn push_line(out: &mut String, line: &str) {
     out.push_str(line);
 }
 
-/// How many lines a fence that opens on the first of them at column 0 and is closed takes up.
-/// `unclosed` remembers openers that found no end, so that no text costs more than a few passes.
+/// Number of lines of a closed fence that opens on the first line at column 0; 0 if there is none.
+/// `unclosed` collects openers without an end, so that no text costs more than a few passes.
 fn own_fence(lines: &[&str], unclosed: &mut Vec<Block>) -> usize {
     let first = lines[0].as_bytes();
     let Some(block @ Block::Fence(mark, length)) = Block::opened_by(first) else { return 0 };
@@ -185,7 +184,7 @@ fn escape_line(line: &str, after_text: bool) -> Cow<'_, str> {
     }
 }
 
-/// Whether a line, already without its indentation, would be read as more than a line of text.
+/// Whether a line, without its indentation, would be read as more than text.
 fn starts_something(line: &str, after_text: bool) -> bool {
     let bytes = line.as_bytes();
     let Some(&first) = bytes.first() else { return false };
@@ -208,19 +207,18 @@ fn is_underline(line: &str, mark: char) -> bool {
     line.trim_end_matches([' ', '\t']).chars().all(|c| c == mark)
 }
 
-/// The text of an entry, taken apart.
+/// The parsed text of an entry.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct ReadText {
-    /// The text itself.
     pub(crate) text: String,
-    /// Value of a last line `Context: …`.
+    /// Value of a closing line `Context: …`.
     pub(crate) context: Option<String>,
-    /// Value of a last line `See also: …`.
+    /// Value of a closing line `See also: …`.
     pub(crate) see_also: Option<String>,
 }
 
-/// Reads the lines of an entry: those in comments are left out, escapes removed, the closing lines
-/// `See also:` and `Context:` taken off.
+/// Reads the lines of an entry: leaves out comments, removes escapes, and takes the closing lines
+/// `See also:` and `Context:` off.
 pub(crate) fn read_text<'a>(lines: impl Iterator<Item = (&'a str, bool)>, struck: bool) -> ReadText {
     let mut kept: Vec<(Cow<'a, str>, bool)> = Vec::new();
     for (line, hidden, comment) in mark_comments(lines) {
@@ -248,8 +246,8 @@ pub(crate) fn read_text<'a>(lines: impl Iterator<Item = (&'a str, bool)>, struck
     read
 }
 
-/// Where a `See also:` line of an entry's lines belongs: the number of the line that it takes the place
-/// of (`true`), or before which it goes (`false`).
+/// Position of the `See also:` line among an entry's lines: the number of the line that it replaces
+/// (`true`) or before which it is inserted (`false`).
 pub(crate) fn closing_place<'a>(lines: impl Iterator<Item = (&'a str, bool)>) -> (usize, bool) {
     let lines: Vec<(&str, bool, bool)> = mark_comments(lines).collect();
     let mut context = None;
@@ -271,7 +269,7 @@ pub(crate) fn closing_place<'a>(lines: impl Iterator<Item = (&'a str, bool)>) ->
     (context.or(behind.map(|at| at + 1)).unwrap_or(0), false)
 }
 
-/// Tells for each line, given whether it is hidden, whether a comment is what hides it.
+/// Adds to each line, given whether it is hidden, whether it is part of a comment.
 pub(crate) fn mark_comments<'a>(
     lines: impl Iterator<Item = (&'a str, bool)>,
 ) -> impl Iterator<Item = (&'a str, bool, bool)> {
@@ -292,7 +290,7 @@ fn trim_blank(lines: &mut Vec<(Cow<'_, str>, bool)>) {
     lines.drain(..leading);
 }
 
-/// The closing lines of an entry's text.
+/// Writes the closing lines of an entry.
 pub(crate) fn write_closing_lines(see_also: Option<&str>, context: Option<&str>) -> String {
     let mut out = String::new();
     for (mark, value) in [(SEE_ALSO, see_also), (CONTEXT, context)] {
@@ -312,7 +310,7 @@ fn unescape_line(line: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// What a line that starts with an escape says, or `None` where it starts with none.
+/// The line without its leading escape; `None` if it has none.
 fn unescaped(line: &str) -> Option<&str> {
     let rest = line.strip_prefix('\\')?;
     let escapes = rest.starts_with(|c: char| c.is_ascii_punctuation())
@@ -321,8 +319,8 @@ fn unescaped(line: &str) -> Option<&str> {
     escapes.then_some(rest)
 }
 
-/// A line of text, struck out: `~~` after its indentation and list marks, `~~` at its end. Blank
-/// lines and bare list marks stay as they are.
+/// Strikes a line: `~~` after its indentation and list marks, and at its end. Blank lines and bare list
+/// marks stay as they are.
 pub(crate) fn strike(line: &str) -> Cow<'_, str> {
     let (marks, rest) = split_marks(line);
     if rest.is_empty() {
@@ -331,7 +329,7 @@ pub(crate) fn strike(line: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{marks}~~{}~~", escape_tildes(rest)))
 }
 
-/// The line that [`strike`] struck out; any other line as it is.
+/// Undoes [`strike`]; other lines stay as they are.
 pub(crate) fn unstrike(line: &str) -> Cow<'_, str> {
     let (marks, rest) = split_marks(line);
     let inner = rest.strip_prefix("~~").and_then(|rest| rest.strip_suffix("~~"));
@@ -362,8 +360,8 @@ fn split_marks(line: &str) -> (&str, &str) {
     }
 }
 
-/// Keeps a line's own `~` from being read as the end of its strike: each run of `\` before a `~` or
-/// the end is doubled, each `~` escaped.
+/// Escapes each `~` of a line, so that it does not end the strikethrough; each run of `\` before a `~`
+/// or the end is doubled.
 fn escape_tildes(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut backslashes = 0;

@@ -313,3 +313,38 @@ impl Document {
 fn first_ending_is_crlf(text: &str) -> bool {
     memchr::memchr(b'\n', text.as_bytes()).is_some_and(|at| at > 0 && text.as_bytes()[at - 1] == b'\r')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::entry::EntryEdit;
+    use crate::document::parser::PARSED;
+    use crate::types::Category;
+
+    fn parsed_by(work: impl FnOnce()) -> usize {
+        let before = PARSED.get();
+        work();
+        PARSED.get() - before
+    }
+
+    #[test]
+    fn a_section_is_parsed_once_for_each_version_of_its_text() {
+        let place = |id: u64| format!("## Location {id}: A\n\n### Memories\n\n**[NOTE] a**\nx\n\n---\n\n");
+        let source = (1..100).map(place).collect::<String>();
+        let mut document = Document::parse(String::new());
+        assert_eq!(parsed_by(|| document = Document::parse(source)), 0);
+        let scope = Scope::Location(50);
+        let memory = Memory::new(Category::note(), "b", "y");
+        assert_eq!(parsed_by(|| document.add(&scope, "", &memory).unwrap()), 1);
+        let revise = |document: &mut Document| {
+            assert_eq!(document.section(&scope).unwrap().memories.len(), 2);
+            let mut entry = document.entry_mut(&scope, 1).unwrap();
+            entry.edit(EntryEdit::Supersede(None)).unwrap();
+            assert!(!entry.memory().is_live());
+            entry.revise_line(&memory);
+        };
+        assert_eq!(parsed_by(|| revise(&mut document)), 2);
+        assert_eq!(parsed_by(|| assert_eq!(document.section(&scope), document.section(&scope))), 1);
+        assert_eq!(parsed_by(|| drop(document.into_text().unwrap())), 0);
+    }
+}
