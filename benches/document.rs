@@ -6,15 +6,16 @@
 #[path = "support/files.rs"]
 mod files;
 
-use std::fs::File;
 use std::hint::black_box;
+use std::time::Duration;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 
 use memories::document::{Document, Section};
+use memories::notebook::Snapshot;
 use memories::recall::budget::estimate_tokens;
 use memories::recall::{Format, Limits, choose, render};
-use memories::store::read_sections;
+use memories::store::Store;
 use memories::types::{Memory, Scope};
 
 use files::memories_file;
@@ -81,15 +82,14 @@ fn windows(criterion: &mut Criterion) {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder can be made");
     let path = folder.path().join("Memories.md");
     std::fs::write(&path, &text).expect("a file can be written");
-    let last = format!("## Location {}:", ids[ids.len() - 1]);
+    let last = Scope::Location(ids[ids.len() - 1]);
+    let store = Store::open(&path, Duration::ZERO).expect("the file is there");
     let mut group = criterion.benchmark_group("10 MB");
     group.throughput(Throughput::Bytes(text.len() as u64));
     group.bench_function("find a section through the window", |bencher| {
         bencher.iter(|| {
-            let file = File::open(&path).expect("the file is there");
-            let found =
-                read_sections(file, |line| line.starts_with(last.as_bytes())).expect("it can be read");
-            assert_eq!(found.len(), 1);
+            let found = Snapshot::read_sections(&store, |scope, _| *scope == last).expect("it can be read");
+            assert_eq!(found.headings().count(), 1);
             found
         });
     });

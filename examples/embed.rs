@@ -6,11 +6,15 @@
 
 #![allow(clippy::print_stdout, reason = "an example prints what it finds")]
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use memories::recall::{Format, Limits, recall, render};
-use memories::search::{Settings, query};
-use memories::{Clock, Filter, Judge, Notebook, RecordSettings, Recorder, StaticModel, Store, Turn};
+use memories::search::SearchSettings;
+use memories::{
+    Clock, Filter, Judge, Notebook, RecordSettings, Recorder, Searcher, SharedSnapshot, StaticModel, Store,
+    Turn,
+};
 
 fn main() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
@@ -30,18 +34,13 @@ fn main() -> anyhow::Result<()> {
     }
 
     // Before the next turn there.
-    let views = recall(&store, &["23".parse()?], &Limits::default(), Format::Text)?;
+    let files = Arc::new(SharedSnapshot::new(store));
+    let views = recall(&*files.current()?, &["23".parse()?], &Limits::default(), Format::Text)?;
     println!("{}", render(&views, Format::Text));
 
     // At any time, about all places.
-    let found = query(
-        &store,
-        "what is under the carpet?",
-        &Filter::default(),
-        3,
-        &Settings::default(),
-        &StaticModel::new(),
-    )?;
+    let searcher = Searcher::new(files, SearchSettings::default(), Box::new(StaticModel::new()));
+    let found = searcher.query("what is under the carpet?", &Filter::default(), 3)?;
     for hit in found.hits {
         println!("{:.2} {}: {}", hit.relevance, hit.memory.title, hit.memory.text);
     }

@@ -2,7 +2,7 @@
 //!
 //! Each check takes a text and panics if an invariant is broken: bytes lost, an entry forged, a value misread.
 
-use memories::document::scan::{Event, TextLines, lines, walk};
+use memories::document::scan::{Event, lines, walk};
 use memories::document::{Document, check, grammar, stored};
 use memories::llm::answer::parse_object;
 use memories::record::answer::{MOST_UNPROVEN_IMPORTANCE, read_answer};
@@ -34,7 +34,7 @@ pub fn scan(text: &str) {
     let printed: String = lines(text).iter().map(|line| &text[line.range.clone()]).collect();
     assert_eq!(printed, text, "every byte belongs to one line");
     let mut visible = 0;
-    let _ = walk(&mut TextLines::new(text.as_bytes()), |event| {
+    walk(text.as_bytes(), |event| {
         if let Event::Visible(offset, line) = event {
             let offset = offset as usize;
             assert!(offset >= visible, "lines come in order");

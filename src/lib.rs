@@ -38,9 +38,10 @@ pub mod store;
 pub mod transfer;
 pub mod types;
 
-pub use notebook::{Clock, Notebook};
+pub use notebook::{Clock, Notebook, SharedSnapshot, Snapshot};
 pub use record::turn::Turn;
 pub use record::{Judge, RecordSettings, Recorder};
+pub use search::Searcher;
 pub use search::embedded::StaticModel;
 pub use search::filter::Filter;
 pub use store::Store;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use memories::search::Settings;
+use memories::search::SearchSettings;
 use memories::search::corpus::Corpus;
 use memories::search::embedded::StaticModel;
 use memories::search::embedder::Embedder;
@@ -55,7 +55,7 @@ pub struct Ranker<'a> {
 
 impl<'a> Ranker<'a> {
     pub fn new(docs: &'a Docs) -> Ranker<'a> {
-        let synonyms = Settings::default().all_synonyms();
+        let synonyms = SearchSettings::default().all_synonyms();
         Ranker { docs, model: StaticModel::new(), synonyms, groups: HashMap::new() }
     }
 

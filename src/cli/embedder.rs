@@ -1,6 +1,6 @@
 //! The embedder of the settings, and what people are told of it.
 
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 use indicatif::ProgressBar;
 
@@ -18,7 +18,7 @@ impl Cli<'_> {
     pub(super) fn embedder(&self) -> Result<Box<dyn Embedder>, Failure> {
         let embedding = &self.settings.embedding;
         let shown = self.ui.shows_progress();
-        let bar: OnceCell<ProgressBar> = OnceCell::new();
+        let bar: OnceLock<ProgressBar> = OnceLock::new();
         let progress = move |done: usize, all: usize| {
             if !shown || all <= WORTH_A_BAR {
                 return;

@@ -63,7 +63,7 @@ pub struct Settings {
     /// Keys and hosts for it.
     pub llm_environment: llm::Environment,
     /// How questions are answered.
-    pub search: crate::search::Settings,
+    pub search: crate::search::SearchSettings,
     /// How many memories answer a question.
     pub search_results: usize,
     /// Where vectors come from.

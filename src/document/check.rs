@@ -14,7 +14,7 @@ use crate::document::link::Link;
 use crate::document::parser::{Entry, ParsedSection};
 use crate::document::problem::{Kind, Problem, column};
 use crate::document::references::{Node, PlacedLink, References};
-use crate::document::scan::{self, BYTE_ORDER_MARK, Event, LineNumbers, TextLines, walk};
+use crate::document::scan::{self, BYTE_ORDER_MARK, Event, LineNumbers, walk};
 use crate::document::tree::{Block, Document};
 use crate::types::{Memory, Scope, fold_title};
 
@@ -165,7 +165,7 @@ impl Section<'_> {
 }
 
 fn unclosed(source: &str, numbers: &LineNumbers, problems: &mut Vec<Problem>) {
-    let Ok(()) = walk(&mut TextLines::new(source.as_bytes()), |event| {
+    walk(source.as_bytes(), |event| {
         let Event::Unclosed { opener, .. } = event else { return };
         let offset = usize::try_from(opener).expect("an offset into memory fits");
         let line = source[offset..].lines().next().unwrap_or("");

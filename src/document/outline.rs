@@ -11,23 +11,32 @@ use foldhash::fast::FixedState;
 
 use crate::document::grammar::{self, Heading};
 use crate::document::parser::parse_entry;
-use crate::document::scan::{self, Event, TextLines, walk};
+use crate::document::scan::{self, Event, walk};
 use crate::types::{Memory, Status};
 
 /// The sections and entries of a file, in its order.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Outline {
-    /// Section headings that name a scope.
-    pub(crate) headings: Vec<Heading>,
+    /// Sections whose heading names a scope.
+    pub(crate) sections: Vec<SectionSpan>,
     /// Entries of these sections.
     pub(crate) entries: Vec<EntrySpan>,
+}
+
+/// Position of a section.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SectionSpan {
+    /// Its scope and name.
+    pub(crate) heading: Heading,
+    /// From its heading line to the next section's.
+    pub(crate) range: Range<usize>,
 }
 
 /// Position of an entry, and what its first line shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EntrySpan {
-    /// Index of its heading in [`Outline::headings`].
-    pub(crate) heading: u32,
+    /// Index of its section in [`Outline::sections`].
+    pub(crate) section: u32,
     /// From its first line to the end of its last line that is not blank.
     pub(crate) range: Range<usize>,
     /// Active, tentative or superseded.
@@ -53,7 +62,7 @@ pub(crate) fn outline(text: &str) -> Outline {
         content_end: 0,
         brackets: HashMap::default(),
     };
-    let Ok(()) = walk(&mut TextLines::new(text.as_bytes()), |event| match event {
+    walk(text.as_bytes(), |event| match event {
         Event::Visible(offset, line) => reader.read_visible(offset as usize, line.len()),
         Event::Hidden(offset, line) => {
             if !is_blank(line) {
@@ -67,6 +76,7 @@ pub(crate) fn outline(text: &str) -> Outline {
         }
     });
     reader.close();
+    reader.close_section(text.len());
     reader.outline
 }
 
@@ -102,9 +112,11 @@ impl<'a> Reader<'a> {
         let line = line.strip_suffix('\r').unwrap_or(line);
         if scan::is_section_boundary(line.as_bytes()) {
             self.close();
-            let heading = grammar::parse_heading(line);
-            self.in_scope = heading.is_some();
-            self.outline.headings.extend(heading);
+            self.close_section(start);
+            if let Some(heading) = grammar::parse_heading(line) {
+                self.in_scope = true;
+                self.outline.sections.push(SectionSpan { heading, range: start..start });
+            }
             return;
         }
         let indented_heading = scan::unindent(line.as_bytes()).and_then(scan::heading_level).is_some();
@@ -130,8 +142,14 @@ impl<'a> Reader<'a> {
             Some(b'\n') => self.content_end + 1,
             _ => self.content_end,
         };
-        let heading = u32::try_from(self.outline.headings.len() - 1).expect("fewer headings than bytes");
-        self.outline.entries.push(EntrySpan { heading, range: start..end, status, episode });
+        let section = u32::try_from(self.outline.sections.len() - 1).expect("fewer sections than bytes");
+        self.outline.entries.push(EntrySpan { section, range: start..end, status, episode });
+    }
+
+    fn close_section(&mut self, end: usize) {
+        if std::mem::take(&mut self.in_scope) {
+            self.outline.sections.last_mut().expect("a scope has a section").range.end = end;
+        }
     }
 }
 
@@ -152,7 +170,7 @@ mod tests {
         let read: Vec<_> = found
             .entries
             .iter()
-            .map(|entry| (found.headings[entry.heading as usize].scope.clone(), entry.read(text)))
+            .map(|entry| (found.sections[entry.section as usize].heading.scope.clone(), entry.read(text)))
             .collect();
         let located = check::entries(text);
         let expected: Vec<_> = located.into_iter().map(|entry| (entry.scope, entry.memory)).collect();
@@ -162,7 +180,15 @@ mod tests {
             assert!(entry.episode.is_none() || entry.episode == memory.provenance.episode, "{text:?}");
         }
         let headings: Vec<Heading> = Document::parse(text.to_owned()).headings().cloned().collect();
-        assert_eq!(found.headings, headings);
+        let found_headings: Vec<Heading> =
+            found.sections.iter().map(|section| section.heading.clone()).collect();
+        assert_eq!(found_headings, headings);
+        for scope in headings.iter().map(|heading| &heading.scope) {
+            let of_scope = found.sections.iter().filter(|section| section.heading.scope == *scope);
+            let texts: Vec<&str> = of_scope.map(|section| &text[section.range.clone()]).collect();
+            let document = Document::parse(text.to_owned());
+            assert_eq!(texts, document.section_texts(scope).collect::<Vec<_>>());
+        }
     }
 
     #[test]

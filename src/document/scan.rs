@@ -1,11 +1,11 @@
 //! The line scan: which lines of a file count, and which are hidden in a code fence or a comment.
 //!
-//! This one scan decides where sections begin, for readers and writers, in memory and through a window
-//! over a file. A fence or comment that is never closed hides nothing: at the end of the input the scan
-//! goes back behind its opening line and continues as if that line were plain text. Each kind of opening
-//! line is given up at most once per length, so hostile input costs no more than a few passes.
+//! This one scan decides where sections begin, for readers and writers, in memory ([`walk`]) and for a
+//! file that is read in parts ([`LineScan`]). A fence or comment that is never closed hides nothing: at
+//! the end of the input the scan goes back behind its opening line and continues as if that line were
+//! plain text. Each kind of opening line is given up at most once per length, so hostile input costs no
+//! more than a few passes.
 
-use std::convert::Infallible;
 use std::ops::Range;
 
 use memchr::{memchr, memmem};
@@ -13,67 +13,11 @@ use memchr::{memchr, memmem};
 /// Some programs put this mark at the start of a file; it belongs to no line.
 pub(super) const BYTE_ORDER_MARK: char = '\u{FEFF}';
 
-/// A source of lines: memory, or a window over a file.
-pub trait Lines {
-    /// Errors of reading.
-    type Error;
-
-    /// The next line without its line ending, and the offset of its start. Unless `all` lines are wanted,
-    /// the source may skip lines that are plain text by [`is_plain_start`].
-    ///
-    /// # Errors
-    ///
-    /// When the source cannot be read.
-    fn next_line(&mut self, all: bool) -> Result<Option<(u64, &[u8])>, Self::Error>;
-
-    /// Goes back to the line that starts at `offset`.
-    ///
-    /// # Errors
-    ///
-    /// When the source cannot be read.
-    fn rewind(&mut self, offset: u64) -> Result<(), Self::Error>;
-}
-
 /// Whether a line with that first byte is plain text: it starts no section, opens and closes no fence,
 /// and opens no comment. It may close a comment.
 #[inline]
 pub(crate) fn is_plain_start(first: u8) -> bool {
     !matches!(first, b'#' | b'`' | b'~' | b'<' | b' ')
-}
-
-/// Lines of a text in memory.
-#[derive(Debug)]
-pub struct TextLines<'a> {
-    text: &'a [u8],
-    position: usize,
-}
-
-impl<'a> TextLines<'a> {
-    /// Starts at the first line.
-    pub fn new(text: &'a [u8]) -> TextLines<'a> {
-        TextLines { text, position: 0 }
-    }
-}
-
-impl Lines for TextLines<'_> {
-    type Error = Infallible;
-
-    #[inline]
-    fn next_line(&mut self, _all: bool) -> Result<Option<(u64, &[u8])>, Infallible> {
-        let rest = &self.text[self.position..];
-        if rest.is_empty() {
-            return Ok(None);
-        }
-        let start = self.position;
-        let length = memchr(b'\n', rest).unwrap_or(rest.len());
-        self.position = (start + length + 1).min(self.text.len());
-        Ok(Some((start as u64, &rest[..length])))
-    }
-
-    fn rewind(&mut self, offset: u64) -> Result<(), Infallible> {
-        self.position = usize::try_from(offset).expect("an offset into memory fits");
-        Ok(())
-    }
 }
 
 /// An event of the scan.
@@ -93,44 +37,67 @@ pub enum Event<'a> {
     },
 }
 
-/// Scans all lines and reports each.
-///
-/// # Errors
-///
-/// When the source cannot be read.
-pub fn walk<L: Lines>(lines: &mut L, mut report: impl FnMut(Event<'_>)) -> Result<(), L::Error> {
-    let mut open: Option<Open> = None;
-    let mut hopeless = Hopeless::default();
+/// Reports each line of a text, without its line feed.
+pub fn walk(text: &[u8], mut report: impl FnMut(Event<'_>)) {
+    let mut scan = LineScan::default();
+    let mut position = 0;
     loop {
-        let in_comment = matches!(open, Some(Open { block: Block::Comment, .. }));
-        let Some((offset, line)) = lines.next_line(in_comment)? else {
-            let Some(unclosed) = open.take() else { return Ok(()) };
-            hopeless.remember(unclosed.block);
-            let Some(resume) = unclosed.resume else {
-                report(Event::Unclosed { opener: unclosed.opener, resume: u64::MAX });
-                return Ok(());
-            };
-            report(Event::Unclosed { opener: unclosed.opener, resume });
-            lines.rewind(resume)?;
-            continue;
-        };
-        if let Some(current) = &mut open {
+        while position < text.len() {
+            let rest = &text[position..];
+            let length = memchr(b'\n', rest).unwrap_or(rest.len());
+            report(scan.read(position as u64, &rest[..length]));
+            position += length + 1;
+        }
+        let Some((opener, resume)) = scan.end() else { return };
+        report(Event::Unclosed { opener, resume: resume.unwrap_or(u64::MAX) });
+        let Some(resume) = resume else { return };
+        position = usize::try_from(resume).expect("an offset into memory fits");
+    }
+}
+
+/// The line scan, one line at a time.
+#[derive(Default)]
+pub(crate) struct LineScan {
+    open: Option<Open>,
+    unclosed: Unclosed,
+}
+
+impl LineScan {
+    /// Decides whether the next line is visible or hidden; `offset` is where it starts, `line` has no
+    /// line feed. Lines for which [`is_plain_start`] holds may be left out unless
+    /// [`LineScan::needs_every_line`].
+    #[inline]
+    pub(crate) fn read<'a>(&mut self, offset: u64, line: &'a [u8]) -> Event<'a> {
+        if let Some(current) = &mut self.open {
             current.resume.get_or_insert(offset);
-            report(Event::Hidden(offset, line));
             if current.block.is_closed_by(line) {
-                open = None;
+                self.open = None;
             }
-            continue;
+            return Event::Hidden(offset, line);
         }
         match Block::opened_by(first_line_without_bom(offset, line)) {
-            Some(block) if !hopeless.knows(block) => {
-                report(Event::Hidden(offset, line));
+            Some(block) if !self.unclosed.holds(block) => {
                 if block != Block::Comment || !block.is_closed_by(line) {
-                    open = Some(Open { block, opener: offset, resume: None });
+                    self.open = Some(Open { block, opener: offset, resume: None });
                 }
+                Event::Hidden(offset, line)
             }
-            _ => report(Event::Visible(offset, line)),
+            _ => Event::Visible(offset, line),
         }
+    }
+
+    /// Whether a comment is open, which may end on a line that begins like plain text.
+    #[inline]
+    pub(crate) fn needs_every_line(&self) -> bool {
+        matches!(self.open, Some(Open { block: Block::Comment, .. }))
+    }
+
+    /// To be called at the end of the input. `Some((opener, resume))` where a block is still open: the
+    /// line at `opener` is visible, and the scan goes on with the line at `resume`, where there is one.
+    pub(crate) fn end(&mut self) -> Option<(u64, Option<u64>)> {
+        let open = self.open.take()?;
+        self.unclosed.remember(open.block);
+        Some((open.opener, open.resume))
     }
 }
 
@@ -190,19 +157,19 @@ impl Block {
 }
 
 /// Openers that are known to stay unclosed.
-struct Hopeless {
+struct Unclosed {
     backticks: usize,
     tildes: usize,
     comment: bool,
 }
 
-impl Default for Hopeless {
-    fn default() -> Hopeless {
-        Hopeless { backticks: usize::MAX, tildes: usize::MAX, comment: false }
+impl Default for Unclosed {
+    fn default() -> Unclosed {
+        Unclosed { backticks: usize::MAX, tildes: usize::MAX, comment: false }
     }
 }
 
-impl Hopeless {
+impl Unclosed {
     fn remember(&mut self, block: Block) {
         match block {
             Block::Comment => self.comment = true,
@@ -211,7 +178,7 @@ impl Hopeless {
         }
     }
 
-    fn knows(&self, block: Block) -> bool {
+    fn holds(&self, block: Block) -> bool {
         match block {
             Block::Comment => self.comment,
             Block::Fence(b'`', length) => length >= self.backticks,
@@ -241,7 +208,7 @@ impl Line {
 /// All lines of a text.
 pub fn lines(text: &str) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
-    let result = walk(&mut TextLines::new(text.as_bytes()), |event| match event {
+    walk(text.as_bytes(), |event| match event {
         Event::Visible(offset, line) => lines.push(line_at(text, offset, line, false)),
         Event::Hidden(offset, line) => lines.push(line_at(text, offset, line, true)),
         Event::Unclosed { opener, resume } => {
@@ -254,7 +221,6 @@ pub fn lines(text: &str) -> Vec<Line> {
             }
         }
     });
-    let Ok(()) = result;
     lines
 }
 

@@ -20,6 +20,15 @@ pub struct Section {
 }
 
 impl Section {
+    /// Of a scope without a section.
+    pub const EMPTY: Section = Section {
+        name: String::new(),
+        visits: 0,
+        episodes: Vec::new(),
+        memories: Vec::new(),
+        tried: Vec::new(),
+    };
+
     /// Reads the texts of a scope's sections, each with its heading line.
     pub fn read<'a>(texts: impl IntoIterator<Item = &'a str>) -> Section {
         let mut section = Section::default();

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use crate::document::error::DocumentError;
 use crate::document::grammar::{self, Heading};
 use crate::document::parser::{ParsedSection, parse_section};
-use crate::document::scan::{self, BYTE_ORDER_MARK, Event, TextLines, line_number, walk};
+use crate::document::scan::{self, BYTE_ORDER_MARK, Event, line_number, walk};
 use crate::document::section::Section;
 use crate::document::splice::{self, Style};
 use crate::document::text::Fences;
@@ -98,7 +98,7 @@ impl Document {
         let mut starts: Vec<usize> = Vec::new();
         let mut unclosed: Vec<u64> = Vec::new();
         let bytes = source.as_bytes();
-        let Ok(()) = walk(&mut TextLines::new(bytes), |event| match event {
+        walk(bytes, |event| match event {
             Event::Visible(offset, line) => {
                 if scan::is_section_boundary(scan::first_line_without_bom(offset, line)) {
                     starts.push(usize::try_from(offset).expect("an offset into memory fits"));
@@ -148,7 +148,7 @@ impl Document {
         let line_at = |start: &usize| text[*start..].split('\n').next().unwrap_or_default().as_bytes();
         let mut expected = starts.into_iter().filter(|start| scan::is_section_boundary(line_at(start)));
         let mut misread: Option<usize> = None;
-        let Ok(()) = walk(&mut TextLines::new(text.as_bytes()), |event| {
+        walk(text.as_bytes(), |event| {
             let Event::Visible(offset, line) = event else { return };
             if misread.is_some() || !scan::is_section_boundary(scan::first_line_without_bom(offset, line)) {
                 return;

@@ -11,15 +11,15 @@ use crate::document::{Section, nearest, stored};
 use crate::llm;
 use crate::mcp::answer::Refusal;
 use crate::mcp::group::Group;
-use crate::notebook::{Clock, Notebook};
-use crate::recall::{Format, Limits, RecallError, Shelf, View};
+use crate::notebook::{Clock, Notebook, SharedSnapshot, Snapshot};
+use crate::recall::{self, Format, Limits, RecallError, View};
 use crate::record;
 use crate::search::filter::{Filter, is_open_to};
 use crate::types::{Memory, Scope, ScopeName, did_you_mean, fold_title};
 
 use crate::redact::redact;
-use crate::search::{self, Hit, Searcher, served};
-use crate::store::Store;
+use crate::search::{Hit, SearchResults, SearchSettings, Searcher, served};
+use crate::store::{Store, StoreError};
 
 /// All that a server needs to know; nothing is opened yet.
 pub struct Setup {
@@ -36,7 +36,7 @@ pub struct Setup {
     /// How turns are recorded.
     pub record: record::RecordSettings,
     /// How questions are answered.
-    pub search: search::Settings,
+    pub search: SearchSettings,
     /// Where vectors come from.
     pub embedding: llm::embedding::EmbedderConfig,
     /// Keys and hosts for it.
@@ -98,13 +98,34 @@ impl Watcher {
     }
 }
 
+/// A call that is told how far the embedder is, as long as this lives.
+struct Watched<'a> {
+    all: &'a Mutex<Vec<Watcher>>,
+    watcher: &'a Watcher,
+}
+
+impl<'a> Watched<'a> {
+    fn new(all: &'a Mutex<Vec<Watcher>>, watcher: &'a Watcher) -> Watched<'a> {
+        lock(all).push(watcher.clone());
+        Watched { all, watcher }
+    }
+}
+
+impl Drop for Watched<'_> {
+    fn drop(&mut self) {
+        let mut all = lock(self.all);
+        if let Some(at) = all.iter().position(|other| Arc::ptr_eq(&other.left, &self.watcher.left)) {
+            all.swap_remove(at);
+        }
+    }
+}
+
 /// The memory file, as the tools use it.
 pub struct Memories {
     pub(super) setup: Setup,
-    searcher: Mutex<Searcher>,
-    shelf: Mutex<Shelf>,
-    /// Who waits for the vectors that are made just now.
-    waiting: Arc<Mutex<Option<Watcher>>>,
+    searcher: Searcher,
+    /// The calls that search just now: they are told how many memories have vectors.
+    searching: Arc<Mutex<Vec<Watcher>>>,
     /// What the choice of the model has to say; told once.
     notice: Mutex<Option<String>>,
 }
@@ -116,10 +137,10 @@ impl Memories {
     ///
     /// [`llm::ModelError::Settings`] where a model or embedder cannot work as it is set.
     pub fn new(setup: Setup) -> Result<Memories, llm::ModelError> {
-        let waiting: Arc<Mutex<Option<Watcher>>> = Arc::default();
-        let told = Arc::clone(&waiting);
+        let searching: Arc<Mutex<Vec<Watcher>>> = Arc::default();
+        let watchers = Arc::clone(&searching);
         let progress = move |done: usize, all: usize| {
-            if let Some(watcher) = &*lock(&told) {
+            for watcher in &*lock(&watchers) {
                 watcher.tell(format!("{done} of {all} memories embedded"), Some((done, all)));
             }
         };
@@ -127,9 +148,9 @@ impl Memories {
         let embedder =
             served::choose(embedding, embedding_environment, *seed, *falls_back, Box::new(progress))?;
         let llm::Choice { notice, .. } = llm::choose(&setup.llm, &setup.llm_environment, setup.seed)?;
-        let searcher = Searcher::new(setup.store.clone(), setup.search.clone(), embedder);
-        let shelf = Mutex::new(Shelf::new(setup.store.clone()));
-        Ok(Memories { setup, searcher: Mutex::new(searcher), shelf, waiting, notice: Mutex::new(notice) })
+        let searcher =
+            Searcher::new(SharedSnapshot::new(setup.store.clone()), setup.search.clone(), embedder);
+        Ok(Memories { setup, searcher, searching, notice: Mutex::new(notice) })
     }
 
     /// The running episode.
@@ -146,6 +167,11 @@ impl Memories {
         &self.setup.store
     }
 
+    /// The file as it is now.
+    pub(super) fn snapshot(&self) -> Result<Arc<Snapshot>, StoreError> {
+        self.searcher.files().current()
+    }
+
     /// Memories by their relevance, without those of other agents. With `all`, also those that are less
     /// relevant than what is shown otherwise: where the filter alone says that they are wanted.
     pub(super) fn search(
@@ -155,17 +181,14 @@ impl Memories {
         filter: &Filter,
         most: usize,
         all: bool,
-    ) -> Result<search::Answer, Refusal> {
+    ) -> Result<SearchResults, Refusal> {
         let filter = Filter { viewer: self.setup.agent.clone(), ..filter.clone() };
-        let mut searcher = lock(&self.searcher);
         watcher.goes_on()?;
-        *lock(&self.waiting) = Some(watcher.clone());
-        let answer = match all {
-            true => searcher.query_from(0.0, question, &filter, most),
-            false => searcher.query(question, &filter, most),
-        };
-        *lock(&self.waiting) = None;
-        Ok(answer?)
+        let _watched = Watched::new(&self.searching, watcher);
+        Ok(match all {
+            true => self.searcher.query_all(question, &filter, most)?,
+            false => self.searcher.query(question, &filter, most)?,
+        })
     }
 
     /// As [`Memories::search`], of those alone that a filter cannot tell.
@@ -176,7 +199,7 @@ impl Memories {
         filter: &Filter,
         most: usize,
         wanted: impl Fn(&Hit) -> bool,
-    ) -> Result<search::Answer, Refusal> {
+    ) -> Result<SearchResults, Refusal> {
         let mut look_at = most * 4;
         loop {
             let mut answer = self.search(watcher, question, filter, look_at, false)?;
@@ -218,17 +241,19 @@ impl Memories {
 
     /// Scopes and names of all sections, in the order of the file.
     pub(super) fn headings(&self) -> Result<Vec<Heading>, Refusal> {
-        Ok(lock(&self.shelf).headings()?)
+        Ok(self.snapshot()?.headings().cloned().collect())
     }
 
     /// What the file says of scopes, in the order asked for.
     pub(super) fn sections(&self, names: &[ScopeName]) -> Result<Vec<(Scope, Section)>, RecallError> {
-        lock(&self.shelf).read_scopes(names)
+        let snapshot = self.snapshot()?;
+        let sections = recall::sections(&snapshot, names)?;
+        Ok(sections.into_iter().map(|(scope, section)| (scope, section.clone())).collect())
     }
 
     /// What a recall shows of a scope.
     pub(super) fn recall(&self, name: ScopeName) -> Result<Vec<View>, RecallError> {
-        lock(&self.shelf).recall(&[name], &self.setup.limits, Format::Text)
+        recall::recall(&*self.snapshot()?, &[name], &self.setup.limits, Format::Text)
     }
 
     /// The scope that a text names: `self`, a scope, a section's heading, the name of a place or character.

@@ -10,8 +10,11 @@ pub mod correct;
 pub mod dialogue;
 pub mod files;
 pub mod near_duplicates;
+mod section_window;
+pub mod snapshot;
 mod transaction;
 
 pub use changes::{AddError, NewMemory};
 pub use clock::Clock;
+pub use snapshot::{SharedSnapshot, Snapshot};
 pub use transaction::{Draft, Notebook, Written};

@@ -5,12 +5,14 @@
 //! memories leave, and three fifths of the budget whatever the memories want; their replies are cut
 //! before an action is left out.
 
+use std::borrow::Borrow;
 use std::cmp::Reverse;
 
 use crate::document::Section;
 use crate::recall::budget::{cut_at_sentence, cut_at_word, estimate_tokens};
-use crate::recall::render::{Format, Group};
-use crate::recall::{Linked, View, links_of, render};
+use crate::recall::lookup::links_of;
+use crate::recall::render::{self, Format, Group};
+use crate::recall::view::{Linked, View};
 use crate::types::{Attempt, Category, Memory, Persistence, Scope, same_title};
 
 /// Reply lengths in characters that are tried, from generous to none.
@@ -48,14 +50,17 @@ impl Default for Limits {
 }
 
 /// Chooses what to show of each scope, all together within the budget. `linked` are other sections to
-/// which their memories may lead.
-pub fn choose(
-    sections: &[(Scope, Section)],
-    linked: &[(Scope, Section)],
+/// which their memories may link.
+pub fn choose<S: Borrow<Section>>(
+    sections: &[(Scope, S)],
+    linked: &[(Scope, &Section)],
     limits: &Limits,
     format: Format,
 ) -> Vec<View> {
-    let one = |at: usize, budget| choose_one(&sections[at], linked, limits, budget, format);
+    let one = |at: usize, budget| {
+        let (scope, section) = &sections[at];
+        choose_one(scope, section.borrow(), linked, limits, budget, format)
+    };
     let (Some(budget), true) = (limits.max_tokens, sections.len() > 1) else {
         return (0..sections.len()).map(|at| one(at, limits.max_tokens)).collect();
     };
@@ -80,8 +85,9 @@ fn cost_of_view(view: &View, format: Format, scopes: usize) -> usize {
 }
 
 fn choose_one(
-    (scope, section): &(Scope, Section),
-    linked: &[(Scope, Section)],
+    scope: &Scope,
+    section: &Section,
+    linked: &[(Scope, &Section)],
     limits: &Limits,
     budget: Option<usize>,
     format: Format,
@@ -197,7 +203,7 @@ fn fit_memory(memory: Memory, left: usize, room: usize, format: Format) -> Optio
 }
 
 /// The live memories of other sections to which those that are shown lead, in their order.
-fn follow(view: &View, sections: &[(Scope, Section)]) -> Vec<Linked> {
+fn follow(view: &View, sections: &[(Scope, &Section)]) -> Vec<Linked> {
     let mut found: Vec<Linked> = Vec::new();
     for link in view.memories.iter().flat_map(links_of) {
         let (Some(scope), Some(title)) = (link.scope, link.title) else { continue };

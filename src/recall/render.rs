@@ -4,7 +4,7 @@ use std::fmt::Write;
 use strum::VariantNames as _;
 
 use crate::document::grammar::write_key;
-use crate::recall::{Linked, View};
+use crate::recall::view::{Linked, View};
 use crate::types::{Attempt, Memory, Persistence, Scope, Status, unknown_name};
 
 /// How views are written.

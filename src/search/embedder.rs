@@ -26,7 +26,7 @@ impl Hint for EmbedError {
 }
 
 /// An embedding model: texts of similar meaning get vectors of similar direction.
-pub trait Embedder: Send {
+pub trait Embedder: Send + Sync {
     /// Identifies the vectors by model, dimensions and version. Vectors with different stamps are never compared.
     fn stamp(&self) -> String;
 

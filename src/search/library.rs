@@ -1,132 +1,128 @@
-//! A memory file as it is searched: its entries, and the index in which all their texts are.
+//! A memory file as it is searched: a snapshot of it, and the index in which all its texts are.
 //!
-//! A store and an embedder enter, and a [`Library`] leaves; questions enter that, and hits leave. A
-//! library holds for the file as it was read, for as many questions as are asked. Texts that the kept
-//! index lacks are computed; where these are many, the index is kept again.
+//! A snapshot and an embedder enter, an immutable [`Library`] leaves, which any number of threads may
+//! search. Texts that the kept index lacks are computed; where these are many, the index is kept again.
+
+use std::sync::Arc;
 
 use crate::document::grammar::Heading;
+use crate::notebook::Snapshot;
 use crate::search::embedder::{EmbedError, Embedder, QueryVector};
-use crate::search::entries::Entries;
 use crate::search::filter::Filter;
 use crate::search::index::{Index, key_of, key_of_heading};
 use crate::search::parsed_query::ParsedQuery;
+use crate::search::results::Hit;
 use crate::search::score::{SimilarityParts, score, with_neighbours};
 use crate::search::searchable_text::{SearchableText, split_passages};
-use crate::search::{Hit, Settings};
-use crate::store::{INDEX, Reading, SERVED_INDEX, Store, StoreError};
+use crate::search::settings::SearchSettings;
+use crate::store::{INDEX, SERVED_INDEX, Store};
 use crate::types::{Memory, Scope, Status};
 
-/// Up to so many entries are computed anew for each question; an index would gain less than it costs.
+/// Most entries that are computed anew for each process; an index would gain less than it costs.
 const WITHOUT_INDEX: usize = 250;
 
-/// An index is written again when more than this part of the entries is missing in it …
+/// The index is written again when it lacks more than 1/STALE of the entries.
 const STALE: usize = 100;
 
-/// … or more than this part of it is of entries that are gone.
-const GONE: usize = 2;
+/// The index is written again when more than 1/OBSOLETE of it is of entries that are gone.
+const OBSOLETE: usize = 2;
 
-/// From so many bytes on, a file and its index are read at the same time.
+/// Size in bytes from which a file is read and its index loaded at the same time.
 const LARGE: usize = 1 << 20;
 
-/// So many texts are handed to a server's embedder at once; between them it may be seen how far it is.
-const AT_ONCE: usize = 256;
+/// Number of texts that a served embedder gets at once; progress is reported between.
+const BATCH: usize = 256;
 
-/// Their vectors are kept at least each time that so many are new.
-const KEPT_AT_LEAST_EACH: usize = 1024;
+/// New vectors of a served embedder after which the index is written, in case that the rest fails.
+const SAVE_EVERY: usize = 1024;
 
-/// Half of what recency counts is lost after so many episodes.
+/// Episodes after which half of the recency is lost.
 const RECENCY_HALF_LIFE: f32 = 5.0;
 
-/// How like all entries are to a question.
+/// How similar all entries are to a question.
 pub struct Similarities {
     /// The similarity of each entry, and what it is made of.
     each: Vec<(f32, SimilarityParts)>,
-    /// The question's vector.
-    question: QueryVector,
+    query: QueryVector,
 }
 
-/// All that questions are answered from.
+/// A snapshot with its index.
 pub struct Library {
-    entries: Entries,
+    snapshot: Arc<Snapshot>,
     index: Index,
     /// For each entry its text in the index.
     texts: Vec<usize>,
     /// For each text of the index whether a live entry has it.
-    counts: Vec<bool>,
+    is_live: Vec<bool>,
 }
 
 impl Library {
-    /// The library of what was read, and the vector of a question, which is made on the way: only with a
-    /// vector it is known what those of a server are like. Where there are no entries nothing is asked.
+    /// The library of a snapshot. A served embedder must have given a vector before: only then it is known
+    /// what its vectors are like.
     ///
     /// # Errors
     ///
     /// Where the embedder fails.
     pub fn open(
         store: &Store,
-        reading: Reading,
-        question: &ParsedQuery,
+        snapshot: Arc<Snapshot>,
         embedder: &dyn Embedder,
-    ) -> Result<(Library, Vec<f32>), EmbedError> {
-        if embedder.is_served() || reading.file.len() < LARGE {
-            let entries = Entries::of(reading);
-            if entries.spans.is_empty() {
-                return Ok((Library::fill(store, entries, Index::new(embedder), embedder)?, Vec::new()));
-            }
-            let vector = embedder.embed_query(&question.text)?;
-            let index = match is_kept(&entries, embedder) {
-                true => kept_index(store, embedder.is_served(), &embedder.stamp(), embedder.dimensions()),
-                false => None,
-            };
-            let index = index.unwrap_or_else(|| Index::new(embedder));
-            return Ok((Library::fill(store, entries, index, embedder)?, vector));
-        }
-        let (stamp, dimensions) = (embedder.stamp(), embedder.dimensions());
-        let (entries, index) = std::thread::scope(|scope| {
-            let index = scope.spawn(move || kept_index(store, false, &stamp, dimensions));
-            let entries = Entries::of(reading);
-            (entries, index.join().ok().flatten())
-        });
-        let index = index.unwrap_or_else(|| Index::new(embedder));
-        let library = Library::fill(store, entries, index, embedder)?;
-        Ok((library, embedder.embed_query(&question.text)?))
+    ) -> Result<Library, EmbedError> {
+        let (stamp, dimensions, is_served) = (embedder.stamp(), embedder.dimensions(), embedder.is_served());
+        let load = move || {
+            let name = if is_served { SERVED_INDEX } else { INDEX };
+            Index::read(&store.sidecar().index(name)?, &stamp, dimensions)
+        };
+        let index = match snapshot.text().len() < LARGE {
+            true => is_kept(&snapshot, embedder).then(load).flatten(),
+            false => std::thread::scope(|scope| {
+                let index = scope.spawn(load);
+                snapshot.entries();
+                index.join().ok().flatten()
+            }),
+        };
+        Library::fill(store, snapshot, index.unwrap_or_else(|| Index::new(embedder)), embedder)
     }
 
-    /// The same without the index that is kept: it made no sense.
+    /// As [`Library::open`], without the index that is kept: it is inconsistent.
     ///
     /// # Errors
     ///
     /// Where the embedder fails.
-    pub fn renew(&mut self, store: &Store, embedder: &dyn Embedder) -> Result<(), EmbedError> {
-        let entries = std::mem::take(&mut self.entries);
-        *self = Library::fill(store, entries, Index::new(embedder), embedder)?;
-        Ok(())
+    pub fn without_index(
+        store: &Store,
+        snapshot: Arc<Snapshot>,
+        embedder: &dyn Embedder,
+    ) -> Result<Library, EmbedError> {
+        Library::fill(store, snapshot, Index::new(embedder), embedder)
     }
 
     /// Looks each entry's text up in an index, adds what is missing there, and keeps it where that is
     /// worth it.
     fn fill(
         store: &Store,
-        entries: Entries,
+        snapshot: Arc<Snapshot>,
         mut index: Index,
         embedder: &dyn Embedder,
     ) -> Result<Library, EmbedError> {
-        let headings: Vec<u128> = entries
-            .headings
-            .iter()
+        let headings: Vec<u128> = snapshot
+            .section_headings()
             .map(|heading| key_of_heading(&heading.scope.to_string(), &heading.name))
             .collect();
-        let mut texts = Vec::with_capacity(entries.spans.len());
+        let entries = snapshot.entries();
+        let mut texts = Vec::with_capacity(entries.len());
         let mut new: Vec<SearchableText> = Vec::new();
         let mut missing = 0;
-        // What costs much is kept even of what ends with the episode.
-        let is_lasting = |at: usize| at < entries.lasting || embedder.is_served();
-        for (at, span) in entries.spans.iter().enumerate() {
-            let key = key_of(headings[span.heading as usize], entries.source(at));
+        // Vectors of a served embedder are kept even of what ends with the episode.
+        let lasting = snapshot.lasting_entries();
+        let is_lasting = |at: usize| lasting.contains(&at) || embedder.is_served();
+        for (at, entry) in entries.iter().enumerate() {
+            let key = key_of(headings[entry.section as usize], snapshot.entry_text(at));
             texts.push(match index.find(key) {
                 Some(text) => text,
                 None => {
-                    new.push(entries.text(at));
+                    let Heading { scope, name } = snapshot.heading_of(at);
+                    new.push(SearchableText::of_memory(scope, name, &snapshot.memory(at)));
                     missing += usize::from(is_lasting(at));
                     index.push_key(key)
                 }
@@ -137,79 +133,67 @@ impl Library {
         add(&mut index, &new, embedder, &keep)?;
         debug_assert!(index.len() == index.corpus().len());
         let mut present = vec![false; index.len()];
-        let mut counts = vec![false; index.len()];
-        for (at, (span, &text)) in entries.spans.iter().zip(&texts).enumerate() {
+        let mut is_live = vec![false; index.len()];
+        for (at, (entry, &text)) in entries.iter().zip(&texts).enumerate() {
             present[text] |= is_lasting(at);
-            counts[text] |= span.status != Status::Superseded;
+            is_live[text] |= entry.status != Status::Superseded;
         }
-        if is_kept(&entries, embedder) && is_worth_keeping(&present, missing, embedder.is_served()) {
+        if is_kept(&snapshot, embedder) && is_worth_keeping(&present, missing, embedder.is_served()) {
             let all = present.iter().all(|present| *present);
             let kept = if all { None } else { index.without_others(embedder, |text| present[text]) };
             keep(kept.as_ref().unwrap_or(&index));
         }
-        Ok(Library { entries, index, texts, counts })
+        Ok(Library { snapshot, index, texts, is_live })
     }
 
-    /// How many entries there are, superseded ones too.
-    pub fn len(&self) -> usize {
-        self.entries.spans.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.entries.spans.is_empty()
-    }
-
-    /// The similarity of each entry to a question with that vector; `unrelated` as its embedder says. A
-    /// line of dialogue also lives by its neighbours. `None` where the index makes no sense.
+    /// How similar each entry is to a question with that vector; `unrelated` as its embedder says. A line
+    /// of dialogue also counts for its neighbours. `None` where the index is inconsistent.
     pub fn similarities(
         &self,
         question: &ParsedQuery,
         vector: &[f32],
         unrelated: f32,
     ) -> Option<Similarities> {
-        let parts = score(self.index.corpus(), question, vector, unrelated, |text| self.counts[text])?;
+        let parts = score(self.index.corpus(), question, vector, unrelated, |text| self.is_live[text])?;
         let parts: Vec<SimilarityParts> = self.texts.iter().map(|&text| parts[text]).collect();
         let own: Vec<f32> = parts.iter().map(SimilarityParts::similarity).collect();
-        let entries = &self.entries;
+        let entries = self.snapshot.entries();
         let is_line = |at: usize| {
-            entries.heading(at).scope == Scope::Dialogue && entries.spans[at].status != Status::Superseded
+            self.snapshot.heading_of(at).scope == Scope::Dialogue && entries[at].status != Status::Superseded
         };
-        let heading = |at: usize| entries.spans[at].heading;
+        let section = |at: usize| entries[at].section;
         let all =
-            with_neighbours(&own, |at| is_line(at) && is_line(at - 1) && heading(at) == heading(at - 1));
-        Some(Similarities { each: all.into_iter().zip(parts).collect(), question: QueryVector::new(vector) })
+            with_neighbours(&own, |at| is_line(at) && is_line(at - 1) && section(at) == section(at - 1));
+        Some(Similarities { each: all.into_iter().zip(parts).collect(), query: QueryVector::new(vector) })
     }
 
-    /// The most relevant of those that are wanted and not below the floor.
+    /// The most relevant of those that are wanted and not below the floor of the settings.
     pub fn choose(
         &self,
         similarities: &Similarities,
         question: &ParsedQuery,
         filter: &Filter,
-        most: usize,
-        settings: &Settings,
+        count: usize,
+        settings: &SearchSettings,
     ) -> Vec<Hit> {
-        let (entries, each) = (&self.entries, &similarities.each);
-        let newest = entries.spans.iter().filter_map(|span| span.episode).max();
+        let (entries, each) = (self.snapshot.entries(), &similarities.each);
+        let newest = entries.iter().filter_map(|entry| entry.episode).max();
         let wanted: Vec<bool> =
-            entries.headings.iter().map(|heading| filter.wants_scope(&heading.scope)).collect();
-        let mut candidates: Vec<usize> = (0..entries.spans.len())
+            self.snapshot.section_headings().map(|heading| filter.wants_scope(&heading.scope)).collect();
+        let mut candidates: Vec<usize> = (0..entries.len())
             .filter(|&at| each[at].1.similarity() >= settings.floor)
-            .filter(|&at| {
-                wanted[entries.spans[at].heading as usize] && filter.wants_status(entries.spans[at].status)
-            })
+            .filter(|&at| wanted[entries[at].section as usize] && filter.wants_status(entries[at].status))
             .collect();
         candidates.sort_by(|a, b| each[*b].0.total_cmp(&each[*a].0));
         let mut hits: Vec<Hit> = Vec::new();
         for at in candidates {
             let (similarity, parts) = each[at];
-            // No factor is above 1: what follows is no more relevant than it is like.
-            if most == 0 || hits.len() >= most && hits[most - 1].relevance >= similarity {
+            // No factor is above 1: a relevance is never more than its similarity.
+            if count == 0 || hits.len() >= count && hits[count - 1].relevance >= similarity {
                 break;
             }
-            let memory = entries.read(at);
-            let Heading { scope, name } = entries.heading(at);
+            let memory = self.snapshot.memory(at);
+            let Heading { scope, name } = self.snapshot.heading_of(at);
             if !filter.wants(scope, &memory) || !has_phrases(question, &memory) {
                 continue;
             }
@@ -221,7 +205,7 @@ impl Library {
                 continue;
             }
             let (scope, name) = (scope.clone(), name.clone());
-            let passage = self.passage(at, &memory.text, &similarities.question);
+            let passage = self.passage(at, &memory.text, &similarities.query);
             let hit = Hit {
                 scope,
                 name,
@@ -235,61 +219,47 @@ impl Library {
             };
             let place = hits.partition_point(|other| other.relevance >= relevance);
             hits.insert(place, hit);
-            hits.truncate(most);
+            hits.truncate(count);
         }
         hits
     }
 
-    /// Of an entry's text, where it is long, the part most like a question.
-    fn passage(&self, entry: usize, text: &str, question: &QueryVector) -> Option<String> {
+    /// Of an entry's text, where it is long, the passage most similar to a question.
+    fn passage(&self, entry: usize, text: &str, query: &QueryVector) -> Option<String> {
         let passages = split_passages(text);
-        let best = self.index.corpus().best_passage(self.texts[entry], passages.len(), question)?;
+        let best = self.index.corpus().best_passage(self.texts[entry], passages.len(), query)?;
         Some(passages[best].to_owned())
     }
-
-    /// Whether the file and its session still are what was read.
-    ///
-    /// # Errors
-    ///
-    /// Where that cannot be seen.
-    pub fn is_current(&self) -> Result<bool, StoreError> {
-        self.entries.is_current()
-    }
 }
 
-/// Whether an index of them is kept.
-fn is_kept(entries: &Entries, embedder: &dyn Embedder) -> bool {
-    embedder.is_served() || entries.spans.len() > WITHOUT_INDEX
+/// Whether an index of a snapshot is kept.
+fn is_kept(snapshot: &Snapshot, embedder: &dyn Embedder) -> bool {
+    let entries = snapshot.entries().len();
+    entries > WITHOUT_INDEX || entries > 0 && embedder.is_served()
 }
 
-/// The index that is kept.
-fn kept_index(store: &Store, is_served: bool, stamp: &str, dimensions: usize) -> Option<Index> {
-    let name = if is_served { SERVED_INDEX } else { INDEX };
-    Index::read(&store.sidecar().index(name)?, stamp, dimensions)
-}
-
-/// Whether an index is to be kept in which so many lasting texts were missing. `each`: what is missing
-/// at all makes it so.
-fn is_worth_keeping(present: &[bool], missing: usize, each: bool) -> bool {
-    if each && missing > 0 {
+/// Whether an index is written again in which so many lasting texts were missing. `always`: a single one
+/// is enough.
+fn is_worth_keeping(present: &[bool], missing: usize, always: bool) -> bool {
+    if always && missing > 0 {
         return true;
     }
     let lasting = present.iter().filter(|present| **present).count();
-    missing * STALE > lasting || lasting * GONE < present.len()
+    missing * STALE > lasting || lasting * OBSOLETE < present.len()
 }
 
 fn has_phrases(question: &ParsedQuery, memory: &Memory) -> bool {
     question.phrases.is_empty() || question.phrases_are_in(&format!("{}\n{}", memory.title, memory.text))
 }
 
-/// The factor of a memory's age in episodes; what has none is not old.
+/// The factor of a memory's age in episodes; without an episode it counts as new.
 fn recency(episode: Option<u64>, newest: Option<u64>, weight: f32) -> f32 {
     let age = newest.unwrap_or(0).saturating_sub(episode.or(newest).unwrap_or(0));
     1.0 - weight * (1.0 - 0.5_f32.powf(age as f32 / RECENCY_HALF_LIFE))
 }
 
-/// Adds texts that have their keys already. Vectors that cost much are kept on the way: what fails or
-/// is stopped in between goes on there the next time.
+/// Adds texts that have their keys already. Vectors of a served embedder are kept on the way: where it
+/// fails in between, the next process goes on there.
 fn add(
     index: &mut Index,
     new: &[SearchableText],
@@ -300,11 +270,11 @@ fn add(
         return index.corpus_mut().add(new, embedder);
     }
     let mut kept = index.corpus().len();
-    for (number, texts) in new.chunks(AT_ONCE).enumerate() {
-        embedder.report(number * AT_ONCE, new.len());
+    for (number, texts) in new.chunks(BATCH).enumerate() {
+        embedder.report(number * BATCH, new.len());
         let added = index.corpus_mut().add(texts, embedder);
         let unkept = index.corpus().len() - kept;
-        if added.is_err() && unkept > 0 || unkept >= KEPT_AT_LEAST_EACH.max(kept / 4) {
+        if added.is_err() && unkept > 0 || unkept >= SAVE_EVERY.max(kept / 4) {
             keep(index);
             kept = index.corpus().len();
         }

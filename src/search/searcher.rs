@@ -1,107 +1,223 @@
-//! Search for processes that answer many questions: what was read is kept until the file changes.
+//! Search for any number of questions, from any number of threads.
 //!
-//! Questions enter and answers leave, the same ones that [`super::query`] gives: each time it is looked
-//! whether the file is still the one that was read, for a person may have edited it.
+//! Questions enter and results leave. What was read and computed is shared by all questions until the
+//! file changes; then the first one to come builds it anew, and those that come meanwhile wait for it. No
+//! lock is held while an embedder is asked for a question's vector.
 
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crate::notebook::{SharedSnapshot, Snapshot};
 use crate::search::embedded::StaticModel;
-use crate::search::embedder::Embedder;
+use crate::search::embedder::{EmbedError, Embedder};
 use crate::search::filter::Filter;
 use crate::search::library::{Library, Similarities};
 use crate::search::parsed_query::{ParsedQuery, Synonyms};
-use crate::search::{Answer, SearchError, Settings, query_with, similarities};
+use crate::search::results::{SearchError, SearchResults};
+use crate::search::settings::SearchSettings;
 use crate::store::Store;
 
-/// So many questions are known by heart until the file changes.
-const MOST_KNOWN: usize = 32;
+/// Number of questions whose similarities are kept until the file changes.
+const KEPT_QUESTIONS: usize = 32;
 
-/// A store with all that its questions are answered from.
+/// Answers questions about one memory file.
 pub struct Searcher {
-    store: Store,
-    settings: Settings,
+    files: Arc<SharedSnapshot>,
+    settings: SearchSettings,
     synonyms: Synonyms,
-    embedder: Box<dyn Embedder>,
-    kept: Option<Kept>,
-}
-
-struct Kept {
-    library: Library,
-    /// The last questions, the latest at the end.
-    known: Vec<(ParsedQuery, Similarities)>,
+    engine: Engine,
+    /// Answers where the embedder of the first one fails and may be replaced: vectors of two embedders
+    /// are never compared.
+    fallback: Engine,
 }
 
 impl Searcher {
     /// Reads nothing yet.
-    pub fn new(store: Store, settings: Settings, embedder: Box<dyn Embedder>) -> Searcher {
+    pub fn new(
+        files: impl Into<Arc<SharedSnapshot>>,
+        settings: SearchSettings,
+        embedder: Box<dyn Embedder>,
+    ) -> Searcher {
         let synonyms = settings.all_synonyms();
-        Searcher { store, settings, synonyms, embedder, kept: None }
+        let fallback = Engine::new(Box::new(StaticModel::new()));
+        Searcher { files: files.into(), settings, synonyms, engine: Engine::new(embedder), fallback }
     }
 
-    /// Finds the `most` relevant memories that the filter wants, as [`super::query`] does.
+    /// The file that is searched.
+    pub fn files(&self) -> &SharedSnapshot {
+        &self.files
+    }
+
+    /// Finds the `count` most relevant memories that the filter wants.
     ///
     /// # Errors
     ///
     /// See [`SearchError`].
-    pub fn query(&mut self, question: &str, filter: &Filter, most: usize) -> Result<Answer, SearchError> {
-        match self.query_kept(question, filter, most) {
-            Err(SearchError::Embed(error)) if self.embedder.falls_back() => {
-                let embedded = &StaticModel::new();
-                let answer = query_with(&self.store, question, filter, most, &self.settings, embedded)?;
-                Ok(Answer { fallback: Some(error), ..answer })
-            }
-            result => result,
-        }
+    pub fn query(&self, question: &str, filter: &Filter, count: usize) -> Result<SearchResults, SearchError> {
+        self.query_with(&self.settings, question, filter, count)
     }
 
-    /// As [`Searcher::query`], with another floor: 0 shows all that the filter wants.
+    /// As [`Searcher::query`], without a least relevance: everything that the filter wants.
     ///
     /// # Errors
     ///
     /// See [`SearchError`].
-    pub fn query_from(
-        &mut self,
-        floor: f32,
+    pub fn query_all(
+        &self,
         question: &str,
         filter: &Filter,
-        most: usize,
-    ) -> Result<Answer, SearchError> {
-        let own = std::mem::replace(&mut self.settings.floor, floor);
-        let answer = self.query(question, filter, most);
-        self.settings.floor = own;
-        answer
+        count: usize,
+    ) -> Result<SearchResults, SearchError> {
+        let settings = SearchSettings { floor: 0.0, ..self.settings.clone() };
+        self.query_with(&settings, question, filter, count)
     }
 
-    fn query_kept(&mut self, question: &str, filter: &Filter, most: usize) -> Result<Answer, SearchError> {
+    fn query_with(
+        &self,
+        settings: &SearchSettings,
+        question: &str,
+        filter: &Filter,
+        count: usize,
+    ) -> Result<SearchResults, SearchError> {
         let question = ParsedQuery::parse(question, &self.synonyms).ok_or(SearchError::EmptyQuestion)?;
-        let (embedder, store) = (self.embedder.as_ref(), &self.store);
-        let kept = match self.kept.take() {
-            Some(kept) if kept.library.is_current()? => Some(kept),
-            _ => None,
-        };
-        let (mut kept, vector) = match kept {
-            Some(kept) => (kept, None),
-            None => {
-                let (library, vector) = Library::open(store, store.reading()?, &question, embedder)?;
-                (Kept { library, known: Vec::new() }, Some(vector))
+        let snapshot = self.files.current()?;
+        let scored = self.engine.score(self.files.store(), &snapshot, &question);
+        let (scored, fallback) = match scored {
+            Err(error) if self.engine.embedder.falls_back() => {
+                (self.fallback.score(self.files.store(), &snapshot, &question)?, Some(error))
             }
+            scored => (scored?, None),
         };
-        if let Some(at) = kept.known.iter().position(|(known, _)| *known == question) {
-            let known = kept.known.remove(at);
-            kept.known.push(known);
-        } else {
-            let vector = match vector {
-                Some(vector) => vector,
-                None if kept.library.is_empty() => Vec::new(),
-                None => embedder.embed_query(&question.text)?,
-            };
-            let similarities = similarities(&mut kept.library, &question, &vector, store, embedder)?;
-            if kept.known.len() == MOST_KNOWN {
-                kept.known.remove(0);
-            }
-            kept.known.push((question, similarities));
-        }
-        let kept = self.kept.insert(kept);
-        let (question, similarities) = kept.known.last().expect("the question was just put there");
-        let hits = kept.library.choose(similarities, question, filter, most, &self.settings);
-        Ok(Answer { hits, entries: kept.library.len(), question: question.clone(), fallback: None })
+        let Scored { library, similarities } = scored;
+        let hits = library.choose(&similarities, &question, filter, count, settings);
+        Ok(SearchResults { hits, entries: snapshot.entries().len(), question, fallback })
     }
+}
+
+/// A library with the similarities of its entries to one question.
+struct Scored {
+    library: Arc<Library>,
+    similarities: Arc<Similarities>,
+}
+
+/// An embedder with the library that was made with it last.
+struct Engine {
+    embedder: Box<dyn Embedder>,
+    current_build: Mutex<Option<Arc<Build>>>,
+}
+
+/// The library of one snapshot, built once.
+struct Build {
+    snapshot: Arc<Snapshot>,
+    /// Whether the index beside the file may be used.
+    uses_index: bool,
+    library: OnceLock<Result<Arc<Library>, EmbedError>>,
+    /// The last questions, the latest at the end.
+    known: Mutex<VecDeque<(ParsedQuery, Arc<Similarities>)>>,
+}
+
+impl Engine {
+    fn new(embedder: Box<dyn Embedder>) -> Engine {
+        Engine { embedder, current_build: Mutex::new(None) }
+    }
+
+    /// How similar the entries of a snapshot are to a question. An inconsistent index is made anew.
+    fn score(
+        &self,
+        store: &Store,
+        snapshot: &Arc<Snapshot>,
+        question: &ParsedQuery,
+    ) -> Result<Scored, EmbedError> {
+        let build = self.build_of(snapshot);
+        if let Some(scored) = build.known(question) {
+            return Ok(scored);
+        }
+        let embedder = &*self.embedder;
+        let embed = || match snapshot.entries().is_empty() {
+            true => Ok(Vec::new()),
+            false => embedder.embed_query(&question.text),
+        };
+        let (vector, library) = match embedder.is_served() {
+            // Only with a vector it is known what those of a served embedder are like.
+            true => {
+                let vector = embed()?;
+                (vector, self.library(store, &build)?)
+            }
+            false => {
+                let library = self.library(store, &build)?;
+                (embed()?, library)
+            }
+        };
+        if let Some(similarities) = library.similarities(question, &vector, embedder.unrelated()) {
+            return Ok(build.keep(question, library, similarities));
+        }
+        let build = self.renewed(&build);
+        let library = self.library(store, &build)?;
+        let similarities = library.similarities(question, &vector, embedder.unrelated());
+        Ok(build.keep(question, library, similarities.expect("an index that was just made is consistent")))
+    }
+
+    /// The library of a build, made by whoever comes first. A failure is that of all who waited for it;
+    /// who comes later tries again.
+    fn library(&self, store: &Store, build: &Arc<Build>) -> Result<Arc<Library>, EmbedError> {
+        let open = if build.uses_index { Library::open } else { Library::without_index };
+        let library = build
+            .library
+            .get_or_init(|| open(store, Arc::clone(&build.snapshot), &*self.embedder).map(Arc::new));
+        if library.is_err() {
+            lock(&self.current_build).take_if(|current| Arc::ptr_eq(current, build));
+        }
+        library.clone()
+    }
+
+    /// The build of a snapshot, a new one where the last one is of another snapshot.
+    fn build_of(&self, snapshot: &Arc<Snapshot>) -> Arc<Build> {
+        let mut current_build = lock(&self.current_build);
+        match &*current_build {
+            Some(build) if Arc::ptr_eq(&build.snapshot, snapshot) => Arc::clone(build),
+            _ => Arc::clone(current_build.insert(Arc::new(Build::new(Arc::clone(snapshot), true)))),
+        }
+    }
+
+    /// A build in place of one whose index is inconsistent.
+    fn renewed(&self, build: &Arc<Build>) -> Arc<Build> {
+        let mut current_build = lock(&self.current_build);
+        match &*current_build {
+            Some(other) if Arc::ptr_eq(&other.snapshot, &build.snapshot) && !other.uses_index => {
+                Arc::clone(other)
+            }
+            _ => Arc::clone(current_build.insert(Arc::new(Build::new(Arc::clone(&build.snapshot), false)))),
+        }
+    }
+}
+
+impl Build {
+    fn new(snapshot: Arc<Snapshot>, uses_index: bool) -> Build {
+        Build { snapshot, uses_index, library: OnceLock::new(), known: Mutex::default() }
+    }
+
+    /// The similarities to a question that was asked before.
+    fn known(&self, question: &ParsedQuery) -> Option<Scored> {
+        let library = Arc::clone(self.library.get()?.as_ref().ok()?);
+        let mut known = lock(&self.known);
+        let at = known.iter().position(|(known, _)| known == question)?;
+        let latest = known.remove(at)?;
+        let similarities = Arc::clone(&latest.1);
+        known.push_back(latest);
+        Some(Scored { library, similarities })
+    }
+
+    fn keep(&self, question: &ParsedQuery, library: Arc<Library>, similarities: Similarities) -> Scored {
+        let similarities = Arc::new(similarities);
+        let mut known = lock(&self.known);
+        if known.len() == KEPT_QUESTIONS {
+            known.pop_front();
+        }
+        known.push_back((question.clone(), Arc::clone(&similarities)));
+        Scored { library, similarities }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -8,7 +8,7 @@ use crate::search::embedded::StaticModel;
 use crate::search::embedder::Embedder;
 
 /// Told how many of how many texts have vectors, while those of a whole file are made.
-pub type Progress = Box<dyn Fn(usize, usize) + Send>;
+pub type Progress = Box<dyn Fn(usize, usize) + Send + Sync>;
 
 /// The embedder that the settings ask for. Where it fails, the embedded one answers instead if
 /// `falls_back`. `seed` decides the jitter of retries.

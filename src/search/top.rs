@@ -6,8 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::document::grammar::Heading;
-use crate::search::entries::Entries;
-use crate::store::{Store, StoreError};
+use crate::notebook::Snapshot;
 use crate::types::{Memory, Persistence, Scope};
 
 /// A memory ranked by its importance.
@@ -29,13 +28,8 @@ pub struct RankedMemory {
 ///
 /// With a half-life in turns, importance decays to `importance × 0.5^(age / half-life)`. Core memories and
 /// memories without an episode do not decay.
-///
-/// # Errors
-///
-/// If the file cannot be read.
-pub fn top(store: &Store, limit: usize, half_life: Option<f64>) -> Result<Vec<RankedMemory>, StoreError> {
-    let entries = Entries::of(store.reading()?);
-    let memories: Vec<Memory> = (0..entries.spans.len()).map(|at| entries.read(at)).collect();
+pub fn top(snapshot: &Snapshot, limit: usize, half_life: Option<f64>) -> Vec<RankedMemory> {
+    let memories: Vec<Memory> = (0..snapshot.entries().len()).map(|at| snapshot.memory(at)).collect();
     let clock = TurnClock::of(&memories);
     let mut ranked: Vec<(f64, Option<u64>, usize)> = Vec::new();
     for (at, memory) in memories.iter().enumerate().filter(|(_, memory)| memory.is_live()) {
@@ -46,10 +40,10 @@ pub fn top(store: &Store, limit: usize, half_life: Option<f64>) -> Result<Vec<Ra
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(later(b.1).cmp(&later(a.1))).then(b.2.cmp(&a.2)));
     ranked.truncate(limit);
     let ranked = ranked.into_iter().map(|(importance, age, at)| {
-        let Heading { scope, name } = entries.heading(at).clone();
+        let Heading { scope, name } = snapshot.heading_of(at).clone();
         RankedMemory { scope, name, memory: memories[at].clone(), age, importance }
     });
-    Ok(ranked.collect())
+    ranked.collect()
 }
 
 fn decayed(memory: &Memory, age: Option<u64>, half_life: Option<f64>) -> f64 {

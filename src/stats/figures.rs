@@ -268,8 +268,9 @@ fn recall_tokens<'a>(
     all: &[(Scope, Section)],
     limits: &Limits,
 ) -> Option<TokenFigures> {
+    let all: Vec<(Scope, &Section)> = all.iter().map(|(scope, section)| (scope.clone(), section)).collect();
     let cost = |place: &(Scope, Section)| {
-        let views = choose(std::slice::from_ref(place), all, limits, Format::Text);
+        let views = choose(std::slice::from_ref(place), &all, limits, Format::Text);
         estimate_tokens(&render(&views, Format::Text))
     };
     let mut costs: Vec<usize> = places.map(cost).collect();

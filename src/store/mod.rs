@@ -31,7 +31,6 @@ mod snapshot;
 mod state;
 mod window;
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -40,10 +39,10 @@ pub use backups::Backup;
 pub use error::StoreError;
 pub use follow::Follower;
 pub use log::{LineLog, Rotation};
-pub use reading::Reading;
+pub use reading::OpenFiles;
 pub use sidecar::{INDEX, SERVED_INDEX, Sidecar};
 pub use state::State;
-pub use window::read_sections;
+pub use window::{LineWindow, WINDOW};
 
 use atomic_write::PendingFile;
 use lock::Lock;
@@ -102,14 +101,10 @@ impl Store {
         snapshot::read(&self.real_path)
     }
 
-    /// The whole text and that of the session, for a reader that wants to notice when they change.
-    pub fn reading(&self) -> Result<Reading, StoreError> {
-        Reading::take(self.real_path.clone(), self.sidecar.session_path())
-    }
-
-    /// The file, for a reader that wants only parts of it; `None` where there is no file.
-    pub fn open_for_reading(&self) -> Result<Option<File>, StoreError> {
-        snapshot::open(&self.real_path)
+    /// The memory file and its session, for a reader that wants parts of them or wants to notice when
+    /// they change.
+    pub fn open_files(&self) -> Result<OpenFiles, StoreError> {
+        OpenFiles::open(self.real_path.clone(), self.sidecar.session_path())
     }
 
     /// The former states that are kept, newest first: the first is the state before the last write.

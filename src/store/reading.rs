@@ -1,43 +1,54 @@
-//! A memory file and its session as they were read, and whether they still are.
+//! A memory file and its session, opened for reading, and whether they are still the present ones.
 
+use std::fs::File;
 use std::path::PathBuf;
 
 use super::error::StoreError;
 use super::snapshot::Snapshot;
 
-/// What was read of a memory file and of the memories that end with its episode. The texts are empty
-/// where there is no file. The files stay open, so that a later one is never taken for them.
-#[derive(Default)]
-pub struct Reading {
-    /// The text of the memory file.
-    pub file: String,
-    /// The text of the session.
-    pub session: String,
-    snapshots: Vec<(PathBuf, Snapshot)>,
+/// A memory file and the memories that end with its episode. Both stay open, so that a later file is
+/// never taken for one of them.
+pub struct OpenFiles {
+    file: (PathBuf, Snapshot),
+    session: (PathBuf, Snapshot),
 }
 
-impl Reading {
-    pub(super) fn take(file: PathBuf, session: PathBuf) -> Result<Reading, StoreError> {
-        let (file_text, file_snapshot) = Snapshot::take(&file)?;
-        let (session_text, session_snapshot) = Snapshot::take(&session)?;
-        Ok(Reading {
-            file: file_text.unwrap_or_default(),
-            session: session_text.unwrap_or_default(),
-            snapshots: vec![(file, file_snapshot), (session, session_snapshot)],
-        })
+impl OpenFiles {
+    pub(super) fn open(file: PathBuf, session: PathBuf) -> Result<OpenFiles, StoreError> {
+        let open = |path: PathBuf| Snapshot::open(&path).map(|snapshot| (path, snapshot));
+        Ok(OpenFiles { file: open(file)?, session: open(session)? })
     }
 
-    /// Whether the paths still lead to the files as they were read: same inode, size and time.
+    /// The memory file; `None` where there is none.
+    pub fn file(&self) -> Option<&File> {
+        self.file.1.file()
+    }
+
+    /// The text of the memory file; empty where there is none.
     ///
     /// # Errors
     ///
-    /// Where that cannot be seen.
+    /// When it cannot be read or is no text.
+    pub fn read_file(&self) -> Result<String, StoreError> {
+        Ok(self.file.1.read(&self.file.0)?.unwrap_or_default())
+    }
+
+    /// The text of the session; empty where there is none.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read or is no text.
+    pub fn read_session(&self) -> Result<String, StoreError> {
+        Ok(self.session.1.read(&self.session.0)?.unwrap_or_default())
+    }
+
+    /// Whether the paths still lead to the files as they were opened: same inode, size and time.
+    ///
+    /// # Errors
+    ///
+    /// When that cannot be determined.
     pub fn is_current(&self) -> Result<bool, StoreError> {
-        for (path, snapshot) in &self.snapshots {
-            if !snapshot.is_current(path)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        let [file, session] = [&self.file, &self.session].map(|(path, opened)| opened.is_current(path));
+        Ok(file? && session?)
     }
 }

@@ -19,13 +19,28 @@ pub(super) struct Snapshot {
 impl Snapshot {
     /// Reads the whole file; no text where there is no file.
     pub(super) fn take(path: &Path) -> Result<(Option<String>, Snapshot), StoreError> {
-        let Some(mut file) = open(path)? else {
-            return Ok((None, Snapshot { opened: None }));
-        };
-        // Before the reading, so that a change while we read is noticed, too.
+        let snapshot = Snapshot::open(path)?;
+        Ok((snapshot.read(path)?, snapshot))
+    }
+
+    /// Opens the file and reads only its metadata: so a change while it is read is noticed, too.
+    pub(super) fn open(path: &Path) -> Result<Snapshot, StoreError> {
+        let Some(file) = open(path)? else { return Ok(Snapshot { opened: None }) };
         let metadata = file.metadata().map_err(StoreError::read(path))?;
-        let text = read_text(&mut file, &metadata, path)?;
-        Ok((Some(text), Snapshot { opened: Some((file, metadata)) }))
+        Ok(Snapshot { opened: Some((file, metadata)) })
+    }
+
+    /// The whole text; `None` where there is no file. To be called once.
+    pub(super) fn read(&self, path: &Path) -> Result<Option<String>, StoreError> {
+        let Some((mut file, metadata)) = self.opened.as_ref().map(|(file, metadata)| (file, metadata)) else {
+            return Ok(None);
+        };
+        read_text(&mut file, metadata, path).map(Some)
+    }
+
+    /// The open file; `None` where it was missing.
+    pub(super) fn file(&self) -> Option<&File> {
+        self.opened.as_ref().map(|(file, _)| file)
     }
 
     /// What was known of the file when it was read, `None` where it was missing.

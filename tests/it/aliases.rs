@@ -10,10 +10,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use memories::document::Document;
+use memories::notebook::SharedSnapshot;
 use memories::notebook::files::Files;
 use memories::search::embedded::StaticModel;
 use memories::search::filter::Filter;
-use memories::search::{Hit, Settings, query};
+use memories::search::{Hit, SearchSettings, Searcher};
 use memories::seed::{Options, Source, read, seed};
 use memories::store::Store;
 use memories::types::Scope;
@@ -81,6 +82,10 @@ struct Play {
     store: Store,
 }
 
+fn searcher(store: &Store, settings: SearchSettings) -> Searcher {
+    Searcher::new(SharedSnapshot::new(store.clone()), settings, Box::new(StaticModel::new()))
+}
+
 impl Play {
     fn new() -> Play {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/dinner");
@@ -102,8 +107,8 @@ impl Play {
 
     fn ask(&self, question: &str, scope: &Scope) -> Vec<Hit> {
         let filter = Filter { scopes: vec![scope.clone()], ..Filter::default() };
-        let settings = Settings { floor: 0.0, ..Settings::default() };
-        query(&self.store, question, &filter, 20, &settings, &StaticModel::new()).unwrap().hits
+        let settings = SearchSettings { floor: 0.0, ..SearchSettings::default() };
+        searcher(&self.store, settings).query(question, &filter, 20).unwrap().hits
     }
 }
 
@@ -150,9 +155,8 @@ fn others_are_found_by_name_and_id() {
         }
     }
     // Without an agent, the memories of the person asked about come first.
-    let settings = Settings::default();
-    let all =
-        query(&play.store, "who is Jordan?", &Filter::default(), 3, &settings, &StaticModel::new()).unwrap();
+    let settings = SearchSettings::default();
+    let all = searcher(&play.store, settings).query("who is Jordan?", &Filter::default(), 3).unwrap();
     assert_eq!(all.hits.len(), 3);
     for hit in &all.hits {
         let jordan = hit.scope == Scope::Agent("jordan".to_owned());
@@ -224,14 +228,14 @@ fn what_was_said_is_not_hidden_by_who_one_is() {
     }
     std::fs::write(play.store.path(), document.into_text().unwrap()).unwrap();
     // Neither filter nor floor: the line itself is first.
-    let settings = Settings { floor: 0.0, ..Settings::default() };
+    let settings = SearchSettings { floor: 0.0, ..SearchSettings::default() };
+    let searcher = searcher(&play.store, settings);
     for (question, answer) in [
         ("what did Jordan say about food?", "Italian"),
         ("who said no to meat?", "No meat"),
         ("which food does Jordan love?", "Italian"),
     ] {
-        let hits =
-            query(&play.store, question, &Filter::default(), 1, &settings, &StaticModel::new()).unwrap().hits;
+        let hits = searcher.query(question, &Filter::default(), 1).unwrap().hits;
         assert!(hits[0].memory.text.contains(answer), "{question}: {}", hits[0].memory.text);
     }
 }

@@ -15,11 +15,11 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("types", &[]),
     ("redact", &[]),
     ("document", &["types"]),
-    ("store", &["document", "types"]),
+    ("store", &["types"]),
     ("journal", &["store", "types"]),
     ("notebook", &["document", "journal", "store", "types"]),
     ("llm", &["types"]),
-    ("recall", &["document", "store", "types"]),
+    ("recall", &["document", "notebook", "store", "types"]),
     ("search", &["document", "llm", "notebook", "store", "types"]),
     ("record", &["document", "journal", "llm", "notebook", "redact", "search", "store", "types"]),
     ("ask", &["document", "journal", "llm", "notebook", "redact", "search", "types"]),
@@ -46,7 +46,7 @@ const ROOMS: &[(&str, &[&str])] = &[
 ];
 
 /// Rooms in which files that use each other are still to be untied.
-const TIED: &[&str] = &["chat", "cli", "document", "mcp", "recall", "search", "stats"];
+const TIED: &[&str] = &["chat", "cli", "document", "mcp", "search", "stats"];
 
 /// Limits of time are measured here, and nowhere else: file and what it holds.
 const CLOCKS: [(&str, &str); 3] =

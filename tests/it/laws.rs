@@ -4,7 +4,7 @@
 
 use memories::document::check::viewer_headings;
 use memories::document::format::format;
-use memories::document::scan::{Event, TextLines, is_section_boundary, lines, walk};
+use memories::document::scan::{Event, is_section_boundary, lines, walk};
 use memories::document::{
     Document, DocumentError, EntryEdit, EntryMut, Section, SectionUpdate, grammar, stored,
 };
@@ -295,7 +295,7 @@ fn numbers(document: &Document, scope: &Scope, title: &str, wanted: fn(&Memory) 
 
 fn boundaries(text: &str) -> Vec<usize> {
     let mut found = Vec::new();
-    let _ = walk(&mut TextLines::new(text.as_bytes()), |event| {
+    walk(text.as_bytes(), |event| {
         let Event::Visible(offset, line) = event else { return };
         if is_section_boundary(line) {
             found.push(offset as usize);

@@ -2,13 +2,16 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
+use std::time::{Duration, Instant};
 
 use memories::document::Document;
+use memories::notebook::SharedSnapshot;
 use memories::search::embedded::StaticModel;
 use memories::search::embedder::{EmbedError, Embedder};
 use memories::search::filter::Filter;
-use memories::search::{Answer, Hit, SearchError, Searcher, Settings, query};
+use memories::search::{Hit, SearchError, SearchResults, SearchSettings, Searcher};
 use memories::store::Store;
 use memories::types::{Category, Memory, Scope, Span};
 use proptest::prelude::*;
@@ -38,12 +41,17 @@ impl World {
         World { _folder: folder, store }
     }
 
+    /// A searcher that has read nothing yet.
+    fn searcher(&self, embedder: impl Embedder + 'static) -> Searcher {
+        Searcher::new(SharedSnapshot::new(self.store.clone()), settings(), Box::new(embedder))
+    }
+
     fn index(&self) -> PathBuf {
         self.store.folder().join("index")
     }
 
-    fn ask(&self, question: &str, filter: &Filter, most: usize) -> Answer {
-        query(&self.store, question, filter, most, &settings(), &StaticModel::new()).unwrap()
+    fn ask(&self, question: &str, filter: &Filter, most: usize) -> SearchResults {
+        self.searcher(StaticModel::new()).query(question, filter, most).unwrap()
     }
 
     fn titles(&self, question: &str) -> Vec<(String, f32)> {
@@ -52,8 +60,8 @@ impl World {
     }
 }
 
-fn settings() -> Settings {
-    Settings { floor: 0.0, ..Settings::default() }
+fn settings() -> SearchSettings {
+    SearchSettings { floor: 0.0, ..SearchSettings::default() }
 }
 
 fn memory(at: usize) -> Memory {
@@ -73,9 +81,9 @@ const QUESTIONS: [&str; 3] = ["where is the rusty key?", "what guards the boat i
 #[test]
 fn a_searcher_answers_as_a_fresh_search_whatever_happens_to_the_file() {
     let world = World::new(40);
-    let mut searcher = Searcher::new(world.store.clone(), settings(), Box::new(StaticModel::new()));
+    let searcher = world.searcher(StaticModel::new());
     let filter = Filter { max_turn: Some(30), ..Filter::default() };
-    let mut ask_both = |what: &str| {
+    let ask_both = |what: &str| {
         for question in QUESTIONS.iter().chain(&QUESTIONS) {
             let answer = searcher.query(question, &filter, 5).unwrap();
             assert_eq!(answer, world.ask(question, &filter, 5), "{what}: {question}");
@@ -178,14 +186,112 @@ impl Embedder for Letters {
 #[test]
 fn vectors_of_two_embedders_never_meet() {
     let world = World::new(260);
-    let with = |embedder: &dyn Embedder| {
-        query(&world.store, QUESTIONS[1], &Filter::default(), 5, &settings(), embedder).unwrap().hits
-    };
-    let fresh = with(&Letters);
-    let embedded = with(&StaticModel::new());
+    let ask = |searcher: Searcher| searcher.query(QUESTIONS[1], &Filter::default(), 5).unwrap().hits;
+    let letters = || ask(world.searcher(Letters));
+    let static_model = || ask(world.searcher(StaticModel::new()));
+    let fresh = letters();
+    let embedded = static_model();
     assert_ne!(fresh[0].parts, embedded[0].parts);
-    assert_eq!(with(&Letters), fresh);
-    assert_eq!(with(&StaticModel::new()), embedded);
+    assert_eq!(letters(), fresh);
+    assert_eq!(static_model(), embedded);
+}
+
+/// An embedder of a server that takes its time, and fails where it is told to.
+#[derive(Clone, Default)]
+struct Slow {
+    texts: Arc<AtomicUsize>,
+    queries: Arc<AtomicUsize>,
+    /// How many calls with texts fail first.
+    failures: Arc<AtomicUsize>,
+}
+
+const DELAY: Duration = Duration::from_millis(300);
+
+impl Embedder for Slow {
+    fn stamp(&self) -> String {
+        "slow".to_owned()
+    }
+
+    fn dimensions(&self) -> usize {
+        26
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        std::thread::sleep(DELAY);
+        let fail = |count: usize| count.checked_sub(1);
+        if self.failures.fetch_update(Ordering::SeqCst, Ordering::SeqCst, fail).is_ok() {
+            let (problem, hint) = ("it is gone".to_owned(), String::new());
+            return Err(EmbedError { problem, hint, passing: true });
+        }
+        self.texts.fetch_add(texts.len(), Ordering::SeqCst);
+        Letters.embed(texts)
+    }
+
+    fn embed_query(&self, query: &str) -> Result<Vec<f32>, EmbedError> {
+        std::thread::sleep(DELAY);
+        self.queries.fetch_add(1, Ordering::SeqCst);
+        Ok(Letters.embed(&[query])?.remove(0))
+    }
+
+    fn is_served(&self) -> bool {
+        true
+    }
+}
+
+/// Asks from many threads at once; their results, and how long all of them took.
+fn ask_at_once(searcher: &Searcher) -> (Vec<Result<SearchResults, SearchError>>, Duration) {
+    const THREADS: usize = 16;
+    let start = Barrier::new(THREADS + 1);
+    std::thread::scope(|scope| {
+        let ask = |number: usize| {
+            let start = &start;
+            scope.spawn(move || {
+                start.wait();
+                searcher.query(&format!("where is the lamp of {number}?"), &Filter::default(), 5)
+            })
+        };
+        let threads: Vec<_> = (0..THREADS).map(ask).collect();
+        start.wait();
+        let begun = Instant::now();
+        let results = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+        (results, begun.elapsed())
+    })
+}
+
+#[test]
+fn searches_run_side_by_side_and_missing_vectors_are_computed_once() {
+    let world = World::new(40);
+    let embedder = Slow::default();
+    let searcher = world.searcher(embedder.clone());
+    let (results, took) = ask_at_once(&searcher);
+    assert!(results.iter().all(|result| result.as_ref().unwrap().hits.len() == 5));
+    // Each question has its own vector; the memories are embedded for all of them, in one batch.
+    assert!(took < DELAY * 4, "{took:?}");
+    let embedded = embedder.texts.load(Ordering::SeqCst);
+    assert_eq!(embedder.queries.load(Ordering::SeqCst), 16);
+    assert!(embedded >= 40, "{embedded}");
+    let (_, took) = ask_at_once(&searcher);
+    assert!(took < DELAY, "known questions need no vector: {took:?}");
+    // One memory more: only that one is missing, and again only one search computes it.
+    let path = world.store.real_path();
+    let text = fs::read_to_string(path).unwrap();
+    fs::write(path, format!("{text}\n## World\n\n**[NOTE] Lamp**\nIt hangs here.\n")).unwrap();
+    let (results, took) = ask_at_once(&searcher);
+    assert!(results.iter().all(|result| result.as_ref().unwrap().entries == 41));
+    assert!(took < DELAY * 4, "{took:?}");
+    assert!((embedded + 1..embedded + 4).contains(&embedder.texts.load(Ordering::SeqCst)));
+}
+
+#[test]
+fn a_failure_is_shared_by_those_who_wait_and_forgotten_afterwards() {
+    let world = World::new(40);
+    let embedder = Slow { failures: Arc::new(AtomicUsize::new(1)), ..Slow::default() };
+    let searcher = world.searcher(embedder.clone());
+    let (results, took) = ask_at_once(&searcher);
+    let failed = results.iter().filter(|result| matches!(result, Err(SearchError::Embed(_)))).count();
+    assert!(failed > 0 && took < DELAY * 6, "{failed} failed, {took:?}");
+    let (results, _) = ask_at_once(&searcher);
+    assert!(results.iter().all(Result::is_ok));
 }
 
 #[test]

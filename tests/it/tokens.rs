@@ -65,7 +65,8 @@ fn recall_texts() -> BTreeSet<String> {
 fn recall(store: &Store, scope: &Scope, max_tokens: Option<usize>, format: Format) -> String {
     let names = [ScopeName::Scope(scope.clone())];
     let limits = Limits { max_tokens, ..Limits::default() };
-    render(&memories::recall::recall(store, &names, &limits, format).expect("readable"), format)
+    let snapshot = memories::recall::read(store, &names).expect("readable");
+    render(&memories::recall::recall(&snapshot, &names, &limits, format).expect("known"), format)
 }
 
 #[test]

@@ -117,6 +117,15 @@ fn client() -> Client {
     Client::builder().no_proxy().timeout(PATIENCE).build().unwrap()
 }
 
+/// Sends a request and reads the reply to its end, for nothing is drawn from a reply that its client
+/// does not read; its status.
+fn read(request: RequestBuilder) -> u16 {
+    let reply = request.send().unwrap();
+    let status = reply.status().as_u16();
+    reply.bytes().unwrap();
+    status
+}
+
 const REPLAY: &str = "[llm]\nprovider = \"replay\"\nreplay = \"answers.jsonl\"\n";
 
 fn question(text: &str) -> Value {
@@ -148,7 +157,7 @@ fn a_chat_gets_memories_and_gives_some() {
     assert_eq!(came.body["messages"][1]["content"], "Who guards the northern gate?");
     // Nothing relevant: the request is passed on unchanged.
     let other = question("Please translate this poem into French.");
-    proxy.chat(&other).send().unwrap();
+    read(proxy.chat(&other));
     assert_eq!(upstream.requests()[1].body, other);
     // Extracted before the server ends, though no request waited for it.
     let (said, memories) = proxy.stop();
@@ -167,7 +176,7 @@ fn headers_say_what_a_chat_is_about() {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        assert_eq!(request.send().unwrap().status(), 200);
+        assert_eq!(read(request), 200);
     };
     ask(&[("X-Memories-Scope", "npc:marcus")]);
     ask(&[("X-Memories-Scope", "npc:marcus, North Gate")]);
@@ -204,7 +213,7 @@ fn anthropic_clients_have_a_memory_too() {
     let proxy = Running::start(&upstream.url(), &settings, &["--scope", "npc:marcus"]);
     let body = json!({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Who guards the northern gate?"}]});
     let request = client().post(format!("{}/v1/messages", proxy.url)).header("x-api-key", KEY).json(&body);
-    assert_eq!(request.send().unwrap().status(), 200);
+    assert_eq!(read(request), 200);
     let came = &upstream.requests()[0];
     assert_eq!(came.header("x-api-key"), Some(KEY));
     assert!(came.body["system"].as_str().unwrap().contains("Marcus lies"));
@@ -244,7 +253,7 @@ fn memories_are_drawn_when_the_proxy_ends_where_that_is_the_mode() {
     let settings = format!("{REPLAY}[chat]\nmemoryExtractionMode = \"on_save\"\n");
     let proxy = Running::start(&upstream.base_url(), &settings, &[]);
     for _ in 0..2 {
-        proxy.chat(&question("Who guards the northern gate?")).send().unwrap();
+        read(proxy.chat(&question("Who guards the northern gate?")));
     }
     let (said, memories) = proxy.stop();
     assert_eq!(memories.len(), 1, "{said}");
@@ -256,7 +265,7 @@ fn a_baseline_has_no_memory() {
     let settings = format!("{REPLAY}[chat]\nuseMemory = false\nmemoryExtractionMode = \"every_turn\"\n");
     let proxy = Running::start(&upstream.base_url(), &settings, &[]);
     let asked = question("Who guards the northern gate?");
-    proxy.chat(&asked).send().unwrap();
+    read(proxy.chat(&asked));
     assert_eq!(upstream.requests()[0].body, asked);
     let (said, memories) = proxy.stop();
     assert!(memories.is_empty(), "{said}");

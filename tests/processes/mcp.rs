@@ -7,5 +7,7 @@
 mod budget;
 mod client;
 mod crowd;
+#[cfg(feature = "llm")]
+mod parallel;
 mod protocol;
 mod tools;

@@ -65,7 +65,7 @@ fn opening_and_reading_create_nothing() {
     let (folder, path) = empty_folder();
     let store = open(&path);
     assert_eq!(store.read().unwrap(), None);
-    assert!(store.open_for_reading().unwrap().is_none());
+    assert!(store.open_files().unwrap().file().is_none());
     assert!(store.backups().unwrap().is_empty());
     assert_eq!(store.sidecar().state().0, State::default());
     assert_eq!(store.sidecar().session().unwrap(), None);
@@ -211,7 +211,7 @@ fn what_is_not_utf8_is_refused_and_left_as_it_is() {
     assert_eq!(fs::read(&path).unwrap(), bytes);
     assert_eq!(names(folder.path()), [".memories", "Memories.md"]);
     let mut read = Vec::new();
-    store.open_for_reading().unwrap().unwrap().read_to_end(&mut read).unwrap();
+    store.open_files().unwrap().file().unwrap().read_to_end(&mut read).unwrap();
     assert_eq!(read, bytes);
 }
 

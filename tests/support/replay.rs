@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use memories::document::Document;
 use memories::notebook::{Clock, Notebook};
 use memories::recall::budget::estimate_tokens;
-use memories::recall::{Format, Limits, recall, render};
+use memories::recall::{Format, Limits, read, recall, render};
 use memories::record::turn::Turn;
 use memories::record::{Judge, RecordSettings, Recorder};
 use memories::store::Store;
@@ -133,7 +133,8 @@ impl Replay {
 
     fn recall(&self, place: u64) -> Result<String> {
         let names = [ScopeName::Scope(Scope::Location(place))];
-        Ok(render(&recall(&self.store, &names, &Limits::default(), Format::Text)?, Format::Text))
+        let snapshot = read(&self.store, &names)?;
+        Ok(render(&recall(&snapshot, &names, &Limits::default(), Format::Text)?, Format::Text))
     }
 
     /// Whether the turn repeats a failure, and whether what was recalled would have told.

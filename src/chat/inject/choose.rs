@@ -1,46 +1,46 @@
-//! Which memories a model is told of.
+//! Which memories are injected.
 //!
-//! What search found enters; memories as they are told leave: ranked by importance × recency × similarity,
-//! none that says what another one says, as many as the tokens allow.
+//! Candidates that a search found enter; memories as they are injected leave: ranked by importance ×
+//! recency × similarity, without near-duplicates, as many as the tokens allow.
 
-use crate::chat::inject::Settings;
 use crate::chat::inject::age::{days, in_words};
 use crate::chat::inject::block::{Told, render};
+use crate::chat::inject::settings::InjectSettings;
 use crate::recall::budget::{cut_at_sentence, estimate_tokens};
 use crate::search::similar_pairs::similar_pairs;
 use crate::types::{Memory, Scope};
 
-/// After so many days a memory has lost half of what it can lose by age, which is half of its weight.
+/// Days after which a memory has lost half of what it can lose by age, which is half of its weight.
 const HALF_LIFE_DAYS: f64 = 30.0;
 
-/// The same in episodes, where it bears no date.
+/// The same in episodes, for a memory without a date.
 const HALF_LIFE_EPISODES: f64 = 5.0;
 
-/// Less than so many characters of a memory say nothing.
+/// Shortest beginning of a memory that is worth injecting, in characters.
 const LEAST_CHARS: usize = 30;
 
-/// A memory that may be told.
+/// A memory that may be injected.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    /// Where it stands.
+    /// Its section.
     pub scope: Scope,
     /// The name of that place or character; may be empty.
     pub name: String,
-    /// What it says.
+    /// The memory, read in full.
     pub memory: Memory,
-    /// How like the conversation it is, from 0 to 1.
+    /// How similar it is to the conversation, from 0 to 1.
     pub similarity: f32,
 }
 
 impl Candidate {
-    /// Whether another one is the same entry.
-    pub fn is(&self, other: &Candidate) -> bool {
+    /// Whether both are the same entry.
+    pub fn is_same_entry(&self, other: &Candidate) -> bool {
         self.scope == other.scope && self.memory == other.memory
     }
 }
 
 /// Ranks candidates and chooses among them.
-pub fn choose(candidates: Vec<Candidate>, settings: &Settings, now: &str) -> Vec<Told> {
+pub fn choose(candidates: Vec<Candidate>, settings: &InjectSettings, now: &str) -> Vec<Told> {
     let newest = candidates.iter().filter_map(|candidate| candidate.memory.provenance.episode).max();
     let mut ranked: Vec<(f64, Candidate)> = candidates
         .into_iter()
@@ -55,33 +55,33 @@ pub fn choose(candidates: Vec<Candidate>, settings: &Settings, now: &str) -> Vec
     let texts: Vec<&str> = ranked.iter().map(|candidate| candidate.memory.text.as_str()).collect();
     let alike = similar_pairs(&texts);
     let mut chosen: Vec<usize> = Vec::new();
-    let mut told: Vec<Told> = Vec::new();
+    let mut memories: Vec<Told> = Vec::new();
     for (at, candidate) in ranked.iter().enumerate() {
-        if told.len() >= settings.most {
+        if memories.len() >= settings.most {
             break;
         }
-        let says_again = |other: &usize| alike.contains(&(*other, at));
-        if chosen.iter().any(says_again) {
+        let is_duplicate = |other: &usize| alike.contains(&(*other, at));
+        if chosen.iter().any(is_duplicate) {
             continue;
         }
-        if let Some(memory) = fitted(&told, tell(candidate, now), settings) {
-            told.push(memory);
+        if let Some(memory) = fitted(&memories, as_injected(candidate, now), settings) {
+            memories.push(memory);
             chosen.push(at);
         }
     }
-    told
+    memories
 }
 
-/// The memory as it fits behind the others: whole; the first one cut where it is too long alone.
-fn fitted(told: &[Told], memory: Told, settings: &Settings) -> Option<Told> {
+/// The memory as it fits after the others: whole; the first one truncated where it is too long alone.
+fn fitted(others: &[Told], memory: Told, settings: &InjectSettings) -> Option<Told> {
     let fits = |memory: &Told| {
-        let all: Vec<Told> = told.iter().cloned().chain([memory.clone()]).collect();
+        let all: Vec<Told> = others.iter().cloned().chain([memory.clone()]).collect();
         estimate_tokens(&render(&all, &settings.style)) <= settings.max_tokens
     };
     if fits(&memory) {
         return Some(memory);
     }
-    if !told.is_empty() {
+    if !others.is_empty() {
         return None;
     }
     let with = |text: &str| Told { summary: text.to_owned(), ..memory.clone() };
@@ -89,7 +89,7 @@ fn fitted(told: &[Told], memory: Told, settings: &Settings) -> Option<Told> {
     (summary.chars().count() >= LEAST_CHARS).then(|| with(&summary))
 }
 
-/// From 0.5 for what is old to 1; by date, else by episode, else 1.
+/// From 0.5 for an old memory to 1; by date, else by episode, else 1.
 fn recency(memory: &Memory, newest: Option<u64>, now: &str) -> f64 {
     let fields = &memory.provenance;
     let half_lives = match fields.date.as_deref().and_then(|date| days(date, now)) {
@@ -102,7 +102,7 @@ fn recency(memory: &Memory, newest: Option<u64>, now: &str) -> f64 {
     0.5 + 0.5 * 0.5_f64.powf(half_lives)
 }
 
-fn tell(candidate: &Candidate, now: &str) -> Told {
+fn as_injected(candidate: &Candidate, now: &str) -> Told {
     let Candidate { scope, name, memory, similarity: _ } = candidate;
     let fields = &memory.provenance;
     let age = match (fields.date.as_deref().and_then(|date| days(date, now)), fields.episode) {
@@ -115,11 +115,11 @@ fn tell(candidate: &Candidate, now: &str) -> Told {
         importance: ((memory.importance() + 50) / 100).clamp(1, 10),
         age,
         summary: summary(memory),
-        context: memory.context.clone().unwrap_or_else(|| whereabouts(scope, name, memory)),
+        context: memory.context.clone().unwrap_or_else(|| origin(scope, name, memory)),
     }
 }
 
-/// Title and text, unless the text begins as the title does or the title is but a mark of origin.
+/// Title and text; only the text where it begins with the title, or the title only says where it comes from.
 fn summary(memory: &Memory) -> String {
     let (title, text) = (memory.title.trim_end_matches('…'), memory.text.as_str());
     let head = title.to_lowercase();
@@ -131,7 +131,7 @@ fn summary(memory: &Memory) -> String {
 }
 
 /// `Living Room, episode 1, turn 45`, as far as it is known.
-fn whereabouts(scope: &Scope, name: &str, memory: &Memory) -> String {
+fn origin(scope: &Scope, name: &str, memory: &Memory) -> String {
     let mut parts = Vec::new();
     match scope {
         Scope::World | Scope::Scene | Scope::Dialogue => {}
@@ -156,8 +156,8 @@ mod tests {
         Candidate { scope: Scope::World, name: String::new(), memory, similarity }
     }
 
-    fn summaries(candidates: Vec<Candidate>, settings: &Settings) -> Vec<String> {
-        choose(candidates, settings, NOW).into_iter().map(|told| told.summary).collect()
+    fn summaries(candidates: Vec<Candidate>, settings: &InjectSettings) -> Vec<String> {
+        choose(candidates, settings, NOW).into_iter().map(|memory| memory.summary).collect()
     }
 
     #[test]
@@ -172,8 +172,8 @@ mod tests {
         ];
         let order =
             ["Trolls eat everything.", "A lamp hangs here.", "The bridge fell down.", "The old well is dry."];
-        assert_eq!(summaries(all.clone(), &Settings::default()), order);
-        let fewer = Settings { most: 2, ..Settings::default() };
+        assert_eq!(summaries(all.clone(), &InjectSettings::default()), order);
+        let fewer = InjectSettings { most: 2, ..InjectSettings::default() };
         assert_eq!(summaries(all, &fewer), order[..2]);
     }
 
@@ -185,7 +185,7 @@ mod tests {
             candidate("Marcus lies when he is cornered.", 100, 0.5),
         ];
         let expected = ["The northern gate is unguarded at dawn.", "Marcus lies when he is cornered."];
-        assert_eq!(summaries(all, &Settings::default()), expected);
+        assert_eq!(summaries(all, &InjectSettings::default()), expected);
     }
 
     #[test]
@@ -193,27 +193,27 @@ mod tests {
         let long = "The gate is far away from here. ".repeat(60);
         let all = vec![candidate(&long, 900, 0.9), candidate("A lamp hangs here.", 500, 0.5)];
         for max_tokens in [120, 200, 500] {
-            let settings = Settings { max_tokens, ..Settings::default() };
+            let settings = InjectSettings { max_tokens, ..InjectSettings::default() };
             let told = choose(all.clone(), &settings, NOW);
             assert!(!told.is_empty());
             assert!(estimate_tokens(&render(&told, &settings.style)) <= max_tokens);
         }
-        assert!(choose(all, &Settings { max_tokens: 10, ..Settings::default() }, NOW).is_empty());
+        assert!(choose(all, &InjectSettings { max_tokens: 10, ..InjectSettings::default() }, NOW).is_empty());
     }
 
     #[test]
-    fn how_a_memory_is_told() {
+    fn a_memory_as_it_is_injected() {
         let mut place = candidate("It drops shut behind you.", 940, 0.9);
         place.memory.title = "Trap door".to_owned();
         place.memory.provenance.episode = Some(2);
         place.scope = Scope::Location(24);
         place.name = "Cellar".to_owned();
-        let told = tell(&place, NOW);
+        let told = as_injected(&place, NOW);
         assert_eq!((told.importance, told.age.as_str()), (9, "episode 2"));
         assert_eq!(told.summary, "Trap door. It drops shut behind you.");
         assert_eq!(told.context, "Cellar, episode 2");
         let auto = candidate("A lamp hangs here.", 1, 0.9);
-        let told = tell(&auto, NOW);
+        let told = as_injected(&auto, NOW);
         assert_eq!(
             (told.importance, told.summary.as_str(), told.context.as_str()),
             (1, "A lamp hangs here.", "")

@@ -1,7 +1,7 @@
-//! Memories are woven into a chat request, without anybody asking for them.
+//! Injects memories into a chat request, without anybody asking for them.
 //!
 //! A request enters as bytes; the same bytes leave with a block of memories in them. The flow is
-//! [`Injector::inject`]: what was said last → search → filter and rank (`choose`) → a block ([`block`]) →
+//! [`Injector::inject`]: the last messages → search → filter and rank (`choose`) → a block ([`block`]) →
 //! into the request ([`request`]). It always holds that
 //!
 //! * where nothing is relevant the request comes out byte by byte as it went in;
@@ -12,91 +12,44 @@ mod age;
 pub mod block;
 mod choose;
 pub mod request;
+mod settings;
 
-use crate::chat::inject::block::{Style, Told, render, without_blocks};
+use std::sync::Arc;
+
+use crate::chat::inject::block::{Told, render, without_blocks};
 use crate::chat::inject::request::{Request, Shape, splice};
 use crate::chat::message::holds_word;
 use crate::document::Document;
+use crate::notebook::SharedSnapshot;
 use crate::recall::brief::newest;
-use crate::search::filter::Filter;
-use crate::search::{self, Answer, SearchError, Searcher};
-use crate::store::{Store, StoreError};
+use crate::search::embedder::Embedder;
+use crate::search::{SearchError, SearchResults, SearchSettings, Searcher};
+use crate::store::StoreError;
 use crate::types::hint::{Advice, Hint};
 use crate::types::text::truncate;
 use crate::types::{Memory, Scope};
 
 use choose::{Candidate, choose};
 
-/// The threshold that is usual for the cosine of a neural encoder …
-pub const USUAL_THRESHOLD: f32 = 0.7;
+pub use settings::{CALIBRATED, InjectSettings, USUAL_THRESHOLD, embedded_threshold};
 
-/// … and the similarity that parts related from unrelated as it does, where the embedded model is asked:
-/// `tests/it/chat/threshold.rs` measures it.
-pub const CALIBRATED: f32 = 0.2;
-
-/// Messages of the conversation that memories are searched with; the last one is searched with alone, too.
+/// Number of the last messages that memories are searched with; the last one is also searched with alone.
 const RECENT: usize = 5;
 
-/// Longest message that is searched with, in characters.
+/// Characters of a message that are searched with.
 const SEARCHED_CHARS: usize = 600;
 
-/// So many memories that two characters share are looked at besides what was found.
+/// Number of latest memories between two characters that are added to those found.
 const SHARED: usize = 3;
 
-/// So many hits are looked at where what is wanted of them is not what they are ranked by: their age, or
-/// the cosine of a served model. Each costs the reading of an entry.
+/// Hits to fetch when they are filtered after ranking, by age or by a served model's cosine. Each costs
+/// the parsing of an entry.
 const MOST_HITS: usize = 50;
 
-/// How memories are woven in.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
-    /// How they are told.
-    pub style: Style,
-    /// Most memories …
-    pub most: usize,
-    /// … of so many that are likest …
-    pub candidates: usize,
-    /// … and most tokens of the whole block.
-    pub max_tokens: usize,
-    /// How like the conversation a memory must be: a cosine of a neural encoder.
-    pub threshold: f32,
-    /// Which memories may be told.
-    pub filter: Filter,
-    /// None older than so many days, none without a date.
-    pub max_age_days: Option<f64>,
-    /// The latest that two characters share may be told, too, by their ids.
-    pub between: Option<(String, String)>,
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
-            style: Style::default(),
-            most: 5,
-            candidates: 10,
-            max_tokens: 500,
-            threshold: USUAL_THRESHOLD,
-            filter: Filter::default(),
-            max_age_days: None,
-            between: None,
-        }
-    }
-}
-
-/// The similarity of the embedded model that stands for a cosine of a neural encoder: on the lines from 0
-/// over [`USUAL_THRESHOLD`], which is [`CALIBRATED`], to 1.
-pub fn similarity_of(threshold: f32) -> f32 {
-    let threshold = threshold.clamp(0.0, 1.0);
-    match threshold <= USUAL_THRESHOLD {
-        true => threshold / USUAL_THRESHOLD * CALIBRATED,
-        false => CALIBRATED + (threshold - USUAL_THRESHOLD) / (1.0 - USUAL_THRESHOLD) * (1.0 - CALIBRATED),
-    }
-}
-
-/// Why nothing could be woven in.
+/// Why no memories could be injected.
 #[derive(Debug, thiserror::Error)]
 pub enum InjectError {
-    /// It is no chat request.
+    /// The bytes are no chat request.
     #[error("this is not a chat request: {0}")]
     NotRequest(String),
     /// The memories cannot be searched.
@@ -126,43 +79,47 @@ impl From<StoreError> for InjectError {
 pub struct Injected {
     /// The request.
     pub request: Vec<u8>,
-    /// What it tells of; empty where it is what it was.
-    pub told: Vec<Told>,
-    /// Why the embedded model searched in place of the one that was asked.
+    /// The memories injected; without any the request is unchanged.
+    pub memories: Vec<Told>,
+    /// Why the embedded model was asked in place of the configured embedder.
     pub fallback: Option<String>,
 }
 
-/// Weaves the memories of one file into requests.
+/// Injects the memories of one file into requests, from any number of threads.
 pub struct Injector {
-    store: Store,
     searcher: Searcher,
-    /// What texts without anything in common have in the model behind a server.
+    /// Baseline cosine of a served embedder; `None` for the embedded one.
     unrelated: Option<f32>,
 }
 
 impl Injector {
     /// Reads nothing yet. `search` says how memories are searched; its floor is not used.
     pub fn new(
-        store: Store,
-        search: &search::Settings,
-        embedder: Box<dyn search::embedder::Embedder>,
+        files: impl Into<Arc<SharedSnapshot>>,
+        search: &SearchSettings,
+        embedder: Box<dyn Embedder>,
     ) -> Injector {
         let unrelated = embedder.is_served().then(|| embedder.unrelated());
-        // Importance and age are weighed here; what is like enough is decided here.
-        let search = search::Settings { floor: 0.0, importance: 0.0, recency: 0.0, ..search.clone() };
-        Injector { searcher: Searcher::new(store.clone(), search, embedder), store, unrelated }
+        // Importance and age are weighed by `choose`, and the threshold decides what is similar enough.
+        let search = SearchSettings { floor: 0.0, importance: 0.0, recency: 0.0, ..search.clone() };
+        Injector { searcher: Searcher::new(files, search, embedder), unrelated }
     }
 
-    /// Weaves memories into a request, whose shape is found out where it is not known. `now` is the time
-    /// from which ages count, RFC 3339.
+    /// The file whose memories are injected.
+    pub fn files(&self) -> &SharedSnapshot {
+        self.searcher.files()
+    }
+
+    /// Injects memories into a request; its shape is detected where it is not given. Ages count back from
+    /// `now`, RFC 3339.
     ///
     /// # Errors
     ///
     /// See [`InjectError`].
     pub fn inject(
-        &mut self,
+        &self,
         request: &[u8],
-        settings: &Settings,
+        settings: &InjectSettings,
         shape: Option<Shape>,
         now: &str,
     ) -> Result<Injected, InjectError> {
@@ -174,14 +131,14 @@ impl Injector {
         let mut fallback = None;
         let mut found: Vec<Candidate> = Vec::new();
         for question in questions(&read) {
-            let answer = match self.searcher.query(&question, &settings.filter, most) {
+            let results = match self.searcher.query(&question, &settings.filter, most) {
                 Err(SearchError::EmptyQuestion) => continue,
-                answer => answer?,
+                results => results?,
             };
-            if let Some(error) = &answer.fallback {
+            if let Some(error) = &results.fallback {
                 fallback = Some(error.to_string());
             }
-            self.take(answer, settings, &mut found);
+            self.take(results, settings, &mut found);
         }
         if let Some(most) = settings.max_age_days {
             let age = |memory: &Memory| age::days(memory.provenance.date.as_deref()?, now);
@@ -192,25 +149,25 @@ impl Injector {
         if let Some(between) = &settings.between {
             self.add_shared(between, settings, &mut found)?;
         }
-        let told = choose(found, settings, now);
-        if told.is_empty() {
-            return Ok(Injected { request: request.to_vec(), told, fallback });
+        let memories = choose(found, settings, now);
+        if memories.is_empty() {
+            return Ok(Injected { request: request.to_vec(), memories, fallback });
         }
-        let block = render(&told, &settings.style);
+        let block = render(&memories, &settings.style);
         let request = splice(request, &block, settings.style.mode, shape).map_err(InjectError::NotRequest)?;
-        Ok(Injected { request, told, fallback })
+        Ok(Injected { request, memories, fallback })
     }
 
-    /// Takes what is like enough; of an entry that was found before the higher similarity.
-    fn take(&self, answer: Answer, settings: &Settings, found: &mut Vec<Candidate>) {
-        let unrelated = self.unrelated.filter(|_| answer.fallback.is_none());
-        let floor = similarity_of(settings.threshold);
-        for hit in answer.hits {
-            let is_like = match unrelated {
+    /// Takes what is similar enough; of an entry that was found before the higher similarity.
+    fn take(&self, results: SearchResults, settings: &InjectSettings, found: &mut Vec<Candidate>) {
+        let unrelated = self.unrelated.filter(|_| results.fallback.is_none());
+        let floor = embedded_threshold(settings.threshold);
+        for hit in results.hits {
+            let is_similar = match unrelated {
                 Some(unrelated) => hit.parts.meaning * (1.0 - unrelated) + unrelated >= settings.threshold,
                 None => hit.similarity >= floor,
             };
-            if !is_like {
+            if !is_similar {
                 continue;
             }
             let new = Candidate {
@@ -219,7 +176,7 @@ impl Injector {
                 memory: hit.memory,
                 similarity: hit.similarity,
             };
-            match found.iter_mut().find(|old| old.is(&new)) {
+            match found.iter_mut().find(|old| old.is_same_entry(&new)) {
                 Some(old) => old.similarity = old.similarity.max(new.similarity),
                 None => found.push(new),
             }
@@ -230,10 +187,10 @@ impl Injector {
     fn add_shared(
         &self,
         (a, b): &(String, String),
-        settings: &Settings,
+        settings: &InjectSettings,
         found: &mut Vec<Candidate>,
     ) -> Result<(), InjectError> {
-        let document = Document::parse(self.store.read()?.unwrap_or_default());
+        let document = Document::parse(self.files().current()?.text().to_owned());
         let mut shared: Vec<Candidate> = Vec::new();
         for (scope, mut section) in document.sections() {
             let name = section.name.clone();
@@ -245,12 +202,12 @@ impl Injector {
                 scope: scope.clone(),
                 name: name.clone(),
                 memory,
-                similarity: similarity_of(settings.threshold),
+                similarity: embedded_threshold(settings.threshold),
             }));
         }
         shared.sort_by(|a, b| b.memory.provenance.date.cmp(&a.memory.provenance.date));
         shared.truncate(SHARED);
-        shared.retain(|new| !found.iter().any(|old| old.is(new)));
+        shared.retain(|new| !found.iter().any(|old| old.is_same_entry(new)));
         found.extend(shared);
         Ok(())
     }
@@ -265,12 +222,12 @@ fn concerns(scope: &Scope, name: &str, memory: &Memory, id: &str) -> bool {
     own || bare.any(|tag| tag == id) || holds_word(&text, &id.replace(['_', '-'], " "))
 }
 
-/// What memories are searched with: the last words, and these with what was said before them.
+/// The questions to search with: the last message alone, and the last messages together.
 fn questions(request: &Request<'_>) -> Vec<String> {
     let said: Vec<String> = request
         .last_said(RECENT)
         .iter()
-        // What stands in quotation marks would have to be in a memory, word after word.
+        // Quoted words would have to stand in a memory in that order.
         .map(|message| without_blocks(&message.text()).replace(['"', '“', '”', '„'], " "))
         .map(|text| truncate(text.trim(), SEARCHED_CHARS))
         .collect();
@@ -279,16 +236,4 @@ fn questions(request: &Request<'_>) -> Vec<String> {
         questions.push(said.join("\n"));
     }
     questions
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn thresholds() {
-        assert_eq!((similarity_of(0.0), similarity_of(1.0)), (0.0, 1.0));
-        assert!((similarity_of(USUAL_THRESHOLD) - CALIBRATED).abs() < 1e-6);
-        assert!(similarity_of(0.5) < similarity_of(0.6) && similarity_of(0.8) > similarity_of(0.7));
-    }
 }

@@ -1,89 +1,78 @@
-//! What the proxy does with chats: memories of one file are woven in, and new ones drawn out.
+//! Injects memories of one file into chat requests, and extracts new ones from the replies.
 //!
-//! A request's words enter by [`ChatHooks`]; nothing here knows of sockets. Several requests are woven into at
-//! the same time, each by an injector that keeps file and index in memory; replies are drawn from one
-//! after the other. What fails is told, and the chat goes on without.
+//! Requests and replies enter by [`ChatHooks`]; nothing here knows of sockets. Any number of requests get
+//! their memories at the same time, from one snapshot and one index; replies are read one after the other.
+//! A failure is reported, and the chat goes on without memories.
 
-use std::collections::HashMap;
-use std::num::NonZero;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::chat::conversation::messages_of;
-use crate::chat::extract::{Extractor, Input, Mode, Outcome, Settings as Extraction};
-use crate::chat::inject::request::Shape;
-use crate::chat::inject::{InjectError, Injector, Settings as Injection};
-use crate::chat::proxy::pool::Pool;
-use crate::chat::proxy::{Call, ChatHooks, Dialect};
+use crate::chat::extract::{Extractor, Input, Mode, Outcome, Settings as ExtractSettings};
+use crate::chat::inject::{InjectError, InjectSettings, Injector};
+use crate::chat::proxy::call::{Call, ChatHooks};
+use crate::chat::proxy::latest::Latest;
 use crate::chat::{Conversation, Message};
 use crate::llm::Model;
 use crate::notebook::{Clock, Notebook};
-use crate::recall::read_scopes;
-use crate::store::Store;
+use crate::recall::sections;
 use crate::types::{Scope, ScopeError, ScopeName};
 
-/// Each injector keeps the memories of the file in memory.
-const MOST_AT_ONCE: usize = 8;
+/// Conversations that are kept for extraction when the proxy ends, in the mode `on_save`.
+const MAX_UNSAVED: usize = 1000;
 
-/// So many conversations are saved when the proxy ends, in the mode `on_save`: the last ones.
-const MOST_UNSAVED: usize = 1000;
-
-/// What was told in so many requests is kept until their replies come.
-const MOST_UNANSWERED: usize = 1000;
+/// Requests whose injected memories are kept until their replies come. Failed ones never get a reply.
+const MAX_UNANSWERED: usize = 1000;
 
 /// How the file is used.
 #[derive(Debug, Clone)]
-pub struct Settings {
-    /// `false`: chats pass as they are.
+pub struct HookSettings {
+    /// `false`: chats pass unchanged.
     pub use_memory: bool,
-    /// How memories are woven in.
-    pub inject: Injection,
-    /// How they are drawn.
-    pub extract: Extraction,
-    /// Of these scopes memories are told, and to the first new ones go, where a request names none; empty
-    /// for all of them.
+    /// How memories are injected.
+    pub inject: InjectSettings,
+    /// How memories are extracted.
+    pub extract: ExtractSettings,
+    /// Where a request names no scope: injected memories come from these, extracted ones go to the
+    /// first; all scopes where it is empty.
     pub scopes: Vec<Scope>,
 }
 
-/// What is worth telling a person.
+/// A message for the person who runs the proxy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
-    /// What is not as wished.
+    /// Something failed.
     Warning(String),
-    /// What was done.
+    /// Something was done.
     Detail(String),
 }
 
-/// What the hooks needs of the world.
-pub struct World {
-    /// Makes an injector; one for each request that is woven into at the same time, of which there are fewer
-    /// than the machine has processors: one is left for passing data on.
-    pub injector: Box<dyn Fn() -> Injector + Send + Sync>,
-    /// Who draws memories.
+/// Everything from outside that the hooks need.
+pub struct HookServices {
+    /// Finds the memories of the file and injects them.
+    pub injector: Injector,
+    /// Extracts memories.
     pub model: Option<Box<dyn Model>>,
     /// The time and fresh ids.
     pub clock: Clock,
     /// Takes notices.
-    pub tell: Box<dyn Fn(Notice) + Send + Sync>,
+    pub notify: Box<dyn Fn(Notice) + Send + Sync>,
 }
 
-/// Weaves the memories of one file.
+/// The hooks of one memory file.
 pub struct MemoryHooks {
     notebook: Notebook,
-    settings: Settings,
-    world: Shared,
-    injectors: Pool<Injector>,
-    /// What was told in requests whose reply has not yet come: a reply that repeats it says nothing new.
-    told: Mutex<HashMap<u64, Vec<String>>>,
-    /// What is saved when the proxy ends.
-    unsaved: Mutex<HashMap<String, Unsaved>>,
-}
-
-struct Shared {
+    settings: HookSettings,
+    injector: Injector,
     model: Mutex<Option<Box<dyn Model>>>,
-    tell: Box<dyn Fn(Notice) + Send + Sync>,
+    notify: Box<dyn Fn(Notice) + Send + Sync>,
+    /// Summaries injected into requests, by the hash of the request, until the reply comes: a reply that
+    /// repeats them says nothing new.
+    injected: Mutex<Latest<u64, Vec<String>>>,
+    /// Conversations to extract from when the proxy ends, by their ids.
+    unsaved: Mutex<Latest<String, Unsaved>>,
 }
 
 struct Unsaved {
@@ -91,83 +80,86 @@ struct Unsaved {
     scope: Option<Scope>,
 }
 
+/// A conversation as it is extracted from.
+struct Extraction<'a> {
+    conversation: &'a Conversation,
+    scope: Option<&'a Scope>,
+    settings: &'a ExtractSettings,
+    /// Summaries injected into its last request.
+    injected: &'a [String],
+    /// Whether it is being saved: then extraction is due in the mode `on_save`.
+    saving: bool,
+    /// Whether its last reply was counted when it came.
+    counted: bool,
+}
+
 impl MemoryHooks {
     /// Reads nothing yet.
-    pub fn new(store: Store, settings: Settings, world: World) -> Arc<MemoryHooks> {
-        let World { injector, model, clock, tell } = world;
-        let world = Shared { model: Mutex::new(model), tell };
-        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
-        Arc::new(MemoryHooks {
-            notebook: Notebook::new(store, clock),
+    pub fn new(settings: HookSettings, services: HookServices) -> MemoryHooks {
+        let HookServices { injector, model, clock, notify } = services;
+        MemoryHooks {
+            notebook: Notebook::new(injector.files().store().clone(), clock),
             settings,
-            world,
-            injectors: Pool::new(processors.saturating_sub(1).min(MOST_AT_ONCE), injector),
-            told: Mutex::new(HashMap::new()),
-            unsaved: Mutex::new(HashMap::new()),
-        })
+            injector,
+            model: Mutex::new(model),
+            notify,
+            injected: Mutex::new(Latest::new(MAX_UNANSWERED)),
+            unsaved: Mutex::new(Latest::new(MAX_UNSAVED)),
+        }
     }
 
-    /// Draws from the conversations that wait for being saved: the proxy has ended.
+    /// Extracts from the conversations that wait for being saved: the proxy has ended.
     pub fn save(&self) {
-        for unsaved in std::mem::take(&mut *lock(&self.unsaved)).into_values() {
-            let Unsaved { conversation, scope } = unsaved;
-            self.draw((&conversation, &[]), scope.as_ref(), &self.settings.extract, (true, true));
+        let unsaved = lock(&self.unsaved).take_all();
+        for Unsaved { conversation, scope } in unsaved {
+            self.extract_from(&Extraction {
+                conversation: &conversation,
+                scope: scope.as_ref(),
+                settings: &self.settings.extract,
+                injected: &[],
+                saving: true,
+                counted: true,
+            });
         }
     }
 
-    fn keep_told(&self, request: &[u8], told: Vec<String>) {
-        let mut all = lock(&self.told);
-        // Of requests that failed no reply ever comes.
-        if all.len() >= MOST_UNANSWERED {
-            all.clear();
-        }
-        if !told.is_empty() {
-            all.insert(xxh3_64(request), told);
-        }
+    fn warn(&self, warning: String) {
+        (self.notify)(Notice::Warning(warning));
     }
 
-    fn tell(&self, warning: String) {
-        (self.world.tell)(Notice::Warning(warning));
-    }
-
-    /// The scopes of a call: those that it names, else those of the settings.
+    /// The scopes that a call names, else those of the settings.
     fn scopes_of(&self, call: &Call) -> Result<Vec<Scope>, String> {
         let Some(named) = &call.scope else { return Ok(self.settings.scopes.clone()) };
         let names = named.split(',').filter(|name| !name.trim().is_empty()).map(str::parse);
         let names: Result<Vec<ScopeName>, ScopeError> = names.collect();
         let names = names.map_err(|error| format!("`X-Memories-Scope`: {error}"))?;
-        let found = read_scopes(self.notebook.store(), &names)
-            .map_err(|error| format!("`X-Memories-Scope`: {error}"))?;
+        let snapshot = self.injector.files().current();
+        let snapshot = snapshot.map_err(|error| format!("`X-Memories-Scope`: {error}"))?;
+        let found = sections(&snapshot, &names).map_err(|error| format!("`X-Memories-Scope`: {error}"))?;
         Ok(found.into_iter().map(|(scope, _)| scope).collect())
     }
 
-    /// Draws from a conversation where that is due. `counted` says that its last reply was counted when it
-    /// came.
-    fn draw(
-        &self,
-        (conversation, told): (&Conversation, &[String]),
-        scope: Option<&Scope>,
-        settings: &Extraction,
-        (saving, counted): (bool, bool),
-    ) {
-        let model = lock(&self.world.model);
+    /// Extracts from a conversation where that is due.
+    fn extract_from(&self, extraction: &Extraction<'_>) {
+        let Extraction { conversation, scope, settings, injected, saving, counted } = *extraction;
+        let model = lock(&self.model);
         let extractor = Extractor { notebook: &self.notebook, model: model.as_deref(), settings };
-        let input = Input { conversation, whole: counted, saving, scope, told };
+        let input = Input { conversation, whole: counted, saving, scope, told: injected };
         let report = match extractor.extract(input) {
             Ok(report) => report,
-            Err(error) => return self.tell(format!("no memory is drawn: {error}")),
+            Err(error) => return self.warn(format!("no memory is drawn: {error}")),
         };
         for warning in report.warnings {
-            self.tell(warning);
+            self.warn(warning);
         }
         if let Some(error) = report.failure {
-            self.tell(format!("no memory is drawn, the next reply tries again: {error}"));
+            self.warn(format!("no memory is drawn, the next reply tries again: {error}"));
         }
         if report.outcome == Outcome::Stored {
             let titles: Vec<String> =
                 report.memories.iter().map(|memory| format!("\"{}\"", memory.title)).collect();
             let titles = titles.join(", ");
-            (self.world.tell)(Notice::Detail(format!("drawn from {}: {titles}", conversation.id)));
+            (self.notify)(Notice::Detail(format!("drawn from {}: {titles}", conversation.id)));
         }
     }
 }
@@ -181,30 +173,28 @@ impl ChatHooks for MemoryHooks {
         settings.filter.scopes = match self.scopes_of(call) {
             Ok(scopes) => scopes,
             Err(problem) => {
-                self.tell(format!("a chat goes on without memories: {problem}"));
+                self.warn(format!("a chat goes on without memories: {problem}"));
                 return None;
             }
         };
-        let shape = match call.dialect {
-            Dialect::OpenAi => Shape::OpenAi,
-            Dialect::Anthropic => Shape::Anthropic,
-        };
-        let injected =
-            self.injectors.take().inject(request, &settings, Some(shape), &self.notebook.clock().now());
-        match injected {
+        match self.injector.inject(request, &settings, Some(call.shape), &self.notebook.clock().now()) {
             Ok(injected) => {
                 if let Some(problem) = injected.fallback {
-                    self.tell(format!("{problem}; the embedded model answers instead"));
+                    self.warn(format!("{problem}; the embedded model answers instead"));
                 }
-                let count = injected.told.len();
-                self.keep_told(request, injected.told.into_iter().map(|told| told.summary).collect());
-                (self.world.tell)(Notice::Detail(format!("woven in: {count}")));
-                (count > 0).then_some(injected.request)
+                let summaries: Vec<String> =
+                    injected.memories.into_iter().map(|memory| memory.summary).collect();
+                (self.notify)(Notice::Detail(format!("woven in: {}", summaries.len())));
+                if summaries.is_empty() {
+                    return None;
+                }
+                lock(&self.injected).insert(xxh3_64(request), summaries);
+                Some(injected.request)
             }
-            // That is for the server to say.
+            // The server answers what is wrong with it.
             Err(InjectError::NotRequest(_)) => None,
             Err(error) => {
-                self.tell(format!("a chat goes on without memories: {error}"));
+                self.warn(format!("a chat goes on without memories: {error}"));
                 None
             }
         }
@@ -217,49 +207,53 @@ impl ChatHooks for MemoryHooks {
         let Some(conversation) = conversation_of(call, request, reply) else { return };
         let (settings, saving) = match extraction_of(call, &self.settings.extract) {
             Ok(extraction) => extraction,
-            Err(problem) => return self.tell(problem),
+            Err(problem) => return self.warn(problem),
         };
         let scope = match self.scopes_of(call) {
             Ok(scopes) => scopes.into_iter().next(),
-            Err(problem) => return self.tell(format!("no memory is drawn: {problem}")),
+            Err(problem) => return self.warn(format!("no memory is drawn: {problem}")),
         };
-        let told = lock(&self.told).remove(&xxh3_64(request)).unwrap_or_default();
-        self.draw((&conversation, &told), scope.as_ref(), &settings, (saving, false));
+        let injected = lock(&self.injected).remove(&xxh3_64(request)).unwrap_or_default();
+        self.extract_from(&Extraction {
+            conversation: &conversation,
+            scope: scope.as_ref(),
+            settings: &settings,
+            injected: &injected,
+            saving,
+            counted: false,
+        });
         if settings.mode == Mode::OnSave && !saving {
-            let mut unsaved = lock(&self.unsaved);
-            if unsaved.len() < MOST_UNSAVED || unsaved.contains_key(&conversation.id) {
-                unsaved.insert(conversation.id.clone(), Unsaved { conversation, scope });
-            }
+            lock(&self.unsaved).insert(conversation.id.clone(), Unsaved { conversation, scope });
         }
     }
 }
 
-/// When memories are drawn, and whether the conversation is being saved: `save`, a mode, or after so many
-/// replies.
-fn extraction_of(call: &Call, settings: &Extraction) -> Result<(Extraction, bool), String> {
-    let Some(said) = &call.extraction else { return Ok((settings.clone(), false)) };
-    if said == "save" {
+/// The settings that a call asks for, and whether the conversation is being saved. The header is `save`, a
+/// mode, or a number of replies between extractions.
+fn extraction_of(call: &Call, settings: &ExtractSettings) -> Result<(ExtractSettings, bool), String> {
+    let Some(wanted) = &call.extraction else { return Ok((settings.clone(), false)) };
+    if wanted == "save" {
         return Ok((settings.clone(), true));
     }
-    if let Ok(every) = said.parse() {
-        return Ok((Extraction { mode: Mode::Periodic, every, ..settings.clone() }, false));
+    if let Ok(every) = wanted.parse() {
+        return Ok((ExtractSettings { mode: Mode::Periodic, every, ..settings.clone() }, false));
     }
-    let mode = said.parse().map_err(|problem| format!("`X-Memories-Extraction`: {problem}"))?;
-    Ok((Extraction { mode, ..settings.clone() }, false))
+    let mode = wanted.parse().map_err(|problem| format!("`X-Memories-Extraction`: {problem}"))?;
+    Ok((ExtractSettings { mode, ..settings.clone() }, false))
 }
 
-/// What was said before, and the reply.
+/// The messages of a request, and the reply.
 fn conversation_of(call: &Call, request: &[u8], reply: Value) -> Option<Conversation> {
     let request: Value = serde_json::from_slice(request).ok()?;
     let system = request["system"].to_string();
     let mut messages = messages_of(request).ok()?;
-    let id = call.conversation.clone().unwrap_or_else(|| name_of(&system, &messages));
+    let id = call.conversation.clone().unwrap_or_else(|| id_of(&system, &messages));
     messages.push(Message::of(messages.len() as u64 + 1, reply).ok()?);
     Some(Conversation { id, messages })
 }
 
-/// A conversation's name where the client gives none: it begins with the same words each time.
-fn name_of(system: &str, messages: &[Message]) -> String {
+/// The id of a conversation for which the client gives none: a hash of its beginning, which stays.
+fn id_of(system: &str, messages: &[Message]) -> String {
     let first = messages.iter().position(|message| message.role() == "user");
     let head = &messages[..first.map_or(messages.len(), |first| first + 1)];
     let words: Vec<String> = head.iter().map(Message::text).collect();
@@ -268,4 +262,59 @@ fn name_of(system: &str, messages: &[Message]) -> String {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::notebook::SharedSnapshot;
+    use crate::search::SearchSettings;
+    use crate::search::embedded::StaticModel;
+    use crate::store::Store;
+
+    fn hooks(folder: &std::path::Path) -> MemoryHooks {
+        let store = Store::open(folder.join("Memories.md"), Duration::from_secs(5)).unwrap();
+        let settings = HookSettings {
+            use_memory: true,
+            inject: InjectSettings::default(),
+            extract: ExtractSettings { mode: Mode::OnSave, ..ExtractSettings::default() },
+            scopes: Vec::new(),
+        };
+        let services = HookServices {
+            injector: Injector::new(
+                SharedSnapshot::new(store),
+                &SearchSettings::default(),
+                Box::new(StaticModel::new()),
+            ),
+            model: None,
+            clock: Clock::fixed("2026-01-31T10:40:00Z"),
+            notify: Box::new(|_| ()),
+        };
+        MemoryHooks::new(settings, services)
+    }
+
+    #[test]
+    fn of_too_many_conversations_the_last_ones_are_saved() {
+        let folder = tempfile::tempdir().unwrap();
+        let hooks = hooks(folder.path());
+        let request = json!({"messages": [{"role": "user", "content": "Hello."}]}).to_string();
+        let reply = json!({"role": "assistant", "content": "Good day."});
+        for number in 0..MAX_UNSAVED + 5 {
+            let call = Call {
+                shape: crate::chat::inject::request::Shape::OpenAi,
+                scope: None,
+                conversation: Some(format!("chat-{number}")),
+                extraction: None,
+            };
+            hooks.extract(&call, request.as_bytes(), reply.clone());
+        }
+        let unsaved: Vec<String> =
+            lock(&hooks.unsaved).take_all().map(|unsaved| unsaved.conversation.id).collect();
+        assert_eq!(unsaved.len(), MAX_UNSAVED);
+        assert_eq!((unsaved[0].as_str(), unsaved[MAX_UNSAVED - 1].as_str()), ("chat-5", "chat-1004"));
+    }
 }

@@ -1,17 +1,18 @@
-//! A proxy before a chat server: memories are woven into what goes up, and drawn from what comes down.
+//! A proxy before a chat server: injects memories into requests, and extracts new ones from replies.
 //!
 //! A listening socket, the [`Upstream`] and a [`ChatHooks`] enter; what leaves is what the upstream says, byte
 //! for byte and as soon as it says it. It always holds that
 //!
-//! * only the request of a chat is changed, and only by the hooks; its headers go up as they came, but for
-//!   those that are meant for one connection or for us;
-//! * whatever becomes of a memory, the chat goes on: hooks that fails changes nothing;
-//! * nobody waits for memories to be drawn: that happens behind the reply, one at a time and in order, and
-//!   is finished before the proxy ends;
+//! * only the request of a chat is changed, and only by the hooks; its headers are passed on, without those
+//!   that are meant for one connection or for the proxy;
+//! * a chat goes on whatever happens to memories: hooks that fail change nothing;
+//! * no reply waits for an extraction: that happens afterwards, one at a time and in order, and is finished
+//!   before the proxy ends;
 //! * no header and no body is ever logged.
 
+mod call;
 pub mod hooks;
-mod pool;
+mod latest;
 mod reply;
 mod server;
 mod upstream;
@@ -21,44 +22,10 @@ use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
 
-use serde_json::Value;
-
+pub use call::{Call, ChatHooks};
 pub use upstream::{AddressError, Upstream};
 
-/// In which words a chat server is spoken to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
-    /// `/v1/chat/completions`
-    OpenAi,
-    /// `/v1/messages`
-    Anthropic,
-}
-
-/// A chat request, as far as its address and headers tell.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
-    /// Whom it speaks to.
-    pub dialect: Dialect,
-    /// `X-Memories-Scope`: where memories come from and go to.
-    pub scope: Option<String>,
-    /// `X-Memories-Conversation`: which conversation this is.
-    pub conversation: Option<String>,
-    /// `X-Memories-Extraction`: when memories are drawn from it.
-    pub extraction: Option<String>,
-}
-
-/// What the proxy does with a conversation. It is called where it may take its time, never on a thread
-/// that passes data on.
-pub trait ChatHooks: Send + Sync + 'static {
-    /// The body of a request with memories in it; `None` where there is nothing to add.
-    fn inject(&self, call: &Call, request: &[u8]) -> Option<Vec<u8>>;
-
-    /// A reply has gone down whole: `request` is the body as the client sent it, `reply` the assistant's
-    /// message.
-    fn extract(&self, call: &Call, request: &[u8], reply: Value);
-}
-
-/// Serves until `until` is ready, then lets running replies end and draws what is left to be drawn.
+/// Serves until `until` is ready, then finishes the running replies and the extractions that are due.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! The proxy's own server: each request goes up, and each reply down, as it comes.
 //!
-//! Requests enter by a listening socket. A chat request is read whole, for memories are woven into it; all
-//! else, and every reply, passes by in the pieces in which it comes.
+//! Requests enter by a listening socket. A chat request is read whole, for memories are injected into it;
+//! all else, and every reply, is streamed.
 
 use std::future::{Future, ready};
 use std::io;
@@ -20,23 +20,25 @@ use axum::serve::ListenerExt;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::json;
 
+use crate::chat::inject::request::Shape;
+use crate::chat::proxy::call::{Call, ChatHooks};
 use crate::chat::proxy::reply::message_of;
-use crate::chat::proxy::{Call, ChatHooks, Dialect, Upstream};
+use crate::chat::proxy::upstream::Upstream;
 
-/// The longest chat request.
-const LONGEST_REQUEST: usize = 64 << 20;
+/// Longest chat request, in bytes.
+const MAX_REQUEST: usize = 64 << 20;
 
-/// Of longer replies no memories are drawn.
-const LONGEST_REPLY: usize = 8 << 20;
+/// Longest reply that memories are extracted from, in bytes.
+const MAX_REPLY: usize = 8 << 20;
 
-/// The last event of a stream is no longer than this.
+/// Longest last event of a stream, in bytes.
 const LAST_EVENT: usize = 200;
 
-/// What our own headers begin with. They tell us how to remember, and nobody else.
-const OURS: &str = "x-memories-";
+/// Prefix of the headers that are meant for the proxy, and not passed on.
+const OWN_PREFIX: &str = "x-memories-";
 
-/// Headers that are about one connection, and not about what it carries.
-const OF_ONE_CONNECTION: [HeaderName; 10] = [
+/// Headers of one connection (hop by hop), which are not passed on.
+const HOP_BY_HOP: [HeaderName; 10] = [
     header::CONNECTION,
     header::EXPECT,
     header::HOST,
@@ -49,7 +51,7 @@ const OF_ONE_CONNECTION: [HeaderName; 10] = [
     header::UPGRADE,
 ];
 
-/// A reply that has gone down whole.
+/// A reply that was passed on to its end.
 struct Finished {
     call: Call,
     request: Bytes,
@@ -57,7 +59,7 @@ struct Finished {
     reply: Vec<u8>,
 }
 
-/// What every request needs.
+/// The state of the server.
 #[derive(Clone)]
 struct Proxy {
     upstream: Arc<Upstream>,
@@ -74,29 +76,29 @@ pub async fn serve(
     until: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
     listener.set_nonblocking(true)?;
-    // A token is a packet: it must not wait for the next one.
+    // Each token is a packet: without this it could wait for the next one.
     let listener = tokio::net::TcpListener::from_std(listener)?.tap_io(|stream| {
         let _ = stream.set_nodelay(true);
     });
     let client = upstream.client().map_err(io::Error::other)?;
-    let (finished, to_draw) = channel();
-    let drawing = {
+    let (finished, replies) = channel();
+    let extraction = {
         let hooks = hooks.clone();
-        std::thread::spawn(move || draw(&to_draw, hooks.as_ref()))
+        std::thread::spawn(move || extract_all(&replies, hooks.as_ref()))
     };
     let proxy = Proxy { upstream: Arc::new(upstream), client, hooks, finished };
     let router = Router::new().route("/healthz", get(healthy)).fallback(pass).with_state(proxy);
     axum::serve(listener, router).with_graceful_shutdown(until).await?;
-    // With the router the last sender is gone: the thread ends when all is drawn.
-    tokio::task::spawn_blocking(move || drawing.join()).await.map_err(io::Error::other)?.ok();
+    // With the router the last sender is gone: the thread ends after the last extraction.
+    tokio::task::spawn_blocking(move || extraction.join()).await.map_err(io::Error::other)?.ok();
     Ok(())
 }
 
-/// Draws memories from one reply after the other.
-fn draw(finished: &Receiver<Finished>, hooks: &dyn ChatHooks) {
-    for Finished { call, request, content_type, reply } in finished {
+/// Extracts memories from one reply after the other.
+fn extract_all(replies: &Receiver<Finished>, hooks: &dyn ChatHooks) {
+    for Finished { call, request, content_type, reply } in replies {
         let Some(message) = message_of(&content_type, &reply) else { continue };
-        // One reply that trips the hooks up must not keep it from the next.
+        // A panic over one reply must not keep the hooks from the next one.
         let _ = catch_unwind(AssertUnwindSafe(|| hooks.extract(&call, &request, message)));
     }
 }
@@ -123,48 +125,49 @@ async fn pass(State(proxy): State<Proxy>, request: Request) -> Response {
             Err(error) => unreachable(&proxy.upstream, &error),
         };
     };
-    let Ok(request) = to_bytes(body, LONGEST_REQUEST).await else {
-        let problem = format!("the request breaks off, or is longer than {} MiB", LONGEST_REQUEST >> 20);
+    let Ok(request) = to_bytes(body, MAX_REQUEST).await else {
+        let problem = format!("the request breaks off, or is longer than {} MiB", MAX_REQUEST >> 20);
         return refuse(StatusCode::PAYLOAD_TOO_LARGE, &problem);
     };
     let mut headers = passed_on(&parts.headers);
-    // Ours may have another length, and a reply that is packed could not be read.
+    // The length may change, and a compressed reply could not be read.
     headers.remove(header::CONTENT_LENGTH);
     headers.remove(header::ACCEPT_ENCODING);
-    let woven = weave(&proxy.hooks, &call, &request).await;
-    match up.headers(headers).body(woven).send().await {
+    let body = inject(&proxy.hooks, &call, &request).await;
+    match up.headers(headers).body(body).send().await {
         Ok(reply) => pass_down(reply, Some((proxy.finished, call, request))),
         Err(error) => unreachable(&proxy.upstream, &error),
     }
 }
 
-/// The request with memories; as it came where there are none, or where weaving fails.
-async fn weave(hooks: &Arc<dyn ChatHooks>, call: &Call, request: &Bytes) -> Bytes {
+/// The request with memories; unchanged where there are none, or where the hooks fail.
+async fn inject(hooks: &Arc<dyn ChatHooks>, call: &Call, request: &Bytes) -> Bytes {
     let (hooks, call, body) = (hooks.clone(), call.clone(), request.clone());
-    let woven = tokio::task::spawn_blocking(move || hooks.inject(&call, &body)).await;
-    woven.ok().flatten().map_or_else(|| request.clone(), Bytes::from)
+    let injected = tokio::task::spawn_blocking(move || hooks.inject(&call, &body)).await;
+    injected.ok().flatten().map_or_else(|| request.clone(), Bytes::from)
 }
 
-/// The reply as it comes. What is to be drawn from is gathered on the way, and handed on at its end.
-fn pass_down(reply: reqwest::Response, draw: Option<(Sender<Finished>, Call, Bytes)>) -> Response {
+/// The reply as it comes. Where memories are extracted from it, it is collected on the way and sent to the
+/// extraction at its end.
+fn pass_down(reply: reqwest::Response, extract: Option<(Sender<Finished>, Call, Bytes)>) -> Response {
     let (status, headers) = (reply.status(), passed_on(reply.headers()));
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let content_type = content_type.unwrap_or_default().to_owned();
     let length = reply.content_length();
-    let pieces = reply.bytes_stream();
-    let body = match draw.filter(|_| status.is_success()) {
-        None => Body::from_stream(pieces),
+    let chunks = reply.bytes_stream();
+    let body = match extract.filter(|_| status.is_success()) {
+        None => Body::from_stream(chunks),
         Some((to, call, request)) => {
             let finished = Finished { call, request, content_type, reply: Vec::new() };
-            let gathering =
-                Arc::new(Mutex::new(Gathering { passed: 0, length, finished: Some((to, finished)) }));
-            let gather = {
-                let gathering = gathering.clone();
-                move |piece: &Bytes| lock(&gathering).take_piece(piece)
+            let collector =
+                Arc::new(Mutex::new(Collector { passed: 0, length, finished: Some((to, finished)) }));
+            let collect = {
+                let collector = collector.clone();
+                move |chunk: &Bytes| lock(&collector).take_chunk(chunk)
             };
-            // Reached only when all pieces have gone down: an error or a client that leaves ends before.
-            let end = stream::once(async move { lock(&gathering).hand_on() }).filter_map(|()| ready(None));
-            Body::from_stream(pieces.inspect_ok(gather).chain(end))
+            // Reached only after the last chunk: an error, or a client that leaves, ends the stream before.
+            let end = stream::once(async move { lock(&collector).finish() }).filter_map(|()| ready(None));
+            Body::from_stream(chunks.inspect_ok(collect).chain(end))
         }
     };
     let mut response = Response::new(body);
@@ -173,86 +176,86 @@ fn pass_down(reply: reqwest::Response, draw: Option<(Sender<Finished>, Call, Byt
     response
 }
 
-/// A reply on its way down.
-struct Gathering {
+/// A reply that is collected while it is passed on.
+struct Collector {
     passed: u64,
-    /// How long it is, where that is known: then nobody looks beyond that for an end.
+    /// Its length, where that is known: a client may not read on to the end of the stream then.
     length: Option<u64>,
-    /// What is handed on at its end, and to whom; `None` when it is, or when the reply is too long.
+    /// The reply and its receiver; `None` when it was sent, or is too long.
     finished: Option<(Sender<Finished>, Finished)>,
 }
 
-impl Gathering {
-    fn take_piece(&mut self, piece: &Bytes) {
-        self.passed += piece.len() as u64;
+impl Collector {
+    fn take_chunk(&mut self, chunk: &Bytes) {
+        self.passed += chunk.len() as u64;
         match &mut self.finished {
-            Some((_, finished)) if finished.reply.len() + piece.len() <= LONGEST_REPLY => {
-                finished.reply.extend_from_slice(piece);
+            Some((_, finished)) if finished.reply.len() + chunk.len() <= MAX_REPLY => {
+                finished.reply.extend_from_slice(chunk);
             }
             _ => self.finished = None,
         }
         if self.length == Some(self.passed) {
-            self.hand_on();
+            self.finish();
         }
     }
 
-    fn hand_on(&mut self) {
+    fn finish(&mut self) {
         if let Some((to, finished)) = self.finished.take() {
-            // Nobody listens any more only where the thread is gone.
+            // Fails only where the extraction thread is gone.
             let _ = to.send(finished);
         }
     }
 }
 
-impl Drop for Gathering {
-    /// Some clients hang up as soon as a stream says that it is at its end: then it is there whole, too.
+impl Drop for Collector {
+    /// Some clients hang up at the last event of a stream, before its end: then the reply is complete, too.
     fn drop(&mut self) {
-        let said_its_end = self.finished.as_ref().is_some_and(|(_, finished)| {
+        let is_complete = self.finished.as_ref().is_some_and(|(_, finished)| {
             let tail = &finished.reply[finished.reply.len().saturating_sub(LAST_EVENT)..];
             let tail = String::from_utf8_lossy(tail);
             tail.contains("data: [DONE]") || tail.contains("\"message_stop\"")
         });
-        if said_its_end {
-            self.hand_on();
+        if is_complete {
+            self.finish();
         }
     }
 }
 
-fn lock(gathering: &Mutex<Gathering>) -> MutexGuard<'_, Gathering> {
-    gathering.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(collector: &Mutex<Collector>) -> MutexGuard<'_, Collector> {
+    collector.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The call of a chat, by its path.
 fn call_of(path: &str, headers: &HeaderMap) -> Option<Call> {
-    let dialect = match path {
-        path if path.ends_with("/chat/completions") => Dialect::OpenAi,
-        path if path.ends_with("/v1/messages") => Dialect::Anthropic,
+    let shape = match path {
+        path if path.ends_with("/chat/completions") => Shape::OpenAi,
+        path if path.ends_with("/v1/messages") => Shape::Anthropic,
         _ => return None,
     };
-    let ours = |name: &str| {
-        let value = headers.get(format!("{OURS}{name}"))?.to_str().ok()?.trim();
+    let own = |name: &str| {
+        let value = headers.get(format!("{OWN_PREFIX}{name}"))?.to_str().ok()?.trim();
         (!value.is_empty()).then(|| value.to_owned())
     };
-    let (scope, conversation) = (ours("scope"), ours("conversation"));
-    Some(Call { dialect, scope, conversation, extraction: ours("extraction") })
+    let (scope, conversation) = (own("scope"), own("conversation"));
+    Some(Call { shape, scope, conversation, extraction: own("extraction") })
 }
 
-/// The headers that are meant for the other side.
+/// The headers that are passed on to the other side.
 fn passed_on(headers: &HeaderMap) -> HeaderMap {
     let named = headers.get_all(header::CONNECTION).iter().filter_map(|value| value.to_str().ok());
     let named: Vec<String> =
         named.flat_map(|value| value.split(',')).map(|name| name.trim().to_lowercase()).collect();
-    let is_meant = |name: &HeaderName| {
+    let is_passed_on = |name: &HeaderName| {
         let name_text = name.as_str();
-        !OF_ONE_CONNECTION.contains(name)
-            && !name_text.starts_with(OURS)
+        !HOP_BY_HOP.contains(name)
+            && !name_text.starts_with(OWN_PREFIX)
             && !named.iter().any(|named| named == name_text)
     };
-    let kept = headers.iter().filter(|(name, _)| is_meant(name));
+    let kept = headers.iter().filter(|(name, _)| is_passed_on(name));
     kept.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// Nobody answers behind the proxy. What the error says of the request is left out: it could hold a key.
+/// The upstream gave no answer. The request's address is left out: it could hold a key.
 fn unreachable(upstream: &Upstream, error: &reqwest::Error) -> Response {
     let mut cause: &dyn std::error::Error = error;
     while let Some(source) = cause.source() {
@@ -266,7 +269,7 @@ fn unreachable(upstream: &Upstream, error: &reqwest::Error) -> Response {
     refuse(StatusCode::BAD_GATEWAY, &problem)
 }
 
-/// An error of our own, in the shape that clients of chat servers read.
+/// An error of the proxy, in the form that clients of chat servers understand.
 fn refuse(status: StatusCode, problem: &str) -> Response {
     let error = json!({"message": problem, "type": "memories_proxy", "param": null, "code": status.as_u16()});
     answer(status, &json!({"error": error}))

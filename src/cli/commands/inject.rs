@@ -5,11 +5,12 @@ use serde_json::value::RawValue;
 
 use crate::chat::inject::block::Mode;
 use crate::chat::inject::request::Shape;
-use crate::chat::inject::{Injected, Injector, Settings};
+use crate::chat::inject::{InjectSettings, Injected, Injector};
 use crate::cli::commands::common::{counted, parse_scopes};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::values::{parse_count, parse_importance};
+use crate::notebook::SharedSnapshot;
 use crate::recall::read_scopes;
 use crate::store::Store;
 use crate::types::{Category, clamp_importance};
@@ -110,10 +111,11 @@ pub fn run(mut cli: Cli<'_>, args: InjectArgs) -> Result<u8, Failure> {
     let settings = settings_of(&cli, &store, args)?;
     let injected = match cli.settings.chat.use_memory {
         true => {
-            let mut injector = Injector::new(store, &cli.settings.search, cli.embedder()?);
+            let files = SharedSnapshot::new(store);
+            let injector = Injector::new(files, &cli.settings.search, cli.embedder()?);
             injector.inject(&request, &settings, shape, &cli.settings.now)?
         }
-        false => Injected { request, told: Vec::new(), fallback: None },
+        false => Injected { request, memories: Vec::new(), fallback: None },
     };
     if let Some(problem) = &injected.fallback {
         cli.ui.warning(&format!("{problem}; the embedded model answers instead"));
@@ -123,13 +125,13 @@ pub fn run(mut cli: Cli<'_>, args: InjectArgs) -> Result<u8, Failure> {
         let request = RawValue::from_string(text).map_err(anyhow::Error::from).map_err(Failure::user)?;
         cli.ui.json_line(&Answer {
             version: 1,
-            injected: injected.told.len(),
-            memories: json!(injected.told),
+            injected: injected.memories.len(),
+            memories: json!(injected.memories),
             request: &request,
         })?;
         return Ok(0);
     }
-    cli.ui.detail(&format!("{} inserted", counted(injected.told.len() as u64, "memory", "memories")));
+    cli.ui.detail(&format!("{} inserted", counted(injected.memories.len() as u64, "memory", "memories")));
     cli.ui.bytes(&injected.request)?;
     Ok(0)
 }
@@ -142,7 +144,7 @@ struct Answer<'a> {
     request: &'a RawValue,
 }
 
-fn settings_of(cli: &Cli<'_>, store: &Store, args: InjectArgs) -> Result<Settings, Failure> {
+fn settings_of(cli: &Cli<'_>, store: &Store, args: InjectArgs) -> Result<InjectSettings, Failure> {
     let InjectArgs {
         mode,
         shape: _,

@@ -66,11 +66,12 @@ fn serve(_cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
 
 #[cfg(feature = "proxy")]
 fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
+    use std::sync::Arc;
     use std::sync::mpsc::channel;
 
     use anyhow::Context;
 
-    use crate::chat::proxy::hooks::{MemoryHooks, Notice, Settings};
+    use crate::chat::proxy::hooks::{HookSettings, MemoryHooks, Notice};
     use crate::chat::proxy::{self, Upstream};
     use crate::cli::commands::common::resolve_scope;
 
@@ -84,17 +85,15 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     if let Some(notice) = choice.notice {
         cli.ui.notice(&notice);
     }
-    // What is wrong with the settings is told now, not at the first chat.
-    cli.embedder()?;
     let chat = &cli.settings.chat;
-    let settings = Settings {
+    let settings = HookSettings {
         use_memory: chat.use_memory,
         inject: chat.inject.clone(),
         extract: chat.extract.clone(),
         scopes,
     };
-    let (notices, told) = channel::<Notice>();
-    let hooks = MemoryHooks::new(store.clone(), settings, world(&cli, &store, choice.model, notices));
+    let (sender, notices) = channel::<Notice>();
+    let hooks = Arc::new(MemoryHooks::new(settings, services(&cli, store, choice.model, sender)?));
     let listener =
         std::net::TcpListener::bind(listen).with_context(|| format!("cannot listen on {listen}")).map_err(
             |error| Failure::user(error).hint("take another port with `--listen`; 0 takes a free one"),
@@ -112,8 +111,8 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
         hooks.save();
         served
     });
-    // It ends when nobody can tell anything any more: the server and its hooks are gone.
-    for notice in told {
+    // It ends when the server and its hooks are gone.
+    for notice in notices {
         match notice {
             Notice::Warning(text) => cli.ui.warning(&text),
             Notice::Detail(text) => cli.ui.detail(&text),
@@ -126,39 +125,32 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     }
 }
 
-/// The clock, the model and the rest that a hooks needs of the world.
+/// Everything from outside that the hooks need.
 #[cfg(feature = "proxy")]
-fn world(
+fn services(
     cli: &Cli<'_>,
-    store: &crate::store::Store,
+    store: crate::store::Store,
     model: Option<Box<dyn crate::llm::Model>>,
     notices: std::sync::mpsc::Sender<crate::chat::proxy::hooks::Notice>,
-) -> crate::chat::proxy::hooks::World {
+) -> Result<crate::chat::proxy::hooks::HookServices, Failure> {
     use crate::chat::inject::Injector;
-    use crate::chat::proxy::hooks::World;
-    use crate::search::embedded::StaticModel;
-    use crate::search::embedder::Embedder;
+    use crate::chat::proxy::hooks::HookServices;
+    use crate::notebook::SharedSnapshot;
     use crate::search::served;
 
-    let settings = &cli.settings;
-    let (embedding, search, seed) = (settings.embedding.clone(), settings.search.clone(), settings.seed());
-    let store = store.clone();
-    World {
-        injector: Box::new(move || {
-            let quiet = Box::new(|_, _| ());
-            let embedder =
-                served::choose(&embedding.config, &embedding.environment, seed, embedding.falls_back, quiet);
-            // The settings were tried before: they are not what can fail here.
-            let embedder: Box<dyn Embedder> = embedder.unwrap_or_else(|_| Box::new(StaticModel::new()));
-            Injector::new(store.clone(), &search, embedder)
-        }),
+    let (settings, embedding) = (&cli.settings, &cli.settings.embedding);
+    let (config, environment) = (&embedding.config, &embedding.environment);
+    let quiet = Box::new(|_, _| ());
+    let embedder = served::choose(config, environment, settings.seed(), embedding.falls_back, quiet)?;
+    Ok(HookServices {
+        injector: Injector::new(SharedSnapshot::new(store), &settings.search, embedder),
         model,
         clock: settings.running_clock(),
-        tell: Box::new(move |notice| {
-            // Nobody listens any more only where the program ends.
+        notify: Box::new(move |notice| {
+            // The receiver is gone only when the program ends.
             let _ = notices.send(notice);
         }),
-    }
+    })
 }
 
 /// Ready when the proxy is asked to end. Asked once more it ends at once.

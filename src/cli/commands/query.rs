@@ -12,11 +12,12 @@ use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::values::{parse_count, parse_importance};
 use crate::document::text::stored_line;
+use crate::notebook::SharedSnapshot;
 use crate::recall::budget::estimate_tokens;
 use crate::recall::read_scopes;
 use crate::search::filter::{Filter, MemoryKind};
 use crate::search::parsed_query::ParsedQuery;
-use crate::search::{Answer, Hit, query};
+use crate::search::{Hit, SearchResults, Searcher};
 use crate::types::{Category, Persistence, Scope, Status, clamp_importance};
 
 /// Search all memories by meaning, offline
@@ -107,8 +108,8 @@ pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
     let store = cli.store()?;
     let filter = filter_of(&store, args)?;
     let most = number.unwrap_or(cli.settings.search_results).max(1);
-    let embedder = cli.embedder()?;
-    let mut answer = query(&store, &question, &filter, most, &cli.settings.search, &*embedder)?;
+    let searcher = Searcher::new(SharedSnapshot::new(store), cli.settings.search.clone(), cli.embedder()?);
+    let mut answer = searcher.query(&question, &filter, most)?;
     cli.tell_fallback(answer.fallback.as_ref());
     if let Some(model) = model {
         return answer::run(cli, model, answer, max_tokens, explain);
@@ -141,7 +142,7 @@ pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn nothing_found(answer: &Answer) -> &'static str {
+fn nothing_found(answer: &SearchResults) -> &'static str {
     match answer.entries {
         0 => "No memories recorded yet.\n",
         _ => "No relevant memories found.\n",

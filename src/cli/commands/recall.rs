@@ -9,7 +9,7 @@ use crate::cli::values::parse_count;
 use crate::document::Section;
 use crate::recall::brief::{USUAL, newest, render_brief};
 use crate::recall::budget::estimate_tokens;
-use crate::recall::{Format, Limits, View, read_scopes, recall_newest, render};
+use crate::recall::{Format, Limits, View, read, read_scopes, recall_newest, render};
 use crate::types::{Memory, Scope};
 
 /// Print what matters at a place, within a budget of tokens
@@ -63,7 +63,7 @@ pub fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
     if brief {
         return run_brief(cli, &read_scopes(&store, &names)?, last.unwrap_or(USUAL), max_tokens);
     }
-    let views = recall_newest(&store, &names, &limits, format, last.unwrap_or(usize::MAX))?;
+    let views = recall_newest(&read(&store, &names)?, &names, &limits, format, last.unwrap_or(usize::MAX))?;
     let text = render(&views, format);
     if !cli.ui.json {
         cli.ui.data(&text)?;

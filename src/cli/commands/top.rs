@@ -6,6 +6,7 @@ use crate::cli::commands::common::{at_turn, memory_json};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_integer;
+use crate::notebook::Snapshot;
 use crate::search::top::{RankedMemory, top};
 
 /// Show at most so many, and at least one.
@@ -47,7 +48,7 @@ fn parse_half_life(text: &str) -> Result<f64, String> {
 pub fn run(cli: Cli<'_>, args: TopArgs) -> Result<u8, Failure> {
     let TopArgs { number, decay } = args;
     let number = number.clamp(1, MOST);
-    let ranked = top(&cli.store()?, number as usize, decay)?;
+    let ranked = top(&Snapshot::read(&cli.store()?)?, number as usize, decay);
     if cli.ui.json {
         let memories: Vec<Value> = ranked.iter().map(|ranked| ranked_json(ranked, decay.is_some())).collect();
         cli.ui.json_line(&json!({"version": 1, "memories": memories}))?;

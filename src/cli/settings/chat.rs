@@ -12,14 +12,14 @@ pub struct Chat {
     /// `false` only where the settings say so: then `inject`, `extract` and `proxy` pass everything through.
     pub use_memory: bool,
     /// How memories are woven in.
-    pub inject: inject::Settings,
+    pub inject: inject::InjectSettings,
     /// How they are drawn.
     pub extract: extract::Settings,
 }
 
 /// Reads `[chat]`.
 pub(super) fn read(file: &mut SettingsFile) -> Result<Chat, Failure> {
-    let mut inject = inject::Settings::default();
+    let mut inject = inject::InjectSettings::default();
     // Whoever calls one of the commands wants memories; `false` is for baselines.
     let use_memory = file.read("chat.useMemory", flag)?.unwrap_or(true);
     file.set("chat.memoryInjectionMode", named, &mut inject.style.mode)?;

@@ -9,7 +9,7 @@ use crate::cli::failure::Failure;
 use crate::cli::settings::environment::{Environment, trusted};
 use crate::cli::settings::file::{SettingsFile, duration, fraction, size, word_lists};
 use crate::llm::embedding::{EmbedderConfig, EmbedderEnvironment};
-use crate::search::Settings;
+use crate::search::SearchSettings;
 use crate::types::fields::{flag, text};
 
 /// Where vectors come from.
@@ -24,8 +24,8 @@ pub struct Embedding {
 }
 
 /// How questions are answered, and by how many memories.
-pub(super) fn read(file: &mut SettingsFile) -> Result<(Settings, usize), Failure> {
-    let mut settings = Settings::default();
+pub(super) fn read(file: &mut SettingsFile) -> Result<(SearchSettings, usize), Failure> {
+    let mut settings = SearchSettings::default();
     file.set("search.floor", fraction, &mut settings.floor)?;
     file.set("search.importance", fraction, &mut settings.importance)?;
     file.set("search.recency", fraction, &mut settings.recency)?;

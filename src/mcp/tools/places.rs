@@ -15,7 +15,7 @@ use crate::record::turn::Turn;
 use crate::record::{Judge, RecordSettings, Recorder};
 use crate::search::filter::Filter;
 use crate::search::top::{RankedMemory, top};
-use crate::search::{self, Hit};
+use crate::search::{Hit, SearchResults};
 use crate::types::ScopeName;
 
 /// Most memories that `get_top_memories` shows.
@@ -173,9 +173,9 @@ fn get_top_memories(memories: &Memories, _: &Watcher, arguments: &Arguments<'_>)
 
 /// The most important memories but those of other agents.
 fn most_important(memories: &Memories, limit: usize) -> Result<Vec<RankedMemory>, Refusal> {
-    let mut look_at = limit;
+    let (snapshot, mut look_at) = (memories.snapshot()?, limit);
     loop {
-        let mut ranked = top(memories.store(), look_at, None)?;
+        let mut ranked = top(&snapshot, look_at, None);
         let no_more = ranked.len() < look_at;
         ranked.retain(|ranked| memories.refuse_foreign(&ranked.scope).is_ok());
         if no_more || ranked.len() >= limit {
@@ -207,7 +207,7 @@ pub fn found(query: &str, hits: &[Hit], entries: usize, notes: impl Fn(&Hit) -> 
 }
 
 /// What may not be as wished about a search.
-pub fn search_warnings(answer: &search::Answer) -> Vec<String> {
+pub fn search_warnings(answer: &SearchResults) -> Vec<String> {
     let fallback = answer.fallback.iter();
     fallback.map(|error| format!("{}; the embedded model answers instead", error.problem)).collect()
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use crate::document::outline::outline;
 use crate::mcp::access::{Memories, Watcher};
 use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::arguments::Arguments;
@@ -32,16 +31,14 @@ pub const TOOLS: &[Tool] = &[Tool {
 }];
 
 fn memory_status(memories: &Memories, _: &Watcher, _: &Arguments<'_>) -> Result<Answer, Refusal> {
-    let text = memories.store().read()?;
-    let exists = text.is_some();
-    let text = text.unwrap_or_default();
-    let all = outline(&text);
-    let session = memories.store().sidecar().session()?.unwrap_or_default();
-    let ephemeral = outline(&session).entries.len();
-    let of = |status: Status| all.entries.iter().filter(|entry| entry.status == status).count();
+    let snapshot = memories.snapshot()?;
+    let exists = snapshot.exists();
+    let lasting = &snapshot.entries()[snapshot.lasting_entries()];
+    let ephemeral = snapshot.entries().len() - lasting.len();
+    let of = |status: Status| lasting.iter().filter(|entry| entry.status == status).count();
     let (superseded, tentative) = (of(Status::Superseded), of(Status::Tentative));
-    let live = all.entries.len() - superseded;
-    let scopes: BTreeSet<&Scope> = all.headings.iter().map(|heading| &heading.scope).collect();
+    let live = lasting.len() - superseded;
+    let scopes: BTreeSet<&Scope> = snapshot.headings().map(|heading| &heading.scope).collect();
     let places = scopes.iter().filter(|scope| matches!(scope, Scope::Location(_))).count();
     let agents: Vec<&str> = scopes
         .iter()

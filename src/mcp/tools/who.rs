@@ -14,7 +14,7 @@ use crate::mcp::tools::places::{NOTHING_FOUND, NOTHING_YET, search_warnings};
 use crate::mcp::tools::schema::{self, Parameter};
 use crate::mcp::tools::{Effect, Tool};
 use crate::search::filter::{Filter, MemoryKind};
-use crate::search::{self, Hit};
+use crate::search::{Hit, SearchResults};
 use crate::types::{Category, Memory, Scope, ScopeName, did_you_mean};
 
 /// What an agent is given before its first turn; everything else is earned.
@@ -114,7 +114,7 @@ enum Told {
 }
 
 /// An answer in few words, for it is read before each turn; the values say where all of it stands.
-fn told(question: &str, answer: &search::Answer, how: Told) -> Answer {
+fn told(question: &str, answer: &SearchResults, how: Told) -> Answer {
     let mut text = String::new();
     let mut values = Vec::new();
     for Hit { scope, memory, relevance, .. } in &answer.hits {

@@ -3,8 +3,9 @@
 
 use std::time::Duration;
 
-use memories::chat::inject::{CALIBRATED, Injector, Settings, USUAL_THRESHOLD};
-use memories::search;
+use memories::chat::inject::{CALIBRATED, InjectSettings, Injector, USUAL_THRESHOLD};
+use memories::notebook::SharedSnapshot;
+use memories::search::SearchSettings;
 use memories::search::embedded::StaticModel;
 use memories::store::{Change, Store};
 use memories::types::{Category, Memory, Scope, Span};
@@ -76,18 +77,19 @@ fn measured(likenesses: &[f32]) -> Vec<[f64; 3]> {
         Ok::<_, memories::document::DocumentError>(Change::to(document.into_text()?, ()))
     });
     assert!(update.unwrap().written);
-    let mut injector = Injector::new(store, &search::Settings::default(), Box::new(StaticModel::new()));
+    let injector =
+        Injector::new(SharedSnapshot::new(store), &SearchSettings::default(), Box::new(StaticModel::new()));
     let mut figures = Vec::new();
     for &likeness in likenesses {
         let threshold = threshold_of(likeness);
-        let settings = Settings { threshold, most: 10, max_tokens: 5000, ..Settings::default() };
-        let mut told = |said: &str| -> Vec<String> {
+        let settings = InjectSettings { threshold, most: 10, max_tokens: 5000, ..InjectSettings::default() };
+        let told = |said: &str| -> Vec<String> {
             let request = json!({"messages": [{"role": "user", "content": said}]}).to_string();
             let injected =
                 injector.inject(request.as_bytes(), &settings, None, "2026-01-31T10:40:00Z").unwrap();
-            injected.told.into_iter().map(|told| told.summary).collect()
+            injected.memories.into_iter().map(|memory| memory.summary).collect()
         };
-        let mut kept = |name: &str| {
+        let kept = |name: &str| {
             let questions = lines(name);
             let kept = questions.iter().filter(|question| {
                 let id = &question["relevant"][0];

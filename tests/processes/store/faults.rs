@@ -327,7 +327,7 @@ fn a_read_only_disk_can_be_read() {
     assert!(mount.call(&["mount", "-o", "remount,ro"]));
     let store = open(&path);
     assert_eq!(store.read().unwrap().as_deref(), Some("text"));
-    assert!(store.open_for_reading().unwrap().is_some());
+    assert!(store.open_files().unwrap().file().is_some());
     let error = store_error(try_write(&store, "new"));
     assert!(matches!(error, StoreError::Sidecar { .. }), "{error:?}");
     assert!(error.hint().contains("read-only"));

@@ -10,7 +10,7 @@ use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::llm::Choice;
-use crate::search::{Answer, Hit};
+use crate::search::{Hit, SearchResults};
 
 /// What is said where the memories do not tell.
 const NOT_SAID: &str = "The memories do not say.";
@@ -26,7 +26,7 @@ enum Silence {
 pub(super) fn run(
     mut cli: Cli<'_>,
     model: ModelArgs,
-    mut found: Answer,
+    mut found: SearchResults,
     max_tokens: Option<usize>,
     explain: bool,
 ) -> Result<u8, Failure> {

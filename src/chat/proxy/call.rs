@@ -1,0 +1,29 @@
+//! A chat request as the proxy sees it, and what is done with it and its reply.
+
+use serde_json::Value;
+
+use crate::chat::inject::request::Shape;
+
+/// A chat request, as far as its path and headers tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// [`Shape::OpenAi`] for `/v1/chat/completions`, [`Shape::Anthropic`] for `/v1/messages`.
+    pub shape: Shape,
+    /// `X-Memories-Scope`: where memories come from and go to.
+    pub scope: Option<String>,
+    /// `X-Memories-Conversation`: the id of the conversation.
+    pub conversation: Option<String>,
+    /// `X-Memories-Extraction`: when memories are extracted from it.
+    pub extraction: Option<String>,
+}
+
+/// What is done with the requests and replies of chats. It is called where it may block, never on a
+/// thread that passes data on.
+pub trait ChatHooks: Send + Sync + 'static {
+    /// The body of a request with memories in it; `None` where there is nothing to add.
+    fn inject(&self, call: &Call, request: &[u8]) -> Option<Vec<u8>>;
+
+    /// A reply was passed on to its end: `request` is the body as the client sent it, `reply` the
+    /// assistant's message.
+    fn extract(&self, call: &Call, request: &[u8], reply: Value);
+}

@@ -1,0 +1,278 @@
+//! A memory file and its session as they were read at one moment.
+//!
+//! A store enters, an immutable [`Snapshot`] leaves, which any number of threads may read. Where entries
+//! and sections stand is found at most once, and so is what a section says. [`SharedSnapshot`] keeps the
+//! present one for processes that answer many questions.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use crate::document::Section;
+use crate::document::grammar::{Heading, split_heading};
+use crate::document::outline::{EntrySpan, SectionSpan, outline};
+use crate::notebook::section_window::read_sections;
+use crate::store::{OpenFiles, Store, StoreError};
+use crate::types::{Memory, Persistence, Scope};
+
+/// A memory file and its session as they were read.
+pub struct Snapshot {
+    files: OpenFiles,
+    lasting: String,
+    session: String,
+    contents: OnceLock<Contents>,
+}
+
+/// Where everything stands: what the memory file has comes first, then what the session has.
+struct Contents {
+    sections: Vec<SectionSpan>,
+    lasting_sections: usize,
+    entries: Vec<EntrySpan>,
+    lasting_entries: usize,
+    /// What each scope's sections say together.
+    parsed: HashMap<Scope, OnceLock<Section>>,
+}
+
+impl Snapshot {
+    /// Reads both files whole.
+    ///
+    /// # Errors
+    ///
+    /// When one of them cannot be read.
+    pub fn read(store: &Store) -> Result<Snapshot, StoreError> {
+        let files = store.open_files()?;
+        let lasting = files.read_file()?;
+        Snapshot::of(files, lasting)
+    }
+
+    /// Reads only those sections of the memory file whose scope and name are wanted, and the session: as
+    /// if the file had no others. The others need not even be UTF-8.
+    ///
+    /// # Errors
+    ///
+    /// When one of the files cannot be read.
+    pub fn read_sections(
+        store: &Store,
+        mut wanted: impl FnMut(&Scope, &str) -> bool,
+    ) -> Result<Snapshot, StoreError> {
+        let files = store.open_files()?;
+        let Some(file) = files.file() else { return Snapshot::of(files, String::new()) };
+        let texts = read_sections(file, |line| {
+            let heading = std::str::from_utf8(line).ok().and_then(|line| split_heading(line.trim_end()));
+            heading.is_some_and(|(scope, name)| wanted(&scope, name))
+        });
+        match texts.ok().and_then(|texts| String::from_utf8(texts.concat()).ok()) {
+            Some(lasting) => Snapshot::of(files, lasting),
+            // The whole file tells what is wrong with it, or can be read now that nobody writes into it.
+            None => Snapshot::read(store),
+        }
+    }
+
+    fn of(files: OpenFiles, lasting: String) -> Result<Snapshot, StoreError> {
+        let session = files.read_session()?;
+        Ok(Snapshot { files, lasting, session, contents: OnceLock::new() })
+    }
+
+    /// Whether the file and its session still are those that were read.
+    ///
+    /// # Errors
+    ///
+    /// When that cannot be determined.
+    pub fn is_current(&self) -> Result<bool, StoreError> {
+        self.files.is_current()
+    }
+
+    /// Whether there is a memory file.
+    pub fn exists(&self) -> bool {
+        self.files.file().is_some()
+    }
+
+    /// The text of the memory file.
+    pub fn text(&self) -> &str {
+        &self.lasting
+    }
+
+    /// Scopes and names of all sections of the memory file, in its order.
+    pub fn headings(&self) -> impl Iterator<Item = &Heading> + Clone {
+        let contents = self.contents();
+        contents.sections[..contents.lasting_sections].iter().map(|section| &section.heading)
+    }
+
+    /// What memory file and session say of a scope: the session's memories last, and marked as
+    /// ephemeral. Empty where there is no section.
+    pub fn section(&self, scope: &Scope) -> &Section {
+        static NONE: Section = Section::EMPTY;
+        let contents = self.contents();
+        let Some(parsed) = contents.parsed.get(scope) else { return &NONE };
+        parsed.get_or_init(|| {
+            let (lasting, session) = contents.sections.split_at(contents.lasting_sections);
+            let read = |text: &str, spans: &[SectionSpan]| {
+                let spans = spans.iter().filter(|span| span.heading.scope == *scope);
+                Section::read(spans.map(|span| &text[span.range.clone()]))
+            };
+            let mut section = read(&self.lasting, lasting);
+            section.add_session(read(&self.session, session));
+            section
+        })
+    }
+
+    /// Where the entries stand: those of the memory file, then those of the session.
+    pub(crate) fn entries(&self) -> &[EntrySpan] {
+        &self.contents().entries
+    }
+
+    /// The numbers of the entries that last; the others end with the episode.
+    pub(crate) fn lasting_entries(&self) -> Range<usize> {
+        0..self.contents().lasting_entries
+    }
+
+    /// The headings below which entries stand, by the numbers in [`EntrySpan::section`].
+    pub(crate) fn section_headings(&self) -> impl Iterator<Item = &Heading> {
+        self.contents().sections.iter().map(|section| &section.heading)
+    }
+
+    /// The heading below which an entry stands.
+    pub(crate) fn heading_of(&self, entry: usize) -> &Heading {
+        let contents = self.contents();
+        &contents.sections[contents.entries[entry].section as usize].heading
+    }
+
+    /// An entry as it stands in the file.
+    pub(crate) fn entry_text(&self, entry: usize) -> &str {
+        &self.text_around(entry)[self.contents().entries[entry].range.clone()]
+    }
+
+    /// What an entry says.
+    pub(crate) fn memory(&self, entry: usize) -> Memory {
+        let contents = self.contents();
+        let memory = contents.entries[entry].read(self.text_around(entry));
+        match entry < contents.lasting_entries {
+            true => memory,
+            false => Memory { persistence: Persistence::Ephemeral, ..memory },
+        }
+    }
+
+    fn text_around(&self, entry: usize) -> &str {
+        if entry < self.contents().lasting_entries { &self.lasting } else { &self.session }
+    }
+
+    fn contents(&self) -> &Contents {
+        self.contents.get_or_init(|| {
+            let (mut all, session) = (outline(&self.lasting), outline(&self.session));
+            let (lasting_sections, lasting_entries) = (all.sections.len(), all.entries.len());
+            let behind = u32::try_from(lasting_sections).expect("fewer sections than bytes");
+            let moved = |entry: EntrySpan| EntrySpan { section: entry.section + behind, ..entry };
+            all.entries.extend(session.entries.into_iter().map(moved));
+            all.sections.extend(session.sections);
+            let scopes = all.sections.iter().map(|section| section.heading.scope.clone());
+            let parsed = scopes.map(|scope| (scope, OnceLock::new())).collect();
+            let (sections, entries) = (all.sections, all.entries);
+            Contents { sections, lasting_sections, entries, lasting_entries, parsed }
+        })
+    }
+}
+
+/// The present snapshot of one memory file, shared by all who ask.
+pub struct SharedSnapshot {
+    store: Store,
+    latest: Mutex<Option<Arc<Snapshot>>>,
+}
+
+impl SharedSnapshot {
+    /// Reads nothing yet.
+    pub fn new(store: Store) -> SharedSnapshot {
+        SharedSnapshot { store, latest: Mutex::new(None) }
+    }
+
+    /// The store that is read.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The file as it is now: the same snapshot as before, unless the file or its session changed.
+    ///
+    /// # Errors
+    ///
+    /// When one of them cannot be read.
+    pub fn current(&self) -> Result<Arc<Snapshot>, StoreError> {
+        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(snapshot) = latest.take()
+            && snapshot.is_current()?
+        {
+            return Ok(Arc::clone(latest.insert(snapshot)));
+        }
+        Ok(Arc::clone(latest.insert(Arc::new(Snapshot::read(&self.store)?))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::document::Document;
+    use crate::store::{Change, UpdateError};
+
+    fn write(store: &Store, text: &str, session: &str) {
+        let change = |_: Option<String>, _: &_| {
+            Ok::<_, StoreError>(Change::to(text.to_owned(), ()).with_session(session.to_owned()))
+        };
+        let update: Result<_, UpdateError<StoreError>> = store.update(change);
+        let _ = update.unwrap();
+    }
+
+    #[test]
+    fn a_snapshot_is_shared_until_a_file_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path().join("Memories.md"), Duration::from_secs(10)).unwrap();
+        let shared = SharedSnapshot::new(store.clone());
+        assert_eq!(shared.current().unwrap().entries().len(), 0);
+        write(&store, "## World\n\n**[NOTE] a**\n", "");
+        let first = shared.current().unwrap();
+        assert!(Arc::ptr_eq(&first, &shared.current().unwrap()));
+        write(&store, "## World\n\n**[NOTE] a**\n", "## World\n\n**[NOTE] b**\n");
+        let second = shared.current().unwrap();
+        assert!(!first.is_current().unwrap() && second.is_current().unwrap());
+        let titles = |snapshot: &Snapshot| {
+            let memories = &snapshot.section(&Scope::World).memories;
+            memories.iter().map(|memory| memory.title.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!((titles(&first), titles(&second)), (vec!["a".to_owned()], vec!["a".into(), "b".into()]));
+        assert_eq!(second.section(&Scope::World).memories[1].persistence, Persistence::Ephemeral);
+        assert_eq!(second.memory(1).persistence, Persistence::Ephemeral);
+        assert_eq!((second.lasting_entries(), second.heading_of(1).scope.clone()), (0..1, Scope::World));
+        assert_eq!(*second.section(&Scope::Scene), Section::default());
+    }
+
+    proptest! {
+        #[test]
+        fn sections_read_alone_are_those_of_the_whole_file(
+            lines in prop::collection::vec(prop::sample::select(vec![
+                "## Location 1: A", "## Location 2: B", "# T", "text", "```", "````", "<!--", "x -->", "", "\u{FEFF}",
+                "## Notes\r", "   ~~~", "~~~~", "**[NOTE] a** *(Ep1, T2)*", "**[NOTE - SUPERSEDED] b**", "**Visits:** 3",
+                "- `take x`: no", "---", "### Tried",
+            ]), 0..24),
+            wanted in 0_u64..4,
+        ) {
+            let text = lines.join("\n");
+            let folder = tempfile::tempdir().unwrap();
+            let store = Store::open(folder.path().join("Memories.md"), Duration::from_secs(10)).unwrap();
+            write(&store, &text, "");
+            let document = Document::parse(text.clone());
+            let whole = Snapshot::read(&store).unwrap();
+            let is_wanted = |scope: &Scope| matches!(scope, Scope::Location(id) if id & wanted != 0);
+            let part = Snapshot::read_sections(&store, |scope, _| is_wanted(scope)).unwrap();
+            let headings: Vec<&Heading> = document.headings().filter(|heading| is_wanted(&heading.scope)).collect();
+            prop_assert_eq!(part.headings().collect::<Vec<_>>(), headings);
+            for scope in [Scope::Location(1), Scope::Location(2)] {
+                let expected = document.section(&scope).unwrap_or_default();
+                prop_assert_eq!(whole.section(&scope), &expected);
+                if is_wanted(&scope) {
+                    prop_assert_eq!(part.section(&scope), &expected);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Which sections a person means: by scope, or by the name of a place.
+//!
+//! Names enter, and a memory file or a snapshot of it; the sections of the scopes leave. A command that
+//! reads a large file once for one place reads no more than it needs ([`read`]).
+
+use crate::document::grammar::{Heading, is_place_called};
+use crate::document::link::Link;
+use crate::document::{Section, nearest};
+use crate::notebook::Snapshot;
+use crate::recall::error::RecallError;
+use crate::store::Store;
+use crate::types::{Memory, Scope, ScopeName};
+
+/// Reads as much of a memory file as a recall of these scopes needs: their sections, and those to which
+/// their memories link.
+///
+/// # Errors
+///
+/// When the file cannot be read, or a name is that of several places.
+pub fn read(store: &Store, names: &[ScopeName]) -> Result<Snapshot, RecallError> {
+    let is_named = |scope: &Scope, name: &str| {
+        names.iter().any(|meant| match meant {
+            ScopeName::Scope(meant) => meant == scope,
+            ScopeName::Name(meant) => is_place_called(scope, name, meant),
+        })
+    };
+    let mut snapshot = Snapshot::read_sections(store, is_named)?;
+    let mut wanted = match resolve(&snapshot, names) {
+        // Only the whole file knows which names are near.
+        Err(RecallError::UnknownName { .. }) => return Ok(Snapshot::read(store)?),
+        scopes => scopes?,
+    };
+    if names.iter().any(|name| matches!(name, ScopeName::Name(_))) {
+        // Another section of the same scope may bear another name: it belongs to it all the same.
+        snapshot = Snapshot::read_sections(store, |scope, _| wanted.contains(scope))?;
+    }
+    let linked = linked_scopes(&snapshot, &wanted);
+    if !linked.is_empty() {
+        wanted.extend(linked);
+        snapshot = Snapshot::read_sections(store, |scope, _| wanted.contains(scope))?;
+    }
+    Ok(snapshot)
+}
+
+/// What a memory file says of scopes, in the order asked for and each once; a scope without a section is
+/// empty.
+///
+/// # Errors
+///
+/// See [`RecallError`].
+pub fn read_scopes(store: &Store, names: &[ScopeName]) -> Result<Vec<(Scope, Section)>, RecallError> {
+    let snapshot = read(store, names)?;
+    let found = sections(&snapshot, names)?;
+    Ok(found.into_iter().map(|(scope, section)| (scope, section.clone())).collect())
+}
+
+/// As [`read_scopes`], from a snapshot.
+///
+/// # Errors
+///
+/// [`RecallError::UnknownName`] or [`RecallError::AmbiguousName`].
+pub fn sections<'a>(
+    snapshot: &'a Snapshot,
+    names: &[ScopeName],
+) -> Result<Vec<(Scope, &'a Section)>, RecallError> {
+    let scopes = resolve(snapshot, names)?;
+    Ok(scopes.into_iter().map(|scope| (scope.clone(), snapshot.section(&scope))).collect())
+}
+
+/// The scopes that are meant, each once.
+fn resolve(snapshot: &Snapshot, names: &[ScopeName]) -> Result<Vec<Scope>, RecallError> {
+    let mut scopes: Vec<Scope> = Vec::with_capacity(names.len());
+    for name in names {
+        let scope = match name {
+            ScopeName::Scope(scope) => scope.clone(),
+            ScopeName::Name(name) => place_called(name, snapshot.headings())?,
+        };
+        if !scopes.contains(&scope) {
+            scopes.push(scope);
+        }
+    }
+    Ok(scopes)
+}
+
+/// The one place of that name.
+fn place_called<'a>(
+    name: &str,
+    headings: impl Iterator<Item = &'a Heading> + Clone,
+) -> Result<Scope, RecallError> {
+    let called = headings.clone().filter(|heading| heading.is_called(name));
+    let mut candidates: Vec<Scope> = called.map(|heading| heading.scope.clone()).collect();
+    candidates.sort();
+    candidates.dedup();
+    match candidates.as_slice() {
+        [scope] => Ok(scope.clone()),
+        [] => {
+            let nearest = nearest(name, headings.map(|heading| heading.name.as_str()), 3);
+            Err(RecallError::UnknownName { name: name.to_owned(), nearest })
+        }
+        _ => Err(RecallError::AmbiguousName { name: name.to_owned(), candidates }),
+    }
+}
+
+/// The scopes to which live memories of some scopes link, without these scopes.
+pub(super) fn linked_scopes(snapshot: &Snapshot, scopes: &[Scope]) -> Vec<Scope> {
+    let mut linked: Vec<Scope> = Vec::new();
+    for link in scopes.iter().flat_map(|scope| snapshot.section(scope).live()).flat_map(links_of) {
+        let other = link.scope.filter(|scope| link.title.is_some() && !scopes.contains(scope));
+        linked.extend(other.filter(|scope| !linked.contains(scope)));
+    }
+    linked
+}
+
+/// The links of a memory.
+pub(super) fn links_of(memory: &Memory) -> Vec<Link> {
+    memory.see_also.as_deref().map(Link::parse_all).unwrap_or_default()
+}

@@ -1,0 +1,37 @@
+//! What is shown of a scope: the result of a recall before it is rendered.
+
+use crate::types::{Attempt, Memory, Scope};
+
+/// What is shown of one scope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct View {
+    /// The scope.
+    pub scope: Scope,
+    /// Its name; empty where it is not known.
+    pub name: String,
+    /// Number of visits.
+    pub visits: u64,
+    /// Number of episodes with a visit.
+    pub episodes: u64,
+    /// Memories shown, in the order of the file; texts may be cut.
+    pub memories: Vec<Memory>,
+    /// Memories of other sections to which those lead by `See also:`.
+    pub linked: Vec<Linked>,
+    /// Tried actions shown, in the order of the file; replies may be cut or empty.
+    pub tried: Vec<Attempt>,
+    /// Live memories that are not shown.
+    pub memories_left_out: usize,
+    /// Tried actions that are not shown.
+    pub tried_left_out: usize,
+}
+
+/// A memory of another section.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Linked {
+    /// Where it stands.
+    pub scope: Scope,
+    /// The name of that section; may be empty.
+    pub name: String,
+    /// What it says; the text may be cut.
+    pub memory: Memory,
+}
