@@ -214,3 +214,34 @@ impl PlayedTurn<'_> {
         id(&self.location_before).or(id(&self.location_after))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines of every kind, as the program wrote them before they had a type.
+    const LINES: &str = include_str!("../../fixtures/journal/journal.jsonl");
+
+    #[test]
+    fn every_line_is_read_and_written_byte_by_byte() {
+        for line in LINES.lines() {
+            assert_eq!(Entry::<Value>::parse(line).unwrap().to_line(), line);
+        }
+    }
+
+    #[test]
+    fn the_fixture_has_every_field() {
+        let named = |field: &str| LINES.contains(&format!("\"{field}\":"));
+        let Ok(Value::Object(fields)) = serde_json::to_value(Entry::<Value>::default()) else { panic!() };
+        let missing: Vec<&String> = fields.keys().filter(|field| !named(field)).collect();
+        assert_eq!(missing, ["carried"]);
+    }
+
+    #[test]
+    fn what_is_missing_or_not_known_is_passed_over() {
+        let entry = Entry::<PlayedTurn<'_>>::parse(r#"{"mood": 7, "turn": {"action": "wait\n"}}"#).unwrap();
+        assert_eq!(entry.turn.unwrap().action.as_deref(), Some("wait\n"));
+        assert!(Entry::<Value>::parse("{}").is_some());
+        assert!(Entry::<Value>::parse("[]").is_none() && Entry::<Value>::parse("{\"id\": \"x").is_none());
+    }
+}

@@ -14,6 +14,7 @@ mod chat;
 mod corrections;
 mod golden;
 mod hostile;
+mod journal;
 mod laws;
 mod offline;
 mod poison;
