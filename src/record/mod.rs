@@ -9,6 +9,7 @@ pub mod answer;
 mod context;
 mod error;
 mod judge;
+pub mod many;
 mod masking;
 mod places;
 pub mod prompt;

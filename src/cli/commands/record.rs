@@ -1,6 +1,5 @@
 //! `record`: one turn of the game, or many, become memory.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde_json::json;
@@ -14,8 +13,9 @@ use crate::cli::ui::progress_bar;
 use crate::cli::values::{parse_count, parse_importance, parse_integer};
 use crate::document::Document;
 use crate::llm;
-use crate::record::turn::{Remember, Spot, Turn, TurnError};
-use crate::record::{Judge, RecordError, Recorder, Report};
+use crate::record::many::{Holdings, RecordManyError, TurnLines, TurnSummary};
+use crate::record::turn::{Remember, Spot, Turn};
+use crate::record::{Judge, Recorder, Report};
 use crate::store::Store;
 use crate::types::{Category, DEFAULT_IMPORTANCE, Scope, clamp_importance};
 
@@ -244,124 +244,78 @@ fn tell(cli: &mut Cli<'_>, report: &Report) -> Result<(), Failure> {
 /// Most warnings that are shown after many turns.
 const MOST_WARNINGS: usize = 10;
 
-/// What came of many turns.
-#[derive(Default)]
-struct Tally {
-    outcomes: BTreeMap<&'static str, u64>,
-    failed_lines: Vec<(usize, String)>,
-    warnings: Vec<String>,
-    model_errors: BTreeMap<String, u64>,
-}
-
-fn record_many(cli: Cli<'_>, recorder: &Recorder<'_>, text: &[u8], strict: bool) -> Result<u8, Failure> {
-    let lines: Vec<(usize, &[u8])> = text
-        .split(|&byte| byte == b'\n')
-        .enumerate()
-        .map(|(at, line)| (at + 1, line))
-        .filter(|(_, line)| !line.trim_ascii().is_empty())
-        .collect();
-    let bar = progress_bar(cli.ui.shows_progress(), lines.len() as u64, "turns");
-    let mut tally = Tally::default();
-    for (number, line) in &lines {
-        let turn = std::str::from_utf8(line).map_err(|_| "not UTF-8".to_owned());
-        let turn = turn.and_then(|line| Turn::from_json(line).map_err(|error: TurnError| error.to_string()));
-        let report = match turn {
-            Err(problem) => Err(problem),
-            Ok(turn) => match recorder.record(turn) {
-                Ok(report) => Ok(report),
-                // What concerns one turn leaves the others alone; a store that fails concerns all.
-                Err(error @ (RecordError::Place(_) | RecordError::Document(_))) => Err(error.to_string()),
-                Err(RecordError::Store(error)) => {
-                    bar.finish_and_clear();
-                    let failure = Failure::from(error);
-                    return Err(failure.hint(format!("the turns before line {number} are recorded")));
-                }
-            },
-        };
-        match report {
-            Err(problem) => tally.failed_lines.push((*number, problem)),
-            Ok(report) => {
-                *tally.outcomes.entry(report.outcome.into()).or_default() += 1;
-                if let Some(error) = report.model.as_ref().and_then(|model| model.error.clone()) {
-                    *tally.model_errors.entry(error).or_default() += 1;
-                }
-                tally
-                    .warnings
-                    .extend(report.warnings.iter().map(|warning| format!("line {number}: {warning}")));
-                cli.ui.detail(&report.one_line());
-            }
+fn record_many(mut cli: Cli<'_>, recorder: &Recorder<'_>, text: &[u8], strict: bool) -> Result<u8, Failure> {
+    let lines = TurnLines::of(text);
+    let bar = progress_bar(cli.ui.shows_progress(), lines.count() as u64, "turns");
+    let recorded = recorder.record_many(&lines, |report| {
+        if let Some(report) = report {
+            cli.ui.detail(&report.one_line());
         }
         bar.inc(1);
-    }
+    });
     bar.finish_and_clear();
-    tell_tally(cli, recorder.notebook.store(), lines.len(), &tally)?;
-    Ok(match (tally.failed_lines.is_empty(), strict && !tally.model_errors.is_empty()) {
+    let summary = recorded.map_err(|RecordManyError { line, source }| {
+        Failure::from(source).hint(format!("the turns before line {line} are recorded"))
+    })?;
+    warn(&mut cli, &summary);
+    show_summary(&mut cli, recorder.notebook.store(), lines.count(), &summary)?;
+    Ok(match (summary.refused.is_empty(), strict && !summary.model_errors.is_empty()) {
         (false, _) => Kind::User.exit_code(),
         (true, true) => Kind::TryAgain.exit_code(),
         (true, false) => 0,
     })
 }
 
-fn tell_tally(cli: Cli<'_>, store: &Store, turns: usize, tally: &Tally) -> Result<(), Failure> {
-    let document = Document::parse(store.read()?.unwrap_or_default());
-    let mut scopes: Vec<Scope> = document.headings().map(|heading| heading.scope.clone()).collect();
-    scopes.dedup();
-    let sections: Vec<(Scope, String, usize, usize)> = scopes
-        .into_iter()
-        .filter_map(|scope| {
-            let section = document.section(&scope)?;
-            Some((scope, section.name.clone(), section.live().count(), section.tried.len()))
-        })
-        .collect();
-    let places = sections.iter().filter(|(scope, ..)| matches!(scope, Scope::Location(_))).count() as u64;
-    let memories = sections.iter().map(|(_, _, memories, _)| *memories as u64).sum::<u64>();
-    let tries = sections.iter().map(|(_, _, _, tries)| *tries as u64).sum::<u64>();
-    for (line, problem) in &tally.failed_lines {
+fn warn(cli: &mut Cli<'_>, summary: &TurnSummary) {
+    for (line, problem) in &summary.refused {
         cli.ui.error(&format!("line {line}: {problem}"));
     }
-    for (error, count) in &tally.model_errors {
+    for (error, count) in &summary.model_errors {
         let turns = counted(*count, "turn is", "turns are");
         cli.ui.warning(&format!("{error}; {turns} queued"));
     }
-    for warning in tally.warnings.iter().take(MOST_WARNINGS) {
+    for warning in summary.warnings.iter().take(MOST_WARNINGS) {
         cli.ui.warning(warning);
     }
-    if let Some(more) = tally.warnings.len().checked_sub(MOST_WARNINGS).filter(|more| *more > 0) {
-        cli.ui.warning(&format!(
-            "{} more like these; the journal has them all",
-            counted(more as u64, "warning", "warnings")
-        ));
+    if let Some(more) = summary.warnings.len().checked_sub(MOST_WARNINGS).filter(|more| *more > 0) {
+        let more = counted(more as u64, "warning", "warnings");
+        cli.ui.warning(&format!("{more} more like these; the journal has them all"));
     }
+}
+
+fn show_summary(
+    cli: &mut Cli<'_>,
+    store: &Store,
+    turns: usize,
+    summary: &TurnSummary,
+) -> Result<(), Failure> {
+    let TurnSummary { outcomes, refused, .. } = summary;
+    let Holdings { places, memories, tried, largest } =
+        Holdings::of(&Document::parse(store.read()?.unwrap_or_default()));
     let path = store.path().display().to_string();
     if cli.ui.json {
-        let failed: Vec<serde_json::Value> = tally
-            .failed_lines
-            .iter()
-            .map(|(line, problem)| json!({"line": line, "error": problem}))
-            .collect();
+        let refused: Vec<serde_json::Value> =
+            refused.iter().map(|(line, problem)| json!({"line": line, "error": problem})).collect();
         cli.ui.json_line(&json!({
-            "version": 1, "file": path, "turns": turns, "outcomes": tally.outcomes, "failed": failed,
-            "places": places, "memories": memories, "tried": tries,
+            "version": 1, "file": path, "turns": turns, "outcomes": outcomes, "failed": refused,
+            "places": places, "memories": memories, "tried": tried,
         }))?;
         return Ok(());
     }
-    let outcomes: Vec<String> =
-        tally.outcomes.iter().map(|(name, count)| format!("{count} {name}")).collect();
-    let recorded = turns - tally.failed_lines.len();
+    let outcomes: Vec<String> = outcomes.iter().map(|(name, count)| format!("{count} {name}")).collect();
     let outcomes = if outcomes.is_empty() { String::new() } else { format!(": {}", outcomes.join(", ")) };
     cli.ui.data(&format!(
         "{} recorded{outcomes}\n{path} now knows {}: {}, {}\n",
-        counted(recorded as u64, "turn", "turns"),
+        counted((turns - refused.len()) as u64, "turn", "turns"),
         counted(places, "place", "places"),
         counted(memories, "memory", "memories"),
-        counted(tries, "tried action", "tried actions"),
+        counted(tried, "tried action", "tried actions"),
     ))?;
-    if !tally.failed_lines.is_empty() {
+    if !refused.is_empty() {
         cli.ui.hint("mend these lines and record them alone; the others are recorded");
     }
-    if let Some((Scope::Location(id), name, ..)) = sections.iter().max_by_key(|(_, _, memories, _)| *memories)
-    {
-        let place = if name.is_empty() { "that place" } else { name };
+    if let Some((Scope::Location(id), name)) = largest {
+        let place = if name.is_empty() { "that place" } else { name.as_str() };
         cli.ui.hint(&format!("try `memories recall {id}` for what is known of {place}"));
     }
     Ok(())
