@@ -1,6 +1,6 @@
 //! Consolidates the memories of a place: a model proposes a plan, guards check it, one write carries it out.
 //!
-//! The flow: [`candidates`] of the place → [`propose`] asks the model, without a lock → [`settle`] edits the
+//! The flow: [`candidates`] of the place → `propose` asks the model, without a lock → [`settle`] edits the
 //! files as they are at the time of the write. A decision that does not fit, or no longer fits, is refused
 //! with the reason; the others are carried out. Nothing leaves the file: a dropped memory is struck with the
 //! reason, a merged or superseded one with the title of its successor.
@@ -21,7 +21,7 @@ use crate::redact::{redact, redacted};
 use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope};
 
 /// Fewest memories of a place that are worth consolidating.
-pub const FEWEST: usize = 5;
+pub(crate) const FEWEST: usize = 5;
 
 /// Memories that a model is shown at once.
 const MOST: usize = 40;
@@ -74,13 +74,11 @@ pub fn candidates(files: &Files, scope: &Scope) -> Candidates {
 
 /// A plan and the model that made it.
 #[derive(Debug, Clone)]
-pub struct ProposedPlan {
-    /// The plan.
-    pub plan: Plan,
-    /// The model that was asked.
-    pub model: ModelUse,
+pub(crate) struct ProposedPlan {
+    pub(crate) plan: Plan,
+    pub(crate) model: ModelUse,
     /// What could not be understood.
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Lets the model propose what to do.
@@ -88,7 +86,7 @@ pub struct ProposedPlan {
 /// # Errors
 ///
 /// See [`ModelError`]; an answer without a plan is [`ModelError::Garbled`].
-pub fn propose(
+pub(crate) fn propose(
     model: &dyn Model,
     scope: &Scope,
     candidates: &Candidates,

@@ -37,16 +37,16 @@ pub(super) struct GroundedQuestion<'a> {
 
 /// An answer that cites memories.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answered {
+pub(crate) struct Answered {
     /// The sentences on one line; `None` where the memories do not say.
-    pub text: Option<String>,
+    pub(crate) text: Option<String>,
     /// Numbers of the memories that they rest on, from 1, each once, in the model's order; empty where
     /// there is no text.
-    pub numbers: Vec<usize>,
+    pub(crate) numbers: Vec<usize>,
     /// The model that was asked.
-    pub model: ModelUse,
+    pub(crate) model: ModelUse,
     /// What was dropped or cut.
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 impl GroundedQuestion<'_> {
@@ -154,7 +154,7 @@ fn read_numbers(value: Option<&Value>, shown: usize, warnings: &mut Vec<String>)
 }
 
 /// The first `max` sentences of a line.
-pub fn first_sentences(line: &str, max: usize) -> &str {
+pub(crate) fn first_sentences(line: &str, max: usize) -> &str {
     let (mut count, mut end) = (0, 0);
     for (start, sentence) in line.split_sentence_bound_indices() {
         end = start + sentence.len();

@@ -33,8 +33,8 @@ pub(super) enum Step {
 
 /// Decisions in the plan's order, with the exact titles of the file.
 pub(super) struct Checked {
-    pub sound: Vec<(Decision, Step)>,
-    pub refused: Vec<Refused>,
+    pub(crate) sound: Vec<(Decision, Step)>,
+    pub(crate) refused: Vec<Refused>,
 }
 
 /// Separates the sound decisions from the others.

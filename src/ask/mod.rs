@@ -7,13 +7,13 @@
 //! * nothing here locks or writes: [`consolidate::settle`] edits documents in memory. The caller, which
 //!   asked the model before, writes them in one step.
 
-pub mod answer;
+pub(crate) mod answer;
 pub mod consolidate;
 mod grounded;
 mod guard;
 pub mod plan;
 mod prompt;
-pub mod summary;
+pub(crate) mod summary;
 
-pub use grounded::first_sentences;
-pub use prompt::Prompt;
+pub(crate) use grounded::first_sentences;
+pub(crate) use prompt::Prompt;

@@ -12,17 +12,17 @@ use crate::types::{Memory, Persistence, Status};
 pub(super) const TEXT_CHARS: usize = 1200;
 
 /// What a model is asked.
-pub struct Prompt<'a> {
+pub(crate) struct Prompt<'a> {
     /// The role and the task of the model.
-    pub system: &'a str,
+    pub(crate) system: &'a str,
     /// The name of the answer's schema.
-    pub schema_name: &'a str,
+    pub(crate) schema_name: &'a str,
     /// The answer's schema.
-    pub schema: Value,
+    pub(crate) schema: Value,
     /// The name of the data block, as the instructions use it.
-    pub block: &'a str,
+    pub(crate) block: &'a str,
     /// The data, without secrets.
-    pub data: Value,
+    pub(crate) data: Value,
 }
 
 impl Prompt<'_> {
@@ -31,7 +31,7 @@ impl Prompt<'_> {
     /// # Errors
     ///
     /// See [`ModelError`].
-    pub fn ask(&self, model: &dyn Model) -> Result<(String, ModelUse), ModelError> {
+    pub(crate) fn ask(&self, model: &dyn Model) -> Result<(String, ModelUse), ModelError> {
         let answer = model.ask(&Question {
             system: self.system,
             prompt: &fenced(self.block, &self.data),
@@ -47,7 +47,7 @@ impl Prompt<'_> {
     /// # Errors
     ///
     /// See [`ModelError`]; an answer that `read` rejects is [`ModelError::Garbled`].
-    pub fn ask_and_read<T>(
+    pub(crate) fn ask_and_read<T>(
         &self,
         model: &dyn Model,
         read: impl FnOnce(&str) -> Result<T, String>,

@@ -107,12 +107,12 @@ fn parse_strict(text: &str) -> Option<(Map<String, Value>, usize)> {
 }
 
 /// A text field of an answer, trimmed; empty if absent.
-pub fn text_of(answer: &Map<String, Value>, name: &str) -> String {
+pub(crate) fn text_of(answer: &Map<String, Value>, name: &str) -> String {
     answer.get(name).and_then(Value::as_str).unwrap_or_default().trim().to_owned()
 }
 
 /// A boolean, also in the form of a word.
-pub fn flag_of(value: &Value) -> Option<bool> {
+pub(crate) fn flag_of(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(flag) => Some(*flag),
         Value::String(text) => match text.trim().to_lowercase().as_str() {
@@ -140,7 +140,7 @@ const SCHEMA_NAMES: [&str; 8] = [
 ];
 
 /// Why a title is unusable although it fits the schema.
-pub fn title_problem(title: &str) -> Option<&'static str> {
+pub(crate) fn title_problem(title: &str) -> Option<&'static str> {
     let shouted = title.contains('_') && !title.chars().any(char::is_lowercase);
     if !title.chars().any(char::is_alphanumeric) {
         return Some("it has no title");
@@ -150,7 +150,7 @@ pub fn title_problem(title: &str) -> Option<&'static str> {
 }
 
 /// Why a text is unusable although it fits the schema. `instructions` are those that the model was given.
-pub fn text_problem(text: &str, instructions: &str) -> Option<&'static str> {
+pub(crate) fn text_problem(text: &str, instructions: &str) -> Option<&'static str> {
     if text.chars().filter(|c| c.is_alphanumeric()).count() < 3 {
         return Some("it has no text");
     }

@@ -23,7 +23,7 @@ const ERROR_LIMIT: usize = 8 * 1024;
 const POLL: Duration = Duration::from_millis(5);
 
 /// A program that answers.
-pub struct Command {
+pub(crate) struct Command {
     program: String,
     arguments: Vec<String>,
     shown: String,
@@ -36,7 +36,7 @@ impl Command {
     /// # Errors
     ///
     /// [`ModelError::Settings`] where they name none.
-    pub fn new(config: &Config) -> Result<Command, ModelError> {
+    pub(crate) fn new(config: &Config) -> Result<Command, ModelError> {
         match config.command.split_first() {
             Some((program, arguments)) if !program.trim().is_empty() => Ok(Command {
                 program: program.clone(),

@@ -108,7 +108,7 @@ pub struct Config {
     pub base_url: Option<String>,
     /// The server if neither `base_url` nor the provider's own variable names one.
     pub fallback_base_url: Option<String>,
-    /// The program of `command` and its arguments; see [`shell`] for a single string. Default: none.
+    /// The program of `command` and its arguments; a single string of the settings is run by a shell. Default: none.
     pub command: Vec<String>,
     /// The file of `replay`. Default: none.
     pub replay: Option<PathBuf>,
@@ -153,7 +153,7 @@ impl Config {
 }
 
 /// The arguments that let a shell run a single string.
-pub fn shell(line: &str) -> Vec<String> {
+pub(crate) fn shell(line: &str) -> Vec<String> {
     vec!["sh".to_owned(), "-c".to_owned(), line.to_owned()]
 }
 

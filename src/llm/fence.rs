@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::types::text::backtick_fence;
 
 /// A named block of data, behind a fence longer than any run of backticks in it.
-pub fn fenced(name: &str, data: &Value) -> String {
+pub(crate) fn fenced(name: &str, data: &Value) -> String {
     let body = serde_json::to_string_pretty(data).expect("JSON values are writable");
     let fence = backtick_fence(&body, 3);
     format!("{name}\n{fence}json\n{body}\n{fence}\n")

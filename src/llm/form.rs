@@ -23,15 +23,15 @@ pub(super) enum Format {
 #[derive(Debug, PartialEq)]
 pub(super) struct ApiTraits {
     /// The provider's name in settings.
-    pub provider: &'static str,
+    pub(crate) provider: &'static str,
     /// Ways of asking for JSON, strictest first; `Plain` is the last.
-    pub ladder: &'static [Format],
+    pub(crate) ladder: &'static [Format],
     /// Fields to change if a refusal contains these words; see [`Form::is_switched`].
-    pub switches: &'static [&'static str],
+    pub(crate) switches: &'static [&'static str],
     /// Words by which a refusal names the way JSON was asked for.
-    pub format_words: &'static [&'static str],
+    pub(crate) format_words: &'static [&'static str],
     /// Some servers fail with 500 on a format they do not know.
-    pub fails_on_formats: bool,
+    pub(crate) fails_on_formats: bool,
 }
 
 /// The form that one server is believed to accept.
@@ -54,7 +54,7 @@ impl Form {
     /// # Errors
     ///
     /// [`ModelError::Settings`] for a way that these servers do not have.
-    pub fn first(traits: &'static ApiTraits, way: StructuredOutput) -> Result<Form, ModelError> {
+    pub(crate) fn first(traits: &'static ApiTraits, way: StructuredOutput) -> Result<Form, ModelError> {
         let wanted = match way {
             StructuredOutput::Auto => traits.ladder[0],
             StructuredOutput::JsonSchema => Format::Schema,
@@ -72,12 +72,12 @@ impl Form {
     }
 
     /// How JSON is asked for.
-    pub fn format(self) -> Format {
+    pub(crate) fn format(self) -> Format {
         self.traits.ladder[self.step]
     }
 
     /// True if a refusal named this word of [`ApiTraits::switches`].
-    pub fn is_switched(self, word: &str) -> bool {
+    pub(crate) fn is_switched(self, word: &str) -> bool {
         let place = self.traits.switches.iter().position(|known| *known == word);
         place.is_some_and(|place| self.switched & (1 << place) != 0)
     }
@@ -86,7 +86,7 @@ impl Form {
     ///
     /// Prose in spite of a schema or a tool means that the server ignores it: later questions use a
     /// weaker form.
-    pub fn after_answer(self, well_formed: bool) -> Form {
+    pub(crate) fn after_answer(self, well_formed: bool) -> Form {
         let demanding = matches!(self.format(), Format::Schema | Format::Tool);
         match self.weaker() {
             Some(weaker) if demanding && !self.fixed && !well_formed => weaker,
@@ -97,7 +97,7 @@ impl Form {
     /// Another form that may avoid a failure, given its status and its body in lower case.
     ///
     /// `is_final`: the same request failed before or may not be repeated.
-    pub fn adapted(self, status: u16, body: &str, is_final: bool) -> Option<Form> {
+    pub(crate) fn adapted(self, status: u16, body: &str, is_final: bool) -> Option<Form> {
         if matches!(status, 400 | 422) {
             for (place, word) in self.traits.switches.iter().enumerate() {
                 if self.switched & (1 << place) == 0 && body.contains(word) {

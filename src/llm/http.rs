@@ -31,13 +31,13 @@ pub(super) struct Http {
 /// How requests are authorised.
 pub(super) struct Access {
     /// The key, if there is one.
-    pub key: Option<SecretString>,
+    pub(crate) key: Option<SecretString>,
     /// The environment variable that holds it.
-    pub variable: &'static str,
+    pub(crate) variable: &'static str,
     /// The header that carries it.
-    pub scheme: Scheme,
+    pub(crate) scheme: Scheme,
     /// Headers of every request.
-    pub headers: &'static [(&'static str, &'static str)],
+    pub(crate) headers: &'static [(&'static str, &'static str)],
 }
 
 /// The header that carries the key.
@@ -51,7 +51,7 @@ pub(super) enum Scheme {
 
 impl Access {
     /// The text with the key masked.
-    pub fn scrub(&self, text: &str) -> String {
+    pub(crate) fn scrub(&self, text: &str) -> String {
         match self.key.as_ref().map(|key| key.expose_secret()) {
             // Shorter ones are placeholders for local servers.
             Some(key) if key.len() >= 4 => text.replace(key, "****"),
@@ -60,7 +60,7 @@ impl Access {
     }
 
     /// The hint where a key is required and none is set.
-    pub fn missing_hint(&self) -> String {
+    pub(crate) fn missing_hint(&self) -> String {
         const ANYWHERE: &str = "MEMORIES_API_KEY";
         match self.variable {
             ANYWHERE => format!("set `{ANYWHERE}`"),
@@ -88,13 +88,13 @@ impl Access {
 #[derive(Debug)]
 pub(super) struct Reply {
     /// HTTP status.
-    pub status: u16,
+    pub(crate) status: u16,
     /// The pause that the server asks for.
-    pub retry_after: Option<Duration>,
+    pub(crate) retry_after: Option<Duration>,
     /// The target of a redirect.
-    pub location: Option<String>,
+    pub(crate) location: Option<String>,
     /// The body; invalid UTF-8 is replaced.
-    pub body: String,
+    pub(crate) body: String,
 }
 
 /// Why there is no reply.
@@ -114,12 +114,12 @@ pub(super) enum TransportError {
 
 impl Http {
     /// A client for the server of `url`.
-    pub fn new(url: &Url) -> Http {
+    pub(crate) fn new(url: &Url) -> Http {
         Http { server: url.clone(), client: OnceLock::new() }
     }
 
     /// Posts `body` and reads the whole reply before `deadline`.
-    pub fn post(
+    pub(crate) fn post(
         &self,
         url: &Url,
         access: &Access,
@@ -130,7 +130,7 @@ impl Http {
     }
 
     /// Fetches an address before `deadline`.
-    pub fn get(&self, url: &Url, access: &Access, deadline: Instant) -> Result<Reply, TransportError> {
+    pub(crate) fn get(&self, url: &Url, access: &Access, deadline: Instant) -> Result<Reply, TransportError> {
         exchange(access.apply(self.client()?.get(url.clone()))?, deadline)
     }
 

@@ -7,8 +7,8 @@
 //! before the first question, and every question ends within its time limit.
 //!
 //! [`choose`] turns settings into a [`Model`]. Each provider has a file: `openai`, `anthropic` and
-//! `ollama` (on top of `served`, `form`, `address`, `server`, `http` and `connect`), [`command`] and
-//! [`replay`]. Models that turn texts into vectors are in [`embedding`].
+//! `ollama` (on top of `served`, `form`, `address`, `server`, `http` and `connect`), `command` and
+//! `replay`. Models that turn texts into vectors are in [`embedding`].
 
 #[cfg(feature = "llm")]
 mod address;
@@ -16,8 +16,8 @@ pub mod answer;
 #[cfg(feature = "llm")]
 mod anthropic;
 mod choose;
-pub mod command;
-pub mod config;
+mod command;
+pub(crate) mod config;
 #[cfg(feature = "llm")]
 mod connect;
 pub mod embedding;
@@ -32,7 +32,7 @@ mod model;
 mod ollama;
 #[cfg(feature = "llm")]
 mod openai;
-pub mod replay;
+mod replay;
 #[cfg(feature = "llm")]
 mod served;
 #[cfg(feature = "llm")]

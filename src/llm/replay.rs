@@ -15,7 +15,7 @@ use crate::llm::model::{Answer, Model, ModelError, Question, Usage};
 
 /// Answers from a file.
 #[derive(Debug)]
-pub struct Replay {
+pub(crate) struct Replay {
     path: PathBuf,
     records: OnceLock<Vec<Record>>,
 }
@@ -38,7 +38,7 @@ enum Failure {
 
 impl Replay {
     /// The answers in `path`, which is opened later.
-    pub fn new(path: &Path) -> Replay {
+    pub(crate) fn new(path: &Path) -> Replay {
         Replay { path: path.to_owned(), records: OnceLock::new() }
     }
 

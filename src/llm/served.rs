@@ -60,7 +60,7 @@ pub(super) enum Unusable {
 
 impl Unusable {
     /// The answer reached its limit of tokens.
-    pub fn cut_off(limit: u32) -> Unusable {
+    pub(crate) fn cut_off(limit: u32) -> Unusable {
         Unusable::Garbled(format!(
             "the answer was cut off after {limit} tokens (`max_output_tokens`), of which a model's \
              reasoning is a part"
@@ -68,7 +68,7 @@ impl Unusable {
     }
 
     /// The answer has no text.
-    pub fn empty(reasoned: bool) -> Unusable {
+    pub(crate) fn empty(reasoned: bool) -> Unusable {
         Unusable::Garbled(match reasoned {
             true => "the model reasoned but gave no answer".to_owned(),
             false => "the answer is empty".to_owned(),
@@ -97,7 +97,7 @@ impl<P: Protocol> ServedModel<P> {
     /// # Errors
     ///
     /// [`ModelError::Settings`] for a way of structured output that these servers do not have.
-    pub fn new(
+    pub(crate) fn new(
         protocol: P,
         (endpoint, call): (Url, &str),
         access: Access,

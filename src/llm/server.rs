@@ -16,29 +16,29 @@ use crate::llm::model::{ModelError, one_line};
 /// A reply that is an error.
 pub(super) struct ErrorReply<'a> {
     /// HTTP status, or that of an error which a gateway reports under status 200.
-    pub status: u16,
+    pub(crate) status: u16,
     /// The body in lower case.
-    pub body: &'a str,
+    pub(crate) body: &'a str,
     /// The body as JSON; `null` if it is none.
-    pub value: &'a Value,
+    pub(crate) value: &'a Value,
 }
 
 /// The meaning of a failure.
 pub(super) struct Diagnosis {
     /// Trying again may help.
-    pub temporary: bool,
+    pub(crate) temporary: bool,
     /// What to do about it.
-    pub hint: Option<String>,
+    pub(crate) hint: Option<String>,
 }
 
 impl Diagnosis {
     /// The meaning of the status alone.
-    pub fn of_status(status: u16) -> Diagnosis {
+    pub(crate) fn of_status(status: u16) -> Diagnosis {
         Diagnosis { temporary: matches!(status, 408 | 429 | 500 | 502 | 503 | 504 | 529), hint: None }
     }
 
     /// A failure that a retry does not help, with what to do about it.
-    pub fn permanent(hint: impl Into<String>) -> Diagnosis {
+    pub(crate) fn permanent(hint: impl Into<String>) -> Diagnosis {
         Diagnosis { temporary: false, hint: Some(hint.into()) }
     }
 }
@@ -59,26 +59,26 @@ pub(super) enum RequestError {
 /// One server.
 pub(super) struct Server {
     /// The address without secrets.
-    pub at: String,
+    pub(crate) at: String,
     /// How requests are authorised.
-    pub access: Access,
+    pub(crate) access: Access,
     /// The setting that holds the address.
-    pub url_setting: &'static str,
+    pub(crate) url_setting: &'static str,
     /// Limits of one question or one batch.
-    pub limits: RequestLimits,
+    pub(crate) limits: RequestLimits,
     /// Decides the jitter.
-    pub seed: u64,
+    pub(crate) seed: u64,
     /// The HTTP client.
-    pub http: Http,
+    pub(crate) http: Http,
 }
 
 impl Server {
-    pub fn post(&self, url: &Url, body: &Value, deadline: Instant) -> Result<Reply, TransportError> {
+    pub(crate) fn post(&self, url: &Url, body: &Value, deadline: Instant) -> Result<Reply, TransportError> {
         self.http.post(url, &self.access, body, deadline)
     }
 
     /// Fetches JSON, once.
-    pub fn fetch(
+    pub(crate) fn fetch(
         &self,
         url: &Url,
         deadline: Instant,
@@ -102,7 +102,7 @@ impl Server {
     /// # Errors
     ///
     /// Where the error is permanent, where all retries are used up, and where no time is left.
-    pub fn wait_before_retry(
+    pub(crate) fn wait_before_retry(
         &self,
         error: RequestError,
         retries: u32,
@@ -125,7 +125,11 @@ impl Server {
     }
 
     /// The error when no reply came.
-    pub fn transport_failed(&self, error: TransportError, connection_hint: Option<&str>) -> RequestError {
+    pub(crate) fn transport_failed(
+        &self,
+        error: TransportError,
+        connection_hint: Option<&str>,
+    ) -> RequestError {
         RequestError::Permanent(match error {
             TransportError::TooLate => {
                 self.unreachable(format!("no answer within {} s", self.limits.timeout.as_secs_f64()))
@@ -146,7 +150,7 @@ impl Server {
     }
 
     /// The error that a failed reply stands for.
-    pub fn reply_failed(
+    pub(crate) fn reply_failed(
         &self,
         status: u16,
         reply: &Reply,
@@ -182,7 +186,7 @@ impl Server {
     }
 
     /// The error when nothing is tried again.
-    pub fn model_error(&self, error: RequestError) -> ModelError {
+    pub(crate) fn model_error(&self, error: RequestError) -> ModelError {
         match error {
             RequestError::Temporary { problem, .. } => self.unreachable(problem),
             RequestError::Permanent(error) => error,
@@ -190,22 +194,22 @@ impl Server {
     }
 
     /// No server, or none that answered in time.
-    pub fn unreachable(&self, problem: String) -> ModelError {
+    pub(crate) fn unreachable(&self, problem: String) -> ModelError {
         ModelError::Unreachable { at: self.at.clone(), problem }
     }
 
     /// The server answered and refused.
-    pub fn refused(&self, problem: impl Into<String>) -> ModelError {
+    pub(crate) fn refused(&self, problem: impl Into<String>) -> ModelError {
         ModelError::Refused { at: self.at.clone(), problem: problem.into() }
     }
 
     /// The server answered with something that is no answer.
-    pub fn garbled(&self, problem: impl Into<String>) -> ModelError {
+    pub(crate) fn garbled(&self, problem: impl Into<String>) -> ModelError {
         ModelError::Garbled { at: self.at.clone(), problem: problem.into() }
     }
 
     /// The reply does not follow the protocol.
-    pub fn foreign(&self, expected: &str, body: &str) -> ModelError {
+    pub(crate) fn foreign(&self, expected: &str, body: &str) -> ModelError {
         let said = http::error_text(&self.access.scrub(body));
         self.garbled(format!("the reply is no {expected}: {said}"))
     }

@@ -6,7 +6,7 @@ use crate::record::turn::{Spot, Turn};
 use crate::redact::redact;
 
 /// Masks the texts of a turn in place; returns a warning for each kind of secret.
-pub fn mask_turn(turn: &mut Turn) -> Vec<String> {
+pub(crate) fn mask_turn(turn: &mut Turn) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut hide = |text: &mut String, of: &str| hide(text, of, &mut warnings);
     hide(&mut turn.action, "the action");
@@ -31,7 +31,7 @@ pub fn mask_turn(turn: &mut Turn) -> Vec<String> {
 }
 
 /// Masks the texts of a proposal in place, and adds warnings to it.
-pub fn mask_proposal(proposal: &mut Proposal) {
+pub(crate) fn mask_proposal(proposal: &mut Proposal) {
     let Proposal { memory, supersedes, invalidates, invalidation_reason, reasoning, warnings } = proposal;
     let mut masked = Vec::new();
     let mut hide = |text: &mut String, of: &str| hide(text, of, &mut masked);

@@ -72,7 +72,11 @@ impl Hint for PlaceError {
 /// # Errors
 ///
 /// See [`PlaceError`].
-pub fn resolve(document: &Document, turn: &Turn, new_place: bool) -> Result<(Place, Place), PlaceError> {
+pub(crate) fn resolve(
+    document: &Document,
+    turn: &Turn,
+    new_place: bool,
+) -> Result<(Place, Place), PlaceError> {
     let before = turn.location_before.as_ref();
     let after = turn.location_after.as_ref();
     let before = resolve_spot(document, before.or(after).ok_or(PlaceError::None)?, new_place)?;
@@ -118,7 +122,7 @@ fn resolve_spot(document: &Document, spot: &Spot, new_place: bool) -> Result<Pla
 }
 
 /// A warning for each place that the turn names otherwise than its heading, which stays.
-pub fn name_warnings(document: &Document, turn: &Turn, before: &Place, after: &Place) -> Vec<String> {
+pub(crate) fn name_warnings(document: &Document, turn: &Turn, before: &Place, after: &Place) -> Vec<String> {
     let spots = [(turn.location_before.as_ref(), before), (turn.location_after.as_ref(), after)];
     let mut warnings: Vec<String> = Vec::new();
     for (spot, place) in spots {
@@ -144,7 +148,7 @@ pub fn name_warnings(document: &Document, turn: &Turn, before: &Place, after: &P
 /// # Errors
 ///
 /// See [`DocumentError`].
-pub fn name_the_nameless(document: &mut Document, turn: &Turn) -> Result<(), DocumentError> {
+pub(crate) fn name_the_nameless(document: &mut Document, turn: &Turn) -> Result<(), DocumentError> {
     for spot in [turn.location_before.as_ref(), turn.location_after.as_ref()].into_iter().flatten() {
         let (Some(id), Some(name)) = (spot.id, spot.name.as_deref().map(str::trim)) else { continue };
         let scope = Scope::Location(id);
@@ -161,7 +165,7 @@ pub fn name_the_nameless(document: &mut Document, turn: &Turn) -> Result<(), Doc
 /// # Errors
 ///
 /// See [`DocumentError`].
-pub fn count_visits(
+pub(crate) fn count_visits(
     document: &mut Document,
     before: &Place,
     after: &Place,

@@ -82,13 +82,13 @@ impl Changes {
     }
 
     /// True if the turn changed nothing that the game shows: the action was tried in vain.
-    pub fn nothing(self) -> bool {
+    pub(crate) fn nothing(self) -> bool {
         !(self.score || self.location || self.inventory || self.death || self.world)
     }
 }
 
 /// The change of the score, if both scores are known.
-pub fn score_change(turn: &Turn) -> Option<i64> {
+pub(crate) fn score_change(turn: &Turn) -> Option<i64> {
     turn.score_after?.checked_sub(turn.score_before?)
 }
 
@@ -117,7 +117,7 @@ fn missing<'a>(one: &'a [String], other: &[String]) -> Vec<&'a str> {
 }
 
 /// The triggers that fire.
-pub fn fired(turn: &Turn, changes: Changes, first_visit: bool, switches: &Switches) -> Vec<Trigger> {
+pub(crate) fn fired(turn: &Turn, changes: Changes, first_visit: bool, switches: &Switches) -> Vec<Trigger> {
     let shown = changes.score || changes.location || changes.inventory || changes.death;
     let fires = |trigger: &Trigger| match trigger {
         Trigger::Score => changes.score,

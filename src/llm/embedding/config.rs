@@ -50,12 +50,12 @@ pub struct EmbedderConfig {
     pub limits: RequestLimits,
     /// Texts of one request; fewer where the server wants fewer. Default: 32.
     pub batch: usize,
-    /// Prefix of each text. Default: that of the [known model](crate::llm::embedding::known).
+    /// Prefix of each text. Default: that of the known model.
     pub text_prefix: Option<String>,
-    /// Prefix of each question. Default: that of the [known model](crate::llm::embedding::known).
+    /// Prefix of each question. Default: that of the known model.
     pub question_prefix: Option<String>,
     /// Baseline cosine of an unrelated question and text, from 0 to less than 1. Default: that of the
-    /// [known model](crate::llm::embedding::known).
+    /// known model.
     pub unrelated: Option<f32>,
 }
 

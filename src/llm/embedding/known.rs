@@ -8,13 +8,13 @@
 
 /// Facts about one model.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Known {
+pub(crate) struct Known {
     /// Prefix of a question.
-    pub question_prefix: &'static str,
+    pub(crate) question_prefix: &'static str,
     /// Prefix of a text.
-    pub text_prefix: &'static str,
+    pub(crate) text_prefix: &'static str,
     /// Baseline cosine of an unrelated question and text.
-    pub unrelated: f32,
+    pub(crate) unrelated: f32,
 }
 
 const RETRIEVAL: &str = "Represent this sentence for searching relevant passages: ";
@@ -39,7 +39,7 @@ const MODELS: [(&str, &str, &str, f32); 14] = [
 
 impl Known {
     /// The facts about a model. An unknown model gets no prefixes and a baseline of 0.2.
-    pub fn of(model: &str) -> Known {
+    pub(crate) fn of(model: &str) -> Known {
         let name = model.to_lowercase().replace('_', "-");
         let found = MODELS.iter().find(|(part, ..)| name.contains(part));
         let &(_, question_prefix, text_prefix, unrelated) = found.unwrap_or(&("", "", "", 0.2));

@@ -3,12 +3,13 @@
 //! Texts enter an `EmbeddingClient`, one vector for each leaves, in the same order. All vectors of one
 //! client are finite, not empty and of the same dimension, which is that of the settings where these name
 //! one; anything else that a server sends is an error. Nothing is opened before the first text. `client`
-//! finds the server and sends texts in batches, `protocol` knows the two APIs, [`known`] the models.
+//! finds the server and sends texts in batches, `protocol` knows the two APIs, `known` the models.
 
 #[cfg(feature = "llm")]
 mod client;
 mod config;
-pub mod known;
+#[cfg(feature = "llm")]
+mod known;
 #[cfg(feature = "llm")]
 mod protocol;
 

@@ -21,13 +21,13 @@ pub(super) enum Dialect {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Form {
     /// One text a request, as old servers require.
-    pub single: bool,
+    pub(crate) single: bool,
     /// The number of dimensions to ask for.
-    pub dimensions: Option<usize>,
+    pub(crate) dimensions: Option<usize>,
     /// Texts of one request.
-    pub batch: usize,
+    pub(crate) batch: usize,
     /// Longest text, in bytes.
-    pub most_bytes: usize,
+    pub(crate) most_bytes: usize,
 }
 
 /// Largest plausible dimension of a vector.
@@ -47,7 +47,7 @@ const TOO_LONG: [&str; 8] = [
 
 impl Dialect {
     /// The body of a request.
-    pub fn request(self, model: Option<&str>, texts: &[String], form: Form) -> Value {
+    pub(crate) fn request(self, model: Option<&str>, texts: &[String], form: Form) -> Value {
         let mut request = match form.single {
             true => json!({"prompt": texts.first()}),
             false => json!({"input": texts}),
@@ -62,7 +62,7 @@ impl Dialect {
     }
 
     /// The vectors of a reply; `None` if it is of another kind, an error if they are unusable.
-    pub fn read_vectors(self, reply: &Value, count: usize) -> Option<Result<Vec<Vec<f32>>, String>> {
+    pub(crate) fn read_vectors(self, reply: &Value, count: usize) -> Option<Result<Vec<Vec<f32>>, String>> {
         let items: Vec<&Value> = match self {
             Dialect::Ollama => match reply["embeddings"].as_array() {
                 Some(items) => items.iter().collect(),
@@ -91,7 +91,7 @@ impl Dialect {
     }
 
     /// The meaning of a failure; `model` is the one that was asked for.
-    pub fn judge(self, failure: &ErrorReply<'_>, model: Option<&str>) -> Diagnosis {
+    pub(crate) fn judge(self, failure: &ErrorReply<'_>, model: Option<&str>) -> Diagnosis {
         let said = |words: &[&str]| words.iter().any(|word| failure.body.contains(word));
         let other_model = "set `embedding_model` to one that is made for vectors, such as `nomic-embed-text`";
         match (self, failure.status) {
@@ -124,7 +124,7 @@ impl Dialect {
     }
 
     /// What to check when no connection can be made.
-    pub fn connection_hint(self) -> Option<&'static str> {
+    pub(crate) fn connection_hint(self) -> Option<&'static str> {
         (self == Dialect::Ollama).then_some("is `ollama serve` running?")
     }
 }
@@ -132,7 +132,7 @@ impl Dialect {
 impl Form {
     /// Another form to try after a failed request of `count` texts, the longest of `longest` bytes;
     /// `None` if there is none.
-    pub fn after(
+    pub(crate) fn after(
         mut self,
         failure: &ErrorReply<'_>,
         dialect: Dialect,
