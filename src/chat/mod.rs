@@ -10,11 +10,14 @@
 
 pub mod conversation;
 pub mod digest;
+mod error;
 pub mod extract;
 pub mod inject;
 pub mod message;
+mod message_json;
 #[cfg(feature = "proxy")]
 pub mod proxy;
 
 pub use conversation::{Conversation, ConversationError, conversation_tag};
+pub use error::ChatError;
 pub use message::Message;

@@ -60,6 +60,26 @@ pub struct Usage {
     pub cost: Option<f64>,
 }
 
+impl std::ops::Add for Usage {
+    type Output = Usage;
+
+    /// The usage of both; a figure that only one of them has counts alone.
+    fn add(self, other: Usage) -> Usage {
+        fn add<T: std::ops::Add<Output = T>>(a: Option<T>, b: Option<T>) -> Option<T> {
+            match (a, b) {
+                (Some(a), Some(b)) => Some(a + b),
+                (a, b) => a.or(b),
+            }
+        }
+        Usage {
+            calls: self.calls.saturating_add(other.calls),
+            input_tokens: add(self.input_tokens, other.input_tokens),
+            output_tokens: add(self.output_tokens, other.output_tokens),
+            cost: add(self.cost, other.cost),
+        }
+    }
+}
+
 /// The model that was asked, and the cost.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ModelUse {
@@ -152,4 +172,16 @@ pub(super) fn one_line(text: &str) -> String {
     const LIMIT: usize = 300;
     let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LIMIT * 8).collect();
     truncate(&fold_spaces(&clean), LIMIT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usage_is_added() {
+        let usage = |calls, input_tokens| Usage { calls, input_tokens, ..Usage::default() };
+        assert_eq!(usage(1, Some(3)) + usage(2, Some(4)), usage(3, Some(7)));
+        assert_eq!(usage(1, None) + usage(2, Some(4)), usage(3, Some(4)));
+    }
 }

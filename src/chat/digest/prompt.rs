@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::ask::{Prompt, first_sentences};
-use crate::chat::Message;
+use crate::chat::message::Message;
+use crate::chat::message_json::message_json;
 use crate::document::text::stored_line;
 use crate::llm::answer::{parse_object, text_of, text_problem};
 use crate::llm::{Model, ModelError, ModelUse, Usage};
@@ -21,9 +22,6 @@ const MAX_SENTENCES: usize = 3;
 
 /// Maximum length of a summary, in characters.
 const MAX_CHARS: usize = 900;
-
-/// Maximum length of a message in a prompt, in characters.
-const MESSAGE_CHARS: usize = 2000;
 
 /// The subject of a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +92,7 @@ pub fn summarize(
     for (name, value) in about {
         data[*name] = value.clone();
     }
-    data["messages"] = messages.iter().map(|message| shown(message)).collect();
+    data["messages"] = messages.iter().map(|message| message_json(message)).collect();
     let mut spent = Usage::default();
     let mut attempt = 1;
     loop {
@@ -122,7 +120,7 @@ fn attempt_once(
         data: data.clone(),
     };
     let (said, mut model) = prompt.ask(model)?;
-    *spent = sum(*spent, model.usage);
+    *spent = *spent + model.usage;
     model.usage = *spent;
     match read(&said, system) {
         Ok((text, warnings)) => Ok(Summary { text, model, warnings }),
@@ -137,19 +135,6 @@ fn schema() -> Value {
         "required": ["summary"],
         "additionalProperties": false,
     })
-}
-
-/// A message as JSON for a prompt, with secrets redacted.
-pub fn shown(message: &Message) -> Value {
-    let mut value = json!({
-        "number": message.number,
-        "who": redacted(&message.speaker()),
-        "text": truncate(redacted(&message.text()).trim(), MESSAGE_CHARS),
-    });
-    if let Some(time) = message.timestamp() {
-        value["time"] = json!(redacted(time));
-    }
-    value
 }
 
 fn read(said: &str, instructions: &str) -> Result<(String, Vec<String>), String> {
@@ -170,22 +155,6 @@ fn read(said: &str, instructions: &str) -> Result<(String, Vec<String>), String>
     Ok((truncate(kept, MAX_CHARS), warnings))
 }
 
-/// Adds up the usage of two calls.
-pub fn sum(a: Usage, b: Usage) -> Usage {
-    fn add<T: std::ops::Add<Output = T>>(a: Option<T>, b: Option<T>) -> Option<T> {
-        match (a, b) {
-            (Some(a), Some(b)) => Some(a + b),
-            (a, b) => a.or(b),
-        }
-    }
-    Usage {
-        calls: a.calls.saturating_add(b.calls),
-        input_tokens: add(a.input_tokens, b.input_tokens),
-        output_tokens: add(a.output_tokens, b.output_tokens),
-        cost: add(a.cost, b.cost),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,12 +168,5 @@ mod tests {
         assert_eq!(warnings.len(), 2);
         assert!(read("{\"summary\": \"string\"}", PLACE).is_err());
         assert!(read(&json!({"summary": PLACE}).to_string(), PLACE).is_err());
-    }
-
-    #[test]
-    fn costs_are_added() {
-        let usage = |calls, input_tokens| Usage { calls, input_tokens, ..Usage::default() };
-        assert_eq!(sum(usage(1, Some(3)), usage(2, Some(4))), usage(3, Some(7)));
-        assert_eq!(sum(usage(1, None), usage(2, Some(4))), usage(3, Some(4)));
     }
 }

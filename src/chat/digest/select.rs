@@ -4,8 +4,9 @@
 //! stored separately: it is the highest message number in the scope's entries from the conversation, superseded
 //! ones included.
 
-use crate::chat::digest::Present;
-use crate::chat::{Conversation, Message, conversation_tag};
+use crate::chat::conversation::{Conversation, conversation_tag};
+use crate::chat::digest::types::PresentCharacter;
+use crate::chat::message::Message;
 use crate::document::Document;
 use crate::types::{Memory, Scope};
 
@@ -62,7 +63,7 @@ pub fn said_after(conversation: &Conversation, after: u64) -> Vec<&Message> {
 }
 
 /// The messages that mention a character, each with the message before and after it.
-pub fn around_mentions<'a>(messages: &[&'a Message], character: &Present) -> Vec<&'a Message> {
+pub fn around_mentions<'a>(messages: &[&'a Message], character: &PresentCharacter) -> Vec<&'a Message> {
     let names = character.names();
     let mentions: Vec<bool> = messages.iter().map(|message| message.mentions(&names)).collect();
     let is_near = |at: usize| mentions[at.saturating_sub(1)..(at + 2).min(mentions.len())].contains(&true);
@@ -105,7 +106,7 @@ mod tests {
     #[test]
     fn mentions_have_a_neighbour_on_each_side() {
         let conversation = conversation(&["a", "b", "the troll", "c", "d", "e", "Troll!", "troll", "f", "g"]);
-        let troll = Present { id: "troll".to_owned(), name: String::new() };
+        let troll = PresentCharacter { id: "troll".to_owned(), name: String::new() };
         let all = said_after(&conversation, 0);
         assert_eq!(numbers(&around_mentions(&all, &troll)), [2, 3, 4, 6, 7, 8, 9]);
         assert_eq!(numbers(&around_mentions(&all[2..3], &troll)), [3]);

@@ -10,7 +10,7 @@ use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::chat::conversation::messages_of;
-use crate::chat::extract::{Extractor, Input, Mode, Outcome, Settings as ExtractSettings};
+use crate::chat::extract::{ExtractInput, ExtractMode, ExtractOutcome, ExtractSettings, Extractor};
 use crate::chat::inject::{InjectError, InjectSettings, Injector};
 use crate::chat::proxy::call::{Call, ChatHooks};
 use crate::chat::proxy::latest::Latest;
@@ -144,7 +144,7 @@ impl MemoryHooks {
         let Extraction { conversation, scope, settings, injected, saving, counted } = *extraction;
         let model = lock(&self.model);
         let extractor = Extractor { notebook: &self.notebook, model: model.as_deref(), settings };
-        let input = Input { conversation, whole: counted, saving, scope, told: injected };
+        let input = ExtractInput { conversation, whole: counted, saving, scope, injected };
         let report = match extractor.extract(input) {
             Ok(report) => report,
             Err(error) => return self.warn(format!("no memory is drawn: {error}")),
@@ -155,7 +155,7 @@ impl MemoryHooks {
         if let Some(error) = report.failure {
             self.warn(format!("no memory is drawn, the next reply tries again: {error}"));
         }
-        if report.outcome == Outcome::Stored {
+        if report.outcome == ExtractOutcome::Stored {
             let titles: Vec<String> =
                 report.memories.iter().map(|memory| format!("\"{}\"", memory.title)).collect();
             let titles = titles.join(", ");
@@ -222,7 +222,7 @@ impl ChatHooks for MemoryHooks {
             saving,
             counted: false,
         });
-        if settings.mode == Mode::OnSave && !saving {
+        if settings.mode == ExtractMode::OnSave && !saving {
             lock(&self.unsaved).insert(conversation.id.clone(), Unsaved { conversation, scope });
         }
     }
@@ -236,7 +236,7 @@ fn extraction_of(call: &Call, settings: &ExtractSettings) -> Result<(ExtractSett
         return Ok((settings.clone(), true));
     }
     if let Ok(every) = wanted.parse() {
-        return Ok((ExtractSettings { mode: Mode::Periodic, every, ..settings.clone() }, false));
+        return Ok((ExtractSettings { mode: ExtractMode::Periodic, every, ..settings.clone() }, false));
     }
     let mode = wanted.parse().map_err(|problem| format!("`X-Memories-Extraction`: {problem}"))?;
     Ok((ExtractSettings { mode, ..settings.clone() }, false))
@@ -281,7 +281,7 @@ mod tests {
         let settings = HookSettings {
             use_memory: true,
             inject: InjectSettings::default(),
-            extract: ExtractSettings { mode: Mode::OnSave, ..ExtractSettings::default() },
+            extract: ExtractSettings { mode: ExtractMode::OnSave, ..ExtractSettings::default() },
             scopes: Vec::new(),
         };
         let services = HookServices {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::chat::digest::{Digester, Occasion, Present, Report};
+use crate::chat::digest::{DigestReport, Digester, Occasion, PresentCharacter};
 use crate::cli::commands::common::resolve_scope;
 use crate::cli::commands::conversation_args::read_conversation;
 use crate::cli::commands::model_args::{ModelArgs, model_failed, no_model};
@@ -53,7 +53,7 @@ pub struct DigestArgs {
     exit: Option<String>,
     /// Characters who were present, by id or as ID=NAME; repeatable, or with commas
     #[arg(long, value_name = "ID", requires = "exit", value_delimiter = ',', value_parser = parse_present)]
-    present: Vec<Present>,
+    present: Vec<PresentCharacter>,
     /// What happened to the whole story, such as `quest_completed`
     #[arg(long, value_name = "KIND", value_parser = parse_kind)]
     event: Option<String>,
@@ -70,13 +70,13 @@ pub struct DigestArgs {
     model: ModelArgs,
 }
 
-fn parse_present(text: &str) -> Result<Present, String> {
+fn parse_present(text: &str) -> Result<PresentCharacter, String> {
     let (id, name) = text.split_once('=').unwrap_or((text, ""));
     let id = id.trim().trim_start_matches("npc:").to_lowercase();
     if !is_id(&id) {
         return Err(format!("`{id}` is not an id: use lower-case letters, digits, `_` and `-`"));
     }
-    Ok(Present { id, name: name.trim().to_owned() })
+    Ok(PresentCharacter { id, name: name.trim().to_owned() })
 }
 
 fn parse_kind(text: &str) -> Result<String, String> {
@@ -156,7 +156,7 @@ fn tell(
     store: &Store,
     conversation: &str,
     occasion: &Occasion,
-    report: &Report,
+    report: &DigestReport,
 ) -> Result<(), Failure> {
     if cli.ui.json {
         let outcome = match (report.written.is_empty(), report.failed.is_empty()) {

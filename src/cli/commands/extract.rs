@@ -6,7 +6,9 @@ use serde_json::json;
 
 use crate::chat::Conversation;
 use crate::chat::extract::aspects::tool_schema;
-use crate::chat::extract::{Extractor, Input, Mode, Outcome, Report, Settings, read_input};
+use crate::chat::extract::{
+    ExtractInput, ExtractMode, ExtractOutcome, ExtractReport, ExtractSettings, Extractor, read_input,
+};
 use crate::chat::inject::request::Shape;
 use crate::cli::commands::common::{counted, resolve_scope};
 use crate::cli::commands::conversation_args::{no_conversation, read_conversation};
@@ -50,8 +52,8 @@ pub struct ExtractArgs {
     #[arg(long, value_name = "SCOPE", allow_negative_numbers = true)]
     scope: Option<String>,
     /// When to extract: every_turn, periodic, on_save or llm_triggered [default: periodic]
-    #[arg(long, value_name = "MODE", value_parser = str::parse::<Mode>)]
-    mode: Option<Mode>,
+    #[arg(long, value_name = "MODE", value_parser = str::parse::<ExtractMode>)]
+    mode: Option<ExtractMode>,
     /// Number of replies between two extractions, in the mode periodic [default: 5]
     #[arg(long, value_name = "N", value_parser = parse_count::<u64>)]
     every: Option<u64>,
@@ -105,15 +107,21 @@ pub fn run(mut cli: Cli<'_>, args: ExtractArgs) -> Result<u8, Failure> {
     let notebook = cli.notebook()?;
     let scope = scope.map(|scope| resolve_scope(notebook.store(), &scope)).transpose()?;
     let defaults = cli.settings.chat.extract.clone();
-    let settings = Settings {
+    let settings = ExtractSettings {
         mode: mode.unwrap_or(defaults.mode),
         every: every.unwrap_or(defaults.every),
-        most: max.unwrap_or(defaults.most),
+        max_memories: max.unwrap_or(defaults.max_memories),
         ..defaults
     };
     let Choice { model, notice } = model.choose(&mut cli)?;
     let extractor = Extractor { notebook: &notebook, model: model.as_deref(), settings: &settings };
-    let input = Input { conversation: &conversation, whole, saving: save, scope: scope.as_ref(), told: &[] };
+    let input = ExtractInput {
+        conversation: &conversation,
+        whole,
+        saving: save,
+        scope: scope.as_ref(),
+        injected: &[],
+    };
     let mut report = extractor.extract(input)?;
     if let Some(notice) = notice.filter(|_| report.model.is_some()) {
         cli.ui.notice(&notice);
@@ -128,7 +136,7 @@ pub fn run(mut cli: Cli<'_>, args: ExtractArgs) -> Result<u8, Failure> {
         None => {}
     }
     tell(&mut cli, &conversation.id, &report)?;
-    let failed = strict && report.outcome == Outcome::Failed;
+    let failed = strict && report.outcome == ExtractOutcome::Failed;
     Ok(if failed { Kind::TryAgain.exit_code() } else { 0 })
 }
 
@@ -145,7 +153,7 @@ fn read_reply(cli: &mut Cli<'_>, id: Option<String>) -> Result<Conversation, Fai
     read_input(&id, &text).map_err(|error| no_conversation("stdin", error))
 }
 
-fn tell(cli: &mut Cli<'_>, conversation: &str, report: &Report) -> Result<(), Failure> {
+fn tell(cli: &mut Cli<'_>, conversation: &str, report: &ExtractReport) -> Result<(), Failure> {
     if cli.ui.json {
         cli.ui.json_line(&json!({
             "version": 1, "conversation": conversation, "outcome": report.outcome, "turns": report.turns,
@@ -166,13 +174,13 @@ fn tell(cli: &mut Cli<'_>, conversation: &str, report: &Report) -> Result<(), Fa
         cli.ui.data(&line)?;
     }
     let told = match (report.outcome, report.due_in) {
-        (Outcome::Stored | Outcome::Failed | Outcome::Full, _) => return Ok(()),
-        (Outcome::Nothing, _) => "nothing worth remembering\n".to_owned(),
-        (Outcome::Waiting, Some(turns)) => {
+        (ExtractOutcome::Stored | ExtractOutcome::Failed | ExtractOutcome::Full, _) => return Ok(()),
+        (ExtractOutcome::Nothing, _) => "nothing worth remembering\n".to_owned(),
+        (ExtractOutcome::Waiting, Some(turns)) => {
             let replies = counted(turns, "more reply", "more replies");
             format!("waiting: memories are extracted after {replies} of {conversation}\n")
         }
-        (Outcome::Waiting, None) => format!("nothing to do for {conversation}\n"),
+        (ExtractOutcome::Waiting, None) => format!("nothing to do for {conversation}\n"),
     };
     cli.ui.data(&told)?;
     Ok(())

@@ -14,7 +14,7 @@ pub struct Chat {
     /// How memories are woven in.
     pub inject: inject::InjectSettings,
     /// How they are drawn.
-    pub extract: extract::Settings,
+    pub extract: extract::ExtractSettings,
 }
 
 /// Reads `[chat]`.
@@ -29,10 +29,10 @@ pub(super) fn read(file: &mut SettingsFile) -> Result<Chat, Failure> {
     file.set("chat.memoryContextPrefix", text, &mut inject.style.prefix)?;
     file.set("chat.memoryContextSuffix", text, &mut inject.style.suffix)?;
     file.set("chat.memoryFormat", text, &mut inject.style.template)?;
-    let mut extract = extract::Settings::default();
+    let mut extract = extract::ExtractSettings::default();
     file.set("chat.memoryExtractionMode", named, &mut extract.mode)?;
     file.set("chat.memoryExtractionInterval", count, &mut extract.every)?;
-    file.set("chat.maxMemoriesPerExtraction", size, &mut extract.most)?;
-    file.set("chat.maxMemoriesPerConversation", size, &mut extract.most_in_conversation)?;
+    file.set("chat.maxMemoriesPerExtraction", size, &mut extract.max_memories)?;
+    file.set("chat.maxMemoriesPerConversation", size, &mut extract.max_per_conversation)?;
     Ok(Chat { use_memory, inject, extract })
 }

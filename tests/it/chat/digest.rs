@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
+use memories::chat::ChatError;
 use memories::chat::Conversation;
-use memories::chat::digest::{DigestError, Digester, Occasion, Present, Report};
+use memories::chat::digest::{DigestReport, Digester, Occasion, PresentCharacter};
 use memories::document::Document;
 use memories::llm::{Answer, Model, ModelError, Question, Usage};
 use memories::notebook::{Clock, Notebook};
@@ -63,7 +64,7 @@ impl Game {
         Game { _folder: folder, store, model }
     }
 
-    fn digest(&self, conversation: &Conversation, occasion: &Occasion) -> Result<Report, DigestError> {
+    fn digest(&self, conversation: &Conversation, occasion: &Occasion) -> Result<DigestReport, ChatError> {
         let notebook = Notebook::new(self.store.clone(), Clock::fixed("2026-01-31T10:40:00Z"));
         let digester = Digester { notebook: &notebook, model: &self.model };
         digester.digest(conversation, occasion)
@@ -86,8 +87,8 @@ fn conversation(messages: &[Value]) -> Conversation {
     Conversation::read("chat-7", &lines.join("\n")).unwrap()
 }
 
-fn troll() -> Present {
-    Present { id: "troll".to_owned(), name: "The Troll".to_owned() }
+fn troll() -> PresentCharacter {
+    PresentCharacter { id: "troll".to_owned(), name: "The Troll".to_owned() }
 }
 
 fn said(location: u64, text: &str) -> Value {
@@ -148,7 +149,7 @@ fn other_conversations_have_cursors_of_their_own() {
 fn an_unknown_place_is_an_error_and_nothing_is_asked() {
     let game = Game::new(Witness::default());
     let error = game.digest(&conversation(&[said(1, "Hello!")]), &Occasion::Exit(2, vec![]));
-    assert!(matches!(error, Err(DigestError::UnknownPlace(2))));
+    assert!(matches!(error, Err(ChatError::UnknownPlace(2))));
     assert_eq!(*game.model.asked.borrow(), 0);
     assert!(game.store.read().unwrap().is_none());
 }

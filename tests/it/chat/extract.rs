@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use memories::chat::extract::{Extractor, Input, Mode, Outcome, Report, Settings, read_input};
+use memories::chat::extract::{
+    ExtractInput, ExtractMode, ExtractOutcome, ExtractReport, ExtractSettings, Extractor, read_input,
+};
 use memories::chat::{Conversation, Message};
 use memories::document::Document;
 use memories::llm::{Answer, Model, ModelError, Question, Usage};
@@ -46,20 +48,21 @@ impl Model for Finder {
 struct Chat {
     folder: tempfile::TempDir,
     store: Store,
-    settings: Settings,
+    settings: ExtractSettings,
 }
 
 impl Chat {
-    fn new(settings: Settings) -> Chat {
+    fn new(settings: ExtractSettings) -> Chat {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path().join("Memories.md"), Duration::from_secs(5)).unwrap();
         Chat { folder, store, settings }
     }
 
-    fn extract(&self, model: &Finder, conversation: &Conversation, whole: bool) -> Report {
+    fn extract(&self, model: &Finder, conversation: &Conversation, whole: bool) -> ExtractReport {
         let notebook = Notebook::new(self.store.clone(), Clock::fixed("2026-01-31T10:40:00Z"));
         let extractor = Extractor { notebook: &notebook, model: Some(model), settings: &self.settings };
-        let input = Input { conversation, whole, saving: false, scope: Some(&Scope::World), told: &[] };
+        let input =
+            ExtractInput { conversation, whole, saving: false, scope: Some(&Scope::World), injected: &[] };
         extractor.extract(input).unwrap()
     }
 
@@ -84,13 +87,13 @@ fn talk(turns: u64) -> Conversation {
 
 #[test]
 fn periodic_counts_replies_one_by_one_and_shows_them_all() {
-    let chat = Chat::new(Settings { every: 3, ..Settings::default() });
+    let chat = Chat::new(ExtractSettings { every: 3, ..ExtractSettings::default() });
     let finder = Finder::of(&[("The captain walks the wall at night.", 8)]);
-    let outcomes: Vec<(Outcome, Option<u64>)> = (1..=7)
+    let outcomes: Vec<(ExtractOutcome, Option<u64>)> = (1..=7)
         .map(|number| chat.extract(&finder, &reply(number), false))
         .map(|r| (r.outcome, r.due_in))
         .collect();
-    use Outcome::{Stored, Waiting};
+    use ExtractOutcome::{Stored, Waiting};
     let due = |turns| Some(turns);
     assert_eq!(
         outcomes,
@@ -118,68 +121,75 @@ fn periodic_counts_replies_one_by_one_and_shows_them_all() {
 
 #[test]
 fn a_client_that_sends_its_last_turns_only_is_counted_too() {
-    let chat = Chat::new(Settings::default());
+    let chat = Chat::new(ExtractSettings::default());
     let finder = Finder::of(&[("The captain walks the wall at night.", 8)]);
     let outcome = |turns| chat.extract(&finder, &talk(turns), false).outcome;
-    assert_eq!([outcome(3), outcome(3), outcome(3)], [Outcome::Waiting, Outcome::Waiting, Outcome::Stored]);
-    assert_eq!(outcome(4), Outcome::Waiting);
+    assert_eq!(
+        [outcome(3), outcome(3), outcome(3)],
+        [ExtractOutcome::Waiting, ExtractOutcome::Waiting, ExtractOutcome::Stored]
+    );
+    assert_eq!(outcome(4), ExtractOutcome::Waiting);
 }
 
 #[test]
 fn a_whole_file_is_not_counted_twice() {
-    let chat = Chat::new(Settings::default());
+    let chat = Chat::new(ExtractSettings::default());
     let finder = Finder::of(&[("The captain walks the wall at night.", 8)]);
     let of = |turns| chat.extract(&finder, &talk(turns), true);
-    assert_eq!((of(4).outcome, of(4).turns), (Outcome::Waiting, 4));
-    assert_eq!((of(6).outcome, of(6).turns), (Outcome::Stored, 6));
+    assert_eq!((of(4).outcome, of(4).turns), (ExtractOutcome::Waiting, 4));
+    assert_eq!((of(6).outcome, of(6).turns), (ExtractOutcome::Stored, 6));
     assert_eq!(finder.shown.borrow().len(), 1);
     assert!(finder.shown.borrow()[0].contains("Turn 1:"));
 }
 
 #[test]
 fn without_what_is_beside_the_file_nothing_stored_is_lost() {
-    let chat = Chat::new(Settings { mode: Mode::EveryTurn, ..Settings::default() });
+    let chat = Chat::new(ExtractSettings { mode: ExtractMode::EveryTurn, ..ExtractSettings::default() });
     let finder = Finder::of(&[("The captain walks the wall at night.", 8)]);
-    assert_eq!(chat.extract(&finder, &reply(1), false).outcome, Outcome::Stored);
+    assert_eq!(chat.extract(&finder, &reply(1), false).outcome, ExtractOutcome::Stored);
     std::fs::remove_dir_all(chat.folder.path().join(".memories")).unwrap();
     assert_eq!(chat.memories().len(), 1);
-    assert_eq!(chat.extract(&finder, &reply(2), false).outcome, Outcome::Stored);
+    assert_eq!(chat.extract(&finder, &reply(2), false).outcome, ExtractOutcome::Stored);
     assert_eq!(chat.memories().len(), 1);
 }
 
 #[test]
 fn a_model_that_fails_costs_no_turn() {
-    let chat = Chat::new(Settings { every: 2, ..Settings::default() });
+    let chat = Chat::new(ExtractSettings { every: 2, ..ExtractSettings::default() });
     let down = Finder { finds: Err("down"), shown: Default::default() };
-    assert_eq!(chat.extract(&down, &reply(1), false).outcome, Outcome::Waiting);
+    assert_eq!(chat.extract(&down, &reply(1), false).outcome, ExtractOutcome::Waiting);
     let report = chat.extract(&down, &reply(2), false);
-    assert_eq!(report.outcome, Outcome::Failed);
+    assert_eq!(report.outcome, ExtractOutcome::Failed);
     assert!(report.failure.is_some() && chat.memories().is_empty());
     let finder = Finder::of(&[("The captain walks the wall at night.", 8)]);
-    assert_eq!(chat.extract(&finder, &reply(3), false).outcome, Outcome::Stored);
+    assert_eq!(chat.extract(&finder, &reply(3), false).outcome, ExtractOutcome::Stored);
     let shown = finder.shown.borrow();
     assert!((1..=3).all(|number| shown[0].contains(&format!("Reply {number}:"))), "{}", shown[0]);
 }
 
 #[test]
 fn a_conversation_gives_no_more_than_it_may() {
-    let settings = Settings { mode: Mode::EveryTurn, most_in_conversation: 3, ..Settings::default() };
+    let settings = ExtractSettings {
+        mode: ExtractMode::EveryTurn,
+        max_per_conversation: 3,
+        ..ExtractSettings::default()
+    };
     let chat = Chat::new(settings);
     let facts =
         ["Kira likes tea.", "Marcus owns a boat.", "The dam is old.", "Wolves fear fire.", "Gold is heavy."];
     for (number, fact) in facts.iter().enumerate() {
         let report = chat.extract(&Finder::of(&[(fact, 5)]), &reply(number), false);
-        assert_eq!(report.outcome, if number < 3 { Outcome::Stored } else { Outcome::Full });
+        assert_eq!(report.outcome, if number < 3 { ExtractOutcome::Stored } else { ExtractOutcome::Full });
     }
     assert_eq!(chat.memories().len(), 3);
 }
 
 #[test]
 fn no_model_is_asked_of_what_says_nothing() {
-    let chat = Chat::new(Settings { mode: Mode::EveryTurn, ..Settings::default() });
+    let chat = Chat::new(ExtractSettings { mode: ExtractMode::EveryTurn, ..ExtractSettings::default() });
     let finder = Finder::of(&[("The captain walks the wall at night.", 8)]);
     let greeting =
         read_input("c", "Hello and welcome back! How can I help you today? It is good to see you.").unwrap();
-    assert_eq!(chat.extract(&finder, &greeting, false).outcome, Outcome::Nothing);
+    assert_eq!(chat.extract(&finder, &greeting, false).outcome, ExtractOutcome::Nothing);
     assert!(finder.shown.borrow().is_empty());
 }
