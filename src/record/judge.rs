@@ -3,8 +3,8 @@
 use crate::llm::{Model, ModelUse, Question, Usage};
 use crate::record::answer::read_answer;
 use crate::record::context::{ModelOutcome, TurnContext};
-use crate::record::masking::mask_proposal;
 use crate::record::proposal::Proposal;
+use crate::record::redaction::redact_proposal;
 use crate::record::{prompt, rules};
 use crate::redact::redacted;
 
@@ -34,7 +34,7 @@ impl<'a> Judge<'a> {
         };
         match judged {
             Ok((mut proposal, model)) => {
-                mask_proposal(&mut proposal);
+                redact_proposal(&mut proposal);
                 ModelOutcome::Answered(Box::new(proposal), model)
             }
             Err(model) => ModelOutcome::Failed(model),

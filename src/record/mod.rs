@@ -10,10 +10,10 @@ mod context;
 mod error;
 mod judge;
 pub mod many;
-mod masking;
 mod places;
 pub mod prompt;
 pub mod proposal;
+mod redaction;
 mod report;
 pub mod retry;
 pub mod rules;
@@ -89,7 +89,7 @@ impl Recorder<'_> {
     ///
     /// See [`RecordError`]. A model that fails is not an error: the turn is queued.
     pub fn record(&self, mut turn: Turn) -> Result<Report, RecordError> {
-        let masked = masking::mask_turn(&mut turn);
+        let masked = redaction::redact_turn(&mut turn);
         let context = self.gather(turn)?;
         let mut report = self.commit(&context, &self.judge.judge(&context))?;
         report.warnings.extend(masked);

@@ -1,12 +1,12 @@
-//! Masks everything that looks like a secret in a turn and in a proposal, before any of it is written or
+//! Redacts secrets in a turn and in a proposal, before any of it is written or
 //! sent.
 
 use crate::record::proposal::Proposal;
 use crate::record::turn::{Spot, Turn};
 use crate::redact::redact;
 
-/// Masks the texts of a turn in place; returns a warning for each kind of secret.
-pub(crate) fn mask_turn(turn: &mut Turn) -> Vec<String> {
+/// Redacts the texts of a turn in place; returns a warning for each kind of secret.
+pub(crate) fn redact_turn(turn: &mut Turn) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut hide = |text: &mut String, of: &str| hide(text, of, &mut warnings);
     hide(&mut turn.action, "the action");
@@ -30,8 +30,8 @@ pub(crate) fn mask_turn(turn: &mut Turn) -> Vec<String> {
     warnings
 }
 
-/// Masks the texts of a proposal in place, and adds warnings to it.
-pub(crate) fn mask_proposal(proposal: &mut Proposal) {
+/// Redacts the texts of a proposal in place, and adds warnings to it.
+pub(crate) fn redact_proposal(proposal: &mut Proposal) {
     let Proposal { memory, supersedes, invalidates, invalidation_reason, reasoning, warnings } = proposal;
     let mut masked = Vec::new();
     let mut hide = |text: &mut String, of: &str| hide(text, of, &mut masked);
