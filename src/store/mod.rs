@@ -1,18 +1,19 @@
-//! The only room that writes files: whole, one writer at a time, with a way back.
+//! The only room that writes files: each one whole, by one writer at a time, with backups.
 //!
-//! The path of a memory file enters, and a function from its text to a new one; what leaves is the
-//! new file, its backups, and beside it a folder with lock, journal and state ([`Sidecar`]). The
-//! store knows nothing of Markdown. It always holds that
+//! The path of a memory file enters, and a function from its text to a new one. The new file leaves, its
+//! backups, and beside it a folder with lock, journal and state ([`Sidecar`]). The store handles bytes,
+//! lines and paths; it does not interpret the text. These invariants hold:
 //!
-//! * the file is at each moment the whole old or the whole new text, also after a kill or power cut;
-//! * no writer's change is lost to another's, nor an editor's, which takes no lock, to ours;
-//! * readers take no lock, write nothing and need no right to write;
-//! * the journal speaks of a change only after the file has it.
+//! * At each moment, also after a kill or a power cut, the file is the whole old or the whole new text.
+//! * No writer's change is lost to another writer. No change of an editor, which takes no lock, is lost
+//!   to a writer.
+//! * Readers take no lock, write nothing and need no right to write.
+//! * The journal reports a change only after the file has it.
 //!
-//! One thing cannot be ruled out: an editor that saves in the microseconds between our last look
-//! at the file and the rename, or within one tick of the file system's clock without a change of
-//! size. What it wrote in place is then in the backup; what it put there by renaming is lost. And an
-//! editor that saves what it read before a write of ours undoes that write, as it would a person's.
+//! Two cases remain. An editor may save in the microseconds between our last check of the file and the
+//! rename, or within one tick of the file system's clock without a change of size: what it wrote in
+//! place is then in the backup, what it put there by a rename is lost. And an editor that saves a text
+//! which it read before our write undoes that write.
 
 #![allow(clippy::disallowed_methods, reason = "this is the room that writes files for all others")]
 
@@ -49,8 +50,8 @@ use lock::Lock;
 use replace::Outcome;
 use snapshot::Snapshot;
 
-/// How often an edit is repeated because an editor changed the file meanwhile.
-const MOST_TRIES: u32 = 10;
+/// Times that an edit is tried when an editor changes the file meanwhile.
+const MAX_TRIES: u32 = 10;
 
 /// A memory file, which need not exist yet, and what is kept beside it.
 #[derive(Debug, Clone)]
@@ -62,8 +63,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Finds the file behind a path, through symbolic links, also to where one does not exist yet.
-    /// Creates nothing; refuses what is not a file. Writers will wait for each other up to the limit.
+    /// Finds the file behind a path, through symbolic links, even if it does not exist yet. Creates
+    /// nothing; refuses a folder or a device. A writer waits for others up to `lock_timeout`.
     pub fn open(path: impl AsRef<Path>, lock_timeout: Duration) -> Result<Store, StoreError> {
         let path = path.as_ref().to_owned();
         let real_path = path::resolve(&path)?;
@@ -86,7 +87,7 @@ impl Store {
         self.sidecar.folder()
     }
 
-    /// Where the state before the last write is. It need not exist.
+    /// The path of the state before the last write. It need not exist.
     pub fn backup_path(&self) -> PathBuf {
         replace::backup_path(&self.real_path)
     }
@@ -120,12 +121,12 @@ impl Store {
     }
 
     /// Changes the file under the lock. The edit gets the present text (`None` where there is no
-    /// file) and answers with a [`Change`]. It is called again, with the fresh text, when an editor
-    /// changed the file meanwhile: so it must not keep anything from its earlier call. Nothing is
-    /// written where it fails.
+    /// file) and returns a [`Change`]. When an editor changed the file meanwhile, the edit is called
+    /// again with the fresh text, so it must not keep anything from an earlier call. If it fails, nothing
+    /// is written.
     ///
-    /// A model must not be asked within the edit, for all other writers wait; nor must it update
-    /// this file itself, for it would wait for its own lock.
+    /// The edit must not ask a model, because all other writers wait, and must not update this file
+    /// itself, because it would wait for its own lock.
     pub fn update<T, E>(
         &self,
         edit: impl FnMut(Option<String>, &Sidecar) -> Result<Change<T>, E>,
@@ -133,8 +134,8 @@ impl Store {
         self.update_from(None, edit)
     }
 
-    /// As [`Store::update`], but an edit that fails in a folder where nothing was ever written leaves
-    /// nothing behind: there it is called before the folder for the lock is made.
+    /// Like [`Store::update`], but leaves nothing behind when the edit fails and there is no folder for
+    /// the lock yet: then the edit is first called without a lock.
     pub fn update_unless_refused<T, E>(
         &self,
         mut edit: impl FnMut(Option<String>, &Sidecar) -> Result<Change<T>, E>,
@@ -147,7 +148,7 @@ impl Store {
         self.update_from(first, edit)
     }
 
-    /// `first` is a change that was made before there was a lock. It counts where nobody has held the
+    /// `first` is a change that was made before there was a lock. It is used if no process has held the
     /// lock before: then only an editor can have changed anything meanwhile.
     fn update_from<T, E>(
         &self,
@@ -160,27 +161,28 @@ impl Store {
         {
             return Ok(update);
         }
-        for _ in 0..MOST_TRIES {
+        for _ in 0..MAX_TRIES {
             let (text, snapshot) = Snapshot::take(&self.real_path)?;
             let change = edit(text, &self.sidecar).map_err(UpdateError::Edit)?;
             if let Some(update) = self.commit(&snapshot, change)? {
                 return Ok(update);
             }
         }
-        let error = StoreError::KeepsChanging { path: self.path.clone(), tries: MOST_TRIES };
+        let error = StoreError::KeepsChanging { path: self.path.clone(), tries: MAX_TRIES };
         Err(UpdateError::Store(error))
     }
 
-    /// Keeps the bytes of a search index, [`INDEX`] or [`SERVED_INDEX`], beside the file; `false` where that cannot be, because somebody
-    /// writes just now or nothing may be written here. Nothing is lost then but time.
+    /// Keeps the bytes of a search index, [`INDEX`] or [`SERVED_INDEX`], beside the file. Returns `false`
+    /// where that is not possible, because another process is writing or nothing may be written here;
+    /// then the index has to be made again.
     pub fn keep_index(&self, name: &str, bytes: &[u8]) -> bool {
         let store = Store { lock_timeout: Duration::ZERO, ..self.clone() };
         let Ok(_lock) = store.lock() else { return false };
         self.sidecar.write_index(name, bytes).is_ok()
     }
 
-    /// Takes the lock, and removes what its last holder left should it have been killed. Also says which
-    /// process that was; `None` where nobody held the lock before.
+    /// Takes the lock, and removes temporary files of its last holder, in case that was killed. Also
+    /// returns the id of that process; `None` where none has held the lock before.
     fn lock(&self) -> Result<(Lock, Option<u32>), StoreError> {
         self.sidecar.create()?;
         let path = self.sidecar.lock_path();
@@ -192,7 +194,8 @@ impl Store {
         Ok((lock, last_holder))
     }
 
-    /// Writes the file, then what goes with it. `None` where an editor was faster: nothing is written.
+    /// Writes the file, then state, session and log. `None` where an editor was faster: then nothing is
+    /// written.
     fn commit<T>(&self, snapshot: &Snapshot, change: Change<T>) -> Result<Option<Update<T>>, StoreError> {
         let mut update = Update { value: change.value, written: false, warnings: Vec::new() };
         let state = change.state.map(|state| self.sidecar.stage_state(&state)).transpose()?;
@@ -206,8 +209,8 @@ impl Store {
             }
             update.written = true;
         }
-        // The state before the session: what is killed in between has an ended episode's memories left,
-        // not a running one's lost.
+        // The state before the session: a kill in between keeps memories of an ended episode, instead of
+        // losing those of a running one.
         let mut done = update.written;
         match state.map(PendingFile::replace) {
             Some(Err(failed)) if done => update.warnings.push(failed),
@@ -215,7 +218,7 @@ impl Store {
         }
         done |= session.map(PendingFile::replace).transpose()?.is_some();
         match change.log.map_or(Ok(()), |log| log.append(&change.lines)) {
-            // Once a file has it, a failure beside it is no failure of the command.
+            // Once one of the files has the change, the command has not failed.
             Err(failed) if done => update.warnings.push(failed),
             appended => appended?,
         }
@@ -223,8 +226,8 @@ impl Store {
     }
 }
 
-/// What an edit wants written. The file comes first; only when it is on disk do session, state and log
-/// follow, under the same lock.
+/// The result of an edit, to be written: the file first and, when that is on disk, state, session and log,
+/// under the same lock.
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct Change<T> {
@@ -268,7 +271,7 @@ impl<T> Change<T> {
     }
 }
 
-/// What came of an update.
+/// The result of an update.
 #[derive(Debug)]
 #[must_use]
 pub struct Update<T> {
@@ -276,13 +279,13 @@ pub struct Update<T> {
     pub value: T,
     /// Whether the file has a new text.
     pub written: bool,
-    /// What could not be kept beside the new file: a numbered backup, the state, the journal's lines.
-    /// Where there is neither a new file nor session or state, these are errors instead.
+    /// Failures beside the new file: a numbered backup, the state, or the log could not be written. Where
+    /// neither file nor session nor state is new, they are errors instead.
     pub warnings: Vec<StoreError>,
 }
 
-/// Why an update failed. The file is as it was, but after [`StoreError::NotConfirmed`] and where the
-/// session alone could not be put in place.
+/// The reason why an update failed. The file is unchanged, except after [`StoreError::NotConfirmed`] and
+/// where only the session could not be put in place.
 #[derive(Debug, thiserror::Error)]
 pub enum UpdateError<E> {
     /// The file could not be read or written.

@@ -1,4 +1,4 @@
-//! A memory file and its session, opened for reading, and whether they are still the present ones.
+//! A memory file and its session, opened for reading, and a check whether they have changed since.
 
 use std::fs::File;
 use std::path::PathBuf;

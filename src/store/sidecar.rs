@@ -1,7 +1,7 @@
-//! The folder `.memories/<file name>/` beside a memory file: what it holds and where.
+//! The folder `.memories/<file name>/` beside a memory file, with the paths of its files.
 //!
-//! Reading takes no lock and never needs the folder to exist. Writing is left to [`super::Store`],
-//! which holds the lock meanwhile. Nothing here is needed to read a stored memory.
+//! Reading takes no lock and never needs the folder to exist. Only `Store` writes, and holds the lock
+//! meanwhile. A stored memory can be read without this folder.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -16,24 +16,24 @@ use super::state::{self, State};
 /// The search index with vectors of the model inside the program.
 pub const INDEX: &str = "index";
 
-/// The search index with vectors of a server's model. It has a name of its own so that a server that is
-/// gone for a while does not cost its vectors.
+/// The search index with vectors of a server's model. It has a name of its own, so that its vectors are
+/// kept while the server is away.
 pub const SERVED_INDEX: &str = "index-served";
 
-/// What is kept beside a memory file.
+/// The folder beside a memory file.
 #[derive(Debug, Clone)]
 pub struct Sidecar {
     folder: PathBuf,
 }
 
 impl Sidecar {
-    /// The running episode and other counters; with a warning where the file is damaged.
+    /// The running episode, with a warning where the file is damaged.
     pub fn state(&self) -> (State, Option<StoreError>) {
         state::load(&self.state_path())
     }
 
-    /// The same for writers: where the file is there but cannot be read, what would be built on the
-    /// default, such as the number of the next episode, would be wrong.
+    /// The same for writers, but an error where the file exists and cannot be read: a number of the next
+    /// episode that was counted from the default would be wrong.
     pub fn state_for_writers(&self) -> Result<(State, Option<StoreError>), StoreError> {
         match self.state() {
             (_, Some(unread @ StoreError::Read { .. })) => Err(unread),
@@ -46,13 +46,13 @@ impl Sidecar {
         snapshot::read(&self.session_path())
     }
 
-    /// The bytes of a search index, [`INDEX`] or [`SERVED_INDEX`]; `None` where there is none or it cannot be read, for it can be
-    /// made again.
+    /// The bytes of a search index, [`INDEX`] or [`SERVED_INDEX`]. `None` where there is none or it cannot
+    /// be read, since it can be made again.
     pub fn index(&self, name: &str) -> Option<Vec<u8>> {
         fs::read(self.folder.join(name)).ok()
     }
 
-    /// Where all this is. The folder need not exist.
+    /// The path of the folder, which need not exist.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -63,8 +63,8 @@ impl Sidecar {
         Sidecar { folder: real_path.with_file_name(".memories").join(name) }
     }
 
-    /// Makes the folder, if need be. Its parent gets a `.gitignore` before it gets the folder, so that
-    /// a kill in between is made good by the next to come.
+    /// Makes the folder, unless it exists. Its parent gets a `.gitignore` first, so that after a kill in
+    /// between the next writer completes both.
     pub(super) fn create(&self) -> Result<(), StoreError> {
         if self.folder.is_dir() {
             return Ok(());
@@ -104,7 +104,7 @@ impl Sidecar {
         stage(&self.session_path(), text)
     }
 
-    /// Removes what a killed writer has staged.
+    /// Removes temporary files of a killed writer.
     pub(super) fn sweep(&self) {
         let indexes = [INDEX, SERVED_INDEX].map(|name| self.folder.join(name));
         for path in [self.state_path(), self.session_path()].into_iter().chain(indexes) {

@@ -1,7 +1,8 @@
-//! A file as it was read, and whether it still is.
+//! A file as it was read, and a check whether it has changed since.
 //!
-//! A path enters; the text leaves with what is needed to notice an editor, which takes no lock.
-//! The file stays open as long as the snapshot lives, so that its inode cannot be given to another.
+//! A path enters; the text leaves, with the metadata that show whether an editor, which takes no lock,
+//! has saved the file since. The file stays open as long as the snapshot lives, so that its inode
+//! cannot be reused.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -11,7 +12,7 @@ use std::time::SystemTime;
 use super::error::StoreError;
 use super::platform;
 
-/// What we know of a file that we have read; of one that was missing, just that.
+/// A file that was read, with its metadata; `None` if it was missing.
 pub(super) struct Snapshot {
     opened: Option<(File, Metadata)>,
 }
@@ -43,7 +44,7 @@ impl Snapshot {
         self.opened.as_ref().map(|(file, _)| file)
     }
 
-    /// What was known of the file when it was read, `None` where it was missing.
+    /// The metadata of the file when it was read; `None` where it was missing.
     pub(super) fn metadata(&self) -> Option<&Metadata> {
         self.opened.as_ref().map(|(_, metadata)| metadata)
     }
@@ -60,7 +61,7 @@ impl Snapshot {
         Ok(self.metadata().map(stamp) == present.as_ref().map(stamp))
     }
 
-    /// Whether that is the text that was read. Reads again, but only where the sizes agree.
+    /// Whether the file held this text. Reads it again, but only where the sizes agree.
     pub(super) fn holds(&self, text: &str, path: &Path) -> Result<bool, StoreError> {
         let Some((file, metadata)) = &self.opened else {
             return Ok(false);
