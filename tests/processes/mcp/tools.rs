@@ -221,7 +221,7 @@ fn memories_are_formed_in_ones_own_section() {
     assert_eq!(client.values("form_memory", fact)["outcome"], "duplicate");
     let other = json!({"content": "Quite another thing to know.", "scope": "23", "title": "case"});
     let refused = client.refuses("form_memory", other);
-    assert_says(&refused, &["a memory of location:23 is called `Case` already", "`supersede_memory`"]);
+    assert_says(&refused, &["a memory of location:23 is called `Case` already", "or supersede that memory"]);
     assert_says(&client.refuses("form_memory", json!({"content": ""})), &["`content` is empty"]);
     assert_says(
         &client.refuses("form_memory", json!({"content": "x", "type": "a, b"})),
