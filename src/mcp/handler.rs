@@ -24,8 +24,10 @@ use serde_json::{Map, Value, json};
 use crate::mcp::access::{Memories, Setup};
 use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::calls;
-use crate::mcp::tools::{Effect, Tool, Toolbox};
-use crate::mcp::{ServeError, prompts, resources};
+use crate::mcp::error::ServeError;
+use crate::mcp::parameter::Parameter;
+use crate::mcp::tools::{Effect, Tool, Toolbox, arguments_schema};
+use crate::mcp::{prompts, resources};
 
 /// Resources on one page of the list.
 const PAGE: usize = 200;
@@ -137,7 +139,7 @@ fn listed(tool: &Tool) -> rmcp::model::Tool {
         Effect::AddsOnce => annotations.destructive(false).idempotent(true),
         Effect::Strikes => annotations.destructive(true).idempotent(true),
     };
-    rmcp::model::Tool::new(tool.name, tool.about, object((tool.parameters)()))
+    rmcp::model::Tool::new(tool.name, tool.about, object(arguments_schema(tool.parameters)))
         .with_raw_output_schema(Arc::new(object((tool.answer)())))
         .with_annotations(annotations)
 }
@@ -270,8 +272,8 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         let listed = prompts::ALL.iter().filter(|_| !self.is_off()).map(|prompt| {
-            let argument = |(name, about): &(&str, &str)| {
-                PromptArgument::new(*name).with_description(*about).with_required(false)
+            let argument = |parameter: &Parameter| {
+                PromptArgument::new(parameter.name).with_description(parameter.about).with_required(false)
             };
             Prompt::new(
                 prompt.name,

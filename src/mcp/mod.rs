@@ -13,47 +13,19 @@ mod access;
 mod answer;
 mod arguments;
 mod calls;
+mod error;
 mod group;
 mod handler;
+mod parameter;
 mod prompts;
 mod resources;
 pub mod tools;
 
-use std::io;
-
 pub use access::{Memories, Setup, Step, Watcher};
 pub use answer::{Answer, Refusal};
+pub use error::ServeError;
 pub use group::Group;
 pub use tools::Toolbox;
-
-use crate::llm::ModelError;
-use crate::types::hint::{Advice, Hint};
-
-/// Why there is no server.
-#[derive(Debug, thiserror::Error)]
-pub enum ServeError {
-    /// The settings cannot work.
-    #[error(transparent)]
-    Settings(#[from] ModelError),
-    /// The system gives no thread, or no more pipes.
-    #[error("the server cannot begin")]
-    Begin(#[source] io::Error),
-    /// The client broke the protocol before the first request.
-    #[error("the client did not begin as the protocol has it: {0}")]
-    Protocol(String),
-}
-
-impl Hint for ServeError {
-    fn advice(&self) -> Advice {
-        match self {
-            ServeError::Settings(error) => error.advice(),
-            ServeError::Begin(_) => Advice::fix("try again with fewer programs running"),
-            ServeError::Protocol(_) => {
-                Advice::fix("this command is for MCP clients; `memories --help` shows those for people")
-            }
-        }
-    }
-}
 
 /// Serves one client until it closes stdin, then ends what was begun.
 ///

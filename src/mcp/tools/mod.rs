@@ -7,72 +7,16 @@ mod recalling;
 mod schema;
 mod shaping;
 mod status;
+mod tool;
 mod who;
 
-use serde_json::{Map, Value};
-
 use crate::document::nearest;
-use crate::mcp::access::{Memories, Watcher};
-use crate::mcp::answer::{Answer, Refusal};
-use crate::mcp::arguments::Arguments;
+use crate::mcp::answer::Refusal;
 use crate::mcp::group::Group;
 use crate::types::did_you_mean;
 
-/// What a call does to the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
-    /// Nothing.
-    Reads,
-    /// Adds to it; calling it again adds again.
-    Adds,
-    /// Adds to it; calling it again changes nothing more.
-    AddsOnce,
-    /// Strikes what was believed.
-    Strikes,
-}
-
-/// One tool.
-pub struct Tool {
-    /// Its name.
-    pub name: &'static str,
-    /// Its group.
-    pub group: Group,
-    /// What it does, in a line.
-    pub about: &'static str,
-    /// What it does to the file.
-    pub effect: Effect,
-    /// JSON schema of its arguments.
-    pub parameters: fn() -> Value,
-    /// JSON schema of its answer.
-    pub answer: fn() -> Value,
-    run: fn(&Memories, &Watcher, &Arguments<'_>) -> Result<Answer, Refusal>,
-}
-
-impl Tool {
-    /// Calls it.
-    ///
-    /// # Errors
-    ///
-    /// A [`Refusal`] says what to do next.
-    pub fn call(
-        &self,
-        memories: &Memories,
-        watcher: &Watcher,
-        arguments: &Map<String, Value>,
-    ) -> Result<Answer, Refusal> {
-        let parameters = (self.parameters)();
-        let known: Vec<&str> = parameters["properties"]
-            .as_object()
-            .into_iter()
-            .flatten()
-            .map(|(name, _)| name.as_str())
-            .collect();
-        let arguments = Arguments::of(arguments);
-        arguments.refuse_unknown(&known)?;
-        watcher.goes_on()?;
-        (self.run)(memories, watcher, &arguments)
-    }
-}
+pub use schema::arguments as arguments_schema;
+pub use tool::{Effect, Tool};
 
 /// The tools that a server offers.
 pub struct Toolbox {

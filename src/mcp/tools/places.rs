@@ -8,8 +8,10 @@ use crate::mcp::access::{Memories, Watcher};
 use crate::mcp::answer::{Answer, Refusal, memory_text, memory_value};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::group::Group;
-use crate::mcp::tools::schema::{self, Parameter};
-use crate::mcp::tools::{Effect, Tool};
+use crate::mcp::parameter::ArgumentType::{Flag, Integer, Text, Texts};
+use crate::mcp::parameter::Parameter;
+use crate::mcp::tools::schema;
+use crate::mcp::tools::tool::{Effect, Tool};
 use crate::recall::{Evidence, Format, render};
 use crate::record::turn::Turn;
 use crate::record::{Judge, RecordSettings, Recorder};
@@ -24,13 +26,27 @@ const MOST_TOP: u64 = 20;
 /// Memories that `query_memories` finds.
 const MOST_FOUND: usize = 5;
 
+const LOCATION: Parameter = Parameter::new("location", Text)
+    .about("id or name")
+    .required("name the place: its id, or a name that only one place has");
+const LIMIT: Parameter = Parameter::new("limit", Integer).about("1 to 20, default 10");
+const QUESTION: Parameter =
+    Parameter::new("question", Text).required("ask in words, such as `where is the key?`");
+const ANSWER: Parameter = Parameter::new("answer", Flag).about("let a model answer from what is found");
+const ACTION: Parameter = Parameter::new("action", Text).required("name the action, such as `take mailbox`");
+const TURN_LOCATION: Parameter = Parameter::new("location", Text)
+    .about("where: id, `id:name` or name")
+    .required("say where it happened: the game's id, `id:name`, or a name");
+const TURN_ACTION: Parameter = Parameter::new("action", Text).required("say what was done");
+const NEW_PLACE: Parameter = Parameter::new("new_place", Flag).about("a new name gets an id");
+
 pub const TOOLS: &[Tool] = &[
     Tool {
         name: "get_location_memories",
         group: Group::Places,
         about: "What is known of a place, and what was tried there in vain. Ask on arrival.",
         effect: Effect::Reads,
-        parameters: || schema::arguments(&[Parameter("location", "string", true, "id or name")]),
+        parameters: &[LOCATION],
         answer: schema::memories,
         run: get_location_memories,
     },
@@ -39,7 +55,7 @@ pub const TOOLS: &[Tool] = &[
         group: Group::Places,
         about: "The most important memories of all places.",
         effect: Effect::Reads,
-        parameters: || schema::arguments(&[Parameter("limit", "integer", false, "1 to 20, default 10")]),
+        parameters: &[LIMIT],
         answer: schema::memories,
         run: get_top_memories,
     },
@@ -48,12 +64,7 @@ pub const TOOLS: &[Tool] = &[
         group: Group::Places,
         about: "Search all memories by meaning.",
         effect: Effect::Reads,
-        parameters: || {
-            schema::arguments(&[
-                Parameter("question", "string", true, ""),
-                Parameter("answer", "boolean", false, "let a model answer from what is found"),
-            ])
-        },
+        parameters: &[QUESTION, ANSWER],
         answer: schema::memories,
         run: query_memories,
     },
@@ -62,12 +73,7 @@ pub const TOOLS: &[Tool] = &[
         group: Group::Places,
         about: "Was this action tried at the place before, in vain? Ask before acting.",
         effect: Effect::Reads,
-        parameters: || {
-            schema::arguments(&[
-                Parameter("location", "string", true, "id or name"),
-                Parameter("action", "string", true, ""),
-            ])
-        },
+        parameters: &[LOCATION, ACTION],
         answer: || {
             schema::object(&[
                 ("tried", "boolean"),
@@ -83,7 +89,7 @@ pub const TOOLS: &[Tool] = &[
         group: Group::Places,
         about: "Record a turn after acting; what is worth it becomes a memory.",
         effect: Effect::Adds,
-        parameters: || schema::arguments(&TURN),
+        parameters: &TURN,
         answer: || {
             schema::object(&[
                 ("outcome", "string"),
@@ -98,28 +104,27 @@ pub const TOOLS: &[Tool] = &[
 
 /// The fields of a turn that a model may send.
 const TURN: [Parameter; 16] = [
-    Parameter("location", "string", true, "where: id, `id:name` or name"),
-    Parameter("action", "string", true, ""),
-    Parameter("response", "string", true, "what the game answered"),
-    Parameter("location_after", "string", false, "if elsewhere"),
-    Parameter("score_before", "integer", false, ""),
-    Parameter("score_after", "integer", false, ""),
-    Parameter("inventory_before", "string[]", false, ""),
-    Parameter("inventory_after", "string[]", false, ""),
-    Parameter("died", "boolean", false, ""),
-    Parameter("world_changed", "boolean", false, ""),
-    Parameter("reasoning", "string", false, ""),
-    Parameter("remember", "string", false, "keep this as worded"),
-    Parameter("remember_importance", "integer", false, "1-1000"),
-    Parameter("episode", "integer", false, ""),
-    Parameter("turn", "integer", false, ""),
-    Parameter("new_place", "boolean", false, "a new name gets an id"),
+    TURN_LOCATION,
+    TURN_ACTION,
+    Parameter::new("response", Text).about("what the game answered").required("give the game's reply"),
+    Parameter::new("location_after", Text).about("if elsewhere"),
+    Parameter::new("score_before", Integer),
+    Parameter::new("score_after", Integer),
+    Parameter::new("inventory_before", Texts),
+    Parameter::new("inventory_after", Texts),
+    Parameter::new("died", Flag),
+    Parameter::new("world_changed", Flag),
+    Parameter::new("reasoning", Text),
+    Parameter::new("remember", Text).about("keep this as worded"),
+    Parameter::new("remember_importance", Integer).about("1-1000"),
+    Parameter::new("episode", Integer),
+    Parameter::new("turn", Integer),
+    NEW_PLACE,
 ];
 
 /// The place that an argument names.
 fn place(memories: &Memories, arguments: &Arguments<'_>) -> Result<ScopeName, Refusal> {
-    let location =
-        arguments.required("location", "name the place: its id, or a name that only one place has")?;
+    let location = arguments.required(&LOCATION)?;
     memories.scope(&location).map(ScopeName::Scope)
 }
 
@@ -156,7 +161,7 @@ fn get_location_memories(
 }
 
 fn get_top_memories(memories: &Memories, _: &Watcher, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
-    let limit = arguments.count("limit")?.unwrap_or(10).clamp(1, MOST_TOP);
+    let limit = arguments.count(&LIMIT)?.unwrap_or(10).clamp(1, MOST_TOP);
     let ranked = most_important(memories, limit as usize)?;
     let mut text = String::new();
     let mut values = Vec::new();
@@ -222,8 +227,8 @@ fn query_memories(
     watcher: &Watcher,
     arguments: &Arguments<'_>,
 ) -> Result<Answer, Refusal> {
-    let question = arguments.required("question", "ask in words, such as `where is the key?`")?;
-    let wants_answer = arguments.flag("answer")?.unwrap_or(false);
+    let question = arguments.required(&QUESTION)?;
+    let wants_answer = arguments.flag(&ANSWER)?.unwrap_or(false);
     let hits = memories.search(watcher, &question, &Filter::default(), MOST_FOUND, false)?;
     let mut result = found(&question, &hits.hits, hits.entries, relevance_note);
     result.warnings = search_warnings(&hits);
@@ -264,7 +269,7 @@ fn add_answer(
 
 fn check_action(memories: &Memories, _: &Watcher, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
     let place = place(memories, arguments)?;
-    let action = arguments.required("action", "name the action, such as `take mailbox`")?;
+    let action = arguments.required(&ACTION)?;
     let (scope, section) = memories.sections(&[place])?.remove(0);
     let evidence = Evidence::of(&section, &action);
     let mut data = json!({
@@ -283,8 +288,8 @@ fn check_action(memories: &Memories, _: &Watcher, arguments: &Arguments<'_>) -> 
 }
 
 fn record_turn(memories: &Memories, watcher: &Watcher, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
-    arguments.required("location", "say where it happened: the game's id, `id:name`, or a name")?;
-    arguments.required("action", "say what was done")?;
+    arguments.required(&TURN_LOCATION)?;
+    arguments.required(&TURN_ACTION)?;
     let mut fields: Map<String, Value> = arguments.object().clone();
     for name in ["location", "location_after"] {
         if let Some(place) = fields.get_mut(name) {
@@ -293,7 +298,7 @@ fn record_turn(memories: &Memories, watcher: &Watcher, arguments: &Arguments<'_>
     }
     let turn = Turn::from_value(&Value::Object(fields))?;
     let settings = RecordSettings {
-        new_place: arguments.flag("new_place")?.unwrap_or(false),
+        new_place: arguments.flag(&NEW_PLACE)?.unwrap_or(false),
         ..memories.setup.record.clone()
     };
     let (model, notice) = memories.model()?;

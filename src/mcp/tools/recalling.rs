@@ -6,10 +6,12 @@ use crate::mcp::access::{Memories, Watcher};
 use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::group::Group;
+use crate::mcp::parameter::ArgumentType::{Integer, Text};
+use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::places::{found, relevance_note, search_warnings};
-use crate::mcp::tools::schema::{self, Parameter};
+use crate::mcp::tools::schema;
+use crate::mcp::tools::tool::{Effect, Tool};
 use crate::mcp::tools::who::{is_gifted, known};
-use crate::mcp::tools::{Effect, Tool};
 use crate::search::Hit;
 use crate::search::filter::{Filter, MemoryKind};
 use crate::types::{Memory, Scope, Status};
@@ -20,19 +22,22 @@ const MOST: usize = 10;
 /// So sure one is of a tentative fact, against one that is confirmed.
 const TENTATIVE: f32 = 0.6;
 
+const QUERY: Parameter =
+    Parameter::new("query", Text).required("say what you want to recall, such as `the troll`");
+const TIME_RANGE: Parameter =
+    Parameter::new("time_range", Text).about("turns `3-8`, `3-`, `Ep2` or `Ep2 3-8`");
+const IMPORTANCE_THRESHOLD: Parameter = Parameter::new("importance_threshold", Integer).about("1-1000");
+const TOPIC: Parameter = Parameter::new("topic", Text).required("name the topic, such as `the trap door`");
+const CHARACTER: Parameter = Parameter::new("character", Text).required("say with whom");
+const CONTEXT: Parameter = Parameter::new("context", Text).required("describe the situation in a sentence");
+
 pub const TOOLS: &[Tool] = &[
     Tool {
         name: "recall_episodes",
         group: Group::Recalling,
         about: "What happened, in the order of time.",
         effect: Effect::Reads,
-        parameters: || {
-            schema::arguments(&[
-                Parameter("query", "string", true, ""),
-                Parameter("time_range", "string", false, "turns `3-8`, `3-`, `Ep2` or `Ep2 3-8`"),
-                Parameter("importance_threshold", "integer", false, "1-1000"),
-            ])
-        },
+        parameters: &[QUERY, TIME_RANGE, IMPORTANCE_THRESHOLD],
         answer: schema::memories,
         run: recall_episodes,
     },
@@ -41,7 +46,7 @@ pub const TOOLS: &[Tool] = &[
         group: Group::Recalling,
         about: "What is known of a topic, each with a confidence from 0 to 1.",
         effect: Effect::Reads,
-        parameters: || schema::arguments(&[Parameter("topic", "string", true, "")]),
+        parameters: &[TOPIC],
         answer: schema::memories,
         run: recall_facts,
     },
@@ -50,7 +55,7 @@ pub const TOOLS: &[Tool] = &[
         group: Group::Recalling,
         about: "Your history with somebody, in the order of time.",
         effect: Effect::Reads,
-        parameters: || schema::arguments(&[Parameter("character", "string", true, "")]),
+        parameters: &[CHARACTER],
         answer: schema::memories,
         run: recall_interactions,
     },
@@ -59,7 +64,7 @@ pub const TOOLS: &[Tool] = &[
         group: Group::Recalling,
         about: "What happened in situations like this one. Ask before deciding.",
         effect: Effect::Reads,
-        parameters: || schema::arguments(&[Parameter("context", "string", true, "")]),
+        parameters: &[CONTEXT],
         answer: schema::memories,
         run: check_similar_situations,
     },
@@ -78,13 +83,13 @@ fn recall_episodes(
     watcher: &Watcher,
     arguments: &Arguments<'_>,
 ) -> Result<Answer, Refusal> {
-    let query = arguments.required("query", "say what you want to recall, such as `the troll`")?;
-    let range = arguments.text("time_range")?.map(|text| parse_range(&text)).transpose()?.unwrap_or_default();
+    let query = arguments.required(&QUERY)?;
+    let range = arguments.text(&TIME_RANGE)?.map(|text| parse_range(&text)).transpose()?.unwrap_or_default();
     let filter = Filter {
         episodes: range.episode.into_iter().collect(),
         min_turn: range.first,
         max_turn: range.last,
-        min_importance: arguments.importance("importance_threshold")?,
+        min_importance: arguments.importance(&IMPORTANCE_THRESHOLD)?,
         ..Filter::default()
     };
     // What has no time is no episode.
@@ -142,7 +147,7 @@ fn recall_facts(
     watcher: &Watcher,
     arguments: &Arguments<'_>,
 ) -> Result<Answer, Refusal> {
-    let topic = arguments.required("topic", "name the topic, such as `the trap door`")?;
+    let topic = arguments.required(&TOPIC)?;
     // What was said or only happened is no fact.
     let is_fact = |hit: &Hit| !hit.memory.category.only_grows();
     let mut hits = memories.search_for(watcher, &topic, &Filter::default(), MOST, is_fact)?;
@@ -162,7 +167,7 @@ fn recall_interactions(
     watcher: &Watcher,
     arguments: &Arguments<'_>,
 ) -> Result<Answer, Refusal> {
-    let name = arguments.required("character", "say with whom")?;
+    let name = arguments.required(&CHARACTER)?;
     let character = known(memories, &name)?;
     let called = character.called().to_owned();
     let mut scopes = vec![Scope::Npc(character.id.clone()), Scope::Dialogue, Scope::World];
@@ -199,7 +204,7 @@ fn check_similar_situations(
     watcher: &Watcher,
     arguments: &Arguments<'_>,
 ) -> Result<Answer, Refusal> {
-    let context = arguments.required("context", "describe the situation in a sentence")?;
+    let context = arguments.required(&CONTEXT)?;
     let kinds =
         vec![MemoryKind::Place, MemoryKind::Episodic, MemoryKind::Character, MemoryKind::CharacterKnowledge];
     let filter = Filter { kinds, ..Filter::default() };

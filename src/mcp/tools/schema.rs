@@ -1,29 +1,15 @@
-//! JSON schemas, as short as they can be: every client's model reads them with every prompt.
+//! JSON schemas, kept short: every client's model reads them with every prompt.
 
 use serde_json::{Map, Value, json};
 
-/// An argument: its name, its type, whether it must be there, and a word about it where the name does
-/// not say it all.
-pub struct Parameter(pub &'static str, pub &'static str, pub bool, pub &'static str);
+use crate::mcp::parameter::Parameter;
 
 /// The schema of arguments.
 pub fn arguments(parameters: &[Parameter]) -> Value {
-    let mut properties = Map::new();
-    for Parameter(name, kind, _, about) in parameters {
-        let mut property = match kind.strip_suffix("[]") {
-            Some(items) => json!({"type": "array", "items": {"type": items}}),
-            None => json!({"type": kind}),
-        };
-        if !about.is_empty() {
-            property["description"] = json!(about);
-        }
-        properties.insert((*name).to_owned(), property);
-    }
-    let required: Vec<&str> = parameters
-        .iter()
-        .filter(|Parameter(_, _, required, _)| *required)
-        .map(|parameter| parameter.0)
-        .collect();
+    let properties: Map<String, Value> =
+        parameters.iter().map(|parameter| (parameter.name.to_owned(), parameter.schema())).collect();
+    let required = parameters.iter().filter(|parameter| parameter.required.is_some());
+    let required: Vec<&str> = required.map(|parameter| parameter.name).collect();
     let mut schema = json!({"type": "object", "properties": properties});
     if !required.is_empty() {
         schema["required"] = json!(required);
@@ -31,7 +17,7 @@ pub fn arguments(parameters: &[Parameter]) -> Value {
     schema
 }
 
-/// The answer of all that find memories.
+/// Answer of the tools that find memories.
 pub fn memories() -> Value {
     json!({
         "type": "object",
@@ -54,12 +40,12 @@ pub fn memories() -> Value {
     })
 }
 
-/// The answer of all that change a memory: what became of which one.
+/// Answer of the tools that change a memory: outcome and address.
 pub fn change() -> Value {
     object(&[("outcome", "string"), ("scope", "string"), ("title", "string")])
 }
 
-/// An object with fields that are always there, each with its type.
+/// An object with required fields, each with its type.
 pub fn object(fields: &[(&str, &str)]) -> Value {
     let properties: Map<String, Value> =
         fields.iter().map(|(name, kind)| ((*name).to_owned(), json!({"type": kind}))).collect();

@@ -12,8 +12,10 @@ use crate::mcp::access::{Memories, Watcher, masked};
 use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::group::Group;
-use crate::mcp::tools::schema::{self, Parameter};
-use crate::mcp::tools::{Effect, Tool};
+use crate::mcp::parameter::ArgumentType::{Integer, Text};
+use crate::mcp::parameter::Parameter;
+use crate::mcp::tools::schema;
+use crate::mcp::tools::tool::{Effect, Tool};
 use crate::notebook::add::Fate;
 use crate::notebook::correct::{Corrected, Correction, MOST_IMPORTANCE, Target};
 use crate::notebook::files::Files;
@@ -33,10 +35,23 @@ const TYPES: [(&str, &str, Persistence); 6] = [
     ("ephemeral", "NOTE", Persistence::Ephemeral),
 ];
 
+const CONTENT: Parameter =
+    Parameter::new("content", Text).required("say in a sentence or two what is to be remembered");
+const IMPORTANCE: Parameter = Parameter::new("importance", Integer).about("1-1000");
 const TYPE: Parameter =
-    Parameter("type", "string", false, "episodic, semantic, procedural, emotional, or a category as NOTE");
-
-const SCOPE: Parameter = Parameter("scope", "string", false, "default self");
+    Parameter::new("type", Text).about("episodic, semantic, procedural, emotional, or a category as NOTE");
+const SCOPE: Parameter = Parameter::new("scope", Text).about("default self");
+const NEW_MEMORY_TITLE: Parameter = Parameter::new("title", Text);
+const TURN: Parameter = Parameter::new("turn", Integer);
+const TITLE: Parameter =
+    Parameter::new("title", Text).about("exact").required("give the exact title, as answers show it");
+const AMOUNT: Parameter = Parameter::new("amount", Integer).about("default 100");
+const LINK_HINT: &str = "name a memory as `scope › title`, such as `Location 23 › Acquire brass lantern`";
+const A: Parameter =
+    Parameter::new("a", Text).about("`scope › title`, or a title of your own").required(LINK_HINT);
+const B: Parameter = Parameter::new("b", Text).required(LINK_HINT);
+const NEW_TITLE: Parameter = Parameter::new("new_title", Text);
+const REASON: Parameter = Parameter::new("reason", Text).required("say why it is wrong");
 
 pub const TOOLS: &[Tool] = &[
     Tool {
@@ -44,16 +59,7 @@ pub const TOOLS: &[Tool] = &[
         group: Group::Shaping,
         about: "Keep something, worded by you.",
         effect: Effect::AddsOnce,
-        parameters: || {
-            schema::arguments(&[
-                Parameter("content", "string", true, ""),
-                Parameter("importance", "integer", false, "1-1000"),
-                TYPE,
-                SCOPE,
-                Parameter("title", "string", false, ""),
-                Parameter("turn", "integer", false, ""),
-            ])
-        },
+        parameters: &[CONTENT, IMPORTANCE, TYPE, SCOPE, NEW_MEMORY_TITLE, TURN],
         answer: schema::change,
         run: form_memory,
     },
@@ -62,13 +68,7 @@ pub const TOOLS: &[Tool] = &[
         group: Group::Shaping,
         about: "Make a memory more important.",
         effect: Effect::Adds,
-        parameters: || {
-            schema::arguments(&[
-                Parameter("title", "string", true, "exact"),
-                SCOPE,
-                Parameter("amount", "integer", false, "default 100"),
-            ])
-        },
+        parameters: &[TITLE, SCOPE, AMOUNT],
         answer: schema::change,
         run: reinforce_memory,
     },
@@ -77,12 +77,7 @@ pub const TOOLS: &[Tool] = &[
         group: Group::Shaping,
         about: "Link two memories, so that one recalls the other.",
         effect: Effect::AddsOnce,
-        parameters: || {
-            schema::arguments(&[
-                Parameter("a", "string", true, "`scope › title`, or a title of your own"),
-                Parameter("b", "string", true, ""),
-            ])
-        },
+        parameters: &[A, B],
         answer: schema::change,
         run: associate_memories,
     },
@@ -91,16 +86,7 @@ pub const TOOLS: &[Tool] = &[
         group: Group::Shaping,
         about: "Put a better memory in the place of one, which is struck.",
         effect: Effect::Strikes,
-        parameters: || {
-            schema::arguments(&[
-                Parameter("title", "string", true, "exact"),
-                Parameter("content", "string", true, ""),
-                SCOPE,
-                Parameter("new_title", "string", false, ""),
-                Parameter("importance", "integer", false, ""),
-                Parameter("type", "string", false, ""),
-            ])
-        },
+        parameters: &[TITLE, CONTENT, SCOPE, NEW_TITLE, IMPORTANCE.about(""), TYPE.about("")],
         answer: schema::change,
         run: supersede_memory,
     },
@@ -109,13 +95,7 @@ pub const TOOLS: &[Tool] = &[
         group: Group::Shaping,
         about: "Strike a memory that is proven wrong.",
         effect: Effect::Strikes,
-        parameters: || {
-            schema::arguments(&[
-                Parameter("title", "string", true, "exact"),
-                Parameter("reason", "string", true, ""),
-                SCOPE,
-            ])
-        },
+        parameters: &[TITLE, REASON, SCOPE],
         answer: schema::change,
         run: invalidate_memory,
     },
@@ -141,20 +121,20 @@ fn worded(
     default: &Category,
     warnings: &mut Vec<String>,
 ) -> Result<Memory, Refusal> {
-    let content = arguments.required("content", "say in a sentence or two what is to be remembered")?;
-    let kind = arguments.text("type")?.map(|name| kind_of(&name)).transpose()?;
+    let content = arguments.required(&CONTENT)?;
+    let kind = arguments.text(&TYPE)?.map(|name| kind_of(&name)).transpose()?;
     let (category, persistence) = kind.unwrap_or((default.clone(), Persistence::Permanent));
     let mut memory = Memory::new(category, title.unwrap_or_default(), content);
     memory.persistence = persistence;
-    memory.provenance.importance = arguments.importance("importance")?;
+    memory.provenance.importance = arguments.importance(&IMPORTANCE)?;
     Ok(masked(&memory, warnings))
 }
 
 fn form_memory(memories: &Memories, watcher: &Watcher, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
     let mut warnings = Vec::new();
-    let mut memory = worded(arguments, arguments.text("title")?, &Category::note(), &mut warnings)?;
-    let scope = memories.scope(arguments.text("scope")?.as_deref().unwrap_or("self"))?;
-    if let Some(turn) = arguments.count("turn")? {
+    let mut memory = worded(arguments, arguments.text(&NEW_MEMORY_TITLE)?, &Category::note(), &mut warnings)?;
+    let scope = memories.scope(arguments.text(&SCOPE)?.as_deref().unwrap_or("self"))?;
+    if let Some(turn) = arguments.count(&TURN)? {
         memory.provenance.turns = Some(Span::one(turn));
         memory.provenance.episode = Some(memories.episode()?);
     }
@@ -181,7 +161,7 @@ fn reinforce_memory(
 ) -> Result<Answer, Refusal> {
     let named = Named::of(memories, arguments)?;
     let amount = arguments
-        .count("amount")?
+        .count(&AMOUNT)?
         .map_or(REINFORCEMENT, |amount| u16::try_from(amount).unwrap_or(MOST_IMPORTANCE));
     let mut importance = 0;
     let (results, warnings) = change(memories, watcher, "reinforce_memory", |draft| {
@@ -204,9 +184,8 @@ fn associate_memories(
     watcher: &Watcher,
     arguments: &Arguments<'_>,
 ) -> Result<Answer, Refusal> {
-    const HINT: &str = "name a memory as `scope › title`, such as `Location 23 › Acquire brass lantern`";
-    let a = Named::parse(memories, &arguments.required("a", HINT)?, None)?;
-    let b = Named::parse(memories, &arguments.required("b", HINT)?, None)?;
+    let a = Named::parse(memories, &arguments.required(&A)?, None)?;
+    let b = Named::parse(memories, &arguments.required(&B)?, None)?;
     let (results, warnings) = change(memories, watcher, "associate_memories", |draft| {
         let (a, b) = (a.target(memories, &draft.files)?, b.target(memories, &draft.files)?);
         draft.correct(&[Correction::Associate(a, b)])
@@ -232,9 +211,9 @@ fn supersede_memory(
 ) -> Result<Answer, Refusal> {
     let named = Named::of(memories, arguments)?;
     let mut warnings = Vec::new();
-    let says_kind = arguments.text("type")?.is_some();
-    let successor = worded(arguments, arguments.text("new_title")?, &Category::note(), &mut warnings)?;
-    let own_title = arguments.text("new_title")?.is_none();
+    let says_kind = arguments.text(&TYPE)?.is_some();
+    let successor = worded(arguments, arguments.text(&NEW_TITLE)?, &Category::note(), &mut warnings)?;
+    let own_title = arguments.text(&NEW_TITLE)?.is_none();
     let (results, more) = change(memories, watcher, "supersede_memory", |draft| {
         let target = named.target(memories, &draft.files)?;
         let mut successor = successor.clone();
@@ -273,7 +252,7 @@ fn invalidate_memory(
     arguments: &Arguments<'_>,
 ) -> Result<Answer, Refusal> {
     let named = Named::of(memories, arguments)?;
-    let reason = arguments.required("reason", "say why it is wrong")?;
+    let reason = arguments.required(&REASON)?;
     let (results, warnings) = change(memories, watcher, "invalidate_memory", |draft| {
         let target = named.target(memories, &draft.files)?;
         draft.correct(&[Correction::Invalidate(vec![target], reason.clone())])
@@ -305,8 +284,8 @@ struct Named {
 impl Named {
     /// By the arguments `title` and `scope`.
     fn of(memories: &Memories, arguments: &Arguments<'_>) -> Result<Named, Refusal> {
-        let title = arguments.required("title", "give the exact title, as answers show it")?;
-        Named::parse(memories, &title, arguments.text("scope")?.as_deref())
+        let title = arguments.required(&TITLE)?;
+        Named::parse(memories, &title, arguments.text(&SCOPE)?.as_deref())
     }
 
     /// `title`, `scope › title`, or that in double brackets.

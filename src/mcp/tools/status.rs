@@ -8,7 +8,8 @@ use crate::mcp::access::{Memories, Watcher};
 use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::group::Group;
-use crate::mcp::tools::{Effect, Tool, schema};
+use crate::mcp::tools::schema;
+use crate::mcp::tools::tool::{Effect, Tool};
 use crate::types::{Scope, Status};
 
 pub const TOOLS: &[Tool] = &[Tool {
@@ -16,7 +17,7 @@ pub const TOOLS: &[Tool] = &[Tool {
     group: Group::Status,
     about: "What memory there is: file, counts, who you are.",
     effect: Effect::Reads,
-    parameters: || schema::arguments(&[]),
+    parameters: &[],
     answer: || {
         schema::object(&[
             ("file", "string"),

@@ -10,9 +10,11 @@ use serde_json::json;
 use crate::mcp::answer::{Answer, Refusal, memory_value};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::group::Group;
+use crate::mcp::parameter::ArgumentType::Text;
+use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::places::{NOTHING_FOUND, NOTHING_YET, search_warnings};
-use crate::mcp::tools::schema::{self, Parameter};
-use crate::mcp::tools::{Effect, Tool};
+use crate::mcp::tools::schema;
+use crate::mcp::tools::tool::{Effect, Tool};
 use crate::search::filter::{Filter, MemoryKind};
 use crate::search::{Hit, SearchResults};
 use crate::types::{Category, Memory, Scope, ScopeName, did_you_mean};
@@ -24,13 +26,17 @@ const GIFTED: [&str; 8] =
 /// Who an agent is, as far as no tool of its own asks for it.
 const OF_SELF: [&str; 5] = ["IDENTITY", "TRAITS", "VALUES", "SKILLS", "DECISION_STYLE"];
 
+const NAME: Parameter = Parameter::new("name", Text).required("say whom you want to know about");
+const QUERY: Parameter =
+    Parameter::new("query", Text).required("ask in words, such as `what did Jordan say about food?`");
+
 pub const TOOLS: &[Tool] = &[
     Tool {
         name: "query_self",
         group: Group::Self_,
         about: "Who you are: identity, traits, values, skills, how you decide.",
         effect: Effect::Reads,
-        parameters: || schema::arguments(&[]),
+        parameters: &[],
         answer: schema::memories,
         run: |memories, watcher, _| of_self(memories, watcher, "who am I?", &OF_SELF, 5),
     },
@@ -39,7 +45,7 @@ pub const TOOLS: &[Tool] = &[
         group: Group::Self_,
         about: "Your past.",
         effect: Effect::Reads,
-        parameters: || schema::arguments(&[]),
+        parameters: &[],
         answer: schema::memories,
         run: |memories, watcher, _| of_self(memories, watcher, "what is my background?", &["BACKGROUND"], 5),
     },
@@ -48,7 +54,7 @@ pub const TOOLS: &[Tool] = &[
         group: Group::Self_,
         about: "How you speak.",
         effect: Effect::Reads,
-        parameters: || schema::arguments(&[]),
+        parameters: &[],
         answer: schema::memories,
         run: |memories, watcher, _| {
             of_self(memories, watcher, "how do I communicate?", &["COMMUNICATION"], 3)
@@ -59,7 +65,7 @@ pub const TOOLS: &[Tool] = &[
         group: Group::Self_,
         about: "Where you are: place, mood, time, situation.",
         effect: Effect::Reads,
-        parameters: || schema::arguments(&[]),
+        parameters: &[],
         answer: schema::memories,
         run: query_scene,
     },
@@ -68,7 +74,7 @@ pub const TOOLS: &[Tool] = &[
         group: Group::Self_,
         about: "What you know of somebody else.",
         effect: Effect::Reads,
-        parameters: || schema::arguments(&[Parameter("name", "string", true, "")]),
+        parameters: &[NAME],
         answer: schema::memories,
         run: query_character,
     },
@@ -77,7 +83,7 @@ pub const TOOLS: &[Tool] = &[
         group: Group::Self_,
         about: "What was said and happened before.",
         effect: Effect::Reads,
-        parameters: || schema::arguments(&[Parameter("query", "string", true, "")]),
+        parameters: &[QUERY],
         answer: schema::memories,
         run: query_memory,
     },
@@ -161,7 +167,7 @@ fn query_character(
     watcher: &Watcher,
     arguments: &Arguments<'_>,
 ) -> Result<Answer, Refusal> {
-    let name = arguments.required("name", "say whom you want to know about")?;
+    let name = arguments.required(&NAME)?;
     let character = known(memories, &name)?;
     let question = format!("who is {}?", character.called());
     let mut scopes = vec![Scope::Npc(character.id.clone())];
@@ -220,7 +226,7 @@ fn query_memory(
     watcher: &Watcher,
     arguments: &Arguments<'_>,
 ) -> Result<Answer, Refusal> {
-    let query = arguments.required("query", "ask in words, such as `what did Jordan say about food?`")?;
+    let query = arguments.required(&QUERY)?;
     let kinds = vec![MemoryKind::Episodic, MemoryKind::Character, MemoryKind::CharacterKnowledge];
     let filter = Filter { kinds, ..Filter::default() };
     let earned = |hit: &Hit| !is_gifted(&hit.scope, &hit.memory);

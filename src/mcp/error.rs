@@ -1,0 +1,32 @@
+//! Errors of the server as a whole.
+
+use std::io;
+
+use crate::llm::ModelError;
+use crate::types::hint::{Advice, Hint};
+
+/// The server cannot run.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The settings are unusable.
+    #[error(transparent)]
+    Settings(#[from] ModelError),
+    /// The system has no threads or pipes left.
+    #[error("the server cannot begin")]
+    Begin(#[source] io::Error),
+    /// The client broke the protocol before its first request.
+    #[error("the client did not begin as the protocol has it: {0}")]
+    Protocol(String),
+}
+
+impl Hint for ServeError {
+    fn advice(&self) -> Advice {
+        match self {
+            ServeError::Settings(error) => error.advice(),
+            ServeError::Begin(_) => Advice::fix("try again with fewer programs running"),
+            ServeError::Protocol(_) => {
+                Advice::fix("this command is for MCP clients; `memories --help` shows those for people")
+            }
+        }
+    }
+}
