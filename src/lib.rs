@@ -33,7 +33,7 @@ pub mod record;
 pub mod redact;
 pub mod search;
 pub mod seed;
-pub mod stats;
+mod stats;
 pub mod store;
 pub mod transfer;
 pub mod types;

@@ -1,447 +1,134 @@
-//! Figures about a memory file and the play behind it.
-//!
-//! The file's sections give what is known; the journal, already counted ([`Tally`]), gives how play
-//! went. Visits and the episodes of memories stand in the file, so these figures outlive the journal.
+//! The figures of `stats`, as its JSON names them. "Memories" are live ones unless something else is said.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::document::{Document, Section};
-use crate::recall::budget::estimate_tokens;
-use crate::recall::{Format, Limits, choose, render};
-use crate::stats::tally::Tally;
 use crate::types::Scope;
 
-/// All figures. "Memories" are live ones where nothing else is said.
+/// All figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Stats {
+pub(crate) struct Stats {
     /// Version of this shape.
-    pub version: u32,
-    /// The memory file.
-    pub file: String,
-    /// Memories.
-    pub total_memories: u64,
-    /// Their mean importance.
-    pub avg_importance: Option<f64>,
+    pub(crate) version: u32,
+    pub(crate) file: String,
+    pub(crate) total_memories: u64,
+    pub(crate) avg_importance: Option<f64>,
     /// Places with memories.
-    pub locations_covered: u64,
-    /// The place with the most memories.
-    pub top_location: Option<TopLocation>,
-    /// Memories by category.
-    pub by_category: BTreeMap<String, u64>,
-    /// All entries by status.
-    pub by_status: BTreeMap<&'static str, u64>,
-    /// Memories by persistence.
-    pub by_persistence: BTreeMap<&'static str, u64>,
+    pub(crate) locations_covered: u64,
+    pub(crate) top_location: Option<TopLocation>,
+    pub(crate) by_category: BTreeMap<String, u64>,
+    /// All entries, superseded ones too.
+    pub(crate) by_status: BTreeMap<&'static str, u64>,
+    pub(crate) by_persistence: BTreeMap<&'static str, u64>,
     /// Actions listed as tried.
-    pub tried: u64,
-    /// How much of the world that was seen is remembered.
-    pub places: PlaceFigures,
-    /// What a recall of a place costs now.
-    pub recall_tokens: Option<TokenFigures>,
-    /// Turns of the journal.
-    pub turns: TurnFigures,
-    /// Turns that wait for a model.
-    pub queue: QueueFigures,
-    /// The models asked.
-    pub models: Vec<ModelFigures>,
-    /// Entries that name no episode.
-    pub memories_without_episode: u64,
-    /// Growth and play, episode by episode.
-    pub episodes: Vec<EpisodeFigures>,
+    pub(crate) tried: u64,
+    pub(crate) places: PlaceFigures,
+    pub(crate) recall_tokens: Option<TokenFigures>,
+    pub(crate) turns: TurnFigures,
+    pub(crate) queue: QueueFigures,
+    pub(crate) models: Vec<ModelFigures>,
+    pub(crate) memories_without_episode: u64,
+    pub(crate) episodes: Vec<EpisodeFigures>,
 }
 
 /// The place with the most memories.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct TopLocation {
-    /// The place.
-    pub scope: Scope,
-    /// Its name.
-    pub name: String,
-    /// Its memories.
-    pub memories: u64,
+pub(crate) struct TopLocation {
+    pub(crate) scope: Scope,
+    pub(crate) name: String,
+    pub(crate) memories: u64,
 }
 
-/// How much of the world that was seen is remembered.
+/// How many of the places visited have memories.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct PlaceFigures {
-    /// Places visited.
-    pub visited: u64,
-    /// Of these, places with memories.
-    pub with_memories: u64,
-    /// Their share.
-    pub share: Option<f64>,
+pub(crate) struct PlaceFigures {
+    pub(crate) visited: u64,
+    pub(crate) with_memories: u64,
+    pub(crate) share: Option<f64>,
 }
 
-/// Tokens, by the estimate of `recall`.
+/// The cost of recalling each place alone, in tokens as `recall` estimates them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct TokenFigures {
-    /// Places recalled.
-    pub places: u64,
-    /// The middle one.
-    pub p50: usize,
-    /// The largest.
-    pub max: usize,
+pub(crate) struct TokenFigures {
+    pub(crate) places: u64,
+    /// The median.
+    pub(crate) p50: usize,
+    pub(crate) max: usize,
 }
 
 /// Turns of the journal.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct TurnFigures {
-    /// Turns recorded.
-    pub recorded: u64,
-    /// When the first of them was recorded.
-    pub since: Option<String>,
-    /// When the last of them was recorded.
-    pub until: Option<String>,
+pub(crate) struct TurnFigures {
+    pub(crate) recorded: u64,
+    /// Time of the first one.
+    pub(crate) since: Option<String>,
+    /// Time of the last one.
+    pub(crate) until: Option<String>,
     /// Turns that changed nothing that the game shows.
-    pub no_effect: u64,
+    pub(crate) no_effect: u64,
     /// Of these, turns whose action had changed nothing at that place when it was last tried.
-    pub repeated_no_effect: u64,
+    pub(crate) repeated_no_effect: u64,
     /// Their share of all turns.
-    pub repeated_share: Option<f64>,
-    /// What became of the turns.
-    pub outcomes: BTreeMap<String, u64>,
+    pub(crate) repeated_share: Option<f64>,
+    pub(crate) outcomes: BTreeMap<String, u64>,
 }
 
 /// Turns that wait for a model.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct QueueFigures {
-    /// How many.
-    pub turns: u64,
-    /// When the oldest was recorded.
-    pub oldest: Option<String>,
-    /// How long ago that is.
-    pub oldest_seconds: Option<u64>,
+pub(crate) struct QueueFigures {
+    pub(crate) turns: u64,
+    /// Time of the oldest one, and how long ago that is.
+    pub(crate) oldest: Option<String>,
+    pub(crate) oldest_seconds: Option<u64>,
 }
 
-/// What one model was asked, and what it cost.
+/// The use of one model.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct ModelFigures {
+pub(crate) struct ModelFigures {
     /// Provider and model.
-    pub name: String,
+    pub(crate) name: String,
     /// Turns it was asked about.
-    pub questions: u64,
-    /// Of these, questions without a usable answer.
-    pub failed: u64,
-    /// Requests made, repeated ones included.
-    pub calls: u64,
-    /// Tokens read.
-    pub input_tokens: u64,
-    /// Tokens written.
-    pub output_tokens: u64,
-    /// Price in US dollars, as far as the provider says.
-    pub cost: f64,
+    pub(crate) questions: u64,
+    /// Of these, turns without a usable answer.
+    pub(crate) failed: u64,
+    /// Requests made, retries included.
+    pub(crate) calls: u64,
+    pub(crate) input_tokens: u64,
+    pub(crate) output_tokens: u64,
+    /// US dollars, as far as the provider says.
+    pub(crate) cost: f64,
 }
 
-/// One episode.
+/// One episode. What is counted of play comes from the journal.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct EpisodeFigures {
-    /// Its number.
-    pub episode: u64,
+pub(crate) struct EpisodeFigures {
+    pub(crate) episode: u64,
     /// Entries of the file that were last written in it, superseded ones too.
-    pub memories: u64,
+    pub(crate) memories: u64,
     /// Entries of this episode and all before it.
-    pub memories_total: u64,
+    pub(crate) memories_total: u64,
     /// Memories that were new in it, by the journal.
-    pub stored: u64,
-    /// Memories that were written anew in it, by the journal.
-    pub revised: u64,
-    /// Places visited in it.
-    pub places: PlaceFigures,
-    /// Turns in the journal.
-    pub turns: u64,
+    pub(crate) stored: u64,
+    /// Memories that got new words in it, by the journal.
+    pub(crate) revised: u64,
+    pub(crate) places: PlaceFigures,
+    pub(crate) turns: u64,
     /// Turns that changed nothing that the game shows.
-    pub no_effect: u64,
+    pub(crate) no_effect: u64,
     /// Of these, repeats.
-    pub repeated_no_effect: u64,
+    pub(crate) repeated_no_effect: u64,
     /// Share of repeats in all turns.
-    pub repeated_share: Option<f64>,
-    /// Deaths.
-    pub deaths: u64,
-    /// The highest score.
-    pub best_score: Option<i64>,
-    /// Each new highest score and how many turns it took.
-    pub milestones: Vec<Milestone>,
+    pub(crate) repeated_share: Option<f64>,
+    pub(crate) deaths: u64,
+    pub(crate) best_score: Option<i64>,
+    /// Each new highest score.
+    pub(crate) milestones: Vec<Milestone>,
 }
 
-/// A score, and the turns of the episode until it was reached, that turn included.
+/// A score, and the number of the episode's turn that reached it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Milestone {
-    /// The score.
-    pub score: i64,
-    /// The turns.
-    pub turns: u64,
-}
-
-/// The figures of a memory file with its session, and of its journal. `now` is the present time
-/// (RFC 3339), `limits` are those of a recall.
-pub fn stats(
-    file: String,
-    lasting: &Document,
-    session: &Document,
-    tally: Tally,
-    limits: &Limits,
-    now: &str,
-) -> Stats {
-    let sections = sections(lasting, session);
-    let live = || sections.iter().flat_map(|(_, section)| section.live());
-    let all = || sections.iter().flat_map(|(_, section)| &section.memories);
-    let total = live().count() as u64;
-    let importance: u64 = live().map(|memory| u64::from(memory.importance())).sum();
-    let places = || sections.iter().filter(|(scope, _)| matches!(scope, Scope::Location(_)));
-    let queue = tally.queue(now);
-    let episodes = episodes(&sections, &tally);
-    let mut turns = tally.turns;
-    turns.repeated_share = share(turns.repeated_no_effect, turns.recorded);
-    turns.outcomes.retain(|_, count| *count > 0);
-    Stats {
-        version: 1,
-        file,
-        total_memories: total,
-        avg_importance: share(importance, total).map(|mean| (mean * 10.0).round() / 10.0),
-        locations_covered: places().filter(|(_, section)| has_memories(section)).count() as u64,
-        top_location: top_location(&sections),
-        by_category: counts(live().map(|memory| memory.category.as_str().to_owned())),
-        by_status: counts(all().map(|memory| memory.status.into())),
-        by_persistence: counts(live().map(|memory| memory.persistence.into())),
-        tried: sections.iter().map(|(_, section)| section.tried.len() as u64).sum(),
-        places: place_figures(places().filter(|(_, section)| is_visited(section)), |_, section| {
-            has_memories(section)
-        }),
-        recall_tokens: recall_tokens(places(), &sections, limits),
-        turns,
-        queue,
-        models: tally.models,
-        memories_without_episode: all().filter(|memory| memory.provenance.episode.is_none()).count() as u64,
-        episodes,
-    }
-}
-
-/// Every scope once, with what file and session say of it.
-fn sections(lasting: &Document, session: &Document) -> Vec<(Scope, Section)> {
-    let mut scopes: Vec<Scope> =
-        lasting.headings().chain(session.headings()).map(|heading| heading.scope.clone()).collect();
-    scopes.sort();
-    scopes.dedup();
-    let read = |scope: Scope| {
-        let mut section = lasting.section(&scope).unwrap_or_default();
-        if let Some(ephemeral) = session.section(&scope) {
-            section.add_session(ephemeral);
-        }
-        (scope, section)
-    };
-    scopes.into_iter().map(read).collect()
-}
-
-fn top_location(sections: &[(Scope, Section)]) -> Option<TopLocation> {
-    let places = sections.iter().rev().filter(|(scope, _)| matches!(scope, Scope::Location(_)));
-    let (scope, section) = places.max_by_key(|(_, section)| section.live().count())?;
-    let memories = section.live().count() as u64;
-    let top = TopLocation { scope: scope.clone(), name: section.name.clone(), memories };
-    Some(top).filter(|top| top.memories > 0)
-}
-
-fn has_memories(section: &Section) -> bool {
-    section.live().next().is_some()
-}
-
-fn is_visited(section: &Section) -> bool {
-    section.visits > 0 || !section.episodes.is_empty()
-}
-
-fn place_figures<'a>(
-    places: impl Iterator<Item = &'a (Scope, Section)>,
-    is_known: impl Fn(&Scope, &Section) -> bool,
-) -> PlaceFigures {
-    let (mut visited, mut with_memories) = (0, 0);
-    for (scope, section) in places {
-        visited += 1;
-        with_memories += u64::from(is_known(scope, section));
-    }
-    PlaceFigures { visited, with_memories, share: share(with_memories, visited) }
-}
-
-/// What each place would cost if it were recalled alone.
-fn recall_tokens<'a>(
-    places: impl Iterator<Item = &'a (Scope, Section)>,
-    all: &[(Scope, Section)],
-    limits: &Limits,
-) -> Option<TokenFigures> {
-    let all: Vec<(Scope, &Section)> = all.iter().map(|(scope, section)| (scope.clone(), section)).collect();
-    let cost = |place: &(Scope, Section)| {
-        let views = choose(std::slice::from_ref(place), &all, limits, Format::Text);
-        estimate_tokens(&render(&views, Format::Text))
-    };
-    let mut costs: Vec<usize> = places.map(cost).collect();
-    costs.sort_unstable();
-    let max = *costs.last()?;
-    Some(TokenFigures { places: costs.len() as u64, p50: costs[(costs.len() - 1) / 2], max })
-}
-
-fn episodes(sections: &[(Scope, Section)], tally: &Tally) -> Vec<EpisodeFigures> {
-    let mut numbers: Vec<u64> = tally.episodes.keys().copied().collect();
-    numbers.extend(sections.iter().flat_map(|(_, section)| section.episodes.iter().copied()));
-    let entries = || sections.iter().flat_map(|(_, section)| &section.memories);
-    numbers.extend(entries().filter_map(|memory| memory.provenance.episode));
-    numbers.sort_unstable();
-    numbers.dedup();
-    let new: BTreeMap<u64, u64> = counts(entries().filter_map(|memory| memory.provenance.episode));
-    let mut total = 0;
-    let mut one = |number: u64| {
-        let memories = new.get(&number).copied().unwrap_or(0);
-        total += memories;
-        let visited = sections.iter().filter(|(scope, section)| {
-            matches!(scope, Scope::Location(_)) && section.episodes.contains(&number)
-        });
-        // A revision bears the episode of its last words; the journal knows that of the first.
-        let known = |scope: &Scope, section: &Section| {
-            let named = section.memories.iter().filter_map(|memory| memory.provenance.episode);
-            let since = known_since(scope, tally);
-            named.chain(since).any(|episode| episode <= number)
-        };
-        let places = place_figures(visited, known);
-        let figures =
-            EpisodeFigures { episode: number, memories, memories_total: total, places, ..Default::default() };
-        let Some(played) = tally.episodes.get(&number) else { return figures };
-        EpisodeFigures {
-            turns: played.turns,
-            no_effect: played.no_effect,
-            repeated_no_effect: played.repeated_no_effect,
-            repeated_share: share(played.repeated_no_effect, played.turns),
-            deaths: played.deaths,
-            stored: played.stored,
-            revised: played.revised,
-            best_score: played.best_score,
-            milestones: played.milestones.clone(),
-            ..figures
-        }
-    };
-    numbers.into_iter().map(&mut one).collect()
-}
-
-fn known_since(scope: &Scope, tally: &Tally) -> Option<u64> {
-    let Scope::Location(id) = scope else { return None };
-    tally.known_since.get(id).copied()
-}
-
-fn counts<K: Ord>(keys: impl Iterator<Item = K>) -> BTreeMap<K, u64> {
-    let mut counts = BTreeMap::new();
-    for key in keys {
-        *counts.entry(key).or_default() += 1;
-    }
-    counts
-}
-
-fn share(part: u64, whole: u64) -> Option<f64> {
-    // Four digits are more than anybody reads, and keep the JSON short.
-    (whole > 0).then(|| (part as f64 / whole as f64 * 10_000.0).round() / 10_000.0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const FILE: &str = "\
-# Location Memories
-
-## Location 5: Hall
-**Visits:** 3 | **Episodes:** 1, 2
-
-### Memories
-
-**[SUCCESS] Open door** *(Ep1, T2, importance 700)*
-It opens.
-
-**[DANGER - CORE] Pit** *(Ep2, T9, importance 900)*
-Deep.
-
-**[NOTE - SUPERSEDED] Safe** *(Ep1, T1)*
-[Superseded at Ep2 T9 by \"Pit\"]
-~~Nothing here.~~
-
-### Tried
-
-- `take pit` ×2 *(Ep1, T3)*: No.
-
----
-
-## Location 6: Yard
-**Visits:** 1 | **Episodes:** 1
-
----
-
-## NPC troll: The Troll
-
-### Memories
-
-**[NOTE - TENTATIVE] Likes lunch**
-It ate.
-";
-
-    fn figures() -> Stats {
-        let session = "## Location 6: Yard\n\n### Memories\n\n**[NOTE] Gate is open**\nI left it open.\n";
-        let lasting = Document::parse(FILE.to_owned());
-        let session = Document::parse(session.to_owned());
-        let mut tally = Tally::default();
-        for (at, action) in ["wait", "wait", "open"].into_iter().enumerate() {
-            tally.count(&format!(
-                r#"{{"time": "2026-01-0{}T00:00:00Z", "outcome": "tried", "turn": {{"episode": 1,
-                    "action": "{action}", "location_before": {{"id": 5}}}}}}"#,
-                at + 1
-            ));
-        }
-        stats("m".to_owned(), &lasting, &session, tally, &Limits::default(), "2026-01-31T10:40:00Z")
-    }
-
-    #[test]
-    fn what_the_file_says() {
-        let figures = figures();
-        assert_eq!((figures.total_memories, figures.locations_covered, figures.tried), (4, 2, 1));
-        assert_eq!(figures.avg_importance, Some(650.0));
-        let top = figures.top_location.unwrap();
-        assert_eq!((top.scope, top.name.as_str(), top.memories), (Scope::Location(5), "Hall", 2));
-        assert_eq!(figures.by_category.into_values().collect::<Vec<_>>(), [1, 2, 1]);
-        assert_eq!(
-            figures.by_status.into_iter().collect::<Vec<_>>(),
-            [("active", 3), ("superseded", 1), ("tentative", 1)]
-        );
-        assert_eq!(
-            figures.by_persistence.into_iter().collect::<Vec<_>>(),
-            [("core", 1), ("ephemeral", 1), ("permanent", 2)]
-        );
-        assert_eq!(figures.places, PlaceFigures { visited: 2, with_memories: 2, share: Some(1.0) });
-        let tokens = figures.recall_tokens.unwrap();
-        assert!(tokens.places == 2 && tokens.p50 < tokens.max, "{tokens:?}");
-    }
-
-    #[test]
-    fn what_each_episode_brought() {
-        let figures = figures();
-        let rows: Vec<(u64, u64, u64, u64, Option<f64>)> = figures
-            .episodes
-            .iter()
-            .map(|one| (one.episode, one.turns, one.memories, one.memories_total, one.places.share))
-            .collect();
-        assert_eq!(rows, [(1, 3, 2, 2, Some(0.5)), (2, 0, 1, 3, Some(1.0))]);
-        assert_eq!(figures.episodes[0].repeated_share, Some(0.3333));
-        assert_eq!(figures.memories_without_episode, 2);
-        assert_eq!(figures.turns.since.as_deref(), Some("2026-01-01T00:00:00Z"));
-        assert_eq!(figures.turns.until.as_deref(), Some("2026-01-03T00:00:00Z"));
-    }
-
-    #[test]
-    fn nothing_has_no_shares() {
-        let empty = Document::parse(String::new());
-        let figures = stats(
-            String::new(),
-            &empty,
-            &empty,
-            Tally::default(),
-            &Limits::default(),
-            "2026-01-31T10:40:00Z",
-        );
-        assert_eq!((figures.avg_importance, figures.recall_tokens, figures.top_location), (None, None, None));
-        assert!(figures.episodes.is_empty() && figures.turns.repeated_share.is_none());
-    }
+pub(crate) struct Milestone {
+    pub(crate) score: i64,
+    pub(crate) turns: u64,
 }

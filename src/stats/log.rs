@@ -1,7 +1,6 @@
-//! Why each decision was taken: the journal's lines for people.
+//! The journal for people: each entry as one line of text, and filters.
 //!
-//! A line of the journal enters; whether it is wanted, and one line of text, leave. What games and
-//! models wrote is shown without control characters.
+//! What games and models wrote is shown without control characters.
 
 use crate::document::text::stored_line;
 use crate::journal::entry::Entry;
@@ -9,24 +8,23 @@ use crate::journal::text::Text;
 use crate::recall::budget::cut_at_word;
 use crate::types::Scope;
 
-/// Actions are shown up to this many characters.
+/// Characters of an action that are shown.
 const ACTION_CHARS: usize = 80;
 
-/// Which entries are wanted.
+/// Conditions that an entry must meet, all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filter {
-    /// Only what was done at, or written to, this scope.
-    pub scope: Option<Scope>,
-    /// Only this outcome, of the whole entry or of one memory in it.
-    pub outcome: Option<String>,
-    /// Only this episode.
-    pub episode: Option<u64>,
+pub(crate) struct LogFilter {
+    /// Done at this place, or written to this scope.
+    pub(crate) scope: Option<Scope>,
+    /// The outcome of the entry or of one memory in it.
+    pub(crate) outcome: Option<String>,
+    pub(crate) episode: Option<u64>,
 }
 
 impl Entry<'_> {
-    /// Whether a filter lets it through.
-    pub(crate) fn passes(&self, filter: &Filter) -> bool {
-        let Filter { scope, outcome, episode } = filter;
+    /// Whether it meets all conditions.
+    pub(crate) fn passes(&self, filter: &LogFilter) -> bool {
+        let LogFilter { scope, outcome, episode } = filter;
         scope.as_ref().is_none_or(|scope| self.concerns(scope))
             && outcome.as_deref().is_none_or(|outcome| self.has_outcome(outcome))
             && episode.is_none_or(|episode| self.episode() == Some(episode))
@@ -72,13 +70,13 @@ impl Entry<'_> {
         };
         let why = self.why();
         let why = if why.is_empty() { String::new() } else { format!(": {why}") };
-        columns.push(format!("{did} → {}{why}", self.what_came()));
+        columns.push(format!("{did} → {}{why}", self.results()));
         columns.retain(|column| !column.is_empty());
         columns.join("  ")
     }
 
-    /// The outcome with the titles that it is about.
-    fn what_came(&self) -> String {
+    /// The outcome with the titles of the memories.
+    fn results(&self) -> String {
         let quoted = |title: &Text<'_>| format!("\"{}\"", stored_line(title));
         let mut said: Vec<String> = Vec::new();
         for part in self.parts() {
@@ -94,7 +92,7 @@ impl Entry<'_> {
         }
         said.extend(self.invalidated.iter().flatten().map(|title| format!("invalidated {}", quoted(title))));
         let outcome = text(&self.outcome);
-        // Where each part says what became of it, the whole need not.
+        // Where each memory has its outcome, that of the whole is not needed.
         if said.is_empty() || self.is_queued() {
             said.insert(0, stored_line(outcome));
         }
@@ -131,7 +129,7 @@ mod tests {
         Entry::parse(line).unwrap()
     }
 
-    fn passes(filter: &Filter) -> bool {
+    fn passes(filter: &LogFilter) -> bool {
         entry(TURN).passes(filter)
     }
 
@@ -150,8 +148,10 @@ mod tests {
             "corrected": [{"outcome": "forgotten", "scope": "world", "title": "War"}]}"#;
         let forgotten = entry(line);
         assert_eq!(forgotten.render(), "t  forget → forgotten \"War\" in world");
-        assert!(forgotten.passes(&Filter { scope: Some(Scope::World), ..Filter::default() }));
-        assert!(forgotten.passes(&Filter { outcome: Some("forgotten".to_owned()), ..Filter::default() }));
+        assert!(forgotten.passes(&LogFilter { scope: Some(Scope::World), ..LogFilter::default() }));
+        assert!(
+            forgotten.passes(&LogFilter { outcome: Some("forgotten".to_owned()), ..LogFilter::default() })
+        );
         let line = r#"{"time": "t", "outcome": "episode_started", "command": "episode", "episode": 3}"#;
         assert_eq!(entry(line).render(), "t  Ep3  episode → episode_started");
         let line =
@@ -165,10 +165,10 @@ mod tests {
 
     #[test]
     fn filters() {
-        let scope = |scope| Filter { scope: Some(scope), ..Filter::default() };
-        let outcome = |name: &str| Filter { outcome: Some(name.to_owned()), ..Filter::default() };
-        let episode = |number| Filter { episode: Some(number), ..Filter::default() };
-        assert!(passes(&Filter::default()));
+        let scope = |scope| LogFilter { scope: Some(scope), ..LogFilter::default() };
+        let outcome = |name: &str| LogFilter { outcome: Some(name.to_owned()), ..LogFilter::default() };
+        let episode = |number| LogFilter { episode: Some(number), ..LogFilter::default() };
+        assert!(passes(&LogFilter::default()));
         assert!(passes(&scope(Scope::Location(5))) && passes(&scope(Scope::Location(6))));
         assert!(!passes(&scope(Scope::Location(7))));
         assert!(

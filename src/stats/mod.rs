@@ -1,12 +1,10 @@
-//! What file and journal say about play, for people who look inside.
+//! Figures about a memory file and the play behind it, and the journal for people.
 //!
-//! Sections of a [`crate::document::Document`] and lines of the journal enter; figures and lines of
-//! text leave. Nothing is asked of a model, and nothing is written.
+//! Sections of a [`crate::document::Document`] and lines of the journal enter; figures and lines of text
+//! leave. No model is asked, and nothing is written.
 
-pub mod figures;
-pub mod log;
-mod report;
-mod tally;
-
-pub use report::render;
-pub use tally::Tally;
+pub(crate) mod collect;
+pub(crate) mod figures;
+pub(crate) mod log;
+pub(crate) mod report;
+pub(crate) mod tally;

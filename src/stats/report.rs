@@ -1,41 +1,41 @@
-//! Figures as text for people: short, aligned, the latest episodes only.
+//! Figures as text: short, aligned, and only of the latest episodes.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use crate::stats::figures::{EpisodeFigures, ModelFigures, QueueFigures, Stats};
 
-/// Episodes shown; JSON has all.
+/// Episodes shown; the JSON has all of them.
 const MOST_EPISODES: usize = 10;
 
-/// Scores shown; JSON has all.
+/// Scores shown; the JSON has all of them.
 const MOST_MILESTONES: usize = 20;
 
-/// The figures as text. Without play and without memories only the first lines remain.
-pub fn render(stats: &Stats) -> String {
+/// The figures as text; figures of which there are none are left out.
+pub(crate) fn render(stats: &Stats) -> String {
     let mut out = String::new();
-    let mut say = |label: &str, text: String| out.push_str(&format!("{label:<12}{text}\n"));
+    let mut line = |label: &str, text: String| out.push_str(&format!("{label:<12}{text}\n"));
     let average = stats.avg_importance.map(|mean| format!(", average importance {mean:.0}"));
-    say("memories", format!("{}{}", stats.total_memories, average.unwrap_or_default()));
+    line("memories", format!("{}{}", stats.total_memories, average.unwrap_or_default()));
     if stats.total_memories > 0 {
-        say("category", list(&stats.by_category));
-        say("status", list(&stats.by_status));
-        say("persistence", list(&stats.by_persistence));
+        line("category", list(&stats.by_category));
+        line("status", list(&stats.by_status));
+        line("persistence", list(&stats.by_persistence));
     }
     if let Some(top) = &stats.top_location {
         let name = if top.name.is_empty() { String::new() } else { format!(" ({})", top.scope) };
         let label = if top.name.is_empty() { top.scope.to_string() } else { top.name.clone() };
-        say(
+        line(
             "places",
             format!("{} with memories, most in {label}{name}: {}", stats.locations_covered, top.memories),
         );
     }
     if stats.places.visited > 0 {
         let (with, visited) = (stats.places.with_memories, stats.places.visited);
-        say("visited", format!("{visited}, {with} of them with memories ({})", percent(stats.places.share)));
+        line("visited", format!("{visited}, {with} of them with memories ({})", percent(stats.places.share)));
     }
     if let Some(tokens) = &stats.recall_tokens {
-        say(
+        line(
             "recall",
             format!(
                 "{} tokens in the middle, {} at most, over {} places",
@@ -45,18 +45,18 @@ pub fn render(stats: &Stats) -> String {
     }
     let turns = &stats.turns;
     if turns.recorded > 0 {
-        say("turns", format!("{}: {}", turns.recorded, list(&turns.outcomes)));
+        line("turns", format!("{}: {}", turns.recorded, list(&turns.outcomes)));
         let share = percent(turns.repeated_share);
-        say(
+        line(
             "no effect",
             format!("{}, repeated {} ({share} of all turns)", turns.no_effect, turns.repeated_no_effect),
         );
     }
     for (at, model) in stats.models.iter().enumerate() {
-        say(if at == 0 { "models" } else { "" }, model_line(model));
+        line(if at == 0 { "models" } else { "" }, model_line(model));
     }
     if let Some(waiting) = queue_line(&stats.queue) {
-        say("queue", waiting);
+        line("queue", waiting);
     }
     out.push_str(&episode_table(&stats.episodes));
     out.push_str(&milestone_table(&stats.episodes));
@@ -122,7 +122,7 @@ fn episode_table(episodes: &[EpisodeFigures]) -> String {
     ];
     let mut rows: Vec<Vec<String>> = vec![header.map(str::to_owned).to_vec()];
     for one in &episodes[first..] {
-        // Of an episode that the journal has forgotten, nothing is known but what the file says.
+        // Of an episode that the journal no longer has, only the figures of the file are known.
         let of_journal = |count: u64| if one.turns > 0 { count.to_string() } else { "-".to_owned() };
         rows.push(vec![
             one.episode.to_string(),
@@ -137,10 +137,10 @@ fn episode_table(episodes: &[EpisodeFigures]) -> String {
             one.best_score.map_or_else(|| "-".to_owned(), |score| score.to_string()),
         ]);
     }
-    format!("\n{}{}", table(&rows), left_out(first, "earlier episodes"))
+    format!("\n{}{}", table(&rows), not_shown(first, "earlier episodes"))
 }
 
-/// How many turns each episode took to each score that any of those shown was first to reach.
+/// The turns that each episode took to each score.
 fn milestone_table(episodes: &[EpisodeFigures]) -> String {
     let episodes = &episodes[episodes.len().saturating_sub(MOST_EPISODES)..];
     let mut scores: Vec<i64> =
@@ -161,10 +161,10 @@ fn milestone_table(episodes: &[EpisodeFigures]) -> String {
         }));
         rows.push(row);
     }
-    format!("\n{}{}", table(&rows), left_out(scores.len().saturating_sub(MOST_MILESTONES), "higher scores"))
+    format!("\n{}{}", table(&rows), not_shown(scores.len().saturating_sub(MOST_MILESTONES), "higher scores"))
 }
 
-fn left_out(count: usize, what: &str) -> String {
+fn not_shown(count: usize, what: &str) -> String {
     if count == 0 { String::new() } else { format!("({count} {what} not shown)\n") }
 }
 

@@ -1,8 +1,7 @@
-//! What the journal says of play, in one pass and little memory.
+//! Counts the journal in one pass, without keeping its lines.
 //!
-//! Lines enter one by one, oldest first; of each only the few parts that count are parsed. A line
-//! that cannot be understood counts nothing. What leaves are the journal's part of
-//! [`crate::stats::figures::Stats`].
+//! Lines enter one by one, oldest first; the journal's part of [`crate::stats::figures::Stats`] leaves. A
+//! line that is no entry counts nothing.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,40 +9,27 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use serde_json::value::RawValue;
 
 use crate::journal::entry::{Entry, MemoryEntry, ModelEntry, PlayedTurn, QUEUED};
-use crate::stats::figures::{Milestone, ModelFigures, QueueFigures, TurnFigures};
+use crate::stats::figures::{EpisodeFigures, Milestone, ModelFigures, QueueFigures, TurnFigures};
 use crate::types::fold_action;
 
-/// What was counted so far.
+/// The counts so far.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub(crate) struct Tally {
     pub(super) turns: TurnFigures,
     pub(super) models: Vec<ModelFigures>,
-    pub(super) episodes: BTreeMap<u64, EpisodeTally>,
+    pub(super) episodes: BTreeMap<u64, EpisodeFigures>,
     /// The first episode in which a memory of a place was written.
     pub(super) known_since: HashMap<u64, u64>,
-    /// Places, each with a hash of an action that changed nothing there when it was last tried.
-    in_vain: HashSet<(u64, u64)>,
-    /// Queued lines by their id: which came first, and when.
+    /// Places, each with the hash of an action that changed nothing there when it was last tried.
+    without_effect: HashSet<(u64, u64)>,
+    /// Queued lines by their id: number of the line, and its time.
     waiting: HashMap<String, (u64, String)>,
     lines: u64,
 }
 
-/// What was counted of one episode.
-#[derive(Debug, Default)]
-pub(super) struct EpisodeTally {
-    pub(super) turns: u64,
-    pub(super) no_effect: u64,
-    pub(super) repeated_no_effect: u64,
-    pub(super) deaths: u64,
-    pub(super) stored: u64,
-    pub(super) revised: u64,
-    pub(super) best_score: Option<i64>,
-    pub(super) milestones: Vec<Milestone>,
-}
-
 impl Tally {
     /// Counts a line.
-    pub fn count(&mut self, line: &str) {
+    pub(crate) fn count(&mut self, line: &str) {
         let Some(line) = Entry::<PlayedTurn<'_>>::parse(line) else { return };
         self.lines += 1;
         if let Some(model) = &line.model {
@@ -54,7 +40,7 @@ impl Tally {
             self.count_memories(turn.episode.unwrap_or(1), line.memories.iter().flatten());
         }
         if let Some(resolved) = &line.resolves {
-            // The turn was counted when it was played; only what became of it is new.
+            // The turn was counted when it was played; only its outcome is new.
             if self.waiting.remove(&**resolved).is_some() && line.turn.is_some() {
                 *self.turns.outcomes.entry(QUEUED.to_owned()).or_insert(1) -= 1;
                 self.turns.count_outcome(outcome);
@@ -71,7 +57,7 @@ impl Tally {
         }
     }
 
-    /// The turns that wait for a model; `now` tells how long.
+    /// The turns that wait for a model. `now` is the present time, RFC 3339.
     pub(super) fn queue(&self, now: &str) -> QueueFigures {
         let oldest = self.waiting.values().min().map(|(_, time)| time.clone());
         let seconds = |time: &str| time.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second);
@@ -132,9 +118,9 @@ impl Tally {
         action.hash(&mut hasher);
         let key = (place, hasher.finish());
         if nothing {
-            !self.in_vain.insert(key)
+            !self.without_effect.insert(key)
         } else {
-            self.in_vain.remove(&key);
+            self.without_effect.remove(&key);
             false
         }
     }
@@ -167,7 +153,7 @@ impl TurnFigures {
     }
 }
 
-impl EpisodeTally {
+impl EpisodeFigures {
     fn reach(&mut self, before: Option<i64>, after: Option<i64>) {
         let best = self.best_score.or(before);
         let Some(after) = after else {

@@ -9,7 +9,7 @@ use crate::cli::failure::Failure;
 use crate::cli::values::parse_count;
 use crate::journal::Journal;
 use crate::journal::entry::{Entry, PlayedTurn};
-use crate::stats::log::Filter;
+use crate::stats::log::LogFilter;
 use crate::store::Follower;
 
 /// How often new entries are looked for.
@@ -55,7 +55,7 @@ pub struct LogArgs {
 pub fn run(mut cli: Cli<'_>, args: LogArgs) -> Result<u8, Failure> {
     let LogArgs { lines, place, outcome, episode, follow } = args;
     let store = cli.store()?;
-    let filter = Filter {
+    let filter = LogFilter {
         scope: place.map(|place| resolve_scope(&store, &place)).transpose()?,
         outcome,
         episode: episode.as_deref().map(episode_number).transpose()?,
@@ -73,7 +73,7 @@ pub fn run(mut cli: Cli<'_>, args: LogArgs) -> Result<u8, Failure> {
 fn go_on(
     mut cli: Cli<'_>,
     mut follower: Follower,
-    filter: &Filter,
+    filter: &LogFilter,
     interval: Duration,
 ) -> Result<u8, Failure> {
     loop {
@@ -83,7 +83,7 @@ fn go_on(
     }
 }
 
-fn tell(cli: &mut Cli<'_>, lines: &[String], filter: &Filter) -> Result<(), Failure> {
+fn tell(cli: &mut Cli<'_>, lines: &[String], filter: &LogFilter) -> Result<(), Failure> {
     for line in lines {
         let entry: Option<Entry<'_>> = Entry::parse(line);
         let Some(entry) = entry.filter(|entry| entry.passes(filter)) else { continue };

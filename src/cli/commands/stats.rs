@@ -4,8 +4,9 @@ use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::Document;
 use crate::journal::Journal;
-use crate::stats::figures::stats;
-use crate::stats::{Tally, render};
+use crate::stats::collect::stats;
+use crate::stats::report::render;
+use crate::stats::tally::Tally;
 
 /// Show figures about the memories and the play
 #[derive(Debug, clap::Args)]
