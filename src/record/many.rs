@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::document::Document;
 use crate::record::turn::Turn;
-use crate::record::{RecordError, Recorder, Report};
+use crate::record::{RecordError, RecordReport, Recorder};
 use crate::store::StoreError;
 use crate::types::Scope;
 
@@ -62,7 +62,7 @@ impl Recorder<'_> {
     pub fn record_many(
         &self,
         lines: &TurnLines<'_>,
-        mut after: impl FnMut(Option<&Report>),
+        mut after: impl FnMut(Option<&RecordReport>),
     ) -> Result<TurnSummary, RecordManyError> {
         let mut summary = TurnSummary::default();
         for (number, line) in &lines.0 {
@@ -85,7 +85,7 @@ impl Recorder<'_> {
 }
 
 impl TurnSummary {
-    fn add(&mut self, line: usize, report: &Report) {
+    fn add(&mut self, line: usize, report: &RecordReport) {
         *self.outcomes.entry(report.outcome.into()).or_default() += 1;
         if let Some(error) = report.model.as_ref().and_then(|model| model.error.clone()) {
             *self.model_errors.entry(error).or_default() += 1;

@@ -2,7 +2,7 @@
 //!
 //! A [`Turn`] enters. The game's state decides *when* something may be worth remembering ([`triggers`]);
 //! a model, or the built-in [`rules`], decides *what* ([`Judge`]); the result is on disk before the
-//! [`Report`] leaves. Visits and tried actions are written whatever the judge decides. The lock is never
+//! [`RecordReport`] leaves. Visits and tried actions are written whatever the judge decides. The lock is never
 //! held while a model is asked.
 
 pub mod answer;
@@ -40,7 +40,7 @@ use turn::Turn;
 pub use context::{PlaceMemories, TurnContext};
 pub use error::RecordError;
 pub use judge::Judge;
-pub use report::{Outcome, Report};
+pub use report::{Outcome, RecordReport};
 use report::{entry, outcome};
 
 pub use places::{Place, PlaceError};
@@ -88,7 +88,7 @@ impl Recorder<'_> {
     /// # Errors
     ///
     /// See [`RecordError`]. A model that fails is not an error: the turn is queued.
-    pub fn record(&self, mut turn: Turn) -> Result<Report, RecordError> {
+    pub fn record(&self, mut turn: Turn) -> Result<RecordReport, RecordError> {
         let masked = redaction::redact_turn(&mut turn);
         let context = self.gather(turn)?;
         let mut report = self.commit(&context, &self.judge.judge(&context))?;
@@ -126,7 +126,7 @@ impl Recorder<'_> {
     }
 
     /// Writes everything that follows from the turn in one transaction.
-    fn commit(&self, context: &TurnContext, judged: &ModelOutcome) -> Result<Report, RecordError> {
+    fn commit(&self, context: &TurnContext, judged: &ModelOutcome) -> Result<RecordReport, RecordError> {
         let done = self.notebook.edit(RECORD, |draft| {
             let now = draft.now().to_owned();
             let report = self.edit(&mut draft.files, context, judged, &now)?;
@@ -144,7 +144,7 @@ impl Recorder<'_> {
         context: &TurnContext,
         judged: &ModelOutcome,
         now: &str,
-    ) -> Result<Report, RecordError> {
+    ) -> Result<RecordReport, RecordError> {
         let TurnContext { turn, episode, changes, .. } = context;
         let document = &mut files.lasting;
         places::name_the_nameless(document, turn)?;
@@ -168,7 +168,8 @@ impl Recorder<'_> {
             let place = (&before.scope(), before.name.as_str());
             memories.push(store_memory(files, place, &memory, &[], &Moment::default(), &mut warnings)?);
         }
-        let mut report = Report { memories, tried, warnings, ..Report::of(context, before.clone()) };
+        let mut report =
+            RecordReport { memories, tried, warnings, ..RecordReport::of(context, before.clone()) };
         match judged {
             ModelOutcome::NotAsked => {}
             ModelOutcome::Failed(model) => report.model = Some(model.clone()),
@@ -213,7 +214,7 @@ impl Recorder<'_> {
         context: &TurnContext,
         proposal: &Proposal,
         (before, after): (&Place, &Place),
-        report: &mut Report,
+        report: &mut RecordReport,
         now: &str,
     ) -> Result<(), DocumentError> {
         report.reasoning.clone_from(&proposal.reasoning);

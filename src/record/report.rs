@@ -1,4 +1,4 @@
-//! What was done with a turn, and why: for the caller and for the journal.
+//! The report on a recorded turn, for the caller and for the journal.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use crate::record::places::Place;
 use crate::record::triggers::Trigger;
 use crate::types::Attempt;
 
-/// What became of a turn.
+/// The outcome of a turn.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, strum::Display, strum::IntoStaticStr,
 )]
@@ -21,24 +21,24 @@ use crate::types::Attempt;
 pub enum Outcome {
     /// A new memory is on disk.
     Stored,
-    /// A memory of the same title was written anew.
+    /// A memory with the same title got a new text.
     Revised,
-    /// The model failed; the turn waits.
+    /// The model failed; the turn waits for `retry`.
     Queued,
-    /// Another memory says it already.
+    /// Another memory says nearly the same.
     Duplicate,
     /// The model saw nothing worth keeping.
     Declined,
     /// Nothing changed; the action is noted as tried.
     Tried,
-    /// Nothing to think about.
+    /// No trigger fired, and nothing was noted as tried.
     NotSignificant,
 }
 
-/// What was done with a turn, and why.
+/// The report on a turn.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Report {
-    /// What became of it.
+pub struct RecordReport {
+    /// The outcome of the turn as a whole.
     pub outcome: Outcome,
     /// Episode of the turn.
     pub episode: u64,
@@ -46,22 +46,22 @@ pub struct Report {
     pub turn: u64,
     /// Where the action was taken.
     pub place: Place,
-    /// Visits of that place by now.
+    /// Visits of that place, this one included.
     pub visits: u64,
-    /// Why it was worth a thought.
+    /// The triggers that fired.
     pub triggers: Vec<Trigger>,
-    /// What became of each memory.
+    /// What was done with each memory.
     pub memories: Vec<Applied>,
-    /// Titles proven wrong.
+    /// Titles of memories that were invalidated.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub invalidated: Vec<String>,
-    /// The action, where it was noted as tried.
+    /// The action, if it was noted as tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tried: Option<Attempt>,
-    /// Why the model decided so.
+    /// The model's reasons.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reasoning: String,
-    /// The model asked, if any.
+    /// The model that was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelUse>,
     /// What was dropped, changed or could not be done.
@@ -69,7 +69,7 @@ pub struct Report {
     pub warnings: Vec<String>,
 }
 
-impl Report {
+impl RecordReport {
     /// The outcome in one line: `stored "Take lamp" in location:23 (triggers: score, inventory)`.
     pub fn one_line(&self) -> String {
         let place = self.place.scope().label(&self.place.name);
@@ -103,9 +103,9 @@ impl Report {
         format!("{}{triggers}", parts.join(", "))
     }
 
-    /// Nothing done yet.
-    pub(super) fn of(context: &TurnContext, place: Place) -> Report {
-        Report {
+    /// A report on a turn with which nothing was done yet.
+    pub(super) fn of(context: &TurnContext, place: Place) -> RecordReport {
+        RecordReport {
             outcome: Outcome::NotSignificant,
             episode: context.episode,
             turn: context.number,
@@ -122,8 +122,8 @@ impl Report {
     }
 }
 
-/// What became of the turn as a whole: the most that became of any part of it.
-pub(super) fn outcome(report: &Report, judged: &ModelOutcome) -> Outcome {
+/// The outcome of the turn as a whole: the first in the order of [`Outcome`] of all its parts.
+pub(super) fn outcome(report: &RecordReport, judged: &ModelOutcome) -> Outcome {
     let fates = report.memories.iter().map(|applied| match applied.outcome {
         Fate::Stored => Outcome::Stored,
         Fate::Revised => Outcome::Revised,
@@ -140,7 +140,7 @@ pub(super) fn outcome(report: &Report, judged: &ModelOutcome) -> Outcome {
 }
 
 /// The turn's journal entry, with the whole turn, so that it can be offered to a model again.
-pub(super) fn entry<'a>(context: &TurnContext, report: &'a Report) -> Entry<'a, Value> {
+pub(super) fn entry<'a>(context: &TurnContext, report: &'a RecordReport) -> Entry<'a, Value> {
     let mut turn = json!(context.turn);
     turn["episode"] = json!(context.episode);
     turn["turn"] = json!(context.number);

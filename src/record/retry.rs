@@ -1,8 +1,8 @@
-//! Turns whose model call failed, or that only the built-in rules judged, are offered to a model again.
+//! Offers turns to a model again: those whose model call failed, and those that only the rules judged.
 //!
-//! The journal's lines enter; each turn that waits leaves as an answer of a model, written in one
-//! step together with the line that resolves it. Visits and tries were written when it was played.
-//! Two retries at once do no turn twice: whoever comes second finds it resolved, under the lock.
+//! The answer of the model is written together with the journal entry that resolves the waiting one. Visits
+//! and tries were written when the turn was played. Of two retries at once only one does a turn: the other
+//! finds it resolved, under the lock.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -14,43 +14,43 @@ use crate::journal::entry::{Entry, MemoryEntry};
 use crate::journal::{EarlierTurn, Journal};
 use crate::notebook::files::Files;
 use crate::record::context::{ModelOutcome, PlaceMemories, TurnContext};
-use crate::record::report::{Report, entry, outcome};
+use crate::record::report::{RecordReport, entry, outcome};
 use crate::record::triggers::{Changes, Trigger};
 use crate::record::turn::Turn;
 use crate::record::{Judge, RecordError, Recorder, places};
 use crate::store::{Store, StoreError};
 use crate::types::{OFFLINE_TAG, Provenance, Span, same_title};
 
-/// Which turns wait.
+/// The turns that are offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
     /// Those whose model call failed.
     Queued,
-    /// Those that the built-in rules made a memory of.
+    /// Those of which the built-in rules made a memory.
     Offline,
 }
 
 /// A turn that waits for a model.
 #[derive(Debug, Clone)]
 pub struct Waiting {
-    /// Name of its line in the journal.
+    /// The id of its line in the journal.
     pub id: String,
-    /// When it was recorded.
+    /// The time at which it was recorded.
     pub time: String,
     /// Episode and number, for reports.
     pub label: String,
     turn: Value,
     triggers: Vec<String>,
-    /// Titles of the memories that were new with it.
+    /// Titles of the memories that it added.
     stored: Vec<String>,
     history: Vec<EarlierTurn>,
 }
 
-/// What became of an offer.
+/// The result of an offer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Offer {
-    /// The model answered, and this was done.
-    Done(Box<Report>),
+    /// The model answered, and its answer is written.
+    Done(Box<RecordReport>),
     /// The model failed again; the turn still waits.
     Failed(String),
     /// Another process resolved it meanwhile.
@@ -169,15 +169,15 @@ impl Recorder<'_> {
         }))
     }
 
-    /// What [`Recorder::record`] writes, without visits, tries and what the player wanted kept.
+    /// Writes what [`Recorder::record`] writes, but no visits, no tries and no memory that the player asked for.
     fn edit_again(
         &self,
         files: &mut Files,
         context: &TurnContext,
         judged: &ModelOutcome,
         now: &str,
-    ) -> Result<Report, DocumentError> {
-        let mut report = Report::of(context, context.before.clone());
+    ) -> Result<RecordReport, DocumentError> {
+        let mut report = RecordReport::of(context, context.before.clone());
         if let ModelOutcome::Answered(proposal, model) = judged {
             report.model = Some(model.clone());
             self.apply(files, context, proposal, (&context.before, &context.after), &mut report, now)?;
@@ -188,8 +188,8 @@ impl Recorder<'_> {
     }
 }
 
-/// The entry that the built-in rules made of this turn alone, the model's own memory takes the place
-/// of. What the player wanted kept stays, and so does what other turns had a part in.
+/// Lets the model's memory supersede the entry that the built-in rules made of this turn alone. Memories
+/// that the player asked for stay, and so do entries to which other turns contributed.
 fn replace_rule_made(judged: &mut ModelOutcome, context: &TurnContext, stored: &[String]) {
     let ModelOutcome::Answered(proposal, _) = judged else { return };
     if proposal.memory.is_none() {

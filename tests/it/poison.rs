@@ -12,7 +12,7 @@ use memories::document::{Document, Section};
 use memories::llm::{Answer, Model, ModelError, Question, Usage};
 use memories::notebook::{Clock, Notebook};
 use memories::record::turn::{Remember, Spot, Turn};
-use memories::record::{Judge, RecordError, RecordSettings, Recorder, Report};
+use memories::record::{Judge, RecordError, RecordReport, RecordSettings, Recorder};
 use memories::store::Store;
 use memories::types::{Category, Memory, Persistence, Scope, Status};
 use serde_json::{Value, json};
@@ -82,7 +82,7 @@ impl World {
         World { _folder: folder, path, asked: String::new() }
     }
 
-    fn record(&mut self, turn: Turn, answer: Value) -> Result<Report, RecordError> {
+    fn record(&mut self, turn: Turn, answer: Value) -> Result<RecordReport, RecordError> {
         let store = Store::open(&self.path, Duration::from_secs(5)).unwrap();
         let model = Puppet { answer, asked: RefCell::default() };
         let settings = RecordSettings::default();

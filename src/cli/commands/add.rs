@@ -1,4 +1,4 @@
-//! `add`: a memory that the caller worded.
+//! `add`: stores a memory that the caller worded.
 
 use serde_json::json;
 
@@ -91,7 +91,7 @@ pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// The scope that a person named; a name alone makes no new place.
+/// Resolves a scope; a name alone makes no new place.
 fn find_scope(store: &Store, name: &str) -> Result<Scope, Failure> {
     resolve_scope(store, name).map_err(|failure| {
         let is_new = failure.cause.downcast_ref::<RecallError>();
@@ -114,7 +114,7 @@ fn check_speaker(speaker: Option<&str>, scope: &Scope) -> Result<(), Failure> {
     }
 }
 
-/// The memory, and who said it.
+/// The memory and its speaker.
 fn memory_from_json(text: &str) -> Result<(Memory, Option<String>), Failure> {
     let hint = "send {\"text\": \"…\", \"title\": \"…\", \"category\": \"NOTE\", \"importance\": 500}";
     let value: serde_json::Value = serde_json::from_str(text)

@@ -1,4 +1,4 @@
-//! `check`: what is wrong with the file, line by line, and how to mend it.
+//! `check`: reports problems of the file by line, and mends those that are safe to mend.
 
 mod map;
 
@@ -114,7 +114,7 @@ fn report(cli: Cli<'_>, path: &str, found: &[Problem]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Mends the file as it is by now.
+/// Mends the file as it is under the lock.
 fn mend(draft: &mut Draft<'_>) -> Result<(String, Vec<LineChange>), Failure> {
     let mended = rewrite(&draft.text()?, Mend::Safe);
     draft.rewrite("fixed", mended.text.clone(), mended.changes.len());
@@ -135,7 +135,7 @@ fn secrets_in(text: &str) -> Vec<Problem> {
     found.into_iter().map(place).collect()
 }
 
-/// Live entries of one section that may say the same; the later one is reported.
+/// Near-duplicates among the live entries of a section; the later one is reported.
 fn duplicates_in(text: &str) -> Vec<Problem> {
     let mut by_scope: BTreeMap<Scope, Vec<Located>> = BTreeMap::new();
     for entry in entries(text) {

@@ -13,7 +13,7 @@ use crate::cli::failure::{Failure, Kind};
 use crate::llm::ModelUse;
 use crate::types::Scope;
 
-/// A plan is long: the model may say at least so many tokens.
+/// Lowest limit on the tokens of an answer: a plan is long.
 const PLAN_TOKENS: u32 = 2000;
 
 /// Let a model merge the memories of a place that belong together; shows a plan first
@@ -57,7 +57,7 @@ pub struct ConsolidateArgs {
     model: ModelArgs,
 }
 
-/// A plan with all that is needed to carry it out.
+/// A plan, the memories it is about, and its origin.
 struct Given {
     plan: Plan,
     seen: Vec<Seen>,
@@ -71,7 +71,7 @@ pub fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8, Failure> {
     let scope = resolve_scope(notebook.store(), &scope)?;
     let candidates = candidates(&notebook.read()?, &scope);
     if plan.is_none() && candidates.memories.len() < FEWEST {
-        return tell_too_few(cli, &scope, &candidates);
+        return show_too_few(cli, &scope, &candidates);
     }
     let given = match plan {
         Some(file) => read_given(&mut cli, &file, &scope, &candidates)?,
@@ -91,7 +91,7 @@ pub fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8, Failure> {
         }
         Ok(settled)
     })?;
-    tell(&mut cli, &scope, &candidates.name, &given, &settled, (apply, changed))?;
+    show_plan(&mut cli, &scope, &candidates.name, &given, &settled, (apply, changed))?;
     let all_refused = apply && settled.decisions.is_empty() && !settled.refused.is_empty();
     Ok(if all_refused { Kind::User.exit_code() } else { 0 })
 }
@@ -110,7 +110,7 @@ fn ask(cli: &mut Cli<'_>, model: ModelArgs, scope: &Scope, found: &Candidates) -
     })
 }
 
-/// A plan that somebody kept: what `--json` printed, or bare decisions over the memories as they are.
+/// Reads a plan from a file: the object that `--json` printed, or bare decisions about the present memories.
 fn read_given(cli: &mut Cli<'_>, file: &Path, scope: &Scope, found: &Candidates) -> Result<Given, Failure> {
     const HINT: &str = "`memories consolidate SCOPE --json` prints a plan";
     let name = file.display();
@@ -132,7 +132,7 @@ fn read_given(cli: &mut Cli<'_>, file: &Path, scope: &Scope, found: &Candidates)
     Ok(Given { plan, seen, model: None, warnings })
 }
 
-fn tell(
+fn show_plan(
     cli: &mut Cli<'_>,
     scope: &Scope,
     name: &str,
@@ -183,7 +183,7 @@ fn tell(
     Ok(())
 }
 
-/// One part of the plan, with its reason beneath.
+/// One decision as text, with its reason below.
 fn render(decision: &Decision) -> String {
     let titles = quoted(&decision.titles);
     let mut out = match decision.action {
@@ -207,7 +207,7 @@ fn quoted(titles: &[String]) -> String {
     quoted.join(" + ")
 }
 
-fn tell_too_few(cli: Cli<'_>, scope: &Scope, found: &Candidates) -> Result<u8, Failure> {
+fn show_too_few(cli: Cli<'_>, scope: &Scope, found: &Candidates) -> Result<u8, Failure> {
     for kept in &found.kept {
         cli.ui.notice(kept);
     }

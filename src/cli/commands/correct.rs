@@ -1,5 +1,5 @@
-//! What the five corrections share: who is meant, many at once from JSON, doing it in one write,
-//! and saying what was done.
+//! The code that the five corrections share: targets, corrections from JSON, one transaction, and the
+//! answer.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::notebook::correct::{Corrected, Correction, Marks, Target, check_consi
 use crate::store::Store;
 use crate::types::fields::{count, named, text, texts};
 
-/// What every correction takes besides its own arguments.
+/// Arguments that all corrections have.
 #[derive(Debug, Default, clap::Args)]
 pub struct CorrectionArgs {
     /// Line of the entry, if several entries share the title
@@ -22,7 +22,7 @@ pub struct CorrectionArgs {
     pub dry_run: bool,
 }
 
-/// Help on JSON, for the end of each correction's help.
+/// The end of each correction's help: its form in JSON.
 pub const JSON_HELP: &str = "\
 Without arguments, JSON is read from stdin: one object or a list, all or nothing:
   {\"command\": \"supersede\", \"scope\": \"23\", \"titles\": [\"old title\"],
@@ -36,7 +36,7 @@ Without arguments, JSON is read from stdin: one object or a list, all or nothing
 Answer: a line for each title, or with --json
 {version, changed, results: [{outcome, scope, title}]}.";
 
-/// The entries that a command line means.
+/// The entries that the arguments name.
 pub fn targets(
     store: &Store,
     scope: &str,
@@ -50,7 +50,7 @@ pub fn targets(
         .collect())
 }
 
-/// Does what the command line says, or what JSON on stdin says where it says nothing.
+/// Makes the correction that the arguments describe; without arguments, those of the JSON on stdin.
 pub fn run(
     mut cli: Cli<'_>,
     command: &'static str,
@@ -75,10 +75,10 @@ pub fn run(
         }
     }
     let (results, _) = cli.edit(&notebook, command, args.dry_run, |draft| draft.correct(&corrections))?;
-    tell(cli, &results, args.dry_run)
+    show_results(cli, &results, args.dry_run)
 }
 
-fn tell(cli: Cli<'_>, results: &[Corrected], dry_run: bool) -> Result<u8, Failure> {
+fn show_results(cli: Cli<'_>, results: &[Corrected], dry_run: bool) -> Result<u8, Failure> {
     if cli.ui.json {
         let list: Vec<Value> = results
             .iter()

@@ -1,4 +1,4 @@
-//! `digest`: what happened in a conversation since last time becomes memories.
+//! `digest`: summarizes a conversation since its last digest into memories.
 
 use std::path::PathBuf;
 
@@ -129,11 +129,11 @@ pub fn run(mut cli: Cli<'_>, args: DigestArgs) -> Result<u8, Failure> {
             failed.scope, failed.error
         ));
     }
-    tell(&mut cli, notebook.store(), &conversation.id, &occasion, &report)?;
+    show_report(&mut cli, notebook.store(), &conversation.id, &occasion, &report)?;
     Ok(if strict && !report.failed.is_empty() { Kind::TryAgain.exit_code() } else { 0 })
 }
 
-/// The id of a place that a person named.
+/// Resolves the id of a place.
 fn place_of(store: &Store, name: &str) -> Result<u64, Failure> {
     match resolve_scope(store, name)? {
         Scope::Location(id) => Ok(id),
@@ -142,7 +142,7 @@ fn place_of(store: &Store, name: &str) -> Result<u64, Failure> {
     }
 }
 
-/// Messages as an entry writes them.
+/// A range of messages as entries write it: `M12-41`.
 fn range(span: Span) -> String {
     if span.first == span.last {
         format!("M{}", span.first)
@@ -151,7 +151,7 @@ fn range(span: Span) -> String {
     }
 }
 
-fn tell(
+fn show_report(
     cli: &mut Cli<'_>,
     store: &Store,
     conversation: &str,

@@ -1,4 +1,4 @@
-//! `episode`: which episode is running.
+//! `episode`: starts the next episode or shows the running one.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! `extract`: what a conversation's last turns hold worth remembering becomes memories.
+//! `extract`: makes memories of the latest replies of a conversation.
 
 use std::path::PathBuf;
 
@@ -135,7 +135,7 @@ pub fn run(mut cli: Cli<'_>, args: ExtractArgs) -> Result<u8, Failure> {
         Some(error) => cli.ui.warning(&format!("{error}: {instead}")),
         None => {}
     }
-    tell(&mut cli, &conversation.id, &report)?;
+    show_report(&mut cli, &conversation.id, &report)?;
     let failed = strict && report.outcome == ExtractOutcome::Failed;
     Ok(if failed { Kind::TryAgain.exit_code() } else { 0 })
 }
@@ -153,7 +153,7 @@ fn read_reply(cli: &mut Cli<'_>, id: Option<String>) -> Result<Conversation, Fai
     read_input(&id, &text).map_err(|error| no_conversation("stdin", error))
 }
 
-fn tell(cli: &mut Cli<'_>, conversation: &str, report: &ExtractReport) -> Result<(), Failure> {
+fn show_report(cli: &mut Cli<'_>, conversation: &str, report: &ExtractReport) -> Result<(), Failure> {
     if cli.ui.json {
         cli.ui.json_line(&json!({
             "version": 1, "conversation": conversation, "outcome": report.outcome, "turns": report.turns,
@@ -173,7 +173,7 @@ fn tell(cli: &mut Cli<'_>, conversation: &str, report: &ExtractReport) -> Result
         };
         cli.ui.data(&line)?;
     }
-    let told = match (report.outcome, report.due_in) {
+    let line = match (report.outcome, report.due_in) {
         (ExtractOutcome::Stored | ExtractOutcome::Failed | ExtractOutcome::Full, _) => return Ok(()),
         (ExtractOutcome::Nothing, _) => "nothing worth remembering\n".to_owned(),
         (ExtractOutcome::Waiting, Some(turns)) => {
@@ -182,6 +182,6 @@ fn tell(cli: &mut Cli<'_>, conversation: &str, report: &ExtractReport) -> Result
         }
         (ExtractOutcome::Waiting, None) => format!("nothing to do for {conversation}\n"),
     };
-    cli.ui.data(&told)?;
+    cli.ui.data(&line)?;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `fmt`: the lines of the grammar in their canonical form.
+//! `fmt`: writes the lines of the grammar in their canonical form.
 
 use serde_json::{Value, json};
 

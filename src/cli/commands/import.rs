@@ -1,4 +1,4 @@
-//! `import`: memories from other programs, or from `export`.
+//! `import`: stores memories from other programs or from `export`.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ fn parse_on_conflict(word: &str) -> Result<OnConflict, String> {
     }
 }
 
-/// Most lines of one kind that are shown.
+/// Limit on lines of one kind that are shown.
 const MOST_SHOWN: usize = 10;
 
 pub fn run(mut cli: Cli<'_>, args: ImportArgs) -> Result<u8, Failure> {
@@ -88,8 +88,8 @@ pub fn run(mut cli: Cli<'_>, args: ImportArgs) -> Result<u8, Failure> {
         }
         Ok(report)
     })?;
-    let told = Told { input: &input, format, dry_run, source: &source, report: &report };
-    told.tell(&mut cli, notebook.store())?;
+    let answer = ImportAnswer { input: &input, format, dry_run, source: &source, report: &report };
+    answer.show(&mut cli, notebook.store())?;
     Ok(if report.failed.is_empty() { 0 } else { Kind::User.exit_code() })
 }
 
@@ -105,14 +105,14 @@ fn read(cli: &mut Cli<'_>, input: &Path, format: Format) -> Result<Source, Failu
         Failure { cause: failure.cause.context(name), ..failure }
     };
     if format == Format::Sqlite && input.is_file() {
-        // Opened here first: the database's own words for a file that cannot be read help nobody.
+        // Opened here first, for a better error than that of the database.
         File::open(input).map_err(|error| unreadable(input, error).hint(HINT))?;
         return transfer::read_database(input).map_err(named);
     }
     transfer::read(&cli.read_file(input, HINT)?, format).map_err(named)
 }
 
-/// `3 stored, 1 duplicate`: what there is any of, or is named.
+/// The counts that are not 0, and those in `always`: `3 stored, 1 duplicate`.
 fn counts(report: &Report, always: &[&str]) -> String {
     let number = |list: &[Unstored]| list.len() as u64;
     let counts = [
@@ -123,12 +123,12 @@ fn counts(report: &Report, always: &[&str]) -> String {
         ("skipped", number(&report.skipped)),
         ("failed", report.failed.len() as u64),
     ];
-    let told = counts.iter().filter(|(name, count)| *count > 0 || always.contains(name));
-    told.map(|(name, count)| format!("{count} {name}")).collect::<Vec<_>>().join(", ")
+    let shown = counts.iter().filter(|(name, count)| *count > 0 || always.contains(name));
+    shown.map(|(name, count)| format!("{count} {name}")).collect::<Vec<_>>().join(", ")
 }
 
-/// What is told of an import.
-struct Told<'a> {
+/// The answer of an import.
+struct ImportAnswer<'a> {
     input: &'a Path,
     format: Format,
     dry_run: bool,
@@ -136,24 +136,24 @@ struct Told<'a> {
     report: &'a Report,
 }
 
-impl Told<'_> {
-    fn tell(&self, cli: &mut Cli<'_>, store: &Store) -> Result<(), Failure> {
+impl ImportAnswer<'_> {
+    fn show(&self, cli: &mut Cli<'_>, store: &Store) -> Result<(), Failure> {
         self.warn(cli);
         if cli.ui.json {
             return Ok(cli.ui.json_line(&self.json(store))?);
         }
         let Report { failed, duplicates, skipped, .. } = self.report;
         let failed: Vec<String> = failed.iter().map(|(at, problem)| format!("{at}: {problem}")).collect();
-        show(&failed, |text| cli.ui.error(text), "the others went through");
+        show_first(&failed, |text| cli.ui.error(text), "the others went through");
         let named = |unstored: &Unstored| {
             let Unstored { at, scope, title, other } = unstored;
             format!("{at}: \"{title}\" says what \"{other}\" in {scope} says: not stored twice")
         };
         let duplicates: Vec<String> = duplicates.iter().map(named).collect();
-        show(&duplicates, |text| cli.ui.notice(text), "`--json` names them all");
+        show_first(&duplicates, |text| cli.ui.notice(text), "`--json` names them all");
         let why = |unstored: &Unstored| format!("{}: {}: {}", unstored.at, unstored.scope, unstored.other);
         let skipped: Vec<String> = skipped.iter().map(why).collect();
-        show(&skipped, |text| cli.ui.detail(text), "`--json` names them all");
+        show_first(&skipped, |text| cli.ui.detail(text), "`--json` names them all");
         let would = if self.dry_run { "would be " } else { "" };
         let path = store.path().display();
         let tried = match self.report.tried {
@@ -177,10 +177,10 @@ impl Told<'_> {
             let more = if self.source.unknown.len() > MOST_SHOWN { " …" } else { "" };
             cli.ui.warning(&format!("left out, for it means nothing here: {}{more}", keys.join(", ")));
         }
-        show(&self.report.warnings, |text| cli.ui.warning(text), "`--json` names them all");
+        show_first(&self.report.warnings, |text| cli.ui.warning(text), "`--json` names them all");
     }
 
-    /// What to do next, where something was refused.
+    /// Hints on what was refused.
     fn hint(&self, cli: &mut Cli<'_>) {
         let failed = |part: &str| self.report.failed.iter().any(|(_, problem)| problem.contains(part));
         if failed("is called `") && failed("already") || failed("is struck here") {
@@ -230,7 +230,7 @@ impl Told<'_> {
 }
 
 /// Shows the first lines of a list, and how many more there are.
-fn show(lines: &[String], mut say: impl FnMut(&str), more_hint: &str) {
+fn show_first(lines: &[String], mut say: impl FnMut(&str), more_hint: &str) {
     for line in lines.iter().take(MOST_SHOWN) {
         say(line);
     }

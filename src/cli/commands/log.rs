@@ -1,4 +1,4 @@
-//! `log`: why each decision was taken, from the journal.
+//! `log`: shows the entries of the journal.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::journal::entry::{Entry, PlayedTurn};
 use crate::stats::log::LogFilter;
 use crate::store::Follower;
 
-/// How often new entries are looked for.
+/// Interval between two looks for new entries.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Show why each decision was taken, the newest last
@@ -65,12 +65,12 @@ pub fn run(mut cli: Cli<'_>, args: LogArgs) -> Result<u8, Failure> {
     if last.is_empty() && !follow && lines > 0 {
         cli.ui.notice("no such entry is in the journal");
     }
-    tell(&mut cli, &last, &filter)?;
-    if follow { go_on(cli, follower, &filter, POLL_INTERVAL) } else { Ok(0) }
+    show_entries(&mut cli, &last, &filter)?;
+    if follow { follow_on(cli, follower, &filter, POLL_INTERVAL) } else { Ok(0) }
 }
 
-/// Shows what comes. Only an interrupt or a closed pipe ends this.
-fn go_on(
+/// Shows new entries until an interrupt or a closed pipe.
+fn follow_on(
     mut cli: Cli<'_>,
     mut follower: Follower,
     filter: &LogFilter,
@@ -79,11 +79,11 @@ fn go_on(
     loop {
         cli.ui.flush()?;
         std::thread::sleep(interval);
-        tell(&mut cli, &follower.poll()?, filter)?;
+        show_entries(&mut cli, &follower.poll()?, filter)?;
     }
 }
 
-fn tell(cli: &mut Cli<'_>, lines: &[String], filter: &LogFilter) -> Result<(), Failure> {
+fn show_entries(cli: &mut Cli<'_>, lines: &[String], filter: &LogFilter) -> Result<(), Failure> {
     for line in lines {
         let entry: Option<Entry<'_>> = Entry::parse(line);
         let Some(entry) = entry.filter(|entry| entry.passes(filter)) else { continue };

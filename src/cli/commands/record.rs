@@ -1,4 +1,4 @@
-//! `record`: one turn of the game, or many, become memory.
+//! `record`: records one turn of the game, or many.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use crate::document::Document;
 use crate::llm;
 use crate::record::many::{Holdings, RecordManyError, TurnLines, TurnSummary};
 use crate::record::turn::{Remember, Spot, Turn};
-use crate::record::{Judge, Recorder, Report};
+use crate::record::{Judge, RecordReport, Recorder};
 use crate::store::Store;
 use crate::types::{Category, DEFAULT_IMPORTANCE, Scope, clamp_importance};
 
@@ -134,7 +134,7 @@ pub fn run(mut cli: Cli<'_>, args: RecordArgs) -> Result<u8, Failure> {
     if report.model.is_some() {
         announce(&mut cli, notice.as_deref());
     }
-    tell(&mut cli, &report)?;
+    show_report(&mut cli, &report)?;
     Ok(exit_code(&report, strict))
 }
 
@@ -144,7 +144,7 @@ fn announce(cli: &mut Cli<'_>, notice: Option<&str>) {
     }
 }
 
-fn exit_code(report: &Report, strict: bool) -> u8 {
+fn exit_code(report: &RecordReport, strict: bool) -> u8 {
     let failed = report.model.as_ref().is_some_and(|model| model.error.is_some());
     if failed && strict { Kind::TryAgain.exit_code() } else { 0 }
 }
@@ -219,7 +219,7 @@ fn parse_spot(text: &str) -> Result<Spot, Failure> {
     Ok(Spot { id: None, name: Some(text.trim().to_owned()) })
 }
 
-fn tell(cli: &mut Cli<'_>, report: &Report) -> Result<(), Failure> {
+fn show_report(cli: &mut Cli<'_>, report: &RecordReport) -> Result<(), Failure> {
     for warning in &report.warnings {
         cli.ui.warning(warning);
     }
@@ -241,7 +241,7 @@ fn tell(cli: &mut Cli<'_>, report: &Report) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Most warnings that are shown after many turns.
+/// Limit on warnings that are shown after many turns.
 const MOST_WARNINGS: usize = 10;
 
 fn record_many(mut cli: Cli<'_>, recorder: &Recorder<'_>, text: &[u8], strict: bool) -> Result<u8, Failure> {

@@ -1,4 +1,4 @@
-//! `restore`: back to a former state. Itself undone by another `restore`.
+//! `restore`: goes back to a former state; another `restore` undoes it.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! `retry`: turns whose model call failed, offered again.
+//! `retry`: offers turns whose model call failed to the model again.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! `seed`: characters and scenarios become sections of the memory file.
+//! `seed`: writes characters and scenarios into the memory file.
 
 use std::path::{Path, PathBuf};
 
@@ -80,7 +80,11 @@ pub fn run(mut cli: Cli<'_>, args: SeedArgs) -> Result<u8, Failure> {
         }
         Ok(report)
     })?;
-    tell(&mut cli, notebook.store(), &Told { sources: &sources, cast: &cast, dry_run, report: &report })?;
+    show_answer(
+        &mut cli,
+        notebook.store(),
+        &SeedAnswer { sources: &sources, cast: &cast, dry_run, report: &report },
+    )?;
     Ok(0)
 }
 
@@ -104,26 +108,26 @@ fn read(cli: &mut Cli<'_>, input: &Path, said: Option<Format>) -> Result<Source,
     Ok(Source { name, format, text })
 }
 
-/// `3 stored, 1 revised`: what there is any of.
+/// The counts that are not 0: `3 stored, 1 revised`.
 fn counts(report: &Report) -> String {
     let counts = Outcome::VARIANTS.iter().map(|outcome| (report.count(*outcome), outcome));
     let counts = counts.filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}"));
     counts.collect::<Vec<_>>().join(", ")
 }
 
-/// What is told of a seed.
-struct Told<'a> {
+/// The answer of a seed.
+struct SeedAnswer<'a> {
     sources: &'a [Source],
     cast: &'a Cast,
     dry_run: bool,
     report: &'a Report,
 }
 
-fn tell(cli: &mut Cli<'_>, store: &Store, told: &Told<'_>) -> Result<(), Failure> {
-    let Told { cast, dry_run, report, .. } = told;
+fn show_answer(cli: &mut Cli<'_>, store: &Store, answer: &SeedAnswer<'_>) -> Result<(), Failure> {
+    let SeedAnswer { cast, dry_run, report, .. } = answer;
     report.warnings.iter().for_each(|warning| cli.ui.warning(warning));
     if cli.ui.json {
-        return Ok(cli.ui.json_line(&told.json(store))?);
+        return Ok(cli.ui.json_line(&answer.json(store))?);
     }
     let address = |change: &Change| format!("\"{}\" of {}", change.title, change.scope);
     for change in report.of(Outcome::Kept) {
@@ -165,9 +169,9 @@ fn who(cast: &Cast) -> String {
     }
 }
 
-impl Told<'_> {
+impl SeedAnswer<'_> {
     fn json(&self, store: &Store) -> Value {
-        let Told { sources, cast, dry_run, report } = self;
+        let SeedAnswer { sources, cast, dry_run, report } = self;
         let agents: Vec<Scope> = cast.agents.iter().map(|agent| Scope::Agent(agent.id.clone())).collect();
         let sources: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
         let changes: Vec<&Change> =

@@ -1,4 +1,4 @@
-//! `stats`: figures about what is known and how play goes.
+//! `stats`: shows figures about the memories and the play.
 
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
