@@ -133,7 +133,7 @@ impl Message {
         };
         let speaks = self.text_of("name").is_some_and(is_named);
         let text = self.text().to_lowercase();
-        listed || speaks || names.iter().any(|name| holds_word(&text, name))
+        listed || speaks || names.iter().any(|name| contains_word(&text, name))
     }
 
     /// The tool calls as name and arguments, in the format of OpenAI or Anthropic.
@@ -174,7 +174,7 @@ fn text_of_part(part: &Value) -> Option<&str> {
 }
 
 /// Whether a text contains a word or phrase as whole words; both in lower case.
-pub fn holds_word(text: &str, word: &str) -> bool {
+pub fn contains_word(text: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     !word.is_empty()
         && text.match_indices(word).any(|(at, _)| {

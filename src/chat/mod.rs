@@ -8,6 +8,7 @@
 //! * messages reach a prompt as fenced data, with secrets redacted;
 //! * the lock is never held during a model call.
 
+pub mod api_format;
 pub mod conversation;
 pub mod digest;
 mod error;

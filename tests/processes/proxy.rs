@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::server::{Behaviour, Gate, Server};
 use futures_util::StreamExt;
-use memories::chat::inject::request::Shape;
+use memories::chat::api_format::ApiFormat;
 use memories::chat::proxy::{Call, ChatHooks, Upstream, serve};
 use reqwest::blocking::{Client, RequestBuilder};
 use serde_json::{Value, json};
@@ -128,7 +128,7 @@ fn a_chat_is_woven_and_drawn_from_and_the_headers_go_where_they_should() {
     }
     let (call, request, message) = proxy.told();
     let expected = Call {
-        shape: Shape::OpenAi,
+        shape: ApiFormat::OpenAi,
         scope: Some("23".to_owned()),
         conversation: Some("chat-7".to_owned()),
         extraction: None,
@@ -293,7 +293,7 @@ fn messages_of_anthropic_are_chats_too() {
     let request = client().post(proxy.url("/v1/messages")).header("x-api-key", "k").json(&question());
     assert_eq!(request.send().unwrap().json::<Value>().unwrap(), reply);
     let (call, _, message) = proxy.told();
-    assert_eq!((call.shape, message), (Shape::Anthropic, reply));
+    assert_eq!((call.shape, message), (ApiFormat::Anthropic, reply));
     assert_eq!(upstream.requests()[0].header("x-api-key"), Some("k"));
 }
 

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::ask::Prompt;
-use crate::chat::inject::request::Shape;
+use crate::chat::api_format::ApiFormat;
 use crate::document::text::stored_line;
 use crate::llm::answer::{parse_object, text_of, text_problem};
 use crate::llm::{Model, ModelError, ModelUse};
@@ -105,15 +105,15 @@ fn aspect_schema() -> Value {
 }
 
 /// The definition of the tool, for the `tools` of a request.
-pub fn tool_schema(shape: Shape) -> Value {
+pub fn tool_schema(shape: ApiFormat) -> Value {
     let about = "Keep one thing for later conversations: a fact, a decision, an insight, how people stand to one \
                  another. Not for small talk or what holds only for the moment.";
     match shape {
-        Shape::OpenAi => json!({
+        ApiFormat::OpenAi => json!({
             "type": "function",
             "function": {"name": TOOL, "description": about, "parameters": aspect_schema()},
         }),
-        Shape::Anthropic => json!({"name": TOOL, "description": about, "input_schema": aspect_schema()}),
+        ApiFormat::Anthropic => json!({"name": TOOL, "description": about, "input_schema": aspect_schema()}),
     }
 }
 

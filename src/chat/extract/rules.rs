@@ -3,7 +3,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::chat::extract::aspects::Aspect;
-use crate::chat::message::holds_word;
+use crate::chat::message::contains_word;
 use crate::document::text::stored_line;
 use crate::redact::redacted;
 use crate::types::Category;
@@ -28,7 +28,7 @@ pub fn classify(reply: &str) -> Option<Aspect> {
     let sentences: Vec<&str> =
         line.split_sentence_bounds().map(str::trim).filter(|s| !s.is_empty()).collect();
     let known = RULES.iter().find_map(|(category, importance, words)| {
-        let holds = |sentence: &&&str| words.iter().any(|word| holds_word(&sentence.to_lowercase(), word));
+        let holds = |sentence: &&&str| words.iter().any(|word| contains_word(&sentence.to_lowercase(), word));
         sentences.iter().find(holds).map(|sentence| (*category, *importance, *sentence))
     });
     let (category, importance, sentence) = known.or_else(|| Some(("NOTE", DEFAULT, *sentences.first()?)))?;

@@ -4,7 +4,7 @@
 //! recency × similarity, without near-duplicates, as many as the tokens allow.
 
 use crate::chat::inject::age::{days, in_words};
-use crate::chat::inject::block::{Told, render};
+use crate::chat::inject::block::{InjectedMemory, render};
 use crate::chat::inject::settings::InjectSettings;
 use crate::recall::budget::{cut_at_sentence, estimate_tokens};
 use crate::search::similar_pairs::similar_pairs;
@@ -40,7 +40,7 @@ impl Candidate {
 }
 
 /// Ranks candidates and chooses among them.
-pub fn choose(candidates: Vec<Candidate>, settings: &InjectSettings, now: &str) -> Vec<Told> {
+pub fn choose(candidates: Vec<Candidate>, settings: &InjectSettings, now: &str) -> Vec<InjectedMemory> {
     let newest = candidates.iter().filter_map(|candidate| candidate.memory.provenance.episode).max();
     let mut ranked: Vec<(f64, Candidate)> = candidates
         .into_iter()
@@ -55,7 +55,7 @@ pub fn choose(candidates: Vec<Candidate>, settings: &InjectSettings, now: &str) 
     let texts: Vec<&str> = ranked.iter().map(|candidate| candidate.memory.text.as_str()).collect();
     let alike = similar_pairs(&texts);
     let mut chosen: Vec<usize> = Vec::new();
-    let mut memories: Vec<Told> = Vec::new();
+    let mut memories: Vec<InjectedMemory> = Vec::new();
     for (at, candidate) in ranked.iter().enumerate() {
         if memories.len() >= settings.most {
             break;
@@ -73,9 +73,13 @@ pub fn choose(candidates: Vec<Candidate>, settings: &InjectSettings, now: &str) 
 }
 
 /// The memory as it fits after the others: whole; the first one truncated where it is too long alone.
-fn fitted(others: &[Told], memory: Told, settings: &InjectSettings) -> Option<Told> {
-    let fits = |memory: &Told| {
-        let all: Vec<Told> = others.iter().cloned().chain([memory.clone()]).collect();
+fn fitted(
+    others: &[InjectedMemory],
+    memory: InjectedMemory,
+    settings: &InjectSettings,
+) -> Option<InjectedMemory> {
+    let fits = |memory: &InjectedMemory| {
+        let all: Vec<InjectedMemory> = others.iter().cloned().chain([memory.clone()]).collect();
         estimate_tokens(&render(&all, &settings.style)) <= settings.max_tokens
     };
     if fits(&memory) {
@@ -84,7 +88,7 @@ fn fitted(others: &[Told], memory: Told, settings: &InjectSettings) -> Option<To
     if !others.is_empty() {
         return None;
     }
-    let with = |text: &str| Told { summary: text.to_owned(), ..memory.clone() };
+    let with = |text: &str| InjectedMemory { summary: text.to_owned(), ..memory.clone() };
     let summary = cut_at_sentence(&memory.summary, |text| fits(&with(text)))?;
     (summary.chars().count() >= LEAST_CHARS).then(|| with(&summary))
 }
@@ -102,7 +106,7 @@ fn recency(memory: &Memory, newest: Option<u64>, now: &str) -> f64 {
     0.5 + 0.5 * 0.5_f64.powf(half_lives)
 }
 
-fn as_injected(candidate: &Candidate, now: &str) -> Told {
+fn as_injected(candidate: &Candidate, now: &str) -> InjectedMemory {
     let Candidate { scope, name, memory, similarity: _ } = candidate;
     let fields = &memory.provenance;
     let age = match (fields.date.as_deref().and_then(|date| days(date, now)), fields.episode) {
@@ -110,7 +114,7 @@ fn as_injected(candidate: &Candidate, now: &str) -> Told {
         (None, Some(episode)) => format!("episode {episode}"),
         (None, None) => "undated".to_owned(),
     };
-    Told {
+    InjectedMemory {
         category: memory.category.to_string(),
         importance: ((memory.importance() + 50) / 100).clamp(1, 10),
         age,

@@ -16,9 +16,10 @@ mod settings;
 
 use std::sync::Arc;
 
-use crate::chat::inject::block::{Told, render, without_blocks};
-use crate::chat::inject::request::{Request, Shape, splice};
-use crate::chat::message::holds_word;
+use crate::chat::api_format::ApiFormat;
+use crate::chat::inject::block::{InjectedMemory, render, without_blocks};
+use crate::chat::inject::request::{ChatRequest, insert_block};
+use crate::chat::message::contains_word;
 use crate::document::Document;
 use crate::notebook::SharedSnapshot;
 use crate::recall::brief::newest;
@@ -80,7 +81,7 @@ pub struct Injected {
     /// The request.
     pub request: Vec<u8>,
     /// The memories injected; without any the request is unchanged.
-    pub memories: Vec<Told>,
+    pub memories: Vec<InjectedMemory>,
     /// Why the embedded model was asked in place of the configured embedder.
     pub fallback: Option<String>,
 }
@@ -120,10 +121,10 @@ impl Injector {
         &self,
         request: &[u8],
         settings: &InjectSettings,
-        shape: Option<Shape>,
+        shape: Option<ApiFormat>,
         now: &str,
     ) -> Result<Injected, InjectError> {
-        let read = Request::read(request).map_err(InjectError::NotRequest)?;
+        let read = ChatRequest::read(request).map_err(InjectError::NotRequest)?;
         let most = match settings.max_age_days.is_none() && self.unrelated.is_none() {
             true => settings.candidates,
             false => MOST_HITS.max(settings.candidates),
@@ -154,7 +155,8 @@ impl Injector {
             return Ok(Injected { request: request.to_vec(), memories, fallback });
         }
         let block = render(&memories, &settings.style);
-        let request = splice(request, &block, settings.style.mode, shape).map_err(InjectError::NotRequest)?;
+        let request =
+            insert_block(request, &block, settings.style.mode, shape).map_err(InjectError::NotRequest)?;
         Ok(Injected { request, memories, fallback })
     }
 
@@ -219,13 +221,13 @@ fn concerns(scope: &Scope, name: &str, memory: &Memory, id: &str) -> bool {
     let tags = memory.provenance.tags.iter().map(|tag| tag.to_lowercase());
     let mut bare = tags.map(|tag| tag.rsplit(':').next().unwrap_or_default().to_owned());
     let text = format!("{name}\n{}\n{}", memory.title, memory.text).to_lowercase();
-    own || bare.any(|tag| tag == id) || holds_word(&text, &id.replace(['_', '-'], " "))
+    own || bare.any(|tag| tag == id) || contains_word(&text, &id.replace(['_', '-'], " "))
 }
 
 /// The questions to search with: the last message alone, and the last messages together.
-fn questions(request: &Request<'_>) -> Vec<String> {
+fn questions(request: &ChatRequest<'_>) -> Vec<String> {
     let said: Vec<String> = request
-        .last_said(RECENT)
+        .last_messages(RECENT)
         .iter()
         // Quoted words would have to stand in a memory in that order.
         .map(|message| without_blocks(&message.text()).replace(['"', '“', '”', '„'], " "))

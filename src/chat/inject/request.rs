@@ -9,42 +9,27 @@ use std::ops::Range;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
-use strum::VariantNames as _;
 
-use crate::chat::inject::block::{GAP, Mode, find_block, is_block};
+use crate::chat::api_format::ApiFormat;
+use crate::chat::inject::block::{GAP, InjectMode, find_block, is_block};
 use crate::chat::message::Message;
-use crate::types::unknown_name;
-
-/// The format of a chat API.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::VariantNames)]
-#[strum(serialize_all = "lowercase", parse_err_ty = String, parse_err_fn = unknown_shape)]
-pub enum Shape {
-    /// OpenAI's Chat Completions: instructions are messages with the role `system` or `developer`.
-    OpenAi,
-    /// Anthropic's Messages: instructions are a field next to the messages.
-    Anthropic,
-}
-
-fn unknown_shape(text: &str) -> String {
-    unknown_name(text, "shape", Shape::VARIANTS)
-}
 
 type Fields<'a> = HashMap<String, &'a RawValue>;
 
 /// A parsed request that still refers to the original text.
-pub struct Request<'a> {
+pub struct ChatRequest<'a> {
     text: &'a str,
     fields: Fields<'a>,
     messages: Vec<(&'a RawValue, Fields<'a>)>,
 }
 
-impl<'a> Request<'a> {
+impl<'a> ChatRequest<'a> {
     /// Parses a request.
     ///
     /// # Errors
     ///
     /// A description of the problem.
-    pub fn read(bytes: &'a [u8]) -> Result<Request<'a>, String> {
+    pub fn read(bytes: &'a [u8]) -> Result<ChatRequest<'a>, String> {
         let text = std::str::from_utf8(bytes).map_err(|error| format!("it is not UTF-8: {error}"))?;
         let fields: Fields<'a> = serde_json::from_str(text).map_err(|error| {
             if error.is_data() {
@@ -64,14 +49,14 @@ impl<'a> Request<'a> {
         if messages.is_empty() {
             return Err("its `messages` are empty".to_owned());
         }
-        Ok(Request { text, fields, messages })
+        Ok(ChatRequest { text, fields, messages })
     }
 
     /// Guesses the format from fields and roles that only one of the two has.
-    pub fn format(&self) -> Shape {
+    pub fn format(&self) -> ApiFormat {
         let roles: Vec<String> = self.messages.iter().map(|(_, fields)| role_of(fields)).collect();
         if roles.iter().any(|role| matches!(role.as_str(), "system" | "developer" | "tool")) {
-            return Shape::OpenAi;
+            return ApiFormat::OpenAi;
         }
         let own = ["system", "anthropic_version", "stop_sequences", "thinking"];
         let model = self.fields.get("model").map(|model| model.get()).unwrap_or_default();
@@ -82,11 +67,11 @@ impl<'a> Request<'a> {
         });
         let is_anthropic =
             own.iter().any(|key| self.fields.contains_key(*key)) || model.starts_with("\"claude") || blocks;
-        if is_anthropic { Shape::Anthropic } else { Shape::OpenAi }
+        if is_anthropic { ApiFormat::Anthropic } else { ApiFormat::OpenAi }
     }
 
     /// The last messages with speech, at most `limit`, oldest first.
-    pub fn last_said(&self, limit: usize) -> Vec<Message> {
+    pub fn last_messages(&self, limit: usize) -> Vec<Message> {
         let numbered = self.messages.iter().enumerate().rev();
         let read = numbered.filter_map(|(at, (raw, _))| {
             Message::of(at as u64 + 1, serde_json::from_str::<Value>(raw.get()).ok()?).ok()
@@ -166,15 +151,15 @@ impl<'a> Request<'a> {
     }
 
     /// The request with a block inserted.
-    fn with_block(&self, block: &str, mode: Mode, format: Shape) -> String {
+    fn with_block(&self, block: &str, mode: InjectMode, format: ApiFormat) -> String {
         let user = self.last_user_message();
         let edit = match (mode, user) {
-            (Mode::ContextMessage, Some(user)) => {
-                let role = if format == Shape::OpenAi { "system" } else { "user" };
+            (InjectMode::ContextMessage, Some(user)) => {
+                let role = if format == ApiFormat::OpenAi { "system" } else { "user" };
                 let start = self.message_ranges()[user].start;
                 (start..start, format!("{{\"role\":\"{role}\",\"content\":{}}},", quoted(block)))
             }
-            (Mode::UserPrefix, Some(user)) => match self.messages[user].1.get("content") {
+            (InjectMode::UserPrefix, Some(user)) => match self.messages[user].1.get("content") {
                 Some(content) if !content.get().starts_with('n') => self.prepend(content, block),
                 _ => self.append_to_instructions(block, format),
             },
@@ -183,9 +168,9 @@ impl<'a> Request<'a> {
         apply_edits(self.text, vec![edit])
     }
 
-    fn append_to_instructions(&self, block: &str, format: Shape) -> Edit {
+    fn append_to_instructions(&self, block: &str, format: ApiFormat) -> Edit {
         match format {
-            Shape::Anthropic => {
+            ApiFormat::Anthropic => {
                 match self.fields.get("system").filter(|system| !system.get().starts_with('n')) {
                     Some(system) => self.append(system, block),
                     None if self.fields.contains_key("system") => {
@@ -197,7 +182,7 @@ impl<'a> Request<'a> {
                     }
                 }
             }
-            Shape::OpenAi => {
+            ApiFormat::OpenAi => {
                 let is_instruction =
                     |fields: &Fields<'_>| matches!(role_of(fields).as_str(), "system" | "developer");
                 let own = self.messages.iter().find(|(_, fields)| is_instruction(fields));
@@ -252,14 +237,19 @@ impl<'a> Request<'a> {
 /// # Errors
 ///
 /// A description of the problem if the bytes are not a chat request.
-pub fn splice(request: &[u8], block: &str, mode: Mode, format: Option<Shape>) -> Result<Vec<u8>, String> {
-    let read = Request::read(request)?;
+pub fn insert_block(
+    request: &[u8],
+    block: &str,
+    mode: InjectMode,
+    format: Option<ApiFormat>,
+) -> Result<Vec<u8>, String> {
+    let read = ChatRequest::read(request)?;
     let format = format.unwrap_or_else(|| read.format());
     if !read.text.contains("memories>") && !read.text.contains("memories\\u003") {
         return Ok(read.with_block(block, mode, format).into_bytes());
     }
     let stripped = read.without_blocks();
-    match Request::read(stripped.as_bytes()) {
+    match ChatRequest::read(stripped.as_bytes()) {
         Ok(read) => Ok(read.with_block(block, mode, format).into_bytes()),
         // The request contained nothing but the block: leave it unchanged.
         Err(_) => Ok(request.to_vec()),
@@ -354,18 +344,19 @@ mod tests {
 
     const BLOCK: &str = "<memories>\n1. \"A\" é\n</memories>";
 
-    fn put(request: &str, mode: Mode) -> String {
-        String::from_utf8(splice(request.as_bytes(), BLOCK, mode, None).expect("a request")).expect("text")
+    fn put(request: &str, mode: InjectMode) -> String {
+        String::from_utf8(insert_block(request.as_bytes(), BLOCK, mode, None).expect("a request"))
+            .expect("text")
     }
 
     /// The block is inserted at `⟨⟩`, and inserting it a second time changes nothing.
     #[track_caller]
-    fn check(mode: Mode, marked: &str, new: &str) {
+    fn check(mode: InjectMode, marked: &str, new: &str) {
         let request = marked.replace("⟨⟩", "");
         let once = put(&request, mode);
         assert_eq!(once, marked.replace("⟨⟩", new));
         assert_eq!(put(&once, mode), once, "twice is once");
-        for &other in <Mode as strum::VariantArray>::VARIANTS {
+        for &other in <InjectMode as strum::VariantArray>::VARIANTS {
             let again = put(&once, other);
             assert_eq!(again.matches("</memories>").count(), 1, "replaced, not stacked: {again}");
             assert_eq!(again, put(&request, other), "as if it had never been there");
@@ -378,7 +369,7 @@ mod tests {
 
     #[test]
     fn after_the_instructions() {
-        let mode = Mode::SystemAppend;
+        let mode = InjectMode::SystemAppend;
         let gap = format!("\\n\\n{}", text());
         check(
             mode,
@@ -423,7 +414,7 @@ mod tests {
 
     #[test]
     fn in_a_separate_message() {
-        let mode = Mode::ContextMessage;
+        let mode = InjectMode::ContextMessage;
         let of = |role: &str| format!("{{\"role\":\"{role}\",\"content\":\"{}\"}},", text());
         check(
             mode,
@@ -440,7 +431,7 @@ mod tests {
 
     #[test]
     fn before_the_text_of_the_user() {
-        let mode = Mode::UserPrefix;
+        let mode = InjectMode::UserPrefix;
         let gap = format!("{}\\n\\n", text());
         check(
             mode,
@@ -459,20 +450,20 @@ mod tests {
     fn a_block_is_recognised_with_other_escapes() {
         let once = put(
             r#"{"messages":[{"role":"system","content":"Bé."},{"role":"user","content":"Hi"}]}"#,
-            Mode::SystemAppend,
+            InjectMode::SystemAppend,
         );
         let anew = once
             .replace("<memories>", "\\u003cmemories\\u003e")
             .replace("</memories>", "\\u003c/memories\\u003e");
-        assert_eq!(put(&anew, Mode::SystemAppend), once);
+        assert_eq!(put(&anew, InjectMode::SystemAppend), once);
         // An assistant that repeats a block, and a block of a person's own, are left alone.
         let own = r#"{"messages":[{"role":"system","content":"Use <memories>\nmine\n</memories>"},{"role":"user","content":"Hi"}]}"#;
-        assert!(put(own, Mode::UserPrefix).contains(r"Use <memories>\nmine\n</memories>"));
+        assert!(put(own, InjectMode::UserPrefix).contains(r"Use <memories>\nmine\n</memories>"));
     }
 
     #[test]
     fn errors_name_the_problem() {
-        let problem = |text: &str| Request::read(text.as_bytes()).err().unwrap_or_default();
+        let problem = |text: &str| ChatRequest::read(text.as_bytes()).err().unwrap_or_default();
         assert!(problem("{").starts_with("it is not JSON"));
         assert_eq!(problem("[]"), "it is not a JSON object");
         assert_eq!(problem("{}"), "it has no `messages`");

@@ -1,6 +1,6 @@
 //! Which memories are injected into requests, and how.
 
-use crate::chat::inject::block::Style;
+use crate::chat::inject::block::BlockStyle;
 use crate::search::filter::Filter;
 
 /// The default threshold: a usual cosine of a neural encoder.
@@ -14,7 +14,7 @@ pub const CALIBRATED: f32 = 0.2;
 #[derive(Debug, Clone, PartialEq)]
 pub struct InjectSettings {
     /// How the block looks, and where it goes.
-    pub style: Style,
+    pub style: BlockStyle,
     /// Most memories of a block.
     pub most: usize,
     /// Number of the most similar memories of which these are chosen.
@@ -34,7 +34,7 @@ pub struct InjectSettings {
 impl Default for InjectSettings {
     fn default() -> InjectSettings {
         InjectSettings {
-            style: Style::default(),
+            style: BlockStyle::default(),
             most: 5,
             candidates: 10,
             max_tokens: 500,

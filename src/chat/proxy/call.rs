@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use crate::chat::inject::request::Shape;
+use crate::chat::api_format::ApiFormat;
 
 /// A chat request, as far as its path and headers tell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// [`Shape::OpenAi`] for `/v1/chat/completions`, [`Shape::Anthropic`] for `/v1/messages`.
-    pub shape: Shape,
+    /// [`ApiFormat::OpenAi`] for `/v1/chat/completions`, [`ApiFormat::Anthropic`] for `/v1/messages`.
+    pub shape: ApiFormat,
     /// `X-Memories-Scope`: where memories come from and go to.
     pub scope: Option<String>,
     /// `X-Memories-Conversation`: the id of the conversation.

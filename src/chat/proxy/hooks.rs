@@ -305,7 +305,7 @@ mod tests {
         let reply = json!({"role": "assistant", "content": "Good day."});
         for number in 0..MAX_UNSAVED + 5 {
             let call = Call {
-                shape: crate::chat::inject::request::Shape::OpenAi,
+                shape: crate::chat::api_format::ApiFormat::OpenAi,
                 scope: None,
                 conversation: Some(format!("chat-{number}")),
                 extraction: None,

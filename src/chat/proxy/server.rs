@@ -20,7 +20,7 @@ use axum::serve::ListenerExt;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::json;
 
-use crate::chat::inject::request::Shape;
+use crate::chat::api_format::ApiFormat;
 use crate::chat::proxy::call::{Call, ChatHooks};
 use crate::chat::proxy::reply::message_of;
 use crate::chat::proxy::upstream::Upstream;
@@ -228,8 +228,8 @@ fn lock(collector: &Mutex<Collector>) -> MutexGuard<'_, Collector> {
 /// The call of a chat, by its path.
 fn call_of(path: &str, headers: &HeaderMap) -> Option<Call> {
     let shape = match path {
-        path if path.ends_with("/chat/completions") => Shape::OpenAi,
-        path if path.ends_with("/v1/messages") => Shape::Anthropic,
+        path if path.ends_with("/chat/completions") => ApiFormat::OpenAi,
+        path if path.ends_with("/v1/messages") => ApiFormat::Anthropic,
         _ => return None,
     };
     let own = |name: &str| {

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use crate::chat::Conversation;
+use crate::chat::api_format::ApiFormat;
 use crate::chat::extract::aspects::tool_schema;
 use crate::chat::extract::{
     ExtractInput, ExtractMode, ExtractOutcome, ExtractReport, ExtractSettings, Extractor, read_input,
 };
-use crate::chat::inject::request::Shape;
 use crate::cli::commands::common::{counted, resolve_scope};
 use crate::cli::commands::conversation_args::{no_conversation, read_conversation};
 use crate::cli::commands::model_args::{ModelArgs, model_failed};
@@ -71,8 +71,8 @@ pub struct ExtractArgs {
     tool_schema: bool,
     /// The shape of the tool, openai or anthropic
     #[arg(long, value_name = "SHAPE", default_value = "openai", requires = "tool_schema")]
-    #[arg(value_parser = str::parse::<Shape>)]
-    shape: Shape,
+    #[arg(value_parser = str::parse::<ApiFormat>)]
+    shape: ApiFormat,
     #[command(flatten)]
     model: ModelArgs,
 }

@@ -3,8 +3,8 @@
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::chat::inject::block::Mode;
-use crate::chat::inject::request::Shape;
+use crate::chat::api_format::ApiFormat;
+use crate::chat::inject::block::InjectMode;
 use crate::chat::inject::{InjectSettings, Injected, Injector};
 use crate::cli::commands::common::{counted, parse_scopes};
 use crate::cli::context::Cli;
@@ -35,11 +35,11 @@ With --json: {version, injected, memories: [{category, importance, age, summary,
 context}], request}.")]
 pub struct InjectArgs {
     /// Where memories go: system_append, context_message or user_prefix
-    #[arg(long, value_name = "MODE", value_parser = str::parse::<Mode>)]
-    mode: Option<Mode>,
+    #[arg(long, value_name = "MODE", value_parser = str::parse::<InjectMode>)]
+    mode: Option<InjectMode>,
     /// The shape of the request, openai or anthropic [default: detected]
-    #[arg(long, value_name = "SHAPE", value_parser = str::parse::<Shape>)]
-    shape: Option<Shape>,
+    #[arg(long, value_name = "SHAPE", value_parser = str::parse::<ApiFormat>)]
+    shape: Option<ApiFormat>,
     /// Only memories of this place or scope; repeatable
     #[arg(long = "scope", value_name = "SCOPE", allow_negative_numbers = true)]
     scopes: Vec<String>,

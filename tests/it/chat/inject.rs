@@ -1,12 +1,13 @@
 //! Requests with memories inserted: no message is lost, moved or changed; inserting twice gives the same.
 
-use memories::chat::inject::block::{Mode, Style, Told, find_block, is_block, render};
-use memories::chat::inject::request::{Shape, splice};
+use memories::chat::api_format::ApiFormat;
+use memories::chat::inject::block::{BlockStyle, InjectMode, InjectedMemory, find_block, is_block, render};
+use memories::chat::inject::request::insert_block;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use strum::VariantArray;
 
-fn told() -> impl Strategy<Value = Vec<Told>> {
+fn told() -> impl Strategy<Value = Vec<InjectedMemory>> {
     let text = prop::sample::select(vec![
         "The gate is open.",
         "a\n</memories>\n\nb",
@@ -14,7 +15,7 @@ fn told() -> impl Strategy<Value = Vec<Told>> {
         "é \" \\ {{age}}",
         "",
     ]);
-    let one = (text.clone(), text).prop_map(|(summary, context)| Told {
+    let one = (text.clone(), text).prop_map(|(summary, context)| InjectedMemory {
         category: "NOTE".to_owned(),
         importance: 5,
         age: "today".to_owned(),
@@ -70,8 +71,8 @@ fn request() -> impl Strategy<Value = String> {
     })
 }
 
-fn mode() -> impl Strategy<Value = Mode> {
-    prop::sample::select(Mode::VARIANTS)
+fn mode() -> impl Strategy<Value = InjectMode> {
+    prop::sample::select(InjectMode::VARIANTS)
 }
 
 /// A content without inserted blocks.
@@ -112,11 +113,11 @@ proptest! {
     fn no_message_is_lost_moved_or_changed_and_twice_is_once(
         request in request(), told in told(), mode in mode(), other in mode(), anthropic in any::<bool>(),
     ) {
-        let shape = Some(if anthropic { Shape::Anthropic } else { Shape::OpenAi });
-        let style = Style::default();
+        let shape = Some(if anthropic { ApiFormat::Anthropic } else { ApiFormat::OpenAi });
+        let style = BlockStyle::default();
         let block = render(&told, &style);
         prop_assert!(is_block(&block), "{block}");
-        let put = |request: &str, mode| String::from_utf8(splice(request.as_bytes(), &block, mode, shape).unwrap()).unwrap();
+        let put = |request: &str, mode| String::from_utf8(insert_block(request.as_bytes(), &block, mode, shape).unwrap()).unwrap();
         let once = put(&request, mode);
         let (before, after) = (without(&request), without(&once));
         prop_assert_eq!(&before.0, &after.0);
