@@ -28,6 +28,13 @@ const STREAMS: usize = 200;
 const PIECES: usize = 40;
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// Memories in the file, and requests of each chat, when the proxy's memory is measured.
+const MANY_MEMORIES: usize = 10_000;
+const CHAT_REQUESTS: usize = 50;
+
+/// Number of busy chats whose memory is compared with that of one.
+const CHATS: usize = 8;
+
 /// `inject`: one process for each request.
 pub fn inject(bench: &Bench, table: &mut Table) {
     let file = bench.file("inject", &varied_file(MEMORIES));
@@ -57,9 +64,59 @@ pub fn inject(bench: &Bench, table: &mut Table) {
 /// The time that the proxy adds to the first byte, and the latency of chunks through it.
 pub fn proxy(bench: &Bench, table: &mut Table) {
     let upstream = start_upstream();
-    let proxy = Proxy::start(bench, upstream);
+    let proxy = Proxy::start(bench, upstream, MEMORIES);
     first_byte(table, upstream, proxy.address);
     streams(table, upstream, proxy.address);
+    drop(proxy);
+    memory(bench, table, upstream);
+}
+
+/// The proxy's peak resident memory with several busy chats, compared with one.
+fn memory(bench: &Bench, table: &mut Table, upstream: SocketAddr) {
+    // The first one makes the index.
+    chat(&Proxy::start(bench, upstream, MANY_MEMORIES), 1);
+    let [one, many] = [1, CHATS].map(|chats| {
+        let proxy = Proxy::start(bench, upstream, MANY_MEMORIES);
+        chat(&proxy, chats);
+        peak_memory(proxy.child.id())
+    });
+    let (Some(one), Some(many)) = (one, many) else {
+        let what = "proxy: peak memory";
+        return table.line(what, "unknown", "1.5 ×", true, "/proc is not there");
+    };
+    let ratio = many / one;
+    let what = format!("proxy: peak memory, {CHATS} busy chats : one, {MANY_MEMORIES} memories");
+    let details = format!("{many:.1} MB : {one:.1} MB, {CHAT_REQUESTS} requests of each chat");
+    table.line(&what, format!("{ratio:.2} ×"), "1.5 ×", ratio <= 1.5, &details);
+}
+
+/// Lets several chats send their requests at the same time, each request other words.
+fn chat(proxy: &Proxy, chats: usize) {
+    let address = proxy.address;
+    std::thread::scope(|scope| {
+        for chat in 0..chats {
+            scope.spawn(move || {
+                let mut client = Client::connect(address);
+                for number in 0..CHAT_REQUESTS {
+                    let said = format!("where in room {chat} did I see lantern {number}?");
+                    client.send(
+                        1,
+                        &REQUEST.replace("where did I see the brass lantern near the river?", &said),
+                    );
+                    client.read_head();
+                    while client.read_piece().is_some() {}
+                }
+            });
+        }
+    });
+}
+
+/// The peak resident memory of a process in MB.
+fn peak_memory(process: u32) -> Option<f64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes / 1024.0)
 }
 
 /// A running proxy.
@@ -69,8 +126,8 @@ struct Proxy {
 }
 
 impl Proxy {
-    fn start(bench: &Bench, upstream: SocketAddr) -> Proxy {
-        let file = bench.file("proxy", &varied_file(MEMORIES));
+    fn start(bench: &Bench, upstream: SocketAddr, memories: usize) -> Proxy {
+        let file = bench.file("proxy", &varied_file(memories));
         let settings = "[chat]\nmemorySearchThreshold = 0.4\nmemoryExtractionMode = \"on_save\"\n";
         std::fs::write(file.with_file_name("memories.toml"), settings).expect("a file can be written");
         let mut command: Command = bench.memories(&file);
@@ -176,11 +233,15 @@ impl Client {
 
     /// Requests a stream of that many chunks.
     fn ask(&mut self, pieces: usize) {
+        self.send(pieces, REQUEST);
+    }
+
+    fn send(&mut self, pieces: usize, request: &str) {
         let head = format!(
             "POST /v1/chat/completions HTTP/1.1\r\nHost: h\r\nX-Pieces: {pieces}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
-            REQUEST.len()
+            request.len()
         );
-        self.stream.get_mut().write_all(format!("{head}{REQUEST}").as_bytes()).expect("it is sent");
+        self.stream.get_mut().write_all(format!("{head}{request}").as_bytes()).expect("it is sent");
     }
 
     fn read_head(&mut self) {

@@ -1,7 +1,7 @@
-//! The memory file as the tools of one server see it: whose it is, and how it is searched.
+//! The memory file as the tools of one server see it: the agent it is read for, lookup and search.
 //!
-//! Nothing here is asynchronous and nothing knows the protocol; all of it may be called from several
-//! threads at once.
+//! Nothing here is asynchronous or knows the protocol; all of it may be called from several threads at
+//! once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,48 +21,48 @@ use crate::redact::redact;
 use crate::search::{Hit, SearchResults, SearchSettings, Searcher, served};
 use crate::store::{Store, StoreError};
 
-/// All that a server needs to know; nothing is opened yet.
+/// The settings of a server; nothing is opened yet.
 pub struct Setup {
     /// The memory file.
     pub store: Store,
-    /// Who `I` am: the id of an agent.
+    /// The id of the agent that the server works for.
     pub agent: Option<String>,
-    /// Groups of tools that are offered; without any, nothing at all is: no resource and no prompt.
+    /// Groups of tools offered; without any there are no resources and prompts either.
     pub groups: Vec<Group>,
-    /// Nothing that writes is offered.
+    /// Whether tools that write are left out.
     pub read_only: bool,
-    /// What a recall shows.
+    /// Limits of a recall.
     pub limits: Limits,
     /// How turns are recorded.
     pub record: record::RecordSettings,
     /// How questions are answered.
     pub search: SearchSettings,
-    /// Where vectors come from.
+    /// The embedder.
     pub embedding: llm::embedding::EmbedderConfig,
-    /// Keys and hosts for it.
+    /// Keys and hosts for the embedder.
     pub embedding_environment: llm::embedding::EmbedderEnvironment,
-    /// Whether the embedded model answers where that one fails.
+    /// Whether the embedded model answers where the embedder fails.
     pub falls_back: bool,
-    /// Which model, and how.
+    /// The language model.
     pub llm: llm::Config,
-    /// Keys and hosts for it.
+    /// Keys and hosts for the language model.
     pub llm_environment: llm::Environment,
-    /// For the jitter of retries.
+    /// Decides the jitter of retries.
     pub seed: u64,
-    /// Time.
+    /// The time and fresh ids.
     pub clock: Clock,
 }
 
-/// How far a long call is.
+/// Progress of a long call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// How much of how much is done, where that is known.
+    /// Number of steps done and of all, where that is known.
     pub part: Option<(usize, usize)>,
     /// What is being done.
     pub message: String,
 }
 
-/// Who waits for a call: is told how far it is, and may lose interest.
+/// The caller of a tool: receives progress, and may cancel.
 #[derive(Clone)]
 pub struct Watcher {
     tell: Arc<dyn Fn(Step) + Send + Sync>,
@@ -70,17 +70,17 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Somebody who wants to be told.
+    /// A caller that receives progress.
     pub fn new(tell: impl Fn(Step) + Send + Sync + 'static) -> Watcher {
         Watcher { tell: Arc::new(tell), left: Arc::default() }
     }
 
-    /// Nobody.
+    /// A caller without interest in progress.
     pub fn none() -> Watcher {
         Watcher::new(|_| {})
     }
 
-    /// Nobody waits any more: what has not begun need not begin.
+    /// Cancels the call: what has not begun need not begin.
     pub fn leave(&self) {
         self.left.store(true, Ordering::Relaxed);
     }
@@ -89,7 +89,7 @@ impl Watcher {
         (self.tell)(Step { part, message });
     }
 
-    /// To be asked before anything is begun that takes long or writes.
+    /// Refuses where the call was cancelled; to be called before anything that takes long or writes.
     pub(super) fn goes_on(&self) -> Result<(), Refusal> {
         match self.left.load(Ordering::Relaxed) {
             true => Err(Refusal::new("the call was cancelled before anything was done")),
@@ -98,7 +98,7 @@ impl Watcher {
     }
 }
 
-/// A call that is told how far the embedder is, as long as this lives.
+/// Registers a call for the progress of the embedder, until it is dropped.
 struct Watched<'a> {
     all: &'a Mutex<Vec<Watcher>>,
     watcher: &'a Watcher,
@@ -126,7 +126,7 @@ pub struct Memories {
     searcher: Searcher,
     /// The calls that search just now: they are told how many memories have vectors.
     searching: Arc<Mutex<Vec<Watcher>>>,
-    /// What the choice of the model has to say; told once.
+    /// A notice about the choice of the model; given once.
     notice: Mutex<Option<String>>,
 }
 
@@ -172,8 +172,8 @@ impl Memories {
         self.searcher.files().current()
     }
 
-    /// Memories by their relevance, without those of other agents. With `all`, also those that are less
-    /// relevant than what is shown otherwise: where the filter alone says that they are wanted.
+    /// Searches without the memories of other agents. With `all`, there is no least relevance: the filter
+    /// alone decides.
     pub(super) fn search(
         &self,
         watcher: &Watcher,
@@ -191,7 +191,8 @@ impl Memories {
         })
     }
 
-    /// As [`Memories::search`], of those alone that a filter cannot tell.
+    /// As [`Memories::search`], but keeps only hits for which `wanted` holds, for conditions that a
+    /// [`Filter`] cannot express.
     pub(super) fn search_for(
         &self,
         watcher: &Watcher,
@@ -213,7 +214,7 @@ impl Memories {
         }
     }
 
-    /// Refuses what belongs to another agent.
+    /// Refuses the section of another agent.
     pub(super) fn refuse_foreign(&self, scope: &Scope) -> Result<(), Refusal> {
         match &self.setup.agent {
             Some(me) if !is_open_to(me, scope) => {
@@ -224,14 +225,14 @@ impl Memories {
         }
     }
 
-    /// The model of the settings, and what is to be said of it, the first time.
+    /// The model of the settings; the first time with a notice, if there is one.
     pub(super) fn model(&self) -> Result<(Option<Box<dyn llm::Model>>, Option<String>), Refusal> {
         let Setup { llm, llm_environment, seed, .. } = &self.setup;
         let llm::Choice { model, .. } = llm::choose(llm, llm_environment, *seed)?;
         Ok((model, lock(&self.notice).take()))
     }
 
-    /// Who `I` am.
+    /// The id of the agent that the server works for.
     pub(super) fn agent(&self) -> Result<&str, Refusal> {
         self.setup.agent.as_deref().ok_or_else(|| {
             Refusal::new("this server was started without an agent, so nobody is `self`")
@@ -244,19 +245,19 @@ impl Memories {
         Ok(self.snapshot()?.headings().cloned().collect())
     }
 
-    /// What the file says of scopes, in the order asked for.
+    /// The sections of scopes, in the order asked for.
     pub(super) fn sections(&self, names: &[ScopeName]) -> Result<Vec<(Scope, Section)>, RecallError> {
         let snapshot = self.snapshot()?;
         let sections = recall::sections(&snapshot, names)?;
         Ok(sections.into_iter().map(|(scope, section)| (scope, section.clone())).collect())
     }
 
-    /// What a recall shows of a scope.
+    /// A recall of one scope.
     pub(super) fn recall(&self, name: ScopeName) -> Result<Vec<View>, RecallError> {
         recall::recall(&*self.snapshot()?, &[name], &self.setup.limits, Format::Text)
     }
 
-    /// The scope that a text names: `self`, a scope, a section's heading, the name of a place or character.
+    /// The scope that a text names: `self`, a scope, a heading, or the name of a place or character.
     pub(super) fn scope(&self, text: &str) -> Result<Scope, Refusal> {
         let scope = match self.scope_name(text)? {
             ScopeName::Scope(scope) => scope,
@@ -273,7 +274,7 @@ impl Memories {
         Ok(scope)
     }
 
-    /// As [`Memories::scope`], with the names of places not yet looked up.
+    /// As [`Memories::scope`], without looking up the names of places.
     pub(super) fn scope_name(&self, text: &str) -> Result<ScopeName, Refusal> {
         let text = text.trim();
         if matches!(text.to_lowercase().as_str(), "self" | "me") {
@@ -292,7 +293,7 @@ impl Memories {
         Ok(text.parse()?)
     }
 
-    /// All that have a section of their own, agents and characters that others play.
+    /// All agents and characters with a section of their own.
     pub(super) fn characters(&self) -> Result<Vec<Character>, Refusal> {
         let of = |Heading { scope, name }: Heading| {
             let (Scope::Agent(id) | Scope::Npc(id)) = &scope else { return None };
@@ -301,12 +302,12 @@ impl Memories {
         Ok(self.headings()?.into_iter().filter_map(of).collect())
     }
 
-    /// The character of a name or id, where there is one.
+    /// The character with that name or id, if there is one.
     pub(super) fn find_character(&self, name: &str) -> Result<Option<Character>, Refusal> {
         Ok(self.characters()?.into_iter().find(|character| character.is(name)))
     }
 
-    /// The names that somebody may have meant who named nobody that is known.
+    /// A hint for a name that nobody has: similar names, or all that are known.
     pub(super) fn unknown_character(&self, name: &str) -> Result<String, Refusal> {
         let characters = self.characters()?;
         let names: Vec<&str> = characters.iter().map(Character::called).collect();
@@ -319,7 +320,7 @@ impl Memories {
     }
 }
 
-/// Somebody with a section in the file.
+/// An agent or character with a section in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Character {
     pub id: String,
@@ -329,7 +330,7 @@ pub(super) struct Character {
 }
 
 impl Character {
-    /// Whether somebody who says `named` means this one: by id, scope, name or first name.
+    /// Whether `named` is its id, scope, name or first name.
     fn is(&self, named: &str) -> bool {
         let named = fold_title(named);
         let name = fold_title(&self.name);
@@ -358,8 +359,8 @@ pub(super) fn masked(memory: &Memory, warnings: &mut Vec<String>) -> Memory {
     stored(&memory)
 }
 
-/// What a mutex guards, also where a call panicked while it held it: everything here is either replaced
-/// whole or read only.
+/// Locks a mutex even where a call panicked while it held it: everything here is either replaced whole or
+/// only read.
 pub(super) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

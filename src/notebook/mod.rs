@@ -9,6 +9,7 @@ mod clock;
 pub mod correct;
 pub mod dialogue;
 pub mod files;
+mod line_window;
 pub mod near_duplicates;
 mod section_window;
 pub mod snapshot;

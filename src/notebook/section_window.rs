@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
 use crate::document::scan::{self, Event, LineScan};
-use crate::store::{LineWindow, WINDOW};
+use crate::notebook::line_window::{LineWindow, WINDOW};
 
 /// The texts of all sections whose heading line is wanted, in the order of the file.
 ///

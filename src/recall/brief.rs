@@ -1,18 +1,18 @@
-//! The newest memories of scopes, a line each: what an agent should have in mind of the last visits.
+//! The newest memories of scopes, a line each, to remind an agent of its last visits.
 //!
-//! Sections enter, lines leave, the newest first. New is what a later date says; what bears none is as old
-//! as the dated entry before it in the file, for entries are written one behind the other.
+//! Sections enter, lines leave, the newest first. Memories are ordered by date; one without a date counts as
+//! old as the dated entry before it, because new entries are appended.
 
 use crate::document::Section;
 use crate::recall::render::render_origin;
 use crate::types::text::fold_spaces;
 use crate::types::{Memory, Scope};
 
-/// So many memories of each scope where nothing else is asked for.
+/// Default number of memories of each scope.
 pub const USUAL: usize = 3;
 
 /// The newest live memories of a section, the newest first.
-pub fn newest(section: &Section, most: usize) -> Vec<Memory> {
+pub fn newest(section: &Section, count: usize) -> Vec<Memory> {
     let mut date = String::new();
     let mut dated: Vec<(String, usize, &Memory)> = Vec::new();
     for (at, memory) in section.memories.iter().enumerate() {
@@ -23,10 +23,10 @@ pub fn newest(section: &Section, most: usize) -> Vec<Memory> {
     }
     dated.sort_by(|a, b| (&b.0, b.1).cmp(&(&a.0, a.1)));
     let live = dated.into_iter().map(|(_, _, memory)| memory).filter(|memory| memory.is_live());
-    live.take(most).cloned().collect()
+    live.take(count).cloned().collect()
 }
 
-/// Scopes with a line for each memory; a heading above each where there are several.
+/// A line for each memory; below headings where there are several scopes.
 pub fn render_brief(scopes: &[(Scope, String, Vec<Memory>)]) -> String {
     let mut out = String::new();
     for (scope, name, memories) in scopes.iter().filter(|(_, _, memories)| !memories.is_empty()) {
@@ -40,7 +40,7 @@ pub fn render_brief(scopes: &[(Scope, String, Vec<Memory>)]) -> String {
     if out.is_empty() { "No memories yet\n".to_owned() } else { out }
 }
 
-/// `- 2026-01-31 10:40: …`, by episode and turn where there is no date.
+/// `- 2026-01-31 10:40: …`, with episode and turn where there is no date.
 fn brief_line(memory: &Memory) -> String {
     let when = match &memory.provenance.date {
         Some(date) => minutes(date),

@@ -1,8 +1,8 @@
-//! How many tokens a text costs, estimated without a tokenizer.
+//! The number of tokens of a text, estimated without a tokenizer.
 //!
-//! An exact count would cost fifty times the program's own start. The estimate errs on the safe
-//! side for what `recall` prints, bare lists of short commands included: `tests/it/tokens.rs` measures
-//! it against real tokenizers. Long runs of random letters, which no game prints, may cost more.
+//! Loading a tokenizer would take fifty times as long as the program's own start. The estimate is an upper
+//! bound for what `recall` prints, bare lists of short commands included: `tests/it/tokens.rs` compares it
+//! with real tokenizers. Long runs of random letters, which no game prints, may have more tokens.
 
 /// Bytes of English text per token, at least.
 const BYTES_PER_TOKEN: usize = 4;
@@ -13,31 +13,31 @@ const LETTERS_PER_TOKEN: usize = 6;
 /// Digits per token.
 const DIGITS_PER_TOKEN: usize = 3;
 
-/// An upper estimate of the tokens of a text: a quarter of its bytes, or what its words, numbers,
-/// marks and line breaks come to, whichever is more. The estimate of two texts together is never
-/// more than the sum of both.
+/// An upper bound of the tokens of a text: a quarter of its bytes, or the sum over its words, numbers,
+/// marks and line breaks, whichever is more. The estimate of two texts together is never more than the
+/// sum of both.
 pub fn estimate_tokens(text: &str) -> usize {
     let mut rest = text.as_bytes();
-    let mut pieces = 0;
-    let mut before = Kind::End;
-    while let Some(kind) = kind_at_start(rest) {
-        let length = rest.iter().take_while(|&&byte| KINDS[usize::from(byte)] == kind).count();
+    let mut sum = 0;
+    let mut before = CharClass::End;
+    while let Some(class) = class_at_start(rest) {
+        let length = rest.iter().take_while(|&&byte| CLASSES[usize::from(byte)] == class).count();
         let (run, behind) = rest.split_at(length);
-        pieces += kind.cost(run, before, kind_at_start(behind).unwrap_or(Kind::End));
-        before = kind;
+        sum += class.cost(run, before, class_at_start(behind).unwrap_or(CharClass::End));
+        before = class;
         rest = behind;
     }
-    pieces.max(text.len().div_ceil(BYTES_PER_TOKEN))
+    sum.max(text.len().div_ceil(BYTES_PER_TOKEN))
 }
 
-fn kind_at_start(text: &[u8]) -> Option<Kind> {
-    text.first().map(|&byte| KINDS[usize::from(byte)])
+fn class_at_start(text: &[u8]) -> Option<CharClass> {
+    text.first().map(|&byte| CLASSES[usize::from(byte)])
 }
 
-/// What a byte is part of.
+/// Character classes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// Where the text begins or ends.
+enum CharClass {
+    /// The start or end of the text.
     End,
     Space,
     Break,
@@ -47,42 +47,44 @@ enum Kind {
     Foreign,
 }
 
-/// The kinds of all bytes: looked up, for a recall estimates several times what it prints.
-static KINDS: [Kind; 256] = {
-    let mut kinds = [Kind::Foreign; 256];
+/// The class of each byte. A table, because a recall estimates several times as much text as it prints.
+static CLASSES: [CharClass; 256] = {
+    let mut classes = [CharClass::Foreign; 256];
     let mut byte = 0;
     while byte < 128 {
-        kinds[byte as usize] = match byte {
-            b'\n' => Kind::Break,
-            b' ' | b'\t'..=b'\r' => Kind::Space,
-            b'a'..=b'z' | b'A'..=b'Z' => Kind::Letter,
-            b'0'..=b'9' => Kind::Digit,
-            _ => Kind::Mark(byte),
+        classes[byte as usize] = match byte {
+            b'\n' => CharClass::Break,
+            b' ' | b'\t'..=b'\r' => CharClass::Space,
+            b'a'..=b'z' | b'A'..=b'Z' => CharClass::Letter,
+            b'0'..=b'9' => CharClass::Digit,
+            _ => CharClass::Mark(byte),
         };
         byte += 1;
     }
-    kinds
+    classes
 };
 
-impl Kind {
-    /// The cost of a run between two others.
-    fn cost(self, run: &[u8], before: Kind, after: Kind) -> usize {
+impl CharClass {
+    /// Tokens of a run of this class between two others.
+    fn cost(self, run: &[u8], before: CharClass, after: CharClass) -> usize {
         match self {
-            Kind::End => 0,
-            // A space belongs to the word behind it, but not to a number. What comes behind the end
-            // may be one.
-            Kind::Space => usize::from(run.len() > 1 || matches!(after, Kind::Digit | Kind::End)),
-            Kind::Letter => run.len().div_ceil(LETTERS_PER_TOKEN),
-            Kind::Digit => run.len().div_ceil(DIGITS_PER_TOKEN),
+            CharClass::End => 0,
+            // A space belongs to the word after it, but not to a number, which may follow the end of
+            // the text.
+            CharClass::Space => {
+                usize::from(run.len() > 1 || matches!(after, CharClass::Digit | CharClass::End))
+            }
+            CharClass::Letter => run.len().div_ceil(LETTERS_PER_TOKEN),
+            CharClass::Digit => run.len().div_ceil(DIGITS_PER_TOKEN),
             // A line break belongs to the mark before it.
-            Kind::Break if matches!(before, Kind::Mark(_)) => 0,
-            Kind::Break | Kind::Mark(_) => run.len().div_ceil(2),
-            Kind::Foreign => run.iter().map(|&byte| half_tokens(byte)).sum::<usize>().div_ceil(2),
+            CharClass::Break if matches!(before, CharClass::Mark(_)) => 0,
+            CharClass::Break | CharClass::Mark(_) => run.len().div_ceil(2),
+            CharClass::Foreign => run.iter().map(|&byte| half_tokens(byte)).sum::<usize>().div_ceil(2),
         }
     }
 }
 
-/// What a character beyond ASCII costs, by its first byte: the rarer its script, the more bytes it has.
+/// Half tokens of a character beyond ASCII, by its first byte: rare scripts have more bytes.
 fn half_tokens(byte: u8) -> usize {
     match byte {
         ..0xC0 => 0,
@@ -92,8 +94,8 @@ fn half_tokens(byte: u8) -> usize {
     }
 }
 
-/// The longest beginning of a text that ends a sentence and that `fits`, with `…` behind it; else
-/// the longest that ends a word; `None` where not even one word fits.
+/// The longest beginning of a text that ends a sentence and that `fits` with ` …` appended; else the
+/// longest that ends a word; `None` where not even one word fits.
 pub fn cut_at_sentence(text: &str, fits: impl Fn(&str) -> bool) -> Option<String> {
     let candidate = |end: usize| format!("{} …", text[..end].trim_end());
     let ends_sentence = |end: &usize| {
@@ -110,7 +112,7 @@ pub fn cut_at_sentence(text: &str, fits: impl Fn(&str) -> bool) -> Option<String
     sentence.or_else(|| ends.iter().rev().map(|&end| candidate(end)).find(|text| fits(text)))
 }
 
-/// A text of at most so many characters, cut at a word with `…` where it is longer.
+/// A text of at most that many characters; a longer one is cut after a word and gets `…`.
 pub fn cut_at_word(text: &str, chars: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(chars) else { return text.to_owned() };
     let head = &text[..end];

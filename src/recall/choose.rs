@@ -1,9 +1,9 @@
-//! Which memories and tries are shown when not all fit.
+//! Chooses the memories and tried actions that fit the budget.
 //!
-//! Memories rank by: core and DANGER, then importance, then the most recent; no more than so many
-//! successes and failures. What is chosen keeps the order of the file. Tries may use what the
-//! memories leave, and three fifths of the budget whatever the memories want; their replies are cut
-//! before an action is left out.
+//! Memories rank by: core and DANGER, then importance, then the most recent; the numbers of successes and
+//! failures are limited. What is chosen keeps the order of the file. Three fifths of the budget are
+//! reserved for tried actions, which also get what the memories leave; their replies are shortened before
+//! an action is left out.
 
 use std::borrow::Borrow;
 use std::cmp::Reverse;
@@ -15,20 +15,20 @@ use crate::recall::render::{self, Format, Group};
 use crate::recall::view::{Linked, View};
 use crate::types::{Attempt, Category, Memory, Persistence, Scope, same_title};
 
-/// Reply lengths in characters that are tried, from generous to none.
+/// Lengths of replies in characters; the longest that fits is used.
 const REPLY_LENGTHS: [usize; 6] = [100, 60, 40, 25, 15, 0];
 
-/// Memories leave room for the tries with replies of this length; longer ones take what is left over.
+/// Length of replies, in characters, for which room is reserved; longer ones take what is left over.
 const RESERVED_REPLY_CHARS: usize = 25;
 
-/// Actions are shown up to this many characters.
+/// Longest action shown, in characters.
 const ACTION_CHARS: usize = 120;
 
-/// Below this many tokens an entry is left out rather than cut.
-const LEAST_CUT: usize = 24;
+/// Fewest tokens that an entry is shortened to; with less room it is left out.
+const MIN_CUT: usize = 24;
 
-/// Most memories of other sections that are shown with one scope.
-const MOST_LINKED: usize = 3;
+/// Most linked memories shown with one scope.
+const MAX_LINKED: usize = 3;
 
 /// Limits of what is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,8 +64,8 @@ pub fn choose<S: Borrow<Section>>(
     let (Some(budget), true) = (limits.max_tokens, sections.len() > 1) else {
         return (0..sections.len()).map(|at| one(at, limits.max_tokens)).collect();
     };
-    // Each scope gets its share of what is left, the most modest first: so what one does not use
-    // goes to those that want more, wherever they stand.
+    // Each scope gets its share of what is left, the one that needs least first: so what one does not
+    // use goes to those that need more, wherever they stand.
     let wanted = |at: &usize| cost_of_view(&one(*at, Some(budget)), format, sections.len());
     let mut order: Vec<usize> = (0..sections.len()).collect();
     order.sort_by_cached_key(wanted);
@@ -105,14 +105,14 @@ fn choose_one(
         tried_left_out: 0,
     };
     let Some(budget) = budget else {
-        view.linked = follow(&view, linked);
+        view.linked = follow_links(&view, linked);
         return view;
     };
     view.memories.clear();
     view.tried.clear();
     view.memories_left_out = live.len();
     view.tried_left_out = section.tried.len();
-    // What is always there: header, visits, the note on what was left out.
+    // Always shown: header, visits, the note on what was left out.
     let frame = estimate_tokens(&render::render_view(&view, format, true)) + 2;
     let room = budget.saturating_sub(frame);
     let tries: Vec<Attempt> =
@@ -121,7 +121,7 @@ fn choose_one(
     let chosen = choose_memories(&live, limits, room - reserved, format);
     let mut used = cost_of_memories(&chosen, format);
     view.memories = chosen;
-    for other in follow(&view, linked) {
+    for other in follow_links(&view, linked) {
         let heading =
             if view.linked.is_empty() { estimate_tokens(render::linked_heading(format)) } else { 0 };
         let left = (room - reserved).saturating_sub(used + heading);
@@ -160,7 +160,7 @@ fn choose_memories(live: &[&Memory], limits: &Limits, room: usize, format: Forma
         if limits.max_text_chars > 0 {
             memory.text = cut_at_word(&memory.text, limits.max_text_chars);
         }
-        // The first memory of a group brings its heading along.
+        // The first memory of a group also needs the group's heading.
         let group = Group::of(&memory);
         let heading = if groups.contains(&group) { 0 } else { estimate_tokens(group.heading(format)) };
         let fitted = fit_memory(memory, left.saturating_sub(heading), room, format);
@@ -184,14 +184,14 @@ fn rank(memory: &Memory, at: usize) -> (bool, u16, Option<u64>, Option<u64>, usi
     (first, memory.importance(), memory.provenance.episode, turn, at)
 }
 
-/// The memory as it fits into what is left, and its cost: whole, or cut where it is too long for the
-/// room alone.
+/// The memory as it fits into what is left, and its cost: whole, or shortened where it would not even
+/// fit alone.
 fn fit_memory(memory: Memory, left: usize, room: usize, format: Format) -> Option<(Memory, usize)> {
     let cost = cost_of_memory(&memory, format);
     if cost <= left {
         return Some((memory, cost));
     }
-    if cost <= room || left < LEAST_CUT {
+    if cost <= room || left < MIN_CUT {
         return None;
     }
     let with = |text: &str| Memory { text: text.to_owned(), ..memory.clone() };
@@ -202,8 +202,8 @@ fn fit_memory(memory: Memory, left: usize, room: usize, format: Format) -> Optio
     Some((memory, cost))
 }
 
-/// The live memories of other sections to which those that are shown lead, in their order.
-fn follow(view: &View, sections: &[(Scope, &Section)]) -> Vec<Linked> {
+/// The live memories of other sections to which the memories shown link, in their order.
+fn follow_links(view: &View, sections: &[(Scope, &Section)]) -> Vec<Linked> {
     let mut found: Vec<Linked> = Vec::new();
     for link in view.memories.iter().flat_map(links_of) {
         let (Some(scope), Some(title)) = (link.scope, link.title) else { continue };
@@ -215,11 +215,11 @@ fn follow(view: &View, sections: &[(Scope, &Section)]) -> Vec<Linked> {
             found.push(linked);
         }
     }
-    found.truncate(MOST_LINKED);
+    found.truncate(MAX_LINKED);
     found
 }
 
-/// The linked memory as it fits into what is left, whole or cut at a sentence, and its cost.
+/// The linked memory as it fits into what is left, whole or cut after a sentence, and its cost.
 fn fit_linked(linked: Linked, left: usize, format: Format) -> Option<(Linked, usize)> {
     let cost = |linked: &Linked| estimate_tokens(&render::render_linked(linked, format));
     let whole = cost(&linked);
@@ -246,8 +246,8 @@ fn cost_of_memories(memories: &[Memory], format: Format) -> usize {
     headings + memories.iter().map(|memory| cost_of_memory(memory, format)).sum::<usize>()
 }
 
-/// The tries that fit, in the order of the file: all with the longest replies possible, else without
-/// replies the most repeated and the most recent.
+/// The tried actions that fit, in the order of the file: all with the longest replies possible, else
+/// without replies the most repeated and the most recent.
 fn fit_tries(tried: &[Attempt], room: usize, format: Format) -> Vec<Attempt> {
     for length in REPLY_LENGTHS {
         let shortened: Vec<Attempt> = tried.iter().map(|attempt| shorten(attempt, length)).collect();
@@ -263,7 +263,7 @@ fn fit_tries(tried: &[Attempt], room: usize, format: Format) -> Vec<Attempt> {
     let mut chosen: Vec<usize> = Vec::new();
     let mut left = room;
     for at in ranked {
-        // Each costs no more than it would cost alone.
+        // An upper bound: each costs no more than it would alone.
         let cost = cost_of_tries(&[shorten(&tried[at], 0)], format);
         let cost = if chosen.is_empty() { cost } else { cost - cost_of_tries_line(format) + 1 };
         if cost <= left {
@@ -275,7 +275,7 @@ fn fit_tries(tried: &[Attempt], room: usize, format: Format) -> Vec<Attempt> {
     chosen.into_iter().map(|at| shorten(&tried[at], 0)).collect()
 }
 
-/// What the line of tries costs before its first action.
+/// Tokens of the line of tried actions before its first action.
 fn cost_of_tries_line(format: Format) -> usize {
     let empty = Attempt { action: String::new(), count: 1, episode: None, turn: None, reply: String::new() };
     if format == Format::Xml { 0 } else { cost_of_tries(&[empty], format) }

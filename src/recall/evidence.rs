@@ -1,22 +1,22 @@
-//! Has this been tried here? What a section says of one action.
+//! Whether an action has been tried at a place.
 
 use crate::document::Section;
 use crate::document::text::stored_line;
 use crate::types::{Attempt, fold_action, fold_title};
 
-/// What is known of an action at a place.
+/// Evidence about an action at a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evidence {
-    /// The action on one line; empty where nothing was named.
+    /// The action on one line; empty where none was named.
     pub action: String,
-    /// Its line of the tried actions: tried, and nothing changed.
+    /// The tried action of the section: it changed nothing.
     pub attempt: Option<Attempt>,
-    /// Titles of the live memories that name the action in title or text.
+    /// Titles of the live memories that mention the action in title or text.
     pub memories: Vec<String>,
 }
 
 impl Evidence {
-    /// What a section says of an action, compared without case and surplus space.
+    /// Looks an action up in a section, ignoring case and repeated spaces.
     pub fn of(section: &Section, action: &str) -> Evidence {
         let action = stored_line(action);
         let folded = fold_action(&action);
@@ -30,8 +30,8 @@ impl Evidence {
         }
     }
 
-    /// The answer for people, each line ended: yes with what came of it, or no; then the memories.
-    /// `place` says where.
+    /// The answer in text, each line ended: yes with count and reply, or no; then the memories. `place`
+    /// names the place.
     pub fn render(&self, place: &str) -> String {
         let mut out = match &self.attempt {
             None => format!("no: \"{}\" is not among what was tried in vain at {place}\n", self.action),

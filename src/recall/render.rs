@@ -7,7 +7,7 @@ use crate::document::grammar::write_key;
 use crate::recall::view::{Linked, View};
 use crate::types::{Attempt, Memory, Persistence, Scope, Status, unknown_name};
 
-/// How views are written.
+/// Output formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::EnumString, strum::VariantNames)]
 #[strum(serialize_all = "snake_case", parse_err_ty = String, parse_err_fn = unknown_format)]
 pub enum Format {
@@ -44,7 +44,7 @@ pub(super) fn render_view(view: &View, format: Format, several: bool) -> String 
     } else if let Some(visits) = render_visits(view) {
         out.push_str(&visits);
     } else if format != Format::Xml && !(view.memories.is_empty() && view.tried.is_empty()) {
-        // Memories and tries bring the blank line above them along.
+        // Memories and tried actions begin with a blank line of their own.
         out.pop();
     }
     let has_memories = view.memories.len() + view.memories_left_out > 0;
@@ -115,22 +115,22 @@ fn render_visits(view: &View) -> Option<String> {
     Some(format!("You've been here {} {times}{episodes}.\n", view.visits))
 }
 
-/// Memories that stand together in the answer.
+/// Groups of memories in the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Group {
-    /// Lasting and believed.
+    /// Lasting and confirmed.
     Firm,
-    /// Lasting and not yet confirmed.
+    /// Lasting but not yet confirmed.
     Tentative,
     /// Of this episode only.
     Ephemeral,
 }
 
 impl Group {
-    /// All groups, in the order in which they are shown.
+    /// All groups, in the order of the output.
     pub(super) const ALL: [Group; 3] = [Group::Firm, Group::Tentative, Group::Ephemeral];
 
-    /// Where a memory stands.
+    /// The group of a memory.
     pub(super) fn of(memory: &Memory) -> Group {
         match (memory.persistence, memory.status) {
             (Persistence::Ephemeral, _) => Group::Ephemeral,
@@ -139,7 +139,7 @@ impl Group {
         }
     }
 
-    /// What stands before the group.
+    /// The heading of the group.
     pub(super) fn heading(self, format: Format) -> &'static str {
         match (self, format) {
             (Group::Firm, _) => "",
@@ -151,7 +151,7 @@ impl Group {
     }
 }
 
-/// One memory with the blank line that sets it off.
+/// One memory with the blank line before it, if any.
 pub(super) fn render_memory(memory: &Memory, format: Format) -> String {
     let gap = match (format, Group::of(memory)) {
         (Format::Text, Group::Firm) | (Format::Markdown, _) => "\n",
@@ -160,12 +160,12 @@ pub(super) fn render_memory(memory: &Memory, format: Format) -> String {
     format!("{gap}{}", render_entry(memory, "", &render_origin(memory), format))
 }
 
-/// What stands before the memories to which others lead.
+/// The heading of linked memories.
 pub(super) fn linked_heading(format: Format) -> &'static str {
     if format == Format::Xml { "<!-- see also -->\n" } else { "\nSee also:\n" }
 }
 
-/// A memory of another section, which is named.
+/// A memory of another section, with the name of that section.
 pub(super) fn render_linked(linked: &Linked, format: Format) -> String {
     let Linked { scope, name, memory } = linked;
     let origin = render_origin(memory);
@@ -208,7 +208,7 @@ fn text_line(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("{text}\n") }
 }
 
-/// Episode, turns and score change: what an agent can use.
+/// Episode, turns and score change.
 pub(super) fn render_origin(memory: &Memory) -> String {
     let mut parts = Vec::new();
     parts.extend(memory.provenance.episode.map(|episode| format!("Ep{episode}")));
@@ -220,7 +220,7 @@ pub(super) fn render_origin(memory: &Memory) -> String {
     parts.join(", ")
 }
 
-/// All tries in one line, set off by a blank line.
+/// All tried actions in one line, after a blank line.
 pub(super) fn render_tried(tried: &[Attempt], format: Format) -> String {
     let count =
         |attempt: &Attempt| if attempt.count == 1 { String::new() } else { format!(" ×{}", attempt.count) };

@@ -5,9 +5,9 @@ use crate::types::{Attempt, Memory, Scope};
 /// What is shown of one scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
-    /// The scope.
+    /// The scope shown.
     pub scope: Scope,
-    /// Its name; empty where it is not known.
+    /// Its name; may be empty.
     pub name: String,
     /// Number of visits.
     pub visits: u64,
@@ -15,7 +15,7 @@ pub struct View {
     pub episodes: u64,
     /// Memories shown, in the order of the file; texts may be cut.
     pub memories: Vec<Memory>,
-    /// Memories of other sections to which those lead by `See also:`.
+    /// Memories of other sections to which these link by `See also:`.
     pub linked: Vec<Linked>,
     /// Tried actions shown, in the order of the file; replies may be cut or empty.
     pub tried: Vec<Attempt>,
@@ -28,10 +28,10 @@ pub struct View {
 /// A memory of another section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Linked {
-    /// Where it stands.
+    /// The scope of its section.
     pub scope: Scope,
     /// The name of that section; may be empty.
     pub name: String,
-    /// What it says; the text may be cut.
+    /// The memory; its text may be cut.
     pub memory: Memory,
 }

@@ -1,15 +1,16 @@
-//! The index: what was computed of texts, kept so that the next question finds it.
+//! The index file: a cache of the words and vectors of all texts.
 //!
-//! A corpus with the keys of its texts enters, bytes leave, and back. A key is a hash of all that a
-//! text's words and vectors depend on, so a text that changed is a text that is not there. Bytes of
-//! another embedder, another version or with a single wrong bit are no index: [`Index::read`] says
-//! `None`, and what would be in it is computed again. Nothing here is ever needed for an answer.
+//! A corpus with the keys of its texts enters, bytes leave, and back. A key is a hash of everything that a
+//! text's words and vectors depend on, so a text that changed is not found and computed again. Bytes of
+//! another embedder, another version or with a single wrong bit are no index: [`Index::read`] returns
+//! `None`. No answer depends on whether there is an index.
 //!
 //! Layout, little-endian: `MEMI`, u32 version, u64 hash of the embedder's stamp, u32 dimensions, u32
 //! count of texts, u32 count of vectors, u32 bytes of occurrences; then the keys (u128), counts of
-//! vectors (u8) and how many of them are of questions (u8), inverse lengths (f32), rows (i8), occurrences, vocabulary; at last u64 XXH3 of all
-//! before it. A text of forty words takes about 220 bytes; with vectors of another embedder those of as
-//! many bytes as it has dimensions in place of 128, again for each part of a long text.
+//! vectors (u8) and of those of questions (u8), inverse lengths (f32), rows (i8), occurrences, vocabulary;
+//! at last the u64 XXH3 of everything before it. A text of forty words takes about 220 bytes, 128 of them
+//! for its vector; with another embedder a vector takes one byte a dimension. Each passage of a long text
+//! has a vector of its own.
 
 use std::collections::HashMap;
 
@@ -21,15 +22,15 @@ use crate::search::embedded::StaticModel;
 use crate::search::embedder::{Embedder, Vectors};
 use crate::search::vocabulary::{Vocabulary, take};
 
-/// Another layout, other words of a text or other parts of long ones need another version.
+/// To be increased when the layout, the words of a text or the passages of a long one change.
 const VERSION: u32 = 2;
 
 const MAGIC: &[u8; 4] = b"MEMI";
 
-/// What a text is known by.
+/// Identifies a text by its content and heading.
 pub type Key = u128;
 
-/// The key of a text that stands in a section with that heading.
+/// The key of a text in a section with that heading.
 pub fn key_of(heading: Key, text: &str) -> Key {
     heading.rotate_left(64).wrapping_add(xxh3_128(text.as_bytes()))
 }
@@ -44,14 +45,15 @@ pub fn key_of_heading(scope: &str, name: &str) -> Key {
 pub struct Index {
     corpus: Corpus,
     keys: Vec<Key>,
-    /// Numbers by keys; filled when a text is not where it was looked for first.
+    /// Numbers by keys; filled when a text is not found at `next`.
     numbers: HashMap<Key, u32, FixedState>,
-    /// Where the next text is looked for: behind the one before it, as texts mostly stay in order.
+    /// Number at which the next text is looked up first: after the previous one, as texts mostly keep
+    /// their order.
     next: usize,
 }
 
 impl Index {
-    /// No texts yet.
+    /// An empty index.
     pub fn new(embedder: &dyn Embedder) -> Index {
         let corpus = Corpus::new(embedder.dimensions());
         Index { corpus, keys: Vec::new(), numbers: HashMap::default(), next: 0 }
@@ -62,12 +64,12 @@ impl Index {
         &self.corpus
     }
 
-    /// The texts, to add some: each needs its key by [`Index::push_key`].
+    /// The texts, to add some; each also needs its key by [`Index::push_key`].
     pub fn corpus_mut(&mut self) -> &mut Corpus {
         &mut self.corpus
     }
 
-    /// How many texts have keys.
+    /// Number of texts with keys.
     pub fn len(&self) -> usize {
         self.keys.len()
     }
@@ -77,7 +79,7 @@ impl Index {
         self.keys.is_empty()
     }
 
-    /// Gives the next text its key, and says its number.
+    /// Sets the key of the next text; returns its number.
     pub fn push_key(&mut self, key: Key) -> usize {
         self.keys.push(key);
         self.numbers.insert(key, self.keys.len() as u32 - 1);
@@ -98,7 +100,7 @@ impl Index {
         Some(found)
     }
 
-    /// The same with only those texts for which `wanted` holds. `None` where the corpus makes no sense.
+    /// A copy with only those texts for which `wanted` holds. `None` where the corpus is inconsistent.
     pub fn without_others(&self, embedder: &dyn Embedder, wanted: impl Fn(usize) -> bool) -> Option<Index> {
         let mut index = Index::new(embedder);
         index.corpus.copy_from(&self.corpus, &wanted)?;
@@ -106,7 +108,7 @@ impl Index {
         Some(index)
     }
 
-    /// The index as bytes; texts that have a key but are not added yet are not in it.
+    /// The index as bytes, without texts that have a key but are not added yet.
     pub fn write(&self, embedder: &dyn Embedder) -> Vec<u8> {
         let Corpus { vocabulary, occurrences, vector_counts, question_counts, vectors, .. } = &self.corpus;
         let (rows, inverse_lengths) = vectors.parts();
@@ -130,7 +132,7 @@ impl Index {
         out
     }
 
-    /// An index out of bytes, if they are one of the embedder with that stamp, whole and undamaged.
+    /// Reads an index, if the bytes are one of the embedder with that stamp, complete and undamaged.
     pub fn read(bytes: &[u8], stamp: &str, dimensions: usize) -> Option<Index> {
         let (mut rest, sum) = bytes.split_last_chunk::<8>()?;
         if u64::from_le_bytes(*sum) != xxh3_64(rest) {

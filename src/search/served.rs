@@ -1,4 +1,4 @@
-//! Embedders behind HTTP, as far as a build has them, and the choice between them and the embedded one.
+//! Chooses between the embedded model and embedders behind HTTP, as far as a build has them.
 //!
 //! Settings enter, an [`Embedder`] leaves. Nothing is opened before the first text.
 
@@ -7,11 +7,11 @@ use crate::llm::embedding::{EmbedderConfig, EmbedderEnvironment, EmbedderKind};
 use crate::search::embedded::StaticModel;
 use crate::search::embedder::Embedder;
 
-/// Told how many of how many texts have vectors, while those of a whole file are made.
+/// Called with the number of texts that have vectors and the number of all, while a file is embedded.
 pub type Progress = Box<dyn Fn(usize, usize) + Send + Sync>;
 
-/// The embedder that the settings ask for. Where it fails, the embedded one answers instead if
-/// `falls_back`. `seed` decides the jitter of retries.
+/// The embedder of the settings. Where it fails, the embedded model answers instead if `falls_back`.
+/// `seed` decides the jitter of retries.
 ///
 /// # Errors
 ///

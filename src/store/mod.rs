@@ -30,7 +30,6 @@ mod replace;
 mod sidecar;
 mod snapshot;
 mod state;
-mod window;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -43,7 +42,6 @@ pub use log::{LineLog, Rotation};
 pub use reading::OpenFiles;
 pub use sidecar::{INDEX, SERVED_INDEX, Sidecar};
 pub use state::State;
-pub use window::{LineWindow, WINDOW};
 
 use atomic_write::PendingFile;
 use lock::Lock;

@@ -117,8 +117,8 @@ fn client() -> Client {
     Client::builder().no_proxy().timeout(PATIENCE).build().unwrap()
 }
 
-/// Sends a request and reads the reply to its end, for nothing is drawn from a reply that its client
-/// does not read; its status.
+/// Sends a request and reads the reply to its end, for nothing is extracted from a reply that its
+/// client does not read; its status.
 fn read(request: RequestBuilder) -> u16 {
     let reply = request.send().unwrap();
     let status = reply.status().as_u16();
@@ -219,7 +219,7 @@ fn anthropic_clients_have_a_memory_too() {
     assert!(came.body["system"].as_str().unwrap().contains("Marcus lies"));
     assert_eq!(came.body["messages"], body["messages"]);
     let (said, world) = proxy.stop();
-    assert!(said.contains("drawn from") && world.is_empty(), "{said}");
+    assert!(said.contains("extracted from") && world.is_empty(), "{said}");
 }
 
 #[test]

@@ -147,19 +147,19 @@ impl MemoryHooks {
         let input = ExtractInput { conversation, whole: counted, saving, scope, injected };
         let report = match extractor.extract(input) {
             Ok(report) => report,
-            Err(error) => return self.warn(format!("no memory is drawn: {error}")),
+            Err(error) => return self.warn(format!("no memories were extracted: {error}")),
         };
         for warning in report.warnings {
             self.warn(warning);
         }
         if let Some(error) = report.failure {
-            self.warn(format!("no memory is drawn, the next reply tries again: {error}"));
+            self.warn(format!("no memories were extracted, the next reply tries again: {error}"));
         }
         if report.outcome == ExtractOutcome::Stored {
             let titles: Vec<String> =
                 report.memories.iter().map(|memory| format!("\"{}\"", memory.title)).collect();
             let titles = titles.join(", ");
-            (self.notify)(Notice::Detail(format!("drawn from {}: {titles}", conversation.id)));
+            (self.notify)(Notice::Detail(format!("extracted from {}: {titles}", conversation.id)));
         }
     }
 }
@@ -184,7 +184,7 @@ impl ChatHooks for MemoryHooks {
                 }
                 let summaries: Vec<String> =
                     injected.memories.into_iter().map(|memory| memory.summary).collect();
-                (self.notify)(Notice::Detail(format!("woven in: {}", summaries.len())));
+                (self.notify)(Notice::Detail(format!("inserted: {}", summaries.len())));
                 if summaries.is_empty() {
                     return None;
                 }

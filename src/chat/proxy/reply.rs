@@ -1,13 +1,13 @@
-//! The assistant's message out of a reply, whether it came whole or as a stream of events.
+//! Reads the assistant's message from a reply, a whole one or a stream of events.
 //!
 //! Bytes enter as they went to the client; a message leaves in the shape of the server, or in that of
-//! OpenAI where it was put together from a stream. What is no reply is `None`, and no error.
+//! OpenAI where it comes from a stream. Anything else is `None`, and no error.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-/// The message of a reply whose headers name that type of content.
+/// The message of a reply with that content type.
 pub fn message_of(content_type: &str, bytes: &[u8]) -> Option<Value> {
     if content_type.trim_start().starts_with("text/event-stream") {
         return message_of_events(&String::from_utf8_lossy(bytes));
@@ -19,25 +19,25 @@ pub fn message_of(content_type: &str, bytes: &[u8]) -> Option<Value> {
     (reply["role"] == "assistant" && !reply["content"].is_null()).then_some(reply)
 }
 
-/// What is gathered of a stream.
+/// A message that is put together from a stream.
 #[derive(Default)]
-struct Gathered {
+struct PartialMessage {
     text: String,
-    /// Name and arguments of calls of tools by their numbers.
+    /// Name and arguments of each tool call, by its number.
     calls: BTreeMap<u64, (String, String)>,
-    /// Whether anything was there that a reply is made of.
+    /// Whether the stream had any part of a reply.
     any: bool,
 }
 
 fn message_of_events(text: &str) -> Option<Value> {
-    let mut gathered = Gathered::default();
+    let mut message_parts = PartialMessage::default();
     for line in text.lines() {
         let Some(data) = line.strip_prefix("data:") else { continue };
         let Ok(event) = serde_json::from_str::<Value>(data.trim_start()) else { continue };
-        gathered.take_chunk(&event);
-        gathered.take_event(&event);
+        message_parts.take_chunk(&event);
+        message_parts.take_event(&event);
     }
-    let Gathered { text, calls, any } = gathered;
+    let PartialMessage { text, calls, any } = message_parts;
     let calls: Vec<Value> = calls
         .into_values()
         .map(|(name, arguments)| {
@@ -51,7 +51,7 @@ fn message_of_events(text: &str) -> Option<Value> {
     any.then_some(message)
 }
 
-impl Gathered {
+impl PartialMessage {
     /// A chunk of OpenAI: `{"choices": [{"delta": {"content": "…"}}]}`.
     fn take_chunk(&mut self, chunk: &Value) {
         let Some(delta) = chunk.pointer("/choices/0/delta") else { return };

@@ -1,17 +1,17 @@
 //! The chat server behind the proxy: its address, and the client that speaks to it.
 //!
-//! What a person wrote enters; the address of each request leaves, with the query that it came with.
+//! An address as a person gives it enters; the address of each request leaves, with its query.
 
 use axum::http::Uri;
 use reqwest::Url;
 
 use crate::llm::client_builder;
 
-/// Why an upstream cannot be one.
+/// The address of an upstream is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{address}` is not the address of a web server")]
 pub struct AddressError {
-    /// What was given, without a password.
+    /// The address as given, without user and password.
     pub address: String,
 }
 
@@ -26,7 +26,7 @@ impl Upstream {
     ///
     /// # Errors
     ///
-    /// Where that is no address of a web server.
+    /// [`AddressError`] where it is not the address of a web server.
     pub fn new(address: &str) -> Result<Upstream, AddressError> {
         let wrong = || AddressError { address: shown(address) };
         let base = Url::parse(address).map_err(|_| wrong())?;
@@ -41,7 +41,7 @@ impl Upstream {
         format!("{}{path}", self.base.origin().ascii_serialization())
     }
 
-    /// The address of a request. Where both paths have the version, it stands there once.
+    /// The address of a request. A version that both paths have is written once.
     pub(super) fn url_of(&self, uri: &Uri) -> Url {
         let mut url = self.base.clone();
         let base = self.base.path().trim_end_matches('/');
@@ -54,13 +54,13 @@ impl Upstream {
         url
     }
 
-    /// A client without limits of time, because those are the chat client's own.
+    /// A client without timeouts: those of the chat client apply.
     pub(super) fn client(&self) -> reqwest::Result<reqwest::Client> {
         client_builder(&self.base).build()
     }
 }
 
-/// An address without user and password, also where it is none.
+/// A text that may be an address, without user and password.
 fn shown(address: &str) -> String {
     match (address.find("://"), address.rfind('@')) {
         (Some(scheme), Some(at)) if at > scheme => {

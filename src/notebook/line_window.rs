@@ -10,10 +10,10 @@ use memchr::{memchr, memchr_iter};
 
 /// A usual size of the buffer: smaller ones cost more calls, larger ones more page faults, and they
 /// leave the processor's cache.
-pub const WINDOW: usize = 64 * 1024;
+pub(super) const WINDOW: usize = 64 * 1024;
 
 /// The lines of a file from its start on.
-pub struct LineWindow<'a> {
+pub(super) struct LineWindow<'a> {
     file: &'a File,
     buffer: Vec<u8>,
     /// Where in the file the buffer begins.
@@ -27,17 +27,13 @@ pub struct LineWindow<'a> {
 impl LineWindow<'_> {
     /// Starts at the file's position, which is its first byte. A buffer as large as a small file is
     /// enough, and fresh memory costs time.
-    pub fn new(file: &File, size: usize) -> LineWindow<'_> {
+    pub(super) fn new(file: &File, size: usize) -> LineWindow<'_> {
         LineWindow { file, buffer: vec![0; size], offset: 0, start: 0, end: 0, at_end: false }
     }
 
     /// The next line without its line feed, and the offset at which it starts.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read.
     #[inline]
-    pub fn next_line(&mut self) -> io::Result<Option<(u64, &[u8])>> {
+    pub(super) fn next_line(&mut self) -> io::Result<Option<(u64, &[u8])>> {
         let mut searched = 0;
         loop {
             let rest = &self.buffer[self.start + searched..self.end];
@@ -61,7 +57,7 @@ impl LineWindow<'_> {
     /// Skips lines by their first byte, as far as the buffer holds them; the first line of the file
     /// is never skipped.
     #[inline]
-    pub fn skip(&mut self, is_skipped: impl Fn(u8) -> bool) {
+    pub(super) fn skip(&mut self, is_skipped: impl Fn(u8) -> bool) {
         let rest = &self.buffer[self.start..self.end];
         let at_start = self.offset == 0 && self.start == 0;
         if at_start || !rest.first().is_some_and(|&first| is_skipped(first)) {
@@ -78,18 +74,14 @@ impl LineWindow<'_> {
     }
 
     /// Goes back to the line that starts at `offset`.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read.
-    pub fn rewind(&mut self, offset: u64) -> io::Result<()> {
+    pub(super) fn rewind(&mut self, offset: u64) -> io::Result<()> {
         self.file.seek(SeekFrom::Start(offset))?;
         (self.offset, self.start, self.end, self.at_end) = (offset, 0, 0, false);
         Ok(())
     }
 
     /// Where the bytes end that have been read so far: the file's length once there are no more lines.
-    pub fn end(&self) -> u64 {
+    pub(super) fn end(&self) -> u64 {
         self.offset + self.end as u64
     }
 
