@@ -104,7 +104,7 @@ fn chat(proxy: &Proxy, chats: usize) {
                         &REQUEST.replace("where did I see the brass lantern near the river?", &said),
                     );
                     client.read_head();
-                    while client.read_piece().is_some() {}
+                    while client.read_chunk().is_some() {}
                 }
             });
         }
@@ -159,7 +159,7 @@ fn first_byte(table: &mut Table, upstream: SocketAddr, proxy: SocketAddr) {
             way.ask(1);
             way.read_head();
             let time = began.elapsed().as_secs_f64();
-            while way.read_piece().is_some() {}
+            while way.read_chunk().is_some() {}
             if round >= 20 {
                 times.push(time);
             }
@@ -185,10 +185,10 @@ fn streams(table: &mut Table, upstream: SocketAddr, proxy: SocketAddr) {
     let [median, most] = [0.5, 0.99].map(|part| Duration::from_secs_f64(quantile(delays.clone(), part)));
     let limit = Duration::from_millis(2);
     let details =
-        format!("median {}, direct p99 {direct}; {} pieces, none joined", milliseconds(median), delays.len());
-    let what = format!("proxy: a piece of one of {STREAMS} streams passed on, p99");
+        format!("median {}, direct p99 {direct}; {} chunks, none joined", milliseconds(median), delays.len());
+    let what = format!("proxy: a chunk of one of {STREAMS} streams passed on, p99");
     table.line(&what, milliseconds(most), milliseconds(limit), most <= limit, &details);
-    table.line("proxy: streams with a piece lost or joined", lost, 0, lost == 0, &format!("of {STREAMS}"));
+    table.line("proxy: streams with a chunk lost or joined", lost, 0, lost == 0, &format!("of {STREAMS}"));
 }
 
 /// The latency of each chunk of each stream, in seconds, from sending to reading.
@@ -200,10 +200,10 @@ fn delays(address: SocketAddr) -> Vec<Vec<f64>> {
                 client.ask(PIECES);
                 client.read_head();
                 let mut delays = Vec::new();
-                while let Some(piece) = client.read_piece() {
-                    let sent = piece.trim().strip_prefix("data: ").and_then(|sent| sent.parse::<u128>().ok());
-                    // A piece that is two, or half of one, is no number.
-                    let sent = sent.unwrap_or_else(|| panic!("pieces were joined or cut: {piece:?}"));
+                while let Some(chunk) = client.read_chunk() {
+                    let sent = chunk.trim().strip_prefix("data: ").and_then(|sent| sent.parse::<u128>().ok());
+                    // A chunk that is two, or half of one, is no number.
+                    let sent = sent.unwrap_or_else(|| panic!("chunks were joined or cut: {chunk:?}"));
                     delays.push((now().saturating_sub(sent)) as f64 / 1e9);
                 }
                 delays
@@ -232,13 +232,13 @@ impl Client {
     }
 
     /// Requests a stream of that many chunks.
-    fn ask(&mut self, pieces: usize) {
-        self.send(pieces, REQUEST);
+    fn ask(&mut self, chunks: usize) {
+        self.send(chunks, REQUEST);
     }
 
-    fn send(&mut self, pieces: usize, request: &str) {
+    fn send(&mut self, chunks: usize, request: &str) {
         let head = format!(
-            "POST /v1/chat/completions HTTP/1.1\r\nHost: h\r\nX-Pieces: {pieces}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            "POST /v1/chat/completions HTTP/1.1\r\nHost: h\r\nX-Chunks: {chunks}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
             request.len()
         );
         self.stream.get_mut().write_all(format!("{head}{request}").as_bytes()).expect("it is sent");
@@ -249,12 +249,12 @@ impl Client {
     }
 
     /// The next chunk; `None` after the last.
-    fn read_piece(&mut self) -> Option<String> {
+    fn read_chunk(&mut self) -> Option<String> {
         let size = usize::from_str_radix(read_line(&mut self.stream).trim(), 16).expect("a chunk");
-        let mut piece = vec![0; size + 2];
-        self.stream.read_exact(&mut piece).expect("the chunk's bytes");
-        piece.truncate(size);
-        (size > 0).then(|| String::from_utf8(piece).expect("text"))
+        let mut chunk = vec![0; size + 2];
+        self.stream.read_exact(&mut chunk).expect("the chunk's bytes");
+        chunk.truncate(size);
+        (size > 0).then(|| String::from_utf8(chunk).expect("text"))
     }
 }
 
@@ -281,7 +281,7 @@ fn start_upstream() -> SocketAddr {
 }
 
 fn answer(stream: &mut BufReader<TcpStream>) -> Option<()> {
-    let (mut length, mut pieces) = (0, 1);
+    let (mut length, mut chunks) = (0, 1);
     loop {
         let mut line = String::new();
         if stream.read_line(&mut line).ok()? == 0 {
@@ -292,17 +292,17 @@ fn answer(stream: &mut BufReader<TcpStream>) -> Option<()> {
             break;
         }
         length = line.strip_prefix("content-length: ").and_then(|n| n.parse().ok()).unwrap_or(length);
-        pieces = line.strip_prefix("x-pieces: ").and_then(|n| n.parse().ok()).unwrap_or(pieces);
+        chunks = line.strip_prefix("x-chunks: ").and_then(|n| n.parse().ok()).unwrap_or(chunks);
     }
     stream.read_exact(&mut vec![0; length]).ok()?;
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
     stream.get_mut().write_all(head.as_bytes()).ok()?;
-    for number in 0..pieces {
+    for number in 0..chunks {
         if number > 0 {
             std::thread::sleep(PAUSE);
         }
-        let piece = format!("data: {}\n\n", now());
-        stream.get_mut().write_all(format!("{:x}\r\n{piece}\r\n", piece.len()).as_bytes()).ok()?;
+        let chunk = format!("data: {}\n\n", now());
+        stream.get_mut().write_all(format!("{:x}\r\n{chunk}\r\n", chunk.len()).as_bytes()).ok()?;
     }
     stream.get_mut().write_all(b"0\r\n\r\n").ok()
 }

@@ -51,7 +51,7 @@ pub fn query(bench: &Bench, table: &mut Table) {
             format!("half of {} runs within {}–{}", times.len(), milliseconds(low), milliseconds(high));
         let what = format!("`query` of {memories} memories");
         table.line(&what, milliseconds(median), milliseconds(limit), median <= limit, &details);
-        let size = std::fs::metadata(&index).expect("so many have an index").len();
+        let size = std::fs::metadata(&index).expect("a file of this size has an index").len();
         let each = size as f64 / memories as f64;
         let what = format!("index of {memories} memories, bytes a memory");
         table.line(

@@ -31,15 +31,15 @@ pub fn seed(bench: &Bench, table: &mut Table) {
     }
     let both: Vec<f64> = seeding.iter().zip(&asking).map(|(seed, ask)| seed + ask).collect();
     let at = |values: &[f64], part| Duration::from_secs_f64(quantile(values.to_vec(), part));
-    let told = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1000.0);
+    let shown = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1000.0);
     let details = format!(
         "`seed` {}, the first `query` {}; half of {RUNS} runs within {}–{}",
-        told(at(&seeding, 0.5)),
-        told(at(&asking, 0.5)),
-        told(at(&both, 0.25)),
-        told(at(&both, 0.75)),
+        shown(at(&seeding, 0.5)),
+        shown(at(&asking, 0.5)),
+        shown(at(&both, 0.25)),
+        shown(at(&both, 0.75)),
     );
     let median = at(&both, 0.5);
     let kept = median <= Duration::from_millis(200);
-    table.line("`seed` of 3 agents and a scene, index included", told(median), "200 ms", kept, &details);
+    table.line("`seed` of 3 agents and a scene, index included", shown(median), "200 ms", kept, &details);
 }

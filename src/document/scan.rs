@@ -1,7 +1,7 @@
 //! The line scan: which lines of a file count, and which are hidden in a code fence or a comment.
 //!
 //! This one scan decides where sections begin, for readers and writers, in memory ([`walk`]) and for a
-//! file that is read in parts ([`LineScan`]). A fence or comment that is never closed hides nothing: at
+//! file that is read in parts (`LineScan`). A fence or comment that is never closed hides nothing: at
 //! the end of the input the scan goes back behind its opening line and continues as if that line were
 //! plain text. Each kind of opening line is given up at most once per length, so hostile input costs no
 //! more than a few passes.

@@ -41,7 +41,7 @@ pub(crate) fn stored_title(title: &str) -> String {
     cut(&stored_line(title), TITLE_CHARS)
 }
 
-/// The stored form of a reply: the first [`REPLY_CHARS`] characters on one line.
+/// The stored form of a reply: the first `REPLY_CHARS` (100) characters on one line.
 pub fn stored_reply(reply: &str) -> String {
     cut(&stored_line(reply), REPLY_CHARS)
 }

@@ -383,7 +383,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn likeness_is_a_number_from_0_to_1(
+        fn similarity_is_a_number_from_0_to_1(
             texts in prop::collection::vec("[a-e ]{0,20}|\\PC{0,20}|(key|lamp|the|take| ){0,9}", 0..6),
             question in "(key|lamps|get|was|troll|é| ){1,8}|\\PC{1,20}",
         ) {

@@ -11,7 +11,7 @@ use crate::search::score::{SimilarityParts, score};
 use crate::search::searchable_text::SearchableText;
 use crate::types::{Memory, Scope};
 
-/// The similarity of each memory to a text, as [`crate::search::query`] defines it, computed as if there were no
+/// The similarity of each memory to a text, as [`mod@crate::search::score`] defines it, computed as if there were no
 /// other memories.
 pub fn similarities(text: &str, memories: &[Memory]) -> Vec<f32> {
     let Some(query) = ParsedQuery::parse(text, &Synonyms::default()) else {
@@ -59,7 +59,7 @@ mod tests {
     use crate::types::Category;
 
     #[test]
-    fn memories_by_likeness_to_a_turn() {
+    fn memories_by_similarity_to_a_turn() {
         let memory = |title: &str, text: &str| Memory::new(Category::note(), title, text);
         let memories = [
             memory("Mailbox holds a leaflet", "Open the mailbox to read it."),
