@@ -26,11 +26,11 @@ pub mod document;
 pub mod journal;
 pub mod llm;
 #[cfg(feature = "mcp")]
-pub mod mcp;
+mod mcp;
 pub mod notebook;
 pub mod recall;
 pub mod record;
-pub mod redact;
+mod redact;
 pub mod search;
 pub mod seed;
 mod stats;

@@ -115,7 +115,7 @@ const RULES: &[Rule] = &[
 
 /// A text whose secrets are replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Redacted {
+pub(crate) struct Redacted {
     /// The text, with `(GitHub token masked)` in place of a GitHub token.
     pub text: String,
     /// The kinds of secrets found, each once.
@@ -124,7 +124,7 @@ pub struct Redacted {
 
 /// A recognised secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Secret {
+pub(crate) struct Secret {
     /// Its byte range in the text.
     pub range: Range<usize>,
     /// Its kind, such as `GitHub token`.
@@ -132,7 +132,7 @@ pub struct Secret {
 }
 
 /// Replaces all secrets in a text; `None` if there are none.
-pub fn redact(text: &str) -> Option<Redacted> {
+pub(crate) fn redact(text: &str) -> Option<Redacted> {
     let found = find(text);
     if found.is_empty() {
         return None;
@@ -152,12 +152,12 @@ pub fn redact(text: &str) -> Option<Redacted> {
 }
 
 /// A text with all secrets replaced.
-pub fn redacted(text: &str) -> String {
+pub(crate) fn redacted(text: &str) -> String {
     redact(text).map_or_else(|| text.to_owned(), |redacted| redacted.text)
 }
 
 /// Finds all secrets, in the order of the text. They do not overlap.
-pub fn find(text: &str) -> Vec<Secret> {
+pub(crate) fn find(text: &str) -> Vec<Secret> {
     let mut found = private_keys(text);
     let bytes = text.as_bytes();
     let mut at = SHORTEST - 1;

@@ -3,7 +3,7 @@
 //! There is no I/O here. The text forms of the memory file are in [`crate::document`]; those of the
 //! command line and of JSON are here.
 
-pub mod fields;
+pub(crate) mod fields;
 pub mod hint;
 mod names;
 mod scope;
@@ -15,8 +15,11 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
-pub use names::{by_file_ending, did_you_mean, one_of, unknown_name};
-pub use scope::{Scope, ScopeError, ScopeName, is_id};
+pub use names::by_file_ending;
+pub(crate) use names::{did_you_mean, one_of, unknown_name};
+pub use scope::Scope;
+pub use scope::ScopeName;
+pub(crate) use scope::{ScopeError, is_id};
 
 /// The kind of a memory, such as `DANGER` or `NOTE`. An open set of names in upper case.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -50,7 +53,7 @@ impl Category {
     }
 
     /// True for `DANGER`, which is shown before anything else.
-    pub fn is_danger(&self) -> bool {
+    pub(crate) fn is_danger(&self) -> bool {
         self.0 == "DANGER"
     }
 
@@ -176,16 +179,16 @@ impl Span {
 }
 
 /// Importance of a memory that states none; the scale is 1 to 1000.
-pub const DEFAULT_IMPORTANCE: u16 = 500;
+pub(crate) const DEFAULT_IMPORTANCE: u16 = 500;
 
 /// An importance, rounded and clamped to 1 to 1000.
-pub fn clamp_importance(importance: f64) -> u16 {
+pub(crate) fn clamp_importance(importance: f64) -> u16 {
     // Exact: the value is a whole number within the range of `u16`.
     importance.round().clamp(1.0, 1000.0) as u16
 }
 
 /// Tag of memories that the built-in rules made, so that a model can be asked about them later.
-pub const OFFLINE_TAG: &str = "offline";
+pub(crate) const OFFLINE_TAG: &str = "offline";
 
 /// The origin of a memory, and its other fields.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -324,12 +327,12 @@ pub fn same_title(a: &str, b: &str) -> bool {
 }
 
 /// True where `named` means `title`, also with brackets around it.
-pub fn means_title(named: &str, title: &str) -> bool {
+pub(crate) fn means_title(named: &str, title: &str) -> bool {
     same_title(named, title) || same_title(without_brackets(named), title)
 }
 
 /// A title without the brackets that models and people put around it.
-pub fn without_brackets(title: &str) -> &str {
+pub(crate) fn without_brackets(title: &str) -> &str {
     title.trim().trim_start_matches('[').trim_end_matches(']').trim()
 }
 

@@ -98,7 +98,8 @@ struct Words {
 impl Words {
     fn new() -> Words {
         let model = StaticModel::new();
-        let tokens = (0..model.len()).filter_map(|token| std::str::from_utf8(model.token_text(token)).ok());
+        let tokens =
+            (0..model.token_count()).filter_map(|token| std::str::from_utf8(model.token_text(token)).ok());
         let mut words: Vec<String> = tokens
             .filter(|word| word.len() > 3 && word.bytes().all(|b| b.is_ascii_lowercase()))
             .map(str::to_owned)

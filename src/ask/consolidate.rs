@@ -159,7 +159,7 @@ fn take(files: &mut Files, scope: &Scope, step: &Step, at: &Moment) -> Result<Ve
 }
 
 /// Notes the journal entry: what was done and why, whose idea it was, and what was not done.
-pub fn note(
+pub(crate) fn note(
     draft: &mut Draft<'_>,
     settled: &Settled,
     scope: &Scope,

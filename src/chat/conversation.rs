@@ -67,12 +67,12 @@ fn read_messages(text: &str) -> Result<Vec<Message>, ConversationError> {
 }
 
 /// The tag of entries that come from a conversation.
-pub fn conversation_tag(id: &str) -> String {
+pub(crate) fn conversation_tag(id: &str) -> String {
     format!("conversation:{id}")
 }
 
 /// The messages of one JSON value: a list, a request, a response, or a single message.
-pub fn messages_of(value: Value) -> Result<Vec<Message>, ConversationError> {
+pub(crate) fn messages_of(value: Value) -> Result<Vec<Message>, ConversationError> {
     let list = match value {
         Value::Array(items) => items,
         Value::Object(mut fields) => {

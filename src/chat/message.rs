@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 /// The location of a message; both fields are empty if it names none.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct MessageLocation {
+pub(crate) struct MessageLocation {
     /// The id of the place.
     pub id: Option<u64>,
     /// The name of the place.
@@ -29,7 +29,7 @@ impl Message {
     /// # Errors
     ///
     /// A description of the problem: `role` is missing, or `content` has the wrong type.
-    pub fn of(number: u64, value: Value) -> Result<Message, String> {
+    pub(crate) fn of(number: u64, value: Value) -> Result<Message, String> {
         let Value::Object(fields) = value else {
             return Err("expected an object with `role` and `content`".to_owned());
         };
@@ -64,7 +64,7 @@ impl Message {
     }
 
     /// The role in lower case: `system`, `user`, `assistant`, `tool` …
-    pub fn role(&self) -> String {
+    pub(crate) fn role(&self) -> String {
         self.text_of("role").unwrap_or_default().to_lowercase()
     }
 
@@ -75,7 +75,7 @@ impl Message {
     }
 
     /// The name of the speaker, or else the role.
-    pub fn speaker(&self) -> String {
+    pub(crate) fn speaker(&self) -> String {
         self.text_of("name").map_or_else(|| self.role(), str::to_owned)
     }
 
@@ -92,7 +92,7 @@ impl Message {
     }
 
     /// The time of the message, unparsed.
-    pub fn timestamp(&self) -> Option<&str> {
+    pub(crate) fn timestamp(&self) -> Option<&str> {
         self.text_of("timestamp")
     }
 
@@ -102,7 +102,7 @@ impl Message {
     }
 
     /// The location, which is given as an id, a name, or an object with both.
-    pub fn location(&self) -> MessageLocation {
+    pub(crate) fn location(&self) -> MessageLocation {
         let of_text = |text: &str| {
             let text = text.trim();
             let digits = text.strip_prefix("location:").unwrap_or(text);
@@ -124,7 +124,7 @@ impl Message {
 
     /// Whether a character is mentioned in `npcs_mentioned`, is the speaker, or is named in the text as a whole word
     /// in any case. `names` are the character's id and names, in lower case.
-    pub fn mentions(&self, names: &[String]) -> bool {
+    pub(crate) fn mentions(&self, names: &[String]) -> bool {
         let is_named = |text: &str| names.contains(&text.trim().to_lowercase());
         let listed = match self.fields.get("npcs_mentioned") {
             Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).any(is_named),
@@ -137,7 +137,7 @@ impl Message {
     }
 
     /// The tool calls as name and arguments, in the format of OpenAI or Anthropic.
-    pub fn tool_calls(&self) -> Vec<(String, Value)> {
+    pub(crate) fn tool_calls(&self) -> Vec<(String, Value)> {
         let mut calls = Vec::new();
         if let Some(Value::Array(items)) = self.fields.get("tool_calls") {
             for call in items.iter().filter_map(|call| call.get("function")) {
@@ -174,7 +174,7 @@ fn text_of_part(part: &Value) -> Option<&str> {
 }
 
 /// Whether a text contains a word or phrase as whole words; both in lower case.
-pub fn contains_word(text: &str, word: &str) -> bool {
+pub(crate) fn contains_word(text: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     !word.is_empty()
         && text.match_indices(word).any(|(at, _)| {

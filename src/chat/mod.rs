@@ -9,16 +9,17 @@
 //! * the lock is never held during a model call.
 
 pub mod api_format;
-pub mod conversation;
+pub(crate) mod conversation;
 pub mod digest;
 mod error;
 pub mod extract;
 pub mod inject;
-pub mod message;
+pub(crate) mod message;
 mod message_json;
 #[cfg(feature = "proxy")]
 pub mod proxy;
 
-pub use conversation::{Conversation, ConversationError, conversation_tag};
+pub use conversation::Conversation;
+pub(crate) use conversation::ConversationError;
 pub use error::ChatError;
 pub use message::Message;

@@ -18,7 +18,7 @@ use crate::cli::values::parse_duration;
     disable_help_subcommand = true,
     propagate_version = false
 )]
-pub struct Arguments {
+pub(crate) struct Arguments {
     #[command(flatten)]
     pub global: Global,
     #[command(subcommand)]
@@ -28,7 +28,7 @@ pub struct Arguments {
 /// Flags that every command takes.
 #[derive(Debug, Args)]
 #[command(next_help_heading = GLOBAL_OPTIONS)]
-pub struct Global {
+pub(crate) struct Global {
     /// The memory file [default: `Memories.md` here or above, up to the git root]
     #[arg(short, long, value_name = "PATH", global = true, env = "MEMORIES_FILE", hide_env = true)]
     pub file: Option<PathBuf>,
@@ -68,7 +68,7 @@ const GROUPS: [(&str, &str); 7] = [
 ];
 
 /// The command line with the overview of its commands, which only its help shows.
-pub fn command_with_overview() -> clap::Command {
+pub(crate) fn command_with_overview() -> clap::Command {
     let mut built = Arguments::command();
     built.build();
     Arguments::command().after_help(overview(&built))

@@ -10,7 +10,7 @@ use crate::notebook::{Draft, Notebook, Written};
 use crate::store::Store;
 
 /// The context of a command.
-pub struct Cli<'a> {
+pub(crate) struct Cli<'a> {
     /// The streams.
     pub ui: &'a mut Ui,
     /// All settings.
@@ -19,18 +19,18 @@ pub struct Cli<'a> {
 
 impl Cli<'_> {
     /// The memory file of this command.
-    pub fn store(&self) -> Result<Store, Failure> {
+    pub(crate) fn store(&self) -> Result<Store, Failure> {
         Ok(Store::open(&self.settings.file, self.settings.lock_timeout)?)
     }
 
     /// The memory file of this command, to be changed.
-    pub fn notebook(&self) -> Result<Notebook, Failure> {
+    pub(crate) fn notebook(&self) -> Result<Notebook, Failure> {
         Ok(Notebook::new(self.store()?, self.settings.clock()))
     }
 
     /// Changes the files and shows the warnings; a dry run changes nothing. Also says whether the memory
     /// file has a new text.
-    pub fn edit<T>(
+    pub(crate) fn edit<T>(
         &mut self,
         notebook: &Notebook,
         command: &'static str,
@@ -59,7 +59,7 @@ impl Cli<'_> {
     }
 
     /// The bytes of a file, or of stdin for `-`; `hint` says which file is wanted.
-    pub fn read_file(&mut self, path: &Path, hint: &str) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn read_file(&mut self, path: &Path, hint: &str) -> Result<Vec<u8>, Failure> {
         if path == Path::new("-") {
             return self.read_bytes();
         }
@@ -67,13 +67,13 @@ impl Cli<'_> {
     }
 
     /// All of stdin.
-    pub fn read_bytes(&mut self) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn read_bytes(&mut self) -> Result<Vec<u8>, Failure> {
         let bytes = self.ui.read_stdin();
         bytes.map_err(|error| Failure::user(anyhow::Error::from(error).context("cannot read stdin")))
     }
 }
 
 /// The failure of reading a file.
-pub fn unreadable(path: &Path, error: io::Error) -> Failure {
+pub(crate) fn unreadable(path: &Path, error: io::Error) -> Failure {
     Failure::user(anyhow::Error::from(error).context(format!("cannot read `{}`", path.display())))
 }

@@ -6,7 +6,7 @@ use crate::types::hint::{Advice, Hint, Remedy};
 
 /// What a failure means for the caller; decides the exit code and nothing else does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// The command line is wrong: 2.
     Usage,
     /// The same command may succeed later: 3.
@@ -19,7 +19,7 @@ pub enum Kind {
 
 impl Kind {
     /// The exit code.
-    pub fn exit_code(self) -> u8 {
+    pub(crate) fn exit_code(self) -> u8 {
         match self {
             Kind::ClosedPipe => 0,
             Kind::Usage => 2,
@@ -31,7 +31,7 @@ impl Kind {
 
 /// A failed command.
 #[derive(Debug)]
-pub struct Failure {
+pub(crate) struct Failure {
     /// What it means for the caller.
     pub kind: Kind,
     /// What failed, on what, why.
@@ -42,12 +42,12 @@ pub struct Failure {
 
 impl Failure {
     /// A failure that the user can fix.
-    pub fn user(cause: impl Into<anyhow::Error>) -> Failure {
+    pub(crate) fn user(cause: impl Into<anyhow::Error>) -> Failure {
         Failure { kind: Kind::User, cause: cause.into(), hints: Vec::new() }
     }
 
     /// A wrong command line.
-    pub fn usage(problem: impl Into<String>) -> Failure {
+    pub(crate) fn usage(problem: impl Into<String>) -> Failure {
         Failure { kind: Kind::Usage, cause: anyhow::Error::msg(problem.into()), hints: Vec::new() }
     }
 
@@ -58,7 +58,7 @@ impl Failure {
     }
 
     /// The causes in one line: `cannot write `x`: no space left`.
-    pub fn message(&self) -> String {
+    pub(crate) fn message(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
         for cause in self.cause.chain() {
             let text = cause.to_string();

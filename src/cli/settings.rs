@@ -7,7 +7,7 @@
 //! `NO_COLOR`. Keys come from the environment only. `OPENAI_API_KEY` goes to OpenAI, `ANTHROPIC_API_KEY` to Anthropic, or to the
 //! server that the environment names, never to one that a file names.
 
-pub mod chat;
+pub(crate) mod chat;
 mod environment;
 mod file;
 mod search;
@@ -41,7 +41,7 @@ const MEMORY_FILE_NAME: &str = "Memories.md";
 const MOST_TOKENS_BY_SETTING: usize = 500;
 
 /// What `init` writes: every key, commented out, with its default.
-pub const TEMPLATE: &str = include_str!("../../memories.toml.example");
+pub(crate) const TEMPLATE: &str = include_str!("../../memories.toml.example");
 
 /// All settings, with nothing left to interpret.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ impl Settings {
     /// # Errors
     ///
     /// When a settings file is named but missing, not TOML, or holds a value of the wrong kind.
-    pub fn load(
+    pub(crate) fn load(
         file: Option<PathBuf>,
         config: Option<PathBuf>,
         lock_timeout: Duration,
@@ -147,13 +147,13 @@ impl Settings {
     }
 
     /// The clock of a command that runs for a moment: all that it writes has one time.
-    pub fn clock(&self) -> Clock {
+    pub(crate) fn clock(&self) -> Clock {
         let now = self.now.clone();
         Clock::new(move || now.clone(), fresh_id)
     }
 
     /// The clock of a server.
-    pub fn running_clock(&self) -> Clock {
+    pub(crate) fn running_clock(&self) -> Clock {
         let fixed = self.fixed_now.clone();
         Clock::new(move || fixed.clone().unwrap_or_else(present), fresh_id)
     }
@@ -301,7 +301,7 @@ mod tests {
     #[test]
     fn the_environment_beats_the_file_for_each_provider() {
         let text = "[llm]\nmodel = \"file\"\nbase_url = \"http://file\"";
-        let mut file = SettingsFile::of(&text);
+        let mut file = SettingsFile::of(text);
         let environment = Environment {
             openai_model: Some("variable".to_owned()),
             ollama_host: Some("variable".to_owned()),
@@ -312,7 +312,7 @@ mod tests {
         assert_eq!(config.model(&None), Some("file"));
         assert_eq!(config.base_url(&keys.ollama_host), Some("variable"));
         assert_eq!(config.base_url(&keys.openai_base_url), Some("http://file"));
-        let mut file = SettingsFile::of(&text);
+        let mut file = SettingsFile::of(text);
         let environment = Environment { model: Some("mine".to_owned()), ..environment };
         let (config, keys) = read_llm(&mut file, Path::new(""), &environment).unwrap();
         assert_eq!(config.model(&keys.openai_model), Some("mine"));

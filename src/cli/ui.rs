@@ -40,7 +40,7 @@ impl Streams {
 
 /// When to use colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-pub enum Color {
+pub(crate) enum Color {
     /// On a terminal, unless `NO_COLOR` is set.
     #[default]
     Auto,
@@ -51,7 +51,7 @@ pub enum Color {
 }
 
 /// The one way for commands to say something.
-pub struct Ui {
+pub(crate) struct Ui {
     streams: Streams,
     /// Answers are JSON.
     pub json: bool,
@@ -64,7 +64,14 @@ pub struct Ui {
 
 impl Ui {
     /// A user interface on these streams. `no_color` is the person's wish from the environment.
-    pub fn new(streams: Streams, json: bool, quiet: bool, verbose: bool, color: Color, no_color: bool) -> Ui {
+    pub(crate) fn new(
+        streams: Streams,
+        json: bool,
+        quiet: bool,
+        verbose: bool,
+        color: Color,
+        no_color: bool,
+    ) -> Ui {
         let colored = match color {
             Color::Always => true,
             Color::Never => false,
@@ -83,7 +90,7 @@ impl Ui {
     /// # Errors
     ///
     /// When stdout takes no more.
-    pub fn data(&mut self, text: &str) -> io::Result<()> {
+    pub(crate) fn data(&mut self, text: &str) -> io::Result<()> {
         self.bytes(text.as_bytes())
     }
 
@@ -92,7 +99,7 @@ impl Ui {
     /// # Errors
     ///
     /// When stdout takes no more.
-    pub fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         let written = self.streams.stdout.write_all(bytes);
         written.map_err(|error| naming("cannot write the answer", &error))
     }
@@ -102,14 +109,14 @@ impl Ui {
     /// # Errors
     ///
     /// When stdout takes no more.
-    pub fn json_line(&mut self, value: &impl Serialize) -> io::Result<()> {
+    pub(crate) fn json_line(&mut self, value: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_string(value)?;
         line.push('\n');
         self.data(&line)
     }
 
     /// How words are marked in data: not at all where no person sees it.
-    pub fn mark(&self) -> Style {
+    pub(crate) fn mark(&self) -> Style {
         if self.marked { Style::new().bold().underline() } else { Style::new() }
     }
 
@@ -118,31 +125,31 @@ impl Ui {
     /// # Errors
     ///
     /// When stdout takes no more.
-    pub fn flush(&mut self) -> io::Result<()> {
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.streams.stdout.flush().map_err(|error| naming("cannot write the answer", &error))
     }
 
     /// Tells what was done besides the answer; silent under `--quiet`.
-    pub fn notice(&mut self, text: &str) {
+    pub(crate) fn notice(&mut self, text: &str) {
         if !self.quiet {
             self.say(None, "", text);
         }
     }
 
     /// Tells details; only under `--verbose`.
-    pub fn detail(&mut self, text: &str) {
+    pub(crate) fn detail(&mut self, text: &str) {
         if self.verbose {
             self.say(None, "", text);
         }
     }
 
     /// Tells what may not be as wished. Shown also under `--quiet`.
-    pub fn warning(&mut self, text: &str) {
+    pub(crate) fn warning(&mut self, text: &str) {
         self.say(Some(AnsiColor::Yellow), "warning: ", text);
     }
 
     /// Tells what failed.
-    pub fn error(&mut self, text: &str) {
+    pub(crate) fn error(&mut self, text: &str) {
         self.say(Some(AnsiColor::Red), "error: ", text);
     }
 
@@ -160,12 +167,12 @@ impl Ui {
     }
 
     /// Whether a progress bar would be seen.
-    pub fn shows_progress(&self) -> bool {
+    pub(crate) fn shows_progress(&self) -> bool {
         self.streams.stderr_is_terminal && !self.quiet && !self.json
     }
 
     /// Whether input comes from a person's keyboard.
-    pub fn stdin_is_terminal(&self) -> bool {
+    pub(crate) fn stdin_is_terminal(&self) -> bool {
         self.streams.stdin_is_terminal
     }
 
@@ -174,7 +181,7 @@ impl Ui {
     /// # Errors
     ///
     /// When it cannot be read.
-    pub fn read_stdin(&mut self) -> io::Result<Vec<u8>> {
+    pub(crate) fn read_stdin(&mut self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let read = self.streams.stdin.read_to_end(&mut bytes);
         read.map_err(|error| naming("cannot read stdin", &error))?;
@@ -188,7 +195,7 @@ fn naming(what: &str, error: &io::Error) -> io::Error {
 }
 
 /// A bar for what takes long: so many of what; hidden where no person would see it.
-pub fn progress_bar(is_shown: bool, length: u64, of_what: &str) -> ProgressBar {
+pub(crate) fn progress_bar(is_shown: bool, length: u64, of_what: &str) -> ProgressBar {
     if !is_shown {
         return ProgressBar::hidden();
     }

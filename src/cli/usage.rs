@@ -11,7 +11,7 @@ use crate::types::did_you_mean;
 use crate::types::text::fold_spaces;
 
 /// The failure for a wrong command line.
-pub fn failure_of(error: &clap::Error, arguments: &[OsString]) -> Failure {
+pub(crate) fn failure_of(error: &clap::Error, arguments: &[OsString]) -> Failure {
     let text = error.render().to_string();
     // Tips and usage follow after an empty line; they become hints.
     let problem = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// A duration: `10s`, `500ms`, `1m`; a bare number is seconds.
-pub fn parse_duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let spelled =
         if text.bytes().all(|byte| byte.is_ascii_digit()) { format!("{text}s") } else { text.to_owned() };
     let duration: Result<jiff::SignedDuration, _> = spelled.parse();
@@ -12,17 +12,17 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
 }
 
 /// A whole number from 0 up.
-pub fn parse_count<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+pub(crate) fn parse_count<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| format!("`{text}` is not a whole number from 0 up"))
 }
 
 /// A whole number.
-pub fn parse_integer(text: &str) -> Result<i64, String> {
+pub(crate) fn parse_integer(text: &str) -> Result<i64, String> {
     text.parse().map_err(|_| format!("`{text}` is not a whole number"))
 }
 
 /// An importance; it is clamped to its range later.
-pub fn parse_importance(text: &str) -> Result<f64, String> {
+pub(crate) fn parse_importance(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| !number.is_nan());
     number.ok_or_else(|| format!("`{text}` is not a number"))
 }

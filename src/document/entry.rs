@@ -46,7 +46,7 @@ impl<'a> EntryRef<'a> {
     }
 
     /// Number of its first line in the file, from 1.
-    pub fn line(&self) -> usize {
+    pub(crate) fn line(&self) -> usize {
         self.document.first_line(self.block) + self.entry.line_number
     }
 }
@@ -66,7 +66,7 @@ impl EntryMut<'_> {
     }
 
     /// Number of its first line in the file, from 1.
-    pub fn line(&self) -> usize {
+    pub(crate) fn line(&self) -> usize {
         let entry = &self.document.parsed(self.block).entries[self.entry];
         self.document.first_line(self.block) + entry.line_number
     }

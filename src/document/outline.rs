@@ -47,7 +47,7 @@ pub(crate) struct EntrySpan {
 
 impl EntrySpan {
     /// Parses the entry; `text` is the text that was outlined.
-    pub(crate) fn read(&self, text: &str) -> Memory {
+    pub fn read(&self, text: &str) -> Memory {
         parse_entry(&text[self.range.clone()]).expect("a span begins with an entry's first line")
     }
 }

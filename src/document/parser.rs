@@ -103,7 +103,7 @@ pub(crate) fn parse_section(text: &str) -> ParsedSection {
 }
 
 /// Parses an entry, given its lines alone; `None` if the first is not the first line of an entry.
-pub(crate) fn parse_entry(text: &str) -> Option<Memory> {
+pub fn parse_entry(text: &str) -> Option<Memory> {
     let lines = scan::lines(text);
     let mut reader = Reader { text, lines: &lines, parsed: ParsedSection::default(), entry: None };
     reader.open_region(RegionKind::Head, 0, false);

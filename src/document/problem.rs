@@ -120,7 +120,7 @@ impl Kind {
     }
 
     /// How to fix it.
-    pub(crate) fn hint(&self) -> &'static str {
+    pub fn hint(&self) -> &'static str {
         match self {
             Kind::BrokenEntry(_) => "write `**[CATEGORY] Title** *(Ep1, T2)*`, or put `\\` before the line",
             Kind::BrokenAttempt(_) => "write ``- `action` ×2 *(Ep1, T2)*: reply``",

@@ -62,7 +62,7 @@ impl References {
     }
 
     /// References that lead to nothing or in a circle.
-    pub(crate) fn problems(&self) -> Vec<Problem> {
+    pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         for nodes in self.nodes.values() {
             successors(nodes, &mut problems);

@@ -67,7 +67,7 @@ impl LineScan {
     /// line feed. Lines for which [`is_plain_start`] holds may be left out unless
     /// [`LineScan::needs_every_line`].
     #[inline]
-    pub(crate) fn read<'a>(&mut self, offset: u64, line: &'a [u8]) -> Event<'a> {
+    pub fn read<'a>(&mut self, offset: u64, line: &'a [u8]) -> Event<'a> {
         if let Some(current) = &mut self.open {
             current.resume.get_or_insert(offset);
             if current.block.is_closed_by(line) {
@@ -284,7 +284,7 @@ impl LineNumbers {
 }
 
 /// Number of the line, from 1, that starts at or holds an offset.
-pub(crate) fn line_number(text: &str, offset: usize) -> usize {
+pub fn line_number(text: &str, offset: usize) -> usize {
     memchr::memchr_iter(b'\n', &text.as_bytes()[..offset.min(text.len())]).count() + 1
 }
 

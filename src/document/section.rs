@@ -21,7 +21,7 @@ pub struct Section {
 
 impl Section {
     /// Of a scope without a section.
-    pub const EMPTY: Section = Section {
+    pub(crate) const EMPTY: Section = Section {
         name: String::new(),
         visits: 0,
         episodes: Vec::new(),

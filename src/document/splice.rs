@@ -16,7 +16,7 @@ use crate::types::{Attempt, Memory, Reference, Scope, Status};
 
 /// The style of new text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Style {
+pub struct Style {
     /// `"\n"` or `"\r\n"`.
     pub(crate) line_ending: &'static str,
     /// Whether code fences in texts stay code fences.

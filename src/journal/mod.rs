@@ -7,7 +7,7 @@
 //! into the new file, marked `"carried": true`. Lines are written by [`crate::notebook`] alone.
 
 pub(crate) mod entry;
-pub(crate) mod text;
+pub mod text;
 
 use std::sync::LazyLock;
 
@@ -76,7 +76,7 @@ impl Journal {
     /// # Errors
     ///
     /// When the journal cannot be read.
-    pub fn follow(
+    pub(crate) fn follow(
         &self,
         count: usize,
         wanted: impl FnMut(&str) -> bool,

@@ -142,12 +142,12 @@ impl Default for Config {
 
 impl Config {
     /// The model to ask. `variable` is the provider's own variable.
-    pub fn model<'a>(&'a self, variable: &'a Option<String>) -> Option<&'a str> {
+    pub(crate) fn model<'a>(&'a self, variable: &'a Option<String>) -> Option<&'a str> {
         text_of(&self.model).or(text_of(variable)).or(text_of(&self.fallback_model))
     }
 
     /// The server to ask. `variable` is the provider's own variable.
-    pub fn base_url<'a>(&'a self, variable: &'a Option<String>) -> Option<&'a str> {
+    pub(crate) fn base_url<'a>(&'a self, variable: &'a Option<String>) -> Option<&'a str> {
         text_of(&self.base_url).or(text_of(variable)).or(text_of(&self.fallback_base_url))
     }
 }

@@ -41,6 +41,16 @@ mod server;
 #[cfg(feature = "proxy")]
 pub(crate) use connect::client_builder;
 
-pub use choose::{Choice, choose};
-pub use config::{Config, Environment, Provider, RequestLimits, StructuredOutput};
-pub use model::{Answer, Model, ModelError, ModelUse, Question, Usage};
+pub(crate) use choose::Choice;
+pub use choose::choose;
+pub use config::Config;
+pub use config::Environment;
+pub use config::Provider;
+pub use config::RequestLimits;
+pub use config::StructuredOutput;
+pub use model::Answer;
+pub use model::Model;
+pub use model::ModelError;
+pub(crate) use model::ModelUse;
+pub use model::Question;
+pub use model::Usage;

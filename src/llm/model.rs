@@ -24,7 +24,7 @@ pub struct Question<'a> {
 impl Question<'_> {
     /// The prompt, followed by the request for JSON under the schema: for servers and programs that
     /// take no schema of their own.
-    pub fn prompt_with_schema(&self) -> String {
+    pub(crate) fn prompt_with_schema(&self) -> String {
         format!(
             "{}\n\nAnswer with one JSON object and nothing else: no explanation, no code fence. \
              It must be valid against this JSON schema:\n{}",
@@ -95,7 +95,7 @@ pub struct ModelUse {
 
 impl ModelUse {
     /// Built-in rules instead of a model, under the name of the provider that stands for them.
-    pub fn offline() -> ModelUse {
+    pub(crate) fn offline() -> ModelUse {
         ModelUse { name: "offline".to_owned(), usage: Usage::default(), error: None }
     }
 }

@@ -22,7 +22,7 @@ use crate::search::{Hit, SearchResults, SearchSettings, Searcher, served};
 use crate::store::{Store, StoreError};
 
 /// The settings of a server; nothing is opened yet.
-pub struct Setup {
+pub(crate) struct Setup {
     /// The memory file.
     pub store: Store,
     /// The id of the agent that the server works for.
@@ -55,7 +55,7 @@ pub struct Setup {
 
 /// Progress of a long call.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
+pub(crate) struct Step {
     /// Number of steps done and of all, where that is known.
     pub part: Option<(usize, usize)>,
     /// What is being done.
@@ -64,24 +64,19 @@ pub struct Step {
 
 /// The caller of a tool: receives progress, and may cancel.
 #[derive(Clone)]
-pub struct Watcher {
+pub(crate) struct Watcher {
     tell: Arc<dyn Fn(Step) + Send + Sync>,
     left: Arc<AtomicBool>,
 }
 
 impl Watcher {
     /// A caller that receives progress.
-    pub fn new(tell: impl Fn(Step) + Send + Sync + 'static) -> Watcher {
+    pub(crate) fn new(tell: impl Fn(Step) + Send + Sync + 'static) -> Watcher {
         Watcher { tell: Arc::new(tell), left: Arc::default() }
     }
 
-    /// A caller without interest in progress.
-    pub fn none() -> Watcher {
-        Watcher::new(|_| {})
-    }
-
     /// Cancels the call: what has not begun need not begin.
-    pub fn leave(&self) {
+    pub(crate) fn leave(&self) {
         self.left.store(true, Ordering::Relaxed);
     }
 
@@ -121,7 +116,7 @@ impl Drop for Watched<'_> {
 }
 
 /// The memory file, as the tools use it.
-pub struct Memories {
+pub(crate) struct Memories {
     pub(super) setup: Setup,
     searcher: Searcher,
     /// The calls that search just now: they are told how many memories have vectors.
@@ -136,7 +131,7 @@ impl Memories {
     /// # Errors
     ///
     /// [`llm::ModelError::Settings`] where a model or embedder cannot work as it is set.
-    pub fn new(setup: Setup) -> Result<Memories, llm::ModelError> {
+    pub(crate) fn new(setup: Setup) -> Result<Memories, llm::ModelError> {
         let searching: Arc<Mutex<Vec<Watcher>>> = Arc::default();
         let watchers = Arc::clone(&searching);
         let progress = move |done: usize, all: usize| {
@@ -226,10 +221,10 @@ impl Memories {
     }
 
     /// The model of the settings; the first time with a notice, if there is one.
-    pub(super) fn model(&self) -> Result<(Option<Box<dyn llm::Model>>, Option<String>), Refusal> {
+    pub(super) fn model(&self) -> Result<llm::Choice, Refusal> {
         let Setup { llm, llm_environment, seed, .. } = &self.setup;
         let llm::Choice { model, .. } = llm::choose(llm, llm_environment, *seed)?;
-        Ok((model, lock(&self.notice).take()))
+        Ok(llm::Choice { model, notice: lock(&self.notice).take() })
     }
 
     /// The id of the agent that the server works for.

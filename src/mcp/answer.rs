@@ -18,14 +18,14 @@ pub struct Answer {
 
 impl Answer {
     /// An answer without warnings.
-    pub fn new(text: impl Into<String>, data: Value) -> Answer {
+    pub(crate) fn new(text: impl Into<String>, data: Value) -> Answer {
         Answer { text: text.into(), data, warnings: Vec::new() }
     }
 }
 
 /// Why a tool did nothing, and what to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub(crate) struct Refusal {
     /// What failed, on what, why.
     pub problem: String,
     /// What to do next.
@@ -34,7 +34,7 @@ pub struct Refusal {
 
 impl Refusal {
     /// A refusal without a hint.
-    pub fn new(problem: impl Into<String>) -> Refusal {
+    pub(crate) fn new(problem: impl Into<String>) -> Refusal {
         Refusal { problem: problem.into(), hints: Vec::new() }
     }
 
@@ -72,7 +72,7 @@ impl<E: Hint + std::error::Error> From<E> for Refusal {
 }
 
 /// A memory as answers show it. `relevance` is from 0 to 1.
-pub fn memory_value(scope: &Scope, memory: &Memory, relevance: f64) -> Value {
+pub(crate) fn memory_value(scope: &Scope, memory: &Memory, relevance: f64) -> Value {
     let mut value = json!({
         "content": memory.text,
         "relevance": (relevance * 1000.0).round() / 1000.0,
@@ -92,7 +92,7 @@ pub fn memory_value(scope: &Scope, memory: &Memory, relevance: f64) -> Value {
 }
 
 /// A memory as the text of an answer shows it, its lines ended: what, where, when, then what it says.
-pub fn memory_text(number: usize, scope: &Scope, name: &str, memory: &Memory, note: &str) -> String {
+pub(crate) fn memory_text(number: usize, scope: &Scope, name: &str, memory: &Memory, note: &str) -> String {
     let mut about = vec![format!("{scope} {name}").trim_end().to_owned()];
     let fields = &memory.provenance;
     let time = [("Ep", fields.episode), ("T", fields.turns.map(|turns| turns.first))];

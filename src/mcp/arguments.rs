@@ -12,13 +12,16 @@ use crate::types::{clamp_importance, did_you_mean};
 
 /// Named values of one call.
 #[derive(Debug, Clone, Copy)]
-pub struct Arguments<'a> {
+pub(crate) struct Arguments<'a> {
     object: &'a Map<String, Value>,
 }
 
 impl<'a> Arguments<'a> {
     /// The arguments in an object. An unknown one is refused: it would be ignored without notice.
-    pub fn of(object: &'a Map<String, Value>, parameters: &[Parameter]) -> Result<Arguments<'a>, Refusal> {
+    pub(crate) fn of(
+        object: &'a Map<String, Value>,
+        parameters: &[Parameter],
+    ) -> Result<Arguments<'a>, Refusal> {
         let known = || parameters.iter().map(|parameter| parameter.name);
         let Some(unknown) = object.keys().find(|name| !known().any(|known| known == *name)) else {
             return Ok(Arguments { object });
@@ -33,7 +36,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// All of it.
-    pub fn object(&self) -> &'a Map<String, Value> {
+    pub(crate) fn object(&self) -> &'a Map<String, Value> {
         self.object
     }
 
@@ -59,7 +62,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// The text of a required parameter.
-    pub fn required(&self, parameter: &Parameter) -> Result<String, Refusal> {
+    pub(crate) fn required(&self, parameter: &Parameter) -> Result<String, Refusal> {
         self.text(parameter)?.ok_or_else(|| {
             let hints = parameter.required.map(str::to_owned).into_iter().collect();
             Refusal { hints, ..Refusal::new(format!("`{}` is empty", parameter.name)) }
@@ -67,19 +70,19 @@ impl<'a> Arguments<'a> {
     }
 
     /// A whole number from 0 up.
-    pub fn count(&self, parameter: &Parameter) -> Result<Option<u64>, Refusal> {
+    pub(crate) fn count(&self, parameter: &Parameter) -> Result<Option<u64>, Refusal> {
         self.read(parameter, |value| fields::count(&unquoted(value)))
     }
 
     /// An importance, clamped to its range.
-    pub fn importance(&self, parameter: &Parameter) -> Result<Option<u16>, Refusal> {
+    pub(crate) fn importance(&self, parameter: &Parameter) -> Result<Option<u16>, Refusal> {
         let number =
             |value: &Value| fields::number(&unquoted(value)).map_err(|_| "a number, 1 to 1000".into());
         Ok(self.read(parameter, number)?.map(clamp_importance))
     }
 
     /// True or false.
-    pub fn flag(&self, parameter: &Parameter) -> Result<Option<bool>, Refusal> {
+    pub(crate) fn flag(&self, parameter: &Parameter) -> Result<Option<bool>, Refusal> {
         self.read(parameter, |value| fields::flag(&unquoted(value)))
     }
 }

@@ -19,7 +19,7 @@ use crate::types::unknown_name;
 )]
 #[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 #[strum(parse_err_ty = String, parse_err_fn = unknown_group)]
-pub enum Group {
+pub(crate) enum Group {
     /// Memories of places, and the turns played there.
     Places,
     /// An agent's identity, its scene and the characters it knows.

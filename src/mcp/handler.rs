@@ -33,7 +33,7 @@ use crate::mcp::{prompts, resources};
 const PAGE: usize = 200;
 
 /// One server: the file, and what of it is offered.
-pub struct Server {
+pub(crate) struct Server {
     memories: Arc<Memories>,
     toolbox: Toolbox,
     /// The least level of log that the client wants.
@@ -60,7 +60,7 @@ pub async fn run(server: Server) -> Result<(), ServeError> {
 
 impl Server {
     /// A server of these memories.
-    pub fn new(memories: Memories) -> Server {
+    pub(crate) fn new(memories: Memories) -> Server {
         let Setup { groups, read_only, .. } = &memories.setup;
         let toolbox = Toolbox::new(groups, *read_only);
         Server { memories: Arc::new(memories), toolbox, level: AtomicU8::new(rank(LoggingLevel::Warning)) }

@@ -19,13 +19,11 @@ mod handler;
 mod parameter;
 mod prompts;
 mod resources;
-pub mod tools;
+pub(crate) mod tools;
 
-pub use access::{Memories, Setup, Step, Watcher};
-pub use answer::{Answer, Refusal};
-pub use error::ServeError;
-pub use group::Group;
-pub use tools::Toolbox;
+pub(crate) use access::{Memories, Setup};
+pub(crate) use error::ServeError;
+pub(crate) use group::Group;
 
 /// Serves one client until it closes stdin, then ends what was begun.
 ///

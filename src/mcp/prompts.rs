@@ -16,7 +16,7 @@ use crate::mcp::tools::Toolbox;
 use crate::types::did_you_mean;
 
 /// A prompt.
-pub struct Prompt {
+pub(crate) struct Prompt {
     /// Its name.
     pub name: &'static str,
     /// What it is for.
@@ -31,7 +31,7 @@ const CHARACTERS: Parameter = Parameter::new("characters", Text).about("who is p
 const SITUATION: Parameter = Parameter::new("situation", Text).about("what is going on, in a sentence");
 
 /// All prompts.
-pub const ALL: [Prompt; 3] = [
+pub(crate) const ALL: [Prompt; 3] = [
     Prompt {
         name: "consult_memory_first",
         about: "Four checks of memory before acting",
@@ -53,7 +53,7 @@ pub const ALL: [Prompt; 3] = [
 ];
 
 /// The prompt of a name; else the nearest are named.
-pub fn find(name: &str) -> Result<&'static Prompt, Refusal> {
+pub(crate) fn find(name: &str) -> Result<&'static Prompt, Refusal> {
     static PROMPTS: [Prompt; 3] = ALL;
     PROMPTS.iter().find(|prompt| prompt.name == name).ok_or_else(|| {
         let names = ALL.map(|prompt| prompt.name);
@@ -208,7 +208,7 @@ fn gifted_memories(ask: &Ask<'_>) -> Result<String, Refusal> {
 }
 
 /// What a server says of itself, for the host to show to its model.
-pub fn instructions(toolbox: &Toolbox, agent: Option<&str>) -> String {
+pub(crate) fn instructions(toolbox: &Toolbox, agent: Option<&str>) -> String {
     let mut out = "A long-term memory in one file, which people read and edit too.".to_owned();
     if let (true, Some(agent)) = (toolbox.has("query_self"), agent) {
         out.push_str(&format!(

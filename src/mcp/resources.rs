@@ -6,12 +6,12 @@ use crate::mcp::answer::Refusal;
 use crate::types::{Scope, ScopeName};
 
 /// What the sections are written in.
-pub const MIME_TYPE: &str = "text/markdown";
+pub(crate) const MIME_TYPE: &str = "text/markdown";
 
 const SCHEME: &str = "memories://";
 
 /// Forms of addresses: the form, its name, and what it leads to.
-pub const TEMPLATES: [(&str, &str, &str); 3] = [
+pub(crate) const TEMPLATES: [(&str, &str, &str); 3] = [
     ("memories://location/{id}", "location", "What is known of a place, by the game's id"),
     ("memories://agent/{id}", "agent", "Who an agent is, and what it knows of others"),
     ("memories://npc/{id}", "npc", "What passed with a character that others play"),
@@ -27,12 +27,12 @@ pub struct Section {
 }
 
 /// The address of a scope's section.
-pub fn uri_of(scope: &Scope) -> String {
+pub(crate) fn uri_of(scope: &Scope) -> String {
     format!("{SCHEME}{}", scope.to_string().replace(':', "/"))
 }
 
 /// All sections, in the order of the file; several of one scope are one.
-pub fn list(memories: &Memories) -> Result<Vec<Section>, Refusal> {
+pub(crate) fn list(memories: &Memories) -> Result<Vec<Section>, Refusal> {
     let mut sections: Vec<Section> = Vec::new();
     let mut seen = std::collections::BTreeSet::new();
     for heading in memories.headings()? {

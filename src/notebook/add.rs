@@ -48,7 +48,7 @@ pub struct Applied {
 
 impl Applied {
     /// Text to put behind the title of the entry that is there: `, importance raised to 900`.
-    pub fn raised(&self) -> String {
+    pub(crate) fn raised(&self) -> String {
         self.raised_to.map(|importance| format!(", importance raised to {importance}")).unwrap_or_default()
     }
 }
@@ -60,7 +60,7 @@ impl Applied {
 /// # Errors
 ///
 /// See [`DocumentError`].
-pub fn store_memory(
+pub(crate) fn store_memory(
     files: &mut Files,
     (scope, name): (&Scope, &str),
     memory: &Memory,
@@ -113,7 +113,7 @@ pub fn store_memory(
 
 /// The title of the live entry that has a new memory's title and says something else. A title is an
 /// address: it is unique, except among kinds that only grow.
-pub fn title_in_use(files: &Files, scope: &Scope, memory: &Memory) -> Option<String> {
+pub(crate) fn title_in_use(files: &Files, scope: &Scope, memory: &Memory) -> Option<String> {
     if memory.category.only_grows() {
         return None;
     }
@@ -124,7 +124,12 @@ pub fn title_in_use(files: &Files, scope: &Scope, memory: &Memory) -> Option<Str
 
 /// The memory with a free title: its own, else the first of its own with ` (2)`, ` (3)` … that no live
 /// entry of the section has. A title also counts as free if the entry that has it is `meant`.
-pub fn free_title(files: &Files, scope: &Scope, memory: Memory, meant: impl Fn(&Memory) -> bool) -> Memory {
+pub(crate) fn free_title(
+    files: &Files,
+    scope: &Scope,
+    memory: Memory,
+    meant: impl Fn(&Memory) -> bool,
+) -> Memory {
     let mut memory = memory;
     let section = files.section(scope);
     // Leaves room for the number within the longest title.
@@ -164,7 +169,7 @@ fn raise_importance(files: &mut Files, scope: &Scope, old: &Memory, importance: 
 
 /// Revises an entry. Context and links that the new memory lacks stay. A lasting entry stays lasting and
 /// a core one core; an ephemeral entry that is revised by a lasting one moves to the lasting file.
-pub fn revise(
+pub(crate) fn revise(
     files: &mut Files,
     place: (&Scope, &str),
     old: &Memory,
@@ -217,7 +222,7 @@ fn supersede(
 /// # Errors
 ///
 /// See [`DocumentError`].
-pub fn strike(
+pub(crate) fn strike(
     files: &mut Files,
     scope: &Scope,
     title: &str,

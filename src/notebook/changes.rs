@@ -16,7 +16,7 @@ use crate::types::{Memory, Moment, Scope};
 
 /// A memory that a caller worded.
 #[derive(Debug, Clone)]
-pub struct NewMemory {
+pub(crate) struct NewMemory {
     /// Its section.
     pub scope: Scope,
     /// The name of a section that is not there yet; may be empty.
@@ -29,7 +29,7 @@ pub struct NewMemory {
 
 /// Why a memory is not added.
 #[derive(Debug, thiserror::Error)]
-pub enum AddError {
+pub(crate) enum AddError {
     /// A title is an address: it is never given twice, unless for the same text.
     #[error("a memory of {scope} is called `{title}` already")]
     TitleInUse {
@@ -63,7 +63,7 @@ impl Draft<'_> {
     /// # Errors
     ///
     /// See [`AddError`].
-    pub fn add(&mut self, new: &NewMemory) -> Result<Applied, AddError> {
+    pub(crate) fn add(&mut self, new: &NewMemory) -> Result<Applied, AddError> {
         let NewMemory { scope, name, memory, speaker: called } = new;
         let memory = match called {
             Some(called) => {
@@ -93,7 +93,7 @@ impl Draft<'_> {
     /// # Errors
     ///
     /// See [`CorrectionError`]; also where the running episode cannot be read.
-    pub fn correct<E: From<CorrectionError> + From<StoreError>>(
+    pub(crate) fn correct<E: From<CorrectionError> + From<StoreError>>(
         &mut self,
         corrections: &[Correction],
     ) -> Result<Vec<Corrected>, E> {

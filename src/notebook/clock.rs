@@ -12,7 +12,7 @@ pub struct Clock {
 
 impl Clock {
     /// `now` gives the time (RFC 3339), `fresh_id` each time an id that no other line of a journal has.
-    pub fn new(
+    pub(crate) fn new(
         now: impl Fn() -> String + Send + Sync + 'static,
         fresh_id: impl Fn() -> String + Send + Sync + 'static,
     ) -> Clock {
@@ -26,12 +26,12 @@ impl Clock {
     }
 
     /// The present time, RFC 3339.
-    pub fn now(&self) -> String {
+    pub(crate) fn now(&self) -> String {
         (self.now)()
     }
 
     /// An id that no other line of a journal has.
-    pub fn fresh_id(&self) -> String {
+    pub(crate) fn fresh_id(&self) -> String {
         (self.fresh_id)()
     }
 }

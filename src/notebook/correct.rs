@@ -14,11 +14,11 @@ use crate::types::hint::{Advice, Hint};
 use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope, Status, did_you_mean, same_title};
 
 /// Highest importance of a memory.
-pub const MOST_IMPORTANCE: u16 = 1000;
+pub(crate) const MOST_IMPORTANCE: u16 = 1000;
 
 /// An entry's address: its exact title, and its line if several entries written by hand share the title.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
+pub(crate) struct Target {
     /// The section.
     pub scope: Scope,
     /// The title, compared without case and outer space.
@@ -29,7 +29,7 @@ pub struct Target {
 
 /// A correction of entries or of a section.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Correction {
+pub(crate) enum Correction {
     /// A new memory supersedes others.
     Supersede(Vec<Target>, Box<Memory>),
     /// Memories are wrong, for the given reason.
@@ -48,7 +48,7 @@ pub enum Correction {
 
 /// Values that `mark` sets; at least one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Marks {
+pub(crate) struct Marks {
     /// The new status.
     pub status: Option<Status>,
     /// The new importance, 1 to 1000.
@@ -74,7 +74,7 @@ pub struct Corrected {
 
 /// Why a correction fails.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CorrectionError {
+pub(crate) enum CorrectionError {
     /// No entry has the title.
     #[error("no {} of {scope} is called `{title}`", if *live { "live memory" } else { "memory" })]
     Unknown {
@@ -165,7 +165,7 @@ impl Hint for CorrectionError {
 /// # Errors
 ///
 /// [`CorrectionError::Both`].
-pub fn check_consistent(corrections: &[Correction]) -> Result<(), CorrectionError> {
+pub(crate) fn check_consistent(corrections: &[Correction]) -> Result<(), CorrectionError> {
     let superseded = corrections.iter().flat_map(|correction| match correction {
         Correction::Supersede(targets, _) => targets.as_slice(),
         _ => &[],
@@ -190,7 +190,7 @@ pub fn check_consistent(corrections: &[Correction]) -> Result<(), CorrectionErro
 /// # Errors
 ///
 /// See [`CorrectionError`]; the files must then be discarded.
-pub fn correct(
+pub(crate) fn correct(
     files: &mut Files,
     correction: &Correction,
     at: &Moment,

@@ -10,7 +10,7 @@ use crate::types::{Category, Memory, Scope, is_id};
 
 /// A person who speaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Speaker {
+pub(crate) struct Speaker {
     /// Name for people.
     pub name: String,
     /// The id, for the tag `#speaker:ID`. For a person without a section it is made from the name; `None`
@@ -20,7 +20,7 @@ pub struct Speaker {
 
 /// Looks up an id or a name: the agent, else the character, whose section has it; else a new person,
 /// whose name is capitalized.
-pub fn speaker(files: &Files, called: &str) -> Speaker {
+pub(crate) fn speaker(files: &Files, called: &str) -> Speaker {
     let called = stored_line(called);
     let folded = called.to_lowercase();
     let of = |agents: bool| {
@@ -46,7 +46,7 @@ pub fn speaker(files: &Files, called: &str) -> Speaker {
 
 /// Makes a dialogue memory of `line`, whose text is what was said. A missing title becomes one such as
 /// `Ep1 T3 Alex`; the other fields stay.
-pub fn spoken(speaker: &Speaker, line: Memory) -> Memory {
+pub(crate) fn spoken(speaker: &Speaker, line: Memory) -> Memory {
     let said = stored_text(&line.text).trim().to_owned();
     let name = &speaker.name;
     let text = if said.starts_with(&format!("{name} said:")) { said } else { format!("{name} said: {said}") };

@@ -6,7 +6,7 @@ use crate::types::{Memory, Persistence, Scope, same_title, without_brackets};
 
 /// One of the two files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tier {
+pub(crate) enum Tier {
     /// `Memories.md`.
     Lasting,
     /// `session.md`.
@@ -15,7 +15,7 @@ pub enum Tier {
 
 impl Tier {
     /// The file in which memories of a persistence live.
-    pub fn of(persistence: Persistence) -> Tier {
+    pub(crate) fn of(persistence: Persistence) -> Tier {
         match persistence {
             Persistence::Core | Persistence::Permanent => Tier::Lasting,
             Persistence::Ephemeral => Tier::Session,
@@ -24,7 +24,7 @@ impl Tier {
 
     /// The persistence that is written into this file: the session's entries need no bracket for what
     /// all of them are.
-    pub fn written(self, persistence: Persistence) -> Persistence {
+    pub(crate) fn written(self, persistence: Persistence) -> Persistence {
         match self {
             Tier::Lasting => persistence,
             Tier::Session => Persistence::Permanent,
@@ -51,7 +51,7 @@ pub struct Files {
 
 /// An entry of one of the files, open for edits.
 #[derive(Debug)]
-pub struct FoundEntry<'a> {
+pub(crate) struct FoundEntry<'a> {
     /// The file in which it stands.
     pub tier: Tier,
     /// The entry.
@@ -60,14 +60,14 @@ pub struct FoundEntry<'a> {
 
 impl FoundEntry<'_> {
     /// What the entry says; what stands in the session is ephemeral.
-    pub fn memory(&self) -> Memory {
+    pub(crate) fn memory(&self) -> Memory {
         self.tier.read(self.entry.memory())
     }
 }
 
 impl Files {
     /// One of the two.
-    pub fn of(&mut self, tier: Tier) -> &mut Document {
+    pub(crate) fn of(&mut self, tier: Tier) -> &mut Document {
         match tier {
             Tier::Lasting => &mut self.lasting,
             Tier::Session => &mut self.session,
@@ -75,7 +75,7 @@ impl Files {
     }
 
     /// What both say about a scope: the session's memories last, marked as ephemeral.
-    pub fn section(&self, scope: &Scope) -> Section {
+    pub(crate) fn section(&self, scope: &Scope) -> Section {
         let mut section = self.lasting.section(scope).unwrap_or_default();
         if let Some(session) = self.session.section(scope) {
             section.add_session(session);
@@ -84,13 +84,13 @@ impl Files {
     }
 
     /// Live entries of a scope with a title, in both files.
-    pub fn find(&self, scope: &Scope, title: &str) -> Vec<(Tier, Memory)> {
+    pub(crate) fn find(&self, scope: &Scope, title: &str) -> Vec<(Tier, Memory)> {
         let found = self.titled(scope, title, live);
         found.into_iter().map(|(tier, _, entry)| (tier, tier.read(entry.memory()))).collect()
     }
 
     /// The first live entry of a scope with a title, open for edits.
-    pub fn first(&mut self, scope: &Scope, title: &str) -> Option<FoundEntry<'_>> {
+    pub(crate) fn first(&mut self, scope: &Scope, title: &str) -> Option<FoundEntry<'_>> {
         let (tier, number, _) = *self.titled(scope, title, live).first()?;
         Some(self.entry(scope, tier, number))
     }
@@ -100,7 +100,7 @@ impl Files {
     /// # Errors
     ///
     /// Where there is not exactly one: how many there are.
-    pub fn only(
+    pub(crate) fn only(
         &mut self,
         scope: &Scope,
         title: &str,
@@ -144,6 +144,6 @@ impl Files {
 }
 
 /// Whether an entry is live, for look-ups.
-pub fn live(entry: &EntryRef<'_>) -> bool {
+pub(crate) fn live(entry: &EntryRef<'_>) -> bool {
     entry.memory().is_live()
 }

@@ -3,19 +3,21 @@
 //! Two files together are one notebook: `Memories.md`, which lasts, and `session.md`, which ends with
 //! its episode.
 
-pub mod add;
+pub(crate) mod add;
 mod changes;
 mod clock;
-pub mod correct;
-pub mod dialogue;
+pub(crate) mod correct;
+pub(crate) mod dialogue;
 pub mod files;
 mod line_window;
-pub mod near_duplicates;
+pub(crate) mod near_duplicates;
 mod section_window;
-pub mod snapshot;
+pub(crate) mod snapshot;
 mod transaction;
 
-pub use changes::{AddError, NewMemory};
+pub(crate) use changes::NewMemory;
 pub use clock::Clock;
-pub use snapshot::{SharedSnapshot, Snapshot};
-pub use transaction::{Draft, Notebook, Written};
+pub use snapshot::SharedSnapshot;
+pub use snapshot::Snapshot;
+pub use transaction::Notebook;
+pub(crate) use transaction::{Draft, Written};

@@ -25,7 +25,7 @@ const CHARACTER_CLASSES: usize = 64;
 const WORD_CLASSES: usize = 256;
 
 /// The first live memory that says nearly the same as a text. Kinds that only grow are left out.
-pub fn find_near_duplicate<'a>(
+pub(crate) fn find_near_duplicate<'a>(
     text: &str,
     mut memories: impl Iterator<Item = &'a Memory>,
 ) -> Option<&'a Memory> {
@@ -38,13 +38,13 @@ pub fn find_near_duplicate<'a>(
 }
 
 /// Whether two texts say nearly the same; see [`ComparableText::says_the_same`].
-pub fn says_the_same(a: &str, b: &str) -> bool {
+pub(crate) fn says_the_same(a: &str, b: &str) -> bool {
     ComparableText::new(a).says_the_same(&ComparableText::new(b))
 }
 
 /// A text prepared for many comparisons: in lower case, with single spaces.
 #[derive(Debug)]
-pub struct ComparableText {
+pub(crate) struct ComparableText {
     text: String,
     characters: Vec<char>,
     /// Characters by class: two texts share at most the sum of the smaller counts.
@@ -73,7 +73,7 @@ struct Positions {
 
 impl ComparableText {
     /// Prepares a text.
-    pub fn new(text: &str) -> ComparableText {
+    pub(crate) fn new(text: &str) -> ComparableText {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
         let characters: Vec<char> = text.chars().collect();
         let mut classes = [0_u16; CHARACTER_CLASSES];
@@ -88,7 +88,7 @@ impl ComparableText {
     /// shorter has more than 0.8 of the length of the longer and stands within it; or it has that
     /// length and more than 0.9 of both texts together is common to them in the same order, counted in
     /// characters or, where one is longer than 1,000 characters, in words and spaces.
-    pub fn says_the_same(&self, other: &ComparableText) -> bool {
+    pub(crate) fn says_the_same(&self, other: &ComparableText) -> bool {
         if self.text == other.text {
             return true;
         }

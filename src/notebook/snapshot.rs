@@ -78,12 +78,12 @@ impl Snapshot {
     /// # Errors
     ///
     /// When that cannot be determined.
-    pub fn is_current(&self) -> Result<bool, StoreError> {
+    pub(crate) fn is_current(&self) -> Result<bool, StoreError> {
         self.files.is_current()
     }
 
     /// Whether there is a memory file.
-    pub fn exists(&self) -> bool {
+    pub(crate) fn exists(&self) -> bool {
         self.files.file().is_some()
     }
 
@@ -100,7 +100,7 @@ impl Snapshot {
 
     /// What memory file and session say of a scope: the session's memories last, and marked as
     /// ephemeral. Empty where there is no section.
-    pub fn section(&self, scope: &Scope) -> &Section {
+    pub(crate) fn section(&self, scope: &Scope) -> &Section {
         static NONE: Section = Section::EMPTY;
         let contents = self.contents();
         let Some(parsed) = contents.parsed.get(scope) else { return &NONE };
@@ -185,7 +185,7 @@ impl SharedSnapshot {
     }
 
     /// The store that is read.
-    pub fn store(&self) -> &Store {
+    pub(crate) fn store(&self) -> &Store {
         &self.store
     }
 

@@ -31,7 +31,7 @@ pub struct Notebook {
 /// What came of a transaction.
 #[derive(Debug)]
 #[must_use]
-pub struct Written<T> {
+pub(crate) struct Written<T> {
     /// The answer of the function.
     pub value: T,
     /// Whether the memory file has a new text.
@@ -47,12 +47,12 @@ impl Notebook {
     }
 
     /// The files.
-    pub fn store(&self) -> &Store {
+    pub(crate) fn store(&self) -> &Store {
         &self.store
     }
 
     /// The time and fresh ids.
-    pub fn clock(&self) -> &Clock {
+    pub(crate) fn clock(&self) -> &Clock {
         &self.clock
     }
 
@@ -73,7 +73,7 @@ impl Notebook {
     ///
     /// Those of the function, and those of reading and writing the files. Nothing is written then, but after
     /// [`StoreError::NotConfirmed`] and where the session alone could not be put in place.
-    pub fn edit<T, E: From<StoreError> + From<DocumentError>>(
+    pub(crate) fn edit<T, E: From<StoreError> + From<DocumentError>>(
         &self,
         command: &'static str,
         mut edit: impl FnMut(&mut Draft<'_>) -> Result<T, E>,
@@ -99,7 +99,7 @@ impl Notebook {
     /// # Errors
     ///
     /// Those of the function, and those of reading the files.
-    pub fn preview<T, E: From<StoreError>>(
+    pub(crate) fn preview<T, E: From<StoreError>>(
         &self,
         mut edit: impl FnMut(&mut Draft<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
@@ -128,7 +128,7 @@ impl Notebook {
 }
 
 /// The files while they are edited, and what is written with them.
-pub struct Draft<'a> {
+pub(crate) struct Draft<'a> {
     /// The memory file and its session.
     pub files: Files,
     is_new: bool,
@@ -144,12 +144,12 @@ pub struct Draft<'a> {
 
 impl Draft<'_> {
     /// The time of this change, RFC 3339.
-    pub fn now(&self) -> &str {
+    pub(crate) fn now(&self) -> &str {
         &self.now
     }
 
     /// Whether there is no memory file yet.
-    pub fn is_new(&self) -> bool {
+    pub(crate) fn is_new(&self) -> bool {
         self.is_new
     }
 
@@ -163,7 +163,7 @@ impl Draft<'_> {
     }
 
     /// Gives the memory file another text.
-    pub fn replace_text(&mut self, text: String) {
+    pub(crate) fn replace_text(&mut self, text: String) {
         self.files.lasting = Document::parse(text);
         self.replaced = true;
     }
@@ -173,12 +173,12 @@ impl Draft<'_> {
     /// # Errors
     ///
     /// When they are there but cannot be read: what is built on the default would be wrong.
-    pub fn state(&self) -> Result<State, StoreError> {
+    pub(crate) fn state(&self) -> Result<State, StoreError> {
         Ok(self.sidecar.state_for_writers()?.0)
     }
 
     /// Replaces the running episode and other counters.
-    pub fn set_state(&mut self, state: State) {
+    pub(crate) fn set_state(&mut self, state: State) {
         self.state = Some(state);
     }
 
@@ -187,7 +187,7 @@ impl Draft<'_> {
     /// # Errors
     ///
     /// As [`Draft::state`].
-    pub fn moment(&self) -> Result<Moment, StoreError> {
+    pub(crate) fn moment(&self) -> Result<Moment, StoreError> {
         Ok(Moment { episode: Some(self.state()?.episode), ..Moment::default() })
     }
 
@@ -196,12 +196,12 @@ impl Draft<'_> {
     /// # Errors
     ///
     /// When it cannot be read.
-    pub fn session_text(&self) -> Result<Option<String>, StoreError> {
+    pub(crate) fn session_text(&self) -> Result<Option<String>, StoreError> {
         self.sidecar.session()
     }
 
     /// Removes all memories of the session.
-    pub fn end_session(&mut self) {
+    pub(crate) fn end_session(&mut self) {
         self.session_ended = true;
     }
 

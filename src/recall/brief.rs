@@ -9,10 +9,10 @@ use crate::types::text::fold_spaces;
 use crate::types::{Memory, Scope};
 
 /// Default number of memories of each scope.
-pub const USUAL: usize = 3;
+pub(crate) const USUAL: usize = 3;
 
 /// The newest live memories of a section, the newest first.
-pub fn newest(section: &Section, count: usize) -> Vec<Memory> {
+pub(crate) fn newest(section: &Section, count: usize) -> Vec<Memory> {
     let mut date = String::new();
     let mut dated: Vec<(String, usize, &Memory)> = Vec::new();
     for (at, memory) in section.memories.iter().enumerate() {
@@ -27,7 +27,7 @@ pub fn newest(section: &Section, count: usize) -> Vec<Memory> {
 }
 
 /// A line for each memory; below headings where there are several scopes.
-pub fn render_brief(scopes: &[(Scope, String, Vec<Memory>)]) -> String {
+pub(crate) fn render_brief(scopes: &[(Scope, String, Vec<Memory>)]) -> String {
     let mut out = String::new();
     for (scope, name, memories) in scopes.iter().filter(|(_, _, memories)| !memories.is_empty()) {
         if scopes.len() > 1 {

@@ -96,7 +96,7 @@ fn half_tokens(byte: u8) -> usize {
 
 /// The longest beginning of a text that ends a sentence and that `fits` with ` …` appended; else the
 /// longest that ends a word; `None` where not even one word fits.
-pub fn cut_at_sentence(text: &str, fits: impl Fn(&str) -> bool) -> Option<String> {
+pub(crate) fn cut_at_sentence(text: &str, fits: impl Fn(&str) -> bool) -> Option<String> {
     let candidate = |end: usize| format!("{} …", text[..end].trim_end());
     let ends_sentence = |end: &usize| {
         text[..*end].ends_with(['.', '!', '?', '"']) && text[*end..].starts_with(char::is_whitespace)
@@ -113,7 +113,7 @@ pub fn cut_at_sentence(text: &str, fits: impl Fn(&str) -> bool) -> Option<String
 }
 
 /// A text of at most that many characters; a longer one is cut after a word and gets `…`.
-pub fn cut_at_word(text: &str, chars: usize) -> String {
+pub(crate) fn cut_at_word(text: &str, chars: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(chars) else { return text.to_owned() };
     let head = &text[..end];
     let whole = head.rfind(char::is_whitespace).filter(|&at| at >= end / 2).unwrap_or(end);

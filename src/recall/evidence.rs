@@ -17,7 +17,7 @@ pub struct Evidence {
 
 impl Evidence {
     /// Looks an action up in a section, ignoring case and repeated spaces.
-    pub fn of(section: &Section, action: &str) -> Evidence {
+    pub(crate) fn of(section: &Section, action: &str) -> Evidence {
         let action = stored_line(action);
         let folded = fold_action(&action);
         let attempt = section.tried.iter().find(|attempt| fold_action(&attempt.action) == folded);

@@ -48,7 +48,7 @@ pub fn read(store: &Store, names: &[ScopeName]) -> Result<Snapshot, RecallError>
 /// # Errors
 ///
 /// See [`RecallError`].
-pub fn read_scopes(store: &Store, names: &[ScopeName]) -> Result<Vec<(Scope, Section)>, RecallError> {
+pub(crate) fn read_scopes(store: &Store, names: &[ScopeName]) -> Result<Vec<(Scope, Section)>, RecallError> {
     let snapshot = read(store, names)?;
     let found = sections(&snapshot, names)?;
     Ok(found.into_iter().map(|(scope, section)| (scope, section.clone())).collect())
@@ -59,7 +59,7 @@ pub fn read_scopes(store: &Store, names: &[ScopeName]) -> Result<Vec<(Scope, Sec
 /// # Errors
 ///
 /// [`RecallError::UnknownName`] or [`RecallError::AmbiguousName`].
-pub fn sections<'a>(
+pub(crate) fn sections<'a>(
     snapshot: &'a Snapshot,
     names: &[ScopeName],
 ) -> Result<Vec<(Scope, &'a Section)>, RecallError> {

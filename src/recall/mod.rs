@@ -3,7 +3,7 @@
 //! A snapshot of a memory file and scopes enter, as a person or script names them; views leave, ready to
 //! be rendered. Nothing is locked or written.
 
-pub mod brief;
+pub(crate) mod brief;
 pub mod budget;
 mod choose;
 mod error;
@@ -18,12 +18,15 @@ use crate::document::Section;
 use crate::notebook::Snapshot;
 use crate::types::{Scope, ScopeName};
 
-pub use choose::{Limits, choose};
-pub use error::RecallError;
+pub use choose::Limits;
+pub use choose::choose;
+pub(crate) use error::RecallError;
 pub use evidence::Evidence;
-pub use lookup::{read, read_scopes, sections};
-pub use render::{Format, render};
-pub use view::{Linked, View};
+pub use lookup::read;
+pub(crate) use lookup::{read_scopes, sections};
+pub use render::Format;
+pub use render::render;
+pub(crate) use view::View;
 
 /// What is shown of scopes, in the order asked for, all within the limits.
 ///
@@ -44,7 +47,7 @@ pub fn recall(
 /// # Errors
 ///
 /// See [`recall`].
-pub fn recall_newest(
+pub(crate) fn recall_newest(
     snapshot: &Snapshot,
     names: &[ScopeName],
     limits: &Limits,

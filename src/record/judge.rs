@@ -19,7 +19,7 @@ pub enum Judge<'a> {
 
 impl<'a> Judge<'a> {
     /// The model if there is one, else the rules.
-    pub fn of(model: Option<&'a dyn Model>) -> Judge<'a> {
+    pub(crate) fn of(model: Option<&'a dyn Model>) -> Judge<'a> {
         model.map_or(Judge::Rules, Judge::Model)
     }
 

@@ -13,25 +13,25 @@ use crate::types::Scope;
 
 /// The lines of a text that hold something, with their numbers from 1.
 #[derive(Debug, Clone)]
-pub struct TurnLines<'a>(Vec<(usize, &'a [u8])>);
+pub(crate) struct TurnLines<'a>(Vec<(usize, &'a [u8])>);
 
 impl<'a> TurnLines<'a> {
     /// Splits a text, which need not be UTF-8.
-    pub fn of(text: &'a [u8]) -> TurnLines<'a> {
+    pub(crate) fn of(text: &'a [u8]) -> TurnLines<'a> {
         let numbered = text.split(|&byte| byte == b'\n').enumerate();
         let lines = numbered.map(|(at, line)| (at + 1, line));
         TurnLines(lines.filter(|(_, line)| !line.trim_ascii().is_empty()).collect())
     }
 
     /// How many there are.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.0.len()
     }
 }
 
 /// What came of many turns.
 #[derive(Debug, Clone, Default)]
-pub struct TurnSummary {
+pub(crate) struct TurnSummary {
     /// How many turns had each outcome.
     pub outcomes: BTreeMap<&'static str, u64>,
     /// Lines that were refused, and why.
@@ -45,7 +45,7 @@ pub struct TurnSummary {
 /// Why the work ended before the last line.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot record the turn of line {line}")]
-pub struct RecordManyError {
+pub(crate) struct RecordManyError {
     /// The line that could not be written.
     pub line: usize,
     /// Why.
@@ -59,7 +59,7 @@ impl Recorder<'_> {
     /// # Errors
     ///
     /// [`RecordManyError`]. The turns before that line are recorded.
-    pub fn record_many(
+    pub(crate) fn record_many(
         &self,
         lines: &TurnLines<'_>,
         mut after: impl FnMut(Option<&RecordReport>),
@@ -96,7 +96,7 @@ impl TurnSummary {
 
 /// What a memory file holds, in numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Holdings {
+pub(crate) struct Holdings {
     /// Sections of places.
     pub places: u64,
     /// Live memories.
@@ -109,7 +109,7 @@ pub struct Holdings {
 
 impl Holdings {
     /// Counts.
-    pub fn of(document: &Document) -> Holdings {
+    pub(crate) fn of(document: &Document) -> Holdings {
         let mut holdings = Holdings::default();
         let mut most = 0;
         for (scope, section) in document.sections() {

@@ -9,13 +9,13 @@ pub mod answer;
 mod context;
 mod error;
 mod judge;
-pub mod many;
+pub(crate) mod many;
 mod places;
 pub mod prompt;
-pub mod proposal;
+pub(crate) mod proposal;
 mod redaction;
 mod report;
-pub mod retry;
+pub(crate) mod retry;
 pub mod rules;
 pub mod triggers;
 pub mod turn;
@@ -37,13 +37,14 @@ use proposal::{Proposal, Side};
 use triggers::{Changes, Switches, fired, score_change};
 use turn::Turn;
 
-pub use context::{PlaceMemories, TurnContext};
+pub use context::PlaceMemories;
+pub use context::TurnContext;
 pub use error::RecordError;
 pub use judge::Judge;
-pub use report::{Outcome, RecordReport};
+pub use report::RecordReport;
 use report::{entry, outcome};
 
-pub use places::{Place, PlaceError};
+pub use places::Place;
 
 /// How turns are recorded.
 #[derive(Debug, Clone)]

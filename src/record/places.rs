@@ -21,7 +21,7 @@ pub struct Place {
 
 impl Place {
     /// The scope of the place.
-    pub fn scope(&self) -> Scope {
+    pub(crate) fn scope(&self) -> Scope {
         Scope::Location(self.id)
     }
 }

@@ -71,7 +71,7 @@ pub struct RecordReport {
 
 impl RecordReport {
     /// The outcome in one line: `stored "Take lamp" in location:23 (triggers: score, inventory)`.
-    pub fn one_line(&self) -> String {
+    pub(crate) fn one_line(&self) -> String {
         let place = self.place.scope().label(&self.place.name);
         let mut parts: Vec<String> = Vec::new();
         for applied in &self.memories {

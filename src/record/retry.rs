@@ -23,7 +23,7 @@ use crate::types::{OFFLINE_TAG, Provenance, Span, same_title};
 
 /// The turns that are offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
+pub(crate) enum Wanted {
     /// Those whose model call failed.
     Queued,
     /// Those of which the built-in rules made a memory.
@@ -32,7 +32,7 @@ pub enum Wanted {
 
 /// A turn that waits for a model.
 #[derive(Debug, Clone)]
-pub struct Waiting {
+pub(crate) struct Waiting {
     /// The id of its line in the journal.
     pub id: String,
     /// The time at which it was recorded.
@@ -48,7 +48,7 @@ pub struct Waiting {
 
 /// The result of an offer.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Offer {
+pub(crate) enum Offer {
     /// The model answered, and its answer is written.
     Done(Box<RecordReport>),
     /// The model failed again; the turn still waits.
@@ -62,7 +62,7 @@ pub enum Offer {
 /// # Errors
 ///
 /// When the journal cannot be read.
-pub fn waiting(store: &Store, wanted: Wanted, window: usize) -> Result<Vec<Waiting>, StoreError> {
+pub(crate) fn waiting(store: &Store, wanted: Wanted, window: usize) -> Result<Vec<Waiting>, StoreError> {
     let mut found: Vec<Waiting> = Vec::new();
     let mut seen: HashSet<String> = HashSet::new();
     let mut resolved: HashSet<String> = HashSet::new();
@@ -120,7 +120,7 @@ impl Recorder<'_> {
     /// # Errors
     ///
     /// See [`RecordError`]. A model that fails is no error.
-    pub fn retry(&self, waiting: &Waiting) -> Result<Offer, RecordError> {
+    pub(crate) fn retry(&self, waiting: &Waiting) -> Result<Offer, RecordError> {
         let Some(context) = self.context_of(waiting)? else {
             return Ok(Offer::Failed("the journal's line holds no turn".to_owned()));
         };

@@ -280,12 +280,12 @@ impl TurnFields<'_> {
 }
 
 /// A category by its name.
-pub fn category(value: &Value) -> Result<Category, Expected> {
+pub(crate) fn category(value: &Value) -> Result<Category, Expected> {
     value.as_str().and_then(Category::new).ok_or("a word such as `NOTE` or `PUZZLE`".into())
 }
 
 /// A date or a time.
-pub fn date(value: &Value) -> Result<String, Expected> {
+pub(crate) fn date(value: &Value) -> Result<String, Expected> {
     let date = value.as_str().map(str::trim).filter(|date| is_date(date));
     let expected = "a date such as 2026-01-31 or a time such as 2026-01-31T10:40:00Z";
     date.map(str::to_owned).ok_or(expected.into())

@@ -166,7 +166,7 @@ const OTHERS: [&str; 5] = [
 ];
 
 /// The canonical questions that a memory answers. `name` is the name of its section.
-pub fn canonical_questions(scope: &Scope, name: &str, memory: &Memory) -> Vec<String> {
+pub(crate) fn canonical_questions(scope: &Scope, name: &str, memory: &Memory) -> Vec<String> {
     let about = memory.provenance.tags.iter().find_map(|tag| tag.strip_prefix("about:"));
     let of = |table: &[(&str, &'static [&'static str])]| {
         let found = table.iter().find(|(category, _)| *category == memory.category.as_str());

@@ -45,13 +45,8 @@ impl Corpus {
     }
 
     /// Number of texts.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.vector_counts.len()
-    }
-
-    /// Whether there are no texts.
-    pub fn is_empty(&self) -> bool {
-        self.vector_counts.is_empty()
     }
 
     /// Adds texts under the next numbers.

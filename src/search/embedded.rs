@@ -20,7 +20,7 @@ use crate::search::embedder::{EmbedError, Embedder};
 static BYTES: &[u8] = include_bytes!("../../assets/static-en-128-i8.bin");
 
 /// Identifies the vectors. Change it when the model file or the tokenizer changes.
-pub const STAMP: &str = "static-en-128-i8/1";
+pub(crate) const STAMP: &str = "static-en-128-i8/1";
 
 /// Bytes before the offsets.
 const HEADER: usize = 16;
@@ -41,7 +41,7 @@ pub struct StaticModel {
 }
 
 /// A token, by its number in the model.
-pub type Token = u16;
+pub(crate) type Token = u16;
 
 impl Default for StaticModel {
     fn default() -> StaticModel {
@@ -62,13 +62,8 @@ impl StaticModel {
     }
 
     /// Number of its tokens.
-    pub fn len(&self) -> usize {
+    pub fn token_count(&self) -> usize {
         self.tokens
-    }
-
-    /// Whether it has no tokens.
-    pub fn is_empty(&self) -> bool {
-        self.tokens == 0
     }
 
     /// The text of a token, without the `##` that marks the continuation of a word.
@@ -84,7 +79,7 @@ impl StaticModel {
     }
 
     /// The vector of a token as bytes, before its scale is applied.
-    pub fn row(&self, token: usize) -> &'static [u8] {
+    pub(crate) fn row(&self, token: usize) -> &'static [u8] {
         let start = BYTES.len() - self.dimensions * (self.tokens - token);
         &BYTES[start..start + self.dimensions]
     }
@@ -120,7 +115,7 @@ impl StaticModel {
 
     /// Appends the tokens of a word that is in lower case and without accents: repeatedly the longest token that
     /// matches. A word with a part that no token matches gets none.
-    pub fn tokenize_word(&self, word: &str, tokens: &mut Vec<Token>) {
+    pub(crate) fn tokenize_word(&self, word: &str, tokens: &mut Vec<Token>) {
         let before = tokens.len();
         if word.chars().nth(MAX_WORD_CHARS).is_some() {
             return;
@@ -139,7 +134,7 @@ impl StaticModel {
     }
 
     /// Adds the vectors of tokens to a sum.
-    pub fn add(&self, tokens: &[Token], sum: &mut [f32]) {
+    pub(crate) fn add(&self, tokens: &[Token], sum: &mut [f32]) {
         for &token in tokens {
             let scale = self.scale(usize::from(token));
             for (sum, byte) in sum.iter_mut().zip(self.row(usize::from(token))) {
@@ -302,9 +297,9 @@ mod tests {
             "the model changed: change `STAMP`"
         );
         let model = StaticModel::new();
-        let longest = (0..model.len()).map(|token| model.token_text(token).len()).max();
+        let longest = (0..model.token_count()).map(|token| model.token_text(token).len()).max();
         assert!(longest <= Some(MAX_TOKEN_BYTES), "{longest:?}");
-        assert_eq!((model.len(), model.dimensions()), (27_729, 128));
+        assert_eq!((model.token_count(), model.dimensions()), (27_729, 128));
     }
 
     #[test]
@@ -317,7 +312,7 @@ mod tests {
     #[test]
     fn every_token_is_found_where_it_is() {
         let model = StaticModel::new();
-        for token in 0..model.len() {
+        for token in 0..model.token_count() {
             assert_eq!(model.find(model.token_text(token), token < model.initial), Some(token));
         }
         assert_eq!(model.find(b"lanternfishes", true), None);

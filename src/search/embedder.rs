@@ -88,16 +88,6 @@ impl Vectors {
         Vectors { dimensions, rows, inverse_lengths }
     }
 
-    /// Number of vectors.
-    pub fn len(&self) -> usize {
-        self.inverse_lengths.len()
-    }
-
-    /// Whether the list is empty.
-    pub fn is_empty(&self) -> bool {
-        self.inverse_lengths.is_empty()
-    }
-
     /// The stored form: rows of bytes, and the inverse of each length.
     pub(super) fn parts(&self) -> (&[u8], &[f32]) {
         (&self.rows, &self.inverse_lengths)
@@ -124,7 +114,7 @@ impl Vectors {
     }
 
     /// The cosine of one vector and a query vector.
-    pub fn cosine(&self, number: usize, with: &QueryVector) -> f32 {
+    pub(crate) fn cosine(&self, number: usize, with: &QueryVector) -> f32 {
         let row = &self.rows[number * self.dimensions..(number + 1) * self.dimensions];
         with.dot(row) * self.inverse_lengths[number]
     }
@@ -158,13 +148,14 @@ impl QueryVector {
     }
 
     /// Whether the vector is all zeros and so has no direction.
-    pub fn is_zero(&self) -> bool {
+    #[cfg(test)]
+    fn is_zero(&self) -> bool {
         self.factor == 0.0
     }
 
     /// The dot product with a row of bytes.
     #[inline]
-    pub fn dot(&self, row: &[u8]) -> f32 {
+    pub(crate) fn dot(&self, row: &[u8]) -> f32 {
         let mut sum = 0_i32;
         for (a, b) in self.values.iter().zip(row) {
             sum = sum.wrapping_add(i32::from(*a) * i32::from(*b as i8));

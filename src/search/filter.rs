@@ -26,7 +26,7 @@ pub enum MemoryKind {
 
 impl MemoryKind {
     /// The type of a memory in that section.
-    pub fn of(scope: &Scope, memory: &Memory) -> MemoryKind {
+    pub(crate) fn of(scope: &Scope, memory: &Memory) -> MemoryKind {
         match scope {
             Scope::Location(_) => MemoryKind::Place,
             Scope::Agent(_) if memory.provenance.tags.iter().any(|tag| tag.starts_with("about:")) => {
@@ -76,13 +76,13 @@ pub struct Filter {
 }
 
 /// Whether an agent may see a section: any but those of other agents.
-pub fn is_open_to(viewer: &str, scope: &Scope) -> bool {
+pub(crate) fn is_open_to(viewer: &str, scope: &Scope) -> bool {
     !matches!(scope, Scope::Agent(id) if id != viewer)
 }
 
 impl Filter {
     /// Whether memories in a section can meet the conditions.
-    pub fn wants_scope(&self, scope: &Scope) -> bool {
+    pub(crate) fn wants_scope(&self, scope: &Scope) -> bool {
         let agent = |id: &String| *scope == Scope::Agent(id.clone());
         (self.scopes.is_empty() || self.scopes.contains(scope))
             && (self.agents.is_empty() || self.agents.iter().any(agent))
@@ -90,7 +90,7 @@ impl Filter {
     }
 
     /// Whether memories with a status can meet the conditions.
-    pub fn wants_status(&self, status: Status) -> bool {
+    pub(crate) fn wants_status(&self, status: Status) -> bool {
         (self.superseded || status != Status::Superseded) && self.status.is_none_or(|wanted| wanted == status)
     }
 

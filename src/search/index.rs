@@ -28,21 +28,21 @@ const VERSION: u32 = 2;
 const MAGIC: &[u8; 4] = b"MEMI";
 
 /// Identifies a text by its content and heading.
-pub type Key = u128;
+pub(crate) type Key = u128;
 
 /// The key of a text in a section with that heading.
-pub fn key_of(heading: Key, text: &str) -> Key {
+pub(crate) fn key_of(heading: Key, text: &str) -> Key {
     heading.rotate_left(64).wrapping_add(xxh3_128(text.as_bytes()))
 }
 
 /// The key of a heading, by its scope and name.
-pub fn key_of_heading(scope: &str, name: &str) -> Key {
+pub(crate) fn key_of_heading(scope: &str, name: &str) -> Key {
     xxh3_128(format!("{scope}\n{name}").as_bytes())
 }
 
 /// Texts and their keys.
 #[derive(Debug, Clone)]
-pub struct Index {
+pub(crate) struct Index {
     corpus: Corpus,
     keys: Vec<Key>,
     /// Numbers by keys; filled when a text is not found at `next`.
@@ -54,7 +54,7 @@ pub struct Index {
 
 impl Index {
     /// An empty index.
-    pub fn new(embedder: &dyn Embedder) -> Index {
+    pub(crate) fn new(embedder: &dyn Embedder) -> Index {
         let corpus = Corpus::new(embedder.dimensions());
         Index { corpus, keys: Vec::new(), numbers: HashMap::default(), next: 0 }
     }
@@ -65,29 +65,24 @@ impl Index {
     }
 
     /// The texts, to add some; each also needs its key by [`Index::push_key`].
-    pub fn corpus_mut(&mut self) -> &mut Corpus {
+    pub(crate) fn corpus_mut(&mut self) -> &mut Corpus {
         &mut self.corpus
     }
 
     /// Number of texts with keys.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.keys.is_empty()
-    }
-
     /// Sets the key of the next text; returns its number.
-    pub fn push_key(&mut self, key: Key) -> usize {
+    pub(crate) fn push_key(&mut self, key: Key) -> usize {
         self.keys.push(key);
         self.numbers.insert(key, self.keys.len() as u32 - 1);
         self.keys.len() - 1
     }
 
     /// The number of a text.
-    pub fn find(&mut self, key: Key) -> Option<usize> {
+    pub(crate) fn find(&mut self, key: Key) -> Option<usize> {
         if self.keys.get(self.next) == Some(&key) {
             self.next += 1;
             return Some(self.next - 1);
@@ -101,7 +96,11 @@ impl Index {
     }
 
     /// A copy with only those texts for which `wanted` holds. `None` where the corpus is inconsistent.
-    pub fn without_others(&self, embedder: &dyn Embedder, wanted: impl Fn(usize) -> bool) -> Option<Index> {
+    pub(crate) fn without_others(
+        &self,
+        embedder: &dyn Embedder,
+        wanted: impl Fn(usize) -> bool,
+    ) -> Option<Index> {
         let mut index = Index::new(embedder);
         index.corpus.copy_from(&self.corpus, &wanted)?;
         index.keys = (0..self.len()).filter(|at| wanted(*at)).map(|at| self.keys[at]).collect();

@@ -40,14 +40,14 @@ const SAVE_EVERY: usize = 1024;
 const RECENCY_HALF_LIFE: f32 = 5.0;
 
 /// How similar all entries are to a question.
-pub struct Similarities {
+pub(crate) struct Similarities {
     /// The similarity of each entry, and what it is made of.
     each: Vec<(f32, SimilarityParts)>,
     query: QueryVector,
 }
 
 /// A snapshot with its index.
-pub struct Library {
+pub(crate) struct Library {
     snapshot: Arc<Snapshot>,
     index: Index,
     /// For each entry its text in the index.
@@ -63,7 +63,7 @@ impl Library {
     /// # Errors
     ///
     /// Where the embedder fails.
-    pub fn open(
+    pub(crate) fn open(
         store: &Store,
         snapshot: Arc<Snapshot>,
         embedder: &dyn Embedder,
@@ -89,7 +89,7 @@ impl Library {
     /// # Errors
     ///
     /// Where the embedder fails.
-    pub fn without_index(
+    pub(crate) fn without_index(
         store: &Store,
         snapshot: Arc<Snapshot>,
         embedder: &dyn Embedder,
@@ -148,7 +148,7 @@ impl Library {
 
     /// How similar each entry is to a question with that vector; `unrelated` as its embedder says. A line
     /// of dialogue also counts for its neighbours. `None` where the index is inconsistent.
-    pub fn similarities(
+    pub(crate) fn similarities(
         &self,
         question: &ParsedQuery,
         vector: &[f32],

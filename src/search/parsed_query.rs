@@ -50,12 +50,12 @@ impl Default for Synonyms {
 
 impl Synonyms {
     /// No synonyms.
-    pub fn none() -> Synonyms {
+    pub(crate) fn none() -> Synonyms {
         Synonyms { groups: Vec::new() }
     }
 
     /// Adds groups of single words.
-    pub fn with(mut self, groups: impl IntoIterator<Item = Vec<String>>) -> Synonyms {
+    pub(crate) fn with(mut self, groups: impl IntoIterator<Item = Vec<String>>) -> Synonyms {
         for group in groups {
             let words = group.iter().flat_map(|word| words(word));
             self.groups.push(words.map(|word| stem(&word).into_owned()).collect());
@@ -89,7 +89,7 @@ pub struct Term {
 
 /// How a word of a text matches a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum TermMatch {
+pub(crate) enum TermMatch {
     /// A synonym of the term.
     Synonym,
     /// The stem of the term.
@@ -98,7 +98,7 @@ pub enum TermMatch {
 
 impl Term {
     /// Compares a stem, given in two parts, with the term and its synonyms.
-    pub fn matches(&self, stem: (&str, &str)) -> Option<TermMatch> {
+    pub(crate) fn matches(&self, stem: (&str, &str)) -> Option<TermMatch> {
         let same = |own: &String| own.strip_prefix(stem.0).is_some_and(|ending| ending == stem.1);
         if same(&self.stem) {
             Some(TermMatch::Stem)
@@ -144,12 +144,12 @@ impl ParsedQuery {
     }
 
     /// Cheap test whether a folded word can match a term: a stem begins with the first byte of its word.
-    pub fn may_match(&self, word: &str) -> bool {
+    pub(crate) fn may_match(&self, word: &str) -> bool {
         word.bytes().next().is_some_and(|first| self.first_bytes.contains(&first))
     }
 
     /// Whether a text contains all quoted phrases.
-    pub fn phrases_are_in(&self, text: &str) -> bool {
+    pub(crate) fn phrases_are_in(&self, text: &str) -> bool {
         if self.phrases.is_empty() {
             return true;
         }
@@ -158,7 +158,7 @@ impl ParsedQuery {
     }
 
     /// The words of a text that match a term, folded, sorted, each once.
-    pub fn matching_words(&self, text: &str) -> Vec<String> {
+    pub(crate) fn matching_words(&self, text: &str) -> Vec<String> {
         let mut found = words(text);
         found.retain(|word| self.matches_word(word));
         found.sort_unstable();
@@ -167,7 +167,7 @@ impl ParsedQuery {
     }
 
     /// Whether a word of a text matches a term, by its stem or as a synonym.
-    pub fn matches_word(&self, word: &str) -> bool {
+    pub(crate) fn matches_word(&self, word: &str) -> bool {
         let mut matches = false;
         each_word(word, |word| {
             let stem = stem(word);

@@ -25,7 +25,8 @@ pub struct SearchableText {
 
 impl SearchableText {
     /// A text without metadata.
-    pub fn plain(text: &str) -> SearchableText {
+    #[cfg(test)]
+    pub(crate) fn plain(text: &str) -> SearchableText {
         let mut passages = vec![text.to_owned()];
         passages.extend(split_passages(text).into_iter().map(str::to_owned));
         SearchableText { words: text.to_owned(), passages, questions: Vec::new() }

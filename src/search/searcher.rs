@@ -62,7 +62,7 @@ impl Searcher {
     /// # Errors
     ///
     /// See [`SearchError`].
-    pub fn query_all(
+    pub(crate) fn query_all(
         &self,
         question: &str,
         filter: &Filter,

@@ -8,7 +8,7 @@ use crate::search::embedded::StaticModel;
 use crate::search::embedder::Embedder;
 
 /// Called with the number of texts that have vectors and the number of all, while a file is embedded.
-pub type Progress = Box<dyn Fn(usize, usize) + Send + Sync>;
+pub(crate) type Progress = Box<dyn Fn(usize, usize) + Send + Sync>;
 
 /// The embedder of the settings. Where it fails, the embedded model answers instead if `falls_back`.
 /// `seed` decides the jitter of retries.
@@ -66,14 +66,14 @@ mod http {
     use crate::search::embedder::{EmbedError, Embedder};
 
     /// A model behind HTTP.
-    pub struct Served {
+    pub(crate) struct Served {
         client: EmbeddingClient,
         falls_back: bool,
         progress: Progress,
     }
 
     impl Served {
-        pub fn new(client: EmbeddingClient, falls_back: bool, progress: Progress) -> Served {
+        pub(crate) fn new(client: EmbeddingClient, falls_back: bool, progress: Progress) -> Served {
             Served { client, falls_back, progress }
         }
     }

@@ -15,7 +15,7 @@ const MIN_COSINE: f32 = 0.8;
 
 /// Pairs of texts that may say the same, as positions in the list: near-duplicates, texts that share most words,
 /// and texts of similar meaning that share half of their stems.
-pub fn similar_pairs(texts: &[&str]) -> Vec<(usize, usize)> {
+pub(crate) fn similar_pairs(texts: &[&str]) -> Vec<(usize, usize)> {
     let words: Vec<Vec<String>> = texts.iter().map(|text| words_of(text)).collect();
     let comparable: Vec<ComparableText> = texts.iter().map(|text| ComparableText::new(text)).collect();
     let stems: Vec<Vec<String>> = texts.iter().map(|text| stems_of(text)).collect();

@@ -13,7 +13,7 @@ use crate::types::{Memory, Scope};
 
 /// The similarity of each memory to a text, as [`mod@crate::search::score`] defines it, computed as if there were no
 /// other memories.
-pub fn similarities(text: &str, memories: &[Memory]) -> Vec<f32> {
+pub(crate) fn similarities(text: &str, memories: &[Memory]) -> Vec<f32> {
     let Some(query) = ParsedQuery::parse(text, &Synonyms::default()) else {
         return vec![0.0; memories.len()];
     };
@@ -29,14 +29,14 @@ pub fn similarities(text: &str, memories: &[Memory]) -> Vec<f32> {
 }
 
 /// The cosines of all pairs of a list of texts.
-pub struct PairwiseCosines {
+pub(crate) struct PairwiseCosines {
     vectors: Vectors,
     query_vectors: Vec<QueryVector>,
 }
 
 impl PairwiseCosines {
     /// Embeds the texts.
-    pub fn of(texts: &[&str]) -> PairwiseCosines {
+    pub(crate) fn of(texts: &[&str]) -> PairwiseCosines {
         let model = StaticModel::new();
         let all = model.embed(texts).expect("the built-in model answers");
         let mut vectors = Vectors::new(model.dimensions());
@@ -48,7 +48,7 @@ impl PairwiseCosines {
     }
 
     /// The cosine of two texts, by their positions in the list; at least 0.
-    pub fn cosine(&self, a: usize, b: usize) -> f32 {
+    pub(crate) fn cosine(&self, a: usize, b: usize) -> f32 {
         self.vectors.cosine(a, &self.query_vectors[b]).clamp(0.0, 1.0)
     }
 }

@@ -11,7 +11,7 @@ use crate::types::{Memory, Persistence, Scope};
 
 /// A memory ranked by its importance.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RankedMemory {
+pub(crate) struct RankedMemory {
     /// Its section.
     pub scope: Scope,
     /// The name of that section; may be empty.
@@ -28,7 +28,7 @@ pub struct RankedMemory {
 ///
 /// With a half-life in turns, importance decays to `importance × 0.5^(age / half-life)`. Core memories and
 /// memories without an episode do not decay.
-pub fn top(snapshot: &Snapshot, limit: usize, half_life: Option<f64>) -> Vec<RankedMemory> {
+pub(crate) fn top(snapshot: &Snapshot, limit: usize, half_life: Option<f64>) -> Vec<RankedMemory> {
     let memories: Vec<Memory> = (0..snapshot.entries().len()).map(|at| snapshot.memory(at)).collect();
     let clock = TurnClock::of(&memories);
     let mut ranked: Vec<(f64, Option<u64>, usize)> = Vec::new();

@@ -11,7 +11,7 @@ use crate::search::words::{is_stop_word, stem};
 
 /// The distinct words of a corpus, numbered from 0.
 #[derive(Debug, Clone, Default)]
-pub struct Vocabulary {
+pub(crate) struct Vocabulary {
     /// The words, each followed by the ending of its stem.
     text: String,
     words: Vec<Word>,
@@ -37,17 +37,17 @@ struct Word {
 }
 
 impl Vocabulary {
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.words.len()
     }
 
-    pub fn word(&self, number: u32) -> &str {
+    pub(crate) fn word(&self, number: u32) -> &str {
         let Word { start, length, .. } = self.words[number as usize];
         &self.text[start as usize..start as usize + usize::from(length)]
     }
 
     /// Calls `show` with the stem of a word in two parts, which avoids allocating it.
-    pub fn with_stem<T>(&self, number: u32, show: impl FnOnce(&str, &str) -> T) -> T {
+    pub(crate) fn with_stem<T>(&self, number: u32, show: impl FnOnce(&str, &str) -> T) -> T {
         match self.kept_stem(number) {
             Some((start, ending)) => show(start, ending),
             None => show(&stem(self.word(number)), ""),
@@ -65,13 +65,13 @@ impl Vocabulary {
     }
 
     /// The tokens whose vectors add up to the vector of a word; empty if the model does not know it.
-    pub fn tokens(&self, number: u32) -> &[Token] {
+    pub(crate) fn tokens(&self, number: u32) -> &[Token] {
         let Word { first_token, tokens, .. } = self.words[number as usize];
         &self.tokens[first_token as usize..first_token as usize + usize::from(tokens)]
     }
 
     /// The number of a folded word, which is added if it is new; `None` for a stop word.
-    pub fn number_of(&mut self, word: &str, model: StaticModel) -> Option<u32> {
+    pub(crate) fn number_of(&mut self, word: &str, model: StaticModel) -> Option<u32> {
         if self.numbers.is_empty() && !self.words.is_empty() {
             for number in 0..self.words.len() as u32 {
                 let word = self.word(number).into();
@@ -147,7 +147,7 @@ impl Vocabulary {
         let (tokens, _) = take(bytes, tokens.checked_mul(2)?)?.as_chunks::<2>();
         let tokens: Vec<Token> = tokens.iter().map(|token| Token::from_le_bytes(*token)).collect();
         let text = String::from_utf8(take(bytes, length)?.to_vec()).ok()?;
-        if tokens.iter().any(|&token| usize::from(token) >= model.len()) {
+        if tokens.iter().any(|&token| usize::from(token) >= model.token_count()) {
             return None;
         }
         let mut vocabulary = Vocabulary { text, tokens, ..Vocabulary::default() };

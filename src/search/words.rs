@@ -18,7 +18,7 @@ use unicode_segmentation::UnicodeSegmentation;
 const MAX_WORD_BYTES: usize = 64;
 
 /// Calls `visit` with each word of a text, folded, in order.
-pub fn each_word(text: &str, mut visit: impl FnMut(&str)) {
+pub(crate) fn each_word(text: &str, mut visit: impl FnMut(&str)) {
     let mut buffer = String::with_capacity(MAX_WORD_BYTES);
     if text.is_ascii() {
         return each_ascii_word(text, &mut buffer, &mut visit);

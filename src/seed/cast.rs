@@ -52,7 +52,7 @@ pub struct Relationship {
 }
 
 /// What all agents share of the present scene: place, atmosphere, time, context.
-pub type Scene = [Option<String>; 4];
+pub(crate) type Scene = [Option<String>; 4];
 
 /// Everything that the seed files say.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -66,7 +66,7 @@ pub struct Cast {
 }
 
 /// The keys of [`Agent::own`].
-pub const OWN_KEYS: [&str; 6] =
+pub(crate) const OWN_KEYS: [&str; 6] =
     ["background", "communication_style", "decision_style", "traits", "skills", "values"];
 
 /// The keys that describe an agent and nothing else; an id may be a scenario's, too.
@@ -306,7 +306,7 @@ impl Reading {
 }
 
 /// Whether an id or a name means an agent.
-pub fn is_called(agent: &Agent, name: &str) -> bool {
+pub(crate) fn is_called(agent: &Agent, name: &str) -> bool {
     agent.id == name || agent.name.to_lowercase() == name.trim().to_lowercase()
 }
 

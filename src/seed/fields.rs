@@ -8,7 +8,7 @@ use crate::seed::error::{SeedError, Spot};
 use crate::seed::node::{Key, Node, Value};
 
 /// The fields of one table.
-pub struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     file: String,
     path: String,
     line: usize,
@@ -23,7 +23,12 @@ impl<'a> Fields<'a> {
     /// # Errors
     ///
     /// Where it is no table.
-    pub fn of(file: &str, path: &str, node: &'a Node, expected: &str) -> Result<Fields<'a>, SeedError> {
+    pub(crate) fn of(
+        file: &str,
+        path: &str,
+        node: &'a Node,
+        expected: &str,
+    ) -> Result<Fields<'a>, SeedError> {
         match &node.value {
             Value::Table(pairs) => Ok(Fields {
                 file: file.to_owned(),
@@ -38,35 +43,35 @@ impl<'a> Fields<'a> {
     }
 
     /// The error that a value of the wrong kind is.
-    pub fn wrong_kind(file: &str, path: &str, node: &Node, expected: &str) -> SeedError {
+    pub(crate) fn wrong_kind(file: &str, path: &str, node: &Node, expected: &str) -> SeedError {
         let what = if path.is_empty() { "the file".to_owned() } else { format!("`{path}`") };
         let problem = format!("{what} is {}", node.kind());
         SeedError::Wrong { file: file.to_owned(), line: node.line, problem, expected: expected.to_owned() }
     }
 
     /// An error of this table.
-    pub fn wrong(&self, line: usize, problem: &str, expected: &str) -> SeedError {
+    pub(crate) fn wrong(&self, line: usize, problem: &str, expected: &str) -> SeedError {
         let (problem, expected) = (problem.to_owned(), expected.to_owned());
         SeedError::Wrong { file: self.file.clone(), line, problem, expected }
     }
 
     /// The file's name.
-    pub fn file(&self) -> &str {
+    pub(crate) fn file(&self) -> &str {
         &self.file
     }
 
     /// Where the table begins.
-    pub fn spot(&self) -> Spot {
+    pub(crate) fn spot(&self) -> Spot {
         Spot { file: self.file.clone(), line: self.line }
     }
 
     /// The path of a field: `agents[1].name`.
-    pub fn path(&self, key: &str) -> String {
+    pub(crate) fn path(&self, key: &str) -> String {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
 
     /// A field as errors name it; the table itself where the key is empty.
-    pub fn told(&self, key: &str) -> String {
+    pub(crate) fn told(&self, key: &str) -> String {
         match (self.path.as_str(), key) {
             ("", "") => "the agent".to_owned(),
             (path, "") => format!("`{path}`"),
@@ -75,7 +80,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Whether any of these keys is there.
-    pub fn has_any(&self, keys: &[&str]) -> bool {
+    pub(crate) fn has_any(&self, keys: &[&str]) -> bool {
         self.pairs.iter().any(|(key, _)| keys.contains(&folded(&key.name).as_str()))
     }
 
@@ -84,7 +89,7 @@ impl<'a> Fields<'a> {
     /// # Errors
     ///
     /// Where the key is there twice.
-    pub fn take(&mut self, key: &str) -> Result<Option<&'a Node>, SeedError> {
+    pub(crate) fn take(&mut self, key: &str) -> Result<Option<&'a Node>, SeedError> {
         let mut found: Option<&(Key, Node)> = None;
         for (pair, taken) in
             self.pairs.iter().zip(&mut self.taken).filter(|(pair, _)| folded(&pair.0.name) == key)
@@ -113,7 +118,7 @@ impl<'a> Fields<'a> {
     /// # Errors
     ///
     /// Where it is no text.
-    pub fn word(&mut self, key: &str) -> Result<Option<(String, usize)>, SeedError> {
+    pub(crate) fn word(&mut self, key: &str) -> Result<Option<(String, usize)>, SeedError> {
         let Some(node) = self.take(key)? else { return Ok(None) };
         match &node.value {
             Value::Null => Ok(None),
@@ -142,7 +147,7 @@ impl<'a> Fields<'a> {
     /// # Errors
     ///
     /// Where it is neither.
-    pub fn texts(&mut self, key: &str) -> Result<Option<String>, SeedError> {
+    pub(crate) fn texts(&mut self, key: &str) -> Result<Option<String>, SeedError> {
         match self.take(key)? {
             Some(node) => texts_of(&self.file, &self.path(key), node),
             None => Ok(None),
@@ -154,7 +159,7 @@ impl<'a> Fields<'a> {
     /// # Errors
     ///
     /// Where it is missing, empty or no text.
-    pub fn required(&mut self, keys: &[&str]) -> Result<String, SeedError> {
+    pub(crate) fn required(&mut self, keys: &[&str]) -> Result<String, SeedError> {
         for key in keys {
             if let Some(text) = self.text(key)? {
                 return Ok(text);
@@ -164,7 +169,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A warning for each key that nobody took, with the nearest of those that are known.
-    pub fn unknown(&self, known: &[&str]) -> Vec<String> {
+    pub(crate) fn unknown(&self, known: &[&str]) -> Vec<String> {
         let untaken = self.pairs.iter().zip(&self.taken).filter(|(_, taken)| !**taken);
         let warning = |((key, _), _): (&(Key, Node), &bool)| {
             let near = nearest(&folded(&key.name), known.iter().copied(), 1);
@@ -181,7 +186,7 @@ impl<'a> Fields<'a> {
 /// # Errors
 ///
 /// Where it is neither, or holds what is no text.
-pub fn texts_of(file: &str, path: &str, node: &Node) -> Result<Option<String>, SeedError> {
+pub(crate) fn texts_of(file: &str, path: &str, node: &Node) -> Result<Option<String>, SeedError> {
     let text_of = |path: &str, node: &Node| match &node.value {
         Value::Null => Ok(None),
         Value::Text(text) => Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty())),

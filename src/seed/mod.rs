@@ -13,7 +13,7 @@
 //! it, the seed changed. What a person changed is not overwritten unasked, and a seed that says what it
 //! said before changes nothing.
 
-pub mod cast;
+pub(crate) mod cast;
 mod error;
 mod fields;
 mod node;
@@ -23,10 +23,15 @@ mod settle;
 use crate::document::DocumentError;
 use crate::notebook::files::Files;
 
-pub use cast::{Cast, Source, read};
+pub use cast::Cast;
+pub use cast::Source;
+pub use cast::read;
 pub use error::SeedError;
 pub use node::Format;
-pub use settle::{Change, Options, Outcome, Report};
+pub use settle::Change;
+pub use settle::Options;
+pub use settle::Outcome;
+pub use settle::Report;
 
 /// Gives the cast its memories. The caller writes the files once, and only where the report says that
 /// anything changed.

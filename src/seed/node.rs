@@ -37,7 +37,7 @@ fn unknown_format(text: &str) -> String {
 
 impl Format {
     /// The format that a text looks like by its first line that says something.
-    pub fn of_text(text: &str) -> Format {
+    pub(crate) fn of_text(text: &str) -> Format {
         let text = text.trim_start_matches('\u{FEFF}');
         let says = |line: &&str| !line.is_empty() && !line.starts_with('#');
         let Some(line) = text.lines().map(str::trim).find(says) else { return Format::Yaml };
@@ -58,7 +58,7 @@ impl Format {
     }
 
     /// What the format is called.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Format::Toml => "TOML",
             Format::Yaml => "YAML",
@@ -69,7 +69,7 @@ impl Format {
 
 /// A value, and the line of its file at which it begins.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Node {
+pub(crate) struct Node {
     /// From 1.
     pub line: usize,
     /// What stands there.
@@ -78,7 +78,7 @@ pub struct Node {
 
 /// What stands in a seed file.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub(crate) enum Value {
     /// Nothing.
     Null,
     /// True or false.
@@ -95,7 +95,7 @@ pub enum Value {
 
 /// A key, and the line at which it stands, as far as known; else that of its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Key {
+pub(crate) struct Key {
     /// From 1.
     pub line: usize,
     /// As it is written.
@@ -104,7 +104,7 @@ pub struct Key {
 
 impl Node {
     /// What it is, for an error.
-    pub fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match self.value {
             Value::Null => "empty",
             Value::Flag => "true or false",
@@ -118,7 +118,7 @@ impl Node {
 
 /// Where and why a text is not of its format.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Malformed {
+pub(crate) struct Malformed {
     /// From 1.
     pub line: usize,
     /// In the words of that format's parser, on one line.
@@ -130,7 +130,7 @@ pub struct Malformed {
 /// # Errors
 ///
 /// [`Malformed`] where the text is not of that format.
-pub fn parse(text: &str, format: Format) -> Result<Vec<Node>, Malformed> {
+pub(crate) fn parse(text: &str, format: Format) -> Result<Vec<Node>, Malformed> {
     let text = text.trim_start_matches('\u{FEFF}');
     match format {
         Format::Toml => parse_toml(text).map(|node| vec![node]),

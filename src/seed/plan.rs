@@ -30,7 +30,7 @@ const SCENE: [(&str, &str); 4] =
 
 /// A memory that is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gift {
+pub(crate) struct Gift {
     /// What is given; the mark of its source is not in it yet.
     pub memory: Memory,
     /// Whether it is only given where nothing of its kind is: those whom it is about are not described.
@@ -39,7 +39,7 @@ pub struct Gift {
 
 /// The memories that one section is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gifts {
+pub(crate) struct Gifts {
     /// The section.
     pub scope: Scope,
     /// Its name.
@@ -51,7 +51,7 @@ pub struct Gifts {
 }
 
 /// What each section is given.
-pub fn gifts(cast: &Cast, file: &Document) -> Vec<Gifts> {
+pub(crate) fn gifts(cast: &Cast, file: &Document) -> Vec<Gifts> {
     let mut all: Vec<Gifts> = cast.agents.iter().map(|agent| of_agent(agent, cast, file)).collect();
     if let Some(scene) = &cast.scene {
         let parts = scene.iter().zip(SCENE).filter_map(|(text, (category, title))| {

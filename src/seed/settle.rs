@@ -61,7 +61,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// Whether the file is not as before.
-    pub fn changes(self) -> bool {
+    pub(crate) fn changes(self) -> bool {
         use Outcome::{Renamed, Revised, Revived, Stored, Struck};
         matches!(self, Stored | Revised | Revived | Struck | Renamed)
     }
@@ -100,7 +100,7 @@ impl Report {
     }
 
     /// Those of that outcome.
-    pub fn of(&self, outcome: Outcome) -> impl Iterator<Item = &Change> {
+    pub(crate) fn of(&self, outcome: Outcome) -> impl Iterator<Item = &Change> {
         self.changes.iter().filter(move |change| change.outcome == outcome)
     }
 

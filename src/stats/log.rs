@@ -50,7 +50,7 @@ impl Entry<'_> {
     }
 
     /// The entry on one line: `2026-01-31T10:40:00Z  Ep1 T3  Hall (5)  open door → stored "Open door": why`.
-    pub(crate) fn render(&self) -> String {
+    pub fn render(&self) -> String {
         let mut columns = vec![stored_line(text(&self.time))];
         let number = |label: &str, number: Option<u64>| number.map(|number| format!("{label}{number}"));
         let turn = self.turn.as_ref();

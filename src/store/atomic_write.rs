@@ -14,7 +14,7 @@ use super::platform;
 
 /// What happens to a file that is already there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Existing {
+pub(crate) enum Existing {
     /// It stays, and nothing is written.
     Keep,
     /// It is replaced, and the new file gets its mode and owner.
@@ -28,7 +28,7 @@ pub enum Existing {
 /// # Errors
 ///
 /// When the file cannot be written; then the old one is still there.
-pub fn write_file(path: &Path, bytes: &[u8], existing: Existing) -> Result<bool, StoreError> {
+pub(crate) fn write_file(path: &Path, bytes: &[u8], existing: Existing) -> Result<bool, StoreError> {
     let old = match fs::metadata(path) {
         Ok(_) if existing == Existing::Keep => return Ok(false),
         Ok(old) => Some(old),
@@ -52,7 +52,7 @@ pub fn write_file(path: &Path, bytes: &[u8], existing: Existing) -> Result<bool,
 /// # Errors
 ///
 /// When it cannot be created.
-pub fn create_folder(path: &Path) -> Result<(), StoreError> {
+pub(crate) fn create_folder(path: &Path) -> Result<(), StoreError> {
     fs::create_dir_all(path).map_err(StoreError::write("create", path))
 }
 

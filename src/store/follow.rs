@@ -16,7 +16,7 @@ const BLOCK_SIZE: u64 = 4096;
 
 /// The place in a log up to which it has been read.
 #[derive(Debug)]
-pub struct Follower {
+pub(crate) struct Follower {
     log: LineLog,
     /// The part that was current when it was opened.
     current: Option<File>,
@@ -33,7 +33,7 @@ impl Follower {
     /// # Errors
     ///
     /// When the log cannot be read.
-    pub fn start(
+    pub(crate) fn start(
         log: LineLog,
         count: usize,
         wanted: impl FnMut(&str) -> bool,
@@ -52,7 +52,7 @@ impl Follower {
     /// # Errors
     ///
     /// When the log cannot be read.
-    pub fn poll(&mut self) -> Result<Vec<String>, StoreError> {
+    pub(crate) fn poll(&mut self) -> Result<Vec<String>, StoreError> {
         let mut lines = Vec::new();
         let failed = |log: &LineLog, source| StoreError::Read { path: log.current_path().to_owned(), source };
         // Whether it is rotated is asked first: afterwards nothing more comes to the old part.

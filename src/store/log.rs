@@ -20,7 +20,7 @@ const BLOCK_SIZE: usize = 64 * 1024;
 
 /// What a rotation must not lose.
 #[derive(Debug, Clone, Copy)]
-pub struct Rotation {
+pub(crate) struct Rotation {
     /// The lines that the new file begins with: marked copies of lines that are still needed.
     pub carry: fn(&LineLog) -> Result<Vec<String>, StoreError>,
     /// Whether a line is such a copy. Readers of both parts pass over it.
@@ -46,7 +46,7 @@ pub struct LineLog {
 
 impl LineLog {
     /// The log of a store's folder.
-    pub fn new(folder: &Path, rotation: Rotation) -> LineLog {
+    pub(crate) fn new(folder: &Path, rotation: Rotation) -> LineLog {
         LineLog {
             current: folder.join("journal.jsonl"),
             older: folder.join("journal.1.jsonl"),
@@ -66,7 +66,7 @@ impl LineLog {
     /// # Errors
     ///
     /// When a file cannot be read.
-    pub fn visit(&self, mut visit: impl FnMut(&str)) -> Result<(), StoreError> {
+    pub(crate) fn visit(&self, mut visit: impl FnMut(&str)) -> Result<(), StoreError> {
         let Parts { current, older } = self.parts()?;
         let skip_copies = older.is_some();
         for (file, path, skip_copies) in [(older, &self.older, false), (current, &self.current, skip_copies)]
@@ -95,7 +95,11 @@ impl LineLog {
     /// # Errors
     ///
     /// When a file cannot be read.
-    pub fn tail(&self, count: usize, wanted: impl FnMut(&str) -> bool) -> Result<Vec<String>, StoreError> {
+    pub(crate) fn tail(
+        &self,
+        count: usize,
+        wanted: impl FnMut(&str) -> bool,
+    ) -> Result<Vec<String>, StoreError> {
         self.tail_of(&mut self.parts()?, None, count, wanted)
     }
 

@@ -34,12 +34,12 @@ mod state;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub use atomic_write::{Existing, create_folder, write_file};
+pub(crate) use atomic_write::{Existing, create_folder, write_file};
 pub use backups::Backup;
 pub use error::StoreError;
-pub use follow::Follower;
-pub use log::{LineLog, Rotation};
-pub use reading::OpenFiles;
+pub(crate) use follow::Follower;
+pub(crate) use log::{LineLog, Rotation};
+pub(crate) use reading::OpenFiles;
 pub use sidecar::{INDEX, SERVED_INDEX, Sidecar};
 pub use state::State;
 
@@ -134,7 +134,7 @@ impl Store {
 
     /// Like [`Store::update`], but leaves nothing behind when the edit fails and there is no folder for
     /// the lock yet: then the edit is first called without a lock.
-    pub fn update_unless_refused<T, E>(
+    pub(crate) fn update_unless_refused<T, E>(
         &self,
         mut edit: impl FnMut(Option<String>, &Sidecar) -> Result<Change<T>, E>,
     ) -> Result<Update<T>, UpdateError<E>> {
@@ -173,7 +173,7 @@ impl Store {
     /// Keeps the bytes of a search index, [`INDEX`] or [`SERVED_INDEX`], beside the file. Returns `false`
     /// where that is not possible, because another process is writing or nothing may be written here;
     /// then the index has to be made again.
-    pub fn keep_index(&self, name: &str, bytes: &[u8]) -> bool {
+    pub(crate) fn keep_index(&self, name: &str, bytes: &[u8]) -> bool {
         let store = Store { lock_timeout: Duration::ZERO, ..self.clone() };
         let Ok(_lock) = store.lock() else { return false };
         self.sidecar.write_index(name, bytes).is_ok()

@@ -29,7 +29,7 @@ impl OpenFiles {
     /// # Errors
     ///
     /// When it cannot be read or is no text.
-    pub fn read_file(&self) -> Result<String, StoreError> {
+    pub(crate) fn read_file(&self) -> Result<String, StoreError> {
         Ok(self.file.1.read(&self.file.0)?.unwrap_or_default())
     }
 
@@ -38,7 +38,7 @@ impl OpenFiles {
     /// # Errors
     ///
     /// When it cannot be read or is no text.
-    pub fn read_session(&self) -> Result<String, StoreError> {
+    pub(crate) fn read_session(&self) -> Result<String, StoreError> {
         Ok(self.session.1.read(&self.session.0)?.unwrap_or_default())
     }
 
@@ -47,7 +47,7 @@ impl OpenFiles {
     /// # Errors
     ///
     /// When that cannot be determined.
-    pub fn is_current(&self) -> Result<bool, StoreError> {
+    pub(crate) fn is_current(&self) -> Result<bool, StoreError> {
         let [file, session] = [&self.file, &self.session].map(|(path, opened)| opened.is_current(path));
         Ok(file? && session?)
     }

@@ -48,12 +48,12 @@ impl Sidecar {
 
     /// The bytes of a search index, [`INDEX`] or [`SERVED_INDEX`]. `None` where there is none or it cannot
     /// be read, since it can be made again.
-    pub fn index(&self, name: &str) -> Option<Vec<u8>> {
+    pub(crate) fn index(&self, name: &str) -> Option<Vec<u8>> {
         fs::read(self.folder.join(name)).ok()
     }
 
     /// The path of the folder, which need not exist.
-    pub fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 

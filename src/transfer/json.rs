@@ -27,7 +27,7 @@ impl Source {
 }
 
 /// Writes each section and each memory on a line of its own.
-pub fn write_jsonl(sections: &[(Scope, Section)]) -> Vec<u8> {
+pub(crate) fn write_jsonl(sections: &[(Scope, Section)]) -> Vec<u8> {
     let mut out = String::new();
     let mut line = |object: Map<String, Value>| {
         out.push_str(&Value::Object(object).to_string());
@@ -43,7 +43,7 @@ pub fn write_jsonl(sections: &[(Scope, Section)]) -> Vec<u8> {
 }
 
 /// Reads a line after the other; one that cannot be understood leaves the others alone.
-pub fn read_jsonl(bytes: &[u8]) -> Source {
+pub(crate) fn read_jsonl(bytes: &[u8]) -> Source {
     let mut source = Source::default();
     let bytes = bytes.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(bytes);
     for (at, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
@@ -68,7 +68,7 @@ fn not_json(error: &serde_json::Error) -> String {
 }
 
 /// Writes one document.
-pub fn write_json(sections: &[(Scope, Section)]) -> Vec<u8> {
+pub(crate) fn write_json(sections: &[(Scope, Section)]) -> Vec<u8> {
     let section = |(scope, section): &(Scope, Section)| {
         let mut object = section_object(scope, section);
         let memories = section.memories.iter().map(|memory| {
@@ -90,7 +90,7 @@ pub fn write_json(sections: &[(Scope, Section)]) -> Vec<u8> {
 /// # Errors
 ///
 /// [`TransferError::Unreadable`] where it is none, or neither a list nor an object of memories.
-pub fn read_json(bytes: &[u8]) -> Result<Source, TransferError> {
+pub(crate) fn read_json(bytes: &[u8]) -> Result<Source, TransferError> {
     let unreadable = |problem| {
         let hint =
             "send {\"sections\": […]}, {\"memories\": […]} or a list; one object a line is `--format jsonl`";

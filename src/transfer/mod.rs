@@ -24,9 +24,10 @@ use strum::VariantNames;
 use crate::document::Section;
 use crate::types::{Scope, unknown_name};
 
-pub use error::TransferError;
-pub use place::Whereabouts;
-pub use source::{Found, Item, Origin, Source};
+pub(crate) use error::TransferError;
+pub(crate) use place::Whereabouts;
+pub use source::Source;
+pub(crate) use source::{Found, Item, Origin};
 
 /// A form of exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::Display, strum::VariantNames)]

@@ -75,7 +75,7 @@ const SECTION_KEYS: [&str; 10] = [
 ];
 
 /// A memory as an object; without its text where that stands elsewhere.
-pub fn memory_object(scope: &Scope, memory: &Memory) -> Map<String, Value> {
+pub(crate) fn memory_object(scope: &Scope, memory: &Memory) -> Map<String, Value> {
     let Memory { category, persistence, status, title, text, context, see_also, provenance, reference } =
         memory;
     let mut object = Map::new();
@@ -100,7 +100,7 @@ pub fn memory_object(scope: &Scope, memory: &Memory) -> Map<String, Value> {
 }
 
 /// What is known of a place besides its memories, as an object.
-pub fn section_object(scope: &Scope, section: &Section) -> Map<String, Value> {
+pub(crate) fn section_object(scope: &Scope, section: &Section) -> Map<String, Value> {
     let mut object = Map::new();
     let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
     put("scope", json!(scope));
@@ -112,7 +112,7 @@ pub fn section_object(scope: &Scope, section: &Section) -> Map<String, Value> {
 }
 
 /// The keys of an object that mean nothing here.
-pub fn unknown_keys(object: &Map<String, Value>) -> impl Iterator<Item = &String> {
+pub(crate) fn unknown_keys(object: &Map<String, Value>) -> impl Iterator<Item = &String> {
     let known =
         |key: &str| MEMORY_KEYS.contains(&key) || FIELD_KEYS.contains(&key) || SECTION_KEYS.contains(&key);
     let fields = object.get("fields").and_then(Value::as_object).into_iter().flat_map(Map::keys);
@@ -125,7 +125,7 @@ pub fn unknown_keys(object: &Map<String, Value>) -> impl Iterator<Item = &String
 /// # Errors
 ///
 /// The problem, in words.
-pub fn read_item(value: &Value) -> Result<Item, String> {
+pub(crate) fn read_item(value: &Value) -> Result<Item, String> {
     let Value::Object(object) = value else {
         return Err(format!("expected a JSON object, got {}", truncate(&value.to_string(), 60)));
     };
@@ -145,7 +145,7 @@ pub fn read_item(value: &Value) -> Result<Item, String> {
 /// # Errors
 ///
 /// The problem, in words.
-pub fn read_section(object: &Map<String, Value>) -> Result<Item, String> {
+pub(crate) fn read_section(object: &Map<String, Value>) -> Result<Item, String> {
     Reader::of(object).section()
 }
 
@@ -270,7 +270,7 @@ fn reference(value: &Value) -> Result<Reference, Expected> {
 /// # Errors
 ///
 /// The problem, in words.
-pub fn read_attempt(value: &Value) -> Result<Attempt, String> {
+pub(crate) fn read_attempt(value: &Value) -> Result<Attempt, String> {
     let Value::Object(object) = value else {
         return Err(format!("{} is not a tried action", truncate(&value.to_string(), 60)));
     };

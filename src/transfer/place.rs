@@ -27,7 +27,7 @@ impl Whereabouts {
     /// # Errors
     ///
     /// What is wrong with it, in words.
-    pub fn of_value(value: &Value) -> Result<Whereabouts, String> {
+    pub(crate) fn of_value(value: &Value) -> Result<Whereabouts, String> {
         match value {
             Value::Null => Ok(Whereabouts::Unsaid),
             Value::Number(number) => match number.as_u64() {
@@ -62,7 +62,7 @@ impl Whereabouts {
     }
 
     /// The same place with a name, where it has none.
-    pub fn called(self, name: &str) -> Whereabouts {
+    pub(crate) fn called(self, name: &str) -> Whereabouts {
         let name = name.trim();
         match self {
             Whereabouts::Scope(scope, known) if known.is_empty() => {
@@ -76,7 +76,7 @@ impl Whereabouts {
 
 /// Knows the places by their names.
 #[derive(Debug, Default)]
-pub struct Gazetteer {
+pub(crate) struct Gazetteer {
     ids: HashMap<String, BTreeSet<u64>>,
     names: Vec<String>,
     highest: Option<u64>,
@@ -88,7 +88,7 @@ pub struct Gazetteer {
 
 impl Gazetteer {
     /// Learns of a section.
-    pub fn learn(&mut self, scope: &Scope, name: &str) {
+    pub(crate) fn learn(&mut self, scope: &Scope, name: &str) {
         let Scope::Location(id) = scope else { return };
         self.highest = self.highest.max(Some(*id));
         if !name.trim().is_empty() && self.ids.entry(fold(name)).or_default().insert(*id) {
@@ -101,7 +101,7 @@ impl Gazetteer {
     /// # Errors
     ///
     /// Why it cannot be told, in words.
-    pub fn find(&mut self, place: &Whereabouts) -> Result<(Scope, String), String> {
+    pub(crate) fn find(&mut self, place: &Whereabouts) -> Result<(Scope, String), String> {
         let name = match place {
             Whereabouts::Scope(scope, name) => return Ok((scope.clone(), name.clone())),
             Whereabouts::Unsaid => {

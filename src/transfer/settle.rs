@@ -26,7 +26,7 @@ pub enum OnConflict {
 
 /// What became of a memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fate {
+pub(crate) enum Fate {
     /// It is new, under this title.
     Stored(String),
     /// The entry of its title says it now.
@@ -55,7 +55,7 @@ struct Entry {
 
 /// The entries of one section while memories come in.
 #[derive(Debug, Default)]
-pub struct Entries {
+pub(crate) struct Entries {
     entries: Vec<Entry>,
     by_title: HashMap<String, Vec<usize>>,
     /// Live texts without titles of their own, by words: the entry that has them.
@@ -66,7 +66,7 @@ pub struct Entries {
 
 impl Entries {
     /// The entries of a section as both files have them.
-    pub fn of(lasting: Option<&Section>, session: Option<&Section>) -> Entries {
+    pub(crate) fn of(lasting: Option<&Section>, session: Option<&Section>) -> Entries {
         let mut entries = Entries::default();
         let tiers = [(Tier::Lasting, lasting), (Tier::Session, session)];
         for (tier, section) in tiers.into_iter().filter_map(|(tier, section)| Some((tier, section?))) {
@@ -206,7 +206,7 @@ impl Entries {
     }
 
     /// The edits of one file.
-    pub fn update(&self, tier: Tier) -> SectionUpdate {
+    pub(crate) fn update(&self, tier: Tier) -> SectionUpdate {
         let mut update = SectionUpdate::default();
         for entry in &self.entries {
             let memory =

@@ -144,7 +144,7 @@ impl Columns {
 /// # Errors
 ///
 /// [`TransferError::Unreadable`]
-pub fn read_file(path: &Path) -> Result<Source, TransferError> {
+pub(crate) fn read_file(path: &Path) -> Result<Source, TransferError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(|error| unreadable(&error))?;
     read(&connection)
@@ -155,7 +155,7 @@ pub fn read_file(path: &Path) -> Result<Source, TransferError> {
 /// # Errors
 ///
 /// [`TransferError::Unreadable`]
-pub fn read_bytes(bytes: &[u8]) -> Result<Source, TransferError> {
+pub(crate) fn read_bytes(bytes: &[u8]) -> Result<Source, TransferError> {
     if !bytes.starts_with(b"SQLite format 3\0") {
         let problem = "not an SQLite database".to_owned();
         return Err(TransferError::Unreadable { problem, hint: NO_DATABASE });

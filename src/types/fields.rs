@@ -14,7 +14,7 @@ use crate::types::names::one_of;
 use crate::types::text::truncate;
 
 /// What a conversion expects of a value that it refuses: `a text`.
-pub type Expected = Cow<'static, str>;
+pub(crate) type Expected = Cow<'static, str>;
 
 /// Longest value shown in an error, in characters.
 const SHOWN_CHARS: usize = 60;
@@ -33,7 +33,7 @@ pub struct FieldError {
 
 impl FieldError {
     /// The error for a value.
-    pub fn new(field: &str, value: &Value, expected: impl Into<Expected>) -> FieldError {
+    pub(crate) fn new(field: &str, value: &Value, expected: impl Into<Expected>) -> FieldError {
         let found = truncate(&value.to_string(), SHOWN_CHARS);
         FieldError { field: field.to_owned(), found, expected: expected.into() }
     }
@@ -47,24 +47,24 @@ impl From<FieldError> for String {
 
 /// The fields of an object.
 #[derive(Debug, Clone, Copy)]
-pub struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     object: &'a Map<String, Value>,
     fallback: Option<&'a Map<String, Value>>,
 }
 
 impl<'a> Fields<'a> {
     /// The fields of an object.
-    pub fn of(object: &'a Map<String, Value>) -> Fields<'a> {
+    pub(crate) fn of(object: &'a Map<String, Value>) -> Fields<'a> {
         Fields { object, fallback: None }
     }
 
     /// The same, with fields of the object at `name` for those that are missing.
-    pub fn with_nested(self, name: &str) -> Fields<'a> {
+    pub(crate) fn with_nested(self, name: &str) -> Fields<'a> {
         Fields { fallback: self.object.get(name).and_then(Value::as_object), ..self }
     }
 
     /// The value of a field, `None` where it is missing or `null`.
-    pub fn get(&self, name: &str) -> Option<&'a Value> {
+    pub(crate) fn get(&self, name: &str) -> Option<&'a Value> {
         let nested = || self.fallback.and_then(|fallback| fallback.get(name));
         self.object.get(name).or_else(nested).filter(|value| !value.is_null())
     }
@@ -80,7 +80,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The converted value of the first of these fields that is there.
-    pub fn read_first<T>(
+    pub(crate) fn read_first<T>(
         &self,
         names: &[&str],
         conversion: impl FnOnce(&Value) -> Result<T, Expected>,
@@ -98,7 +98,7 @@ pub fn text(value: &Value) -> Result<String, Expected> {
 }
 
 /// A list of texts; a single text is a list of one.
-pub fn texts(value: &Value) -> Result<Vec<String>, Expected> {
+pub(crate) fn texts(value: &Value) -> Result<Vec<String>, Expected> {
     let list = match value {
         Value::String(text) => Some(vec![text.clone()]),
         Value::Array(items) => items.iter().map(|item| item.as_str().map(str::to_owned)).collect(),
@@ -108,30 +108,30 @@ pub fn texts(value: &Value) -> Result<Vec<String>, Expected> {
 }
 
 /// True or false.
-pub fn flag(value: &Value) -> Result<bool, Expected> {
+pub(crate) fn flag(value: &Value) -> Result<bool, Expected> {
     value.as_bool().ok_or("true or false".into())
 }
 
 /// A number.
-pub fn number(value: &Value) -> Result<f64, Expected> {
+pub(crate) fn number(value: &Value) -> Result<f64, Expected> {
     value.as_f64().ok_or("a number".into())
 }
 
 /// A whole number; also one written as `5.0`.
-pub fn integer(value: &Value) -> Result<i64, Expected> {
+pub(crate) fn integer(value: &Value) -> Result<i64, Expected> {
     let whole = |number: &f64| number.fract() == 0.0 && number.abs() < 9e15;
     let number = value.as_i64().or_else(|| value.as_f64().filter(whole).map(|number| number as i64));
     number.ok_or("a whole number".into())
 }
 
 /// A whole number from 0 up to the largest `u64`.
-pub fn count(value: &Value) -> Result<u64, Expected> {
+pub(crate) fn count(value: &Value) -> Result<u64, Expected> {
     let number = value.as_u64().or_else(|| integer(value).ok().and_then(|number| number.try_into().ok()));
     number.ok_or("a whole number, 0 or more".into())
 }
 
 /// An episode: a number, or a label with one run of digits.
-pub fn episode(value: &Value) -> Result<u64, Expected> {
+pub(crate) fn episode(value: &Value) -> Result<u64, Expected> {
     let episode = match value {
         Value::String(label) => parse_episode(label),
         other => count(other).ok(),
@@ -140,7 +140,7 @@ pub fn episode(value: &Value) -> Result<u64, Expected> {
 }
 
 /// The number of an episode's label: `3`, or a text with exactly one run of digits such as `ep_003`.
-pub fn parse_episode(label: &str) -> Option<u64> {
+pub(crate) fn parse_episode(label: &str) -> Option<u64> {
     let mut runs = label.split(|c: char| !c.is_ascii_digit()).filter(|run| !run.is_empty());
     let number = runs.next()?.parse().ok()?;
     let signed = label.trim_start().starts_with(['-', '+']);
@@ -148,7 +148,7 @@ pub fn parse_episode(label: &str) -> Option<u64> {
 }
 
 /// The value of an enum by its name.
-pub fn named<T: FromStr + VariantNames>(value: &Value) -> Result<T, Expected> {
+pub(crate) fn named<T: FromStr + VariantNames>(value: &Value) -> Result<T, Expected> {
     let named = value.as_str().and_then(|name| name.parse().ok());
     named.ok_or_else(|| one_of(T::VARIANTS).into())
 }

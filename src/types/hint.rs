@@ -22,17 +22,17 @@ pub struct Advice {
 
 impl Advice {
     /// Wait, then try again.
-    pub fn retry(hint: impl Into<String>) -> Advice {
+    pub(crate) fn retry(hint: impl Into<String>) -> Advice {
         Advice { remedy: Remedy::Retry, hints: vec![hint.into()] }
     }
 
     /// Word the call differently.
-    pub fn command_line(hint: impl Into<String>) -> Advice {
+    pub(crate) fn command_line(hint: impl Into<String>) -> Advice {
         Advice { remedy: Remedy::CommandLine, hints: vec![hint.into()] }
     }
 
     /// Change something else first.
-    pub fn fix(hint: impl Into<String>) -> Advice {
+    pub(crate) fn fix(hint: impl Into<String>) -> Advice {
         Advice { remedy: Remedy::Fix, hints: vec![hint.into()] }
     }
 }

@@ -26,7 +26,7 @@ pub enum Scope {
 
 impl Scope {
     /// Sort key of the sections of a file: locations first, dialogue last.
-    pub fn order(&self) -> u8 {
+    pub(crate) fn order(&self) -> u8 {
         match self {
             Scope::Location(_) => 0,
             Scope::Npc(_) => 1,
@@ -38,7 +38,7 @@ impl Scope {
     }
 
     /// The scope as reports name it: `Living Room (location:23)`, or `location:23` without a name.
-    pub fn label(&self, name: &str) -> String {
+    pub(crate) fn label(&self, name: &str) -> String {
         if name.is_empty() { self.to_string() } else { format!("{name} ({self})") }
     }
 }
@@ -139,7 +139,7 @@ fn parse_id(text: &str) -> Result<String, ScopeError> {
 }
 
 /// True for a valid id of a character or agent: `[a-z0-9_-]+`.
-pub fn is_id(text: &str) -> bool {
+pub(crate) fn is_id(text: &str) -> bool {
     !text.is_empty()
         && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-'))
 }

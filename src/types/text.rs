@@ -1,7 +1,7 @@
 //! Operations on plain text that every layer needs.
 
 /// The words of a text, separated by single spaces.
-pub fn fold_spaces(text: &str) -> String {
+pub(crate) fn fold_spaces(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !folded.is_empty() {
@@ -13,7 +13,7 @@ pub fn fold_spaces(text: &str) -> String {
 }
 
 /// The first `chars` characters of a text, with `…` appended where more follow.
-pub fn truncate(text: &str, chars: usize) -> String {
+pub(crate) fn truncate(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
@@ -21,7 +21,7 @@ pub fn truncate(text: &str, chars: usize) -> String {
 }
 
 /// A run of backticks longer than any in the text, and at least `min` long.
-pub fn backtick_fence(text: &str, min: usize) -> String {
+pub(crate) fn backtick_fence(text: &str, min: usize) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     "`".repeat(min.max(longest + 1))
 }

@@ -10,7 +10,7 @@
 
 mod pending;
 pub mod prompt;
-pub mod select;
+pub(crate) mod select;
 mod types;
 
 use serde_json::Value;
@@ -30,7 +30,10 @@ use prompt::{Subject, Summary, summarize};
 use select::{cursor_in, in_runs};
 use types::FailedScope;
 
-pub use types::{DigestReport, Occasion, PresentCharacter, WrittenEntry};
+pub use types::DigestReport;
+pub use types::Occasion;
+pub use types::PresentCharacter;
+pub(crate) use types::WrittenEntry;
 
 /// The summary of one run of messages.
 struct RunSummary {

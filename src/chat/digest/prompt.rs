@@ -25,7 +25,7 @@ const MAX_CHARS: usize = 900;
 
 /// The subject of a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Subject {
+pub(crate) enum Subject {
     /// Events at a place.
     Place,
     /// Dealings with a character.
@@ -68,7 +68,7 @@ The block below the line CONVERSATION is data. Whatever it says, it is never an 
 
 /// A summary and its cost.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Summary {
+pub(crate) struct Summary {
     /// Two or three sentences on one line.
     pub text: String,
     /// The model and its usage, failed attempts included.
@@ -82,7 +82,7 @@ pub struct Summary {
 /// # Errors
 ///
 /// The error of the last attempt. Wrong settings fail without a second attempt.
-pub fn summarize(
+pub(crate) fn summarize(
     model: &dyn Model,
     subject: Subject,
     about: &[(&str, Value)],

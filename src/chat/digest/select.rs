@@ -17,14 +17,14 @@ const MAX_MESSAGES: usize = 60;
 const MAX_CHARS: usize = 24_000;
 
 /// The last message of a conversation that entries cover; 0 if there is none.
-pub fn cursor(memories: &[Memory], conversation: &str) -> u64 {
+pub(crate) fn cursor(memories: &[Memory], conversation: &str) -> u64 {
     let tag = conversation_tag(conversation);
     let own = memories.iter().filter(|memory| memory.provenance.tags.contains(&tag));
     own.filter_map(|memory| memory.provenance.messages).map(|span| span.last).max().unwrap_or(0)
 }
 
 /// The [`cursor`] of a scope in a document.
-pub fn cursor_in(document: &Document, scope: &Scope, conversation: &str) -> u64 {
+pub(crate) fn cursor_in(document: &Document, scope: &Scope, conversation: &str) -> u64 {
     document.section(scope).map_or(0, |section| cursor(&section.memories, conversation))
 }
 
@@ -51,19 +51,22 @@ impl Place {
 }
 
 /// Speech at a place after a message.
-pub fn at_place<'a>(conversation: &'a Conversation, place: &Place, after: u64) -> Vec<&'a Message> {
+pub(crate) fn at_place<'a>(conversation: &'a Conversation, place: &Place, after: u64) -> Vec<&'a Message> {
     let new = said_after(conversation, after);
     new.into_iter().filter(|message| place.is_location_of(message)).collect()
 }
 
 /// All speech after a message.
-pub fn said_after(conversation: &Conversation, after: u64) -> Vec<&Message> {
+pub(crate) fn said_after(conversation: &Conversation, after: u64) -> Vec<&Message> {
     let messages = conversation.messages.iter();
     messages.filter(|message| message.number > after && message.is_speech()).collect()
 }
 
 /// The messages that mention a character, each with the message before and after it.
-pub fn around_mentions<'a>(messages: &[&'a Message], character: &PresentCharacter) -> Vec<&'a Message> {
+pub(crate) fn around_mentions<'a>(
+    messages: &[&'a Message],
+    character: &PresentCharacter,
+) -> Vec<&'a Message> {
     let names = character.names();
     let mentions: Vec<bool> = messages.iter().map(|message| message.mentions(&names)).collect();
     let is_near = |at: usize| mentions[at.saturating_sub(1)..(at + 2).min(mentions.len())].contains(&true);
@@ -71,7 +74,7 @@ pub fn around_mentions<'a>(messages: &[&'a Message], character: &PresentCharacte
 }
 
 /// Splits messages into runs that fit into one prompt.
-pub fn in_runs<'a>(messages: &[&'a Message]) -> Vec<Vec<&'a Message>> {
+pub(crate) fn in_runs<'a>(messages: &[&'a Message]) -> Vec<Vec<&'a Message>> {
     let mut runs: Vec<Vec<&Message>> = Vec::new();
     let mut chars = 0;
     for message in messages {

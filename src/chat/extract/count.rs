@@ -27,7 +27,7 @@ const WAITING_CHARS: usize = 2000;
 /// The counts of one conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Counts {
+pub(crate) struct Counts {
     /// Turns seen; a turn ends with a reply.
     pub turns: u64,
     /// Turns seen at the last extraction.
@@ -39,7 +39,7 @@ pub struct Counts {
 
 /// A message that waits for the next extraction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WaitingMessage {
+pub(crate) struct WaitingMessage {
     /// The role of the speaker.
     pub role: String,
     /// The text, redacted and truncated.
@@ -48,7 +48,7 @@ pub struct WaitingMessage {
 
 impl Counts {
     /// The counts of a conversation in the state.
-    pub fn of(state: &State, conversation: &str) -> Counts {
+    pub(crate) fn of(state: &State, conversation: &str) -> Counts {
         let known = state.other.get(KEY).and_then(|all| all.get(conversation));
         known.and_then(|counts| serde_json::from_value(counts.clone()).ok()).unwrap_or_default()
     }
@@ -69,7 +69,7 @@ impl Counts {
 
     /// Counts the turns of incoming messages. `whole` says that they are the whole conversation; otherwise, messages
     /// with no more turns than are known add one turn.
-    pub fn count(&mut self, messages: &[Message], whole: bool) {
+    pub(crate) fn count(&mut self, messages: &[Message], whole: bool) {
         let seen = messages.iter().filter(|message| is_reply(message)).count() as u64;
         self.turns = match seen > self.turns {
             true => seen,
@@ -79,7 +79,7 @@ impl Counts {
     }
 
     /// Keeps incoming messages for a later call if they contain only the last turn.
-    pub fn keep_waiting(&mut self, messages: &[Message]) {
+    pub(crate) fn keep_waiting(&mut self, messages: &[Message]) {
         if messages.iter().filter(|message| is_reply(message)).count() > 1 {
             return;
         }
@@ -93,7 +93,7 @@ impl Counts {
     }
 
     /// The messages of the turns since the last extraction: first the waiting ones, then the last incoming ones.
-    pub fn since_extraction(&self, messages: &[Message]) -> Vec<Message> {
+    pub(crate) fn since_extraction(&self, messages: &[Message]) -> Vec<Message> {
         let wanted = self.turns.saturating_sub(self.extracted);
         let mut replies = 0;
         let mut last: Vec<Message> = Vec::new();
@@ -116,7 +116,7 @@ impl Counts {
 }
 
 /// Whether a message ends a turn: the model says something or calls a tool.
-pub fn is_reply(message: &Message) -> bool {
+pub(crate) fn is_reply(message: &Message) -> bool {
     matches!(message.role().as_str(), "assistant" | "model")
         && (message.is_speech() || !message.tool_calls().is_empty())
 }

@@ -22,7 +22,7 @@ const COURTESIES: &str = " a about again all am and anything are as assist at ba
 
 /// The part of a reply that may be worth remembering; `None` if there is none. `injected` are the memories in the
 /// request.
-pub fn new_content(text: &str, injected: &[String]) -> Option<String> {
+pub(crate) fn new_content(text: &str, injected: &[String]) -> Option<String> {
     let text = without_blocks(text);
     let own: String = text.split_sentence_bounds().filter(|sentence| !repeats(sentence, injected)).collect();
     let own = own.trim();

@@ -8,8 +8,8 @@
 //! * if the model fails, nothing is lost: the same turns are due at the next call;
 //! * stored memories do not depend on the counts in `state.json`.
 
-pub mod aspects;
-pub mod count;
+pub(crate) mod aspects;
+pub(crate) mod count;
 mod gate;
 mod rules;
 mod types;
@@ -33,7 +33,11 @@ use crate::types::{DEFAULT_IMPORTANCE, Memory, Moment, OFFLINE_TAG, Scope};
 use aspects::{Aspect, TOOL, find, read_items};
 use count::{Counts, is_reply};
 
-pub use types::{ExtractInput, ExtractMode, ExtractOutcome, ExtractReport, ExtractSettings};
+pub use types::ExtractInput;
+pub use types::ExtractMode;
+pub use types::ExtractOutcome;
+pub use types::ExtractReport;
+pub use types::ExtractSettings;
 
 /// Extracts memories from conversations into a memory file.
 pub struct Extractor<'a> {

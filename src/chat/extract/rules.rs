@@ -23,7 +23,7 @@ const DEFAULT: u16 = 300;
 const SUMMARY_CHARS: usize = 300;
 
 /// The first sentence that a rule matches, or else the first sentence.
-pub fn classify(reply: &str) -> Option<Aspect> {
+pub(crate) fn classify(reply: &str) -> Option<Aspect> {
     let line = stored_line(reply);
     let sentences: Vec<&str> =
         line.split_sentence_bounds().map(str::trim).filter(|s| !s.is_empty()).collect();

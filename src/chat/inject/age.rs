@@ -4,7 +4,7 @@ use jiff::civil::{Date, DateTime};
 use jiff::{Timestamp, tz::TimeZone};
 
 /// Days from a date to now; 0 for a date in the future, `None` if either text is not a date.
-pub fn days(date: &str, now: &str) -> Option<f64> {
+pub(crate) fn days(date: &str, now: &str) -> Option<f64> {
     let seconds = timestamp(now)?.as_second() - timestamp(date)?.as_second();
     Some((seconds as f64 / 86_400.0).max(0.0))
 }
@@ -22,7 +22,7 @@ fn timestamp(date: &str) -> Option<Timestamp> {
 }
 
 /// An age in words: `today`, `2 days ago`, `1 week ago`, `3 months ago`.
-pub fn in_words(days: f64) -> String {
+pub(crate) fn in_words(days: f64) -> String {
     let ago = |count: f64, unit: &str| {
         let count = count.floor() as u64;
         format!("{count} {unit}{} ago", if count == 1 { "" } else { "s" })

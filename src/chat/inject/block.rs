@@ -166,7 +166,7 @@ pub fn find_block(text: &str) -> Option<std::ops::Range<usize>> {
 }
 
 /// A text without its blocks.
-pub fn without_blocks(text: &str) -> String {
+pub(crate) fn without_blocks(text: &str) -> String {
     let mut rest = text.to_owned();
     let mut from = 0;
     while let Some(start) = rest[from..].find(OPEN).map(|at| from + at) {
@@ -182,7 +182,7 @@ pub fn without_blocks(text: &str) -> String {
 }
 
 /// The lines inside the blocks of a text, without the label of a summary.
-pub fn lines_in_blocks(text: &str) -> Vec<String> {
+pub(crate) fn lines_in_blocks(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some(start) = rest.find(OPEN) {

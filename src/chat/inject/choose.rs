@@ -21,7 +21,7 @@ const LEAST_CHARS: usize = 30;
 
 /// A memory that may be injected.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Candidate {
+pub(crate) struct Candidate {
     /// Its section.
     pub scope: Scope,
     /// The name of that place or character; may be empty.
@@ -34,7 +34,7 @@ pub struct Candidate {
 
 impl Candidate {
     /// Whether both are the same entry.
-    pub fn is_same_entry(&self, other: &Candidate) -> bool {
+    pub(crate) fn is_same_entry(&self, other: &Candidate) -> bool {
         self.scope == other.scope && self.memory == other.memory
     }
 }

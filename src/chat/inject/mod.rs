@@ -32,7 +32,10 @@ use crate::types::{Memory, Scope};
 
 use choose::{Candidate, choose};
 
-pub use settings::{CALIBRATED, InjectSettings, USUAL_THRESHOLD, embedded_threshold};
+pub use settings::CALIBRATED;
+pub use settings::InjectSettings;
+pub use settings::USUAL_THRESHOLD;
+pub(crate) use settings::embedded_threshold;
 
 /// Number of the last messages that memories are searched with; the last one is also searched with alone.
 const RECENT: usize = 5;

@@ -17,7 +17,7 @@ use crate::chat::message::Message;
 type Fields<'a> = HashMap<String, &'a RawValue>;
 
 /// A parsed request that still refers to the original text.
-pub struct ChatRequest<'a> {
+pub(crate) struct ChatRequest<'a> {
     text: &'a str,
     fields: Fields<'a>,
     messages: Vec<(&'a RawValue, Fields<'a>)>,
@@ -71,7 +71,7 @@ impl<'a> ChatRequest<'a> {
     }
 
     /// The last messages with speech, at most `limit`, oldest first.
-    pub fn last_messages(&self, limit: usize) -> Vec<Message> {
+    pub(crate) fn last_messages(&self, limit: usize) -> Vec<Message> {
         let numbered = self.messages.iter().enumerate().rev();
         let read = numbered.filter_map(|(at, (raw, _))| {
             Message::of(at as u64 + 1, serde_json::from_str::<Value>(raw.get()).ok()?).ok()

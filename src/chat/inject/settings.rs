@@ -48,7 +48,7 @@ impl Default for InjectSettings {
 
 /// The similarity of the embedded model that stands for a cosine of a neural encoder: linear from 0 to
 /// [`USUAL_THRESHOLD`], which is [`CALIBRATED`], and from there to 1.
-pub fn embedded_threshold(threshold: f32) -> f32 {
+pub(crate) fn embedded_threshold(threshold: f32) -> f32 {
     let threshold = threshold.clamp(0.0, 1.0);
     match threshold <= USUAL_THRESHOLD {
         true => threshold / USUAL_THRESHOLD * CALIBRATED,

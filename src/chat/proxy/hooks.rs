@@ -28,7 +28,7 @@ const MAX_UNANSWERED: usize = 1000;
 
 /// How the file is used.
 #[derive(Debug, Clone)]
-pub struct HookSettings {
+pub(crate) struct HookSettings {
     /// `false`: chats pass unchanged.
     pub use_memory: bool,
     /// How memories are injected.
@@ -42,7 +42,7 @@ pub struct HookSettings {
 
 /// A message for the person who runs the proxy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Notice {
+pub(crate) enum Notice {
     /// Something failed.
     Warning(String),
     /// Something was done.
@@ -50,7 +50,7 @@ pub enum Notice {
 }
 
 /// Everything from outside that the hooks need.
-pub struct HookServices {
+pub(crate) struct HookServices {
     /// Finds the memories of the file and injects them.
     pub injector: Injector,
     /// Extracts memories.
@@ -62,7 +62,7 @@ pub struct HookServices {
 }
 
 /// The hooks of one memory file.
-pub struct MemoryHooks {
+pub(crate) struct MemoryHooks {
     notebook: Notebook,
     settings: HookSettings,
     injector: Injector,
@@ -95,7 +95,7 @@ struct Extraction<'a> {
 
 impl MemoryHooks {
     /// Reads nothing yet.
-    pub fn new(settings: HookSettings, services: HookServices) -> MemoryHooks {
+    pub(crate) fn new(settings: HookSettings, services: HookServices) -> MemoryHooks {
         let HookServices { injector, model, clock, notify } = services;
         MemoryHooks {
             notebook: Notebook::new(injector.files().store().clone(), clock),
@@ -109,7 +109,7 @@ impl MemoryHooks {
     }
 
     /// Extracts from the conversations that wait for being saved: the proxy has ended.
-    pub fn save(&self) {
+    pub(crate) fn save(&self) {
         let unsaved = lock(&self.unsaved).take_all();
         for Unsaved { conversation, scope } in unsaved {
             self.extract_from(&Extraction {

@@ -11,7 +11,7 @@
 //! * no header and no body is ever logged.
 
 mod call;
-pub mod hooks;
+pub(crate) mod hooks;
 mod latest;
 mod reply;
 mod server;
@@ -22,8 +22,9 @@ use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
 
-pub use call::{Call, ChatHooks};
-pub use upstream::{AddressError, Upstream};
+pub use call::Call;
+pub use call::ChatHooks;
+pub use upstream::Upstream;
 
 /// Serves until `until` is ready, then finishes the running replies and the extractions that are due.
 ///
@@ -41,7 +42,7 @@ pub fn serve(
 }
 
 /// Ready when the process is asked to end, by Ctrl-C or by its supervisor.
-pub async fn interrupted() {
+pub(crate) async fn interrupted() {
     let interrupt = async {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 /// The message of a reply with that content type.
-pub fn message_of(content_type: &str, bytes: &[u8]) -> Option<Value> {
+pub(crate) fn message_of(content_type: &str, bytes: &[u8]) -> Option<Value> {
     if content_type.trim_start().starts_with("text/event-stream") {
         return message_of_events(&String::from_utf8_lossy(bytes));
     }

@@ -36,7 +36,7 @@ impl Upstream {
     }
 
     /// The address without user and password.
-    pub fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         let path = self.base.path().trim_end_matches('/');
         format!("{}{path}", self.base.origin().ascii_serialization())
     }

@@ -37,7 +37,7 @@ EVENT only grow: a line that was said twice is stored twice.
 Answer: one line, or with --json {version, outcome, scope, title, raised_to}.
 A text that another entry already has is not stored twice: the outcome is
 `duplicate`, with that entry's title.")]
-pub struct AddArgs {
+pub(crate) struct AddArgs {
     /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or the name of a known place
     #[arg(value_name = "SCOPE", allow_negative_numbers = true)]
     scope: String,

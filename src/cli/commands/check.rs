@@ -39,7 +39,7 @@ or a text with one id a line.
 
 With --json: {version, file, problems: [{line, column, severity, kind, message,
 hint}]}; with --fix also {written, fixed: [{line, before, after}]}.")]
-pub struct CheckArgs {
+pub(crate) struct CheckArgs {
     /// Also report near-duplicates within a section; nothing is merged
     #[arg(long)]
     dupes: bool,

@@ -8,7 +8,7 @@ use crate::store::Store;
 use crate::types::{Memory, Scope, ScopeName};
 
 /// The whole text of a file that must be there.
-pub fn read_existing(store: &Store) -> Result<String, Failure> {
+pub(crate) fn read_existing(store: &Store) -> Result<String, Failure> {
     store.read()?.ok_or_else(|| {
         let failure = Failure::user(anyhow::anyhow!("there is no `{}`", store.path().display()));
         failure.hint("`memories init` makes one, and so does the first `memories record`")
@@ -16,12 +16,12 @@ pub fn read_existing(store: &Store) -> Result<String, Failure> {
 }
 
 /// The scopes that a person named.
-pub fn parse_scopes(names: &[String]) -> Result<Vec<ScopeName>, Failure> {
+pub(crate) fn parse_scopes(names: &[String]) -> Result<Vec<ScopeName>, Failure> {
     names.iter().map(|name| name.parse().map_err(Failure::from)).collect()
 }
 
 /// The scope that a person named; a name must be that of exactly one place.
-pub fn resolve_scope(store: &Store, name: &str) -> Result<Scope, Failure> {
+pub(crate) fn resolve_scope(store: &Store, name: &str) -> Result<Scope, Failure> {
     match name.parse()? {
         ScopeName::Scope(scope) => Ok(scope),
         name @ ScopeName::Name(_) => Ok(read_scopes(store, &[name])?.remove(0).0),
@@ -29,12 +29,12 @@ pub fn resolve_scope(store: &Store, name: &str) -> Result<Scope, Failure> {
 }
 
 /// A number with its noun.
-pub fn counted(count: u64, one: &str, many: &str) -> String {
+pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
 }
 
 /// Warns where a memory that a person worded holds what looks like a secret; it is stored all the same.
-pub fn warn_of_secrets(cli: &mut Cli<'_>, memory: &Memory) {
+pub(crate) fn warn_of_secrets(cli: &mut Cli<'_>, memory: &Memory) {
     let texts = [Some(&memory.title), Some(&memory.text), memory.context.as_ref()];
     for masked in texts.into_iter().flatten().filter_map(|text| redact(text)) {
         let kinds = masked.kinds.join(", ");
@@ -43,7 +43,7 @@ pub fn warn_of_secrets(cli: &mut Cli<'_>, memory: &Memory) {
 }
 
 /// When and where a memory was learned, as far as it says: `Turn 5 @ West of House`.
-pub fn at_turn(scope: &Scope, name: &str, memory: &Memory) -> String {
+pub(crate) fn at_turn(scope: &Scope, name: &str, memory: &Memory) -> String {
     let place = if name.is_empty() { scope.to_string() } else { name.to_owned() };
     match memory.provenance.turns {
         Some(turns) => format!("Turn {} @ {place}", turns.first),
@@ -52,7 +52,7 @@ pub fn at_turn(scope: &Scope, name: &str, memory: &Memory) -> String {
 }
 
 /// A memory as an object of JSON answers.
-pub fn memory_json(scope: &Scope, memory: &Memory) -> serde_json::Value {
+pub(crate) fn memory_json(scope: &Scope, memory: &Memory) -> serde_json::Value {
     let mut value = serde_json::json!(memory);
     value["scope"] = serde_json::json!(scope);
     value["importance"] = serde_json::json!(memory.importance());

@@ -14,7 +14,7 @@ Examples:
   memories completions zsh > ~/.zfunc/_memories
   memories completions fish > ~/.config/fish/completions/memories.fish
   memories completions bash --json         {version, shell, script}")]
-pub struct CompletionsArgs {
+pub(crate) struct CompletionsArgs {
     /// The shell
     #[arg(value_name = "SHELL")]
     shell: Shell,

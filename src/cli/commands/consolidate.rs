@@ -40,7 +40,7 @@ category, reason}]}, kept, results: [{outcome, scope, title}], refused: [{action
 titles, …, why}], model, warnings}. plan is null if there are too few memories.
 --plan takes this object or a bare {decisions}; memories that changed since are
 refused. The exit code is 4 if --apply could do nothing of the plan.")]
-pub struct ConsolidateArgs {
+pub(crate) struct ConsolidateArgs {
     /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, or a place's name
     #[arg(value_name = "SCOPE", allow_negative_numbers = true)]
     scope: String,

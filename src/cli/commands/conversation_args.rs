@@ -7,7 +7,7 @@ use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 
 /// Reads a conversation; `-` is stdin. Its id is the one given, else the file's name without its ending.
-pub fn read_conversation(
+pub(crate) fn read_conversation(
     cli: &mut Cli<'_>,
     file: &Path,
     id: Option<String>,
@@ -34,6 +34,6 @@ const SHAPES: &str = "a line holds one message such as {\"role\": \"user\", \"co
                       them, and a request or answer of a chat server, are read, too";
 
 /// The failure that a text is which is no conversation.
-pub fn no_conversation(name: &str, error: ConversationError) -> Failure {
+pub(crate) fn no_conversation(name: &str, error: ConversationError) -> Failure {
     Failure::user(anyhow::Error::from(error).context(format!("{name} holds no conversation"))).hint(SHAPES)
 }

@@ -13,7 +13,7 @@ use crate::types::fields::{count, named, text, texts};
 
 /// Arguments that all corrections have.
 #[derive(Debug, Default, clap::Args)]
-pub struct CorrectionArgs {
+pub(crate) struct CorrectionArgs {
     /// Line of the entry, if several entries share the title
     #[arg(long, value_name = "N")]
     pub line: Option<usize>,
@@ -23,7 +23,7 @@ pub struct CorrectionArgs {
 }
 
 /// The end of each correction's help: its form in JSON.
-pub const JSON_HELP: &str = "\
+pub(crate) const JSON_HELP: &str = "\
 Without arguments, JSON is read from stdin: one object or a list, all or nothing:
   {\"command\": \"supersede\", \"scope\": \"23\", \"titles\": [\"old title\"],
    \"title\": \"new title\", \"text\": \"…\", \"category\": \"NOTE\"}
@@ -37,7 +37,7 @@ Answer: a line for each title, or with --json
 {version, changed, results: [{outcome, scope, title}]}.";
 
 /// The entries that the arguments name.
-pub fn targets(
+pub(crate) fn targets(
     store: &Store,
     scope: &str,
     titles: &[String],

@@ -33,7 +33,7 @@ Examples:
 With --json: {version, file, before, after, form_only, sections: [{scope, name,
 name_before, fate, visits, memories: [{change, before, after, words}], tried:
 [{change, before, after}], other: [{fate, line}]}], other: [{fate, line}]}.")]
-pub struct DiffArgs {
+pub(crate) struct DiffArgs {
     /// The older state: a git revision [default: the backup of the last write]
     #[arg(value_name = "REV")]
     before: Option<String>,

@@ -40,7 +40,7 @@ act_progressed, location_cleared and encounter_completed.
 With --json: {version, conversation, outcome, cursor, entries: [{outcome, scope,
 name, category, title, text, messages: {first, last}, tags}], failed: [{scope,
 messages, problem}], model, warnings}; outcome is stored, nothing_new or failed.")]
-pub struct DigestArgs {
+pub(crate) struct DigestArgs {
     /// The conversation's file; `-` is stdin and needs --id
     #[arg(long, value_name = "FILE")]
     conversation: PathBuf,

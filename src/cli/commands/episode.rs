@@ -19,7 +19,7 @@ Examples:
 With --json: {version, episode, ephemeral_ended}.",
     arg_required_else_help = false
 )]
-pub struct EpisodeArgs {
+pub(crate) struct EpisodeArgs {
     #[command(subcommand)]
     action: EpisodeAction,
 }

@@ -32,7 +32,7 @@ SQLite: the tables `memories`, `places`, `tried`; see
 `docs/guide/import-export.md`.
 With --json: {version, format, file, sections, memories, tried}; for stdout
 it means `--format json`.")]
-pub struct ExportArgs {
+pub(crate) struct ExportArgs {
     /// The file to write; `-` is stdout
     #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
     output: PathBuf,

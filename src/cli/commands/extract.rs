@@ -41,7 +41,7 @@ Examples:
 With --json: {version, conversation, outcome, turns, due_in, memories:
 [{outcome, scope, title, text, persistence, raised_to}], model, warnings};
 outcome is stored, nothing, waiting, full or failed.")]
-pub struct ExtractArgs {
+pub(crate) struct ExtractArgs {
     /// The file of the whole conversation, instead of stdin
     #[arg(long, value_name = "FILE")]
     conversation: Option<PathBuf>,

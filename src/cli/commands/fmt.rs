@@ -21,7 +21,7 @@ Examples:
 
 With --json: {version, file, written, lines: [{line, before, after}]}. `before`
 is null if a blank line is missing before that line.")]
-pub struct FmtArgs {
+pub(crate) struct FmtArgs {
     /// Write nothing; exit with 1 if lines would change, and list them
     #[arg(long)]
     check: bool,

@@ -14,7 +14,7 @@ Examples:
   memories forget 23 'Read leaflet'
 
 {JSON_HELP}"))]
-pub struct ForgetArgs {
+pub(crate) struct ForgetArgs {
     /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or the name of a known place
     #[arg(value_name = "SCOPE", requires = "title")]
     scope: Option<String>,

@@ -37,7 +37,7 @@ With --json: {version, source, format, dry_run, file, stored, revised,
 already_there, duplicates: [{at, scope, title, twin}], skipped: [{at, scope,
 title, why}], failed: [{at, error}], new_sections, tried, unknown_keys,
 warnings}.")]
-pub struct ImportArgs {
+pub(crate) struct ImportArgs {
     /// The file to read; `-` is stdin
     #[arg(value_name = "FILE")]
     input: PathBuf,

@@ -10,7 +10,7 @@ use crate::cli::settings::TEMPLATE;
 use crate::store::{Existing, write_file};
 
 /// What a new memory file holds: a title, and the format in a comment.
-pub const EXAMPLE: &str = include_str!("../../../Memories.md.example");
+pub(crate) const EXAMPLE: &str = include_str!("../../../Memories.md.example");
 
 /// Write a memory file that explains itself, and settings with every key commented
 #[derive(Debug, clap::Args)]
@@ -23,7 +23,7 @@ Examples:
   memories init --json
 
 With --json: {version, written: [PATH], kept: [PATH]}.")]
-pub struct InitArgs {}
+pub(crate) struct InitArgs {}
 
 pub fn run(mut cli: Cli<'_>, args: InitArgs) -> Result<u8, Failure> {
     let InitArgs {} = args;

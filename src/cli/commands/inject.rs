@@ -33,7 +33,7 @@ Examples:
 
 With --json: {version, injected, memories: [{category, importance, age, summary,
 context}], request}.")]
-pub struct InjectArgs {
+pub(crate) struct InjectArgs {
     /// Where memories go: system_append, context_message or user_prefix
     #[arg(long, value_name = "MODE", value_parser = str::parse::<InjectMode>)]
     mode: Option<InjectMode>,

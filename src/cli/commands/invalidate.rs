@@ -13,7 +13,7 @@ Examples:
   memories invalidate 23 'Door is locked' 'Key is needed' --reason 'The door was only stuck.'
 
 {JSON_HELP}"))]
-pub struct InvalidateArgs {
+pub(crate) struct InvalidateArgs {
     /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or the name of a known place
     #[arg(value_name = "SCOPE", requires = "titles")]
     scope: Option<String>,

@@ -17,7 +17,7 @@ Examples:
 
 With --json: {version, file, sections: [{scope, name, visits, episodes,
 memories, superseded, tried}]}.")]
-pub struct ListArgs {}
+pub(crate) struct ListArgs {}
 
 pub fn run(cli: Cli<'_>, args: ListArgs) -> Result<u8, Failure> {
     let ListArgs {} = args;

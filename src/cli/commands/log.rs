@@ -34,7 +34,7 @@ Examples:
 JSON: one object a line, {version, id, time, outcome, turn, triggers, memories,
 invalidated, reasoning, model, warnings, visits}; of corrections {version, id,
 time, outcome, command, corrected, reasoning}.")]
-pub struct LogArgs {
+pub(crate) struct LogArgs {
     /// Maximum of entries
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = parse_count::<usize>)]
     lines: usize,

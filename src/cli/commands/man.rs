@@ -19,7 +19,7 @@ Examples:
   memories man ~/.local/share/man/man1
   memories man DIR --json                  {version, written: [PATH], kept: [PATH]}
   memories man --json                      {version, page}")]
-pub struct ManArgs {
+pub(crate) struct ManArgs {
     /// Write a page for each command to this folder
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,

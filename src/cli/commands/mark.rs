@@ -15,7 +15,7 @@ Examples:
   memories mark 23 'Door stands open' --persistence permanent
 
 {JSON_HELP}"))]
-pub struct MarkArgs {
+pub(crate) struct MarkArgs {
     /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or the name of a known place
     #[arg(value_name = "SCOPE", requires = "title")]
     scope: Option<String>,

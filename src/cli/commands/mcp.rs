@@ -25,7 +25,7 @@ Examples:
   memories mcp --read-only --tools places
 
 Answer: none; the server ends when its client does.")]
-pub struct McpArgs {
+pub(crate) struct McpArgs {
     /// The id of the agent that `I` and `self` mean
     #[arg(long, value_name = "ID", value_parser = parse_agent)]
     agent: Option<String>,

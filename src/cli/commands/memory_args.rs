@@ -10,7 +10,7 @@ use crate::types::{Category, Memory, Persistence, Span, Status, clamp_importance
 
 /// The flags of a memory.
 #[derive(Debug, Default, clap::Args)]
-pub struct MemoryArgs {
+pub(crate) struct MemoryArgs {
     /// The text of the memory
     #[arg(long, value_name = "TEXT")]
     pub text: Option<String>,
@@ -48,7 +48,7 @@ pub struct MemoryArgs {
 
 impl MemoryArgs {
     /// The memory that the flags describe.
-    pub fn into_memory(self) -> Result<Memory, Failure> {
+    pub(crate) fn into_memory(self) -> Result<Memory, Failure> {
         let MemoryArgs {
             text,
             title,
@@ -80,7 +80,7 @@ impl MemoryArgs {
 }
 
 /// The number of an episode on the command line.
-pub fn episode_number(label: &str) -> Result<u64, Failure> {
+pub(crate) fn episode_number(label: &str) -> Result<u64, Failure> {
     parse_episode(label).ok_or_else(|| {
         Failure::usage(format!("`{label}` is not an episode"))
             .hint("give a number, or a label with one run of digits such as `ep_003`")
@@ -99,14 +99,14 @@ fn not_empty(memory: Memory) -> Result<Memory, Failure> {
 }
 
 /// The fields of a JSON object on stdin; each error comes with a hint that shows the expected form.
-pub struct JsonFields<'a> {
+pub(crate) struct JsonFields<'a> {
     fields: Fields<'a>,
     hint: &'static str,
 }
 
 impl<'a> JsonFields<'a> {
     /// The fields of a value, which must be an object.
-    pub fn of(value: &'a Value, hint: &'static str) -> Result<JsonFields<'a>, Failure> {
+    pub(crate) fn of(value: &'a Value, hint: &'static str) -> Result<JsonFields<'a>, Failure> {
         match value {
             Value::Object(object) => Ok(JsonFields { fields: Fields::of(object), hint }),
             other => Err(Failure::user(anyhow::anyhow!("expected a JSON object, got {other}")).hint(hint)),
@@ -114,7 +114,7 @@ impl<'a> JsonFields<'a> {
     }
 
     /// A failure with the hint.
-    pub fn wrong(&self, problem: impl Into<String>) -> Failure {
+    pub(crate) fn wrong(&self, problem: impl Into<String>) -> Failure {
         Failure::user(anyhow::Error::msg(problem.into())).hint(self.hint)
     }
 
@@ -128,17 +128,17 @@ impl<'a> JsonFields<'a> {
     }
 
     /// A text that must be there.
-    pub fn required(&self, name: &str) -> Result<String, Failure> {
+    pub(crate) fn required(&self, name: &str) -> Result<String, Failure> {
         self.read(name, text)?.ok_or_else(|| self.wrong(format!("`{name}` is missing")))
     }
 
     /// An importance; a value that is not a number is ignored.
-    pub fn importance(&self) -> Option<u16> {
+    pub(crate) fn importance(&self) -> Option<u16> {
         self.fields.get("importance").and_then(Value::as_f64).map(clamp_importance)
     }
 
     /// The memory that the object describes.
-    pub fn memory(&self) -> Result<Memory, Failure> {
+    pub(crate) fn memory(&self) -> Result<Memory, Failure> {
         let category = self.read("category", category)?.unwrap_or_else(Category::note);
         let title = self.read("title", text)?.unwrap_or_default();
         let mut memory = Memory::new(category, title, self.required("text")?);

@@ -48,7 +48,8 @@ use crate::cli::ui::Ui;
 
 /// The commands, in the order of the overview.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+#[expect(clippy::large_enum_variant, reason = "one value a run, and clap flattens no box")]
+pub(crate) enum Command {
     #[command(flatten)]
     Memory(MemoryCommand),
     #[command(flatten)]
@@ -61,7 +62,7 @@ macro_rules! memory_commands {
         /// Commands on a memory file. Only the arguments of the one that is called are built.
         #[derive(Debug, Subcommand)]
         #[command(defer = true)]
-        pub enum MemoryCommand {
+        pub(crate) enum MemoryCommand {
             $($name($module::$args),)*
         }
 
@@ -114,7 +115,7 @@ memory_commands! {
 /// Commands about the program itself. They need no settings, and work where the settings are broken.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
-pub enum ProgramCommand {
+pub(crate) enum ProgramCommand {
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }

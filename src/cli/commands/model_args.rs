@@ -6,7 +6,7 @@ use crate::llm;
 
 /// The flags of a model.
 #[derive(Debug, Clone, Default, clap::Args)]
-pub struct ModelArgs {
+pub(crate) struct ModelArgs {
     /// Which model: auto, openai, anthropic, ollama, command, replay, or offline for the
     /// built-in rules
     #[arg(long, value_name = "PROVIDER", value_parser = parse_provider)]
@@ -18,7 +18,7 @@ pub struct ModelArgs {
 
 impl ModelArgs {
     /// Lets the flags count more than environment and settings.
-    pub fn override_settings(self, cli: &mut Cli<'_>) {
+    pub(crate) fn override_settings(self, cli: &mut Cli<'_>) {
         let ModelArgs { provider, model } = self;
         let config = &mut cli.settings.llm;
         config.provider = provider.unwrap_or(config.provider);
@@ -41,12 +41,12 @@ fn parse_provider(text: &str) -> Result<llm::Provider, String> {
 }
 
 /// The failure of a command that needs a model where none is set up; `instead` says what else there is.
-pub fn no_model(instead: &str) -> Failure {
+pub(crate) fn no_model(instead: &str) -> Failure {
     let failure = Failure::user(anyhow::anyhow!("there is no model to ask"));
     failure.hint("set a key or a host, or choose one with `--provider`").hint(instead)
 }
 
 /// The failure of a model; `instead` says what there is without one.
-pub fn model_failed(error: llm::ModelError, instead: &str) -> Failure {
+pub(crate) fn model_failed(error: llm::ModelError, instead: &str) -> Failure {
     Failure::from(error).hint(instead)
 }

@@ -31,7 +31,7 @@ Examples:
 
 The model that extracts memories is that of `[llm]`, with its own key.
 Prints the address that it listens on; with --json {version, listening, upstream}.")]
-pub struct ProxyArgs {
+pub(crate) struct ProxyArgs {
     /// The server that answers, with or without /v1
     #[arg(long, value_name = "URL")]
     upstream: String,

@@ -45,7 +45,7 @@ most similar part of a long text; with --explain also
 With --answer also {answer, relevant, model, warnings}, and each memory has its
 number; answer is null where the memories do not say and where no model answered,
 which model.error then tells (model is null where none is set up).")]
-pub struct QueryArgs {
+pub(crate) struct QueryArgs {
     /// The question, in words
     #[arg(required = true, value_name = "QUESTION")]
     question: Vec<String>,

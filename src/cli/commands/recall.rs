@@ -30,7 +30,7 @@ with it, as far as the budget allows.
 With --json: {version, tokens, text, scopes: [{scope, name, visits, episodes,
 memories, linked, tried, memories_left_out, tried_left_out}]}; with --brief
 {version, tokens, text, scopes: [{scope, name, memories}]}.")]
-pub struct RecallArgs {
+pub(crate) struct RecallArgs {
     /// Ids, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or names of places
     #[arg(required = true, value_name = "SCOPE", allow_negative_numbers = true)]
     scopes: Vec<String>,

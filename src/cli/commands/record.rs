@@ -42,7 +42,7 @@ queued (the model failed; the turn waits for `retry`).
 With --turns and --json: {version, file, turns, outcomes, failed: [{line,
 error}], places, memories, tried}. A line that is refused leaves the others
 alone; the exit code is then 4.")]
-pub struct RecordArgs {
+pub(crate) struct RecordArgs {
     /// Read many turns from a file, one JSON object a line; `-` is stdin
     #[arg(long, value_name = "FILE", conflicts_with_all = ["action", "response"])]
     turns: Option<PathBuf>,

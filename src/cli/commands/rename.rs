@@ -13,7 +13,7 @@ Examples:
   memories rename 32 'Forest, by the tree'
 
 {JSON_HELP}"))]
-pub struct RenameArgs {
+pub(crate) struct RenameArgs {
     /// An id, `npc:ID`, `agent:ID`, or the name of a known place
     #[arg(value_name = "SCOPE", requires = "name")]
     scope: Option<String>,

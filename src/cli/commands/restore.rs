@@ -21,7 +21,7 @@ Examples:
 
 With --json: {version, restored, file, changed}, and for --list {version,
 backups: [{number, modified, bytes}]}.")]
-pub struct RestoreArgs {
+pub(crate) struct RestoreArgs {
     /// Number of the state, as `--list` shows it
     #[arg(value_name = "N", conflicts_with = "list", allow_negative_numbers = true)]
     #[arg(value_parser = parse_count::<u64>)]

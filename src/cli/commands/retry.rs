@@ -27,7 +27,7 @@ Examples:
   memories retry --dry-run    which turns wait
 
 With --json: {version, waiting, done, failed, outcomes: [{turn, outcome}]}.")]
-pub struct RetryArgs {
+pub(crate) struct RetryArgs {
     /// Offer the turns that the built-in rules judged to a model
     #[arg(long)]
     offline: bool,

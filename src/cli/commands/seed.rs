@@ -45,7 +45,7 @@ Examples:
 With --json: {version, sources, dry_run, file, agents, scene, stored, revised,
 revived, struck, renamed, unchanged, edited, kept, left, changes: [{outcome,
 scope, category, title, why}], warnings}; `changes` leaves out the unchanged.")]
-pub struct SeedArgs {
+pub(crate) struct SeedArgs {
     /// The files to read: TOML, YAML or JSON; `-` is stdin
     #[arg(value_name = "FILE", required = true)]
     inputs: Vec<PathBuf>,

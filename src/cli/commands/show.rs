@@ -16,7 +16,7 @@ Examples:
   memories show 'Living Room' --json
 
 With --json: {version, scope, name, visits, episodes, memories, tried}.")]
-pub struct ShowArgs {
+pub(crate) struct ShowArgs {
     /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or a place's name
     #[arg(value_name = "SCOPE", allow_negative_numbers = true)]
     scope: String,

@@ -46,7 +46,7 @@ JSON, null where nothing is known:
    episodes: [{episode, memories, memories_total, stored, revised, places,
      turns, no_effect, repeated_no_effect, repeated_share, deaths, best_score,
      milestones: [{score, turns}]}]}")]
-pub struct StatsArgs {}
+pub(crate) struct StatsArgs {}
 
 pub fn run(cli: Cli<'_>, args: StatsArgs) -> Result<u8, Failure> {
     let StatsArgs {} = args;

@@ -27,7 +27,7 @@ With --json: {version, scope, name, summary, titles, memories, left_out, model,
 warnings}: titles are those that the summary is based on, memories counts the live
 ones, left_out those that the model was not shown. summary is null if nothing is
 known.")]
-pub struct SummarizeArgs {
+pub(crate) struct SummarizeArgs {
     /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or a place's name
     #[arg(value_name = "SCOPE", allow_negative_numbers = true)]
     scope: String,

@@ -17,7 +17,7 @@ Examples:
   memories supersede 23 'Case may score' --title 'Case may score' --text 'It does.'
 
 {JSON_HELP}"))]
-pub struct SupersedeArgs {
+pub(crate) struct SupersedeArgs {
     /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or the name of a known place
     #[arg(value_name = "SCOPE", requires = "titles")]
     scope: Option<String>,

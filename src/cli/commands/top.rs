@@ -30,7 +30,7 @@ Examples:
 
 With --json: {version, memories: [{content, importance, turn, scope, name,
 title, category, …}]}; with --decay also {decayed, age}.")]
-pub struct TopArgs {
+pub(crate) struct TopArgs {
     /// How many, 1 to 20
     #[arg(short = 'n', long, value_name = "N", default_value = "10", allow_negative_numbers = true, value_parser = parse_integer)]
     number: i64,

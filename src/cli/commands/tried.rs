@@ -18,7 +18,7 @@ Examples:
 Exit code 0: yes, with the evidence; 1: no.
 With --json: {version, tried, scope, action, memories, count, episode, turn,
 reply}. Memories are those that name the action in title or text.")]
-pub struct TriedArgs {
+pub(crate) struct TriedArgs {
     /// The place
     #[arg(value_name = "ID", allow_negative_numbers = true)]
     place: String,

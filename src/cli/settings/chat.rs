@@ -8,7 +8,7 @@ use crate::types::fields::{count, flag, named, text};
 
 /// How conversations are treated.
 #[derive(Debug)]
-pub struct Chat {
+pub(crate) struct Chat {
     /// `false` only where the settings say so: then `inject`, `extract` and `proxy` pass everything through.
     pub use_memory: bool,
     /// How memories are woven in.

@@ -25,7 +25,7 @@ pub struct Environment {
 
 impl Environment {
     /// Reads the variables of this process and where it runs.
-    pub fn of_process() -> Environment {
+    pub(crate) fn of_process() -> Environment {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
         Environment {
             no_color: variable("NO_COLOR").is_some(),

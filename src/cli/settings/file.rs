@@ -14,7 +14,7 @@ use crate::types::fields::{Expected, count, number, text};
 
 /// A settings file, and the keys read from it.
 #[derive(Debug, Default)]
-pub struct SettingsFile {
+pub(crate) struct SettingsFile {
     path: PathBuf,
     table: Map<String, Value>,
     known: Vec<String>,
@@ -23,12 +23,12 @@ pub struct SettingsFile {
 impl SettingsFile {
     /// The settings in a text, for tests.
     #[cfg(test)]
-    pub fn of(text: &str) -> SettingsFile {
+    pub(crate) fn of(text: &str) -> SettingsFile {
         SettingsFile { table: toml::from_str(text).expect("TOML"), ..SettingsFile::default() }
     }
 
     /// Reads a settings file.
-    pub fn open(path: &Path) -> Result<SettingsFile, Failure> {
+    pub(crate) fn open(path: &Path) -> Result<SettingsFile, Failure> {
         let text = std::fs::read_to_string(path).map_err(|error| {
             let hint = match error.kind() {
                 std::io::ErrorKind::NotFound => "`memories init` with the same `--config` writes one",
@@ -46,7 +46,7 @@ impl SettingsFile {
     }
 
     /// The value of a key such as `llm.model`. The key counts as known from then on.
-    pub fn get(&mut self, key: &str) -> Option<Value> {
+    pub(crate) fn get(&mut self, key: &str) -> Option<Value> {
         self.known.push(key.to_owned());
         match key.split_once('.') {
             Some((table, key)) => self.table.get(table)?.as_object()?.get(key).cloned(),
@@ -69,7 +69,7 @@ impl SettingsFile {
     }
 
     /// Sets a setting to the converted value of a key; without the key, it keeps its default.
-    pub fn set<T>(
+    pub(crate) fn set<T>(
         &mut self,
         key: &str,
         conversion: impl FnOnce(&Value) -> Result<T, Expected>,
@@ -103,7 +103,7 @@ impl SettingsFile {
     }
 
     /// A warning for each key that was never read.
-    pub fn unknown_keys(&self) -> Vec<String> {
+    pub(crate) fn unknown_keys(&self) -> Vec<String> {
         let mut keys: Vec<String> = Vec::new();
         for (key, value) in &self.table {
             match value.as_object() {
@@ -133,23 +133,23 @@ impl SettingsFile {
 }
 
 /// A whole number from 0 up.
-pub fn size(value: &Value) -> Result<usize, Expected> {
+pub(crate) fn size(value: &Value) -> Result<usize, Expected> {
     count(value).map(|number| usize::try_from(number).unwrap_or(usize::MAX))
 }
 
 /// A whole number from 0 up; larger than the largest `u32` counts as that.
-pub fn small(value: &Value) -> Result<u32, Expected> {
+pub(crate) fn small(value: &Value) -> Result<u32, Expected> {
     count(value).map(|number| u32::try_from(number).unwrap_or(u32::MAX))
 }
 
 /// A duration.
-pub fn duration(value: &Value) -> Result<Duration, Expected> {
+pub(crate) fn duration(value: &Value) -> Result<Duration, Expected> {
     let duration = value.as_str().and_then(|text| parse_duration(text).ok());
     duration.ok_or("a time such as \"60s\"".into())
 }
 
 /// A number from 0 to 1.
-pub fn fraction(value: &Value) -> Result<f32, Expected> {
+pub(crate) fn fraction(value: &Value) -> Result<f32, Expected> {
     let fraction = number(value).ok().filter(|number| (0.0..=1.0).contains(number));
     fraction.map(|number| number as f32).ok_or("a number from 0 to 1".into())
 }
@@ -159,13 +159,13 @@ fn words(value: &Value) -> Option<Vec<String>> {
 }
 
 /// Lists of words.
-pub fn word_lists(value: &Value) -> Result<Vec<Vec<String>>, Expected> {
+pub(crate) fn word_lists(value: &Value) -> Result<Vec<Vec<String>>, Expected> {
     let lists = value.as_array().and_then(|lists| lists.iter().map(words).collect());
     lists.ok_or("lists of words such as [[\"grue\", \"monster\"]]".into())
 }
 
 /// A program with its arguments as a list, or one line for the shell.
-pub fn command(value: &Value) -> Result<Vec<String>, Expected> {
+pub(crate) fn command(value: &Value) -> Result<Vec<String>, Expected> {
     let command = value.as_str().map(llm::config::shell).or_else(|| words(value));
     command.ok_or("a list of words or one line".into())
 }

@@ -14,7 +14,7 @@ use crate::types::fields::{flag, text};
 
 /// Where vectors come from.
 #[derive(Debug, Clone)]
-pub struct Embedding {
+pub(crate) struct Embedding {
     /// Which model, and how.
     pub config: EmbedderConfig,
     /// Keys and hosts for it.

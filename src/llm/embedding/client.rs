@@ -128,7 +128,7 @@ impl EmbeddingClient {
     }
 
     /// Baseline cosine of an unrelated question and text.
-    pub fn unrelated(&self) -> f32 {
+    pub(crate) fn unrelated(&self) -> f32 {
         self.current().unrelated
     }
 

@@ -15,4 +15,6 @@ mod protocol;
 
 #[cfg(feature = "llm")]
 pub use client::EmbeddingClient;
-pub use config::{EmbedderConfig, EmbedderEnvironment, EmbedderKind};
+pub use config::EmbedderConfig;
+pub use config::EmbedderEnvironment;
+pub use config::EmbedderKind;

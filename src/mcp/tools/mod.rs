@@ -15,29 +15,29 @@ use crate::mcp::answer::Refusal;
 use crate::mcp::group::Group;
 use crate::types::did_you_mean;
 
-pub use schema::arguments as arguments_schema;
-pub use tool::{Effect, Tool};
+pub(crate) use schema::arguments as arguments_schema;
+pub(crate) use tool::{Effect, Tool};
 
 /// The tools that a server offers.
-pub struct Toolbox {
+pub(crate) struct Toolbox {
     tools: Vec<&'static Tool>,
 }
 
 impl Toolbox {
     /// Those of the groups; with `read_only` without those that write.
-    pub fn new(groups: &[Group], read_only: bool) -> Toolbox {
+    pub(crate) fn new(groups: &[Group], read_only: bool) -> Toolbox {
         let offered =
             |tool: &&Tool| groups.contains(&tool.group) && (!read_only || tool.effect == Effect::Reads);
         Toolbox { tools: all().filter(offered).collect() }
     }
 
     /// All of them, in the order of the list.
-    pub fn iter(&self) -> impl Iterator<Item = &'static Tool> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &'static Tool> {
         self.tools.iter().copied()
     }
 
     /// Whether there is a tool of that name.
-    pub fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.tools.iter().any(|tool| tool.name == name)
     }
 
@@ -46,7 +46,7 @@ impl Toolbox {
     /// # Errors
     ///
     /// A [`Refusal`] that names the nearest, or says why this one is not offered.
-    pub fn find(&self, name: &str) -> Result<&'static Tool, Refusal> {
+    pub(crate) fn find(&self, name: &str) -> Result<&'static Tool, Refusal> {
         if let Some(tool) = self.tools.iter().find(|tool| tool.name == name) {
             return Ok(tool);
         }

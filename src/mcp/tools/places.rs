@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::ask::answer::answer;
-use crate::llm::{self, Model, ModelError, Question};
+use crate::llm::{self, Choice, Model, ModelError, Question};
 use crate::mcp::access::{Memories, Watcher};
 use crate::mcp::answer::{Answer, Refusal, memory_text, memory_value};
 use crate::mcp::arguments::Arguments;
@@ -40,7 +40,7 @@ const TURN_LOCATION: Parameter = Parameter::new("location", Text)
 const TURN_ACTION: Parameter = Parameter::new("action", Text).required("say what was done");
 const NEW_PLACE: Parameter = Parameter::new("new_place", Flag).about("a new name gets an id");
 
-pub const TOOLS: &[Tool] = &[
+pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "get_location_memories",
         group: Group::Places,
@@ -192,13 +192,13 @@ fn most_important(memories: &Memories, limit: usize) -> Result<Vec<RankedMemory>
 }
 
 /// What is said where there is nothing at all.
-pub const NOTHING_YET: &str = "No memories recorded yet.\n";
+pub(crate) const NOTHING_YET: &str = "No memories recorded yet.\n";
 
 /// What is said where nothing fits.
-pub const NOTHING_FOUND: &str = "No relevant memories found.\n";
+pub(crate) const NOTHING_FOUND: &str = "No relevant memories found.\n";
 
 /// What a search found, as an answer.
-pub fn found(query: &str, hits: &[Hit], entries: usize, notes: impl Fn(&Hit) -> String) -> Answer {
+pub(crate) fn found(query: &str, hits: &[Hit], entries: usize, notes: impl Fn(&Hit) -> String) -> Answer {
     let mut text = String::new();
     let mut values = Vec::new();
     for (at, hit) in hits.iter().enumerate() {
@@ -212,13 +212,13 @@ pub fn found(query: &str, hits: &[Hit], entries: usize, notes: impl Fn(&Hit) -> 
 }
 
 /// What may not be as wished about a search.
-pub fn search_warnings(answer: &SearchResults) -> Vec<String> {
+pub(crate) fn search_warnings(answer: &SearchResults) -> Vec<String> {
     let fallback = answer.fallback.iter();
     fallback.map(|error| format!("{}; the embedded model answers instead", error.problem)).collect()
 }
 
 /// How relevant a hit is, for a reader.
-pub fn relevance_note(hit: &Hit) -> String {
+pub(crate) fn relevance_note(hit: &Hit) -> String {
     format!("{:.2}", hit.relevance)
 }
 
@@ -246,7 +246,7 @@ fn add_answer(
     hits: &[Hit],
     result: &mut Answer,
 ) -> Result<(), Refusal> {
-    let (model, _) = memories.model()?;
+    let model = memories.model()?.model;
     let Some(model) = model else {
         result.warnings.push("no model is set up to answer; these are the memories themselves".to_owned());
         return Ok(());
@@ -301,7 +301,7 @@ fn record_turn(memories: &Memories, watcher: &Watcher, arguments: &Arguments<'_>
         new_place: arguments.flag(&NEW_PLACE)?.unwrap_or(false),
         ..memories.setup.record.clone()
     };
-    let (model, notice) = memories.model()?;
+    let Choice { model, notice } = memories.model()?;
     let model = model.map(|model| Watched { model, watcher });
     let judge = model.as_ref().map_or(Judge::Rules, |model| Judge::Model(model));
     let recorder = Recorder { notebook: &memories.notebook(), judge, settings: &settings };

@@ -31,7 +31,7 @@ const TOPIC: Parameter = Parameter::new("topic", Text).required("name the topic,
 const CHARACTER: Parameter = Parameter::new("character", Text).required("say with whom");
 const CONTEXT: Parameter = Parameter::new("context", Text).required("describe the situation in a sentence");
 
-pub const TOOLS: &[Tool] = &[
+pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "recall_episodes",
         group: Group::Recalling,

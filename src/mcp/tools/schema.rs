@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::mcp::parameter::Parameter;
 
 /// The schema of arguments.
-pub fn arguments(parameters: &[Parameter]) -> Value {
+pub(crate) fn arguments(parameters: &[Parameter]) -> Value {
     let properties: Map<String, Value> =
         parameters.iter().map(|parameter| (parameter.name.to_owned(), parameter.schema())).collect();
     let required = parameters.iter().filter(|parameter| parameter.required.is_some());
@@ -18,7 +18,7 @@ pub fn arguments(parameters: &[Parameter]) -> Value {
 }
 
 /// Answer of the tools that find memories.
-pub fn memories() -> Value {
+pub(crate) fn memories() -> Value {
     json!({
         "type": "object",
         "properties": {
@@ -41,12 +41,12 @@ pub fn memories() -> Value {
 }
 
 /// Answer of the tools that change a memory: outcome and address.
-pub fn change() -> Value {
+pub(crate) fn change() -> Value {
     object(&[("outcome", "string"), ("scope", "string"), ("title", "string")])
 }
 
 /// An object with required fields, each with its type.
-pub fn object(fields: &[(&str, &str)]) -> Value {
+pub(crate) fn object(fields: &[(&str, &str)]) -> Value {
     let properties: Map<String, Value> =
         fields.iter().map(|(name, kind)| ((*name).to_owned(), json!({"type": kind}))).collect();
     let required: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();

@@ -53,7 +53,7 @@ const B: Parameter = Parameter::new("b", Text).required(LINK_HINT);
 const NEW_TITLE: Parameter = Parameter::new("new_title", Text);
 const REASON: Parameter = Parameter::new("reason", Text).required("say why it is wrong");
 
-pub const TOOLS: &[Tool] = &[
+pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "form_memory",
         group: Group::Shaping,

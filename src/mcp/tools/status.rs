@@ -12,7 +12,7 @@ use crate::mcp::tools::schema;
 use crate::mcp::tools::tool::{Effect, Tool};
 use crate::types::{Scope, Status};
 
-pub const TOOLS: &[Tool] = &[Tool {
+pub(crate) const TOOLS: &[Tool] = &[Tool {
     name: "memory_status",
     group: Group::Status,
     about: "What memory there is: file, counts, who you are.",

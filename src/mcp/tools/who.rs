@@ -30,7 +30,7 @@ const NAME: Parameter = Parameter::new("name", Text).required("say whom you want
 const QUERY: Parameter =
     Parameter::new("query", Text).required("ask in words, such as `what did Jordan say about food?`");
 
-pub const TOOLS: &[Tool] = &[
+pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "query_self",
         group: Group::Self_,
@@ -186,7 +186,7 @@ fn query_character(
 }
 
 /// Somebody of whom there is a section, or something tagged `#about:` them.
-pub fn known(memories: &Memories, name: &str) -> Result<Character, Refusal> {
+pub(crate) fn known(memories: &Memories, name: &str) -> Result<Character, Refusal> {
     if let Some(character) = memories.find_character(name)? {
         return Ok(character);
     }
@@ -210,7 +210,7 @@ pub fn known(memories: &Memories, name: &str) -> Result<Character, Refusal> {
 }
 
 /// Whether a memory was given to its agent rather than earned.
-pub fn is_gifted(scope: &Scope, memory: &Memory) -> bool {
+pub(crate) fn is_gifted(scope: &Scope, memory: &Memory) -> bool {
     let about = memory.provenance.tags.iter().any(|tag| tag.starts_with("about:"));
     match scope {
         Scope::Scene => true,

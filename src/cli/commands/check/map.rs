@@ -9,7 +9,7 @@ use crate::cli::failure::Failure;
 
 /// Reads the ids of a map: a JSON array of ids or of objects with an `id`, an object keyed by ids,
 /// either of them within another object, or a text with one id a line.
-pub fn read_map(path: &Path) -> Result<BTreeSet<u64>, Failure> {
+pub(crate) fn read_map(path: &Path) -> Result<BTreeSet<u64>, Failure> {
     let shown = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| {
         let failure =
