@@ -20,6 +20,7 @@ mod library;
 pub mod parsed_query;
 mod results;
 pub mod score;
+mod scoring_threads;
 pub mod searchable_text;
 mod searcher;
 pub(crate) mod served;

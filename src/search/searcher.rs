@@ -14,6 +14,7 @@ use crate::search::filter::Filter;
 use crate::search::library::{Library, Similarities};
 use crate::search::parsed_query::{ParsedQuery, Synonyms};
 use crate::search::results::{SearchError, SearchResults};
+use crate::search::scoring_threads::ScoringThreads;
 use crate::search::settings::SearchSettings;
 use crate::store::Store;
 
@@ -103,6 +104,7 @@ struct Scored {
 /// An embedder with the library that was made with it last.
 struct Engine {
     embedder: Box<dyn Embedder>,
+    threads: ScoringThreads,
     current_build: Mutex<Option<Arc<Build>>>,
 }
 
@@ -118,7 +120,7 @@ struct Build {
 
 impl Engine {
     fn new(embedder: Box<dyn Embedder>) -> Engine {
-        Engine { embedder, current_build: Mutex::new(None) }
+        Engine { embedder, threads: ScoringThreads::new(), current_build: Mutex::new(None) }
     }
 
     /// How similar the entries of a snapshot are to a question. An inconsistent index is made anew.
@@ -148,12 +150,15 @@ impl Engine {
                 (embed()?, library)
             }
         };
-        if let Some(similarities) = library.similarities(question, &vector, embedder.unrelated()) {
+        let unrelated = embedder.unrelated();
+        let score =
+            |library: &Library| self.threads.run(|| library.similarities(question, &vector, unrelated));
+        if let Some(similarities) = score(&library) {
             return Ok(build.keep(question, library, similarities));
         }
         let build = self.renewed(&build);
         let library = self.library(store, &build)?;
-        let similarities = library.similarities(question, &vector, embedder.unrelated());
+        let similarities = score(&library);
         Ok(build.keep(question, library, similarities.expect("an index that was just made is consistent")))
     }
 
