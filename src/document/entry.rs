@@ -8,28 +8,11 @@ use std::collections::BTreeMap;
 use crate::document::error::DocumentError;
 use crate::document::grammar;
 use crate::document::parser::Entry;
-use crate::document::splice;
+use crate::document::splice::{self, EntryEdit};
 use crate::document::stored_form::stored;
 use crate::document::text::stored_line;
 use crate::document::tree::Document;
-use crate::types::{Memory, Reference, Scope, Status};
-
-/// An edit of an entry.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum EntryEdit {
-    /// Writes the whole entry anew; comments that a person put into it stay.
-    Revise(Memory),
-    /// Writes only the first line anew: importance, persistence, active or tentative, fields.
-    ReviseLine(Memory),
-    /// Replaces or adds the `See also:` line and leaves the other lines as they are.
-    SetSeeAlso(String),
-    /// Marks it as superseded and strikes its text; the reference says why.
-    Supersede(Option<Reference>),
-    /// Takes strikes and reference back.
-    Revive(Status),
-    /// Removes it with the blank lines behind it.
-    Remove,
-}
+use crate::types::{Memory, Scope};
 
 /// An entry of a document that is only read.
 #[derive(Debug, Clone, Copy)]

@@ -36,13 +36,13 @@ pub mod text;
 mod tree;
 mod update;
 
-pub use entry::EntryEdit;
 pub use entry::EntryMut;
 pub(crate) use entry::EntryRef;
 pub use error::DocumentError;
 pub(crate) use nearest::nearest;
 pub use scan::line_number;
 pub use section::Section;
+pub use splice::EntryEdit;
 pub use stored_form::stored;
 pub use tree::Document;
 pub use update::SectionUpdate;

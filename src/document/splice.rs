@@ -5,7 +5,6 @@
 
 use std::ops::Range;
 
-use crate::document::entry::EntryEdit;
 use crate::document::grammar::{self, Visits};
 use crate::document::parser::{Entry, ParsedSection, Region, RegionKind, Tried};
 use crate::document::scan;
@@ -13,6 +12,23 @@ use crate::document::text::{
     Fences, closing_place, mark_comments, strike, unstrike, write_closing_lines, write_text,
 };
 use crate::types::{Attempt, Memory, Reference, Scope, Status};
+
+/// An edit of an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EntryEdit {
+    /// Writes the whole entry anew; comments that a person put into it stay.
+    Revise(Memory),
+    /// Writes only the first line anew: importance, persistence, active or tentative, fields.
+    ReviseLine(Memory),
+    /// Replaces or adds the `See also:` line and leaves the other lines as they are.
+    SetSeeAlso(String),
+    /// Marks it as superseded and strikes its text; the reference says why.
+    Supersede(Option<Reference>),
+    /// Takes strikes and reference back.
+    Revive(Status),
+    /// Removes it with the blank lines behind it.
+    Remove,
+}
 
 /// The style of new text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -317,8 +317,8 @@ fn first_ending_is_crlf(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::entry::EntryEdit;
     use crate::document::parser::PARSED;
+    use crate::document::splice::EntryEdit;
     use crate::types::Category;
 
     fn parsed_by(work: impl FnOnce()) -> usize {

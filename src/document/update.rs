@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::document::entry::EntryEdit;
 use crate::document::error::DocumentError;
 use crate::document::grammar::{self, Visits};
 use crate::document::parser::Tried;
 use crate::document::splice;
+use crate::document::splice::EntryEdit;
 use crate::document::stored_form::stored;
 use crate::document::text::stored_line;
 use crate::document::tree::Document;

@@ -1,24 +1,23 @@
 //! `query`: which memories answer a question, and how sure that is.
 
 mod answer;
+mod hits;
 
 use anstyle::Style;
 use serde_json::{Value, json};
 
-use crate::cli::commands::common::{at_turn, counted, memory_json, parse_scopes};
+use crate::cli::commands::common::{counted, parse_scopes};
 use crate::cli::commands::memory_args::episode_number;
 use crate::cli::commands::model_args::ModelArgs;
+use crate::cli::commands::query::hits::{hit_json, nothing_found, render, within};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::values::{parse_count, parse_importance};
-use crate::document::text::stored_line;
 use crate::notebook::SharedSnapshot;
-use crate::recall::budget::estimate_tokens;
 use crate::recall::read_scopes;
+use crate::search::Searcher;
 use crate::search::filter::{Filter, MemoryKind};
-use crate::search::parsed_query::ParsedQuery;
-use crate::search::{Hit, SearchResults, Searcher};
-use crate::types::{Category, Persistence, Scope, Status, clamp_importance};
+use crate::types::{Category, Scope, Status, clamp_importance};
 
 /// Search all memories by meaning, offline
 #[derive(Debug, clap::Args)]
@@ -142,13 +141,6 @@ pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn nothing_found(answer: &SearchResults) -> &'static str {
-    match answer.entries {
-        0 => "No memories recorded yet.\n",
-        _ => "No relevant memories found.\n",
-    }
-}
-
 fn filter_of(store: &crate::store::Store, args: QueryArgs) -> Result<Filter, Failure> {
     let QueryArgs {
         question: _,
@@ -198,110 +190,4 @@ fn filter_of(store: &crate::store::Store, args: QueryArgs) -> Result<Filter, Fai
         superseded: all,
         viewer: None,
     })
-}
-
-/// As many of the first items as cost no more than that, one at least.
-fn within<T>(items: Vec<T>, tokens: Option<usize>, text: impl Fn(&T) -> String) -> Vec<T> {
-    let Some(mut left) = tokens else { return items };
-    let mut kept = Vec::new();
-    for item in items {
-        let cost = estimate_tokens(&text(&item));
-        if cost > left && !kept.is_empty() {
-            break;
-        }
-        left = left.saturating_sub(cost);
-        kept.push(item);
-    }
-    kept
-}
-
-/// What, where, when, how relevant; words that answer the question in the style of a mark.
-fn render(number: usize, hit: &Hit, question: &ParsedQuery, explain: bool, mark: Style) -> String {
-    let memory = &hit.memory;
-    let title = marked(&memory.title, question, mark);
-    let mut out =
-        format!("{number}. [{}] {title} ({:.2})\n", at_turn(&hit.scope, &hit.name, memory), hit.relevance);
-    let mut about = vec![memory.category.to_string()];
-    about.extend(memory.provenance.episode.map(|episode| format!("Ep{episode}")));
-    about.push(hit.scope.to_string());
-    match memory.persistence {
-        Persistence::Core => about.push("core".to_owned()),
-        Persistence::Ephemeral => about.push("this episode only".to_owned()),
-        Persistence::Permanent => {}
-    }
-    match memory.status {
-        Status::Superseded => about.push("SUPERSEDED".to_owned()),
-        Status::Tentative => about.push("tentative".to_owned()),
-        Status::Active => {}
-    }
-    out.push_str(&format!("   {}\n", about.join(", ")));
-    for line in memory.text.lines() {
-        let line = marked(line, question, mark);
-        out.push_str(&format!("   {line}\n"));
-    }
-    if explain {
-        if let Some(passage) = &hit.passage {
-            out.push_str(&format!("   most like the question: {}\n", stored_line(passage)));
-        }
-        let parts = hit.parts;
-        out.push_str(&format!(
-            "   likeness {:.2} (words {:.2}, soft {:.2}, meaning {:.2}) × importance {:.2} × recency {:.2}\n",
-            hit.similarity,
-            parts.keywords,
-            parts.related_words,
-            parts.meaning,
-            hit.importance_factor,
-            hit.recency_factor
-        ));
-    }
-    out
-}
-
-/// A text with the words that answer a question in a style.
-fn marked(text: &str, question: &ParsedQuery, style: Style) -> String {
-    if style == Style::new() {
-        return text.to_owned();
-    }
-    let mut out = String::with_capacity(text.len() + 32);
-    let is_part = |c: char| c.is_alphanumeric() || c == '\'' || c == '’';
-    let mut rest = text;
-    while !rest.is_empty() {
-        let word = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
-        if word > 0 && question.matches_word(&rest[..word]) {
-            out.push_str(&format!("{style}{}{style:#}", &rest[..word]));
-        } else {
-            out.push_str(&rest[..word]);
-        }
-        let gap = rest[word..].find(is_part).map_or(rest.len(), |gap| word + gap);
-        out.push_str(&rest[word..gap]);
-        rest = &rest[gap..];
-    }
-    out
-}
-
-fn hit_json(hit: &Hit, question: &ParsedQuery, explain: bool) -> Value {
-    let memory = &hit.memory;
-    let mut value = memory_json(&hit.scope, memory);
-    value["content"] = json!(memory.text);
-    if let Some(passage) = &hit.passage {
-        value["passage"] = json!(passage);
-    }
-    value["relevance"] = json!(rounded(hit.relevance));
-    value["turn"] = json!(memory.provenance.turns.map(|turns| turns.first));
-    value["name"] = json!(hit.name);
-    value["type"] = json!(<&str>::from(MemoryKind::of(&hit.scope, memory)));
-    value["matched"] = json!(question.matching_words(&format!("{}\n{}", memory.title, memory.text)));
-    if explain {
-        value["explain"] = json!({
-            "likeness": rounded(hit.similarity), "words": rounded(hit.parts.keywords), "soft": rounded(hit.parts.related_words),
-            "meaning": rounded(hit.parts.meaning), "importance_factor": rounded(hit.importance_factor),
-            "recency_factor": rounded(hit.recency_factor),
-        });
-    }
-    value
-}
-
-/// Three digits: more would say more than is known.
-fn rounded(value: f32) -> f64 {
-    (f64::from(value) * 1000.0).round() / 1000.0
 }

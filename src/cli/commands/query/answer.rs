@@ -3,10 +3,10 @@
 use anstyle::Style;
 use serde_json::{Value, json};
 
-use super::{hit_json, nothing_found, render, within};
 use crate::ask::answer::{Answered, answer};
 use crate::cli::commands::common::counted;
 use crate::cli::commands::model_args::ModelArgs;
+use crate::cli::commands::query::hits::{hit_json, nothing_found, render, within};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::llm::Choice;
