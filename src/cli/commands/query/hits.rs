@@ -60,11 +60,11 @@ pub(super) fn render(number: usize, hit: &Hit, question: &ParsedQuery, explain: 
     }
     if explain {
         if let Some(passage) = &hit.passage {
-            out.push_str(&format!("   most like the question: {}\n", stored_line(passage)));
+            out.push_str(&format!("   most similar passage: {}\n", stored_line(passage)));
         }
         let parts = hit.parts;
         out.push_str(&format!(
-            "   likeness {:.2} (words {:.2}, soft {:.2}, meaning {:.2}) × importance {:.2} × recency {:.2}\n",
+            "   similarity {:.2} (words {:.2}, related words {:.2}, meaning {:.2}) × importance {:.2} × recency {:.2}\n",
             hit.similarity,
             parts.keywords,
             parts.related_words,
