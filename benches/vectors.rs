@@ -42,10 +42,10 @@ fn bytes(criterion: &mut Criterion) {
         for seed in 1..=count {
             vectors.push(&numbers(seed, dimensions).collect::<Vec<f32>>());
         }
-        let needle = QueryVector::new(&numbers(0, dimensions).collect::<Vec<f32>>());
+        let query = QueryVector::new(&numbers(0, dimensions).collect::<Vec<f32>>());
         group.throughput(Throughput::Bytes((count * dimensions) as u64));
         let name = BenchmarkId::from_parameter(format!("{count} x {dimensions}"));
-        group.bench_function(name, |bencher| bencher.iter(|| vectors.cosines(black_box(&needle))));
+        group.bench_function(name, |bencher| bencher.iter(|| vectors.cosines(black_box(&query))));
     }
     group.finish();
 }
@@ -66,13 +66,13 @@ fn floats(criterion: &mut Criterion) {
     group.sample_size(10).measurement_time(Duration::from_secs(3));
     for (count, dimensions) in FLOATS {
         let rows: Vec<f32> = (1..=count).flat_map(|seed| numbers(seed, dimensions)).collect();
-        let needle: Vec<f32> = numbers(0, dimensions).collect();
+        let query: Vec<f32> = numbers(0, dimensions).collect();
         group.throughput(Throughput::Bytes((count * dimensions * 4) as u64));
         let name = BenchmarkId::from_parameter(format!("{count} x {dimensions}"));
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
                 let rows = rows.chunks_exact(dimensions);
-                rows.map(|row| dot(black_box(&needle), row)).collect::<Vec<f32>>()
+                rows.map(|row| dot(black_box(&query), row)).collect::<Vec<f32>>()
             });
         });
     }

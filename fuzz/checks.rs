@@ -5,8 +5,8 @@
 use memories::document::scan::{Event, lines, walk};
 use memories::document::{Document, check, grammar, stored};
 use memories::llm::answer::parse_object;
-use memories::record::answer::{MOST_UNPROVEN_IMPORTANCE, read_answer};
-use memories::record::prompt::MOST_TITLES;
+use memories::record::answer::{MAX_UNPROVEN_IMPORTANCE, read_answer};
+use memories::record::prompt::MAX_TITLES;
 use memories::record::turn::Turn;
 use memories::types::{Attempt, Category, Memory, Scope};
 use serde_json::Value;
@@ -171,9 +171,9 @@ pub fn answer(text: &str) {
         assert!(object.is_err());
         return;
     };
-    assert!(proposal.supersedes.len() <= MOST_TITLES && proposal.invalidates.len() <= MOST_TITLES);
+    assert!(proposal.supersedes.len() <= MAX_TITLES && proposal.invalidates.len() <= MAX_TITLES);
     if let Some((memory, _)) = proposal.memory {
-        assert!(memory.importance() <= MOST_UNPROVEN_IMPORTANCE);
+        assert!(memory.importance() <= MAX_UNPROVEN_IMPORTANCE);
         let scope = Scope::Location(1);
         let mut document = Document::parse(String::new());
         document.add(&scope, "Here", &memory).expect("nothing is open in a file of ours");

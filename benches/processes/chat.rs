@@ -25,7 +25,7 @@ const REQUESTS: usize = 400;
 
 /// Number of parallel streams, and of chunks in each.
 const STREAMS: usize = 200;
-const PIECES: usize = 40;
+const CHUNKS: usize = 40;
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Memories in the file, and requests of each chat, when the proxy's memory is measured.
@@ -48,7 +48,7 @@ pub fn inject(bench: &Bench, table: &mut Table) {
         let began = Instant::now();
         let output = command.output().expect("the program starts");
         let time = began.elapsed();
-        assert!(output.status.success() && output.stdout.len() > REQUEST.len(), "nothing was woven in");
+        assert!(output.status.success() && output.stdout.len() > REQUEST.len(), "nothing was inserted");
         time.as_secs_f64()
     };
     // The first run makes the index.
@@ -180,7 +180,7 @@ fn streams(table: &mut Table, upstream: SocketAddr, proxy: SocketAddr) {
     let direct = delays(upstream).into_iter().flatten().collect();
     let direct = milliseconds(Duration::from_secs_f64(quantile(direct, 0.99)));
     let delays = delays(proxy);
-    let lost = delays.iter().filter(|delays| delays.len() != PIECES).count();
+    let lost = delays.iter().filter(|delays| delays.len() != CHUNKS).count();
     let delays: Vec<f64> = delays.into_iter().flatten().collect();
     let [median, most] = [0.5, 0.99].map(|part| Duration::from_secs_f64(quantile(delays.clone(), part)));
     let limit = Duration::from_millis(2);
@@ -197,7 +197,7 @@ fn delays(address: SocketAddr) -> Vec<Vec<f64>> {
         .map(|_| {
             std::thread::spawn(move || {
                 let mut client = Client::connect(address);
-                client.ask(PIECES);
+                client.ask(CHUNKS);
                 client.read_head();
                 let mut delays = Vec::new();
                 while let Some(chunk) = client.read_chunk() {

@@ -115,7 +115,7 @@ impl Bench {
         command
     }
 
-    /// Whether a program is installed.
+    /// True if a program is installed.
     fn has(&self, name: &str) -> bool {
         let mut command = self.program(name);
         command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());

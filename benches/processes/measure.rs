@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 const FEWEST_PAIRS: usize = 20;
 
 /// Maximum number of pairs.
-const MOST_PAIRS: usize = 400;
+const MAX_PAIRS: usize = 400;
 
 /// Pairs beyond the minimum start only within this time.
 const TIME: Duration = Duration::from_secs(4);
@@ -37,7 +37,7 @@ pub fn pairs(mut a: impl FnMut(usize) -> Command, mut b: impl FnMut(usize) -> Co
     }
     let mut times: Vec<(f64, f64)> = Vec::new();
     let began = Instant::now();
-    while times.len() < FEWEST_PAIRS || (began.elapsed() < TIME && times.len() < MOST_PAIRS) {
+    while times.len() < FEWEST_PAIRS || (began.elapsed() < TIME && times.len() < MAX_PAIRS) {
         times.push((time(a(run)).as_secs_f64(), time(b(run)).as_secs_f64()));
         run += 1;
     }
@@ -56,7 +56,7 @@ pub fn pairs(mut a: impl FnMut(usize) -> Command, mut b: impl FnMut(usize) -> Co
 pub fn times(mut command: impl FnMut() -> Command) -> Vec<Duration> {
     let mut times: Vec<Duration> = Vec::new();
     let began = Instant::now();
-    while times.len() < FEWEST_PAIRS + 2 || (began.elapsed() < TIME && times.len() < MOST_PAIRS) {
+    while times.len() < FEWEST_PAIRS + 2 || (began.elapsed() < TIME && times.len() < MAX_PAIRS) {
         times.push(time(command()));
     }
     times.drain(..2);

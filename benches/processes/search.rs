@@ -21,7 +21,7 @@ const SIZES: [(usize, Duration, Option<Duration>); 3] = [
 ];
 
 /// Size limit of the index, in bytes for a memory of about 250 bytes.
-const MOST_BYTES: f64 = 300.0;
+const MAX_BYTES: f64 = 300.0;
 
 pub fn query(bench: &Bench, table: &mut Table) {
     for (memories, limit, first_limit) in SIZES {
@@ -57,8 +57,8 @@ pub fn query(bench: &Bench, table: &mut Table) {
         table.line(
             &what,
             format!("{each:.0}"),
-            MOST_BYTES,
-            each <= MOST_BYTES,
+            MAX_BYTES,
+            each <= MAX_BYTES,
             &format!("{size} bytes in all"),
         );
     }

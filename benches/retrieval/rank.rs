@@ -41,7 +41,7 @@ struct Searched {
     corpus: Corpus,
     /// The number of each text among all.
     numbers: Vec<usize>,
-    /// Whether each text follows the previous one in the same dialogue.
+    /// True if each text follows the previous one in the same dialogue.
     follows: Vec<bool>,
 }
 

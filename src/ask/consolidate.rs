@@ -1,6 +1,6 @@
 //! Consolidates the memories of a place: a model proposes a plan, guards check it, one write carries it out.
 //!
-//! The flow: [`candidates`] of the place → `propose` asks the model, without a lock → [`settle`] edits the
+//! The flow: [`candidates`] of the place → `propose` asks the model, without a lock → [`apply_plan`] edits the
 //! files as they are at the time of the write. A decision that does not fit, or no longer fits, is refused
 //! with the reason; the others are carried out. Nothing leaves the file: a dropped memory is struck with the
 //! reason, a merged or superseded one with the title of its successor.
@@ -9,8 +9,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::ask::guard::{Checked, Step, check};
-use crate::ask::plan::{Action, Decision, Plan, Refused, SCHEMA_NAME, SYSTEM, Seen, read_plan, schema};
-use crate::ask::prompt::{Prompt, TEXT_CHARS, shown};
+use crate::ask::plan::{
+    Action, Decision, MemoryVersion, Plan, Refused, SCHEMA_NAME, SYSTEM, read_plan, schema,
+};
+use crate::ask::prompt::{Prompt, TEXT_CHARS, memory_json};
 use crate::journal::entry::{Entry, MemoryEntry, ModelEntry};
 use crate::llm::{Model, ModelError, ModelUse};
 use crate::notebook::Draft;
@@ -24,9 +26,9 @@ use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope};
 pub(crate) const FEWEST: usize = 5;
 
 /// Memories that a model is shown at once.
-const MOST: usize = 40;
+const MAX_MEMORIES: usize = 40;
 
-/// What may be consolidated at a place.
+/// Memories of a place that may be consolidated.
 #[derive(Debug, Clone, Default)]
 pub struct Candidates {
     /// Name of the place.
@@ -59,13 +61,15 @@ pub fn candidates(files: &Files, scope: &Scope) -> Candidates {
         }
     }
     found.kept.dedup();
-    if found.memories.len() > MOST {
+    if found.memories.len() > MAX_MEMORIES {
         let mut ranked: Vec<(usize, u16)> =
             found.memories.iter().map(Memory::importance).enumerate().collect();
         ranked.sort_by_key(|&(at, importance)| (importance, at));
-        let chosen: Vec<usize> = ranked.iter().take(MOST).map(|&(at, _)| at).collect();
-        let more = found.memories.len() - MOST;
-        found.kept.push(format!("the {more} most important memories are kept: {MOST} are looked at at once"));
+        let chosen: Vec<usize> = ranked.iter().take(MAX_MEMORIES).map(|&(at, _)| at).collect();
+        let more = found.memories.len() - MAX_MEMORIES;
+        found.kept.push(format!(
+            "the {more} most important memories are kept: {MAX_MEMORIES} are looked at at once"
+        ));
         let mut at = 0..;
         found.memories.retain(|_| at.next().is_some_and(|at| chosen.contains(&at)));
     }
@@ -77,7 +81,7 @@ pub fn candidates(files: &Files, scope: &Scope) -> Candidates {
 pub(crate) struct ProposedPlan {
     pub(crate) plan: Plan,
     pub(crate) model: ModelUse,
-    /// What could not be understood.
+    /// Parts of the plan that could not be understood.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -91,7 +95,7 @@ pub(crate) fn propose(
     scope: &Scope,
     candidates: &Candidates,
 ) -> Result<ProposedPlan, ModelError> {
-    let memories = candidates.memories.iter().enumerate().map(|(at, memory)| shown(at + 1, memory));
+    let memories = candidates.memories.iter().enumerate().map(|(at, memory)| memory_json(at + 1, memory));
     let prompt = Prompt {
         system: SYSTEM,
         schema_name: SCHEMA_NAME,
@@ -108,7 +112,7 @@ pub(crate) fn propose(
 
 /// The outcome of a plan.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Settled {
+pub struct AppliedPlan {
     /// Decisions that are carried out, with the exact titles and texts.
     pub decisions: Vec<Decision>,
     /// The change of each memory.
@@ -121,24 +125,30 @@ pub struct Settled {
 
 /// Carries out the sound decisions of a plan. `seen` are the memories as they were when the plan was
 /// made, `at` is the moment for reference lines.
-pub fn settle(files: &mut Files, scope: &Scope, plan: &Plan, seen: &[Seen], at: &Moment) -> Settled {
+pub fn apply_plan(
+    files: &mut Files,
+    scope: &Scope,
+    plan: &Plan,
+    seen: &[MemoryVersion],
+    at: &Moment,
+) -> AppliedPlan {
     let Checked { sound, refused } = check(files, scope, plan, seen);
-    let mut settled = Settled { refused, ..Settled::default() };
+    let mut applied = AppliedPlan { refused, ..AppliedPlan::default() };
     for (decision, step) in sound {
         // A decision that fails halfway must change nothing.
         let mut tried = files.clone();
         match take(&mut tried, scope, &step, at) {
             Ok(results) => {
                 *files = tried;
-                settled.results.extend(results);
-                settled.decisions.push(decision);
+                applied.results.extend(results);
+                applied.decisions.push(decision);
             }
-            Err(why) => settled.refused.push(Refused { decision, why }),
+            Err(why) => applied.refused.push(Refused { decision, why }),
         }
     }
-    let struck: usize = settled.decisions.iter().map(|decision| decision.titles.len()).sum();
-    settled.kept = seen.len().saturating_sub(struck);
-    settled
+    let struck: usize = applied.decisions.iter().map(|decision| decision.titles.len()).sum();
+    applied.kept = seen.len().saturating_sub(struck);
+    applied
 }
 
 fn take(files: &mut Files, scope: &Scope, step: &Step, at: &Moment) -> Result<Vec<Corrected>, String> {
@@ -161,12 +171,12 @@ fn take(files: &mut Files, scope: &Scope, step: &Step, at: &Moment) -> Result<Ve
 /// Notes the journal entry: what was done and why, whose idea it was, and what was not done.
 pub(crate) fn note(
     draft: &mut Draft<'_>,
-    settled: &Settled,
+    applied: &AppliedPlan,
     scope: &Scope,
     reasoning: &str,
     model: Option<&ModelUse>,
 ) {
-    let reasons = settled.decisions.iter().filter(|decision| !decision.reason.is_empty()).map(|decision| {
+    let reasons = applied.decisions.iter().filter(|decision| !decision.reason.is_empty()).map(|decision| {
         let about = match decision.action {
             Action::Merge => &decision.title,
             _ => &decision.titles[0],
@@ -178,10 +188,10 @@ pub(crate) fn note(
     draft.note(Entry::<Value> {
         outcome: Some("consolidated".into()),
         scope: Some(scope.to_string().into()),
-        corrected: Some(settled.results.iter().map(MemoryEntry::from).collect()),
-        decisions: Some(json!(settled.decisions)),
+        corrected: Some(applied.results.iter().map(MemoryEntry::from).collect()),
+        decisions: Some(json!(applied.decisions)),
         reasoning: Some(why.join("; ").into()),
-        refused: (!settled.refused.is_empty()).then(|| json!(settled.refused)),
+        refused: (!applied.refused.is_empty()).then(|| json!(applied.refused)),
         model: model.map(ModelEntry::from),
         ..Entry::default()
     });

@@ -37,7 +37,7 @@ pub(super) struct GroundedQuestion<'a> {
 
 /// An answer that cites memories.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Answered {
+pub(crate) struct GroundedAnswer {
     /// The sentences on one line; `None` where the memories do not say.
     pub(crate) text: Option<String>,
     /// Numbers of the memories that they rest on, from 1, each once, in the model's order; empty where
@@ -45,7 +45,7 @@ pub(crate) struct Answered {
     pub(crate) numbers: Vec<usize>,
     /// The model that was asked.
     pub(crate) model: ModelUse,
-    /// What was dropped or cut.
+    /// Parts of the answer that were dropped or cut.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -55,13 +55,13 @@ impl GroundedQuestion<'_> {
     /// # Errors
     ///
     /// See [`ModelError`]; a rejected answer is [`ModelError::Garbled`].
-    pub(super) fn ask(self, model: &dyn Model) -> Result<Answered, ModelError> {
+    pub(super) fn ask(self, model: &dyn Model) -> Result<GroundedAnswer, ModelError> {
         let GroundedQuestion { system, field, block, data, shown, max_sentences } = self;
         let prompt = Prompt { system, schema_name: field, schema: schema(field, shown), block, data };
         let read = |answer: &str| read_grounded(answer, field, shown, max_sentences, system);
         let (grounded, model) = prompt.ask_and_read(model, read)?;
         let Grounded { text, numbers, warnings } = grounded;
-        Ok(Answered { text, numbers, model, warnings })
+        Ok(GroundedAnswer { text, numbers, model, warnings })
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use crate::ask::plan::{Action, Decision, MOST_TEXT_CHARS, Plan, Refused, SYSTEM, Seen};
+use crate::ask::plan::{Action, Decision, MAX_TEXT_CHARS, MemoryVersion, Plan, Refused, SYSTEM};
 use crate::document::stored;
 use crate::llm::answer::{text_problem, title_problem};
 use crate::notebook::correct::{Correction, Target};
@@ -38,7 +38,7 @@ pub(super) struct Checked {
 }
 
 /// Separates the sound decisions from the others.
-pub(super) fn check(files: &Files, scope: &Scope, plan: &Plan, seen: &[Seen]) -> Checked {
+pub(super) fn check(files: &Files, scope: &Scope, plan: &Plan, seen: &[MemoryVersion]) -> Checked {
     let guard = Guard { files, scope, seen, named: named(files, scope, plan) };
     // A merge keeps what it strikes in its text; the other actions only strike.
     let strikes = |action: Action| matches!(action, Action::Drop | Action::Supersede);
@@ -84,7 +84,7 @@ fn named(files: &Files, scope: &Scope, plan: &Plan) -> HashMap<String, usize> {
 struct Guard<'a> {
     files: &'a Files,
     scope: &'a Scope,
-    seen: &'a [Seen],
+    seen: &'a [MemoryVersion],
     named: HashMap<String, usize>,
 }
 
@@ -132,7 +132,9 @@ impl Guard<'_> {
         }
         match self.seen.iter().find(|seen| same_title(&seen.title, &memory.title)) {
             None => Err(format!("`{}` was not among the memories shown", memory.title)),
-            Some(seen) if *seen != Seen::of(&memory) => Err(format!("`{}` changed meanwhile", memory.title)),
+            Some(seen) if *seen != MemoryVersion::of(&memory) => {
+                Err(format!("`{}` changed meanwhile", memory.title))
+            }
             Some(_) => Ok(memory),
         }
     }
@@ -186,8 +188,8 @@ impl Guard<'_> {
         if let Some(problem) = problem {
             return Err(problem.to_owned());
         }
-        if decision.text.chars().count() > MOST_TEXT_CHARS {
-            return Err(format!("its text is longer than {MOST_TEXT_CHARS} characters"));
+        if decision.text.chars().count() > MAX_TEXT_CHARS {
+            return Err(format!("its text is longer than {MAX_TEXT_CHARS} characters"));
         }
         if olds.iter().any(|old| old.status != olds[0].status) {
             return Err("it merges what is tentative with what is confirmed".to_owned());
@@ -215,7 +217,7 @@ fn subjects(memory: &Memory) -> Vec<&str> {
     subjects
 }
 
-/// Whether enough words of a text occur in the memories that it replaces.
+/// True if enough words of a text occur in the memories that it replaces.
 fn rests_on(text: &str, olds: &[Memory]) -> bool {
     let stems = |text: &str| -> Vec<String> {
         let words = words(text);

@@ -4,7 +4,7 @@
 //!
 //! * memories reach a prompt as fenced data, with secrets redacted;
 //! * an answer that cites none of the memories shown is rejected;
-//! * nothing here locks or writes: [`consolidate::settle`] edits documents in memory. The caller, which
+//! * nothing here locks or writes: [`consolidate::apply_plan`] edits documents in memory. The caller, which
 //!   asked the model before, writes them in one step.
 
 pub(crate) mod answer;

@@ -11,7 +11,7 @@ use crate::types::{Memory, Persistence, Status};
 /// Longest text of one memory in a prompt, in characters.
 pub(super) const TEXT_CHARS: usize = 1200;
 
-/// What a model is asked.
+/// A question to a model, with its data and the schema of the answer.
 pub(crate) struct Prompt<'a> {
     /// The role and the task of the model.
     pub(crate) system: &'a str,
@@ -61,7 +61,7 @@ impl Prompt<'_> {
 }
 
 /// A memory as a prompt shows it.
-pub(super) fn shown(number: usize, memory: &Memory) -> Value {
+pub(super) fn memory_json(number: usize, memory: &Memory) -> Value {
     let fields = &memory.provenance;
     let mut value = json!({
         "number": number,

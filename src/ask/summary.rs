@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::ask::grounded::{Answered, GroundedQuestion};
-use crate::ask::prompt::shown;
+use crate::ask::grounded::{GroundedAnswer, GroundedQuestion};
+use crate::ask::prompt::memory_json;
 use crate::document::Section;
 use crate::llm::{Model, ModelError, ModelUse};
 use crate::redact::redacted;
@@ -42,7 +42,7 @@ pub(crate) struct Summary {
     pub(crate) model: ModelUse,
     /// Number of live memories that the model was not shown.
     pub(crate) left_out: usize,
-    /// What was dropped or cut.
+    /// Parts of the answer that were dropped or cut.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -54,7 +54,8 @@ pub(crate) struct Summary {
 pub(crate) fn summarize(model: &dyn Model, scope: &Scope, section: &Section) -> Result<Summary, ModelError> {
     let live: Vec<&Memory> = section.live().collect();
     let chosen = most_important(&live);
-    let memories: Vec<Value> = chosen.iter().enumerate().map(|(at, memory)| shown(at + 1, memory)).collect();
+    let memories: Vec<Value> =
+        chosen.iter().enumerate().map(|(at, memory)| memory_json(at + 1, memory)).collect();
     let tried = section.tried.iter().rev().take(MAX_TRIED).map(|tried| {
         let reply = truncate(redacted(&tried.reply).trim(), REPLY_CHARS);
         json!({"action": redacted(&tried.action), "reply": reply})
@@ -73,7 +74,7 @@ pub(crate) fn summarize(model: &dyn Model, scope: &Scope, section: &Section) -> 
         shown: chosen.len(),
         max_sentences: MAX_SENTENCES,
     };
-    let Answered { text, numbers, model, warnings } = question.ask(model)?;
+    let GroundedAnswer { text, numbers, model, warnings } = question.ask(model)?;
     let titles = numbers.iter().map(|number| chosen[number - 1].title.clone()).collect();
     Ok(Summary { text, titles, model, left_out: live.len() - chosen.len(), warnings })
 }

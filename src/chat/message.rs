@@ -68,7 +68,7 @@ impl Message {
         self.text_of("role").unwrap_or_default().to_lowercase()
     }
 
-    /// Whether somebody says something in the message: it has text and is neither an instruction nor a tool's result.
+    /// True if somebody says something in the message: it has text and is neither an instruction nor a tool's result.
     pub fn is_speech(&self) -> bool {
         !matches!(self.role().as_str(), "system" | "developer" | "tool" | "function")
             && !self.text().trim().is_empty()
@@ -122,7 +122,7 @@ impl Message {
         }
     }
 
-    /// Whether a character is mentioned in `npcs_mentioned`, is the speaker, or is named in the text as a whole word
+    /// True if a character is mentioned in `npcs_mentioned`, is the speaker, or is named in the text as a whole word
     /// in any case. `names` are the character's id and names, in lower case.
     pub(crate) fn mentions(&self, names: &[String]) -> bool {
         let is_named = |text: &str| names.contains(&text.trim().to_lowercase());
@@ -173,7 +173,7 @@ fn text_of_part(part: &Value) -> Option<&str> {
     }
 }
 
-/// Whether a text contains a word or phrase as whole words; both in lower case.
+/// True if a text contains a word or phrase as whole words; both in lower case.
 pub(crate) fn contains_word(text: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     !word.is_empty()

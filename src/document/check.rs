@@ -104,7 +104,7 @@ pub(crate) fn not_on_map(source: &str, map: &BTreeSet<u64>) -> Vec<Problem> {
     document.blocks().iter().filter_map(off_map).collect()
 }
 
-/// Whether a person most likely meant a heading as one of our sections.
+/// True if a person most likely meant a heading as one of our sections.
 fn looks_like_ours(line: &str) -> bool {
     let Some(rest) = line.strip_prefix("## ") else { return false };
     ["Location ", "Location:", "NPC ", "Agent "].iter().any(|keyword| rest.starts_with(keyword))

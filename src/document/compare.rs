@@ -26,7 +26,7 @@ pub(crate) struct Comparison {
 }
 
 impl Comparison {
-    /// Whether both states are the same, apart from line endings.
+    /// True if both states are the same, apart from line endings.
     pub(crate) fn is_empty(&self) -> bool {
         self.sections.is_empty() && self.other.is_empty() && !self.form_only
     }
@@ -38,8 +38,8 @@ pub(crate) struct SectionDifference {
     pub(crate) scope: Scope,
     /// The name in the newer state, or the last one.
     pub(crate) name: String,
-    /// Whether the section itself was added or removed.
-    pub(crate) fate: Fate,
+    /// In which of the two states the section is.
+    pub(crate) presence: Presence,
     /// The older name, if it differs.
     pub(crate) name_before: Option<String>,
     /// Visits and episodes before and after, if they differ.
@@ -54,14 +54,16 @@ pub(crate) struct SectionDifference {
 
 /// In which of the two states something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Fate {
+pub(crate) enum Presence {
     /// Only in the newer state.
-    Came,
+    #[serde(rename = "came")]
+    Added,
     /// Only in the older state.
-    Went,
+    #[serde(rename = "went")]
+    Removed,
     /// In both.
-    Stayed,
+    #[serde(rename = "stayed")]
+    Kept,
 }
 
 /// A place's visits and their episodes.
@@ -74,8 +76,8 @@ pub(crate) struct Visits {
 /// A difference between memories.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum MemoryDifference {
-    Came(Memory),
-    Went(Memory),
+    Added(Memory),
+    Removed(Memory),
     /// It says something else, or the same with other fields.
     Changed(Box<[Memory; 2]>),
     /// It was live and is not any more.
@@ -85,15 +87,16 @@ pub(crate) enum MemoryDifference {
 /// A difference between tried actions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum AttemptDifference {
-    Came(Attempt),
-    Went(Attempt),
+    Added(Attempt),
+    Removed(Attempt),
     Changed([Attempt; 2]),
 }
 
 /// A line that is in only one state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct LineDifference {
-    pub(crate) fate: Fate,
+    #[serde(rename = "fate")]
+    pub(crate) presence: Presence,
     /// The line without its line ending.
     pub(crate) line: String,
 }
@@ -121,10 +124,10 @@ pub(crate) fn compare(before: &str, after: &str) -> Comparison {
 
 fn compare_scope(scope: &Scope, before: &Document, after: &Document) -> Option<SectionDifference> {
     let (old, new) = (before.section(scope), after.section(scope));
-    let fate = match (&old, &new) {
-        (None, _) => Fate::Came,
-        (_, None) => Fate::Went,
-        _ => Fate::Stayed,
+    let presence = match (&old, &new) {
+        (None, _) => Presence::Added,
+        (_, None) => Presence::Removed,
+        _ => Presence::Kept,
     };
     let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
     let visits = |section: &Section| Visits { visits: section.visits, episodes: section.episodes.clone() };
@@ -132,15 +135,15 @@ fn compare_scope(scope: &Scope, before: &Document, after: &Document) -> Option<S
     let other = compare_slices(&free_lines(before, scope), &free_lines(after, scope));
     let difference = SectionDifference {
         scope: scope.clone(),
-        name: if fate == Fate::Went { old.name.clone() } else { new.name.clone() },
-        fate,
-        name_before: (fate == Fate::Stayed && old.name != new.name).then(|| old.name.clone()),
+        name: if presence == Presence::Removed { old.name.clone() } else { new.name.clone() },
+        presence,
+        name_before: (presence == Presence::Kept && old.name != new.name).then(|| old.name.clone()),
         visits: (visits[0] != visits[1]).then_some(visits),
         memories: compare_memories(&old.memories, &new.memories),
         tried: compare_attempts(&old.tried, &new.tried),
         other,
     };
-    let same = fate == Fate::Stayed
+    let same = presence == Presence::Kept
         && difference.name_before.is_none()
         && difference.visits.is_none()
         && difference.memories.is_empty()
@@ -171,7 +174,7 @@ fn compare_memories(before: &[Memory], after: &[Memory]) -> Vec<MemoryDifference
     let mut differences = Vec::new();
     for (new, partner) in after.iter().zip(partners) {
         match partner {
-            None => differences.push(MemoryDifference::Came(new.clone())),
+            None => differences.push(MemoryDifference::Added(new.clone())),
             Some(old) if old == new => {}
             Some(old) => {
                 let pair = Box::new([old.clone(), new.clone()]);
@@ -182,7 +185,7 @@ fn compare_memories(before: &[Memory], after: &[Memory]) -> Vec<MemoryDifference
             }
         }
     }
-    differences.extend(old.into_iter().flatten().cloned().map(MemoryDifference::Went));
+    differences.extend(old.into_iter().flatten().cloned().map(MemoryDifference::Removed));
     differences
 }
 
@@ -198,12 +201,12 @@ fn compare_attempts(before: &[Attempt], after: &[Attempt]) -> Vec<AttemptDiffere
         let action = fold_action(&new.action);
         let same = |(other, slot): &&mut (String, Option<&Attempt>)| slot.is_some() && *other == action;
         match old.iter_mut().find(same).and_then(|(_, slot)| slot.take()) {
-            None => differences.push(AttemptDifference::Came(new.clone())),
+            None => differences.push(AttemptDifference::Added(new.clone())),
             Some(old) if old == new => {}
             Some(old) => differences.push(AttemptDifference::Changed([old.clone(), new.clone()])),
         }
     }
-    differences.extend(old.into_iter().filter_map(|(_, slot)| slot.cloned()).map(AttemptDifference::Went));
+    differences.extend(old.into_iter().filter_map(|(_, slot)| slot.cloned()).map(AttemptDifference::Removed));
     differences
 }
 
@@ -212,9 +215,9 @@ fn compare_slices(before: &[&str], after: &[&str]) -> Vec<LineDifference> {
     for step in capture_diff_slices(Algorithm::Myers, before, after) {
         let (tag, old, new) = step.as_tag_tuple();
         if tag != DiffTag::Equal {
-            let line = |fate| move |line: &&str| LineDifference { fate, line: (*line).to_owned() };
-            differences.extend(before[old].iter().map(line(Fate::Went)));
-            differences.extend(after[new].iter().map(line(Fate::Came)));
+            let line = |presence| move |line: &&str| LineDifference { presence, line: (*line).to_owned() };
+            differences.extend(before[old].iter().map(line(Presence::Removed)));
+            differences.extend(after[new].iter().map(line(Presence::Added)));
         }
     }
     differences
@@ -230,7 +233,8 @@ fn outer_lines(document: &Document) -> Vec<&str> {
 /// A run of words that is in both texts or in one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Words {
-    pub(crate) fate: Fate,
+    #[serde(rename = "fate")]
+    pub(crate) presence: Presence,
     /// The words and the spaces between them.
     pub(crate) text: String,
 }
@@ -248,14 +252,14 @@ pub(crate) fn compare_lines(before: &str, after: &str) -> Vec<Words> {
 fn runs(diff: &TextDiff<'_, '_, str>) -> Vec<Words> {
     let mut runs: Vec<Words> = Vec::new();
     for change in diff.iter_all_changes() {
-        let fate = match change.tag() {
-            ChangeTag::Equal => Fate::Stayed,
-            ChangeTag::Delete => Fate::Went,
-            ChangeTag::Insert => Fate::Came,
+        let presence = match change.tag() {
+            ChangeTag::Equal => Presence::Kept,
+            ChangeTag::Delete => Presence::Removed,
+            ChangeTag::Insert => Presence::Added,
         };
         match runs.last_mut() {
-            Some(run) if run.fate == fate => run.text.push_str(change.value()),
-            _ => runs.push(Words { fate, text: change.value().to_owned() }),
+            Some(run) if run.presence == presence => run.text.push_str(change.value()),
+            _ => runs.push(Words { presence, text: change.value().to_owned() }),
         }
     }
     runs
@@ -281,17 +285,18 @@ mod tests {
     #[test]
     fn each_kind_of_difference() {
         let comparison = compare(BEFORE, &after());
-        let scopes: Vec<(String, Fate)> =
-            comparison.sections.iter().map(|section| (section.scope.to_string(), section.fate)).collect();
-        let expected = [("location:1", Fate::Stayed), ("world", Fate::Came), ("location:2", Fate::Went)];
-        assert_eq!(scopes, expected.map(|(scope, fate)| (scope.to_owned(), fate)));
+        let scopes: Vec<(String, Presence)> =
+            comparison.sections.iter().map(|section| (section.scope.to_string(), section.presence)).collect();
+        let expected =
+            [("location:1", Presence::Kept), ("world", Presence::Added), ("location:2", Presence::Removed)];
+        assert_eq!(scopes, expected.map(|(scope, presence)| (scope.to_owned(), presence)));
         let first = &comparison.sections[0];
         let seen: Vec<String> = first
             .memories
             .iter()
             .map(|difference| match difference {
-                MemoryDifference::Came(memory) => format!("+{}", memory.title),
-                MemoryDifference::Went(memory) => format!("-{}", memory.title),
+                MemoryDifference::Added(memory) => format!("+{}", memory.title),
+                MemoryDifference::Removed(memory) => format!("-{}", memory.title),
                 MemoryDifference::Changed(pair) => format!("~{}", pair[1].title),
                 MemoryDifference::Superseded(pair) => format!("x{}", pair[1].title),
             })
@@ -299,7 +304,7 @@ mod tests {
         assert_eq!(seen, ["~Changed", "xOld", "+New", "-Gone"]);
         assert_eq!(first.tried.len(), 2);
         assert_eq!(first.visits.as_ref().map(|visits| visits[1].visits), Some(2));
-        assert_eq!(first.other, [LineDifference { fate: Fate::Came, line: "#### Mine".to_owned() }]);
+        assert_eq!(first.other, [LineDifference { presence: Presence::Added, line: "#### Mine".to_owned() }]);
     }
 
     #[test]
@@ -312,7 +317,10 @@ mod tests {
     #[test]
     fn words() {
         let runs = compare_words("The lamp is here.", "The brass lamp is here.");
-        let shown: Vec<(Fate, &str)> = runs.iter().map(|run| (run.fate, run.text.as_str())).collect();
-        assert_eq!(shown, [(Fate::Stayed, "The "), (Fate::Came, "brass "), (Fate::Stayed, "lamp is here.")]);
+        let shown: Vec<(Presence, &str)> = runs.iter().map(|run| (run.presence, run.text.as_str())).collect();
+        assert_eq!(
+            shown,
+            [(Presence::Kept, "The "), (Presence::Added, "brass "), (Presence::Kept, "lamp is here.")]
+        );
     }
 }

@@ -70,7 +70,7 @@ fn sequence_at(text: &str) -> Option<(usize, char)> {
     Some((text.len() - characters.as_str().len(), character))
 }
 
-/// Whether one sequence alone proves double encoding.
+/// True if one sequence alone proves double encoding.
 fn is_sure(text: &str, meant: char) -> bool {
     let mut characters = text.chars();
     match characters.next() {

@@ -23,7 +23,7 @@ pub struct EntryRef<'a> {
 }
 
 impl<'a> EntryRef<'a> {
-    /// What the entry says.
+    /// The parsed memory.
     pub fn memory(&self) -> &'a Memory {
         &self.entry.memory
     }
@@ -43,7 +43,7 @@ pub struct EntryMut<'a> {
 }
 
 impl EntryMut<'_> {
-    /// What the entry says.
+    /// The parsed memory.
     pub fn memory(&self) -> &Memory {
         &self.document.parsed(self.block).entries[self.entry].memory
     }

@@ -35,9 +35,9 @@ pub struct LineChange {
     pub after: String,
 }
 
-/// What is repaired besides the form.
+/// Repairs to make besides the canonical form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mend {
+pub(crate) enum Repair {
     /// Nothing: the file reads exactly the same.
     FormOnly,
     /// Lines that are misread and can mean only one thing.
@@ -46,17 +46,17 @@ pub(crate) enum Mend {
 
 /// Writes a file in its canonical form.
 pub fn format(source: &str) -> Formatted {
-    rewrite(source, Mend::FormOnly)
+    rewrite(source, Repair::FormOnly)
 }
 
 /// Writes a file in its canonical form, with repairs if asked for.
-pub(crate) fn rewrite(source: &str, mend: Mend) -> Formatted {
+pub(crate) fn rewrite(source: &str, repair: Repair) -> Formatted {
     let document = Document::parse(source.to_owned());
     let mut edits: Vec<(Range<usize>, String)> = Vec::new();
     for block in document.blocks().iter().filter(|block| block.heading.is_some()) {
         let Some(start) = block.source_start() else { continue };
         let mut section = Section { text: block.text(source), start, edits: &mut edits };
-        section.rewrite(block.parsed(source), mend);
+        section.rewrite(block.parsed(source), repair);
     }
     apply(source, &document, edits)
 }
@@ -94,7 +94,7 @@ struct Section<'a> {
 }
 
 impl Section<'_> {
-    fn rewrite(&mut self, parsed: &ParsedSection, mend: Mend) {
+    fn rewrite(&mut self, parsed: &ParsedSection, repair: Repair) {
         let heading = line_at(self.text, 0);
         self.put(heading, |line| {
             let heading = grammar::parse_heading(line)?;
@@ -126,7 +126,7 @@ impl Section<'_> {
             self.put(line_at(self.text, tried.range.start), canonical_attempt);
         }
         self.rewrite_break(parsed);
-        if mend == Mend::Safe {
+        if repair == Repair::Safe {
             self.mend_entries(parsed);
         }
     }
@@ -215,7 +215,7 @@ fn canonical_attempt(line: &str) -> Option<String> {
     (same && fields_are_all(line, &attempt)).then_some(written)
 }
 
-/// Whether the fields of a tried action hold nothing besides the attempt.
+/// True if the fields of a tried action hold nothing besides the attempt.
 fn fields_are_all(line: &str, attempt: &Attempt) -> bool {
     let known =
         Provenance { episode: attempt.episode, turns: attempt.turn.map(Span::one), ..Provenance::default() };
@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn only_what_can_mean_one_thing_is_mended() {
-        let mended = |line: &str| rewrite(&format!("## Location 1: A\n{line}\n"), Mend::Safe).text;
+        let mended = |line: &str| rewrite(&format!("## Location 1: A\n{line}\n"), Repair::Safe).text;
         assert!(mended("**[NOTE] x** (T2, Ep1)").contains("\n**[NOTE] x** *(Ep1, T2)*\n"));
         assert!(mended("**[NOTE] x** (or so)").contains("\n**[NOTE] x** (or so)\n"));
         assert!(mended("**[NOTE] x* (Ep1)").contains("\n**[NOTE] x* (Ep1)\n"));

@@ -20,13 +20,13 @@ pub struct Heading {
 }
 
 impl Heading {
-    /// Whether this is the heading of a location with that name, ignoring case and outer space.
+    /// True if this is the heading of a location with that name, ignoring case and outer space.
     pub(crate) fn is_called(&self, name: &str) -> bool {
         is_place_called(&self.scope, &self.name, name)
     }
 }
 
-/// Whether a scope and name are those of a location called `wanted`, ignoring case and outer space.
+/// True if a scope and name are those of a location called `wanted`, ignoring case and outer space.
 pub(crate) fn is_place_called(scope: &Scope, name: &str, wanted: &str) -> bool {
     matches!(scope, Scope::Location(_)) && name.to_lowercase() == wanted.trim().to_lowercase()
 }
@@ -111,7 +111,7 @@ pub struct Visits {
     pub other: Vec<String>,
 }
 
-/// Whether a line starts like a visits line.
+/// True if a line starts like a visits line.
 pub(crate) fn looks_like_visits(line: &str) -> bool {
     line.starts_with("**Visits:**")
 }
@@ -161,7 +161,7 @@ pub struct EntryLine {
     pub provenance: Provenance,
 }
 
-/// Whether a line starts like an entry.
+/// True if a line starts like an entry.
 pub(crate) fn looks_like_entry(line: &str) -> bool {
     line.starts_with("**[")
 }
@@ -300,7 +300,7 @@ fn unquote(text: &str) -> String {
     out
 }
 
-/// Whether a line starts like a tried action.
+/// True if a line starts like a tried action.
 pub(crate) fn looks_like_attempt(line: &str) -> bool {
     ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark))
 }

@@ -83,7 +83,7 @@ pub(crate) fn outline(text: &str) -> Outline {
 struct Reader<'a> {
     text: &'a str,
     outline: Outline,
-    /// Whether the current section names a scope.
+    /// True if the current section names a scope.
     in_scope: bool,
     /// The current entry, without its end.
     open: Option<(usize, Status, Option<u64>)>,

@@ -52,9 +52,9 @@ pub(crate) struct Region {
     pub(crate) range: Range<usize>,
     /// End of its last line that is not blank.
     pub(crate) content_end: usize,
-    /// Whether it starts at a thematic break.
+    /// True if it starts at a thematic break.
     pub(crate) after_break: bool,
-    /// Whether it has only its first line.
+    /// True if it has only its first line.
     pub(crate) bare: bool,
 }
 
@@ -255,7 +255,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a line looks like a reference of a superseded entry.
+/// True if a line looks like a reference of a superseded entry.
 fn looks_like_reference(line: &str) -> bool {
     let line = line.trim_start();
     ["[Superseded", "[Invalidated"].iter().any(|start| line.starts_with(start)) && line.contains(']')

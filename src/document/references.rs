@@ -76,7 +76,7 @@ impl References {
         problems
     }
 
-    /// Whether the target of a link exists.
+    /// True if the target of a link exists.
     fn leads_somewhere(&self, from: &Scope, link: &Link) -> bool {
         let bears = |scope: &Scope, title: &str| {
             let title = fold_title(title);

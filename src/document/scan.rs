@@ -13,7 +13,7 @@ use memchr::{memchr, memmem};
 /// Some programs put this mark at the start of a file; it belongs to no line.
 pub(super) const BYTE_ORDER_MARK: char = '\u{FEFF}';
 
-/// Whether a line with that first byte is plain text: it starts no section, opens and closes no fence,
+/// True if a line with that first byte is plain text: it starts no section, opens and closes no fence,
 /// and opens no comment. It may close a comment.
 #[inline]
 pub(crate) fn is_plain_start(first: u8) -> bool {
@@ -86,7 +86,7 @@ impl LineScan {
         }
     }
 
-    /// Whether a comment is open, which may end on a line that begins like plain text.
+    /// True if a comment is open, which may end on a line that begins like plain text.
     #[inline]
     pub(crate) fn needs_every_line(&self) -> bool {
         matches!(self.open, Some(Open { block: Block::Comment, .. }))
@@ -143,7 +143,7 @@ impl Block {
         valid.then_some(Block::Fence(mark, length))
     }
 
-    /// Whether a line ends the block. A comment may end on the line that opens it.
+    /// True if a line ends the block. A comment may end on the line that opens it.
     pub(crate) fn is_closed_by(self, line: &[u8]) -> bool {
         match self {
             Block::Comment => memmem::find(line, b"-->").is_some(),
@@ -192,7 +192,7 @@ impl Unclosed {
 pub struct Line {
     /// Its bytes, with line ending.
     pub range: Range<usize>,
-    /// Whether it is within a fence or comment.
+    /// True if it is within a fence or comment.
     pub hidden: bool,
 }
 
@@ -247,18 +247,18 @@ pub(crate) fn heading_level(line: &[u8]) -> Option<usize> {
     (level <= 6 && delimited).then_some(level)
 }
 
-/// Whether a line starts or ends a section: a level-1 or level-2 heading at column 0.
+/// True if a line starts or ends a section: a level-1 or level-2 heading at column 0.
 #[inline]
 pub fn is_section_boundary(line: &[u8]) -> bool {
     heading_level(line).is_some_and(|level| level <= 2)
 }
 
-/// Whether a line has only spaces and tabs.
+/// True if a line has only spaces and tabs.
 pub(crate) fn is_blank(line: &str) -> bool {
     line.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
 }
 
-/// Whether a line is a thematic break: three or more `-`, `*` or `_`, with white space between them.
+/// True if a line is a thematic break: three or more `-`, `*` or `_`, with white space between them.
 pub(crate) fn is_thematic_break(line: &str) -> bool {
     let Some(line) = unindent(line.as_bytes()) else { return false };
     let Some(&mark @ (b'-' | b'*' | b'_')) = line.first() else { return false };

@@ -1,10 +1,10 @@
-//! What the file says about one scope, for readers.
+//! One scope of the file, parsed for readers.
 
 use crate::document::grammar::{self, Heading};
 use crate::document::parser::{ParsedSection, parse_section};
 use crate::types::{Attempt, Memory, Persistence};
 
-/// What the file says about one scope; several sections of the scope are read as one.
+/// One scope of the file; several sections of the scope are read as one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Section {
     /// The name in the first heading that has one.
@@ -20,7 +20,7 @@ pub struct Section {
 }
 
 impl Section {
-    /// Of a scope without a section.
+    /// The value for a scope without a section.
     pub(crate) const EMPTY: Section = Section {
         name: String::new(),
         visits: 0,

@@ -35,7 +35,7 @@ pub enum EntryEdit {
 pub struct Style {
     /// `"\n"` or `"\r\n"`.
     pub(crate) line_ending: &'static str,
-    /// Whether code fences in texts stay code fences.
+    /// How to write code fences in texts.
     pub(crate) fences: Fences,
 }
 
@@ -129,7 +129,7 @@ fn first_line(text: &str) -> &str {
     text.split_once('\n').map_or(text, |(line, _)| line)
 }
 
-/// Whether the last line of a text is blank.
+/// True if the last line of a text is blank.
 pub(crate) fn ends_with_blank_line(text: &str) -> bool {
     match text.strip_suffix('\n') {
         Some(rest) => scan::is_blank(rest.rsplit_once('\n').map_or(rest, |(_, line)| line)),

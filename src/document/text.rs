@@ -114,8 +114,8 @@ pub(crate) fn find_unescaped_stars(text: &str) -> Option<usize> {
     None
 }
 
-/// Whether code fences that a text opens and closes at column 0 stay code fences. Below an unclosed
-/// fence they cannot, because they would close it.
+/// How to write code fences that a text opens and closes at column 0. Below an unclosed fence they
+/// cannot stay code fences, because they would close it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fences {
     Keep,
@@ -184,7 +184,7 @@ fn escape_line(line: &str, after_text: bool) -> Cow<'_, str> {
     }
 }
 
-/// Whether a line, without its indentation, would be read as more than text.
+/// True if a line, without its indentation, would be read as more than text.
 fn starts_something(line: &str, after_text: bool) -> bool {
     let bytes = line.as_bytes();
     let Some(&first) = bytes.first() else { return false };

@@ -14,7 +14,7 @@ use crate::document::text::Fences;
 use crate::types::{Memory, Scope};
 
 /// From more edited blocks on, the text is put together anew; with fewer, bytes are moved within it.
-const MOST_MOVES: usize = 8;
+const MAX_MOVES: usize = 8;
 
 /// The first line of a new file.
 pub(super) const FILE_TITLE: &str = "# Location Memories\n";
@@ -168,7 +168,7 @@ impl Document {
     /// The source with the edited blocks in their places. For few of them it is not copied: fresh
     /// memory for a large file costs more than moving what follows an edit.
     fn print(self) -> String {
-        if self.blocks.iter().filter(|block| block.is_edited()).count() > MOST_MOVES {
+        if self.blocks.iter().filter(|block| block.is_edited()).count() > MAX_MOVES {
             return self.blocks.iter().map(|block| block.text(&self.source)).collect();
         }
         let (mut end, mut text) = (self.source.len(), self.source);
@@ -188,7 +188,7 @@ impl Document {
         text
     }
 
-    /// Whether any block was edited.
+    /// True if any block was edited.
     pub fn is_edited(&self) -> bool {
         self.blocks.iter().any(Block::is_edited)
     }
@@ -213,7 +213,7 @@ impl Document {
         self.blocks_of(scope).map(|at| self.block_text(at))
     }
 
-    /// What the file says about a scope; `None` where it has no section.
+    /// The sections of a scope, read as one; `None` where it has no section.
     pub fn section(&self, scope: &Scope) -> Option<Section> {
         let mut blocks = self.blocks_of(scope).peekable();
         blocks.peek()?;
@@ -224,8 +224,8 @@ impl Document {
         Some(section)
     }
 
-    /// What the file says about each scope, in the order of its sections. What is parsed for this is
-    /// not kept, so that a large file is in memory once.
+    /// Every scope with its sections, in the order of the file. The parsed values are not cached, so
+    /// that a large file is in memory once.
     pub fn sections(&self) -> Vec<(Scope, Section)> {
         let mut sections: Vec<(Scope, Section)> = Vec::new();
         let mut known: HashMap<&Scope, usize> = HashMap::new();
@@ -272,7 +272,7 @@ impl Document {
         self.style
     }
 
-    /// Whether a comment or a code fence is never closed.
+    /// True if a comment or a code fence is never closed.
     pub(super) fn is_unclosed(&self) -> bool {
         self.open_comment.is_some() || self.style.fences == Fences::Escape
     }

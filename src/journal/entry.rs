@@ -86,12 +86,12 @@ impl<'a, T: Deserialize<'a>> Entry<'a, T> {
 }
 
 impl<'a, T> Entry<'a, T> {
-    /// What was done with memories, by whatever command.
+    /// The changes of memories, whichever command made them.
     pub(crate) fn parts(&self) -> impl Iterator<Item = &MemoryEntry<'a>> {
         self.memories.iter().chain(&self.corrected).flatten()
     }
 
-    /// Whether its turn waits for a model.
+    /// True if its turn waits for a model.
     pub(crate) fn is_queued(&self) -> bool {
         self.outcome.as_deref() == Some(QUEUED)
     }
@@ -119,7 +119,7 @@ impl<T: Serialize> Entry<'_, T> {
     }
 }
 
-/// What was done with one memory.
+/// The change of one memory.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct MemoryEntry<'a> {
     /// `stored`, `revised`, `duplicate`; of a correction `superseded`, `invalidated`, `forgotten` and so on.
@@ -203,7 +203,7 @@ pub(crate) struct PlaceEntry<'a> {
 }
 
 impl PlayedTurn<'_> {
-    /// What the game answered.
+    /// The game's response.
     pub(crate) fn response(&self) -> Option<String> {
         serde_json::from_str(self.response?.get()).ok()
     }

@@ -107,7 +107,7 @@ impl Journal {
         Ok(newest_first)
     }
 
-    /// Whether a line resolves the one of that id. Looks from the end, for writers wait meanwhile.
+    /// True if a line resolves the one of that id. Looks from the end, for writers wait meanwhile.
     pub(crate) fn is_resolved(&self, id: &str) -> Result<bool, StoreError> {
         let resolves = |line: &str| {
             line.contains("\"resolves\"")
@@ -148,7 +148,7 @@ fn carried_over(log: &LineLog) -> Result<Vec<String>, StoreError> {
     Ok(queued(log)?.into_iter().filter_map(carried).collect())
 }
 
-/// Whether a line is carried; parses only what may be.
+/// True if a line is carried; parses only what may be.
 fn is_copy(line: &[u8]) -> bool {
     static MARK: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"carried\""));
     MARK.find(line).is_some()

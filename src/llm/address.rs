@@ -58,7 +58,7 @@ pub(super) fn ollama_endpoint(host: &str, call: &str) -> Result<Url, ModelError>
 }
 
 /// The address that errors show: without user, password, query and the fixed end of the endpoint.
-pub(super) fn shown(endpoint: &Url, call: &str) -> String {
+pub(super) fn display_address(endpoint: &Url, call: &str) -> String {
     let origin = endpoint.origin().ascii_serialization();
     let path = endpoint.path();
     format!("{origin}{}", path.strip_suffix(call).unwrap_or(path))
@@ -134,8 +134,8 @@ mod tests {
     }
 
     #[test]
-    fn shown_addresses_hold_no_secrets() {
+    fn displayed_addresses_hold_no_secrets() {
         let endpoint = versioned_endpoint("https://user:word@h:81/v1?key=word", "/chat/completions").unwrap();
-        assert_eq!(shown(&endpoint, "/chat/completions"), "https://h:81/v1");
+        assert_eq!(display_address(&endpoint, "/chat/completions"), "https://h:81/v1");
     }
 }

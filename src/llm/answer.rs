@@ -18,7 +18,7 @@ const LENIENT_TRIES: usize = 50;
 
 /// The object that the model meant.
 ///
-/// Of several the last counts, because models correct themselves and quote before they answer.
+/// If there are several, the last one counts, because models correct themselves and quote before they answer.
 ///
 /// # Errors
 ///

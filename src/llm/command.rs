@@ -41,7 +41,7 @@ impl Command {
             Some((program, arguments)) if !program.trim().is_empty() => Ok(Command {
                 program: program.clone(),
                 arguments: arguments.to_vec(),
-                shown: shown_name(program, arguments),
+                shown: display_name(program, arguments),
                 timeout: config.limits.timeout,
             }),
             _ => Err(ModelError::Settings {
@@ -172,7 +172,7 @@ impl Model for Command {
 
 /// The name of a program without its folder; of a shell's command line, the first word that is not an
 /// assignment.
-fn shown_name(program: &str, arguments: &[String]) -> String {
+fn display_name(program: &str, arguments: &[String]) -> String {
     let word = match (program, arguments) {
         ("sh", [flag, line]) if flag == "-c" => line.split_whitespace().find(|word| !word.contains('=')),
         _ => None,
@@ -311,9 +311,9 @@ mod tests {
 
     #[test]
     fn arguments_are_never_shown() {
-        let shown = |line: &str| shown_name("sh", &["-c".to_owned(), line.to_owned()]);
+        let shown = |line: &str| display_name("sh", &["-c".to_owned(), line.to_owned()]);
         assert_eq!(shown("KEY=secret /usr/bin/llm --key secret"), "llm");
         assert_eq!(shown("KEY=secret"), "sh");
-        assert_eq!(shown_name("/usr/bin/llm", &["secret".to_owned()]), "llm");
+        assert_eq!(display_name("/usr/bin/llm", &["secret".to_owned()]), "llm");
     }
 }

@@ -41,7 +41,7 @@ fn unknown_provider(text: &str) -> ModelError {
     unknown(text, "provider", Provider::VARIANTS)
 }
 
-/// How a server is told that the answer must be JSON.
+/// How a request asks for an answer in JSON.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Default, strum::Display, strum::EnumString, strum::VariantNames,
 )]

@@ -13,7 +13,7 @@ const DEPTH: usize = 64;
 
 /// An object that was read.
 #[derive(Debug, PartialEq)]
-pub(super) struct Found {
+pub(super) struct ParsedObject {
     /// Its fields.
     pub object: Map<String, Value>,
     /// Length in bytes.
@@ -23,12 +23,12 @@ pub(super) struct Found {
 }
 
 /// The object at the start of the text, or `None` if there is none.
-pub(super) fn parse_object(text: &str) -> Option<Found> {
+pub(super) fn parse_object(text: &str) -> Option<ParsedObject> {
     let mut reader = Reader { text, position: 0 };
     match reader.parse_object(DEPTH) {
-        Ok(Part::Whole(object)) => Some(Found { object, length: reader.position, complete: true }),
+        Ok(Part::Whole(object)) => Some(ParsedObject { object, length: reader.position, complete: true }),
         Ok(Part::Cut(Some(object))) if !object.is_empty() => {
-            Some(Found { object, length: reader.position, complete: false })
+            Some(ParsedObject { object, length: reader.position, complete: false })
         }
         Ok(Part::Cut(_)) | Err(NotJson) => None,
     }

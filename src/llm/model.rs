@@ -106,9 +106,9 @@ pub enum ModelError {
     /// The settings cannot work, whatever the server does.
     #[error("{problem}")]
     Settings {
-        /// What is wrong.
+        /// The problem.
         problem: String,
-        /// What to do about it.
+        /// The next step for the user.
         hint: String,
     },
     /// No server, or none that answered in time. Trying later may help.
@@ -116,7 +116,7 @@ pub enum ModelError {
     Unreachable {
         /// Address or program, without secrets.
         at: String,
-        /// What happened.
+        /// The problem.
         problem: String,
     },
     /// The server answered and refused: wrong key, wrong model, too long a context.
@@ -132,7 +132,7 @@ pub enum ModelError {
     Garbled {
         /// Address or program, without secrets.
         at: String,
-        /// What was wrong.
+        /// The problem.
         problem: String,
     },
 }

@@ -22,7 +22,7 @@ use crate::llm::{address, answer};
 
 /// The API of servers of one kind.
 pub(super) trait Protocol: Send {
-    /// What servers of this kind have in common.
+    /// Traits that all servers of this kind share.
     const TRAITS: &'static ApiTraits;
 
     /// Provider and model, as in reports and the journal.
@@ -37,7 +37,7 @@ pub(super) trait Protocol: Send {
     /// The meaning of a failure.
     fn judge(&self, failure: &ErrorReply<'_>) -> Diagnosis;
 
-    /// What to check when no connection can be made.
+    /// A hint for the case that no connection can be made.
     fn connection_hint(&self) -> Option<&'static str> {
         None
     }
@@ -104,7 +104,7 @@ impl<P: Protocol> ServedModel<P> {
         config: &Config,
         seed: u64,
     ) -> Result<ServedModel<P>, ModelError> {
-        let (at, http) = (address::shown(&endpoint, call), Http::new(&endpoint));
+        let (at, http) = (address::display_address(&endpoint, call), Http::new(&endpoint));
         let server = Server { at, access, url_setting: "base_url", limits: config.limits, seed, http };
         let form = Mutex::new(Form::first(P::TRAITS, config.structured_output)?);
         Ok(ServedModel { protocol, endpoint, server, form })

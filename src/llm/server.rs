@@ -27,7 +27,7 @@ pub(super) struct ErrorReply<'a> {
 pub(super) struct Diagnosis {
     /// Trying again may help.
     pub(crate) temporary: bool,
-    /// What to do about it.
+    /// The next step for the user.
     pub(crate) hint: Option<String>,
 }
 
@@ -47,7 +47,7 @@ impl Diagnosis {
 pub(super) enum RequestError {
     /// The same request may succeed later.
     Temporary {
-        /// What happened.
+        /// The problem.
         problem: String,
         /// The pause that the server asks for.
         pause: Option<Duration>,

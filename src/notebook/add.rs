@@ -12,11 +12,11 @@ use crate::notebook::files::{Files, Tier, live};
 use crate::notebook::near_duplicates::{find_near_duplicate, says_the_same};
 use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope, means_title, same_title};
 
-/// What happened to a memory.
+/// The outcome of adding a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
-pub enum Fate {
+pub enum AddOutcome {
     /// It was added.
     Stored,
     /// It replaced the entry with its title.
@@ -25,28 +25,28 @@ pub enum Fate {
     Duplicate,
 }
 
-/// What happened to a memory, and where.
+/// The outcome of adding a memory, with its section and title.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Applied {
-    /// What happened to it.
-    pub outcome: Fate,
+pub struct AddReport {
+    /// Stored, revised, or a near-duplicate.
+    pub outcome: AddOutcome,
     /// The section.
     pub scope: Scope,
-    /// Its title; of a near-duplicate, the title of the entry that is there.
+    /// Its title; for a near-duplicate, the title of the entry that is there.
     pub title: String,
-    /// What it says; of a near-duplicate, the text that was not stored.
+    /// Its text; for a near-duplicate, the text that was not stored.
     pub text: String,
     /// How long it lives.
     pub persistence: Persistence,
     /// Titles that it superseded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub superseded: Vec<String>,
-    /// Of a near-duplicate, the importance to which the entry that is there was raised.
+    /// For a near-duplicate: the importance to which the existing entry was raised.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raised_to: Option<u16>,
 }
 
-impl Applied {
+impl AddReport {
     /// Text to put behind the title of the entry that is there: `, importance raised to 900`.
     pub(crate) fn raised(&self) -> String {
         self.raised_to.map(|importance| format!(", importance raised to {importance}")).unwrap_or_default()
@@ -67,13 +67,13 @@ pub(crate) fn store_memory(
     supersedes: &[String],
     at: &Moment,
     warnings: &mut Vec<String>,
-) -> Result<Applied, DocumentError> {
+) -> Result<AddReport, DocumentError> {
     let mut memory = stored(memory);
     if memory.category.only_grows() {
         // Entries of kinds that only grow get a number where their title is in use.
         memory = free_title(files, scope, memory, |_| false);
     }
-    let applied = |outcome, title: &str| Applied {
+    let applied = |outcome, title: &str| AddReport {
         outcome,
         scope: scope.clone(),
         title: title.to_owned(),
@@ -93,22 +93,22 @@ pub(crate) fn store_memory(
             };
             if same && Tier::of(old.persistence) == Tier::of(memory.persistence) {
                 let raised_to = raise_importance(files, scope, old, memory.importance());
-                return Ok(Applied { raised_to, ..applied(Fate::Duplicate, &old.title) });
+                return Ok(AddReport { raised_to, ..applied(AddOutcome::Duplicate, &old.title) });
             }
             revise(files, (scope, name), old, &memory)?;
-            let mut applied = applied(Fate::Revised, &old.title);
+            let mut applied = applied(AddOutcome::Revised, &old.title);
             applied.superseded = supersede(files, scope, &memory, supersedes, at, warnings)?;
             return Ok(applied);
         }
         let others = section.live().filter(|old| !named(&old.title));
         if let Some(old) = find_near_duplicate(&memory.text, others) {
             let raised_to = raise_importance(files, scope, old, memory.importance());
-            return Ok(Applied { raised_to, ..applied(Fate::Duplicate, &old.title) });
+            return Ok(AddReport { raised_to, ..applied(AddOutcome::Duplicate, &old.title) });
         }
     }
     let superseded = supersede(files, scope, &memory, supersedes, at, warnings)?;
     add(files, (scope, name), &memory)?;
-    Ok(Applied { superseded, ..applied(Fate::Stored, &memory.title) })
+    Ok(AddReport { superseded, ..applied(AddOutcome::Stored, &memory.title) })
 }
 
 /// The title of the live entry that has a new memory's title and says something else. A title is an

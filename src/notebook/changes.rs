@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::document::{DocumentError, stored};
 use crate::journal::entry::{Entry, MemoryEntry};
 use crate::journal::text::Text;
-use crate::notebook::add::{Applied, store_memory, title_in_use};
+use crate::notebook::add::{AddReport, store_memory, title_in_use};
 use crate::notebook::correct::{Corrected, Correction, CorrectionError, correct};
 use crate::notebook::dialogue::{speaker, spoken};
 use crate::notebook::transaction::Draft;
@@ -63,7 +63,7 @@ impl Draft<'_> {
     /// # Errors
     ///
     /// See [`AddError`].
-    pub(crate) fn add(&mut self, new: &NewMemory) -> Result<Applied, AddError> {
+    pub(crate) fn add(&mut self, new: &NewMemory) -> Result<AddReport, AddError> {
         let NewMemory { scope, name, memory, speaker: called } = new;
         let memory = match called {
             Some(called) => {
@@ -159,8 +159,8 @@ impl Draft<'_> {
     }
 }
 
-impl<'a> From<&'a Applied> for MemoryEntry<'a> {
-    fn from(applied: &'a Applied) -> MemoryEntry<'a> {
+impl<'a> From<&'a AddReport> for MemoryEntry<'a> {
+    fn from(applied: &'a AddReport) -> MemoryEntry<'a> {
         MemoryEntry {
             outcome: Some(<&str>::from(applied.outcome).into()),
             scope: Some(applied.scope.to_string().into()),

@@ -7,14 +7,14 @@ use serde::Serialize;
 
 use crate::document::link::Link;
 use crate::document::{DocumentError, EntryEdit, EntryRef, nearest, stored};
-use crate::notebook::add::{Fate, revise, store_memory};
+use crate::notebook::add::{AddOutcome, revise, store_memory};
 use crate::notebook::files::{Files, FoundEntry, Tier};
 use crate::notebook::near_duplicates::find_near_duplicate;
 use crate::types::hint::{Advice, Hint};
 use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope, Status, did_you_mean, same_title};
 
 /// Highest importance of a memory.
-pub(crate) const MOST_IMPORTANCE: u16 = 1000;
+pub(crate) const MAX_IMPORTANCE: u16 = 1000;
 
 /// An entry's address: its exact title, and its line if several entries written by hand share the title.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +84,7 @@ pub(crate) enum CorrectionError {
         title: String,
         /// Similar titles.
         nearest: Vec<String>,
-        /// Whether only live entries were searched.
+        /// True if only live entries were searched.
         live: bool,
     },
     /// Several entries have the title.
@@ -266,7 +266,7 @@ fn supersede(
     if let Some(other) = find_near_duplicate(&successor.text, others()) {
         return Err(CorrectionError::NearDuplicate(other.title.clone()));
     }
-    // What supersedes a core memory is core.
+    // A memory that supersedes a core memory is core.
     if let Some(firmest) = olds.iter().map(|old| old.persistence).min() {
         successor.persistence = successor.persistence.min(if firmest == Persistence::Core {
             firmest
@@ -289,7 +289,7 @@ fn supersede(
         return Ok(results);
     }
     let applied = store_memory(files, (scope, &section.name), &successor, &[], at, &mut Vec::new())?;
-    debug_assert_eq!(applied.outcome, Fate::Stored);
+    debug_assert_eq!(applied.outcome, AddOutcome::Stored);
     results.push(done("stored", scope, &applied.title));
     Ok(results)
 }
@@ -359,7 +359,7 @@ fn mark(files: &mut Files, target: &Target, marks: Marks) -> Result<Vec<Correcte
 fn reinforce(files: &mut Files, target: &Target, amount: u16) -> Result<Vec<Corrected>, CorrectionError> {
     let mut found = locate(files, target, true, Memory::is_live)?;
     let mut memory = found.entry.memory().clone();
-    let importance = memory.importance().saturating_add(amount).min(MOST_IMPORTANCE);
+    let importance = memory.importance().saturating_add(amount).min(MAX_IMPORTANCE);
     if importance == memory.importance() {
         return Ok(vec![done("unchanged", &target.scope, &memory.title)]);
     }

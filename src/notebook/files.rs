@@ -59,7 +59,7 @@ pub(crate) struct FoundEntry<'a> {
 }
 
 impl FoundEntry<'_> {
-    /// What the entry says; what stands in the session is ephemeral.
+    /// The memory; one from the session file is ephemeral.
     pub(crate) fn memory(&self) -> Memory {
         self.tier.read(self.entry.memory())
     }
@@ -74,7 +74,7 @@ impl Files {
         }
     }
 
-    /// What both say about a scope: the session's memories last, marked as ephemeral.
+    /// The sections of a scope in both files: the session's memories last, marked as ephemeral.
     pub(crate) fn section(&self, scope: &Scope) -> Section {
         let mut section = self.lasting.section(scope).unwrap_or_default();
         if let Some(session) = self.session.section(scope) {
@@ -143,7 +143,7 @@ impl Files {
     }
 }
 
-/// Whether an entry is live, for look-ups.
+/// True if an entry is live, for look-ups.
 pub(crate) fn live(entry: &EntryRef<'_>) -> bool {
     entry.memory().is_live()
 }

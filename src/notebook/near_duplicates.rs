@@ -37,7 +37,7 @@ pub(crate) fn find_near_duplicate<'a>(
     })
 }
 
-/// Whether two texts say nearly the same; see [`ComparableText::says_the_same`].
+/// True if two texts say nearly the same; see [`ComparableText::says_the_same`].
 pub(crate) fn says_the_same(a: &str, b: &str) -> bool {
     ComparableText::new(a).says_the_same(&ComparableText::new(b))
 }
@@ -84,7 +84,7 @@ impl ComparableText {
         ComparableText { text, characters, classes, words, positions }
     }
 
-    /// Whether both say nearly the same, regardless of case and surplus space: they are equal; or the
+    /// True if both say nearly the same, regardless of case and surplus space: they are equal; or the
     /// shorter has more than 0.8 of the length of the longer and stands within it; or it has that
     /// length and more than 0.9 of both texts together is common to them in the same order, counted in
     /// characters or, where one is longer than 1,000 characters, in words and spaces.
@@ -187,7 +187,7 @@ impl WordCounts {
     }
 }
 
-/// Whether a part is more than 0.9 of a whole.
+/// True if a part is more than 0.9 of a whole.
 fn is_most(part: usize, whole: usize) -> bool {
     10 * part > 9 * whole
 }

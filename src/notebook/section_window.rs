@@ -26,7 +26,7 @@ fn read_sections_through(
 ) -> io::Result<Vec<Vec<u8>>> {
     let size = usize::try_from(file.metadata()?.len()).unwrap_or(window);
     let mut lines = LineWindow::new(file, size.saturating_add(1).min(window));
-    let mut found = Found { wanted, ranges: Vec::new(), is_open: false };
+    let mut found = FoundRanges { wanted, ranges: Vec::new(), is_open: false };
     let mut scan = LineScan::default();
     loop {
         loop {
@@ -58,14 +58,14 @@ fn read_sections_through(
 }
 
 /// Where the sections are that are wanted.
-struct Found<W> {
+struct FoundRanges<W> {
     wanted: W,
     /// From the heading to the next one; without an end as long as there is no next one.
     ranges: Vec<(u64, Option<u64>)>,
     is_open: bool,
 }
 
-impl<W: FnMut(&[u8]) -> bool> Found<W> {
+impl<W: FnMut(&[u8]) -> bool> FoundRanges<W> {
     /// Reads a visible line.
     fn read(&mut self, offset: u64, line: &[u8]) {
         if line.first() != Some(&b'#') && offset != 0 {

@@ -29,7 +29,7 @@ struct Contents {
     lasting_sections: usize,
     entries: Vec<EntrySpan>,
     lasting_entries: usize,
-    /// What each scope's sections say together.
+    /// Each scope's sections, read as one; parsed on first use.
     parsed: HashMap<Scope, OnceLock<Section>>,
 }
 
@@ -63,7 +63,7 @@ impl Snapshot {
         });
         match texts.ok().and_then(|texts| String::from_utf8(texts.concat()).ok()) {
             Some(lasting) => Snapshot::of(files, lasting),
-            // The whole file tells what is wrong with it, or can be read now that nobody writes into it.
+            // Reading the whole file gives the exact error, or succeeds because the write is over.
             None => Snapshot::read(store),
         }
     }
@@ -73,7 +73,7 @@ impl Snapshot {
         Ok(Snapshot { files, lasting, session, contents: OnceLock::new() })
     }
 
-    /// Whether the file and its session still are those that were read.
+    /// True if the file and its session still are those that were read.
     ///
     /// # Errors
     ///
@@ -82,7 +82,7 @@ impl Snapshot {
         self.files.is_current()
     }
 
-    /// Whether there is a memory file.
+    /// True if there is a memory file.
     pub(crate) fn exists(&self) -> bool {
         self.files.file().is_some()
     }
@@ -98,7 +98,7 @@ impl Snapshot {
         contents.sections[..contents.lasting_sections].iter().map(|section| &section.heading)
     }
 
-    /// What memory file and session say of a scope: the session's memories last, and marked as
+    /// The sections of a scope in memory file and session: the session's memories last, and marked as
     /// ephemeral. Empty where there is no section.
     pub(crate) fn section(&self, scope: &Scope) -> &Section {
         static NONE: Section = Section::EMPTY;
@@ -142,7 +142,7 @@ impl Snapshot {
         &self.text_around(entry)[self.contents().entries[entry].range.clone()]
     }
 
-    /// What an entry says.
+    /// The memory of an entry.
     pub(crate) fn memory(&self, entry: usize) -> Memory {
         let contents = self.contents();
         let memory = contents.entries[entry].read(self.text_around(entry));

@@ -28,15 +28,15 @@ pub struct Notebook {
     clock: Clock,
 }
 
-/// What came of a transaction.
+/// The result of a transaction.
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct Written<T> {
     /// The answer of the function.
     pub value: T,
-    /// Whether the memory file has a new text.
+    /// True if the memory file has a new text.
     pub written: bool,
-    /// What could not be kept beside the new file, such as a numbered backup.
+    /// Files beside the memory file that could not be written, such as a numbered backup.
     pub warnings: Vec<String>,
 }
 
@@ -148,7 +148,7 @@ impl Draft<'_> {
         &self.now
     }
 
-    /// Whether there is no memory file yet.
+    /// True if there is no memory file yet.
     pub(crate) fn is_new(&self) -> bool {
         self.is_new
     }

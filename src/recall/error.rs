@@ -15,7 +15,7 @@ pub enum RecallError {
     UnknownName {
         /// The name asked for.
         name: String,
-        /// The names most like it.
+        /// The most similar names.
         nearest: Vec<String>,
     },
     /// Several places have that name.

@@ -1,4 +1,4 @@
-//! Whether an action has been tried at a place.
+//! Evidence that an action has been tried at a place.
 
 use crate::document::Section;
 use crate::document::text::stored_line;

@@ -42,8 +42,8 @@ pub fn read(store: &Store, names: &[ScopeName]) -> Result<Snapshot, RecallError>
     Ok(snapshot)
 }
 
-/// What a memory file says of scopes, in the order asked for and each once; a scope without a section is
-/// empty.
+/// The sections of scopes in a memory file, in the order asked for and each once; a scope without a
+/// section is empty.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What matters at a place, within a budget of tokens.
+//! Recall: the memories that matter most at a place, within a budget of tokens.
 //!
 //! A snapshot of a memory file and scopes enter, as a person or script names them; views leave, ready to
 //! be rendered. Nothing is locked or written.
@@ -28,7 +28,7 @@ pub use render::Format;
 pub use render::render;
 pub(crate) use view::View;
 
-/// What is shown of scopes, in the order asked for, all within the limits.
+/// The views of scopes, in the order asked for, together within the limits.
 ///
 /// # Errors
 ///

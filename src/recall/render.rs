@@ -122,7 +122,7 @@ pub(super) enum Group {
     Firm,
     /// Lasting but not yet confirmed.
     Tentative,
-    /// Of this episode only.
+    /// Memories that live in this episode only.
     Ephemeral,
 }
 

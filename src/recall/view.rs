@@ -1,8 +1,8 @@
-//! What is shown of a scope: the result of a recall before it is rendered.
+//! The result of a recall for one scope, before it is rendered.
 
 use crate::types::{Attempt, Memory, Scope};
 
-/// What is shown of one scope.
+/// The memories and tried actions of one scope that fit into the budget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
     /// The scope shown.

@@ -7,12 +7,12 @@
 use serde_json::{Map, Value};
 
 use crate::llm::answer::{flag_of, parse_object, text_of, text_problem, title_problem};
-use crate::record::prompt::{MOST_TITLES, SYSTEM};
+use crate::record::prompt::{MAX_TITLES, SYSTEM};
 use crate::record::proposal::{Proposal, Side};
 use crate::types::{Category, Memory, Persistence, Status, clamp_importance};
 
 /// Highest importance of a memory that neither death nor score supports.
-pub const MOST_UNPROVEN_IMPORTANCE: u16 = 700;
+pub const MAX_UNPROVEN_IMPORTANCE: u16 = 700;
 
 /// Reads an answer. `proven`: death or score supports a high importance.
 ///
@@ -75,12 +75,12 @@ fn read_memory(
         None => None,
     };
     memory.provenance.importance = importance.filter(|number: &f64| number.is_finite()).map(clamp_importance);
-    if !proven && memory.importance() > MOST_UNPROVEN_IMPORTANCE {
+    if !proven && memory.importance() > MAX_UNPROVEN_IMPORTANCE {
         warnings.push(format!(
-            "importance {} lowered to {MOST_UNPROVEN_IMPORTANCE}: neither death nor score bears it out",
+            "importance {} lowered to {MAX_UNPROVEN_IMPORTANCE}: neither death nor score bears it out",
             memory.importance()
         ));
-        memory.provenance.importance = Some(MOST_UNPROVEN_IMPORTANCE);
+        memory.provenance.importance = Some(MAX_UNPROVEN_IMPORTANCE);
     }
     let side = if text_of(answer, "place").to_lowercase() == "after" { Side::After } else { Side::Before };
     (memory, side)
@@ -97,9 +97,9 @@ fn read_titles(answer: &Map<String, Value>, names: [&str; 2], warnings: &mut Vec
     };
     titles.retain(|title| !title.is_empty());
     titles.dedup();
-    if titles.len() > MOST_TITLES {
-        warnings.push(format!("{} titles in `{}`, {MOST_TITLES} are used", titles.len(), names[0]));
-        titles.truncate(MOST_TITLES);
+    if titles.len() > MAX_TITLES {
+        warnings.push(format!("{} titles in `{}`, {MAX_TITLES} are used", titles.len(), names[0]));
+        titles.truncate(MAX_TITLES);
     }
     titles
 }

@@ -22,7 +22,7 @@ pub struct TurnContext {
     pub before: Place,
     /// Where the player is afterwards.
     pub after: Place,
-    /// What the turn changed in the game's state.
+    /// Changes of the game's state in this turn.
     pub changes: Changes,
     /// The triggers that fired.
     pub triggers: Vec<Trigger>,
@@ -44,9 +44,9 @@ pub(super) enum ModelOutcome {
 /// Live memories of the places of a turn.
 #[derive(Debug, Clone, Default)]
 pub struct PlaceMemories {
-    /// Of the place where the action was taken.
+    /// Memories of the place where the action was taken.
     pub before: Vec<Memory>,
-    /// Of the place reached; empty where that is the same place.
+    /// Memories of the place reached; empty where that is the same place.
     pub after: Vec<Memory>,
 }
 

@@ -29,7 +29,7 @@ impl<'a> TurnLines<'a> {
     }
 }
 
-/// What came of many turns.
+/// The result of recording many turns.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TurnSummary {
     /// How many turns had each outcome.
@@ -94,7 +94,7 @@ impl TurnSummary {
     }
 }
 
-/// What a memory file holds, in numbers.
+/// The size of a memory file: counts of its contents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Holdings {
     /// Sections of places.

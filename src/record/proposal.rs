@@ -1,4 +1,4 @@
-//! What a model, or the built-in rules, propose to remember of a turn.
+//! The memory that a model or the built-in rules propose for a turn.
 
 use crate::types::Memory;
 
@@ -24,7 +24,7 @@ pub struct Proposal {
     pub invalidation_reason: String,
     /// The reason for the whole.
     pub reasoning: String,
-    /// What was dropped or changed.
+    /// Parts of the answer that were dropped or changed.
     pub warnings: Vec<String>,
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::journal::entry::{Entry, MemoryEntry, ModelEntry};
 use crate::journal::text::Text;
 use crate::llm::ModelUse;
-use crate::notebook::add::{Applied, Fate};
+use crate::notebook::add::{AddOutcome, AddReport};
 use crate::record::context::{ModelOutcome, TurnContext};
 use crate::record::places::Place;
 use crate::record::triggers::Trigger;
@@ -50,8 +50,8 @@ pub struct RecordReport {
     pub visits: u64,
     /// The triggers that fired.
     pub triggers: Vec<Trigger>,
-    /// What was done with each memory.
-    pub memories: Vec<Applied>,
+    /// The outcome of each memory.
+    pub memories: Vec<AddReport>,
     /// Titles of memories that were invalidated.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub invalidated: Vec<String>,
@@ -64,7 +64,7 @@ pub struct RecordReport {
     /// The model that was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelUse>,
-    /// What was dropped, changed or could not be done.
+    /// Everything that was dropped, changed or could not be done.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -77,9 +77,9 @@ impl RecordReport {
         for applied in &self.memories {
             let (title, scope) = (&applied.title, &applied.scope);
             parts.push(match applied.outcome {
-                Fate::Stored => format!("stored \"{title}\" in {scope}"),
-                Fate::Revised => format!("revised \"{title}\" in {scope}"),
-                Fate::Duplicate => format!("duplicate of \"{title}\" in {scope}{}", applied.raised()),
+                AddOutcome::Stored => format!("stored \"{title}\" in {scope}"),
+                AddOutcome::Revised => format!("revised \"{title}\" in {scope}"),
+                AddOutcome::Duplicate => format!("duplicate of \"{title}\" in {scope}{}", applied.raised()),
             });
             parts.extend(applied.superseded.iter().map(|title| format!("superseded \"{title}\"")));
         }
@@ -125,9 +125,9 @@ impl RecordReport {
 /// The outcome of the turn as a whole: the first in the order of [`Outcome`] of all its parts.
 pub(super) fn outcome(report: &RecordReport, judged: &ModelOutcome) -> Outcome {
     let fates = report.memories.iter().map(|applied| match applied.outcome {
-        Fate::Stored => Outcome::Stored,
-        Fate::Revised => Outcome::Revised,
-        Fate::Duplicate => Outcome::Duplicate,
+        AddOutcome::Stored => Outcome::Stored,
+        AddOutcome::Revised => Outcome::Revised,
+        AddOutcome::Duplicate => Outcome::Duplicate,
     });
     let model = match judged {
         ModelOutcome::Failed(_) => Some(Outcome::Queued),

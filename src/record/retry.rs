@@ -147,7 +147,7 @@ impl Recorder<'_> {
     fn context_of(&self, waiting: &Waiting) -> Result<Option<TurnContext>, RecordError> {
         let mut turn = waiting.turn.clone();
         if let Some(fields) = turn.as_object_mut() {
-            // What the player wanted kept was kept at once.
+            // The player's own memory was stored when the turn was recorded.
             fields.remove("remember");
         }
         let Ok(turn) = Turn::from_value(&turn) else { return Ok(None) };

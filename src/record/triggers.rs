@@ -1,4 +1,4 @@
-//! What a turn changed in the game's state, and whether it is worth judging.
+//! Triggers: changes of the game's state in a turn, which decide whether the judge is asked.
 
 use std::collections::HashMap;
 
@@ -54,7 +54,7 @@ impl Default for Switches {
     }
 }
 
-/// What a turn changed in the game's state. Unknown values count as unchanged.
+/// Changes of the game's state in a turn. Unknown values count as unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Changes {
     /// The score.

@@ -15,7 +15,7 @@ pub struct EmbedError {
     pub problem: String,
     /// The next step for the user.
     pub hint: String,
-    /// Whether a retry may succeed.
+    /// True if a retry may succeed.
     pub passing: bool,
 }
 
@@ -55,12 +55,12 @@ pub trait Embedder: Send + Sync {
         0.0
     }
 
-    /// Whether the model is behind a server. Its vectors cost time or money, so every one is stored.
+    /// True if the model is behind a server. Its vectors cost time or money, so every one is stored.
     fn is_served(&self) -> bool {
         false
     }
 
-    /// Whether the built-in model takes over if this one fails.
+    /// True if the built-in model takes over if this one fails.
     fn falls_back(&self) -> bool {
         false
     }
@@ -147,7 +147,7 @@ impl QueryVector {
         QueryVector { values, factor }
     }
 
-    /// Whether the vector is all zeros and so has no direction.
+    /// True if the vector is all zeros and so has no direction.
     #[cfg(test)]
     fn is_zero(&self) -> bool {
         self.factor == 0.0

@@ -69,19 +69,19 @@ pub struct Filter {
     pub min_importance: Option<u16>,
     /// Its status.
     pub status: Option<Status>,
-    /// Whether superseded memories are included.
+    /// True if superseded memories are included.
     pub superseded: bool,
     /// The id of the agent that asks; excludes the sections of other agents.
     pub viewer: Option<String>,
 }
 
-/// Whether an agent may see a section: any but those of other agents.
+/// True if an agent may see a section: any but those of other agents.
 pub(crate) fn is_open_to(viewer: &str, scope: &Scope) -> bool {
     !matches!(scope, Scope::Agent(id) if id != viewer)
 }
 
 impl Filter {
-    /// Whether memories in a section can meet the conditions.
+    /// True if memories in a section can meet the conditions.
     pub(crate) fn wants_scope(&self, scope: &Scope) -> bool {
         let agent = |id: &String| *scope == Scope::Agent(id.clone());
         (self.scopes.is_empty() || self.scopes.contains(scope))
@@ -89,12 +89,12 @@ impl Filter {
             && self.viewer.as_ref().is_none_or(|viewer| is_open_to(viewer, scope))
     }
 
-    /// Whether memories with a status can meet the conditions.
+    /// True if memories with a status can meet the conditions.
     pub(crate) fn wants_status(&self, status: Status) -> bool {
         (self.superseded || status != Status::Superseded) && self.status.is_none_or(|wanted| wanted == status)
     }
 
-    /// Whether a memory meets all conditions.
+    /// True if a memory meets all conditions.
     pub fn wants(&self, scope: &Scope, memory: &Memory) -> bool {
         let fields = &memory.provenance;
         let has_tag =

@@ -224,7 +224,7 @@ impl Library {
         hits
     }
 
-    /// Of an entry's text, where it is long, the passage most similar to a question.
+    /// The passage of a long text that is most similar to the question; `None` for a short text.
     fn passage(&self, entry: usize, text: &str, query: &QueryVector) -> Option<String> {
         let passages = split_passages(text);
         let best = self.index.corpus().best_passage(self.texts[entry], passages.len(), query)?;
@@ -232,14 +232,14 @@ impl Library {
     }
 }
 
-/// Whether an index of a snapshot is kept.
+/// True if an index of a snapshot is kept.
 fn is_kept(snapshot: &Snapshot, embedder: &dyn Embedder) -> bool {
     let entries = snapshot.entries().len();
     entries > WITHOUT_INDEX || entries > 0 && embedder.is_served()
 }
 
-/// Whether an index is written again in which so many lasting texts were missing. `always`: a single one
-/// is enough.
+/// True if the index is worth writing again: it lacked more than 1/STALE of the lasting texts (with
+/// `always`, a single one is enough), or more than 1/OBSOLETE of it is of entries that are gone.
 fn is_worth_keeping(present: &[bool], missing: usize, always: bool) -> bool {
     if always && missing > 0 {
         return true;

@@ -148,7 +148,7 @@ impl ParsedQuery {
         word.bytes().next().is_some_and(|first| self.first_bytes.contains(&first))
     }
 
-    /// Whether a text contains all quoted phrases.
+    /// True if a text contains all quoted phrases.
     pub(crate) fn phrases_are_in(&self, text: &str) -> bool {
         if self.phrases.is_empty() {
             return true;
@@ -166,7 +166,7 @@ impl ParsedQuery {
         found
     }
 
-    /// Whether a word of a text matches a term, by its stem or as a synonym.
+    /// True if a word of a text matches a term, by its stem or as a synonym.
     pub(crate) fn matches_word(&self, word: &str) -> bool {
         let mut matches = false;
         each_word(word, |word| {

@@ -1,4 +1,4 @@
-//! What a search finds, or why it finds nothing.
+//! Results of a search, and its errors.
 
 use crate::search::embedder::EmbedError;
 use crate::search::parsed_query::ParsedQuery;
@@ -16,13 +16,13 @@ pub struct Hit {
     pub name: String,
     /// The memory, read in full.
     pub memory: Memory,
-    /// Of a long text, the passage most similar to the question: sentences that follow each other.
+    /// For a long text: the passage (consecutive sentences) most similar to the question.
     pub passage: Option<String>,
     /// From 0 to 1: similarity × importance × recency.
     pub relevance: f32,
     /// How similar it is to the question, from 0 to 1.
     pub similarity: f32,
-    /// What the similarity is made of; that of neighbouring lines of dialogue is not in them.
+    /// The terms of the similarity, without the share of neighbouring lines of dialogue.
     pub parts: SimilarityParts,
     /// The factor of its importance, at most 1.
     pub importance_factor: f32,

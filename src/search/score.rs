@@ -226,11 +226,11 @@ fn compare(term_vectors: &[QueryVector], word: &[u8], similarities: &mut [f32]) 
 
 /// Statistics of all texts, collected in one pass over their words.
 struct TextStatistics {
-    /// Of the current text: its highest similarity to each term.
+    /// Highest similarity of the current text to each term.
     best: Vec<f32>,
-    /// Of the current text: the words that match a term, with their counts.
+    /// Words of the current text that match a term, with their counts.
     matches: Vec<(u32, u32)>,
-    /// Of the current text: its number of words.
+    /// Number of words of the current text.
     length: u64,
     /// `best` of all texts, concatenated.
     all_best: Vec<f32>,

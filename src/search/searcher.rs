@@ -111,7 +111,7 @@ struct Engine {
 /// The library of one snapshot, built once.
 struct Build {
     snapshot: Arc<Snapshot>,
-    /// Whether the index beside the file may be used.
+    /// True if the index beside the file may be used.
     uses_index: bool,
     library: OnceLock<Result<Arc<Library>, EmbedError>>,
     /// The last questions, the latest at the end.
@@ -162,7 +162,7 @@ impl Engine {
         Ok(build.keep(question, library, similarities.expect("an index that was just made is consistent")))
     }
 
-    /// The library of a build, made by whoever comes first. A failure is that of all who waited for it;
+    /// The library of a build, made by the first caller. A failure is that of all who waited for it;
     /// who comes later tries again.
     fn library(&self, store: &Store, build: &Arc<Build>) -> Result<Arc<Library>, EmbedError> {
         let open = if build.uses_index { Library::open } else { Library::without_index };

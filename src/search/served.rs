@@ -92,7 +92,7 @@ mod http {
         }
 
         fn embed_query(&self, query: &str) -> Result<Vec<f32>, EmbedError> {
-            self.client.embed_question(query).map_err(failed)
+            self.client.embed_query(query).map_err(failed)
         }
 
         fn unrelated(&self) -> f32 {

@@ -14,7 +14,7 @@ pub struct SearchSettings {
     pub floor: f32,
     /// Groups of single words that mean the same.
     pub synonyms: Vec<Vec<String>>,
-    /// Whether the synonyms that players of text games use count, too.
+    /// True if the synonyms that players of text games use count, too.
     pub common_synonyms: bool,
     /// Share of its relevance that a memory of importance 0 loses.
     pub importance: f32,

@@ -62,7 +62,7 @@ fn each_ascii_word(text: &str, buffer: &mut String, visit: &mut impl FnMut(&str)
     }
 }
 
-/// Whether an apostrophe stands between letters.
+/// True if an apostrophe stands between letters.
 fn joins(bytes: &[u8], at: usize) -> bool {
     let letter = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphabetic);
     bytes[at] == b'\'' && letter(at - 1) && letter(at + 1)
@@ -103,7 +103,7 @@ they'd they'll they're they've this those through to too until very was wasn't w
 we've were weren't what when where which while who whom whose why will with won't would wouldn't you
 you'd you'll you're you've your yours yourself yourselves";
 
-/// Whether a folded word is in `STOP_WORDS`.
+/// True if a folded word is in `STOP_WORDS`.
 pub fn is_stop_word(word: &str) -> bool {
     static WORDS: LazyLock<HashSet<&str, FixedState>> =
         LazyLock::new(|| STOP_WORDS.split_whitespace().collect());

@@ -67,7 +67,7 @@ pub(crate) struct TurnFigures {
     pub(crate) until: Option<String>,
     /// Turns that changed nothing that the game shows.
     pub(crate) no_effect: u64,
-    /// Of these, turns whose action had changed nothing at that place when it was last tried.
+    /// Turns among them whose action had changed nothing at that place when it was last tried.
     pub(crate) repeated_no_effect: u64,
     /// Their share of all turns.
     pub(crate) repeated_share: Option<f64>,
@@ -90,7 +90,7 @@ pub(crate) struct ModelFigures {
     pub(crate) name: String,
     /// Turns it was asked about.
     pub(crate) questions: u64,
-    /// Of these, turns without a usable answer.
+    /// Turns among them without a usable answer.
     pub(crate) failed: u64,
     /// Requests made, retries included.
     pub(crate) calls: u64,
@@ -116,7 +116,7 @@ pub(crate) struct EpisodeFigures {
     pub(crate) turns: u64,
     /// Turns that changed nothing that the game shows.
     pub(crate) no_effect: u64,
-    /// Of these, repeats.
+    /// Repeats among them.
     pub(crate) repeated_no_effect: u64,
     /// Share of repeats in all turns.
     pub(crate) repeated_share: Option<f64>,

@@ -1,6 +1,6 @@
 //! The journal for people: each entry as one line of text, and filters.
 //!
-//! What games and models wrote is shown without control characters.
+//! Texts of games and models are shown without control characters.
 
 use crate::document::text::stored_line;
 use crate::journal::entry::Entry;
@@ -22,7 +22,7 @@ pub(crate) struct LogFilter {
 }
 
 impl Entry<'_> {
-    /// Whether it meets all conditions.
+    /// True if it meets all conditions.
     pub(crate) fn passes(&self, filter: &LogFilter) -> bool {
         let LogFilter { scope, outcome, episode } = filter;
         scope.as_ref().is_none_or(|scope| self.concerns(scope))

@@ -6,10 +6,10 @@ use std::fmt::Display;
 use crate::stats::figures::{EpisodeFigures, ModelFigures, QueueFigures, Stats};
 
 /// Episodes shown; the JSON has all of them.
-const MOST_EPISODES: usize = 10;
+const MAX_EPISODES: usize = 10;
 
 /// Scores shown; the JSON has all of them.
-const MOST_MILESTONES: usize = 20;
+const MAX_MILESTONES: usize = 20;
 
 /// The figures as text; figures of which there are none are left out.
 pub(crate) fn render(stats: &Stats) -> String {
@@ -116,13 +116,13 @@ fn episode_table(episodes: &[EpisodeFigures]) -> String {
     if episodes.is_empty() {
         return String::new();
     }
-    let first = episodes.len().saturating_sub(MOST_EPISODES);
+    let first = episodes.len().saturating_sub(MAX_EPISODES);
     let header = [
         "episode", "turns", "repeated", "stored", "revised", "in file", "places", "known", "deaths", "score",
     ];
     let mut rows: Vec<Vec<String>> = vec![header.map(str::to_owned).to_vec()];
     for one in &episodes[first..] {
-        // Of an episode that the journal no longer has, only the figures of the file are known.
+        // An episode that rotated out of the journal has only the figures of the file.
         let of_journal = |count: u64| if one.turns > 0 { count.to_string() } else { "-".to_owned() };
         rows.push(vec![
             one.episode.to_string(),
@@ -142,7 +142,7 @@ fn episode_table(episodes: &[EpisodeFigures]) -> String {
 
 /// The turns that each episode took to each score.
 fn milestone_table(episodes: &[EpisodeFigures]) -> String {
-    let episodes = &episodes[episodes.len().saturating_sub(MOST_EPISODES)..];
+    let episodes = &episodes[episodes.len().saturating_sub(MAX_EPISODES)..];
     let mut scores: Vec<i64> =
         episodes.iter().flat_map(|one| &one.milestones).map(|milestone| milestone.score).collect();
     scores.sort_unstable();
@@ -153,7 +153,7 @@ fn milestone_table(episodes: &[EpisodeFigures]) -> String {
     let played: Vec<&EpisodeFigures> = episodes.iter().filter(|one| one.turns > 0).collect();
     let mut rows = vec![vec!["turns to".to_owned()]];
     rows[0].extend(played.iter().map(|one| format!("Ep{}", one.episode)));
-    for &score in scores.iter().take(MOST_MILESTONES) {
+    for &score in scores.iter().take(MAX_MILESTONES) {
         let mut row = vec![score.to_string()];
         row.extend(played.iter().map(|one| {
             let reached = one.milestones.iter().find(|milestone| milestone.score >= score);
@@ -161,7 +161,7 @@ fn milestone_table(episodes: &[EpisodeFigures]) -> String {
         }));
         rows.push(row);
     }
-    format!("\n{}{}", table(&rows), not_shown(scores.len().saturating_sub(MOST_MILESTONES), "higher scores"))
+    format!("\n{}{}", table(&rows), not_shown(scores.len().saturating_sub(MAX_MILESTONES), "higher scores"))
 }
 
 fn not_shown(count: usize, what: &str) -> String {

@@ -106,7 +106,7 @@ impl Tally {
         }
     }
 
-    /// Whether the turn changes nothing, as the same action at the same place did when it was last
+    /// True if the turn changes nothing, as the same action at the same place did when it was last
     /// tried.
     fn is_repeated(&mut self, turn: &PlayedTurn<'_>, nothing: bool) -> bool {
         let Some(place) = turn.place() else { return false };

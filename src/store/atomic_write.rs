@@ -12,7 +12,7 @@ use super::error::StoreError;
 use super::path::folder_of;
 use super::platform;
 
-/// What happens to a file that is already there.
+/// How to treat a file that is already there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Existing {
     /// It stays, and nothing is written.

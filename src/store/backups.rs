@@ -69,7 +69,7 @@ pub(super) fn keep(folder: &Path, file: &Path, metadata: &Metadata) -> Result<()
     Ok(())
 }
 
-/// Whether the newest backup is this very file: a writer was killed, or an editor was faster, between
+/// True if the newest backup is this very file: a writer was killed, or an editor was faster, between
 /// that backup and the replacement of the file.
 fn is_kept(present: &[(u64, PathBuf)], file: &Metadata) -> bool {
     let newest = present.first().and_then(|(_, path)| fs::metadata(path).ok());

@@ -18,7 +18,7 @@ pub enum StoreError {
     NotAFile {
         /// The path as given.
         path: PathBuf,
-        /// What it is instead, with its article.
+        /// Its actual kind, with an article, such as `a folder`.
         what: &'static str,
     },
     /// The folder in which the file stands or would stand does not exist.
@@ -56,7 +56,7 @@ pub enum StoreError {
     /// A file cannot be written. The memory file is unchanged, unless this is a warning of an update.
     #[error("cannot {action} `{}`", path.display())]
     Write {
-        /// What was tried: `write`, `replace`, `back up`, `sync`.
+        /// The step that failed: `write`, `replace`, `back up`, `sync`.
         action: &'static str,
         /// The file.
         path: PathBuf,
@@ -98,7 +98,7 @@ pub enum StoreError {
     NoLocks {
         /// The lock file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// An editor saved the file between each of our readings and writings.
@@ -114,7 +114,7 @@ pub enum StoreError {
     DamagedState {
         /// The state file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
     /// There is no backup of that number.

@@ -22,7 +22,7 @@ pub(crate) struct Follower {
     current: Option<File>,
     /// Behind the last whole line that was read.
     offset: u64,
-    /// Whether the older part has the originals of the lines that are copies here.
+    /// True if the older part has the originals of the lines that are copies here.
     skip_copies: bool,
 }
 
@@ -55,7 +55,7 @@ impl Follower {
     pub(crate) fn poll(&mut self) -> Result<Vec<String>, StoreError> {
         let mut lines = Vec::new();
         let failed = |log: &LineLog, source| StoreError::Read { path: log.current_path().to_owned(), source };
-        // Whether it is rotated is asked first: afterwards nothing more comes to the old part.
+        // Check for a rotation before reading: once rotated, the old part gets no more lines.
         let rotated = self.is_rotated();
         self.read_on(&mut lines).map_err(|source| failed(&self.log, source))?;
         if rotated {
@@ -66,7 +66,7 @@ impl Follower {
         Ok(lines)
     }
 
-    /// Whether another file is current now. Between the two renames of a rotation there is none, and
+    /// True if another file is current now. Between the two renames of a rotation there is none, and
     /// the answer comes with a later poll.
     fn is_rotated(&self) -> bool {
         let Ok(present) = fs::metadata(self.log.current_path()) else { return false };

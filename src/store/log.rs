@@ -18,12 +18,12 @@ const ROTATION_SIZE: u64 = 16 * 1024 * 1024;
 /// Bytes read at a time.
 const BLOCK_SIZE: usize = 64 * 1024;
 
-/// What a rotation must not lose.
+/// The lines that a rotation must keep.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rotation {
     /// The lines that the new file begins with: marked copies of lines that are still needed.
     pub carry: fn(&LineLog) -> Result<Vec<String>, StoreError>,
-    /// Whether a line is such a copy. Readers of both parts pass over it.
+    /// True if a line is such a copy. Readers of both parts pass over it.
     pub is_copy: fn(&[u8]) -> bool,
 }
 

@@ -275,7 +275,7 @@ impl<T> Change<T> {
 pub struct Update<T> {
     /// The value of the edit that was written.
     pub value: T,
-    /// Whether the file has a new text.
+    /// True if the file has a new text.
     pub written: bool,
     /// Failures beside the new file: a numbered backup, the state, or the log could not be written. Where
     /// neither file nor session nor state is new, they are errors instead.

@@ -7,7 +7,7 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Whether both are names of one file on disk. Never true where files have no identity.
+/// True if both are names of one file on disk. Never true where files have no identity.
 pub(super) fn is_same_file(one: &Metadata, other: &Metadata) -> bool {
     identity(one).is_some_and(|identity_of_one| Some(identity_of_one) == identity(other))
 }
@@ -109,12 +109,12 @@ pub(super) fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the file system has no locks, as some network file systems.
+/// True if the file system has no locks, as some network file systems.
 pub(super) fn is_lock_unsupported(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::Unsupported || error.raw_os_error() == Some(ENOLCK)
 }
 
-/// Whether following the path's symbolic links never ends.
+/// True if following the path's symbolic links never ends.
 pub(super) fn is_symlink_loop(error: &io::Error) -> bool {
     error.raw_os_error() == Some(ELOOP)
 }

@@ -42,7 +42,7 @@ impl OpenFiles {
         Ok(self.session.1.read(&self.session.0)?.unwrap_or_default())
     }
 
-    /// Whether the paths still lead to the files as they were opened: same inode, size and time.
+    /// True if the paths still lead to the files as they were opened: same inode, size and time.
     ///
     /// # Errors
     ///

@@ -49,7 +49,7 @@ impl Snapshot {
         self.opened.as_ref().map(|(_, metadata)| metadata)
     }
 
-    /// Whether the path still leads to the file as it was read: same inode, size and time.
+    /// True if the path still leads to the file as it was read: same inode, size and time.
     pub(super) fn is_current(&self, path: &Path) -> Result<bool, StoreError> {
         let present = match fs::symlink_metadata(path) {
             Ok(metadata) => Some(metadata),
@@ -61,7 +61,7 @@ impl Snapshot {
         Ok(self.metadata().map(stamp) == present.as_ref().map(stamp))
     }
 
-    /// Whether the file held this text. Reads it again, but only where the sizes agree.
+    /// True if the file held this text. Reads it again, but only where the sizes agree.
     pub(super) fn holds(&self, text: &str, path: &Path) -> Result<bool, StoreError> {
         let Some((file, metadata)) = &self.opened else {
             return Ok(false);

@@ -1,7 +1,7 @@
 //! Plans of `consolidate`: hostile ones, and ones whose memories have changed meanwhile.
 
-use memories::ask::consolidate::{Settled, candidates, settle};
-use memories::ask::plan::{Plan, Seen, plan_of};
+use memories::ask::consolidate::{AppliedPlan, apply_plan, candidates};
+use memories::ask::plan::{MemoryVersion, Plan, plan_of};
 use memories::document::Document;
 use memories::notebook::files::Files;
 use memories::types::{Moment, Persistence, Scope, Status};
@@ -19,20 +19,21 @@ fn plan(decisions: &Value) -> Plan {
     plan_of(json!({"decisions": decisions}).as_object().unwrap(), &mut warnings).unwrap()
 }
 
-fn settle_in(files: &mut Files, decisions: &Value) -> Settled {
+fn apply_in(files: &mut Files, decisions: &Value) -> AppliedPlan {
     let scope = Scope::Location(5);
-    let seen: Vec<Seen> = candidates(&self::files(), &scope).memories.iter().map(Seen::of).collect();
-    settle(files, &scope, &plan(decisions), &seen, &Moment { episode: Some(2), ..Moment::default() })
+    let seen: Vec<MemoryVersion> =
+        candidates(&self::files(), &scope).memories.iter().map(MemoryVersion::of).collect();
+    apply_plan(files, &scope, &plan(decisions), &seen, &Moment { episode: Some(2), ..Moment::default() })
 }
 
 /// The reason why a plan of these decisions is refused; nothing may have changed.
 #[track_caller]
 fn refusals(decisions: &Value) -> Vec<String> {
     let mut files = files();
-    let settled = settle_in(&mut files, decisions);
-    assert_eq!((settled.decisions.len(), settled.results.len()), (0, 0), "{settled:?}");
+    let applied = apply_in(&mut files, decisions);
+    assert_eq!((applied.decisions.len(), applied.results.len()), (0, 0), "{applied:?}");
     assert_eq!(files.lasting.into_text().unwrap(), ROOM);
-    settled.refused.into_iter().map(|refused| refused.why).collect()
+    applied.refused.into_iter().map(|refused| refused.why).collect()
 }
 
 #[track_caller]
@@ -69,8 +70,8 @@ fn titles_are_exact_and_those_of_live_lasting_memories_that_were_shown() {
         "it gives no reason"
     );
     let mut files = files();
-    let settled = settle_in(&mut files, &json!([drop_of(&["[way SOUTH]"])]));
-    assert_eq!(settled.decisions[0].titles, ["Way south"]);
+    let applied = apply_in(&mut files, &json!([drop_of(&["[way SOUTH]"])]));
+    assert_eq!(applied.decisions[0].titles, ["Way south"]);
 }
 
 #[test]
@@ -173,9 +174,9 @@ fn a_merge_is_as_important_as_firm_and_as_dangerous_as_what_it_is_made_of() {
         ),
         merge(&["Way south", "Cellar below"], "Way south", "A stair in the south goes down to the cellar."),
     ]);
-    let settled = settle_in(&mut files, &decisions);
-    assert_eq!(settled.refused, []);
-    assert_eq!(settled.kept, 3);
+    let applied = apply_in(&mut files, &decisions);
+    assert_eq!(applied.refused, []);
+    assert_eq!(applied.kept, 3);
     let section = files.lasting.section(&Scope::Location(5)).unwrap();
     let live = |title: &str| section.live().find(|memory| memory.title == title).unwrap();
     let troll = live("Troll kills");
@@ -212,8 +213,8 @@ fn what_changed_meanwhile_is_refused_and_the_rest_is_done() {
         drop_of(&["Fears water"]),
         supersede(&["Troll accepts gifts"], "Troll attacks"),
     ]);
-    let settled = settle_in(&mut files, &decisions);
-    let why: Vec<&str> = settled.refused.iter().map(|refused| refused.why.as_str()).collect();
+    let applied = apply_in(&mut files, &decisions);
+    let why: Vec<&str> = applied.refused.iter().map(|refused| refused.why.as_str()).collect();
     assert_eq!(
         why,
         [
@@ -222,12 +223,12 @@ fn what_changed_meanwhile_is_refused_and_the_rest_is_done() {
             "no live memory of location:5 is called `Fears water`"
         ]
     );
-    assert_eq!(settled.results.len(), 1);
+    assert_eq!(applied.results.len(), 1);
     // An entry that was added meanwhile was never shown.
     let mut files = Files {
         lasting: Document::parse(ROOM.replace("A person", "**[NOTE] New**\nIt is new.\n\nA person")),
         session: Document::parse(String::new()),
     };
-    let settled = settle_in(&mut files, &json!([drop_of(&["New"])]));
-    assert_eq!(settled.refused[0].why, "`New` was not among the memories shown");
+    let applied = apply_in(&mut files, &json!([drop_of(&["New"])]));
+    assert_eq!(applied.refused[0].why, "`New` was not among the memories shown");
 }

@@ -100,7 +100,7 @@ fn ollama_is_asked_in_batches_as_the_model_wants_it() {
     let expected = [prefix + 3.0, 0.0, prefix + 5.0, 0.0, prefix + 5.0];
     assert_eq!(vectors.iter().map(|vector| vector[0]).collect::<Vec<_>>(), expected);
     assert!(vectors.iter().all(|vector| vector.len() == 3) && vectors[1] == [0.0; 3]);
-    assert_eq!(client.embed_question("who?").unwrap()[0], "search_query: who?".len() as f32);
+    assert_eq!(client.embed_query("who?").unwrap()[0], "search_query: who?".len() as f32);
     assert_eq!(client.dimensions(), 3);
     let requests = server.requests();
     assert!(

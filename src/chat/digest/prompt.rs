@@ -73,7 +73,7 @@ pub(crate) struct Summary {
     pub text: String,
     /// The model and its usage, failed attempts included.
     pub model: ModelUse,
-    /// What was truncated or redacted.
+    /// Everything that was truncated or redacted.
     pub warnings: Vec<String>,
 }
 

@@ -102,6 +102,6 @@ pub struct DigestReport {
     pub cursor: u64,
     /// The model and its usage; `None` if no model was asked.
     pub model: Option<ModelUse>,
-    /// What was left out, truncated or redacted.
+    /// Everything that was left out, truncated or redacted.
     pub warnings: Vec<String>,
 }

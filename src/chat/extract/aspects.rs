@@ -66,14 +66,14 @@ pub(crate) struct Aspect {
 }
 
 /// The aspects a model found, the model and its usage, and warnings.
-pub(crate) type Found = (Vec<Aspect>, ModelUse, Vec<String>);
+pub(crate) type FoundAspects = (Vec<Aspect>, ModelUse, Vec<String>);
 
 /// Asks the model for up to `limit` aspects of the messages.
 ///
 /// # Errors
 ///
 /// See [`ModelError`]; an answer without a list is [`ModelError::Garbled`].
-pub(crate) fn find(model: &dyn Model, messages: &[Value], limit: usize) -> Result<Found, ModelError> {
+pub(crate) fn find(model: &dyn Model, messages: &[Value], limit: usize) -> Result<FoundAspects, ModelError> {
     let prompt = Prompt {
         system: SYSTEM,
         schema_name: SCHEMA_NAME,

@@ -115,7 +115,7 @@ impl Counts {
     }
 }
 
-/// Whether a message ends a turn: the model says something or calls a tool.
+/// True if a message ends a turn: the model says something or calls a tool.
 pub(crate) fn is_reply(message: &Message) -> bool {
     matches!(message.role().as_str(), "assistant" | "model")
         && (message.is_speech() || !message.tool_calls().is_empty())

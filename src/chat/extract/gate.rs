@@ -38,7 +38,7 @@ fn repeats(sentence: &str, injected: &[String]) -> bool {
     !sentence.is_empty() && injected.iter().any(is_within)
 }
 
-/// Whether nearly all words are greetings, thanks and offers of help.
+/// True if nearly all words are greetings, thanks and offers of help.
 fn is_courtesy(text: &str) -> bool {
     let words = words(text);
     let plain = words.iter().filter(|word| COURTESIES.contains(&format!(" {word} "))).count();

@@ -24,7 +24,7 @@ use crate::chat::message_json::{message_json, prompt_text};
 use crate::document::stored;
 use crate::journal::entry::{Entry, MemoryEntry, ModelEntry};
 use crate::llm::{Model, ModelUse};
-use crate::notebook::add::{Applied, Fate, free_title, store_memory};
+use crate::notebook::add::{AddOutcome, AddReport, free_title, store_memory};
 use crate::notebook::files::{Files, live};
 use crate::notebook::near_duplicates::says_the_same;
 use crate::notebook::{Draft, Notebook};
@@ -219,7 +219,7 @@ impl Extractor<'_> {
         input: ExtractInput<'_>,
         found: &[Aspect],
         turns: (u64, u64),
-    ) -> Result<(Vec<Applied>, Vec<String>, bool), ChatError> {
+    ) -> Result<(Vec<AddReport>, Vec<String>, bool), ChatError> {
         let now = draft.now().to_owned();
         let files = &mut draft.files;
         let id = &input.conversation.id;
@@ -243,7 +243,7 @@ impl Extractor<'_> {
             let memory = free_title(files, &scope, memory.clone(), meant);
             let place = (&scope, "");
             let done = store_memory(files, place, &memory, &[], &Moment::default(), &mut warnings)?;
-            if done.outcome == Fate::Duplicate {
+            if done.outcome == AddOutcome::Duplicate {
                 join_sources(files, &scope, &done.title, &memory);
             } else {
                 room -= 1;

@@ -5,7 +5,7 @@ use strum::VariantNames;
 
 use crate::chat::conversation::Conversation;
 use crate::llm::{ModelError, ModelUse};
-use crate::notebook::add::Applied;
+use crate::notebook::add::AddReport;
 use crate::types::{Scope, unknown_name};
 
 /// When memories are extracted from a conversation.
@@ -72,12 +72,12 @@ pub struct ExtractReport {
     /// Number of replies until extraction is due; `None` if the mode does not count replies.
     pub due_in: Option<u64>,
     /// The memories stored or merged.
-    pub memories: Vec<Applied>,
+    pub memories: Vec<AddReport>,
     /// The model and its usage; `None` if no model was asked.
     pub model: Option<ModelUse>,
     /// The error of the model call.
     pub failure: Option<ModelError>,
-    /// What was dropped, redacted or truncated.
+    /// Everything that was dropped, redacted or truncated.
     pub warnings: Vec<String>,
 }
 
@@ -86,9 +86,9 @@ pub struct ExtractReport {
 pub struct ExtractInput<'a> {
     /// The last turns or the whole conversation; the last message is the reply.
     pub conversation: &'a Conversation,
-    /// Whether it is the whole conversation.
+    /// True if it is the whole conversation.
     pub whole: bool,
-    /// Whether the conversation is being saved.
+    /// True if the conversation is being saved.
     pub saving: bool,
     /// The scope of new memories; by default the place of the last message, or else the world.
     pub scope: Option<&'a Scope>,

@@ -140,7 +140,7 @@ fn escape_tags(text: &str) -> String {
     text.replace("<memories>", "&lt;memories&gt;").replace("</memories>", "&lt;/memories&gt;")
 }
 
-/// Whether a text is exactly one block as [`render`] writes it.
+/// True if a text is exactly one block as [`render`] writes it.
 pub fn is_block(text: &str) -> bool {
     let inner = text.strip_prefix(OPEN).and_then(|rest| rest.strip_suffix(CLOSE));
     inner.is_some_and(|inner| {

@@ -33,7 +33,7 @@ pub(crate) struct Candidate {
 }
 
 impl Candidate {
-    /// Whether both are the same entry.
+    /// True if both are the same entry.
     pub(crate) fn is_same_entry(&self, other: &Candidate) -> bool {
         self.scope == other.scope && self.memory == other.memory
     }
@@ -57,7 +57,7 @@ pub fn choose(candidates: Vec<Candidate>, settings: &InjectSettings, now: &str) 
     let mut chosen: Vec<usize> = Vec::new();
     let mut memories: Vec<InjectedMemory> = Vec::new();
     for (at, candidate) in ranked.iter().enumerate() {
-        if memories.len() >= settings.most {
+        if memories.len() >= settings.max_memories {
             break;
         }
         let is_duplicate = |other: &usize| alike.contains(&(*other, at));
@@ -177,7 +177,7 @@ mod tests {
         let order =
             ["Trolls eat everything.", "A lamp hangs here.", "The bridge fell down.", "The old well is dry."];
         assert_eq!(summaries(all.clone(), &InjectSettings::default()), order);
-        let fewer = InjectSettings { most: 2, ..InjectSettings::default() };
+        let fewer = InjectSettings { max_memories: 2, ..InjectSettings::default() };
         assert_eq!(summaries(all, &fewer), order[..2]);
     }
 
@@ -198,9 +198,9 @@ mod tests {
         let all = vec![candidate(&long, 900, 0.9), candidate("A lamp hangs here.", 500, 0.5)];
         for max_tokens in [120, 200, 500] {
             let settings = InjectSettings { max_tokens, ..InjectSettings::default() };
-            let told = choose(all.clone(), &settings, NOW);
-            assert!(!told.is_empty());
-            assert!(estimate_tokens(&render(&told, &settings.style)) <= max_tokens);
+            let chosen = choose(all.clone(), &settings, NOW);
+            assert!(!chosen.is_empty());
+            assert!(estimate_tokens(&render(&chosen, &settings.style)) <= max_tokens);
         }
         assert!(choose(all, &InjectSettings { max_tokens: 10, ..InjectSettings::default() }, NOW).is_empty());
     }
@@ -212,14 +212,14 @@ mod tests {
         place.memory.provenance.episode = Some(2);
         place.scope = Scope::Location(24);
         place.name = "Cellar".to_owned();
-        let told = as_injected(&place, NOW);
-        assert_eq!((told.importance, told.age.as_str()), (9, "episode 2"));
-        assert_eq!(told.summary, "Trap door. It drops shut behind you.");
-        assert_eq!(told.context, "Cellar, episode 2");
+        let chosen = as_injected(&place, NOW);
+        assert_eq!((chosen.importance, chosen.age.as_str()), (9, "episode 2"));
+        assert_eq!(chosen.summary, "Trap door. It drops shut behind you.");
+        assert_eq!(chosen.context, "Cellar, episode 2");
         let auto = candidate("A lamp hangs here.", 1, 0.9);
-        let told = as_injected(&auto, NOW);
+        let chosen = as_injected(&auto, NOW);
         assert_eq!(
-            (told.importance, told.summary.as_str(), told.context.as_str()),
+            (chosen.importance, chosen.summary.as_str(), chosen.context.as_str()),
             (1, "A lamp hangs here.", "")
         );
     }

@@ -48,7 +48,7 @@ const SHARED: usize = 3;
 
 /// Hits to fetch when they are filtered after ranking, by age or by a served model's cosine. Each costs
 /// the parsing of an entry.
-const MOST_HITS: usize = 50;
+const MAX_HITS: usize = 50;
 
 /// Why no memories could be injected.
 #[derive(Debug, thiserror::Error)]
@@ -130,7 +130,7 @@ impl Injector {
         let read = ChatRequest::read(request).map_err(InjectError::NotRequest)?;
         let most = match settings.max_age_days.is_none() && self.unrelated.is_none() {
             true => settings.candidates,
-            false => MOST_HITS.max(settings.candidates),
+            false => MAX_HITS.max(settings.candidates),
         };
         let mut fallback = None;
         let mut found: Vec<Candidate> = Vec::new();
@@ -218,7 +218,7 @@ impl Injector {
     }
 }
 
-/// Whether a memory has to do with a character: by its section, a tag, or the character's id in its words.
+/// True if a memory has to do with a character: by its section, a tag, or the character's id in its words.
 fn concerns(scope: &Scope, name: &str, memory: &Memory, id: &str) -> bool {
     let own = matches!(scope, Scope::Npc(own) | Scope::Agent(own) if own == id);
     let tags = memory.provenance.tags.iter().map(|tag| tag.to_lowercase());

@@ -15,11 +15,11 @@ pub const CALIBRATED: f32 = 0.2;
 pub struct InjectSettings {
     /// How the block looks, and where it goes.
     pub style: BlockStyle,
-    /// Most memories of a block.
-    pub most: usize,
-    /// Number of the most similar memories of which these are chosen.
+    /// Limit of memories in a block.
+    pub max_memories: usize,
+    /// Number of the most similar memories that are ranked.
     pub candidates: usize,
-    /// Most tokens of the whole block.
+    /// Limit of tokens of the whole block.
     pub max_tokens: usize,
     /// How similar to the conversation a memory must be: a cosine of a neural encoder.
     pub threshold: f32,
@@ -35,7 +35,7 @@ impl Default for InjectSettings {
     fn default() -> InjectSettings {
         InjectSettings {
             style: BlockStyle::default(),
-            most: 5,
+            max_memories: 5,
             candidates: 10,
             max_tokens: 500,
             threshold: USUAL_THRESHOLD,

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::chat::api_format::ApiFormat;
 
-/// A chat request, as far as its path and headers tell.
+/// A chat request: the facts that its path and headers give.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
     /// [`ApiFormat::OpenAi`] for `/v1/chat/completions`, [`ApiFormat::Anthropic`] for `/v1/messages`.
@@ -17,8 +17,8 @@ pub struct Call {
     pub extraction: Option<String>,
 }
 
-/// What is done with the requests and replies of chats. It is called where it may block, never on a
-/// thread that passes data on.
+/// Hooks on the requests and replies of chats. They are called where they may block, never on a thread
+/// that forwards data.
 pub trait ChatHooks: Send + Sync + 'static {
     /// The body of a request with memories in it; `None` where there is nothing to add.
     fn inject(&self, call: &Call, request: &[u8]) -> Option<Vec<u8>>;

@@ -87,9 +87,9 @@ struct Extraction<'a> {
     settings: &'a ExtractSettings,
     /// Summaries injected into its last request.
     injected: &'a [String],
-    /// Whether it is being saved: then extraction is due in the mode `on_save`.
+    /// True if it is being saved: then extraction is due in the mode `on_save`.
     saving: bool,
-    /// Whether its last reply was counted when it came.
+    /// True if its last reply was counted when it came.
     counted: bool,
 }
 
@@ -211,7 +211,7 @@ impl ChatHooks for MemoryHooks {
         };
         let scope = match self.scopes_of(call) {
             Ok(scopes) => scopes.into_iter().next(),
-            Err(problem) => return self.warn(format!("no memory is drawn: {problem}")),
+            Err(problem) => return self.warn(format!("no memory is extracted: {problem}")),
         };
         let injected = lock(&self.injected).remove(&xxh3_64(request)).unwrap_or_default();
         self.extract_from(&Extraction {

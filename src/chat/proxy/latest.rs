@@ -45,7 +45,7 @@ mod tests {
         for key in 0..5 {
             latest.insert(key, key * 10);
         }
-        // What comes again is the newest.
+        // Inserting a key again makes it the newest.
         latest.insert(2, 21);
         latest.insert(5, 50);
         assert_eq!((latest.remove(&3), latest.remove(&4)), (None, Some(40)));

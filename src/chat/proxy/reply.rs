@@ -25,7 +25,7 @@ struct PartialMessage {
     text: String,
     /// Name and arguments of each tool call, by its number.
     calls: BTreeMap<u64, (String, String)>,
-    /// Whether the stream had any part of a reply.
+    /// True if the stream had any part of a reply.
     any: bool,
 }
 

@@ -8,7 +8,7 @@ use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::stored;
 use crate::notebook::NewMemory;
-use crate::notebook::add::Fate;
+use crate::notebook::add::AddOutcome;
 use crate::recall::RecallError;
 use crate::store::Store;
 use crate::types::fields;
@@ -84,8 +84,8 @@ pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
     }
     let place = new.scope.label(&section_name);
     let what = match applied.outcome {
-        Fate::Stored | Fate::Revised => "stored",
-        Fate::Duplicate => "duplicate of",
+        AddOutcome::Stored | AddOutcome::Revised => "stored",
+        AddOutcome::Duplicate => "duplicate of",
     };
     cli.ui.data(&format!("{what} \"{}\" in {place}{}\n", applied.title, applied.raised()))?;
     Ok(0)

@@ -12,7 +12,7 @@ use crate::cli::commands::fmt::{described, line_json};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::check::{Located, entries, not_on_map, problems};
-use crate::document::format::{LineChange, Mend, rewrite};
+use crate::document::format::{LineChange, Repair, rewrite};
 use crate::document::problem::{Kind, Problem, Severity, column};
 use crate::document::scan::LineNumbers;
 use crate::notebook::Draft;
@@ -63,7 +63,7 @@ pub fn run(mut cli: Cli<'_>, args: CheckArgs) -> Result<u8, Failure> {
     let mut fixed = Vec::new();
     let mut written = false;
     if fix {
-        let mended = rewrite(&text, Mend::Safe);
+        let mended = rewrite(&text, Repair::Safe);
         (text, fixed) = (mended.text, mended.changes);
         if !dry_run && !fixed.is_empty() {
             ((text, fixed), written) = cli.edit(&notebook, "check", false, mend)?;
@@ -116,7 +116,7 @@ fn report(cli: Cli<'_>, path: &str, found: &[Problem]) -> Result<(), Failure> {
 
 /// Mends the file as it is under the lock.
 fn mend(draft: &mut Draft<'_>) -> Result<(String, Vec<LineChange>), Failure> {
-    let mended = rewrite(&draft.text()?, Mend::Safe);
+    let mended = rewrite(&draft.text()?, Repair::Safe);
     draft.rewrite("fixed", mended.text.clone(), mended.changes.len());
     Ok((mended.text, mended.changes))
 }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::ask::consolidate::{Candidates, FEWEST, Settled, candidates, note, propose, settle};
-use crate::ask::plan::{Action, Decision, Plan, Seen, plan_of};
+use crate::ask::consolidate::{AppliedPlan, Candidates, FEWEST, apply_plan, candidates, note, propose};
+use crate::ask::plan::{Action, Decision, MemoryVersion, Plan, plan_of};
 use crate::cli::commands::common::{counted, resolve_scope};
 use crate::cli::commands::model_args::{ModelArgs, model_failed, no_model};
 use crate::cli::context::Cli;
@@ -60,7 +60,7 @@ pub(crate) struct ConsolidateArgs {
 /// A plan, the memories it is about, and its origin.
 struct Given {
     plan: Plan,
-    seen: Vec<Seen>,
+    seen: Vec<MemoryVersion>,
     model: Option<ModelUse>,
     warnings: Vec<String>,
 }
@@ -83,16 +83,16 @@ pub fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8, Failure> {
     for kept in &candidates.kept {
         cli.ui.notice(kept);
     }
-    let (settled, changed) = cli.edit(&notebook, "consolidate", !apply, |draft| {
+    let (applied, changed) = cli.edit(&notebook, "consolidate", !apply, |draft| {
         let at = draft.moment()?;
-        let settled = settle(&mut draft.files, &scope, &given.plan, &given.seen, &at);
-        if !settled.decisions.is_empty() {
-            note(draft, &settled, &scope, &given.plan.reasoning, given.model.as_ref());
+        let applied = apply_plan(&mut draft.files, &scope, &given.plan, &given.seen, &at);
+        if !applied.decisions.is_empty() {
+            note(draft, &applied, &scope, &given.plan.reasoning, given.model.as_ref());
         }
-        Ok(settled)
+        Ok(applied)
     })?;
-    show_plan(&mut cli, &scope, &candidates.name, &given, &settled, (apply, changed))?;
-    let all_refused = apply && settled.decisions.is_empty() && !settled.refused.is_empty();
+    show_plan(&mut cli, &scope, &candidates.name, &given, &applied, (apply, changed))?;
+    let all_refused = apply && applied.decisions.is_empty() && !applied.refused.is_empty();
     Ok(if all_refused { Kind::User.exit_code() } else { 0 })
 }
 
@@ -104,7 +104,7 @@ fn ask(cli: &mut Cli<'_>, model: ModelArgs, scope: &Scope, found: &Candidates) -
     let proposal = propose(&*model, scope, found).map_err(|error| model_failed(error, instead))?;
     Ok(Given {
         plan: proposal.plan,
-        seen: found.memories.iter().map(Seen::of).collect(),
+        seen: found.memories.iter().map(MemoryVersion::of).collect(),
         model: Some(proposal.model),
         warnings: proposal.warnings,
     })
@@ -126,7 +126,7 @@ fn read_given(cli: &mut Cli<'_>, file: &Path, scope: &Scope, found: &Candidates)
     let plan = plan.as_object().ok_or_else(|| "it is no object".to_owned());
     let plan = plan.and_then(|plan| plan_of(plan, &mut warnings)).map_err(wrong)?;
     let seen = match &value["memories"] {
-        Value::Null => found.memories.iter().map(Seen::of).collect(),
+        Value::Null => found.memories.iter().map(MemoryVersion::of).collect(),
         memories => serde_json::from_value(memories.clone()).map_err(|error| wrong(error.to_string()))?,
     };
     Ok(Given { plan, seen, model: None, warnings })
@@ -137,45 +137,45 @@ fn show_plan(
     scope: &Scope,
     name: &str,
     given: &Given,
-    settled: &Settled,
+    applied: &AppliedPlan,
     (apply, changed): (bool, bool),
 ) -> Result<(), Failure> {
-    for refused in &settled.refused {
+    for refused in &applied.refused {
         let titles = quoted(&refused.decision.titles);
         cli.ui.warning(&format!("{} {titles} is refused: {}", refused.decision.action, refused.why));
     }
     if cli.ui.json {
-        let plan = Plan { reasoning: given.plan.reasoning.clone(), decisions: settled.decisions.clone() };
-        let results: Vec<Value> = settled
+        let plan = Plan { reasoning: given.plan.reasoning.clone(), decisions: applied.decisions.clone() };
+        let results: Vec<Value> = applied
             .results
             .iter()
             .map(|result| json!({"outcome": result.outcome, "scope": result.scope, "title": result.title}))
             .collect();
         cli.ui.json_line(&json!({
             "version": 1, "changed": changed, "scope": scope, "name": name, "memories": given.seen,
-            "plan": plan, "kept": settled.kept, "results": results, "refused": settled.refused,
+            "plan": plan, "kept": applied.kept, "results": results, "refused": applied.refused,
             "model": given.model, "warnings": given.warnings,
         }))?;
         return Ok(());
     }
     let place = scope.label(name);
     let memories = counted(given.seen.len() as u64, "memory", "memories");
-    if settled.decisions.is_empty() {
+    if applied.decisions.is_empty() {
         cli.ui.data(&format!("Nothing to consolidate: all {memories} of {place} are kept\n"))?;
     } else {
         let head = if apply { "Consolidated" } else { "Plan for" };
         cli.ui.data(&format!("{head} {place}, {memories}:\n"))?;
-        for decision in &settled.decisions {
+        for decision in &applied.decisions {
             cli.ui.data(&render(decision))?;
         }
-        cli.ui.data(&format!("  keep       {}\n", counted(settled.kept as u64, "memory", "memories")))?;
+        cli.ui.data(&format!("  keep       {}\n", counted(applied.kept as u64, "memory", "memories")))?;
     }
     if !given.plan.reasoning.is_empty() {
         cli.ui.detail(&format!("why: {}", given.plan.reasoning));
     }
-    if apply && !settled.decisions.is_empty() {
+    if apply && !applied.decisions.is_empty() {
         cli.ui.notice("`memories restore` undoes it");
-    } else if !settled.decisions.is_empty() {
+    } else if !applied.decisions.is_empty() {
         cli.ui.notice(
             "nothing is changed: `--apply` writes; `--json` prints a plan to keep for `--plan FILE --apply`",
         );
@@ -212,7 +212,7 @@ fn show_too_few(cli: Cli<'_>, scope: &Scope, found: &Candidates) -> Result<u8, F
         cli.ui.notice(kept);
     }
     if cli.ui.json {
-        let seen: Vec<Seen> = found.memories.iter().map(Seen::of).collect();
+        let seen: Vec<MemoryVersion> = found.memories.iter().map(MemoryVersion::of).collect();
         cli.ui.json_line(&json!({
             "version": 1, "changed": false, "scope": scope, "name": found.name, "memories": seen, "plan": null,
             "kept": seen.len(), "results": [], "refused": [], "model": null, "warnings": [],

@@ -9,8 +9,8 @@ use crate::cli::commands::common::read_existing;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::compare::{
-    AttemptDifference, Comparison, Fate, LineDifference, MemoryDifference, SectionDifference, Visits, Words,
-    compare, compare_lines, compare_words,
+    AttemptDifference, Comparison, LineDifference, MemoryDifference, Presence, SectionDifference, Visits,
+    Words, compare, compare_lines, compare_words,
 };
 use crate::document::fields::write_fields;
 use crate::document::grammar::{write_attempt, write_entry};
@@ -131,12 +131,12 @@ fn render(comparison: &Comparison) -> String {
 }
 
 fn render_section(section: &SectionDifference) -> String {
-    let fate = match section.fate {
-        Fate::Came => "+ ",
-        Fate::Went => "- ",
-        Fate::Stayed => "",
+    let presence = match section.presence {
+        Presence::Added => "+ ",
+        Presence::Removed => "- ",
+        Presence::Kept => "",
     };
-    let mut out = format!("{fate}{}\n", section.scope.label(&section.name));
+    let mut out = format!("{presence}{}\n", section.scope.label(&section.name));
     if let Some(name) = &section.name_before {
         out.push_str(&format!("  ~ was called `{name}`\n"));
     }
@@ -145,8 +145,8 @@ fn render_section(section: &SectionDifference) -> String {
     }
     for memory in &section.memories {
         out.push_str(&match memory {
-            MemoryDifference::Came(memory) => whole_memory('+', memory),
-            MemoryDifference::Went(memory) => whole_memory('-', memory),
+            MemoryDifference::Added(memory) => whole_memory('+', memory),
+            MemoryDifference::Removed(memory) => whole_memory('-', memory),
             MemoryDifference::Changed(pair) => changed_memory('~', pair),
             MemoryDifference::Superseded(pair) => changed_memory('x', pair),
         });
@@ -154,8 +154,8 @@ fn render_section(section: &SectionDifference) -> String {
     for attempt in &section.tried {
         let line = |attempt: &Attempt| write_attempt(attempt)[2..].to_owned();
         out.push_str(&match attempt {
-            AttemptDifference::Came(attempt) => format!("  + tried {}\n", line(attempt)),
-            AttemptDifference::Went(attempt) => format!("  - tried {}\n", line(attempt)),
+            AttemptDifference::Added(attempt) => format!("  + tried {}\n", line(attempt)),
+            AttemptDifference::Removed(attempt) => format!("  - tried {}\n", line(attempt)),
             AttemptDifference::Changed([before, after]) => {
                 format!("  ~ tried {}\n", words(&line(before), &line(after)))
             }
@@ -216,8 +216,8 @@ fn entry_line(memory: &Memory) -> String {
 fn changed_line(before: &Memory, after: &Memory) -> String {
     let (old, new) = (title_and_fields(before), title_and_fields(after));
     let fields = |fields: &str| fields.replace(", ", "\n") + "\n";
-    let field = |Words { fate, text }: Words| {
-        text.lines().map(|field| marked(fate, field)).collect::<Vec<String>>().join(", ")
+    let field = |Words { presence, text }: Words| {
+        text.lines().map(|field| marked(presence, field)).collect::<Vec<String>>().join(", ")
     };
     let runs = compare_lines(&fields(&old.1), &fields(&new.1));
     let fields: Vec<String> = runs.into_iter().map(field).filter(|field| !field.is_empty()).collect();
@@ -233,21 +233,21 @@ fn title_and_fields(memory: &Memory) -> (String, String) {
     (title, write_fields(&memory.provenance))
 }
 
-fn marked(fate: Fate, text: &str) -> String {
-    match fate {
+fn marked(presence: Presence, text: &str) -> String {
+    match presence {
         _ if text.is_empty() => String::new(),
-        Fate::Stayed => text.to_owned(),
-        Fate::Came => format!("{{+{text}+}}"),
-        Fate::Went => format!("[-{text}-]"),
+        Presence::Kept => text.to_owned(),
+        Presence::Added => format!("{{+{text}+}}"),
+        Presence::Removed => format!("[-{text}-]"),
     }
 }
 
 fn words(before: &str, after: &str) -> String {
-    compare_words(before, after).into_iter().map(|Words { fate, text }| marked(fate, &text)).collect()
+    compare_words(before, after).into_iter().map(|Words { presence, text }| marked(presence, &text)).collect()
 }
 
 fn render_line(difference: &LineDifference) -> String {
-    let mark = if difference.fate == Fate::Came { '+' } else { '-' };
+    let mark = if difference.presence == Presence::Added { '+' } else { '-' };
     format!("  {mark} {}\n", difference.line)
 }
 
@@ -264,8 +264,8 @@ fn section_json(section: &SectionDifference) -> Value {
         .memories
         .iter()
         .map(|memory| match memory {
-            MemoryDifference::Came(memory) => json!({"change": "came", "before": null, "after": memory}),
-            MemoryDifference::Went(memory) => json!({"change": "went", "before": memory, "after": null}),
+            MemoryDifference::Added(memory) => json!({"change": "came", "before": null, "after": memory}),
+            MemoryDifference::Removed(memory) => json!({"change": "went", "before": memory, "after": null}),
             MemoryDifference::Changed(pair) => changed_json("changed", pair),
             MemoryDifference::Superseded(pair) => changed_json("superseded", pair),
         })
@@ -274,15 +274,17 @@ fn section_json(section: &SectionDifference) -> Value {
         .tried
         .iter()
         .map(|attempt| match attempt {
-            AttemptDifference::Came(attempt) => json!({"change": "came", "before": null, "after": attempt}),
-            AttemptDifference::Went(attempt) => json!({"change": "went", "before": attempt, "after": null}),
+            AttemptDifference::Added(attempt) => json!({"change": "came", "before": null, "after": attempt}),
+            AttemptDifference::Removed(attempt) => {
+                json!({"change": "went", "before": attempt, "after": null})
+            }
             AttemptDifference::Changed([before, after]) => {
                 json!({"change": "changed", "before": before, "after": after})
             }
         })
         .collect();
     json!({
-        "scope": section.scope, "name": section.name, "name_before": section.name_before, "fate": section.fate,
+        "scope": section.scope, "name": section.name, "name_before": section.name_before, "fate": section.presence,
         "visits": section.visits, "memories": memories, "tried": tried, "other": section.other,
     })
 }

@@ -17,7 +17,7 @@ use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, Kind};
 use crate::cli::values::parse_count;
 use crate::llm::{Choice, ModelError};
-use crate::notebook::add::Fate;
+use crate::notebook::add::AddOutcome;
 
 /// Extract what is worth remembering from a conversation's latest replies
 #[derive(Debug, clap::Args)]
@@ -164,10 +164,10 @@ fn show_report(cli: &mut Cli<'_>, conversation: &str, report: &ExtractReport) ->
     }
     for applied in &report.memories {
         let line = match applied.outcome {
-            Fate::Duplicate => {
+            AddOutcome::Duplicate => {
                 format!("merged with \"{}\" in {}{}\n", applied.title, applied.scope, applied.raised())
             }
-            Fate::Stored | Fate::Revised => {
+            AddOutcome::Stored | AddOutcome::Revised => {
                 format!("stored \"{}\" in {}\n  {}\n", applied.title, applied.scope, applied.text)
             }
         };

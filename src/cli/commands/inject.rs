@@ -166,7 +166,7 @@ fn settings_of(cli: &Cli<'_>, store: &Store, args: InjectArgs) -> Result<InjectS
     style.prefix = prefix.unwrap_or(std::mem::take(&mut style.prefix));
     style.suffix = suffix.unwrap_or(std::mem::take(&mut style.suffix));
     style.template = template.unwrap_or(std::mem::take(&mut style.template));
-    settings.most = number.unwrap_or(settings.most);
+    settings.max_memories = number.unwrap_or(settings.max_memories);
     settings.max_tokens = max_tokens.unwrap_or(settings.max_tokens);
     settings.threshold = min_similarity.unwrap_or(settings.threshold);
     settings.max_age_days = max_age;

@@ -23,7 +23,7 @@ pub(super) fn read(file: &mut SettingsFile) -> Result<Chat, Failure> {
     // Whoever calls one of the commands wants memories; `false` is for baselines.
     let use_memory = file.read("chat.useMemory", flag)?.unwrap_or(true);
     file.set("chat.memoryInjectionMode", named, &mut inject.style.mode)?;
-    file.set("chat.maxMemoryContext", size, &mut inject.most)?;
+    file.set("chat.maxMemoryContext", size, &mut inject.max_memories)?;
     file.set("chat.maxMemoryTokens", size, &mut inject.max_tokens)?;
     file.set("chat.memorySearchThreshold", fraction, &mut inject.threshold)?;
     file.set("chat.memoryContextPrefix", text, &mut inject.style.prefix)?;

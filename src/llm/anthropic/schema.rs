@@ -27,7 +27,7 @@ pub(super) fn accepted(schema: &Value) -> Value {
         return schema.clone();
     };
     let mut kept = Map::new();
-    let mut told = Vec::new();
+    let mut notes = Vec::new();
     for (name, value) in fields {
         match name.as_str() {
             "properties" | "$defs" => {
@@ -43,15 +43,15 @@ pub(super) fn accepted(schema: &Value) -> Value {
             name if TAKEN.contains(&name) => {
                 kept.insert(name.to_owned(), value.clone());
             }
-            name => told.push(format!("{name}: {value}")),
+            name => notes.push(format!("{name}: {value}")),
         }
     }
     if fields.get("type").is_some_and(|kind| kind == "object") {
         kept.insert("additionalProperties".to_owned(), json!(false));
     }
-    if !told.is_empty() {
+    if !notes.is_empty() {
         let described = kept.get("description").and_then(Value::as_str).map(|text| format!("{text} "));
-        let description = format!("{}({})", described.unwrap_or_default(), told.join(", "));
+        let description = format!("{}({})", described.unwrap_or_default(), notes.join(", "));
         kept.insert("description".to_owned(), json!(description));
     }
     Value::Object(kept)

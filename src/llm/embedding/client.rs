@@ -1,6 +1,6 @@
 //! Asks a server for vectors: finds the server, sends texts in batches, adapts to what it accepts, retries.
 //!
-//! What the server accepts (batch size, length of a text, a number of dimensions) is remembered for the
+//! The limits of the server (batch size, length of a text, number of dimensions) are remembered for the
 //! life of the client. A batch ends within the time limit of the settings.
 
 use std::fmt;
@@ -33,7 +33,7 @@ const PROBE: Duration = Duration::from_secs(2);
 const BATCH_BYTES: usize = 64 * 1024;
 
 /// Longest text that is sent at first, in bytes: no model reads further.
-const MOST_BYTES: usize = 32 * 1024;
+const MAX_BYTES: usize = 32 * 1024;
 
 /// A server that gives texts vectors, or several candidates of which one is used.
 pub struct EmbeddingClient {
@@ -58,7 +58,7 @@ struct Endpoint {
     state: Mutex<State>,
 }
 
-/// What is known of a server so far.
+/// Properties of the server that earlier requests showed.
 struct State {
     form: Form,
     dimensions: Option<usize>,
@@ -67,9 +67,9 @@ struct State {
 }
 
 /// The outcome of one request.
-enum Asked {
+enum BatchReply {
     Vectors(Vec<Vec<f32>>),
-    Otherwise(Form),
+    RetryWith(Form),
 }
 
 impl EmbeddingClient {
@@ -147,7 +147,7 @@ impl EmbeddingClient {
     /// # Errors
     ///
     /// See [`ModelError`].
-    pub fn embed_question(&self, question: &str) -> Result<Vec<f32>, ModelError> {
+    pub fn embed_query(&self, question: &str) -> Result<Vec<f32>, ModelError> {
         let endpoint = self.find()?;
         let vectors = endpoint.embed(&[question], &endpoint.question_prefix)?;
         Ok(vectors.into_iter().next().unwrap_or_default())
@@ -193,7 +193,7 @@ impl Endpoint {
         let host = host.unwrap_or(OLLAMA_HOST);
         let url_of = |call| address::ollama_endpoint(host, call).map_err(about_embedding);
         let url = url_of("/api/embed")?;
-        let at = address::shown(&url, "/api/embed");
+        let at = address::display_address(&url, "/api/embed");
         let urls = [url, url_of("/api/embeddings")?, url_of("/api/tags")?];
         let model = text_of(&config.model).unwrap_or(OLLAMA_MODEL);
         let key = key_of(&environment.api_key);
@@ -226,7 +226,7 @@ impl Endpoint {
                 hint: "set `OPENAI_API_KEY`, or `embedding_url` to a server that needs none".to_owned(),
             });
         }
-        let at = address::shown(&url, CALL);
+        let at = address::display_address(&url, CALL);
         let model = text_of(&config.model).or(official.then_some(OPENAI_MODEL));
         let urls = [url.clone(), url.clone(), url];
         Ok(Endpoint::new(Dialect::Openai, urls, at, model, (key, variable), config, seed))
@@ -249,7 +249,7 @@ impl Endpoint {
             single: false,
             dimensions: config.dimensions,
             batch: config.batch.max(1),
-            most_bytes: MOST_BYTES,
+            most_bytes: MAX_BYTES,
         };
         let access = Access { key, variable, scheme: Scheme::Bearer, headers: &[] };
         let http = Http::new(&url);
@@ -300,13 +300,13 @@ impl Endpoint {
             let form = self.state().form;
             let batch = self.first_batch(texts, rest, prefix, form);
             match self.ask(&batch, form)? {
-                Asked::Vectors(found) => {
+                BatchReply::Vectors(found) => {
                     for (at, vector) in rest.iter().zip(found) {
                         vectors[*at] = vector;
                     }
                     rest = &rest[batch.len()..];
                 }
-                Asked::Otherwise(form) => self.state().form = form,
+                BatchReply::RetryWith(form) => self.state().form = form,
             }
         }
         let known = self.state().dimensions;
@@ -341,7 +341,7 @@ impl Endpoint {
     }
 
     /// Asks until there are vectors, a permanent failure, another form to try, or no time left.
-    fn ask(&self, batch: &[String], form: Form) -> Result<Asked, ModelError> {
+    fn ask(&self, batch: &[String], form: Form) -> Result<BatchReply, ModelError> {
         let deadline = deadline_after(self.server.limits.timeout);
         let url = if form.single { &self.single_url } else { &self.url };
         let request = self.dialect.request(self.model.as_deref(), batch, form);
@@ -353,12 +353,12 @@ impl Endpoint {
                     let value = serde_json::from_str(&reply.body).unwrap_or(Value::Null);
                     let status = effective_status(reply.status, &value);
                     if (200..300).contains(&status) {
-                        return self.read(&value, &reply.body, batch.len()).map(Asked::Vectors);
+                        return self.read(&value, &reply.body, batch.len()).map(BatchReply::Vectors);
                     }
                     let body = reply.body.to_lowercase();
                     let failure = ErrorReply { status, body: &body, value: &value };
                     if let Some(form) = form.after(&failure, self.dialect, batch.len(), longest) {
-                        return Ok(Asked::Otherwise(form));
+                        return Ok(BatchReply::RetryWith(form));
                     }
                     let judge = |failure: &ErrorReply<'_>| self.dialect.judge(failure, self.model.as_deref());
                     self.server.reply_failed(status, &reply, &value, judge)

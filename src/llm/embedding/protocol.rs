@@ -17,7 +17,7 @@ pub(super) enum Dialect {
     Openai,
 }
 
-/// What a server is believed to accept; it only ever becomes less.
+/// The form of request that the server is believed to accept; it only ever gets more restricted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Form {
     /// One text a request, as old servers require.
@@ -31,7 +31,7 @@ pub(super) struct Form {
 }
 
 /// Largest plausible dimension of a vector.
-const MOST_DIMENSIONS: usize = 16_384;
+const MAX_DIMENSIONS: usize = 16_384;
 
 /// Phrases of servers for a text that is too long.
 const TOO_LONG: [&str; 8] = [
@@ -123,7 +123,7 @@ impl Dialect {
         }
     }
 
-    /// What to check when no connection can be made.
+    /// A hint for the case that no connection can be made.
     pub(crate) fn connection_hint(self) -> Option<&'static str> {
         (self == Dialect::Ollama).then_some("is `ollama serve` running?")
     }
@@ -206,7 +206,7 @@ fn read_vector(item: &Value) -> Result<Vec<f32>, String> {
         }
         _ => numbers,
     };
-    if numbers.is_empty() || numbers.len() > MOST_DIMENSIONS {
+    if numbers.is_empty() || numbers.len() > MAX_DIMENSIONS {
         return Err(format!("a vector has {}", counted(numbers.len(), "dimension")));
     }
     let finite =

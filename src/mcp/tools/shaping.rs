@@ -16,8 +16,8 @@ use crate::mcp::parameter::ArgumentType::{Integer, Text};
 use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::schema;
 use crate::mcp::tools::tool::{Effect, Tool};
-use crate::notebook::add::Fate;
-use crate::notebook::correct::{Corrected, Correction, MOST_IMPORTANCE, Target};
+use crate::notebook::add::AddOutcome;
+use crate::notebook::correct::{Corrected, Correction, MAX_IMPORTANCE, Target};
 use crate::notebook::files::Files;
 use crate::notebook::{Draft, NewMemory};
 use crate::types::{Category, Memory, Persistence, Scope, Span, did_you_mean, means_title};
@@ -144,8 +144,8 @@ fn form_memory(memories: &Memories, watcher: &Watcher, arguments: &Arguments<'_>
     warnings.extend(added.warnings);
     let applied = added.value;
     let what = match applied.outcome {
-        Fate::Stored | Fate::Revised => "stored",
-        Fate::Duplicate => "not stored, it is there already:",
+        AddOutcome::Stored | AddOutcome::Revised => "stored",
+        AddOutcome::Duplicate => "not stored, it is there already:",
     };
     let text = format!("{what} \"{}\" in {}{}\n", applied.title, applied.scope, applied.raised());
     let data = json!({
@@ -162,7 +162,7 @@ fn reinforce_memory(
     let named = Named::of(memories, arguments)?;
     let amount = arguments
         .count(&AMOUNT)?
-        .map_or(REINFORCEMENT, |amount| u16::try_from(amount).unwrap_or(MOST_IMPORTANCE));
+        .map_or(REINFORCEMENT, |amount| u16::try_from(amount).unwrap_or(MAX_IMPORTANCE));
     let mut importance = 0;
     let (results, warnings) = change(memories, watcher, "reinforce_memory", |draft| {
         let target = named.target(memories, &draft.files)?;

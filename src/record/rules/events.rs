@@ -83,13 +83,13 @@ fn judge_loss(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
         return dropped.then_some(Proposal::decline("something was put down"));
     }
     let said = reply.statements();
-    let mut told: Vec<&Fragment> =
+    let mut relevant: Vec<&Fragment> =
         said.iter().copied().filter(|fragment| words::is_theft(&fragment.text)).collect();
-    let is_theft = !told.is_empty() || said.iter().any(|fragment| words::names_thief(&fragment.text));
-    if told.is_empty() {
-        told = said;
+    let is_theft = !relevant.is_empty() || said.iter().any(|fragment| words::names_thief(&fragment.text));
+    if relevant.is_empty() {
+        relevant = said;
     }
-    let text = match first_that_fit(&told, MAX_STORY_CHARS) {
+    let text = match first_that_fit(&relevant, MAX_STORY_CHARS) {
         text if text.is_empty() => format!("Gone after `{}`.", short_action(turn)),
         text => text,
     };
@@ -136,12 +136,12 @@ fn judge_score(turn: &TurnView<'_>) -> Option<Proposal> {
 /// How a fight was won; a single blow is not worth a memory.
 fn judge_victory(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     words::opponent(&turn.action)?;
-    let told = reply.statements().into_iter().find(|fragment| words::is_decisive(&fragment.text))?;
+    let relevant = reply.statements().into_iter().find(|fragment| words::is_decisive(&fragment.text))?;
     let title = upper_first(&cut(&turn.action, MAX_TITLE_CHARS));
     if turn.known(&title).is_some() {
         return Some(Proposal::decline("how this fight is won is known"));
     }
-    let text = cut(&told.text, MAX_STORY_CHARS);
+    let text = cut(&relevant.text, MAX_STORY_CHARS);
     Some(Draft::new(Category::success(), 600, &title, &text).because("a fight was decided"))
 }
 

@@ -114,7 +114,7 @@ impl Here {
     }
 }
 
-/// What the turn adds to the memory of the place where it was taken, or else of the place reached.
+/// A memory of the place where the turn was taken, or else of the place reached.
 pub(super) fn judge_place(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     judge_darkness(turn, reply)
         .or_else(|| judge_way(turn, reply))
@@ -151,7 +151,7 @@ fn judge_way(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     } else if turn.to == turn.from || here.ways.leads_elsewhere(&action, &target) {
         target = format!("{target} {}", turn.to_id());
     }
-    if shown(turn, reply).iter().any(|fragment| is_dark(&fragment.text)) {
+    if visible_fragments(turn, reply).iter().any(|fragment| is_dark(&fragment.text)) {
         target.push_str(" (dark)");
     }
     if direction.is_none() && here.ways.has_target(&target) {
@@ -160,7 +160,7 @@ fn judge_way(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     here.ways.add(&action, &target).then(|| here.draft(false, "a way to another place"))
 }
 
-/// What the action changed or yielded, or that it failed although the world changed.
+/// A memory of what the action changed or yielded, or of its failure although the world changed.
 fn judge_action(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     let gained = !turn.gained.is_empty();
     if turn.moved() || !(turn.world_changed() || gained) {
@@ -204,8 +204,9 @@ fn judge_darkness(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
         return None;
     }
     let mut here = Here::find(turn.memories_here(), turn.episode());
-    let is_news =
-        !here.dark && !here.is_new && shown(turn, reply).iter().any(|fragment| is_dark(&fragment.text));
+    let is_news = !here.dark
+        && !here.is_new
+        && visible_fragments(turn, reply).iter().any(|fragment| is_dark(&fragment.text));
     here.dark = true;
     is_news.then(|| here.draft(turn.moved(), "the place is dark"))
 }
@@ -219,7 +220,7 @@ fn judge_sight(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     if !here.seen.is_empty() || !here.may_grow || here.is_new {
         return None;
     }
-    here.seen = choose_sight(&shown(turn, reply))?;
+    here.seen = choose_sight(&visible_fragments(turn, reply))?;
     Some(here.draft(turn.moved(), "what the place shows"))
 }
 
@@ -228,7 +229,7 @@ fn shows_place(turn: &TurnView<'_>, reply: &Reply) -> bool {
 }
 
 /// The sentences about the place: those after its name if that is printed, else all.
-fn shown<'a>(turn: &TurnView<'_>, reply: &'a Reply) -> Vec<&'a Fragment> {
+fn visible_fragments<'a>(turn: &TurnView<'_>, reply: &'a Reply) -> Vec<&'a Fragment> {
     let Some(index) = reply.title_index() else { return reply.statements() };
     let line = reply.fragments[index].line;
     let described = reply.sentences().into_iter().filter(|fragment| fragment.line > line);

@@ -82,7 +82,8 @@ fn measured(likenesses: &[f32]) -> Vec<[f64; 3]> {
     let mut figures = Vec::new();
     for &likeness in likenesses {
         let threshold = threshold_of(likeness);
-        let settings = InjectSettings { threshold, most: 10, max_tokens: 5000, ..InjectSettings::default() };
+        let settings =
+            InjectSettings { threshold, max_memories: 10, max_tokens: 5000, ..InjectSettings::default() };
         let told = |said: &str| -> Vec<String> {
             let request = json!({"messages": [{"role": "user", "content": said}]}).to_string();
             let injected =

@@ -3,7 +3,7 @@
 use anstyle::Style;
 use serde_json::{Value, json};
 
-use crate::ask::answer::{Answered, answer};
+use crate::ask::answer::{GroundedAnswer, answer};
 use crate::cli::commands::common::counted;
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::query::hits::{hit_json, nothing_found, render, within};
@@ -86,7 +86,7 @@ fn ask(
     model: ModelArgs,
     question: &str,
     shown: &[(usize, Hit)],
-) -> Result<Answered, Silence> {
+) -> Result<GroundedAnswer, Silence> {
     let Choice { model, .. } = model.choose(cli).map_err(|failure| Silence::Failed(failure.message()))?;
     let Some(model) = model else { return Err(Silence::NoModel) };
     let hits: Vec<&Hit> = shown.iter().map(|(_, hit)| hit).collect();
@@ -94,7 +94,7 @@ fn ask(
 }
 
 /// The two lines of the answer; the memories that it rests on follow.
-fn tell(cli: &mut Cli<'_>, answered: &Answered, shown: usize) -> Result<(), Failure> {
+fn tell(cli: &mut Cli<'_>, answered: &GroundedAnswer, shown: usize) -> Result<(), Failure> {
     let Some(text) = &answered.text else {
         cli.ui.data(&format!("Relevant memories: none\nAnswer: {NOT_SAID}\n"))?;
         let found = counted(shown as u64, "memory was", "memories were");
@@ -106,10 +106,10 @@ fn tell(cli: &mut Cli<'_>, answered: &Answered, shown: usize) -> Result<(), Fail
     Ok(())
 }
 
-fn answer_json(question: &str, said: Option<&Result<Answered, Silence>>, memories: &[Value]) -> Value {
+fn answer_json(question: &str, said: Option<&Result<GroundedAnswer, Silence>>, memories: &[Value]) -> Value {
     let (text, numbers, model, warnings) = match said {
         Some(Ok(answered)) => {
-            let Answered { text, numbers, model, warnings } = answered.clone();
+            let GroundedAnswer { text, numbers, model, warnings } = answered.clone();
             (text, numbers, Some(json!(model)), warnings)
         }
         Some(Err(Silence::Failed(problem))) => {
