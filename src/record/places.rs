@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 use crate::document::{Document, DocumentError, nearest};
-use crate::record::turn::{Spot, Turn};
+use crate::record::turn::{Turn, TurnLocation};
 use crate::types::hint::{Advice, Hint, Remedy};
 use crate::types::{Scope, did_you_mean};
 
@@ -87,7 +87,7 @@ pub(crate) fn resolve(
     Ok((before, after))
 }
 
-fn resolve_spot(document: &Document, spot: &Spot, new_place: bool) -> Result<Place, PlaceError> {
+fn resolve_spot(document: &Document, spot: &TurnLocation, new_place: bool) -> Result<Place, PlaceError> {
     let given = spot.name.as_deref().map(str::trim).unwrap_or_default();
     if let Some(id) = spot.id {
         let known = document.headings().find(|heading| heading.scope == Scope::Location(id));

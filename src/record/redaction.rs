@@ -2,7 +2,7 @@
 //! sent.
 
 use crate::record::proposal::Proposal;
-use crate::record::turn::{Spot, Turn};
+use crate::record::turn::{Turn, TurnLocation};
 use crate::redact::redact;
 
 /// Redacts the texts of a turn in place; returns a warning for each kind of secret.
@@ -17,7 +17,9 @@ pub(crate) fn redact_turn(turn: &mut Turn) -> Vec<String> {
     if let Some(remember) = &mut turn.remember {
         hide(&mut remember.text, "`remember`");
     }
-    for Spot { name, .. } in [&mut turn.location_before, &mut turn.location_after].into_iter().flatten() {
+    for TurnLocation { name, .. } in
+        [&mut turn.location_before, &mut turn.location_after].into_iter().flatten()
+    {
         if let Some(name) = name {
             hide(name, "a place's name");
         }

@@ -13,7 +13,7 @@ use crate::types::{Category, DEFAULT_IMPORTANCE, clamp_importance};
 
 /// A place as a caller names it: by id, by name, or by both.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Spot {
+pub struct TurnLocation {
     /// The engine's id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<u64>,
@@ -48,10 +48,10 @@ pub struct Turn {
     pub response: String,
     /// Where the action was taken.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub location_before: Option<Spot>,
+    pub location_before: Option<TurnLocation>,
     /// Where it led.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub location_after: Option<Spot>,
+    pub location_after: Option<TurnLocation>,
     /// Score before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score_before: Option<i64>,
@@ -138,7 +138,11 @@ const PLACE: &str = "an id, a name, or an object {\"id\": 23, \"name\": \"Living
 
 impl Turn {
     /// A turn with nothing but what is required.
-    pub fn new(action: impl Into<String>, response: impl Into<String>, location: Option<Spot>) -> Turn {
+    pub fn new(
+        action: impl Into<String>,
+        response: impl Into<String>,
+        location: Option<TurnLocation>,
+    ) -> Turn {
         Turn {
             episode: None,
             turn: None,
@@ -187,10 +191,10 @@ impl Turn {
         let fields = TurnFields(Fields::of(object).with_nested("z_machine_context"));
         let action = fields.read("action", text)?.ok_or(TurnError::Missing("action"))?;
         let response = fields.read("response", text)?.ok_or(TurnError::Missing("response"))?;
-        let location_after = fields.spot("location_after")?;
-        let before = match fields.spot("location_before")? {
-            Some(spot) => Some(spot),
-            None => fields.spot("location")?.or(fields.split_spot()?),
+        let location_after = fields.location("location_after")?;
+        let before = match fields.location("location_before")? {
+            Some(location) => Some(location),
+            None => fields.location("location")?.or(fields.split_location()?),
         };
         if before.is_none() && location_after.is_none() {
             return Err(TurnError::Missing("location_before"));
@@ -232,40 +236,40 @@ impl TurnFields<'_> {
     }
 
     /// A place in one field: an id, a name, or an object with both.
-    fn spot(&self, name: &str) -> Result<Option<Spot>, TurnError> {
+    fn location(&self, name: &str) -> Result<Option<TurnLocation>, TurnError> {
         let Some(value) = self.0.get(name) else { return Ok(None) };
         let wrong = |value: &Value, expected: &'static str| FieldError::new(name, value, expected);
         let id = |value: &Value| location_id(value).map_err(|_| wrong(value, ID));
-        let spot = match value {
+        let location = match value {
             Value::Object(object) => {
                 let fields = Fields::of(object);
                 let name = fields.get("name").and_then(Value::as_str).map(str::to_owned);
-                Spot { id: fields.get("id").or_else(|| fields.get("num")).map(id).transpose()?, name }
+                TurnLocation { id: fields.get("id").or_else(|| fields.get("num")).map(id).transpose()?, name }
             }
             Value::String(text) => {
                 let digits = text.trim();
                 if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
                     return Err(wrong(value, ID).into());
                 }
-                Spot { id: None, name: Some(text.clone()) }
+                TurnLocation { id: None, name: Some(text.clone()) }
             }
-            other => Spot { id: Some(id(other)?), name: None },
+            other => TurnLocation { id: Some(id(other)?), name: None },
         };
-        let nameless = spot.name.as_deref().is_none_or(|name| name.trim().is_empty());
-        if spot.id.is_none() && nameless {
+        let nameless = location.name.as_deref().is_none_or(|name| name.trim().is_empty());
+        if location.id.is_none() && nameless {
             return Err(wrong(value, PLACE).into());
         }
-        Ok(Some(spot))
+        Ok(Some(location))
     }
 
     /// A place in two fields: `location_id` and `location_name`.
-    fn split_spot(&self) -> Result<Option<Spot>, TurnError> {
+    fn split_location(&self) -> Result<Option<TurnLocation>, TurnError> {
         let id = self.read("location_id", location_id)?;
         let name = self.read("location_name", text)?;
         if id.is_none() && name.as_deref().is_some_and(|name| name.trim().is_empty()) {
             return Err(FieldError::new("location_name", &Value::from(""), PLACE).into());
         }
-        Ok((id.is_some() || name.is_some()).then_some(Spot { id, name }))
+        Ok((id.is_some() || name.is_some()).then_some(TurnLocation { id, name }))
     }
 
     fn remember(&self) -> Result<Option<Remember>, TurnError> {
@@ -320,20 +324,23 @@ mod tests {
         Turn::from_json(text)
     }
 
-    fn spot(turn: &Turn) -> (Option<u64>, Option<&str>) {
-        let spot = turn.location_before.as_ref().expect("a place");
-        (spot.id, spot.name.as_deref())
+    fn location(turn: &Turn) -> (Option<u64>, Option<&str>) {
+        let location = turn.location_before.as_ref().expect("a place");
+        (location.id, location.name.as_deref())
     }
 
     #[test]
     fn places_are_read_in_all_their_forms() {
         let with =
             |place: &str| read(&format!(r#"{{"action": "a", "response": "b", {place}}}"#)).expect("a turn");
-        assert_eq!(spot(&with(r#""location_before": {"id": 23, "name": "x"}"#)), (Some(23), Some("x")));
-        assert_eq!(spot(&with(r#""location_before": 0"#)), (Some(0), None));
-        assert_eq!(spot(&with(r#""location": "Attic""#)), (None, Some("Attic")));
-        assert_eq!(spot(&with(r#""location_id": 4, "location_name": "Attic""#)), (Some(4), Some("Attic")));
-        assert_eq!(spot(&with(r#""z_machine_context": {"location_before": 7}"#)), (Some(7), None));
+        assert_eq!(location(&with(r#""location_before": {"id": 23, "name": "x"}"#)), (Some(23), Some("x")));
+        assert_eq!(location(&with(r#""location_before": 0"#)), (Some(0), None));
+        assert_eq!(location(&with(r#""location": "Attic""#)), (None, Some("Attic")));
+        assert_eq!(
+            location(&with(r#""location_id": 4, "location_name": "Attic""#)),
+            (Some(4), Some("Attic"))
+        );
+        assert_eq!(location(&with(r#""z_machine_context": {"location_before": 7}"#)), (Some(7), None));
         assert!(with(r#""location_after": 7"#).location_before.is_none());
     }
 

@@ -3,18 +3,18 @@
 //! Seed files enter; a [`Cast`] leaves, whole and free of contradictions, or the first error with its
 //! file, line, field and what was expected there. Keys that mean nothing are left out with a warning.
 
-use crate::seed::error::{SeedError, Spot};
-use crate::seed::fields::{Fields, texts_of};
-use crate::seed::node::{Format, Node, Value, parse};
+use crate::seed::error::{SeedError, SeedPosition};
+use crate::seed::fields::{TableFields, texts_of};
+use crate::seed::node::{Node, SeedFormat, Value, parse};
 use crate::types::is_id;
 
 /// A seed file's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct SeedSource {
     /// What the file is called in errors.
     pub name: String,
     /// Its format.
-    pub format: Format,
+    pub format: SeedFormat,
     /// What it says.
     pub text: String,
 }
@@ -23,7 +23,7 @@ pub struct Source {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
     /// Where it is described.
-    pub spot: Spot,
+    pub position: SeedPosition,
     /// Its id: `[a-z0-9_-]+`.
     pub id: String,
     /// What people call it.
@@ -44,7 +44,7 @@ pub struct Agent {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Relationship {
     /// Where it is stated.
-    pub spot: Spot,
+    pub position: SeedPosition,
     /// The other's id or name, as it is written.
     pub to: String,
     /// What the other is to the agent.
@@ -93,7 +93,7 @@ const FILE_KEYS: [&str; 6] = ["agents", "characters", "agent", "character", "sce
 /// # Errors
 ///
 /// See [`SeedError`].
-pub fn read(sources: &[Source]) -> Result<Cast, SeedError> {
+pub fn read(sources: &[SeedSource]) -> Result<Cast, SeedError> {
     let mut reading = Reading::default();
     for source in sources {
         let documents = parse(&source.text, source.format).map_err(|malformed| SeedError::Malformed {
@@ -118,7 +118,7 @@ pub fn read(sources: &[Source]) -> Result<Cast, SeedError> {
 struct Reading {
     cast: Cast,
     /// Where each part of the scene is described.
-    scene_spots: [Option<Spot>; 4],
+    scene_positions: [Option<SeedPosition>; 4],
     /// Relationships that stand beside the agents, with whose they are.
     beside: Vec<(String, Relationship)>,
 }
@@ -131,7 +131,7 @@ impl Reading {
             Value::List(_) => return self.agents(file, "", node),
             _ => {}
         }
-        let fields = Fields::of(file, "", node, "agents or a scenario")?;
+        let fields = TableFields::of(file, "", node, "agents or a scenario")?;
         let several = fields.has_any(&FILE_KEYS);
         let agent = fields.has_any(&AGENT_KEYS) || fields.has_any(&["name"]);
         let scene = fields.has_any(&SCENE_KEYS) && !fields.has_any(&AGENT_KEYS[1..]);
@@ -143,7 +143,7 @@ impl Reading {
         }
     }
 
-    fn parts(&mut self, mut fields: Fields<'_>) -> Result<(), SeedError> {
+    fn parts(&mut self, mut fields: TableFields<'_>) -> Result<(), SeedError> {
         let file = fields.file().to_owned();
         for key in ["agents", "characters"] {
             if let Some(node) = fields.take(key)? {
@@ -153,7 +153,7 @@ impl Reading {
         for key in ["agent", "character"] {
             if let Some(node) = fields.take(key)? {
                 self.agent(
-                    Fields::of(&file, &fields.path(key), node, "a table with `id` and `name`")?,
+                    TableFields::of(&file, &fields.path(key), node, "a table with `id` and `name`")?,
                     None,
                 )?;
             }
@@ -161,7 +161,7 @@ impl Reading {
         for key in ["scenario", "scene"] {
             if let Some(node) = fields.take(key)? {
                 let expected = "a table with `location`, `atmosphere`, `time` and `context`";
-                self.scenario(Fields::of(&file, &fields.path(key), node, expected)?)?;
+                self.scenario(TableFields::of(&file, &fields.path(key), node, expected)?)?;
             }
         }
         if let Some(node) = fields.take("relationships")? {
@@ -177,21 +177,21 @@ impl Reading {
         match &node.value {
             Value::Null => Ok(()),
             Value::List(items) => items.iter().enumerate().try_for_each(|(at, item)| {
-                self.agent(Fields::of(file, &format!("{path}[{at}]"), item, expected)?, None)
+                self.agent(TableFields::of(file, &format!("{path}[{at}]"), item, expected)?, None)
             }),
             Value::Table(pairs) => pairs.iter().try_for_each(|(key, node)| {
                 let path = format!("{path}.{}", key.name);
-                self.agent(Fields::of(file, &path, node, expected)?, Some(&key.name))
+                self.agent(TableFields::of(file, &path, node, expected)?, Some(&key.name))
             }),
-            _ => Err(Fields::wrong_kind(file, path, node, "a list of agents")),
+            _ => Err(TableFields::wrong_kind(file, path, node, "a list of agents")),
         }
     }
 
-    fn agent(&mut self, mut fields: Fields<'_>, key: Option<&str>) -> Result<(), SeedError> {
-        let spot = fields.spot();
+    fn agent(&mut self, mut fields: TableFields<'_>, key: Option<&str>) -> Result<(), SeedError> {
+        let position = fields.position();
         let id = fields.word("id")?;
         let name = fields.word("name")?;
-        let id = match id.or_else(|| key.map(|key| (key.to_owned(), spot.line))) {
+        let id = match id.or_else(|| key.map(|key| (key.to_owned(), position.line))) {
             Some((id, _)) if is_id(&id) => id,
             Some((id, line)) => {
                 let expected = "lower-case letters, digits, `_` and `-`";
@@ -202,7 +202,7 @@ impl Reading {
                 None => {
                     let expected = "an `id` of lower-case letters, digits, `_` and `-`, and a `name`";
                     return Err(fields.wrong(
-                        spot.line,
+                        position.line,
                         &format!("{} has no `id`", fields.told("")),
                         expected,
                     ));
@@ -210,8 +210,9 @@ impl Reading {
             },
         };
         if let Some(twin) = self.cast.agents.iter().find(|agent| agent.id == id) {
-            let expected = format!("another id than that of `{}` line {}", twin.spot.file, twin.spot.line);
-            return Err(fields.wrong(spot.line, &format!("agent `{id}` is described twice"), &expected));
+            let expected =
+                format!("another id than that of `{}` line {}", twin.position.file, twin.position.line);
+            return Err(fields.wrong(position.line, &format!("agent `{id}` is described twice"), &expected));
         }
         let name = name.map_or_else(|| id.clone(), |(name, _)| name);
         let role = fields.text("role")?;
@@ -229,12 +230,12 @@ impl Reading {
         };
         let known = [&AGENT_KEYS[..], &["name", "description", "relationships"]].concat();
         self.cast.warnings.extend(fields.unknown(&known));
-        self.cast.agents.push(Agent { spot, id, name, role, archetype, description, own, relationships });
+        self.cast.agents.push(Agent { position, id, name, role, archetype, description, own, relationships });
         Ok(())
     }
 
-    fn scenario(&mut self, mut fields: Fields<'_>) -> Result<(), SeedError> {
-        let spot = fields.spot();
+    fn scenario(&mut self, mut fields: TableFields<'_>) -> Result<(), SeedError> {
+        let position = fields.position();
         let mut parts: Scene = [const { None }; 4];
         for (part, key) in parts.iter_mut().zip(SCENE_KEYS) {
             *part = fields.texts(key)?;
@@ -254,13 +255,13 @@ impl Reading {
         ]));
         let scene = self.cast.scene.get_or_insert_default();
         for (at, part) in parts.into_iter().enumerate().filter(|(_, part)| part.is_some()) {
-            if let Some(other) = &self.scene_spots[at] {
+            if let Some(other) = &self.scene_positions[at] {
                 let problem = format!("the scene's `{}` is described twice", SCENE_KEYS[at]);
                 let expected = format!("only that of `{}` line {}", other.file, other.line);
-                return Err(fields.wrong(spot.line, &problem, &expected));
+                return Err(fields.wrong(position.line, &problem, &expected));
             }
             scene[at] = part;
-            self.scene_spots[at] = Some(spot.clone());
+            self.scene_positions[at] = Some(position.clone());
         }
         Ok(())
     }
@@ -277,14 +278,14 @@ impl Reading {
             }),
             Value::List(items) => items.iter().enumerate().try_for_each(|(at, item)| {
                 let expected = "a table with `from`, `to` and `text`";
-                let mut fields = Fields::of(file, &format!("{path}[{at}]"), item, expected)?;
+                let mut fields = TableFields::of(file, &format!("{path}[{at}]"), item, expected)?;
                 let whose = fields.required(&["from", "of", "agent"])?;
                 let one = relationship(&mut fields)?;
                 self.cast.warnings.extend(fields.unknown(&["from", "to", "text"]));
                 self.beside.push((whose, one));
                 Ok(())
             }),
-            _ => Err(Fields::wrong_kind(file, path, node, "a table or list of relationships")),
+            _ => Err(TableFields::wrong_kind(file, path, node, "a table or list of relationships")),
         }
     }
 
@@ -297,7 +298,12 @@ impl Reading {
                 let problem = format!("no agent of these files is called `{whose}`");
                 let expected =
                     if ids.is_empty() { "one that is described".to_owned() } else { ids.join(" or ") };
-                return Err(SeedError::Wrong { file: one.spot.file, line: one.spot.line, problem, expected });
+                return Err(SeedError::Wrong {
+                    file: one.position.file,
+                    line: one.position.line,
+                    problem,
+                    expected,
+                });
             };
             agent.relationships.push(one);
         }
@@ -329,28 +335,35 @@ fn relationships(
         Value::Table(pairs) => {
             for (key, node) in pairs {
                 let path = format!("{path}.{}", key.name);
-                let spot = Spot { file: file.to_owned(), line: key.line };
+                let position = SeedPosition { file: file.to_owned(), line: key.line };
                 if let Some(text) = texts_of(file, &path, node)? {
-                    all.push(Relationship { spot, to: key.name.clone(), text });
+                    all.push(Relationship { position, to: key.name.clone(), text });
                 }
             }
         }
         Value::List(items) => {
             for (at, item) in items.iter().enumerate() {
                 let expected = "a table with `to` and `text`";
-                let mut fields = Fields::of(file, &format!("{path}[{at}]"), item, expected)?;
+                let mut fields = TableFields::of(file, &format!("{path}[{at}]"), item, expected)?;
                 all.push(relationship(&mut fields)?);
                 warnings.extend(fields.unknown(&["to", "text"]));
             }
         }
-        _ => return Err(Fields::wrong_kind(file, path, node, "a table by ids, or a list of relationships")),
+        _ => {
+            return Err(TableFields::wrong_kind(
+                file,
+                path,
+                node,
+                "a table by ids, or a list of relationships",
+            ));
+        }
     }
     Ok(all)
 }
 
-fn relationship(fields: &mut Fields<'_>) -> Result<Relationship, SeedError> {
-    let spot = fields.spot();
+fn relationship(fields: &mut TableFields<'_>) -> Result<Relationship, SeedError> {
+    let position = fields.position();
     let to = fields.required(&["to", "with", "about", "id", "name"])?;
     let text = fields.required(&["text", "description", "relationship", "type"])?;
-    Ok(Relationship { spot, to, text })
+    Ok(Relationship { position, to, text })
 }

@@ -55,7 +55,7 @@ impl Hint for SeedError {
 
 /// Where something stands: file and line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Spot {
+pub struct SeedPosition {
     /// The file's name.
     pub file: String,
     /// The line, from 1.

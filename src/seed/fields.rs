@@ -4,11 +4,11 @@
 //! `decisionStyle`, `Decision style`. What nobody took is unknown.
 
 use crate::document::nearest;
-use crate::seed::error::{SeedError, Spot};
+use crate::seed::error::{SeedError, SeedPosition};
 use crate::seed::node::{Key, Node, Value};
 
 /// The fields of one table.
-pub(crate) struct Fields<'a> {
+pub(crate) struct TableFields<'a> {
     file: String,
     path: String,
     line: usize,
@@ -16,7 +16,7 @@ pub(crate) struct Fields<'a> {
     taken: Vec<bool>,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> TableFields<'a> {
     /// The fields of a node, which must be a table; `expected` says so otherwise. `path` is that of the
     /// table in its file, empty at the top.
     ///
@@ -28,9 +28,9 @@ impl<'a> Fields<'a> {
         path: &str,
         node: &'a Node,
         expected: &str,
-    ) -> Result<Fields<'a>, SeedError> {
+    ) -> Result<TableFields<'a>, SeedError> {
         match &node.value {
-            Value::Table(pairs) => Ok(Fields {
+            Value::Table(pairs) => Ok(TableFields {
                 file: file.to_owned(),
                 path: path.to_owned(),
                 // A table is where its first key is, not where the line before it ends.
@@ -38,7 +38,7 @@ impl<'a> Fields<'a> {
                 pairs,
                 taken: vec![false; pairs.len()],
             }),
-            _ => Err(Fields::wrong_kind(file, path, node, expected)),
+            _ => Err(TableFields::wrong_kind(file, path, node, expected)),
         }
     }
 
@@ -61,8 +61,8 @@ impl<'a> Fields<'a> {
     }
 
     /// Where the table begins.
-    pub(crate) fn spot(&self) -> Spot {
-        Spot { file: self.file.clone(), line: self.line }
+    pub(crate) fn position(&self) -> SeedPosition {
+        SeedPosition { file: self.file.clone(), line: self.line }
     }
 
     /// The path of a field: `agents[1].name`.
@@ -124,7 +124,7 @@ impl<'a> Fields<'a> {
             Value::Null => Ok(None),
             Value::Text(text) if text.trim().is_empty() => Ok(None),
             Value::Text(text) => Ok(Some((crate::document::text::stored_line(text), node.line))),
-            _ => Err(Fields::wrong_kind(&self.file, &self.path(key), node, "a text")),
+            _ => Err(TableFields::wrong_kind(&self.file, &self.path(key), node, "a text")),
         }
     }
 
@@ -138,7 +138,7 @@ impl<'a> Fields<'a> {
         match &node.value {
             Value::Null => Ok(None),
             Value::Text(text) => Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty())),
-            _ => Err(Fields::wrong_kind(&self.file, &self.path(key), node, "a text")),
+            _ => Err(TableFields::wrong_kind(&self.file, &self.path(key), node, "a text")),
         }
     }
 
@@ -190,7 +190,7 @@ pub(crate) fn texts_of(file: &str, path: &str, node: &Node) -> Result<Option<Str
     let text_of = |path: &str, node: &Node| match &node.value {
         Value::Null => Ok(None),
         Value::Text(text) => Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty())),
-        _ => Err(Fields::wrong_kind(file, path, node, "a text")),
+        _ => Err(TableFields::wrong_kind(file, path, node, "a text")),
     };
     let mut lines: Vec<String> = Vec::new();
     let mut push = |text: &str| {
@@ -214,7 +214,7 @@ pub(crate) fn texts_of(file: &str, path: &str, node: &Node) -> Result<Option<Str
         }
         Value::Null | Value::Text(_) => return text_of(path, node),
         Value::Flag | Value::Number => {
-            return Err(Fields::wrong_kind(file, path, node, "a text or a list of texts"));
+            return Err(TableFields::wrong_kind(file, path, node, "a text or a list of texts"));
         }
     }
     Ok(Some(lines.join("\n")).filter(|text| !text.is_empty()))

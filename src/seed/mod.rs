@@ -4,8 +4,8 @@
 //!
 //! ```text
 //! read    files → Cast           agents, what they are to each other, the scene        (cast, fields, node)
-//! plan    Cast → Gifts           the memories that each section is given               (plan)
-//! settle  Gifts + file → file    new, changed in the seed, changed by a person …       (settle)
+//! plan    Cast → InitialSection           the memories that each section is given               (plan)
+//! settle  InitialSection + file → file    new, changed in the seed, changed by a person …       (settle)
 //! ```
 //!
 //! A gifted entry bears `source:seed:` with a short hash of what the seed said when it was last taken
@@ -24,14 +24,14 @@ use crate::document::DocumentError;
 use crate::notebook::files::Files;
 
 pub use cast::Cast;
-pub use cast::Source;
+pub use cast::SeedSource;
 pub use cast::read;
 pub use error::SeedError;
-pub use node::Format;
-pub use settle::Change;
-pub use settle::Options;
-pub use settle::Outcome;
-pub use settle::Report;
+pub use node::SeedFormat;
+pub use settle::SeedChange;
+pub use settle::SeedOptions;
+pub use settle::SeedOutcome;
+pub use settle::SeedReport;
 
 /// Gives the cast its memories. The caller writes the files once, and only where the report says that
 /// anything changed.
@@ -39,7 +39,7 @@ pub use settle::Report;
 /// # Errors
 ///
 /// [`DocumentError`] where the file cannot take an edit; the files are then to be thrown away.
-pub fn seed(files: &mut Files, cast: &Cast, options: &Options) -> Result<Report, DocumentError> {
+pub fn seed(files: &mut Files, cast: &Cast, options: &SeedOptions) -> Result<SeedReport, DocumentError> {
     let gifts = plan::gifts(cast, &files.lasting);
     settle::settle(files, cast, &gifts, options)
 }

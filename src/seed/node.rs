@@ -1,6 +1,6 @@
 //! A seed file as values that know their lines, whatever its format.
 //!
-//! Text enters with its [`Format`]; a [`Node`] leaves for each document in it (only YAML has several),
+//! Text enters with its [`SeedFormat`]; a [`Node`] leaves for each document in it (only YAML has several),
 //! or the line at which the text is not of that format. Order of keys is that of the file.
 
 use serde::Deserialize;
@@ -21,7 +21,7 @@ const DEEPEST: usize = 32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::VariantNames)]
 #[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 #[strum(parse_err_ty = String, parse_err_fn = unknown_format)]
-pub enum Format {
+pub enum SeedFormat {
     /// TOML 1.0.
     Toml,
     /// YAML 1.2, one or more documents.
@@ -32,37 +32,37 @@ pub enum Format {
 }
 
 fn unknown_format(text: &str) -> String {
-    unknown_name(text, "format", Format::VARIANTS)
+    unknown_name(text, "format", SeedFormat::VARIANTS)
 }
 
-impl Format {
+impl SeedFormat {
     /// The format that a text looks like by its first line that says something.
-    pub(crate) fn of_text(text: &str) -> Format {
+    pub(crate) fn of_text(text: &str) -> SeedFormat {
         let text = text.trim_start_matches('\u{FEFF}');
         let says = |line: &&str| !line.is_empty() && !line.starts_with('#');
-        let Some(line) = text.lines().map(str::trim).find(says) else { return Format::Yaml };
+        let Some(line) = text.lines().map(str::trim).find(says) else { return SeedFormat::Yaml };
         let header = line.starts_with("[[") && line.ends_with("]]")
             || line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).is_some_and(|name| {
                 name.starts_with(|c: char| c.is_ascii_alphabetic()) && !name.contains(',')
             });
         if header {
-            return Format::Toml;
+            return SeedFormat::Toml;
         }
         if line.starts_with(['{', '[']) {
-            return Format::Json;
+            return SeedFormat::Json;
         }
         match (line.find('='), line.find(':')) {
-            (Some(equals), colon) if colon.is_none_or(|colon| equals < colon) => Format::Toml,
-            _ => Format::Yaml,
+            (Some(equals), colon) if colon.is_none_or(|colon| equals < colon) => SeedFormat::Toml,
+            _ => SeedFormat::Yaml,
         }
     }
 
     /// What the format is called.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Format::Toml => "TOML",
-            Format::Yaml => "YAML",
-            Format::Json => "JSON",
+            SeedFormat::Toml => "TOML",
+            SeedFormat::Yaml => "YAML",
+            SeedFormat::Json => "JSON",
         }
     }
 }
@@ -130,12 +130,12 @@ pub(crate) struct Malformed {
 /// # Errors
 ///
 /// [`Malformed`] where the text is not of that format.
-pub(crate) fn parse(text: &str, format: Format) -> Result<Vec<Node>, Malformed> {
+pub(crate) fn parse(text: &str, format: SeedFormat) -> Result<Vec<Node>, Malformed> {
     let text = text.trim_start_matches('\u{FEFF}');
     match format {
-        Format::Toml => parse_toml(text).map(|node| vec![node]),
-        Format::Yaml => parse_yaml(text),
-        Format::Json => parse_json(text).map(|node| vec![node]),
+        SeedFormat::Toml => parse_toml(text).map(|node| vec![node]),
+        SeedFormat::Yaml => parse_yaml(text),
+        SeedFormat::Json => parse_json(text).map(|node| vec![node]),
     }
 }
 
@@ -342,7 +342,7 @@ fn without_place(problem: &str) -> String {
 mod tests {
     use super::*;
 
-    fn lines(text: &str, format: Format) -> Vec<(usize, String)> {
+    fn lines(text: &str, format: SeedFormat) -> Vec<(usize, String)> {
         fn walk(path: &str, node: &Node, out: &mut Vec<(usize, String)>) {
             match &node.value {
                 Value::List(items) => {
@@ -363,10 +363,13 @@ mod tests {
     #[test]
     fn all_formats_say_the_same_and_know_their_lines() {
         let texts = [
-            (Format::Toml, "[[agents]]\nname = \"Zoë\"\nage = 3\nid = \"a\"\ntraits = [\n \"x\",\n \"y\"]\n"),
-            (Format::Yaml, "agents:\n- name: Zoë\n  age: 3\n  id: a\n  traits:\n   - x\n   - y\n"),
             (
-                Format::Json,
+                SeedFormat::Toml,
+                "[[agents]]\nname = \"Zoë\"\nage = 3\nid = \"a\"\ntraits = [\n \"x\",\n \"y\"]\n",
+            ),
+            (SeedFormat::Yaml, "agents:\n- name: Zoë\n  age: 3\n  id: a\n  traits:\n   - x\n   - y\n"),
+            (
+                SeedFormat::Json,
                 "{\"agents\": [{\n\"name\": \"Zo\\u00eb\",\n\"age\": 3,\n\"id\": \"a\", \"traits\": [\n\n\"x\",\n\"y\"]}]}",
             ),
         ];
@@ -385,21 +388,21 @@ mod tests {
 
     #[test]
     fn what_is_no_text_is_told() {
-        assert_eq!(lines("a: yes\nb: true\nc:\nd: 1.5\n", Format::Yaml)[0].1, ".a=yes");
-        let kinds = lines("{\"b\": true, \"c\": null, \"d\": -1e9}", Format::Json);
+        assert_eq!(lines("a: yes\nb: true\nc:\nd: 1.5\n", SeedFormat::Yaml)[0].1, ".a=yes");
+        let kinds = lines("{\"b\": true, \"c\": null, \"d\": -1e9}", SeedFormat::Json);
         assert_eq!(
             kinds.iter().map(|(_, kind)| kind.as_str()).collect::<Vec<_>>(),
             [".b: true or false", ".c: empty", ".d: a number"]
         );
-        assert_eq!(lines("t = 19:30:00\n", Format::Toml)[0].1, ".t=19:30:00");
+        assert_eq!(lines("t = 19:30:00\n", SeedFormat::Toml)[0].1, ".t=19:30:00");
     }
 
     #[test]
     fn broken_texts_are_told_by_line() {
         for (format, text, line) in [
-            (Format::Toml, "a = 1\nb =\n", 2),
-            (Format::Yaml, "a: 1\nb: [1\nc: 2\n", 2),
-            (Format::Json, "{\"a\": 1,\n]", 2),
+            (SeedFormat::Toml, "a = 1\nb =\n", 2),
+            (SeedFormat::Yaml, "a: 1\nb: [1\nc: 2\n", 2),
+            (SeedFormat::Json, "{\"a\": 1,\n]", 2),
         ] {
             let malformed = parse(text, format).unwrap_err();
             assert!((line..=line + 1).contains(&malformed.line), "{malformed:?}");
@@ -409,28 +412,28 @@ mod tests {
             );
         }
         let bomb = "a: &a [x, x]\nb: &b [*a, *a, *a]\nc: &c [*b, *b, *b]\nd: [*c, *c, *c]\n";
-        assert!(parse(bomb, Format::Yaml).is_ok(), "aliases are followed");
+        assert!(parse(bomb, SeedFormat::Yaml).is_ok(), "aliases are followed");
         let deep = format!("{}1{}", "[".repeat(5_000), "]".repeat(5_000));
-        assert!(parse(&deep, Format::Yaml).is_err());
-        assert!(parse(&deep, Format::Toml).is_err());
+        assert!(parse(&deep, SeedFormat::Yaml).is_err());
+        assert!(parse(&deep, SeedFormat::Toml).is_err());
         // Whatever it is, it ends.
-        let _ = parse(&deep, Format::Json);
+        let _ = parse(&deep, SeedFormat::Json);
     }
 
     #[test]
     fn the_first_line_tells_the_format() {
         for (text, format) in [
-            ("# x\n[[agents]]\n", Format::Toml),
-            ("[agents.alex]\nname = 'A'", Format::Toml),
-            ("id = \"a: b\"", Format::Toml),
-            ("[{\"id\": 1}]", Format::Json),
-            ("\u{FEFF}\n {\n}", Format::Json),
-            ("[\n]", Format::Json),
-            ("---\nid: a = b", Format::Yaml),
-            ("agents:\n", Format::Yaml),
-            ("", Format::Yaml),
+            ("# x\n[[agents]]\n", SeedFormat::Toml),
+            ("[agents.alex]\nname = 'A'", SeedFormat::Toml),
+            ("id = \"a: b\"", SeedFormat::Toml),
+            ("[{\"id\": 1}]", SeedFormat::Json),
+            ("\u{FEFF}\n {\n}", SeedFormat::Json),
+            ("[\n]", SeedFormat::Json),
+            ("---\nid: a = b", SeedFormat::Yaml),
+            ("agents:\n", SeedFormat::Yaml),
+            ("", SeedFormat::Yaml),
         ] {
-            assert_eq!(Format::of_text(text), format, "{text}");
+            assert_eq!(SeedFormat::of_text(text), format, "{text}");
         }
     }
 }

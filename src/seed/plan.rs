@@ -1,7 +1,7 @@
 //! The memories that a cast is given, by the sections they belong to.
 //!
 //! A [`Cast`] enters with the memory file, which may know people that the seed does not describe;
-//! [`Gifts`] leave. Of another agent one knows what can be seen from outside: name, archetype,
+//! [`InitialSection`] leave. Of another agent one knows what can be seen from outside: name, archetype,
 //! description, and what one says oneself that the other is to one. Role, past and values stay private.
 
 use crate::document::{Document, nearest};
@@ -30,7 +30,7 @@ const SCENE: [(&str, &str); 4] =
 
 /// A memory that is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Gift {
+pub(crate) struct InitialMemory {
     /// What is given; the mark of its source is not in it yet.
     pub memory: Memory,
     /// Whether it is only given where nothing of its kind is: those whom it is about are not described.
@@ -39,25 +39,25 @@ pub(crate) struct Gift {
 
 /// The memories that one section is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Gifts {
+pub(crate) struct InitialSection {
     /// The section.
     pub scope: Scope,
     /// Its name.
     pub name: String,
     /// The memories, in their order.
-    pub gifts: Vec<Gift>,
+    pub gifts: Vec<InitialMemory>,
     /// What may not be as wished.
     pub warnings: Vec<String>,
 }
 
 /// What each section is given.
-pub(crate) fn gifts(cast: &Cast, file: &Document) -> Vec<Gifts> {
-    let mut all: Vec<Gifts> = cast.agents.iter().map(|agent| of_agent(agent, cast, file)).collect();
+pub(crate) fn gifts(cast: &Cast, file: &Document) -> Vec<InitialSection> {
+    let mut all: Vec<InitialSection> = cast.agents.iter().map(|agent| of_agent(agent, cast, file)).collect();
     if let Some(scene) = &cast.scene {
         let parts = scene.iter().zip(SCENE).filter_map(|(text, (category, title))| {
             Some(gift(category, title, text.as_deref()?, Persistence::Permanent))
         });
-        all.push(Gifts {
+        all.push(InitialSection {
             scope: Scope::Scene,
             name: String::new(),
             gifts: parts.collect(),
@@ -67,12 +67,12 @@ pub(crate) fn gifts(cast: &Cast, file: &Document) -> Vec<Gifts> {
     all
 }
 
-fn gift(category: &str, title: &str, text: &str, persistence: Persistence) -> Gift {
+fn gift(category: &str, title: &str, text: &str, persistence: Persistence) -> InitialMemory {
     let category = Category::new(category).expect("a known category");
-    Gift { memory: Memory { persistence, ..Memory::new(category, title, text) }, only_if_new: false }
+    InitialMemory { memory: Memory { persistence, ..Memory::new(category, title, text) }, only_if_new: false }
 }
 
-fn of_agent(agent: &Agent, cast: &Cast, file: &Document) -> Gifts {
+fn of_agent(agent: &Agent, cast: &Cast, file: &Document) -> InitialSection {
     let mut identity = gift("IDENTITY", IDENTITY, &identity(agent), Persistence::Core);
     identity.memory.provenance.importance = Some(IDENTITY_IMPORTANCE);
     let mut gifts = vec![identity];
@@ -105,7 +105,7 @@ fn of_agent(agent: &Agent, cast: &Cast, file: &Document) -> Gifts {
             Err(warning) => warnings.push(warning),
         }
     }
-    Gifts { scope: Scope::Agent(agent.id.clone()), name: agent.name.clone(), gifts, warnings }
+    InitialSection { scope: Scope::Agent(agent.id.clone()), name: agent.name.clone(), gifts, warnings }
 }
 
 /// Who an agent is, said to itself.
@@ -149,7 +149,7 @@ fn sentence(text: &str) -> String {
     if text.ends_with(['.', '!', '?', '…']) { text.to_owned() } else { format!("{text}.") }
 }
 
-fn knowledge(title: &str, id: &str, text: &str) -> Gift {
+fn knowledge(title: &str, id: &str, text: &str) -> InitialMemory {
     let mut gift = gift("KNOWLEDGE", title, text, Persistence::Permanent);
     gift.memory.provenance.tags.push(format!("about:{id}"));
     gift
@@ -181,8 +181,8 @@ fn of_undescribed(
     stated: &[&str],
     cast: &Cast,
     file: &Document,
-) -> Result<(bool, Gift), String> {
-    let place = format!("`{}` line {}", one.spot.file, one.spot.line);
+) -> Result<(bool, InitialMemory), String> {
+    let place = format!("`{}` line {}", one.position.file, one.position.line);
     if is_called(agent, &one.to) {
         return Err(format!("{place}: `{}` states a relationship to itself: left out", agent.id));
     }
@@ -205,14 +205,14 @@ fn of_undescribed(
     let name = if name.is_empty() { id.clone() } else { name };
     let titles = Titles { taken: Vec::new() };
     let text = stated.iter().fold(sentence(&name), |text, stated| with_line(text, Some(&relation(stated))));
-    Ok((known, Gift { only_if_new: known, ..knowledge(&titles.of(&name, &id), &id, &text) }))
+    Ok((known, InitialMemory { only_if_new: known, ..knowledge(&titles.of(&name, &id), &id, &text) }))
 }
 
 fn off_stage(agent: &Agent, one: &Relationship, cast: &Cast) -> String {
     format!(
         "`{}` line {}: no agent is called `{}`; what it is to `{}` is stored all the same{}",
-        one.spot.file,
-        one.spot.line,
+        one.position.file,
+        one.position.line,
         one.to,
         agent.id,
         near(&one.to, cast)

@@ -1,6 +1,6 @@
 //! What becomes of each gift, given what the file says already.
 //!
-//! Gifts enter with both files; the files leave with what had to change, and a [`Report`]. Three things
+//! InitialSection enter with both files; the files leave with what had to change, and a [`SeedReport`]. Three things
 //! decide: the hash in the entry's mark (what the seed said last), the hash of the entry as it is, and
 //! that of the gift. The file is only touched where the first and the last differ, where the gift is
 //! new, or where the caller asks for more.
@@ -14,7 +14,7 @@ use crate::document::{DocumentError, EntryEdit, Section, SectionUpdate, stored};
 use crate::notebook::files::Files;
 use crate::redact::redact;
 use crate::seed::cast::Cast;
-use crate::seed::plan::{Gift, Gifts};
+use crate::seed::plan::{InitialMemory, InitialSection};
 use crate::types::{Category, Cause, Memory, Moment, Reference, Scope, Status, same_title};
 
 /// What the sources of a gifted entry begin with; a hash follows.
@@ -25,7 +25,7 @@ const NO_LONGER: &str = "no longer in the seed";
 
 /// How to settle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Options {
+pub struct SeedOptions {
     /// Whether the seed's text takes the place of what a person changed.
     pub force: bool,
     /// Whether what the seed no longer says is struck.
@@ -38,7 +38,7 @@ pub struct Options {
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
-pub enum Outcome {
+pub enum SeedOutcome {
     /// It is new.
     Stored,
     /// The seed's new text took the place of its old one.
@@ -59,19 +59,19 @@ pub enum Outcome {
     Left,
 }
 
-impl Outcome {
+impl SeedOutcome {
     /// Whether the file is not as before.
     pub(crate) fn changes(self) -> bool {
-        use Outcome::{Renamed, Revised, Revived, Stored, Struck};
+        use SeedOutcome::{Renamed, Revised, Revived, Stored, Struck};
         matches!(self, Stored | Revised | Revived | Struck | Renamed)
     }
 }
 
 /// What became of one entry or section.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Change {
+pub struct SeedChange {
     /// What.
-    pub outcome: Outcome,
+    pub outcome: SeedOutcome,
     /// The section.
     pub scope: Scope,
     /// The kind of memory; none of a section that was renamed.
@@ -86,21 +86,21 @@ pub struct Change {
 
 /// What came of a seed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Report {
+pub struct SeedReport {
     /// What became of each entry, section by section.
-    pub changes: Vec<Change>,
+    pub changes: Vec<SeedChange>,
     /// What may not be as wished.
     pub warnings: Vec<String>,
 }
 
-impl Report {
+impl SeedReport {
     /// How many have that outcome.
-    pub fn count(&self, outcome: Outcome) -> usize {
+    pub fn count(&self, outcome: SeedOutcome) -> usize {
         self.of(outcome).count()
     }
 
     /// Those of that outcome.
-    pub(crate) fn of(&self, outcome: Outcome) -> impl Iterator<Item = &Change> {
+    pub(crate) fn of(&self, outcome: SeedOutcome) -> impl Iterator<Item = &SeedChange> {
         self.changes.iter().filter(move |change| change.outcome == outcome)
     }
 
@@ -118,17 +118,17 @@ impl Report {
 pub fn settle(
     files: &mut Files,
     cast: &Cast,
-    all: &[Gifts],
-    options: &Options,
-) -> Result<Report, DocumentError> {
-    let mut report = Report { warnings: cast.warnings.clone(), ..Report::default() };
+    all: &[InitialSection],
+    options: &SeedOptions,
+) -> Result<SeedReport, DocumentError> {
+    let mut report = SeedReport { warnings: cast.warnings.clone(), ..SeedReport::default() };
     let mut updates = BTreeMap::new();
     for gifts in all {
         report.warnings.extend(gifts.warnings.iter().cloned());
-        let mut settling = Settling::begin(files, gifts, *options);
-        gifts.gifts.iter().for_each(|gift| settling.give(gift));
-        settling.leave_the_rest(cast);
-        let Settling { update, changes, warnings, renames, .. } = settling;
+        let mut seeding = SectionSeeding::begin(files, gifts, *options);
+        gifts.gifts.iter().for_each(|gift| seeding.give(gift));
+        seeding.leave_the_rest(cast);
+        let SectionSeeding { update, changes, warnings, renames, .. } = seeding;
         if !update.memories.is_empty() || !update.entries.is_empty() {
             updates.insert(gifts.scope.clone(), update);
         }
@@ -136,8 +136,8 @@ pub fn settle(
         report.warnings.extend(warnings);
         if renames {
             files.lasting.rename(&gifts.scope, &gifts.name)?;
-            report.changes.push(Change {
-                outcome: Outcome::Renamed,
+            report.changes.push(SeedChange {
+                outcome: SeedOutcome::Renamed,
                 scope: gifts.scope.clone(),
                 category: None,
                 title: gifts.name.clone(),
@@ -150,9 +150,9 @@ pub fn settle(
 }
 
 /// One section while it is given its gifts.
-struct Settling<'a> {
-    options: Options,
-    gifts: &'a Gifts,
+struct SectionSeeding<'a> {
+    options: SeedOptions,
+    gifts: &'a InitialSection,
     /// What the lasting file says of it.
     section: Section,
     /// What the session says of it: entries that end with the episode.
@@ -160,15 +160,15 @@ struct Settling<'a> {
     /// Of each entry whether it is one of the gifts.
     met: Vec<bool>,
     update: SectionUpdate,
-    changes: Vec<Change>,
+    changes: Vec<SeedChange>,
     warnings: Vec<String>,
     renames: bool,
 }
 
-impl<'a> Settling<'a> {
-    fn begin(files: &Files, gifts: &'a Gifts, options: Options) -> Settling<'a> {
+impl<'a> SectionSeeding<'a> {
+    fn begin(files: &Files, gifts: &'a InitialSection, options: SeedOptions) -> SectionSeeding<'a> {
         let section = files.lasting.section(&gifts.scope).unwrap_or_default();
-        Settling {
+        SectionSeeding {
             options,
             gifts,
             met: vec![false; section.memories.len()],
@@ -181,7 +181,7 @@ impl<'a> Settling<'a> {
         }
     }
 
-    fn give(&mut self, gift: &Gift) {
+    fn give(&mut self, gift: &InitialMemory) {
         let memory = stored(&gift.memory);
         let told = digest(&memory);
         let (outcome, why) = match self.find(&memory, &told) {
@@ -202,8 +202,8 @@ impl<'a> Settling<'a> {
         self.tell(outcome, &memory, why);
     }
 
-    fn tell(&mut self, outcome: Outcome, memory: &Memory, why: Option<&'static str>) {
-        self.changes.push(Change {
+    fn tell(&mut self, outcome: SeedOutcome, memory: &Memory, why: Option<&'static str>) {
+        self.changes.push(SeedChange {
             outcome,
             scope: self.gifts.scope.clone(),
             category: Some(memory.category.clone()),
@@ -235,60 +235,63 @@ impl<'a> Settling<'a> {
         memory: Memory,
         told: &str,
         only_if_new: bool,
-    ) -> (Outcome, Option<&'static str>) {
+    ) -> (SeedOutcome, Option<&'static str>) {
         let entry = self.section.memories[number].clone();
         let before = mark_of(&entry).unwrap_or_default();
         let now = digest(&entry);
         if self.is_pruned(&entry) {
             if self.is_in_use(&memory.title, Some(number)) {
-                return (Outcome::Kept, Some("its title is in use"));
+                return (SeedOutcome::Kept, Some("its title is in use"));
             }
             self.revise(number, &entry, memory, told);
-            return (Outcome::Revived, None);
+            return (SeedOutcome::Revived, None);
         }
         if only_if_new || before == told && !self.options.force {
             let as_given = now == before && entry.is_live();
-            return (if as_given || only_if_new { Outcome::Unchanged } else { Outcome::Edited }, None);
+            return (
+                if as_given || only_if_new { SeedOutcome::Unchanged } else { SeedOutcome::Edited },
+                None,
+            );
         }
         if before == told && now == told && entry.is_live() {
-            return (Outcome::Unchanged, None);
+            return (SeedOutcome::Unchanged, None);
         }
         // Who changed the entry to what the seed says now has said it first.
         let untouched = entry.is_live() && (now == before || now == told);
         if !untouched && !self.options.force {
             let why = if entry.is_live() { "both were changed" } else { "it is struck in the file" };
-            return (Outcome::Kept, Some(why));
+            return (SeedOutcome::Kept, Some(why));
         }
         if self.is_in_use(&memory.title, Some(number)) {
-            return (Outcome::Kept, Some("its title is in use"));
+            return (SeedOutcome::Kept, Some("its title is in use"));
         }
         let identity = memory.category.as_str() == "IDENTITY";
         self.revise(number, &entry, memory, told);
         let named_otherwise = self.section.name != self.gifts.name && !self.section.name.is_empty();
         self.renames |= identity && named_otherwise;
-        (Outcome::Revised, None)
+        (SeedOutcome::Revised, None)
     }
 
     /// A gift that no entry has been before.
-    fn settle_new(&mut self, memory: Memory, told: &str) -> (Outcome, Option<&'static str>) {
+    fn settle_new(&mut self, memory: Memory, told: &str) -> (SeedOutcome, Option<&'static str>) {
         let bears = |entry: &&Memory| entry.is_live() && same_title(&entry.title, &memory.title);
         let own = self.section.memories.iter().position(|entry| bears(&entry));
         let mut others = self.session.memories.iter().chain(&self.update.memories);
         if own.is_none() && !others.any(|entry| bears(&entry)) {
             self.update.memories.push(marked(memory, told));
-            return (Outcome::Stored, None);
+            return (SeedOutcome::Stored, None);
         }
-        let Some(number) = own else { return (Outcome::Kept, Some("its title is in use")) };
+        let Some(number) = own else { return (SeedOutcome::Kept, Some("its title is in use")) };
         let entry = self.section.memories[number].clone();
         if entry.text == memory.text && !self.options.force {
-            return (Outcome::Unchanged, None);
+            return (SeedOutcome::Unchanged, None);
         }
         if !self.options.force || self.met[number] {
-            return (Outcome::Kept, Some("its title is in use"));
+            return (SeedOutcome::Kept, Some("its title is in use"));
         }
         self.met[number] = true;
         self.revise(number, &entry, memory, told);
-        (Outcome::Revised, None)
+        (SeedOutcome::Revised, None)
     }
 
     /// The gift in place of an entry, which keeps what it says besides: its fields and closing lines.
@@ -329,11 +332,11 @@ impl<'a> Settling<'a> {
             let Some(before) = mark_of(entry).filter(|_| gone) else { continue };
             let untouched = digest(entry) == before;
             let (outcome, why) = match self.options.prune {
-                true if untouched || self.options.force => (Outcome::Struck, None),
-                true => (Outcome::Left, Some("it was changed in the file")),
-                false => (Outcome::Left, None),
+                true if untouched || self.options.force => (SeedOutcome::Struck, None),
+                true => (SeedOutcome::Left, Some("it was changed in the file")),
+                false => (SeedOutcome::Left, None),
             };
-            if outcome == Outcome::Struck {
+            if outcome == SeedOutcome::Struck {
                 let cause = Cause::Invalidated(NO_LONGER.to_owned());
                 let reference = Reference { at: Moment::default(), cause };
                 self.update.entries.insert(number, EntryEdit::Supersede(Some(reference)));

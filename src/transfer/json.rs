@@ -9,10 +9,10 @@ use serde_json::{Map, Value, json};
 use crate::document::Section;
 use crate::transfer::error::TransferError;
 use crate::transfer::object::{memory_object, read_item, read_section, section_object, unknown_keys};
-use crate::transfer::source::{Found, Item, Origin, Source};
+use crate::transfer::source::{Item, Origin, SourceItem, TransferSource};
 use crate::types::Scope;
 
-impl Source {
+impl TransferSource {
     /// Adds an item of JSON.
     pub(super) fn add(&mut self, at: Origin, value: &Value, read: impl Fn(&Value) -> Result<Item, String>) {
         if let Value::Object(object) = value {
@@ -22,7 +22,7 @@ impl Source {
                 }
             }
         }
-        self.items.push(Found { at, item: read(value) });
+        self.items.push(SourceItem { at, item: read(value) });
     }
 }
 
@@ -43,8 +43,8 @@ pub(crate) fn write_jsonl(sections: &[(Scope, Section)]) -> Vec<u8> {
 }
 
 /// Reads a line after the other; one that cannot be understood leaves the others alone.
-pub(crate) fn read_jsonl(bytes: &[u8]) -> Source {
-    let mut source = Source::default();
+pub(crate) fn read_jsonl(bytes: &[u8]) -> TransferSource {
+    let mut source = TransferSource::default();
     let bytes = bytes.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(bytes);
     for (at, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
         let at = Origin::Line(at + 1);
@@ -53,8 +53,8 @@ pub(crate) fn read_jsonl(bytes: &[u8]) -> Source {
         }
         match std::str::from_utf8(line).map(serde_json::from_str::<Value>) {
             Ok(Ok(value)) => source.add(at, &value, read_item),
-            Ok(Err(error)) => source.items.push(Found { at, item: Err(not_json(&error)) }),
-            Err(_) => source.items.push(Found { at, item: Err("not UTF-8".to_owned()) }),
+            Ok(Err(error)) => source.items.push(SourceItem { at, item: Err(not_json(&error)) }),
+            Err(_) => source.items.push(SourceItem { at, item: Err("not UTF-8".to_owned()) }),
         }
     }
     source
@@ -90,7 +90,7 @@ pub(crate) fn write_json(sections: &[(Scope, Section)]) -> Vec<u8> {
 /// # Errors
 ///
 /// [`TransferError::Unreadable`] where it is none, or neither a list nor an object of memories.
-pub(crate) fn read_json(bytes: &[u8]) -> Result<Source, TransferError> {
+pub(crate) fn read_json(bytes: &[u8]) -> Result<TransferSource, TransferError> {
     let unreadable = |problem| {
         let hint =
             "send {\"sections\": […]}, {\"memories\": […]} or a list; one object a line is `--format jsonl`";
@@ -101,7 +101,7 @@ pub(crate) fn read_json(bytes: &[u8]) -> Result<Source, TransferError> {
         Ok(document) => document,
         Err(error) => return unreadable(format!("not JSON: {error}")),
     };
-    let mut source = Source::default();
+    let mut source = TransferSource::default();
     let mut number = 0;
     match &document {
         Value::Array(memories) => add_memories(&mut source, memories, &mut number, None),
@@ -120,22 +120,22 @@ pub(crate) fn read_json(bytes: &[u8]) -> Result<Source, TransferError> {
     Ok(source)
 }
 
-fn add_section(source: &mut Source, at: Origin, section: &Value, number: &mut usize) {
+fn add_section(source: &mut TransferSource, at: Origin, section: &Value, number: &mut usize) {
     let Value::Object(object) = section else {
-        source.items.push(Found { at, item: Err("expected a JSON object".to_owned()) });
+        source.items.push(SourceItem { at, item: Err("expected a JSON object".to_owned()) });
         return;
     };
     source.add(at, section, |_| read_section(object));
     match object.get("memories") {
         None | Some(Value::Null) => {}
         Some(Value::Array(memories)) => add_memories(source, memories, number, Some(object)),
-        Some(_) => source.items.push(Found { at, item: Err("`memories` is not a list".to_owned()) }),
+        Some(_) => source.items.push(SourceItem { at, item: Err("`memories` is not a list".to_owned()) }),
     }
 }
 
 /// Adds memories; those of a section belong to its place.
 fn add_memories(
-    source: &mut Source,
+    source: &mut TransferSource,
     memories: &[Value],
     number: &mut usize,
     section: Option<&Map<String, Value>>,

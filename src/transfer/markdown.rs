@@ -9,8 +9,8 @@ use crate::document::check::{entries, problems};
 use crate::document::problem::Kind;
 use crate::document::{Document, Section, SectionUpdate};
 use crate::transfer::error::TransferError;
-use crate::transfer::place::Whereabouts;
-use crate::transfer::source::{Found, Item, Origin, Source};
+use crate::transfer::place::PlaceReference;
+use crate::transfer::source::{Item, Origin, SourceItem, TransferSource};
 use crate::types::Scope;
 
 /// Reads a memory file.
@@ -18,7 +18,7 @@ use crate::types::Scope;
 /// # Errors
 ///
 /// [`TransferError::Unreadable`] where it is not UTF-8.
-pub fn read(bytes: &[u8]) -> Result<Source, TransferError> {
+pub fn read(bytes: &[u8]) -> Result<TransferSource, TransferError> {
     let text = std::str::from_utf8(bytes).map_err(|error| TransferError::Unreadable {
         problem: format!("not UTF-8: byte {}", error.valid_up_to() + 1),
         hint: "convert it to UTF-8, for example with `iconv`",
@@ -29,19 +29,19 @@ pub fn read(bytes: &[u8]) -> Result<Source, TransferError> {
         first_lines.entry(scope.clone()).or_insert(line);
     }
     let mut names: BTreeMap<Scope, String> = BTreeMap::new();
-    let mut source = Source::default();
+    let mut source = TransferSource::default();
     for (scope, section) in document.sections() {
         let Section { name, visits, episodes, memories: _, tried } = section;
         let at = Origin::Line(first_lines.get(&scope).copied().unwrap_or(1));
         names.insert(scope.clone(), name.clone());
-        let place = Whereabouts::Scope(scope, name);
-        source.items.push(Found { at, item: Ok(Item::Section { place, visits, episodes, tried }) });
+        let place = PlaceReference::Scope(scope, name);
+        source.items.push(SourceItem { at, item: Ok(Item::Section { place, visits, episodes, tried }) });
     }
     for entry in entries(text) {
         let name = names.get(&entry.scope).cloned().unwrap_or_default();
-        let place = Whereabouts::Scope(entry.scope, name);
+        let place = PlaceReference::Scope(entry.scope, name);
         let item = Item::Memory { place, memory: Box::new(entry.memory), titled: true };
-        source.items.push(Found { at: Origin::Line(entry.line), item: Ok(item) });
+        source.items.push(SourceItem { at: Origin::Line(entry.line), item: Ok(item) });
     }
     for problem in problems(text) {
         let lost = matches!(
@@ -49,7 +49,9 @@ pub fn read(bytes: &[u8]) -> Result<Source, TransferError> {
             Kind::BrokenHeading(_) | Kind::BrokenEntry(_) | Kind::BrokenVisits(_) | Kind::BrokenAttempt(_)
         );
         if lost {
-            source.items.push(Found { at: Origin::Line(problem.line), item: Err(problem.kind.to_string()) });
+            source
+                .items
+                .push(SourceItem { at: Origin::Line(problem.line), item: Err(problem.kind.to_string()) });
         }
     }
     Ok(source)

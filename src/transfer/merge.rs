@@ -1,6 +1,6 @@
 //! Puts what a source says into the memory files, in one pass.
 //!
-//! Items enter with both files; the files leave with all that could be taken in, and a [`Report`] that
+//! Items enter with both files; the files leave with all that could be taken in, and a [`MergeReport`] that
 //! says of everything else why not. The caller writes the files once. A source that is read again
 //! changes nothing.
 
@@ -10,16 +10,16 @@ use crate::document::text::{TITLE_CHARS, stored_line};
 use crate::document::{DocumentError, Section, SectionUpdate, stored};
 use crate::notebook::files::{Files, Tier};
 use crate::redact::redact;
-use crate::transfer::place::Gazetteer;
-use crate::transfer::settle::{Entries, Fate};
-use crate::transfer::{Found, Item, Origin, Whereabouts};
+use crate::transfer::place::PlaceIndex;
+use crate::transfer::settle::{MergeOutcome, SectionEntries};
+use crate::transfer::{Item, Origin, PlaceReference, SourceItem};
 use crate::types::{Attempt, Memory, Scope, fold_action};
 
 pub use crate::transfer::settle::OnConflict;
 
 /// How to take things in.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub struct MergeOptions {
     /// What to do where a title is in use.
     pub on_conflict: OnConflict,
     /// Whether a name that no place bears makes a new place.
@@ -43,10 +43,10 @@ pub struct Unstored {
 
 /// What came of a source.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Report {
+pub struct MergeReport {
     /// New memories.
     pub stored: u64,
-    /// Entries that say something else now.
+    /// SectionEntries that say something else now.
     pub revised: u64,
     /// Memories that were there.
     pub already_there: u64,
@@ -66,8 +66,8 @@ pub struct Report {
 
 /// What happens to one section.
 #[derive(Debug, Default)]
-struct Page {
-    entries: Entries,
+struct SectionMerge {
+    entries: SectionEntries,
     /// As the file names it, else as the source does first.
     name: String,
     known: bool,
@@ -86,11 +86,11 @@ struct Page {
 struct Merge<'a> {
     lasting: HashMap<Scope, Section>,
     session: HashMap<Scope, Section>,
-    pages: BTreeMap<Scope, Page>,
-    places: Gazetteer,
+    targets: BTreeMap<Scope, SectionMerge>,
+    places: PlaceIndex,
     files: &'a Files,
-    options: &'a Options,
-    report: Report,
+    options: &'a MergeOptions,
+    report: MergeReport,
 }
 
 /// Takes in the items of a source; `progress` is called once for each.
@@ -100,10 +100,10 @@ struct Merge<'a> {
 /// [`DocumentError`] where a file cannot be edited at all; it is then to be thrown away.
 pub fn merge(
     files: &mut Files,
-    items: &[Found],
-    options: &Options,
+    items: &[SourceItem],
+    options: &MergeOptions,
     mut progress: impl FnMut(),
-) -> Result<Report, DocumentError> {
+) -> Result<MergeReport, DocumentError> {
     let mut merge = Merge::begin(files, items, options);
     for found in items {
         match &found.item {
@@ -116,22 +116,22 @@ pub fn merge(
         }
         progress();
     }
-    let Merge { pages, mut report, .. } = merge;
-    let new = pages.values().filter(|page| !page.known && page.update(Tier::Lasting).is_some());
+    let Merge { targets, mut report, .. } = merge;
+    let new = targets.values().filter(|target| !target.known && target.update(Tier::Lasting).is_some());
     report.new_sections = new.count() as u64;
-    write(files, &pages)?;
+    write(files, &targets)?;
     Ok(report)
 }
 
 impl<'a> Merge<'a> {
-    fn begin(files: &'a Files, items: &[Found], options: &'a Options) -> Merge<'a> {
-        let mut places = Gazetteer::default();
+    fn begin(files: &'a Files, items: &[SourceItem], options: &'a MergeOptions) -> Merge<'a> {
+        let mut places = PlaceIndex::default();
         for heading in files.lasting.headings() {
             places.learn(&heading.scope, &heading.name);
         }
         for item in items.iter().filter_map(|found| found.item.as_ref().ok()) {
             let (Item::Memory { place, .. } | Item::Section { place, .. }) = item;
-            if let Whereabouts::Scope(scope, name) = place {
+            if let PlaceReference::Scope(scope, name) = place {
                 places.learn(scope, name);
             }
         }
@@ -140,11 +140,11 @@ impl<'a> Merge<'a> {
         Merge {
             lasting: files.lasting.sections().into_iter().collect(),
             session: files.session.sections().into_iter().collect(),
-            pages: BTreeMap::new(),
+            targets: BTreeMap::new(),
             places,
             files,
             options,
-            report: Report::default(),
+            report: MergeReport::default(),
         }
     }
 
@@ -156,44 +156,47 @@ impl<'a> Merge<'a> {
             }
             Item::Section { place, visits, episodes, tried } => {
                 let (scope, name) = self.places.find(place)?;
-                let page = self.page(at, &scope, &name);
-                page.described = true;
-                page.visits = page.visits.max(*visits);
-                let mut listed: HashSet<u64> = page.episodes.iter().copied().collect();
-                page.episodes.extend(episodes.iter().filter(|&&episode| listed.insert(episode)));
-                let added = tried.iter().filter(|attempt| page.take_attempt(attempt)).count();
+                let target = self.target(at, &scope, &name);
+                target.described = true;
+                target.visits = target.visits.max(*visits);
+                let mut listed: HashSet<u64> = target.episodes.iter().copied().collect();
+                target.episodes.extend(episodes.iter().filter(|&&episode| listed.insert(episode)));
+                let added = tried.iter().filter(|attempt| target.take_attempt(attempt)).count();
                 self.report.tried += added as u64;
                 Ok(())
             }
         }
     }
 
-    /// The page of a section, begun with what both files say of it.
-    fn page(&mut self, at: Origin, scope: &Scope, name: &str) -> &mut Page {
-        if !self.pages.contains_key(scope) {
+    /// The target of a section, begun with what both files say of it.
+    fn target(&mut self, at: Origin, scope: &Scope, name: &str) -> &mut SectionMerge {
+        if !self.targets.contains_key(scope) {
             let (lasting, session) = (self.lasting.get(scope), self.session.get(scope));
-            let mut page = Page { entries: Entries::of(lasting, session), ..Page::default() };
-            page.known = lasting.is_some();
+            let mut target =
+                SectionMerge { entries: SectionEntries::of(lasting, session), ..SectionMerge::default() };
+            target.known = lasting.is_some();
             if let Some(section) = lasting {
-                page.name.clone_from(&section.name);
+                target.name.clone_from(&section.name);
                 let action = |attempt: &Attempt| (fold_action(&attempt.action), attempt.clone());
-                page.tried = section.tried.iter().map(action).collect();
+                target.tried = section.tried.iter().map(action).collect();
             }
-            self.pages.insert(scope.clone(), page);
+            self.targets.insert(scope.clone(), target);
         }
-        let page = self.pages.get_mut(scope).expect("it is there or was just made");
+        let target = self.targets.get_mut(scope).expect("it is there or was just made");
         let name = stored_line(name);
-        if page.name.is_empty() {
-            page.name = name;
-        } else if !name.is_empty() && name.to_lowercase() != page.name.to_lowercase() && !page.named_otherwise
+        if target.name.is_empty() {
+            target.name = name;
+        } else if !name.is_empty()
+            && name.to_lowercase() != target.name.to_lowercase()
+            && !target.named_otherwise
         {
-            page.named_otherwise = true;
-            let whose = if page.known { " in the file" } else { "" };
+            target.named_otherwise = true;
+            let whose = if target.known { " in the file" } else { "" };
             self.report
                 .warnings
-                .push(format!("{scope} is called `{}`{whose}; {at} says `{name}`", page.name));
+                .push(format!("{scope} is called `{}`{whose}; {at} says `{name}`", target.name));
         }
-        page
+        target
     }
 
     fn take_memory(
@@ -212,16 +215,18 @@ impl<'a> Merge<'a> {
         let secrets = secrets_of(&memory);
         let on_conflict = self.options.on_conflict;
         let title = memory.title.clone();
-        let fate = self.page(at, scope, name).entries.settle(memory, titled, on_conflict);
+        let outcome = self.target(at, scope, name).entries.settle(memory, titled, on_conflict);
         let unstored = |other: String| Unstored { at, scope: scope.clone(), title: title.clone(), other };
-        let written = matches!(fate, Fate::Stored(_) | Fate::Revised);
-        match fate {
-            Fate::Stored(_) => self.report.stored += 1,
-            Fate::Revised => self.report.revised += 1,
-            Fate::AlreadyThere => self.report.already_there += 1,
-            Fate::Duplicate(title) => self.report.duplicates.push(unstored(title)),
-            Fate::Conflict(why) if on_conflict == OnConflict::Skip => self.report.skipped.push(unstored(why)),
-            Fate::Conflict(why) => return Err(format!("{scope}: {why}")),
+        let written = matches!(outcome, MergeOutcome::Stored(_) | MergeOutcome::Revised);
+        match outcome {
+            MergeOutcome::Stored(_) => self.report.stored += 1,
+            MergeOutcome::Revised => self.report.revised += 1,
+            MergeOutcome::AlreadyThere => self.report.already_there += 1,
+            MergeOutcome::Duplicate(title) => self.report.duplicates.push(unstored(title)),
+            MergeOutcome::Conflict(why) if on_conflict == OnConflict::Skip => {
+                self.report.skipped.push(unstored(why))
+            }
+            MergeOutcome::Conflict(why) => return Err(format!("{scope}: {why}")),
         }
         if written && cut {
             self.report.warnings.push(format!("{at}: the title is cut at {TITLE_CHARS} characters"));
@@ -244,7 +249,7 @@ fn secrets_of(memory: &Memory) -> Vec<&'static str> {
     kinds
 }
 
-impl Page {
+impl SectionMerge {
     /// Takes in a tried action; `false` where it is known to have been tried as often, or is empty.
     fn take_attempt(&mut self, attempt: &Attempt) -> bool {
         let attempt = Attempt { action: stored_line(&attempt.action), ..attempt.clone() };
@@ -275,10 +280,11 @@ impl Page {
     }
 }
 
-/// Writes all pages into the files.
-fn write(files: &mut Files, pages: &BTreeMap<Scope, Page>) -> Result<(), DocumentError> {
+/// Writes all targets into the files.
+fn write(files: &mut Files, targets: &BTreeMap<Scope, SectionMerge>) -> Result<(), DocumentError> {
     for tier in [Tier::Lasting, Tier::Session] {
-        let updates = pages.iter().filter_map(|(scope, page)| Some((scope.clone(), page.update(tier)?)));
+        let updates =
+            targets.iter().filter_map(|(scope, target)| Some((scope.clone(), target.update(tier)?)));
         files.of(tier).update(&updates.collect())?;
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Import and export: what a memory file says, in the forms of other programs, and back.
 //!
-//! Going out, the sections of a file enter and the bytes of one [`Format`] leave. Coming in, bytes
-//! enter and leave as [`Found`] items, each with the line or row it came from; [`merge`] then puts
+//! Going out, the sections of a file enter and the bytes of one [`TransferFormat`] leave. Coming in, bytes
+//! enter and leave as [`SourceItem`] items, each with the line or row it came from; [`merge`] then puts
 //! them into the files. What is exchanged is what the grammar knows: entries, struck ones too, with
 //! all their fields; names, visits and tried actions of places. What people wrote around them stays
 //! where it is. Out and in again gives the same sections, in their stored form.
@@ -25,15 +25,15 @@ use crate::document::Section;
 use crate::types::{Scope, unknown_name};
 
 pub(crate) use error::TransferError;
-pub(crate) use place::Whereabouts;
-pub use source::Source;
-pub(crate) use source::{Found, Item, Origin};
+pub(crate) use place::PlaceReference;
+pub use source::TransferSource;
+pub(crate) use source::{Item, Origin, SourceItem};
 
 /// A form of exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::Display, strum::VariantNames)]
 #[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 #[strum(parse_err_ty = String, parse_err_fn = unknown_format)]
-pub enum Format {
+pub enum TransferFormat {
     /// One JSON document.
     Json,
     /// One JSON object a line.
@@ -48,7 +48,7 @@ pub enum Format {
 }
 
 fn unknown_format(text: &str) -> String {
-    unknown_name(text, "format", Format::VARIANTS)
+    unknown_name(text, "format", TransferFormat::VARIANTS)
 }
 
 /// Reads the bytes of a source.
@@ -56,15 +56,15 @@ fn unknown_format(text: &str) -> String {
 /// # Errors
 ///
 /// [`TransferError`] where they are not of that form; what is wrong with a single item stands in it.
-pub fn read(bytes: &[u8], format: Format) -> Result<Source, TransferError> {
+pub fn read(bytes: &[u8], format: TransferFormat) -> Result<TransferSource, TransferError> {
     match format {
-        Format::Json => json::read_json(bytes),
-        Format::Jsonl => Ok(json::read_jsonl(bytes)),
-        Format::Markdown => markdown::read(bytes),
+        TransferFormat::Json => json::read_json(bytes),
+        TransferFormat::Jsonl => Ok(json::read_jsonl(bytes)),
+        TransferFormat::Markdown => markdown::read(bytes),
         #[cfg(feature = "sqlite")]
-        Format::Sqlite => sqlite::read_bytes(bytes),
+        TransferFormat::Sqlite => sqlite::read_bytes(bytes),
         #[cfg(not(feature = "sqlite"))]
-        Format::Sqlite => Err(TransferError::NoSqlite),
+        TransferFormat::Sqlite => Err(TransferError::NoSqlite),
     }
 }
 
@@ -73,7 +73,7 @@ pub fn read(bytes: &[u8], format: Format) -> Result<Source, TransferError> {
 /// # Errors
 ///
 /// [`TransferError`] where it is none, or has no table `memories`.
-pub fn read_database(path: &Path) -> Result<Source, TransferError> {
+pub fn read_database(path: &Path) -> Result<TransferSource, TransferError> {
     #[cfg(feature = "sqlite")]
     return sqlite::read_file(path);
     #[cfg(not(feature = "sqlite"))]
@@ -88,14 +88,14 @@ pub fn read_database(path: &Path) -> Result<Source, TransferError> {
 /// # Errors
 ///
 /// [`TransferError`] where the form cannot hold them.
-pub fn write(sections: &[(Scope, Section)], format: Format) -> Result<Vec<u8>, TransferError> {
+pub fn write(sections: &[(Scope, Section)], format: TransferFormat) -> Result<Vec<u8>, TransferError> {
     match format {
-        Format::Json => Ok(json::write_json(sections)),
-        Format::Jsonl => Ok(json::write_jsonl(sections)),
-        Format::Markdown => markdown::write(sections),
+        TransferFormat::Json => Ok(json::write_json(sections)),
+        TransferFormat::Jsonl => Ok(json::write_jsonl(sections)),
+        TransferFormat::Markdown => markdown::write(sections),
         #[cfg(feature = "sqlite")]
-        Format::Sqlite => sqlite::write(sections),
+        TransferFormat::Sqlite => sqlite::write(sections),
         #[cfg(not(feature = "sqlite"))]
-        Format::Sqlite => Err(TransferError::NoSqlite),
+        TransferFormat::Sqlite => Err(TransferError::NoSqlite),
     }
 }

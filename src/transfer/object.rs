@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::document::Section;
 use crate::record::turn::{category, date};
-use crate::transfer::place::Whereabouts;
+use crate::transfer::place::PlaceReference;
 use crate::transfer::source::Item;
 use crate::types::fields::{
     Expected, FieldError, Fields, count, episode, integer, named, number, text, texts,
@@ -129,7 +129,7 @@ pub(crate) fn read_item(value: &Value) -> Result<Item, String> {
     let Value::Object(object) = value else {
         return Err(format!("expected a JSON object, got {}", truncate(&value.to_string(), 60)));
     };
-    let reader = Reader::of(object);
+    let reader = ObjectReader::of(object);
     let has = |keys: &[&str]| keys.iter().any(|key| reader.fields.get(key).is_some());
     if has(&["text", "content", "title"]) {
         return reader.memory();
@@ -146,29 +146,29 @@ pub(crate) fn read_item(value: &Value) -> Result<Item, String> {
 ///
 /// The problem, in words.
 pub(crate) fn read_section(object: &Map<String, Value>) -> Result<Item, String> {
-    Reader::of(object).section()
+    ObjectReader::of(object).section()
 }
 
 /// Reads a memory or a place from the fields of an object.
-struct Reader<'a> {
+struct ObjectReader<'a> {
     fields: Fields<'a>,
     /// With those under `fields` in place of missing ones.
     all: Fields<'a>,
 }
 
-impl<'a> Reader<'a> {
-    fn of(object: &'a Map<String, Value>) -> Reader<'a> {
+impl<'a> ObjectReader<'a> {
+    fn of(object: &'a Map<String, Value>) -> ObjectReader<'a> {
         let fields = Fields::of(object);
-        Reader { fields, all: fields.with_nested("fields") }
+        ObjectReader { fields, all: fields.with_nested("fields") }
     }
 
-    fn whereabouts(&self) -> Result<Whereabouts, String> {
+    fn place(&self) -> Result<PlaceReference, String> {
         let name = self.text(&["location_name", "name"])?.unwrap_or_default();
         let place = ["scope", "location", "place", "location_id"].iter().find_map(|key| self.fields.get(key));
-        let place = place.map_or(Ok(Whereabouts::Unsaid), Whereabouts::of_value)?;
+        let place = place.map_or(Ok(PlaceReference::Unsaid), PlaceReference::of_value)?;
         // `location` may be a name and `location_id` the id of the same place.
         let (place, name) = match (place, self.fields.get("location_id")) {
-            (Whereabouts::Named(location), Some(id)) => (Whereabouts::of_value(id)?, location),
+            (PlaceReference::Named(location), Some(id)) => (PlaceReference::of_value(id)?, location),
             (place, _) => (place, name),
         };
         Ok(place.called(&name))
@@ -193,11 +193,11 @@ impl<'a> Reader<'a> {
         memory.see_also = self.text(&["see_also"])?;
         memory.reference = self.fields.read("reference", reference)?;
         memory.provenance = self.provenance()?;
-        Ok(Item::Memory { place: self.whereabouts()?, memory: Box::new(memory), titled })
+        Ok(Item::Memory { place: self.place()?, memory: Box::new(memory), titled })
     }
 
     fn provenance(&self) -> Result<Provenance, FieldError> {
-        let Reader { fields, all } = self;
+        let ObjectReader { fields, all } = self;
         let mut tags = all.read("tags", texts)?.unwrap_or_default();
         if fields.get("fields").is_none() {
             tags = tags.iter().map(|tag| tag.trim().trim_start_matches('#').to_owned()).collect();
@@ -224,7 +224,7 @@ impl<'a> Reader<'a> {
             _ => Err("a list of tried actions".into()),
         })?;
         Ok(Item::Section {
-            place: self.whereabouts()?,
+            place: self.place()?,
             visits: self.fields.read("visits", count)?.unwrap_or(0),
             episodes: self.all.read("episodes", counts)?.unwrap_or_default(),
             tried: tried.transpose()?.unwrap_or_default(),

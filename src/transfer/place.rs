@@ -12,7 +12,7 @@ use crate::types::{Scope, ScopeName};
 
 /// What a source says of where something belongs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Whereabouts {
+pub enum PlaceReference {
     /// The scope itself, with the name for people; that may be empty.
     Scope(Scope, String),
     /// The name of a place.
@@ -21,54 +21,54 @@ pub enum Whereabouts {
     Unsaid,
 }
 
-impl Whereabouts {
+impl PlaceReference {
     /// Reads an id, a scope's text form, `Name (ID: 15)`, a bare name, or an object with `id` and `name`.
     ///
     /// # Errors
     ///
     /// What is wrong with it, in words.
-    pub(crate) fn of_value(value: &Value) -> Result<Whereabouts, String> {
+    pub(crate) fn of_value(value: &Value) -> Result<PlaceReference, String> {
         match value {
-            Value::Null => Ok(Whereabouts::Unsaid),
+            Value::Null => Ok(PlaceReference::Unsaid),
             Value::Number(number) => match number.as_u64() {
-                Some(id) => Ok(Whereabouts::Scope(Scope::Location(id), String::new())),
+                Some(id) => Ok(PlaceReference::Scope(Scope::Location(id), String::new())),
                 None => Err(format!("{number} is not a location id: ids are whole numbers from 0 up")),
             },
-            Value::String(text) => Whereabouts::of_text(text),
+            Value::String(text) => PlaceReference::of_text(text),
             Value::Object(spot) => {
                 let id = spot.get("id").or_else(|| spot.get("num")).unwrap_or(&Value::Null);
                 let name = spot.get("name").and_then(Value::as_str).unwrap_or_default();
-                Ok(Whereabouts::of_value(id)?.called(name))
+                Ok(PlaceReference::of_value(id)?.called(name))
             }
             other => Err(format!("{other} is not a place: give an id, a scope or a name")),
         }
     }
 
-    fn of_text(text: &str) -> Result<Whereabouts, String> {
+    fn of_text(text: &str) -> Result<PlaceReference, String> {
         let text = text.trim();
         if text.is_empty() {
-            return Ok(Whereabouts::Unsaid);
+            return Ok(PlaceReference::Unsaid);
         }
         if let Some((name, id)) = text.strip_suffix(')').and_then(|text| text.rsplit_once("(ID:"))
             && let Ok(id) = id.trim().parse()
         {
-            return Ok(Whereabouts::Scope(Scope::Location(id), name.trim().to_owned()));
+            return Ok(PlaceReference::Scope(Scope::Location(id), name.trim().to_owned()));
         }
         match text.parse::<ScopeName>() {
-            Ok(ScopeName::Scope(scope)) => Ok(Whereabouts::Scope(scope, String::new())),
-            Ok(ScopeName::Name(name)) => Ok(Whereabouts::Named(name)),
+            Ok(ScopeName::Scope(scope)) => Ok(PlaceReference::Scope(scope, String::new())),
+            Ok(ScopeName::Name(name)) => Ok(PlaceReference::Named(name)),
             Err(problem) => Err(problem.to_string()),
         }
     }
 
     /// The same place with a name, where it has none.
-    pub(crate) fn called(self, name: &str) -> Whereabouts {
+    pub(crate) fn called(self, name: &str) -> PlaceReference {
         let name = name.trim();
         match self {
-            Whereabouts::Scope(scope, known) if known.is_empty() => {
-                Whereabouts::Scope(scope, name.to_owned())
+            PlaceReference::Scope(scope, known) if known.is_empty() => {
+                PlaceReference::Scope(scope, name.to_owned())
             }
-            Whereabouts::Unsaid if !name.is_empty() => Whereabouts::Named(name.to_owned()),
+            PlaceReference::Unsaid if !name.is_empty() => PlaceReference::Named(name.to_owned()),
             other => other,
         }
     }
@@ -76,7 +76,7 @@ impl Whereabouts {
 
 /// Knows the places by their names.
 #[derive(Debug, Default)]
-pub(crate) struct Gazetteer {
+pub(crate) struct PlaceIndex {
     ids: HashMap<String, BTreeSet<u64>>,
     names: Vec<String>,
     highest: Option<u64>,
@@ -86,7 +86,7 @@ pub(crate) struct Gazetteer {
     pub fallback: Option<Scope>,
 }
 
-impl Gazetteer {
+impl PlaceIndex {
     /// Learns of a section.
     pub(crate) fn learn(&mut self, scope: &Scope, name: &str) {
         let Scope::Location(id) = scope else { return };
@@ -101,16 +101,16 @@ impl Gazetteer {
     /// # Errors
     ///
     /// Why it cannot be told, in words.
-    pub(crate) fn find(&mut self, place: &Whereabouts) -> Result<(Scope, String), String> {
+    pub(crate) fn find(&mut self, place: &PlaceReference) -> Result<(Scope, String), String> {
         let name = match place {
-            Whereabouts::Scope(scope, name) => return Ok((scope.clone(), name.clone())),
-            Whereabouts::Unsaid => {
+            PlaceReference::Scope(scope, name) => return Ok((scope.clone(), name.clone())),
+            PlaceReference::Unsaid => {
                 let scope = self.fallback.clone();
                 return scope
                     .map(|scope| (scope, String::new()))
                     .ok_or_else(|| "no place is named".to_owned());
             }
-            Whereabouts::Named(name) => name,
+            PlaceReference::Named(name) => name,
         };
         let known: Vec<u64> = self.ids.get(&fold(name)).into_iter().flatten().copied().collect();
         match known.as_slice() {
@@ -143,24 +143,26 @@ mod tests {
 
     #[test]
     fn places_are_named_in_many_ways() {
-        let scope = |id, name: &str| Ok(Whereabouts::Scope(Scope::Location(id), name.to_owned()));
-        assert_eq!(Whereabouts::of_value(&json!(15)), scope(15, ""));
-        assert_eq!(Whereabouts::of_value(&json!("15")), scope(15, ""));
-        assert_eq!(Whereabouts::of_value(&json!("location:15")), scope(15, ""));
-        assert_eq!(Whereabouts::of_value(&json!("Maze (east) (ID: 15)")), scope(15, "Maze (east)"));
-        assert_eq!(Whereabouts::of_value(&json!({"id": 15, "name": "Maze"})), scope(15, "Maze"));
-        assert_eq!(Whereabouts::of_value(&json!("Maze")), Ok(Whereabouts::Named("Maze".to_owned())));
-        assert_eq!(Whereabouts::of_value(&json!(" ")), Ok(Whereabouts::Unsaid));
-        assert!(Whereabouts::of_value(&json!(-1)).is_err() && Whereabouts::of_value(&json!([])).is_err());
+        let scope = |id, name: &str| Ok(PlaceReference::Scope(Scope::Location(id), name.to_owned()));
+        assert_eq!(PlaceReference::of_value(&json!(15)), scope(15, ""));
+        assert_eq!(PlaceReference::of_value(&json!("15")), scope(15, ""));
+        assert_eq!(PlaceReference::of_value(&json!("location:15")), scope(15, ""));
+        assert_eq!(PlaceReference::of_value(&json!("Maze (east) (ID: 15)")), scope(15, "Maze (east)"));
+        assert_eq!(PlaceReference::of_value(&json!({"id": 15, "name": "Maze"})), scope(15, "Maze"));
+        assert_eq!(PlaceReference::of_value(&json!("Maze")), Ok(PlaceReference::Named("Maze".to_owned())));
+        assert_eq!(PlaceReference::of_value(&json!(" ")), Ok(PlaceReference::Unsaid));
+        assert!(
+            PlaceReference::of_value(&json!(-1)).is_err() && PlaceReference::of_value(&json!([])).is_err()
+        );
     }
 
     #[test]
     fn a_name_is_taken_where_one_place_bears_it() {
-        let mut places = Gazetteer::default();
+        let mut places = PlaceIndex::default();
         for (id, name) in [(3, "Maze"), (4, "Maze"), (5, "Attic")] {
             places.learn(&Scope::Location(id), name);
         }
-        let named = |name: &str| Whereabouts::Named(name.to_owned());
+        let named = |name: &str| PlaceReference::Named(name.to_owned());
         assert_eq!(places.find(&named(" attic")), Ok((Scope::Location(5), String::new())));
         assert_eq!(places.find(&named("maze")), Err("2 places are called `maze`".to_owned()));
         let unknown = "no place is called `Attik`; did you mean `Attic`?";
@@ -168,8 +170,8 @@ mod tests {
         places.new_places = true;
         assert_eq!(places.find(&named("Attik")), Ok((Scope::Location(6), "Attik".to_owned())));
         assert_eq!(places.find(&named("attik")), Ok((Scope::Location(6), String::new())));
-        assert!(places.find(&Whereabouts::Unsaid).is_err());
+        assert!(places.find(&PlaceReference::Unsaid).is_err());
         places.fallback = Some(Scope::World);
-        assert_eq!(places.find(&Whereabouts::Unsaid), Ok((Scope::World, String::new())));
+        assert_eq!(places.find(&PlaceReference::Unsaid), Ok((Scope::World, String::new())));
     }
 }

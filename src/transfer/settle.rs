@@ -1,6 +1,6 @@
 //! What becomes of each memory that comes into a section: the rules, on one section at a time.
 //!
-//! The section as it is enters, then one memory after the other; each leaves with its [`Fate`], and in
+//! The section as it is enters, then one memory after the other; each leaves with its [`MergeOutcome`], and in
 //! the end the additions to both files. Titles stay the address of live entries; what is there
 //! already, or says nearly the same as what was there before, is not stored twice; what is struck here
 //! does not come alive unasked. Among themselves the memories of a source are taken as they are.
@@ -26,7 +26,7 @@ pub enum OnConflict {
 
 /// What became of a memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum MergeOutcome {
     /// It is new, under this title.
     Stored(String),
     /// The entry of its title says it now.
@@ -41,7 +41,7 @@ pub(crate) enum Fate {
 
 /// An entry of the section, there before or new.
 #[derive(Debug)]
-struct Entry {
+struct MergeEntry {
     memory: Memory,
     tier: Tier,
     /// Its number among the entries of its file that were there before; `None` for a new one.
@@ -55,8 +55,8 @@ struct Entry {
 
 /// The entries of one section while memories come in.
 #[derive(Debug, Default)]
-pub(crate) struct Entries {
-    entries: Vec<Entry>,
+pub(crate) struct SectionEntries {
+    entries: Vec<MergeEntry>,
     by_title: HashMap<String, Vec<usize>>,
     /// Live texts without titles of their own, by words: the entry that has them.
     by_text: HashMap<String, usize>,
@@ -64,10 +64,10 @@ pub(crate) struct Entries {
     comparable: Option<Vec<(usize, ComparableText)>>,
 }
 
-impl Entries {
+impl SectionEntries {
     /// The entries of a section as both files have them.
-    pub(crate) fn of(lasting: Option<&Section>, session: Option<&Section>) -> Entries {
-        let mut entries = Entries::default();
+    pub(crate) fn of(lasting: Option<&Section>, session: Option<&Section>) -> SectionEntries {
+        let mut entries = SectionEntries::default();
         let tiers = [(Tier::Lasting, lasting), (Tier::Session, session)];
         for (tier, section) in tiers.into_iter().filter_map(|(tier, section)| Some((tier, section?))) {
             for (number, memory) in section.memories.iter().enumerate() {
@@ -87,11 +87,11 @@ impl Entries {
         if memory.is_live() {
             self.by_text.entry(memory.text.clone()).or_insert(at);
         }
-        self.entries.push(Entry { memory, tier, number, met: false, revised: false, moves: false });
+        self.entries.push(MergeEntry { memory, tier, number, met: false, revised: false, moves: false });
     }
 
     /// Takes in a memory in its stored form; `titled` says that its title is the source's own.
-    pub fn settle(&mut self, memory: Memory, titled: bool, on_conflict: OnConflict) -> Fate {
+    pub fn settle(&mut self, memory: Memory, titled: bool, on_conflict: OnConflict) -> MergeOutcome {
         let bearers = self.by_title.get(&fold_title(&memory.title)).cloned().unwrap_or_default();
         if let Some(at) = self.meet(&bearers, &memory) {
             return self.promote_or_leave(at, memory);
@@ -100,7 +100,7 @@ impl Entries {
             return self.store(memory);
         }
         if !titled && let Some(&at) = self.by_text.get(&memory.text) {
-            return Fate::Duplicate(self.entries[at].memory.title.clone());
+            return MergeOutcome::Duplicate(self.entries[at].memory.title.clone());
         }
         let addressed = |at: &usize| {
             let other = &self.entries[*at].memory;
@@ -109,12 +109,12 @@ impl Entries {
         if let Some(at) = bearers.iter().copied().find(addressed) {
             let other = &self.entries[at];
             if other.number.is_some() && says_the_same(&other.memory.text, &memory.text) {
-                return Fate::Duplicate(other.memory.title.clone());
+                return MergeOutcome::Duplicate(other.memory.title.clone());
             }
             return match on_conflict {
                 _ if !titled => self.store_under_free_title(memory),
                 OnConflict::Revise => self.revise(at, memory),
-                _ => Fate::Conflict(format!("a memory is called `{}` already", other.memory.title)),
+                _ => MergeOutcome::Conflict(format!("a memory is called `{}` already", other.memory.title)),
             };
         }
         let struck = |at: &usize| {
@@ -125,10 +125,10 @@ impl Entries {
                 && other.memory.text == memory.text
         };
         if on_conflict != OnConflict::Revise && bearers.iter().any(struck) {
-            return Fate::Conflict(format!("`{}` is struck here", memory.title));
+            return MergeOutcome::Conflict(format!("`{}` is struck here", memory.title));
         }
         match self.near_duplicate(&memory.text) {
-            Some(title) => Fate::Duplicate(title),
+            Some(title) => MergeOutcome::Duplicate(title),
             None => self.store(memory),
         }
     }
@@ -137,8 +137,9 @@ impl Entries {
     /// was there before is met once, so that what stands twice in a source is not taken for one;
     /// live titles are unique all the same.
     fn meet(&mut self, bearers: &[usize], memory: &Memory) -> Option<usize> {
-        let same =
-            |entry: &Entry| entry.memory.text == memory.text && entry.memory.is_live() == memory.is_live();
+        let same = |entry: &MergeEntry| {
+            entry.memory.text == memory.text && entry.memory.is_live() == memory.is_live()
+        };
         let address = memory.is_live() && !memory.category.only_grows();
         let of_title = || bearers.iter().copied().filter(|&at| same(&self.entries[at]));
         let unmet = of_title().find(|&at| self.entries[at].number.is_some() && !self.entries[at].met);
@@ -148,19 +149,19 @@ impl Entries {
     }
 
     /// What is to last does not stay where it would end with the episode.
-    fn promote_or_leave(&mut self, at: usize, memory: Memory) -> Fate {
+    fn promote_or_leave(&mut self, at: usize, memory: Memory) -> MergeOutcome {
         let entry = &self.entries[at];
         if entry.tier == Tier::Session && Tier::of(memory.persistence) == Tier::Lasting && !entry.moves {
             return self.revise(at, memory);
         }
-        Fate::AlreadyThere
+        MergeOutcome::AlreadyThere
     }
 
     /// The title of the first entry, live and there before, that says nearly the same.
     fn near_duplicate(&mut self, text: &str) -> Option<String> {
         let entries = &self.entries;
         let texts = self.comparable.get_or_insert_with(|| {
-            let live = |entry: &Entry| {
+            let live = |entry: &MergeEntry| {
                 entry.number.is_some() && entry.memory.is_live() && !entry.memory.category.only_grows()
             };
             let numbers = (0..entries.len()).filter(|&at| live(&entries[at]));
@@ -171,15 +172,15 @@ impl Entries {
         Some(entries[*at].memory.title.clone())
     }
 
-    fn store(&mut self, memory: Memory) -> Fate {
+    fn store(&mut self, memory: Memory) -> MergeOutcome {
         let title = memory.title.clone();
         let tier = Tier::of(memory.persistence);
         self.push(memory, tier, None);
-        Fate::Stored(title)
+        MergeOutcome::Stored(title)
     }
 
     /// Gives the title, which is only the text's first words, the next free number.
-    fn store_under_free_title(&mut self, mut memory: Memory) -> Fate {
+    fn store_under_free_title(&mut self, mut memory: Memory) -> MergeOutcome {
         let stem = memory.title;
         let live = |at: &usize| self.entries[*at].memory.is_live();
         let taken = |title: &str| self.by_title.get(&fold_title(title)).is_some_and(|at| at.iter().any(live));
@@ -189,7 +190,7 @@ impl Entries {
     }
 
     /// Writes an entry anew; what the new one leaves open stays, and core stays core.
-    fn revise(&mut self, at: usize, new: Memory) -> Fate {
+    fn revise(&mut self, at: usize, new: Memory) -> MergeOutcome {
         let entry = &mut self.entries[at];
         let old = &entry.memory;
         let revised = Memory {
@@ -202,7 +203,7 @@ impl Entries {
         entry.moves |= entry.tier == Tier::Session && Tier::of(revised.persistence) == Tier::Lasting;
         entry.memory = revised;
         entry.revised = true;
-        Fate::Revised
+        MergeOutcome::Revised
     }
 
     /// The edits of one file.

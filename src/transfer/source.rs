@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::transfer::place::Whereabouts;
+use crate::transfer::place::PlaceReference;
 use crate::types::{Attempt, Memory};
 
 /// The position of an item in a source.
@@ -34,7 +34,7 @@ impl fmt::Display for Origin {
 
 /// One item of a source, or the problem with it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct SourceItem {
     /// Its position.
     pub at: Origin,
     /// The item.
@@ -47,7 +47,7 @@ pub enum Item {
     /// A memory.
     Memory {
         /// The place it belongs to.
-        place: Whereabouts,
+        place: PlaceReference,
         /// The memory.
         memory: Box<Memory>,
         /// True if the source gives a title; otherwise the first words of the text become the title.
@@ -56,7 +56,7 @@ pub enum Item {
     /// What is known of a place besides its memories.
     Section {
         /// The place.
-        place: Whereabouts,
+        place: PlaceReference,
         /// Number of visits.
         visits: u64,
         /// Episodes of the visits.
@@ -68,9 +68,9 @@ pub enum Item {
 
 /// The content of a source.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Source {
+pub struct TransferSource {
     /// The items, in order.
-    pub items: Vec<Found>,
+    pub items: Vec<SourceItem>,
     /// Unknown keys and columns, each once; they are ignored.
     pub unknown: Vec<String>,
 }

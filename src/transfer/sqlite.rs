@@ -15,8 +15,8 @@ use crate::document::Section;
 use crate::document::fields::is_date;
 use crate::transfer::error::TransferError;
 use crate::transfer::object::{memory_object, read_attempt, read_item, read_section};
-use crate::transfer::place::Whereabouts;
-use crate::transfer::source::{Found, Item, Origin, Source};
+use crate::transfer::place::PlaceReference;
+use crate::transfer::source::{Item, Origin, SourceItem, TransferSource};
 use crate::types::fields::parse_episode;
 use crate::types::{Memory, Scope, Span, clamp_importance};
 
@@ -144,7 +144,7 @@ impl Columns {
 /// # Errors
 ///
 /// [`TransferError::Unreadable`]
-pub(crate) fn read_file(path: &Path) -> Result<Source, TransferError> {
+pub(crate) fn read_file(path: &Path) -> Result<TransferSource, TransferError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(|error| unreadable(&error))?;
     read(&connection)
@@ -155,7 +155,7 @@ pub(crate) fn read_file(path: &Path) -> Result<Source, TransferError> {
 /// # Errors
 ///
 /// [`TransferError::Unreadable`]
-pub(crate) fn read_bytes(bytes: &[u8]) -> Result<Source, TransferError> {
+pub(crate) fn read_bytes(bytes: &[u8]) -> Result<TransferSource, TransferError> {
     if !bytes.starts_with(b"SQLite format 3\0") {
         let problem = "not an SQLite database".to_owned();
         return Err(TransferError::Unreadable { problem, hint: NO_DATABASE });
@@ -173,9 +173,9 @@ pub(crate) fn read_bytes(bytes: &[u8]) -> Result<Source, TransferError> {
     read(&database().map_err(|error: rusqlite::Error| unreadable(&error))?)
 }
 
-fn read(connection: &Connection) -> Result<Source, TransferError> {
+fn read(connection: &Connection) -> Result<TransferSource, TransferError> {
     let rows = || {
-        let mut source = Source::default();
+        let mut source = TransferSource::default();
         if !columns(connection, "places")?.is_empty() {
             read_places(connection, &mut source)?;
         }
@@ -200,7 +200,7 @@ fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>
     names.collect()
 }
 
-fn read_places(connection: &Connection, source: &mut Source) -> rusqlite::Result<()> {
+fn read_places(connection: &Connection, source: &mut TransferSource) -> rusqlite::Result<()> {
     let mut tried: Map<String, Value> = Map::new();
     if !columns(connection, "tried")?.is_empty() {
         for (_, object) in objects(connection, "SELECT * FROM tried ORDER BY rowid")? {
@@ -222,19 +222,24 @@ fn read_places(connection: &Connection, source: &mut Source) -> rusqlite::Result
             let episodes = serde_json::from_str(episodes).unwrap_or(Value::Null);
             object.insert("episodes".to_owned(), episodes);
         }
-        source.items.push(Found { at: Origin::Other("places", at), item: read_section(&object) });
-        let broken =
-            broken.into_iter().map(|problem| Found { at: Origin::Other("places", at), item: Err(problem) });
+        source.items.push(SourceItem { at: Origin::Other("places", at), item: read_section(&object) });
+        let broken = broken
+            .into_iter()
+            .map(|problem| SourceItem { at: Origin::Other("places", at), item: Err(problem) });
         source.items.extend(broken);
     }
     for (scope, _) in tried {
         let problem = format!("the tried actions of `{scope}` belong to no place");
-        source.items.push(Found { at: Origin::Other("tried", 1), item: Err(problem) });
+        source.items.push(SourceItem { at: Origin::Other("tried", 1), item: Err(problem) });
     }
     Ok(())
 }
 
-fn read_memories(connection: &Connection, names: &[String], source: &mut Source) -> rusqlite::Result<()> {
+fn read_memories(
+    connection: &Connection,
+    names: &[String],
+    source: &mut TransferSource,
+) -> rusqlite::Result<()> {
     const KNOWN: [&str; 17] = [
         "id",
         "session_id",
@@ -261,7 +266,7 @@ fn read_memories(connection: &Connection, names: &[String], source: &mut Source)
     for (at, row) in objects(connection, &format!("SELECT * FROM memories{order}"))? {
         let id = row.get("id").and_then(Value::as_i64);
         let at = Origin::Row(id.unwrap_or_else(|| i64::try_from(at).unwrap_or(i64::MAX)));
-        source.items.push(Found { at, item: item_of_row(&row, scale) });
+        source.items.push(SourceItem { at, item: item_of_row(&row, scale) });
     }
     Ok(())
 }
@@ -333,23 +338,23 @@ fn item_of_row(row: &Map<String, Value>, scale: f64) -> Result<Item, String> {
     };
     take_columns(&mut memory, row, scale)?;
     let place = match place {
-        Whereabouts::Unsaid => place_of_row(row)?,
+        PlaceReference::Unsaid => place_of_row(row)?,
         said => said,
     };
     Ok(Item::Memory { place, memory, titled })
 }
 
-fn place_of_row(row: &Map<String, Value>) -> Result<Whereabouts, String> {
+fn place_of_row(row: &Map<String, Value>) -> Result<PlaceReference, String> {
     let column = |name: &str| row.get(name).filter(|value| !value.is_null());
     let name = column("location_name").and_then(Value::as_str).unwrap_or_default();
     match (column("location_id"), column("location")) {
         (Some(id), location) => {
             let name =
                 if name.is_empty() { location.and_then(Value::as_str).unwrap_or_default() } else { name };
-            Ok(Whereabouts::of_value(id)?.called(name))
+            Ok(PlaceReference::of_value(id)?.called(name))
         }
-        (None, Some(location)) => Ok(Whereabouts::of_value(location)?.called(name)),
-        (None, None) => Ok(Whereabouts::Unsaid.called(name)),
+        (None, Some(location)) => Ok(PlaceReference::of_value(location)?.called(name)),
+        (None, None) => Ok(PlaceReference::Unsaid.called(name)),
     }
 }
 

@@ -15,7 +15,7 @@ use memories::notebook::files::Files;
 use memories::search::embedded::StaticModel;
 use memories::search::filter::Filter;
 use memories::search::{Hit, SearchSettings, Searcher};
-use memories::seed::{Options, Source, read, seed};
+use memories::seed::{SeedOptions, SeedSource, read, seed};
 use memories::store::Store;
 use memories::types::Scope;
 use memories::types::by_file_ending;
@@ -89,7 +89,7 @@ fn searcher(store: &Store, settings: SearchSettings) -> Searcher {
 impl Play {
     fn new() -> Play {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/dinner");
-        let source = |name: &str| Source {
+        let source = |name: &str| SeedSource {
             name: name.to_owned(),
             format: by_file_ending(Path::new(name)).unwrap(),
             text: std::fs::read_to_string(root.join(name)).unwrap(),
@@ -97,7 +97,7 @@ impl Play {
         let cast = read(&[source("friends.yaml"), source("evening.toml")]).unwrap();
         let empty = || Document::parse(String::new());
         let mut files = Files { lasting: empty(), session: empty() };
-        seed(&mut files, &cast, &Options::default()).unwrap();
+        seed(&mut files, &cast, &SeedOptions::default()).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("Memories.md");
         std::fs::write(&path, files.lasting.into_text().unwrap()).unwrap();

@@ -11,7 +11,7 @@ use std::time::Duration;
 use memories::document::{Document, Section};
 use memories::llm::{Answer, Model, ModelError, Question, Usage};
 use memories::notebook::{Clock, Notebook};
-use memories::record::turn::{Remember, Spot, Turn};
+use memories::record::turn::{Remember, Turn, TurnLocation};
 use memories::record::{Judge, RecordError, RecordReport, RecordSettings, Recorder};
 use memories::store::Store;
 use memories::types::{Category, Memory, Persistence, Scope, Status};
@@ -125,7 +125,7 @@ impl World {
 }
 
 fn turn(action: &str, response: &str) -> Turn {
-    let place = Spot { id: Some(23), name: Some("Living Room".to_owned()) };
+    let place = TurnLocation { id: Some(23), name: Some("Living Room".to_owned()) };
     let long = format!("{response}\n{}", "The room is quiet and the lamp burns low. ".repeat(4));
     Turn {
         episode: Some(1),
@@ -202,7 +202,7 @@ fn what_the_player_wants_kept_is_one_memory() {
 fn the_name_of_a_place_is_a_name() {
     for attack in ATTACKS {
         let mut world = World::new(FILE);
-        let reached = Some(Spot { id: Some(50), name: Some((*attack).to_owned()) });
+        let reached = Some(TurnLocation { id: Some(50), name: Some((*attack).to_owned()) });
         world.record(Turn { location_after: reached, ..turn("go", "A hall.") }, declined()).unwrap();
         let document = Document::parse(world.text());
         let scopes: Vec<Scope> = document.headings().map(|heading| heading.scope.clone()).collect();

@@ -2,26 +2,26 @@
 
 use memories::document::Document;
 use memories::notebook::files::Files;
-use memories::seed::{Cast, Format, Options, Outcome, Report, Source, read, seed};
+use memories::seed::{Cast, SeedFormat, SeedOptions, SeedOutcome, SeedReport, SeedSource, read, seed};
 use memories::types::Scope;
 use proptest::prelude::*;
 use serde_json::json;
 
 fn cast(yaml: &str) -> Cast {
-    let source = Source { name: "a.yaml".to_owned(), format: Format::Yaml, text: yaml.to_owned() };
+    let source = SeedSource { name: "a.yaml".to_owned(), format: SeedFormat::Yaml, text: yaml.to_owned() };
     read(&[source]).unwrap()
 }
 
-fn seeded(text: &str, yaml: &str, options: Options) -> (String, Report) {
+fn seeded(text: &str, yaml: &str, options: SeedOptions) -> (String, SeedReport) {
     seeded_cast(text, &cast(yaml), options)
 }
 
-fn seeded_json(text: &str, json: &str) -> (String, Report) {
-    let source = Source { name: "a.json".to_owned(), format: Format::Json, text: json.to_owned() };
-    seeded_cast(text, &read(&[source]).unwrap(), Options::default())
+fn seeded_json(text: &str, json: &str) -> (String, SeedReport) {
+    let source = SeedSource { name: "a.json".to_owned(), format: SeedFormat::Json, text: json.to_owned() };
+    seeded_cast(text, &read(&[source]).unwrap(), SeedOptions::default())
 }
 
-fn seeded_cast(text: &str, cast: &Cast, options: Options) -> (String, Report) {
+fn seeded_cast(text: &str, cast: &Cast, options: SeedOptions) -> (String, SeedReport) {
     let mut files =
         Files { lasting: Document::parse(text.to_owned()), session: Document::parse(String::new()) };
     let report = seed(&mut files, cast, &options).unwrap();
@@ -36,43 +36,46 @@ const SEED: &str =
 fn seeding_twice_changes_nothing_whatever_the_file() {
     for before in ["", "\u{FEFF}# Mine\r\n\r\ntext", "## Scene\n\n## Agent ann\n\n---\n\n## Agent ann: Ann\n"]
     {
-        let (once, first) = seeded(before, SEED, Options::default());
-        assert_eq!(first.count(Outcome::Stored), 4, "{once}");
-        let (twice, second) = seeded(&once, SEED, Options { force: true, prune: true });
-        assert_eq!((twice == once, second.count(Outcome::Unchanged)), (true, 4), "{once}");
+        let (once, first) = seeded(before, SEED, SeedOptions::default());
+        assert_eq!(first.count(SeedOutcome::Stored), 4, "{once}");
+        let (twice, second) = seeded(&once, SEED, SeedOptions { force: true, prune: true });
+        assert_eq!((twice == once, second.count(SeedOutcome::Unchanged)), (true, 4), "{once}");
     }
 }
 
 #[test]
 fn each_change_is_told_from_every_other() {
-    let (given, _) = seeded("", SEED, Options::default());
+    let (given, _) = seeded("", SEED, SeedOptions::default());
     let theirs = given.replace("diving", "diving, deep");
     let newer = SEED.replace("diving", "sailing");
     let one = |text: &str, yaml: &str, force: bool| {
-        let (text, report) = seeded(text, yaml, Options { force, prune: false });
+        let (text, report) = seeded(text, yaml, SeedOptions { force, prune: false });
         let outcome = report.changes.iter().find(|change| change.title == "Skills").unwrap().outcome;
         (outcome, text.contains("sailing"), text.contains("deep"))
     };
-    assert_eq!(one(&given, SEED, false), (Outcome::Unchanged, false, false));
-    assert_eq!(one(&given, &newer, false), (Outcome::Revised, true, false));
-    assert_eq!(one(&theirs, SEED, false), (Outcome::Edited, false, true));
-    assert_eq!(one(&theirs, SEED, true), (Outcome::Revised, false, false));
-    assert_eq!(one(&theirs, &newer, false), (Outcome::Kept, false, true));
-    assert_eq!(one(&theirs, &newer, true), (Outcome::Revised, true, false));
+    assert_eq!(one(&given, SEED, false), (SeedOutcome::Unchanged, false, false));
+    assert_eq!(one(&given, &newer, false), (SeedOutcome::Revised, true, false));
+    assert_eq!(one(&theirs, SEED, false), (SeedOutcome::Edited, false, true));
+    assert_eq!(one(&theirs, SEED, true), (SeedOutcome::Revised, false, false));
+    assert_eq!(one(&theirs, &newer, false), (SeedOutcome::Kept, false, true));
+    assert_eq!(one(&theirs, &newer, true), (SeedOutcome::Revised, true, false));
     // The person had written before what the seed says now.
     let same = given.replace("diving", "sailing");
-    assert_eq!(one(&same, &newer, false), (Outcome::Revised, true, false));
-    assert_eq!(one(&seeded(&same, &newer, Options::default()).0, &newer, false).0, Outcome::Unchanged);
+    assert_eq!(one(&same, &newer, false), (SeedOutcome::Revised, true, false));
+    assert_eq!(
+        one(&seeded(&same, &newer, SeedOptions::default()).0, &newer, false).0,
+        SeedOutcome::Unchanged
+    );
 }
 
 #[test]
 fn what_a_person_adds_to_an_entry_outlives_a_revision() {
-    let (given, _) = seeded("", SEED, Options::default());
+    let (given, _) = seeded("", SEED, SeedOptions::default());
     let line = given.lines().find(|line| line.contains("Skills")).unwrap();
     let mine = line.replace("*(", "*(importance 900, ").replace(")*", ", #sea)*");
     let theirs = given.replace(line, &mine).replace("diving\n", "diving\nSee also: [[Scene › Time]]\n");
-    let (text, report) = seeded(&theirs, &SEED.replace("diving", "sailing"), Options::default());
-    assert_eq!(report.count(Outcome::Revised), 1);
+    let (text, report) = seeded(&theirs, &SEED.replace("diving", "sailing"), SeedOptions::default());
+    assert_eq!(report.count(SeedOutcome::Revised), 1);
     for kept in ["importance 900", "#sea", "See also: [[Scene › Time]]", "sailing"] {
         assert!(text.contains(kept), "{kept}: {text}");
     }
@@ -80,10 +83,10 @@ fn what_a_person_adds_to_an_entry_outlives_a_revision() {
 
 #[test]
 fn an_entry_is_found_again_under_another_kind_or_title() {
-    let (given, _) = seeded("", SEED, Options::default());
+    let (given, _) = seeded("", SEED, SeedOptions::default());
     let theirs = given.replace("[SKILLS - CORE] Skills", "[NOTE] What she can do");
-    let (text, report) = seeded(&theirs, SEED, Options::default());
-    assert_eq!((text == theirs, report.count(Outcome::Edited)), (true, 1), "{text}");
+    let (text, report) = seeded(&theirs, SEED, SeedOptions::default());
+    assert_eq!((text == theirs, report.count(SeedOutcome::Edited)), (true, 1), "{text}");
 }
 
 /// Texts that need escaping, because they would be read as something else.
@@ -104,10 +107,10 @@ fn hostile() -> impl Strategy<Value = String> {
 #[test]
 fn whoever_is_named_twice_is_told_of_once() {
     let yaml = "id: ann\nrelationships:\n- {to: Mum, text: Calls.}\n- {to: bo, text: Shy.}\n- {to: mum, text: Cooks.}\n";
-    let (text, report) = seeded("", yaml, Options::default());
-    assert_eq!((report.count(Outcome::Stored), report.changes.len()), (3, 3), "{text}");
+    let (text, report) = seeded("", yaml, SeedOptions::default());
+    assert_eq!((report.count(SeedOutcome::Stored), report.changes.len()), (3, 3), "{text}");
     assert!(text.contains("Mum.\nRelationship: Calls.\nRelationship: Cooks.\n"), "{text}");
-    assert!(!seeded(&text, yaml, Options::default()).1.changes_the_file());
+    assert!(!seeded(&text, yaml, SeedOptions::default()).1.changes_the_file());
 }
 
 proptest! {
@@ -130,8 +133,8 @@ proptest! {
         let (once, first) = seeded_json(before, &whole.to_string());
         let (twice, second) = seeded_json(&once, &whole.to_string());
         prop_assert_eq!(&twice, &once);
-        prop_assert_eq!(second.count(Outcome::Unchanged), second.changes.len());
-        prop_assert_eq!(first.count(Outcome::Stored), first.changes.len());
+        prop_assert_eq!(second.count(SeedOutcome::Unchanged), second.changes.len());
+        prop_assert_eq!(first.count(SeedOutcome::Stored), first.changes.len());
         let document = Document::parse(once);
         let all: usize = document.sections().iter().map(|(_, section)| section.memories.len()).sum();
         prop_assert_eq!(all, first.changes.len());

@@ -11,20 +11,20 @@ use crate::program::memories;
 use memories::document::text::{stored_line, stored_reply};
 use memories::document::{Document, Section, SectionUpdate, stored};
 use memories::notebook::files::Files;
-use memories::transfer::merge::{OnConflict, Options, Report, merge};
-use memories::transfer::{Format, read, write};
+use memories::transfer::merge::{MergeOptions, MergeReport, OnConflict, merge};
+use memories::transfer::{TransferFormat, read, write};
 use memories::types::{
     Attempt, Category, Cause, Memory, Moment, Persistence, Provenance, Reference, Scope, Span, Status,
     fold_action, fold_title,
 };
 use proptest::prelude::*;
 
-const FORMATS: &[Format] = &[
-    Format::Json,
-    Format::Jsonl,
-    Format::Markdown,
+const FORMATS: &[TransferFormat] = &[
+    TransferFormat::Json,
+    TransferFormat::Jsonl,
+    TransferFormat::Markdown,
     #[cfg(feature = "sqlite")]
-    Format::Sqlite,
+    TransferFormat::Sqlite,
 ];
 
 fn files() -> Files {
@@ -40,9 +40,9 @@ fn all(files: &Files) -> Vec<(Scope, Section)> {
     sections.into_iter().collect()
 }
 
-fn import(files: &mut Files, bytes: &[u8], format: Format, on_conflict: OnConflict) -> Report {
+fn import(files: &mut Files, bytes: &[u8], format: TransferFormat, on_conflict: OnConflict) -> MergeReport {
     let source = read(bytes, format).unwrap();
-    let options = Options { on_conflict, ..Options::default() };
+    let options = MergeOptions { on_conflict, ..MergeOptions::default() };
     merge(files, &source.items, &options, || {}).unwrap()
 }
 
@@ -283,7 +283,7 @@ proptest! {
             for bytes in [bytes.as_slice(), lines.as_bytes()] {
                 let Ok(source) = read(bytes, format) else { continue };
                 let mut files = files();
-                merge(&mut files, &source.items, &Options::default(), || {}).unwrap();
+                merge(&mut files, &source.items, &MergeOptions::default(), || {}).unwrap();
                 reopened(files);
             }
         }
@@ -312,9 +312,9 @@ fn a_database_of_others_is_read_as_far_as_it_goes() {
          (5, NULL, 4, NULL, 3, '5', NULL, NULL, NULL, NULL),
          (6, NULL, 4, 'The lamp lights dark corners of the world, too.', 3, 5, NULL, NULL, NULL, NULL);",
     );
-    let source = read(&bytes, Format::Sqlite).unwrap();
+    let source = read(&bytes, TransferFormat::Sqlite).unwrap();
     assert_eq!(source.unknown, ["mood"]);
-    let options = Options { new_places: true, fallback: Some(Scope::World), ..Options::default() };
+    let options = MergeOptions { new_places: true, fallback: Some(Scope::World), ..MergeOptions::default() };
     let mut files = files();
     let report = merge(&mut files, &source.items, &options, || {}).unwrap();
     assert_eq!(report.stored, 4);
@@ -339,7 +339,7 @@ fn what_was_changed_in_a_column_counts() {
     let mut memory = Memory::new(Category::note(), "Lamp", "It lights.");
     memory.provenance.turns = Some(Span { first: 3, last: 5 });
     let section = Section { memories: vec![memory], ..Section::default() };
-    let bytes = write(&[(Scope::Location(5), section)], Format::Sqlite).unwrap();
+    let bytes = write(&[(Scope::Location(5), section)], TransferFormat::Sqlite).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.db");
     fs::write(&path, bytes).unwrap();
@@ -361,7 +361,7 @@ fn what_was_changed_in_a_column_counts() {
         .unwrap();
     let source = memories::transfer::read_database(&path).unwrap();
     let mut files = files();
-    merge(&mut files, &source.items, &Options::default(), || {}).unwrap();
+    merge(&mut files, &source.items, &MergeOptions::default(), || {}).unwrap();
     let section = files.lasting.section(&Scope::Location(5)).unwrap();
     let [memory] = section.memories.as_slice() else { panic!("{section:?}") };
     assert_eq!((memory.importance(), memory.text.as_str()), (900, "It lights dark places."));
@@ -452,7 +452,7 @@ fn an_entry_that_leaves_the_session_shifts_no_other() {
         r#"{"scope": "location:1", "title": "Lamp", "text": "It glows."}"#,
         r#"{"scope": "location:1", "title": "Rug", "text": "A trap door lies below.", "persistence": "ephemeral"}"#,
     ];
-    let report = import(&mut files, lines.join("\n").as_bytes(), Format::Jsonl, OnConflict::Revise);
+    let report = import(&mut files, lines.join("\n").as_bytes(), TransferFormat::Jsonl, OnConflict::Revise);
     assert_eq!((report.failed, report.revised), (Vec::new(), 2));
     let files = reopened(files);
     let texts = |document: &Document| -> Vec<String> {

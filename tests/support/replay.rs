@@ -112,7 +112,8 @@ impl Replay {
 
     fn play_turn(&mut self, value: &Value, episode: &mut Episode) -> Result<()> {
         let turn = Turn::from_value(value)?;
-        let id = |spot: &Option<_>| spot.as_ref().and_then(|spot: &memories::record::turn::Spot| spot.id);
+        let id =
+            |spot: &Option<_>| spot.as_ref().and_then(|spot: &memories::record::turn::TurnLocation| spot.id);
         let place = id(&turn.location_before).context("the turn has no `location_before` with an id")?;
         let started = Instant::now();
         let recalled = self.recall(place)?;

@@ -9,7 +9,7 @@ use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::{Document, Section};
 use crate::store::{Existing, Store, write_file};
-use crate::transfer::{self, Format};
+use crate::transfer::{self, TransferFormat};
 use crate::types::{Memory, Scope, by_file_ending};
 
 /// Write memories as JSON, JSONL, SQLite or Markdown
@@ -38,7 +38,7 @@ pub(crate) struct ExportArgs {
     output: PathBuf,
     /// json, jsonl, sqlite or markdown [default: by the ending of FILE, else jsonl]
     #[arg(long, value_name = "FORMAT")]
-    format: Option<Format>,
+    format: Option<TransferFormat>,
     /// Only this scope or the place of this name; repeatable
     #[arg(long = "scope", value_name = "SCOPE", allow_negative_numbers = true)]
     scopes: Vec<String>,
@@ -51,8 +51,8 @@ pub(crate) struct ExportArgs {
 }
 
 /// The format that is meant: as said, else by the ending of the file's name.
-pub(super) fn format_of(path: &Path, said: Option<Format>) -> Result<Format, Failure> {
-    let guessed = if path == Path::new("-") { Some(Format::Jsonl) } else { by_file_ending(path) };
+pub(super) fn format_of(path: &Path, said: Option<TransferFormat>) -> Result<TransferFormat, Failure> {
+    let guessed = if path == Path::new("-") { Some(TransferFormat::Jsonl) } else { by_file_ending(path) };
     said.or(guessed).ok_or_else(|| {
         let failure = Failure::usage(format!("the name `{}` does not say its format", path.display()));
         failure.hint("say it with `--format`: json, jsonl, sqlite or markdown")
@@ -64,7 +64,7 @@ pub fn run(mut cli: Cli<'_>, args: ExportArgs) -> Result<u8, Failure> {
     let to_stdout = output == Path::new("-");
     let format = match format {
         // To stdout, `--json` can only mean what is written there.
-        None if to_stdout && cli.ui.json => Format::Json,
+        None if to_stdout && cli.ui.json => TransferFormat::Json,
         format => format_of(&output, format)?,
     };
     let store = cli.store()?;
@@ -122,7 +122,7 @@ fn sections(store: &Store, wanted: &[Scope], live: bool) -> Result<(Vec<(Scope, 
 fn report(
     cli: &mut Cli<'_>,
     output: Option<&Path>,
-    format: Format,
+    format: TransferFormat,
     sections: &[(Scope, Section)],
 ) -> Result<(), Failure> {
     let memories = sections.iter().map(|(_, section)| section.memories.len() as u64).sum::<u64>();

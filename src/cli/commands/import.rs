@@ -11,8 +11,8 @@ use crate::cli::context::{Cli, unreadable};
 use crate::cli::failure::{Failure, Kind};
 use crate::cli::ui::progress_bar;
 use crate::store::Store;
-use crate::transfer::merge::{OnConflict, Options, Report, Unstored, merge};
-use crate::transfer::{self, Format, Source, TransferError};
+use crate::transfer::merge::{MergeOptions, MergeReport, OnConflict, Unstored, merge};
+use crate::transfer::{self, TransferError, TransferFormat, TransferSource};
 
 /// Import memories from JSON, JSONL, SQLite or another memory file
 #[derive(Debug, clap::Args)]
@@ -43,7 +43,7 @@ pub(crate) struct ImportArgs {
     input: PathBuf,
     /// json, jsonl, sqlite or markdown [default: by the ending of FILE; stdin is jsonl]
     #[arg(long, value_name = "FORMAT")]
-    format: Option<Format>,
+    format: Option<TransferFormat>,
     /// If a title is in use for another text, or struck: refuse, skip, or revise the entry
     #[arg(long, value_name = "WHAT", default_value = "refuse", value_parser = parse_on_conflict)]
     on_conflict: OnConflict,
@@ -76,7 +76,7 @@ pub fn run(mut cli: Cli<'_>, args: ImportArgs) -> Result<u8, Failure> {
     let notebook = cli.notebook()?;
     let fallback = into.as_deref().map(|name| resolve_scope(notebook.store(), name)).transpose()?;
     let source = read(&mut cli, &input, format)?;
-    let options = Options { on_conflict, new_places, fallback };
+    let options = MergeOptions { on_conflict, new_places, fallback };
     let shows_progress = cli.ui.shows_progress();
     let (report, _) = cli.edit(&notebook, "import", dry_run, |draft| {
         let bar = progress_bar(shows_progress, source.items.len() as u64, "memories");
@@ -93,7 +93,7 @@ pub fn run(mut cli: Cli<'_>, args: ImportArgs) -> Result<u8, Failure> {
     Ok(if report.failed.is_empty() { 0 } else { Kind::User.exit_code() })
 }
 
-fn read(cli: &mut Cli<'_>, input: &Path, format: Format) -> Result<Source, Failure> {
+fn read(cli: &mut Cli<'_>, input: &Path, format: TransferFormat) -> Result<TransferSource, Failure> {
     let from_stdin = input == Path::new("-");
     if from_stdin && cli.ui.stdin_is_terminal() {
         return Err(Failure::usage("nothing is sent on stdin").hint("give a file, or send one on stdin"));
@@ -104,7 +104,7 @@ fn read(cli: &mut Cli<'_>, input: &Path, format: Format) -> Result<Source, Failu
         let name = if from_stdin { "stdin".to_owned() } else { format!("`{}`", input.display()) };
         Failure { cause: failure.cause.context(name), ..failure }
     };
-    if format == Format::Sqlite && input.is_file() {
+    if format == TransferFormat::Sqlite && input.is_file() {
         // Opened here first, for a better error than that of the database.
         File::open(input).map_err(|error| unreadable(input, error).hint(HINT))?;
         return transfer::read_database(input).map_err(named);
@@ -113,7 +113,7 @@ fn read(cli: &mut Cli<'_>, input: &Path, format: Format) -> Result<Source, Failu
 }
 
 /// The counts that are not 0, and those in `always`: `3 stored, 1 duplicate`.
-fn counts(report: &Report, always: &[&str]) -> String {
+fn counts(report: &MergeReport, always: &[&str]) -> String {
     let number = |list: &[Unstored]| list.len() as u64;
     let counts = [
         ("stored", report.stored),
@@ -130,10 +130,10 @@ fn counts(report: &Report, always: &[&str]) -> String {
 /// The answer of an import.
 struct ImportAnswer<'a> {
     input: &'a Path,
-    format: Format,
+    format: TransferFormat,
     dry_run: bool,
-    source: &'a Source,
-    report: &'a Report,
+    source: &'a TransferSource,
+    report: &'a MergeReport,
 }
 
 impl ImportAnswer<'_> {
@@ -142,7 +142,7 @@ impl ImportAnswer<'_> {
         if cli.ui.json {
             return Ok(cli.ui.json_line(&self.json(store))?);
         }
-        let Report { failed, duplicates, skipped, .. } = self.report;
+        let MergeReport { failed, duplicates, skipped, .. } = self.report;
         let failed: Vec<String> = failed.iter().map(|(at, problem)| format!("{at}: {problem}")).collect();
         show_first(&failed, |text| cli.ui.error(text), "the others went through");
         let named = |unstored: &Unstored| {
@@ -198,7 +198,7 @@ impl ImportAnswer<'_> {
     }
 
     fn json(&self, store: &Store) -> Value {
-        let Report {
+        let MergeReport {
             stored,
             revised,
             already_there,

@@ -14,7 +14,7 @@ use crate::cli::values::{parse_count, parse_importance, parse_integer};
 use crate::document::Document;
 use crate::llm;
 use crate::record::many::{Holdings, RecordManyError, TurnLines, TurnSummary};
-use crate::record::turn::{Remember, Spot, Turn};
+use crate::record::turn::{Remember, Turn, TurnLocation};
 use crate::record::{Judge, RecordReport, Recorder};
 use crate::store::Store;
 use crate::types::{Category, DEFAULT_IMPORTANCE, Scope, clamp_importance};
@@ -201,7 +201,7 @@ fn turn_from_flags(args: RecordArgs) -> Result<Turn, Failure> {
 }
 
 /// A place on the command line: `64`, `64:West of House`, or a name.
-fn parse_spot(text: &str) -> Result<Spot, Failure> {
+fn parse_spot(text: &str) -> Result<TurnLocation, Failure> {
     let (id, name) = match text.split_once(':') {
         Some((id, name)) => (id, Some(name.trim().to_owned())),
         None => (text, None),
@@ -209,14 +209,14 @@ fn parse_spot(text: &str) -> Result<Spot, Failure> {
     let id = id.trim();
     if !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit()) {
         let id = id.parse().map_err(|_| Failure::usage(format!("`{id}` is too large for an id")))?;
-        return Ok(Spot { id: Some(id), name: name.filter(|name| !name.is_empty()) });
+        return Ok(TurnLocation { id: Some(id), name: name.filter(|name| !name.is_empty()) });
     }
     let number = text.trim().trim_start_matches('-');
     if text.trim().is_empty() || number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
         let failure = Failure::usage(format!("`{text}` is not a place"));
         return Err(failure.hint("give the engine's id (0 or more), `id:name`, or a name that one place has"));
     }
-    Ok(Spot { id: None, name: Some(text.trim().to_owned()) })
+    Ok(TurnLocation { id: None, name: Some(text.trim().to_owned()) })
 }
 
 fn show_report(cli: &mut Cli<'_>, report: &RecordReport) -> Result<(), Failure> {

@@ -8,7 +8,7 @@ use strum::VariantArray;
 use crate::cli::commands::common::counted;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-use crate::seed::{self, Cast, Change, Format, Options, Outcome, Report, Source};
+use crate::seed::{self, Cast, SeedChange, SeedFormat, SeedOptions, SeedOutcome, SeedReport, SeedSource};
 use crate::store::Store;
 use crate::types::{Scope, by_file_ending};
 
@@ -51,7 +51,7 @@ pub(crate) struct SeedArgs {
     inputs: Vec<PathBuf>,
     /// toml, yaml or json [default: by the ending of FILE; of stdin by its first line]
     #[arg(long, value_name = "FORMAT")]
-    format: Option<Format>,
+    format: Option<SeedFormat>,
     /// Replace what people changed by the files' texts
     #[arg(long)]
     force: bool,
@@ -71,7 +71,7 @@ pub fn run(mut cli: Cli<'_>, args: SeedArgs) -> Result<u8, Failure> {
     let notebook = cli.notebook()?;
     let sources = inputs.iter().map(|input| read(&mut cli, input, format)).collect::<Result<Vec<_>, _>>()?;
     let cast = seed::read(&sources)?;
-    let options = Options { force, prune };
+    let options = SeedOptions { force, prune };
     let (report, _) = cli.edit(&notebook, "seed", dry_run, |draft| {
         let report = seed::seed(&mut draft.files, &cast, &options)?;
         if report.changes_the_file() {
@@ -88,7 +88,7 @@ pub fn run(mut cli: Cli<'_>, args: SeedArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn read(cli: &mut Cli<'_>, input: &Path, said: Option<Format>) -> Result<Source, Failure> {
+fn read(cli: &mut Cli<'_>, input: &Path, said: Option<SeedFormat>) -> Result<SeedSource, Failure> {
     let from_stdin = input == Path::new("-");
     let name = if from_stdin { "stdin".to_owned() } else { input.display().to_string() };
     if from_stdin && cli.ui.stdin_is_terminal() {
@@ -100,27 +100,27 @@ fn read(cli: &mut Cli<'_>, input: &Path, said: Option<Format>) -> Result<Source,
             1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count();
         Failure::user(anyhow::anyhow!("`{name}` line {line} is not UTF-8")).hint("save the file as UTF-8")
     })?;
-    let guessed = if from_stdin { Some(Format::of_text(&text)) } else { by_file_ending(input) };
+    let guessed = if from_stdin { Some(SeedFormat::of_text(&text)) } else { by_file_ending(input) };
     let format = said.or(guessed).ok_or_else(|| {
         Failure::usage(format!("the name `{name}` does not say its format"))
             .hint("say it with `--format`: toml, yaml or json")
     })?;
-    Ok(Source { name, format, text })
+    Ok(SeedSource { name, format, text })
 }
 
 /// The counts that are not 0: `3 stored, 1 revised`.
-fn counts(report: &Report) -> String {
-    let counts = Outcome::VARIANTS.iter().map(|outcome| (report.count(*outcome), outcome));
+fn counts(report: &SeedReport) -> String {
+    let counts = SeedOutcome::VARIANTS.iter().map(|outcome| (report.count(*outcome), outcome));
     let counts = counts.filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}"));
     counts.collect::<Vec<_>>().join(", ")
 }
 
 /// The answer of a seed.
 struct SeedAnswer<'a> {
-    sources: &'a [Source],
+    sources: &'a [SeedSource],
     cast: &'a Cast,
     dry_run: bool,
-    report: &'a Report,
+    report: &'a SeedReport,
 }
 
 fn show_answer(cli: &mut Cli<'_>, store: &Store, answer: &SeedAnswer<'_>) -> Result<(), Failure> {
@@ -129,19 +129,20 @@ fn show_answer(cli: &mut Cli<'_>, store: &Store, answer: &SeedAnswer<'_>) -> Res
     if cli.ui.json {
         return Ok(cli.ui.json_line(&answer.json(store))?);
     }
-    let address = |change: &Change| format!("\"{}\" of {}", change.title, change.scope);
-    for change in report.of(Outcome::Kept) {
+    let address = |change: &SeedChange| format!("\"{}\" of {}", change.title, change.scope);
+    for change in report.of(SeedOutcome::Kept) {
         let why = change.why.unwrap_or("both were changed");
         cli.ui.warning(&format!("{}: {why}; the memory file's text stays", address(change)));
     }
-    if report.count(Outcome::Kept) > 0 {
+    if report.count(SeedOutcome::Kept) > 0 {
         cli.ui.hint("`--force` writes the seed's text in its place");
     }
-    for change in report.of(Outcome::Left) {
+    for change in report.of(SeedOutcome::Left) {
         let why = change.why.map(|why| format!(", but {why}")).unwrap_or_default();
         cli.ui.notice(&format!("{} is in the seed no longer{why}: it stays", address(change)));
     }
-    if report.count(Outcome::Left) > 0 && report.of(Outcome::Left).all(|change| change.why.is_none()) {
+    if report.count(SeedOutcome::Left) > 0 && report.of(SeedOutcome::Left).all(|change| change.why.is_none())
+    {
         cli.ui.hint("`--prune` strikes it");
     }
     for change in report.changes.iter().filter(|change| change.outcome.changes()) {
@@ -174,13 +175,13 @@ impl SeedAnswer<'_> {
         let SeedAnswer { sources, cast, dry_run, report } = self;
         let agents: Vec<Scope> = cast.agents.iter().map(|agent| Scope::Agent(agent.id.clone())).collect();
         let sources: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
-        let changes: Vec<&Change> =
-            report.changes.iter().filter(|change| change.outcome != Outcome::Unchanged).collect();
+        let changes: Vec<&SeedChange> =
+            report.changes.iter().filter(|change| change.outcome != SeedOutcome::Unchanged).collect();
         let mut value = json!({
             "version": 1, "sources": sources, "dry_run": dry_run, "file": store.path().display().to_string(),
             "agents": agents, "scene": cast.scene.is_some(),
         });
-        for outcome in Outcome::VARIANTS {
+        for outcome in SeedOutcome::VARIANTS {
             value[<&str>::from(outcome)] = json!(report.count(*outcome));
         }
         value["changes"] = json!(changes);
