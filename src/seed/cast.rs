@@ -1,7 +1,7 @@
-//! Who and what a seed speaks of: agents, what they are to each other, and the scene.
+//! Reads seed files into a [`Cast`]: agents, their relationships and the scene.
 //!
-//! Seed files enter; a [`Cast`] leaves, whole and free of contradictions, or the first error with its
-//! file, line, field and what was expected there. Keys that mean nothing are left out with a warning.
+//! The cast is complete and free of contradictions; otherwise the first error is returned with its file,
+//! line, field and expectation. Unknown keys are ignored with a warning.
 
 use crate::seed::error::{SeedError, SeedPosition};
 use crate::seed::fields::{TableFields, texts_of};
@@ -11,57 +11,57 @@ use crate::types::is_id;
 /// A seed file's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeedSource {
-    /// What the file is called in errors.
+    /// Name of the file in errors.
     pub name: String,
-    /// Its format.
+    /// The format of the text.
     pub format: SeedFormat,
-    /// What it says.
+    /// The content.
     pub text: String,
 }
 
-/// An agent as its seed describes it. What is empty is as if it were not there.
+/// An agent as its seed describes it; empty fields count as absent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
-    /// Where it is described.
+    /// Position of its description.
     pub position: SeedPosition,
     /// Its id: `[a-z0-9_-]+`.
     pub id: String,
-    /// What people call it.
+    /// Its name for people.
     pub name: String,
-    /// What it does.
+    /// Private: other agents are not given it.
     pub role: Option<String>,
-    /// Whom it is like.
+    /// Visible to other agents.
     pub archetype: Option<String>,
-    /// What anyone can see of it.
+    /// Visible to other agents.
     pub description: Option<String>,
-    /// Its past, how it speaks, how it decides, its traits, skills and values.
+    /// The private texts, in the order of [`OWN_KEYS`].
     pub own: [Option<String>; 6],
-    /// What it says others are to it.
+    /// Its relationships, as it sees them itself.
     pub relationships: Vec<Relationship>,
 }
 
-/// What somebody is to an agent, in the agent's own words.
+/// The relationship of an agent to another, in the agent's own words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Relationship {
-    /// Where it is stated.
+    /// Its position in the files.
     pub position: SeedPosition,
-    /// The other's id or name, as it is written.
+    /// Id or name of the other, as written.
     pub to: String,
-    /// What the other is to the agent.
+    /// The agent's description of it.
     pub text: String,
 }
 
-/// What all agents share of the present scene: place, atmosphere, time, context.
+/// The scene that all agents share, in the order of [`SCENE_KEYS`].
 pub(crate) type Scene = [Option<String>; 4];
 
-/// Everything that the seed files say.
+/// The content of all seed files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cast {
     /// The agents, in the order of the files.
     pub agents: Vec<Agent>,
-    /// The scene, where a file describes one.
+    /// The scene, if a file describes one.
     pub scene: Option<Scene>,
-    /// What means nothing here and is left out.
+    /// Warnings about unknown keys, which are ignored.
     pub warnings: Vec<String>,
 }
 
@@ -69,7 +69,7 @@ pub struct Cast {
 pub(crate) const OWN_KEYS: [&str; 6] =
     ["background", "communication_style", "decision_style", "traits", "skills", "values"];
 
-/// The keys that describe an agent and nothing else; an id may be a scenario's, too.
+/// Keys that identify a table as an agent; `id` alone does not, since a scenario may have one.
 const AGENT_KEYS: [&str; 9] = [
     "id",
     "role",
@@ -82,10 +82,10 @@ const AGENT_KEYS: [&str; 9] = [
     "values",
 ];
 
-/// The keys that describe a scene and nothing else.
+/// Keys that identify a table as a scene.
 const SCENE_KEYS: [&str; 4] = ["location", "atmosphere", "time", "context"];
 
-/// The keys of a file that holds several things. Beside them it may hold `relationships`.
+/// Keys of a file that holds several agents or a scene; such a file may also have `relationships`.
 const FILE_KEYS: [&str; 6] = ["agents", "characters", "agent", "character", "scenario", "scene"];
 
 /// Reads the files into one cast.
@@ -113,18 +113,18 @@ pub fn read(sources: &[SeedSource]) -> Result<Cast, SeedError> {
     Ok(cast)
 }
 
-/// What was read so far.
+/// The cast while it is read.
 #[derive(Default)]
 struct Reading {
     cast: Cast,
-    /// Where each part of the scene is described.
+    /// Position of each part of the scene.
     scene_positions: [Option<SeedPosition>; 4],
-    /// Relationships that stand beside the agents, with whose they are.
+    /// Relationships listed outside the agents, each with its owner's id or name.
     beside: Vec<(String, Relationship)>,
 }
 
 impl Reading {
-    /// A document is a list of agents, one agent, one scenario, or a table of these.
+    /// Reads a document: a list of agents, one agent, one scenario, or a table of these.
     fn document(&mut self, file: &str, node: &Node) -> Result<(), SeedError> {
         match &node.value {
             Value::Null => return Ok(()),
@@ -171,7 +171,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Agents as a list, or as a table by their ids.
+    /// Reads agents: a list, or a table by id.
     fn agents(&mut self, file: &str, path: &str, node: &Node) -> Result<(), SeedError> {
         let expected = "a table with `id` and `name`";
         match &node.value {
@@ -195,7 +195,7 @@ impl Reading {
             Some((id, _)) if is_id(&id) => id,
             Some((id, line)) => {
                 let expected = "lower-case letters, digits, `_` and `-`";
-                return Err(fields.wrong(line, &format!("{} is `{id}`", fields.told("id")), expected));
+                return Err(fields.wrong(line, &format!("{} is `{id}`", fields.label("id")), expected));
             }
             None => match name.as_ref().map(|(name, _)| id_of_name(name)).filter(|id| is_id(id)) {
                 Some(id) => id,
@@ -203,15 +203,15 @@ impl Reading {
                     let expected = "an `id` of lower-case letters, digits, `_` and `-`, and a `name`";
                     return Err(fields.wrong(
                         position.line,
-                        &format!("{} has no `id`", fields.told("")),
+                        &format!("{} has no `id`", fields.label("")),
                         expected,
                     ));
                 }
             },
         };
-        if let Some(twin) = self.cast.agents.iter().find(|agent| agent.id == id) {
+        if let Some(other) = self.cast.agents.iter().find(|agent| agent.id == id) {
             let expected =
-                format!("another id than that of `{}` line {}", twin.position.file, twin.position.line);
+                format!("another id than that of `{}` line {}", other.position.file, other.position.line);
             return Err(fields.wrong(position.line, &format!("agent `{id}` is described twice"), &expected));
         }
         let name = name.map_or_else(|| id.clone(), |(name, _)| name);
@@ -240,19 +240,13 @@ impl Reading {
         for (part, key) in parts.iter_mut().zip(SCENE_KEYS) {
             *part = fields.texts(key)?;
         }
-        // What a scenario describes is its context.
+        // A scenario's description is the beginning of its context.
         if let Some(description) = fields.texts("description")? {
             let context = parts[3].take();
             parts[3] =
                 Some(context.map_or(description.clone(), |context| format!("{description}\n\n{context}")));
         }
-        self.cast.warnings.extend(fields.unknown(&[
-            "location",
-            "atmosphere",
-            "time",
-            "context",
-            "description",
-        ]));
+        self.cast.warnings.extend(fields.unknown(&[&SCENE_KEYS[..], &["description"]].concat()));
         let scene = self.cast.scene.get_or_insert_default();
         for (at, part) in parts.into_iter().enumerate().filter(|(_, part)| part.is_some()) {
             if let Some(other) = &self.scene_positions[at] {
@@ -266,7 +260,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Relationships as a table by whose they are, or as a list of tables with `from`, `to` and `text`.
+    /// Reads relationships outside agents: a table by owner, or a list of tables with `from`, `to`, `text`.
     fn relationships_beside(&mut self, file: &str, path: &str, node: &Node) -> Result<(), SeedError> {
         match &node.value {
             Value::Null => Ok(()),
@@ -289,7 +283,7 @@ impl Reading {
         }
     }
 
-    /// Gives each agent the relationships that stand beside it, and checks that none is stated twice.
+    /// Adds the relationships listed outside the agents to their owners.
     fn relate(&mut self) -> Result<(), SeedError> {
         for (whose, one) in std::mem::take(&mut self.beside) {
             let ids: Vec<String> = self.cast.agents.iter().map(|agent| format!("`{}`", agent.id)).collect();
@@ -311,18 +305,18 @@ impl Reading {
     }
 }
 
-/// Whether an id or a name means an agent.
+/// Compares an id or a name with an agent's.
 pub(crate) fn is_called(agent: &Agent, name: &str) -> bool {
     agent.id == name || agent.name.to_lowercase() == name.trim().to_lowercase()
 }
 
-/// The id that a name makes: `Jo Ann` is `jo-ann`.
+/// An id derived from a name: `jo-ann` from `Jo Ann`.
 fn id_of_name(name: &str) -> String {
     let folded = name.trim().to_lowercase();
     folded.split_whitespace().collect::<Vec<_>>().join("-")
 }
 
-/// An agent's relationships: a table by the others' ids, or a list of tables with `to` and `text`.
+/// Reads an agent's relationships: a table by the others' ids, or a list of tables with `to` and `text`.
 fn relationships(
     file: &str,
     path: &str,

@@ -1,11 +1,11 @@
-//! What can be wrong with a seed, and where.
+//! Errors of seed files, with file and line.
 
 use crate::types::hint::{Advice, Hint};
 
-/// Why a seed cannot be used. Nothing is written then.
+/// A seed file cannot be used; nothing is written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SeedError {
-    /// The text is not of its format.
+    /// The text cannot be parsed in its format.
     #[error("`{file}` line {line} is not {format}: {problem}")]
     Malformed {
         /// The file.
@@ -14,27 +14,27 @@ pub enum SeedError {
         line: usize,
         /// The format's name.
         format: &'static str,
-        /// What its parser says.
+        /// Message of the parser.
         problem: String,
     },
-    /// A field is not what it should be.
+    /// A field has a wrong value, or is missing.
     #[error("`{file}` line {line}: {problem}, expected {expected}")]
     Wrong {
         /// The file.
         file: String,
         /// The line, from 1.
         line: usize,
-        /// The field, and what it is.
+        /// The field and its value.
         problem: String,
-        /// What it should be.
+        /// The expected value.
         expected: String,
     },
-    /// The files speak of nobody and of no scene.
+    /// The files describe neither an agent nor a scene.
     #[error("there is no agent and no scenario in {files}{}", unknown.as_ref().map(|one| format!("; {one}")).unwrap_or_default())]
     Nothing {
         /// The files.
         files: String,
-        /// A key of theirs that means nothing.
+        /// A warning about an unknown key, if there is one.
         unknown: Option<String>,
     },
 }
@@ -53,7 +53,7 @@ impl Hint for SeedError {
     }
 }
 
-/// Where something stands: file and line.
+/// A position in the seed files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeedPosition {
     /// The file's name.

@@ -1,9 +1,10 @@
-//! The fields of a table of a seed, taken one by one, with errors that name them.
+//! Reads the fields of a table in a seed file; errors give file, line and path of the field.
 //!
-//! A key is known in any of the ways that programs write it: `decision_style`, `decision-style`,
-//! `decisionStyle`, `Decision style`. What nobody took is unknown.
+//! Keys match in any spelling: `decision_style`, `decision-style`, `decisionStyle`, `Decision style`.
+//! Keys that were not taken are unknown.
 
 use crate::document::nearest;
+use crate::document::text::stored_line;
 use crate::seed::error::{SeedError, SeedPosition};
 use crate::seed::node::{Key, Node, Value};
 
@@ -17,12 +18,11 @@ pub(crate) struct TableFields<'a> {
 }
 
 impl<'a> TableFields<'a> {
-    /// The fields of a node, which must be a table; `expected` says so otherwise. `path` is that of the
-    /// table in its file, empty at the top.
+    /// The fields of a node that must be a table. `path` is its path in the file, empty for the whole file.
     ///
     /// # Errors
     ///
-    /// Where it is no table.
+    /// The node is not a table; the error contains `expected`.
     pub(crate) fn of(
         file: &str,
         path: &str,
@@ -33,7 +33,7 @@ impl<'a> TableFields<'a> {
             Value::Table(pairs) => Ok(TableFields {
                 file: file.to_owned(),
                 path: path.to_owned(),
-                // A table is where its first key is, not where the line before it ends.
+                // The first key is a better position than the opening bracket.
                 line: pairs.first().map_or(node.line, |(key, _)| key.line.max(node.line)),
                 pairs,
                 taken: vec![false; pairs.len()],
@@ -42,25 +42,24 @@ impl<'a> TableFields<'a> {
         }
     }
 
-    /// The error that a value of the wrong kind is.
+    /// An error for a value of the wrong type.
     pub(crate) fn wrong_kind(file: &str, path: &str, node: &Node, expected: &str) -> SeedError {
         let what = if path.is_empty() { "the file".to_owned() } else { format!("`{path}`") };
         let problem = format!("{what} is {}", node.kind());
         SeedError::Wrong { file: file.to_owned(), line: node.line, problem, expected: expected.to_owned() }
     }
 
-    /// An error of this table.
+    /// An error in this table.
     pub(crate) fn wrong(&self, line: usize, problem: &str, expected: &str) -> SeedError {
         let (problem, expected) = (problem.to_owned(), expected.to_owned());
         SeedError::Wrong { file: self.file.clone(), line, problem, expected }
     }
 
-    /// The file's name.
     pub(crate) fn file(&self) -> &str {
         &self.file
     }
 
-    /// Where the table begins.
+    /// The position of the table's first key.
     pub(crate) fn position(&self) -> SeedPosition {
         SeedPosition { file: self.file.clone(), line: self.line }
     }
@@ -70,8 +69,8 @@ impl<'a> TableFields<'a> {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
 
-    /// A field as errors name it; the table itself where the key is empty.
-    pub(crate) fn told(&self, key: &str) -> String {
+    /// A field's name in errors; that of the table itself for an empty key.
+    pub(crate) fn label(&self, key: &str) -> String {
         match (self.path.as_str(), key) {
             ("", "") => "the agent".to_owned(),
             (path, "") => format!("`{path}`"),
@@ -79,7 +78,7 @@ impl<'a> TableFields<'a> {
         }
     }
 
-    /// Whether any of these keys is there.
+    /// True if the table has any of these keys.
     pub(crate) fn has_any(&self, keys: &[&str]) -> bool {
         self.pairs.iter().any(|(key, _)| keys.contains(&folded(&key.name).as_str()))
     }
@@ -88,77 +87,56 @@ impl<'a> TableFields<'a> {
     ///
     /// # Errors
     ///
-    /// Where the key is there twice.
+    /// The key occurs twice.
     pub(crate) fn take(&mut self, key: &str) -> Result<Option<&'a Node>, SeedError> {
         let mut found: Option<&(Key, Node)> = None;
-        for (pair, taken) in
-            self.pairs.iter().zip(&mut self.taken).filter(|(pair, _)| folded(&pair.0.name) == key)
-        {
-            *taken = true;
-            if let Some(first) = found {
-                let problem = format!(
-                    "`{}` is there twice",
-                    if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
-                );
-                let expected = format!("only that of line {}", first.0.line);
-                return Err(SeedError::Wrong {
-                    file: self.file.clone(),
-                    line: pair.0.line,
-                    problem,
-                    expected,
-                });
+        for (at, pair) in self.pairs.iter().enumerate().filter(|(_, pair)| folded(&pair.0.name) == key) {
+            self.taken[at] = true;
+            if let Some((first, _)) = found {
+                let problem = format!("`{}` is there twice", self.path(key));
+                return Err(self.wrong(pair.0.line, &problem, &format!("only that of line {}", first.line)));
             }
             found = Some(pair);
         }
         Ok(found.map(|(_, node)| node))
     }
 
-    /// A text of one line, such as a name, and its line.
+    /// A text of one line, such as a name, and its line number.
     ///
     /// # Errors
     ///
-    /// Where it is no text.
+    /// The value is not a text.
     pub(crate) fn word(&mut self, key: &str) -> Result<Option<(String, usize)>, SeedError> {
         let Some(node) = self.take(key)? else { return Ok(None) };
-        match &node.value {
-            Value::Null => Ok(None),
-            Value::Text(text) if text.trim().is_empty() => Ok(None),
-            Value::Text(text) => Ok(Some((crate::document::text::stored_line(text), node.line))),
-            _ => Err(TableFields::wrong_kind(&self.file, &self.path(key), node, "a text")),
-        }
+        let text = text_of(&self.file, &self.path(key), node)?;
+        Ok(text.map(|text| (stored_line(&text), node.line)))
     }
 
-    /// A text; what is empty is none.
+    /// A text; `None` if it is empty.
     ///
     /// # Errors
     ///
-    /// Where it is no text.
+    /// The value is not a text.
     pub fn text(&mut self, key: &str) -> Result<Option<String>, SeedError> {
-        let Some(node) = self.take(key)? else { return Ok(None) };
-        match &node.value {
-            Value::Null => Ok(None),
-            Value::Text(text) => Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty())),
-            _ => Err(TableFields::wrong_kind(&self.file, &self.path(key), node, "a text")),
-        }
+        let node = self.take(key)?;
+        node.map_or(Ok(None), |node| text_of(&self.file, &self.path(key), node))
     }
 
-    /// A text, or several as a list or table, which become the lines of a list.
+    /// A text, or the texts of a list or table as a Markdown list.
     ///
     /// # Errors
     ///
-    /// Where it is neither.
+    /// The value is neither.
     pub(crate) fn texts(&mut self, key: &str) -> Result<Option<String>, SeedError> {
-        match self.take(key)? {
-            Some(node) => texts_of(&self.file, &self.path(key), node),
-            None => Ok(None),
-        }
+        let node = self.take(key)?;
+        node.map_or(Ok(None), |node| texts_of(&self.file, &self.path(key), node))
     }
 
-    /// A text that must be there, under one of these keys.
+    /// The first text under these keys.
     ///
     /// # Errors
     ///
-    /// Where it is missing, empty or no text.
+    /// All are missing or empty, or one is not a text.
     pub(crate) fn required(&mut self, keys: &[&str]) -> Result<String, SeedError> {
         for key in keys {
             if let Some(text) = self.text(key)? {
@@ -168,7 +146,7 @@ impl<'a> TableFields<'a> {
         Err(self.wrong(self.line, &format!("`{}` is missing", self.path(keys[0])), "a text"))
     }
 
-    /// A warning for each key that nobody took, with the nearest of those that are known.
+    /// A warning for each key that was not taken, with the most similar of the `known` keys.
     pub(crate) fn unknown(&self, known: &[&str]) -> Vec<String> {
         let untaken = self.pairs.iter().zip(&self.taken).filter(|(_, taken)| !**taken);
         let warning = |((key, _), _): (&(Key, Node), &bool)| {
@@ -181,38 +159,40 @@ impl<'a> TableFields<'a> {
     }
 }
 
-/// A text, or several as a list or table, which become the lines of a list; `None` where there is none.
-///
-/// # Errors
-///
-/// Where it is neither, or holds what is no text.
-pub(crate) fn texts_of(file: &str, path: &str, node: &Node) -> Result<Option<String>, SeedError> {
-    let text_of = |path: &str, node: &Node| match &node.value {
+/// A text; `None` if it is empty.
+fn text_of(file: &str, path: &str, node: &Node) -> Result<Option<String>, SeedError> {
+    match &node.value {
         Value::Null => Ok(None),
         Value::Text(text) => Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty())),
         _ => Err(TableFields::wrong_kind(file, path, node, "a text")),
-    };
+    }
+}
+
+/// A text, or the texts of a list or table as a Markdown list; `None` if there is none.
+///
+/// # Errors
+///
+/// The value is neither, or an item is not a text.
+pub(crate) fn texts_of(file: &str, path: &str, node: &Node) -> Result<Option<String>, SeedError> {
     let mut lines: Vec<String> = Vec::new();
-    let mut push = |text: &str| {
-        // What continues a point of a list stands below it.
-        lines.push(format!("- {}", text.replace('\n', "\n  ")));
-    };
+    // Further lines of an item are indented below it.
+    let mut push = |text: &str| lines.push(format!("- {}", text.replace('\n', "\n  ")));
     match &node.value {
         Value::List(items) => {
             for (at, item) in items.iter().enumerate() {
-                if let Some(text) = text_of(&format!("{path}[{at}]"), item)? {
+                if let Some(text) = text_of(file, &format!("{path}[{at}]"), item)? {
                     push(&text);
                 }
             }
         }
         Value::Table(pairs) => {
             for (key, item) in pairs {
-                if let Some(text) = text_of(&format!("{path}.{}", key.name), item)? {
+                if let Some(text) = text_of(file, &format!("{path}.{}", key.name), item)? {
                     push(&format!("{}: {text}", key.name));
                 }
             }
         }
-        Value::Null | Value::Text(_) => return text_of(path, node),
+        Value::Null | Value::Text(_) => return text_of(file, path, node),
         Value::Flag | Value::Number => {
             return Err(TableFields::wrong_kind(file, path, node, "a text or a list of texts"));
         }
@@ -220,7 +200,7 @@ pub(crate) fn texts_of(file: &str, path: &str, node: &Node) -> Result<Option<Str
     Ok(Some(lines.join("\n")).filter(|text| !text.is_empty()))
 }
 
-/// A key as it is compared: `decisionStyle` and `Decision style` are `decision_style`.
+/// The key in snake case: `decision_style` for `decisionStyle` and `Decision style`.
 fn folded(key: &str) -> String {
     let mut out = String::with_capacity(key.len() + 2);
     let mut small = false;

@@ -1,17 +1,17 @@
-//! Characters with gifted memories: what a seed says of agents and a scene becomes sections of the file.
+//! Seeding: descriptions of agents and a scene become sections of the memory file.
 //!
-//! Seed files enter, in TOML, YAML or JSON. The flow of `memories seed`:
+//! The memories that an agent has before its first turn are its *initial* memories; users and the MCP
+//! prompt `gifted_memories` also call them gifted. `memories seed` reads them from TOML, YAML or JSON:
 //!
 //! ```text
-//! read    files → Cast           agents, what they are to each other, the scene        (cast, fields, node)
-//! plan    Cast → InitialSection           the memories that each section is given               (plan)
-//! settle  InitialSection + file → file    new, changed in the seed, changed by a person …       (settle)
+//! read    files → Cast                     agents, their relationships, the scene      (cast, fields, node)
+//! plan    Cast → InitialSections           the memories of each section                (plan)
+//! settle  InitialSections + file → file    a merge that keeps what people changed      (settle)
 //! ```
 //!
-//! A gifted entry bears `source:seed:` with a short hash of what the seed said when it was last taken
-//! over. So it is known which of three spoke last: the entry is as the seed gave it, a person changed
-//! it, the seed changed. What a person changed is not overwritten unasked, and a seed that says what it
-//! said before changes nothing.
+//! A seeded entry carries `source:seed:` with a short hash of the seed's text at the last write. Comparing
+//! it with the hash of the entry and that of the seed shows which of the two changed since. A person's
+//! changes are only overwritten with `force`, and seeding the same files again changes nothing.
 
 pub(crate) mod cast;
 mod error;
@@ -33,13 +33,13 @@ pub use settle::SeedOptions;
 pub use settle::SeedOutcome;
 pub use settle::SeedReport;
 
-/// Gives the cast its memories. The caller writes the files once, and only where the report says that
-/// anything changed.
+/// Merges the cast's initial memories into the files. The caller writes them, if
+/// [`SeedReport::changes_the_file`].
 ///
 /// # Errors
 ///
-/// [`DocumentError`] where the file cannot take an edit; the files are then to be thrown away.
+/// [`DocumentError`] if the file cannot be edited; discard `files` then.
 pub fn seed(files: &mut Files, cast: &Cast, options: &SeedOptions) -> Result<SeedReport, DocumentError> {
-    let gifts = plan::gifts(cast, &files.lasting);
-    settle::settle(files, cast, &gifts, options)
+    let sections = plan::initial_sections(cast, &files.lasting);
+    settle::settle(files, cast, &sections, options)
 }

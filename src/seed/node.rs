@@ -1,7 +1,7 @@
-//! A seed file as values that know their lines, whatever its format.
+//! Parses seed files of all formats into values with line numbers.
 //!
-//! Text enters with its [`SeedFormat`]; a [`Node`] leaves for each document in it (only YAML has several),
-//! or the line at which the text is not of that format. Order of keys is that of the file.
+//! The result is one [`Node`] for each document (only YAML has several), with keys in the order of the
+//! file, or the line of the first syntax error.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
@@ -14,10 +14,10 @@ use crate::document::line_number;
 use crate::types::text::fold_spaces;
 use crate::types::unknown_name;
 
-/// Deeper than this no seed goes; what is deeper is not followed.
+/// Nesting limit of JSON; deeper values are read as `null`.
 const DEEPEST: usize = 32;
 
-/// A form of seed files.
+/// The format of a seed file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::VariantNames)]
 #[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 #[strum(parse_err_ty = String, parse_err_fn = unknown_format)]
@@ -36,7 +36,7 @@ fn unknown_format(text: &str) -> String {
 }
 
 impl SeedFormat {
-    /// The format that a text looks like by its first line that says something.
+    /// Guesses the format by the first line that is neither blank nor a comment.
     pub(crate) fn of_text(text: &str) -> SeedFormat {
         let text = text.trim_start_matches('\u{FEFF}');
         let says = |line: &&str| !line.is_empty() && !line.starts_with('#');
@@ -57,7 +57,7 @@ impl SeedFormat {
         }
     }
 
-    /// What the format is called.
+    /// The format's name in errors.
     pub(crate) fn name(self) -> &'static str {
         match self {
             SeedFormat::Toml => "TOML",
@@ -67,43 +67,38 @@ impl SeedFormat {
     }
 }
 
-/// A value, and the line of its file at which it begins.
+/// A value and the line at which it begins.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Node {
     /// From 1.
     pub line: usize,
-    /// What stands there.
     pub value: Value,
 }
 
-/// What stands in a seed file.
+/// A value of a seed file. Numbers and truth values are never used, so only their type is kept.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
-    /// Nothing.
     Null,
-    /// True or false.
     Flag,
-    /// A number.
     Number,
-    /// A text; a date or time of TOML, too.
+    /// A text, or a date or time of TOML.
     Text(String),
-    /// Several values.
     List(Vec<Node>),
-    /// Values by their keys, in the order of the file.
+    /// Keys and values in the order of the file.
     Table(Vec<(Key, Node)>),
 }
 
-/// A key, and the line at which it stands, as far as known; else that of its value.
+/// A key with its line; in JSON, the line of its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Key {
     /// From 1.
     pub line: usize,
-    /// As it is written.
+    /// As written.
     pub name: String,
 }
 
 impl Node {
-    /// What it is, for an error.
+    /// Its type, for errors.
     pub(crate) fn kind(&self) -> &'static str {
         match self.value {
             Value::Null => "empty",
@@ -116,20 +111,20 @@ impl Node {
     }
 }
 
-/// Where and why a text is not of its format.
+/// A syntax error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Malformed {
     /// From 1.
     pub line: usize,
-    /// In the words of that format's parser, on one line.
+    /// The parser's message, on one line and without its position.
     pub problem: String,
 }
 
-/// Reads the documents of a text.
+/// Parses the documents of a text.
 ///
 /// # Errors
 ///
-/// [`Malformed`] where the text is not of that format.
+/// [`Malformed`] at a syntax error.
 pub(crate) fn parse(text: &str, format: SeedFormat) -> Result<Vec<Node>, Malformed> {
     let text = text.trim_start_matches('\u{FEFF}');
     match format {
@@ -149,7 +144,7 @@ fn parse_toml(text: &str) -> Result<Node, Malformed> {
 
 fn toml_table(text: &str, table: DeTable<'_>) -> Value {
     let mut pairs: Vec<_> = table.into_iter().collect();
-    // The parser sorts by name; people read in the order of the file.
+    // The parser sorts by name.
     pairs.sort_by_key(|(key, _)| key.span().start);
     let pair = |(key, value): (toml::Spanned<_>, toml::Spanned<DeValue<'_>>)| {
         let line = line_number(text, key.span().start);
@@ -175,14 +170,14 @@ fn toml_node(text: &str, value: toml::Spanned<DeValue<'_>>) -> Node {
 fn parse_json(text: &str) -> Result<Node, Malformed> {
     let raw: &RawValue = serde_json::from_str(text).map_err(|error| {
         let problem = error.to_string();
-        // The parser says itself where it is; that stands before its words already.
+        // The line is reported separately.
         let problem = problem.split(" at line ").next().unwrap_or_default().to_owned();
         Malformed { line: error.line().max(1), problem }
     })?;
     Ok(json_node(text, raw, 0))
 }
 
-/// A value of JSON, by the slice of the text that it is: so its line is known.
+/// A JSON value. `raw` must be a slice of `text`: its address gives the line.
 fn json_node(text: &str, raw: &RawValue, depth: usize) -> Node {
     let slice = raw.get();
     let line = line_number(text, slice.as_ptr() as usize - text.as_ptr() as usize);
@@ -208,7 +203,7 @@ fn json_node(text: &str, raw: &RawValue, depth: usize) -> Node {
     Node { line, value }
 }
 
-/// The members of an object in their order, each as the text that it is.
+/// The members of an object in their order, with unparsed values.
 #[derive(Default)]
 struct JsonTable<'a>(Vec<(String, &'a RawValue)>);
 
@@ -244,7 +239,7 @@ fn parse_yaml(text: &str) -> Result<Vec<Node>, Malformed> {
     Ok(documents.into_iter().map(yaml_node).collect())
 }
 
-/// A value of YAML whose line its surroundings know.
+/// A YAML value; its line comes from the [`Spanned`] around it.
 struct Yaml(Value);
 
 fn yaml_node(spanned: Spanned<Yaml>) -> Node {
@@ -321,7 +316,7 @@ impl<'de> Visitor<'de> for YamlVisitor {
             let line = usize::try_from(key.referenced.line()).unwrap_or(1).max(1);
             let mut node = yaml_node(value);
             if matches!(node.value, Value::List(_) | Value::Table(_)) {
-                // What has lines of its own is told by the key that stands above them.
+                // Errors in a list or table point to the key above it.
                 node.line = line;
             }
             table.push((Key { line, name: key.value }, node));
@@ -330,11 +325,11 @@ impl<'de> Visitor<'de> for YamlVisitor {
     }
 }
 
-/// A YAML error without the place that its words begin or end with: it is told in our own.
+/// A YAML error without its position, which is reported separately.
 fn without_place(problem: &str) -> String {
     let problem = problem.strip_prefix("error: ").unwrap_or(problem);
-    let behind = problem.strip_prefix("line ").and_then(|rest| rest.split_once(": "));
-    let problem = behind.map_or(problem, |(_, rest)| rest);
+    let after = problem.strip_prefix("line ").and_then(|rest| rest.split_once(": "));
+    let problem = after.map_or(problem, |(_, rest)| rest);
     problem.split(" at line ").next().unwrap_or_default().to_owned()
 }
 
@@ -361,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn all_formats_say_the_same_and_know_their_lines() {
+    fn all_formats_give_the_same_values_and_lines() {
         let texts = [
             (
                 SeedFormat::Toml,
@@ -387,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_told() {
+    fn values_that_are_not_texts_keep_their_type() {
         assert_eq!(lines("a: yes\nb: true\nc:\nd: 1.5\n", SeedFormat::Yaml)[0].1, ".a=yes");
         let kinds = lines("{\"b\": true, \"c\": null, \"d\": -1e9}", SeedFormat::Json);
         assert_eq!(
@@ -398,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_texts_are_told_by_line() {
+    fn syntax_errors_have_lines() {
         for (format, text, line) in [
             (SeedFormat::Toml, "a = 1\nb =\n", 2),
             (SeedFormat::Yaml, "a: 1\nb: [1\nc: 2\n", 2),
@@ -416,12 +411,12 @@ mod tests {
         let deep = format!("{}1{}", "[".repeat(5_000), "]".repeat(5_000));
         assert!(parse(&deep, SeedFormat::Yaml).is_err());
         assert!(parse(&deep, SeedFormat::Toml).is_err());
-        // Whatever it is, it ends.
+        // Any result will do, as long as the parser returns.
         let _ = parse(&deep, SeedFormat::Json);
     }
 
     #[test]
-    fn the_first_line_tells_the_format() {
+    fn the_format_is_guessed_from_the_first_line() {
         for (text, format) in [
             ("# x\n[[agents]]\n", SeedFormat::Toml),
             ("[agents.alex]\nname = 'A'", SeedFormat::Toml),

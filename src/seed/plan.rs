@@ -1,8 +1,8 @@
-//! The memories that a cast is given, by the sections they belong to.
+//! The initial memories of each section, as the [`Cast`] describes them.
 //!
-//! A [`Cast`] enters with the memory file, which may know people that the seed does not describe;
-//! [`InitialSection`] leave. Of another agent one knows what can be seen from outside: name, archetype,
-//! description, and what one says oneself that the other is to one. Role, past and values stay private.
+//! An agent knows of another one only name, archetype, description and its own view of their relationship;
+//! role, background and the other fields stay private. A relationship may be to an agent that only the
+//! memory file knows.
 
 use crate::document::{Document, nearest};
 use crate::seed::cast::{Agent, Cast, OWN_KEYS, Relationship, is_called};
@@ -18,66 +18,61 @@ const OWN: [(&str, &str); OWN_KEYS.len()] = [
     ("VALUES", "Values"),
 ];
 
-/// The title of who an agent is.
 const IDENTITY: &str = "Identity";
 
-/// Where the budget of a recall is small, who one is comes before all else.
+/// High, so that a recall with a small budget keeps the identity.
 const IDENTITY_IMPORTANCE: u16 = 900;
 
 /// Categories and titles of the scene's memories.
 const SCENE: [(&str, &str); 4] =
     [("LOCATION", "Location"), ("ATMOSPHERE", "Atmosphere"), ("TIME", "Time"), ("CONTEXT", "Context")];
 
-/// A memory that is given.
+/// A memory that a seed describes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct InitialMemory {
-    /// What is given; the mark of its source is not in it yet.
+    /// The memory, without the `seed:` source.
     pub memory: Memory,
-    /// Whether it is only given where nothing of its kind is: those whom it is about are not described.
+    /// Only add it, never revise: the seed does not describe the agent that it is about.
     pub only_if_new: bool,
 }
 
-/// The memories that one section is given.
+/// The initial memories of a section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct InitialSection {
-    /// The section.
     pub scope: Scope,
-    /// Its name.
     pub name: String,
-    /// The memories, in their order.
-    pub gifts: Vec<InitialMemory>,
-    /// What may not be as wished.
+    pub memories: Vec<InitialMemory>,
     pub warnings: Vec<String>,
 }
 
-/// What each section is given.
-pub(crate) fn gifts(cast: &Cast, file: &Document) -> Vec<InitialSection> {
+/// The initial memories of all sections.
+pub(crate) fn initial_sections(cast: &Cast, file: &Document) -> Vec<InitialSection> {
     let mut all: Vec<InitialSection> = cast.agents.iter().map(|agent| of_agent(agent, cast, file)).collect();
     if let Some(scene) = &cast.scene {
         let parts = scene.iter().zip(SCENE).filter_map(|(text, (category, title))| {
-            Some(gift(category, title, text.as_deref()?, Persistence::Permanent))
+            Some(initial(category, title, text.as_deref()?, Persistence::Permanent))
         });
         all.push(InitialSection {
             scope: Scope::Scene,
             name: String::new(),
-            gifts: parts.collect(),
+            memories: parts.collect(),
             warnings: Vec::new(),
         });
     }
     all
 }
 
-fn gift(category: &str, title: &str, text: &str, persistence: Persistence) -> InitialMemory {
+fn initial(category: &str, title: &str, text: &str, persistence: Persistence) -> InitialMemory {
     let category = Category::new(category).expect("a known category");
     InitialMemory { memory: Memory { persistence, ..Memory::new(category, title, text) }, only_if_new: false }
 }
 
 fn of_agent(agent: &Agent, cast: &Cast, file: &Document) -> InitialSection {
-    let mut identity = gift("IDENTITY", IDENTITY, &identity(agent), Persistence::Core);
+    let mut identity = initial("IDENTITY", IDENTITY, &identity(agent), Persistence::Core);
     identity.memory.provenance.importance = Some(IDENTITY_IMPORTANCE);
-    let mut gifts = vec![identity];
+    let mut memories = vec![identity];
     for (text, (category, title)) in agent.own.iter().zip(OWN) {
-        gifts.extend(text.as_deref().map(|text| gift(category, title, text, Persistence::Core)));
+        memories.extend(text.as_deref().map(|text| initial(category, title, text, Persistence::Core)));
     }
     let mut warnings = Vec::new();
     let others = || cast.agents.iter().filter(|other| other.id != agent.id);
@@ -85,30 +80,30 @@ fn of_agent(agent: &Agent, cast: &Cast, file: &Document) -> InitialSection {
     for other in others() {
         let stated = agent.relationships.iter().filter(|one| is_called(other, &one.to));
         let stated: Vec<&str> = stated.map(|one| one.text.as_str()).collect();
-        gifts.push(knowledge(&titles.of(&other.name, &other.id), &other.id, &seen(other, &stated)));
+        memories.push(knowledge(&titles.of(&other.name, &other.id), &other.id, &seen(other, &stated)));
     }
-    let unmet = |one: &&Relationship| !others().any(|other| is_called(other, &one.to));
-    let mut told: Vec<String> = Vec::new();
-    for one in agent.relationships.iter().filter(unmet) {
+    let undescribed = |one: &&Relationship| !others().any(|other| is_called(other, &one.to));
+    let mut done: Vec<String> = Vec::new();
+    for one in agent.relationships.iter().filter(undescribed) {
         let called = one.to.trim().to_lowercase();
-        if told.contains(&called) {
+        if done.contains(&called) {
             continue;
         }
         let same = agent.relationships.iter().filter(|other| other.to.trim().to_lowercase() == called);
         let stated: Vec<&str> = same.map(|other| other.text.as_str()).collect();
-        told.push(called);
+        done.push(called);
         match of_undescribed(agent, one, &stated, cast, file) {
-            Ok((known, gift)) => {
-                warnings.extend((!known).then(|| off_stage(agent, one, cast)));
-                gifts.push(gift);
+            Ok((known, memory)) => {
+                warnings.extend((!known).then(|| undescribed_warning(agent, one, cast)));
+                memories.push(memory);
             }
             Err(warning) => warnings.push(warning),
         }
     }
-    InitialSection { scope: Scope::Agent(agent.id.clone()), name: agent.name.clone(), gifts, warnings }
+    InitialSection { scope: Scope::Agent(agent.id.clone()), name: agent.name.clone(), memories, warnings }
 }
 
-/// Who an agent is, said to itself.
+/// The identity, addressed to the agent itself.
 fn identity(agent: &Agent) -> String {
     let mut text = format!("You are {}.", agent.name);
     for (what, value) in [("Role", &agent.role), ("Archetype", &agent.archetype)] {
@@ -119,7 +114,7 @@ fn identity(agent: &Agent) -> String {
     with_line(text, agent.description.as_deref())
 }
 
-/// What can be seen of an agent, and what it is to the one who looks.
+/// Another agent as seen from outside, with the observer's own view of the relationship.
 fn seen(other: &Agent, stated: &[&str]) -> String {
     let mut text = sentence(&other.name);
     if let Some(archetype) = &other.archetype {
@@ -130,7 +125,7 @@ fn seen(other: &Agent, stated: &[&str]) -> String {
 }
 
 fn relation(stated: &str) -> String {
-    // A list stands below its heading.
+    // A list begins on a line of its own.
     let gap = if stated.starts_with("- ") { '\n' } else { ' ' };
     format!("Relationship:{gap}{stated}")
 }
@@ -143,25 +138,25 @@ fn with_line(mut text: String, line: Option<&str>) -> String {
     text
 }
 
-/// A text that ends as a sentence does.
+/// The text, with a full stop if it has no final punctuation.
 fn sentence(text: &str) -> String {
     let text = text.trim();
     if text.ends_with(['.', '!', '?', '…']) { text.to_owned() } else { format!("{text}.") }
 }
 
 fn knowledge(title: &str, id: &str, text: &str) -> InitialMemory {
-    let mut gift = gift("KNOWLEDGE", title, text, Persistence::Permanent);
-    gift.memory.provenance.tags.push(format!("about:{id}"));
-    gift
+    let mut knowledge = initial("KNOWLEDGE", title, text, Persistence::Permanent);
+    knowledge.memory.provenance.tags.push(format!("about:{id}"));
+    knowledge
 }
 
-/// The names of those whom one knows, for titles.
+/// Chooses titles for memories about other agents.
 struct Titles<'a> {
     taken: Vec<&'a str>,
 }
 
 impl Titles<'_> {
-    /// The name, with the id where the name alone is not unique in the section.
+    /// The name, followed by the id if the name alone is not unique in the section.
     fn of(&self, name: &str, id: &str) -> String {
         let namesakes = self.taken.iter().filter(|other| same_title(other, name)).count();
         let own = OWN.iter().map(|(_, title)| *title).chain([IDENTITY]);
@@ -173,8 +168,8 @@ impl Titles<'_> {
     }
 }
 
-/// What an agent says of somebody whom these files do not describe, and whether the memory file knows
-/// them. `Err` says why nothing can be made of it.
+/// A memory about someone whom the seed does not describe, and `true` if the memory file knows them. `Err`
+/// is a warning: no memory can be made.
 fn of_undescribed(
     agent: &Agent,
     one: &Relationship,
@@ -208,7 +203,7 @@ fn of_undescribed(
     Ok((known, InitialMemory { only_if_new: known, ..knowledge(&titles.of(&name, &id), &id, &text) }))
 }
 
-fn off_stage(agent: &Agent, one: &Relationship, cast: &Cast) -> String {
+fn undescribed_warning(agent: &Agent, one: &Relationship, cast: &Cast) -> String {
     format!(
         "`{}` line {}: no agent is called `{}`; what it is to `{}` is stored all the same{}",
         one.position.file,
