@@ -1,18 +1,18 @@
-//! What a tool says: an answer as text and as values, or why it did nothing and what to do next.
+//! Results of tools: an answer as text and JSON, or a refusal with hints.
 
 use serde_json::{Value, json};
 
 use crate::types::hint::Hint;
 use crate::types::{Memory, Scope, Status};
 
-/// What a tool has to say.
+/// The answer of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// For the model that reads it.
+    /// The text for the model.
     pub text: String,
-    /// The same as an object, as the tool's output schema has it.
+    /// The same as an object that conforms to the tool's output schema.
     pub data: Value,
-    /// What may not be as wished; told to the model below the text, and to the client as log.
+    /// Warnings, appended to the text and sent to the client as log messages.
     pub warnings: Vec<String>,
 }
 
@@ -23,12 +23,12 @@ impl Answer {
     }
 }
 
-/// Why a tool did nothing, and what to do next.
+/// A refused call: the reason and hints. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
-    /// What failed, on what, why.
+    /// The reason.
     pub problem: String,
-    /// What to do next.
+    /// Next steps.
     pub hints: Vec<String>,
 }
 
@@ -38,19 +38,19 @@ impl Refusal {
         Refusal { problem: problem.into(), hints: Vec::new() }
     }
 
-    /// The same with a hint.
+    /// Adds a hint.
     pub fn hint(mut self, hint: impl Into<String>) -> Refusal {
         self.hints.push(hint.into());
         self
     }
 
-    /// What the model reads: the problem, and each hint on a line of its own.
+    /// The text for the model: the problem, then each hint on a line of its own.
     pub fn text(&self) -> String {
         let hints: String = self.hints.iter().map(|hint| format!("\nhint: {hint}")).collect();
         format!("{}{hints}", self.problem)
     }
 
-    /// An error with its causes in one line.
+    /// An error with its causes on one line.
     fn of(error: &dyn std::error::Error) -> Refusal {
         let mut problem = error.to_string();
         let mut source = error.source();
@@ -71,7 +71,7 @@ impl<E: Hint + std::error::Error> From<E> for Refusal {
     }
 }
 
-/// A memory as answers show it. `relevance` is from 0 to 1.
+/// A memory in the JSON of an answer. `relevance` is from 0 to 1.
 pub(crate) fn memory_value(scope: &Scope, memory: &Memory, relevance: f64) -> Value {
     let mut value = json!({
         "content": memory.text,
@@ -91,7 +91,7 @@ pub(crate) fn memory_value(scope: &Scope, memory: &Memory, relevance: f64) -> Va
     value
 }
 
-/// A memory as the text of an answer shows it, its lines ended: what, where, when, then what it says.
+/// A memory in the text of an answer: category, title, place and time, then its text indented.
 pub(crate) fn memory_text(number: usize, scope: &Scope, name: &str, memory: &Memory, note: &str) -> String {
     let mut about = vec![format!("{scope} {name}").trim_end().to_owned()];
     let fields = &memory.provenance;

@@ -1,4 +1,4 @@
-//! The arguments of a call: an object as a model sent it, read tolerantly, refused with the field's name.
+//! Reads the arguments of a call tolerantly; errors name the argument.
 
 use std::borrow::Cow;
 
@@ -10,14 +10,14 @@ use crate::mcp::parameter::Parameter;
 use crate::types::fields::{self, Expected, Fields};
 use crate::types::{clamp_importance, did_you_mean};
 
-/// Named values of one call.
+/// The arguments of one call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arguments<'a> {
     object: &'a Map<String, Value>,
 }
 
 impl<'a> Arguments<'a> {
-    /// The arguments in an object. An unknown one is refused: it would be ignored without notice.
+    /// The arguments in an object. An unknown name is refused rather than silently ignored.
     pub(crate) fn of(
         object: &'a Map<String, Value>,
         parameters: &[Parameter],
@@ -35,7 +35,6 @@ impl<'a> Arguments<'a> {
             .hint(did_you_mean(&nearest(unknown, known(), 1)).unwrap_or(otherwise)))
     }
 
-    /// All of it.
     pub(crate) fn object(&self) -> &'a Map<String, Value> {
         self.object
     }
@@ -51,8 +50,8 @@ impl<'a> Arguments<'a> {
             .map_err(|error| Refusal::new(error.to_string()).hint("correct that argument; nothing was done"))
     }
 
-    /// A text without outer space, `None` where it is blank or missing. A number counts as a text: ids are
-    /// often sent so.
+    /// A trimmed text; `None` if it is blank or missing. A number counts as text, since ids are often sent as
+    /// numbers.
     pub fn text(&self, parameter: &Parameter) -> Result<Option<String>, Refusal> {
         let text = self.read(parameter, |value| match value {
             Value::Number(number) => Ok(number.to_string()),
@@ -69,7 +68,7 @@ impl<'a> Arguments<'a> {
         })
     }
 
-    /// A whole number from 0 up.
+    /// A whole number, 0 or more.
     pub(crate) fn count(&self, parameter: &Parameter) -> Result<Option<u64>, Refusal> {
         self.read(parameter, |value| fields::count(&unquoted(value)))
     }
@@ -81,13 +80,12 @@ impl<'a> Arguments<'a> {
         Ok(self.read(parameter, number)?.map(clamp_importance))
     }
 
-    /// True or false.
     pub(crate) fn flag(&self, parameter: &Parameter) -> Result<Option<bool>, Refusal> {
         self.read(parameter, |value| fields::flag(&unquoted(value)))
     }
 }
 
-/// The number or truth value in a text such as `"5"`: models quote them. Other values stay as they are.
+/// The number or truth value in a text such as `"5"`, since models quote them. Other values are unchanged.
 fn unquoted(value: &Value) -> Cow<'_, Value> {
     match value.as_str().map(serde_json::from_str) {
         Some(Ok(inner)) => Cow::Owned(inner),

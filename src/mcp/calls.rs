@@ -1,4 +1,4 @@
-//! Calls of tools, off the one thread that speaks the protocol: progress, log, cancellation, panics.
+//! Runs calls on threads of their own, with progress, cancellation and protection against panics.
 
 use std::time::Duration;
 
@@ -11,29 +11,29 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use crate::mcp::access::{Step, Watcher};
 
-/// A call that takes longer tells that it goes on, each time so much has passed.
-const SIGN_OF_LIFE: Duration = Duration::from_secs(2);
+/// Interval of progress notifications for a call that reports nothing itself.
+const HEARTBEAT: Duration = Duration::from_secs(2);
 
-/// Does something that may block, and tells the client how far it is where the client asked for that.
-/// Whoever cancels gets no answer; what was begun is ended all the same.
+/// Runs blocking work, with progress notifications if the client asked for them. A cancelled call gets no
+/// answer, but a write that has begun is completed.
 ///
 /// # Errors
 ///
-/// A protocol error where it panics: that is a bug of ours, and the server goes on.
+/// A protocol error if the call is cancelled or the work panics; the server keeps running.
 pub async fn run<T: Send + 'static>(
     context: &RequestContext<RoleServer>,
     work: impl FnOnce(&Watcher) -> T + Send + 'static,
 ) -> Result<T, ErrorData> {
     let (sender, steps) = unbounded_channel::<Step>();
     let watcher = Watcher::new(move |step| {
-        // A client that is gone need not be told.
+        // Fails only when the call was cancelled.
         let _ = sender.send(step);
     });
     let mine = watcher.clone();
     let task = tokio::task::spawn_blocking(move || work(&mine));
     let token = context.meta.get_progress_token();
     let mut progress =
-        Progress { peer: context.peer.clone(), token, steps, done: 0.0, life: signs_of_life() };
+        Progress { peer: context.peer.clone(), token, steps, done: 0.0, heartbeat: heartbeat() };
     tokio::pin!(task);
     loop {
         tokio::select! {
@@ -51,56 +51,55 @@ pub async fn run<T: Send + 'static>(
     }
 }
 
-/// The error of a call that did not end by itself.
+/// The error of a call that panicked or was aborted.
 fn failed(error: &JoinError) -> ErrorData {
     let what = if error.is_panic() { "a bug of the program" } else { "the end of the program" };
     ErrorData::internal_error(format!("the call failed by {what}; stderr says more"), None)
 }
 
-fn signs_of_life() -> Interval {
-    let mut life = interval_at(Instant::now() + SIGN_OF_LIFE, SIGN_OF_LIFE);
-    life.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    life
+fn heartbeat() -> Interval {
+    let mut interval = interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
+    interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    interval
 }
 
-/// What a client is told while it waits. Each number is greater than the one before, as the protocol
-/// wants it.
+/// Progress notifications for one call. Their numbers increase, as the protocol requires.
 struct Progress {
     peer: Peer<RoleServer>,
     token: Option<ProgressToken>,
     steps: UnboundedReceiver<Step>,
     done: f64,
-    life: Interval,
+    heartbeat: Interval,
 }
 
 impl Progress {
-    /// Waits for the next thing to tell, and tells it.
+    /// Waits for the next step or heartbeat and sends it.
     async fn step(&mut self) {
         tokio::select! {
-            Some(step) = self.steps.recv() => self.tell(step).await,
-            _ = self.life.tick() => {
-                self.tell(Step { part: None, message: "still at it".to_owned() }).await;
+            Some(step) = self.steps.recv() => self.send(step).await,
+            _ = self.heartbeat.tick() => {
+                self.send(Step { part: None, message: "still at it".to_owned() }).await;
             }
         }
     }
 
-    /// Tells what was said before the end.
+    /// Sends the steps reported before the call ended.
     async fn flush(&mut self) {
         while let Ok(step) = self.steps.try_recv() {
-            self.tell(step).await;
+            self.send(step).await;
         }
     }
 
-    async fn tell(&mut self, Step { part, message }: Step) {
+    async fn send(&mut self, Step { part, message }: Step) {
         let Some(token) = self.token.clone() else { return };
         let part = part.map(|(done, all)| (done as f64, all as f64)).filter(|(done, _)| *done > self.done);
         self.done = part.map_or(self.done + 1.0, |(done, _)| done);
-        let mut told = ProgressNotificationParam::new(token, self.done).with_message(message);
+        let mut notification = ProgressNotificationParam::new(token, self.done).with_message(message);
         if let Some((_, all)) = part {
-            told = told.with_total(all);
+            notification = notification.with_total(all);
         }
-        // A client that is gone need not be told.
-        let _ = self.peer.notify_progress(told).await;
+        // Fails only when the client is gone.
+        let _ = self.peer.notify_progress(notification).await;
     }
 }
 
@@ -122,7 +121,7 @@ mod tests {
         };
         let error = runtime.block_on(async { tokio::task::spawn_blocking(panics).await.unwrap_err() });
         assert_eq!(failed(&error).message, "the call failed by a bug of the program; stderr says more");
-        // What it held can be used again.
+        // The mutex can be locked again.
         *lock(&shared) += 1;
         assert_eq!(
             runtime.block_on(async { tokio::task::spawn_blocking(move || *lock(&shared)).await.unwrap() }),

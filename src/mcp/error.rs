@@ -1,4 +1,4 @@
-//! Errors of the server as a whole.
+//! Errors of the server itself.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! The protocol as `rmcp` has it: its requests go to tools, resources and prompts, and back.
+//! Handles the requests of the protocol with tools, resources and prompts.
 
 #![expect(
     deprecated,
@@ -32,11 +32,11 @@ use crate::mcp::{prompts, resources};
 /// Resources on one page of the list.
 const PAGE: usize = 200;
 
-/// One server: the file, and what of it is offered.
+/// A server: the memory file and the tools offered.
 pub(crate) struct Server {
     memories: Arc<Memories>,
     toolbox: Toolbox,
-    /// The least level of log that the client wants.
+    /// Minimum level of log messages for the client.
     level: AtomicU8,
 }
 
@@ -44,12 +44,12 @@ pub(crate) struct Server {
 ///
 /// # Errors
 ///
-/// [`ServeError::Protocol`] where it does not begin as the protocol has it.
+/// [`ServeError::Protocol`] if the client does not initialize the session.
 pub async fn run(server: Server) -> Result<(), ServeError> {
     use rmcp::service::ServerInitializeError as Error;
     match serve_server(server, stdio_pipes()).await {
         Ok(service) => {
-            // It ends when the client leaves; a panic in it would be one of the SDK's own.
+            // Ends when the client leaves; an error here could only be a panic inside the SDK.
             let _ = service.waiting().await;
             Ok(())
         }
@@ -59,25 +59,24 @@ pub async fn run(server: Server) -> Result<(), ServeError> {
 }
 
 impl Server {
-    /// A server of these memories.
     pub(crate) fn new(memories: Memories) -> Server {
         let Setup { groups, read_only, .. } = &memories.setup;
         let toolbox = Toolbox::new(groups, *read_only);
         Server { memories: Arc::new(memories), toolbox, level: AtomicU8::new(rank(LoggingLevel::Warning)) }
     }
 
-    /// Whether memory is switched off.
+    /// True if no groups of tools are offered: memory is switched off.
     fn is_off(&self) -> bool {
         self.memories.setup.groups.is_empty()
     }
 
-    /// Sends a line of log, where the client wants such lines.
+    /// Sends a log message if the client wants its level.
     async fn log(&self, context: &RequestContext<RoleServer>, level: LoggingLevel, text: &str) {
         let modern =
             context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
         let wanted = match context.meta.log_level() {
             Some(wanted) => rank(wanted),
-            // Since that version each request says what it wants, and one that says nothing wants nothing.
+            // Since that version each request names its level; without one it wants no log.
             None if modern => return,
             None => self.level.load(Ordering::Relaxed),
         };
@@ -87,7 +86,8 @@ impl Server {
         }
     }
 
-    async fn told(
+    /// The result of a tool call for the client, with log messages.
+    async fn result(
         &self,
         context: &RequestContext<RoleServer>,
         tool: &str,
@@ -112,7 +112,7 @@ impl Server {
     }
 }
 
-/// Levels of log by how grave they are.
+/// The rank of a log level, higher for more severe ones.
 fn rank(level: LoggingLevel) -> u8 {
     match level {
         LoggingLevel::Debug => 0,
@@ -126,8 +126,8 @@ fn rank(level: LoggingLevel) -> u8 {
     }
 }
 
-/// A tool as the protocol lists it.
-fn listed(tool: &Tool) -> rmcp::model::Tool {
+/// A tool in the protocol's form.
+fn protocol_tool(tool: &Tool) -> rmcp::model::Tool {
     let object = |value: Value| match value {
         Value::Object(object) => object,
         _ => Map::new(),
@@ -144,12 +144,12 @@ fn listed(tool: &Tool) -> rmcp::model::Tool {
         .with_annotations(annotations)
 }
 
-/// The error of a request that is no call of a tool: what to do next stands in its message.
+/// The error of a request other than a tool call; its message contains the hints.
 fn refused(refusal: &Refusal) -> ErrorData {
     ErrorData::invalid_params(refusal.text(), None)
 }
 
-/// A request that reads, off the protocol's thread.
+/// Runs a request that reads, on a thread of its own.
 async fn read<T: Send + 'static>(
     server: &Server,
     context: &RequestContext<RoleServer>,
@@ -191,11 +191,11 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.toolbox.iter().map(listed).collect()))
+        Ok(ListToolsResult::with_all_items(self.toolbox.iter().map(protocol_tool).collect()))
     }
 
     fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
-        self.toolbox.find(name).ok().map(listed)
+        self.toolbox.find(name).ok().map(protocol_tool)
     }
 
     async fn call_tool(
@@ -205,12 +205,12 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let tool = match self.toolbox.find(&request.name) {
             Ok(tool) => tool,
-            Err(refusal) => return Ok(self.told(&context, &request.name, Err(refusal)).await.into()),
+            Err(refusal) => return Ok(self.result(&context, &request.name, Err(refusal)).await.into()),
         };
         let memories = Arc::clone(&self.memories);
         let arguments = request.arguments.unwrap_or_default();
         let result = calls::run(&context, move |watcher| tool.call(&memories, watcher, &arguments)).await?;
-        Ok(self.told(&context, tool.name, result).await.into())
+        Ok(self.result(&context, tool.name, result).await.into())
     }
 
     async fn list_resources(

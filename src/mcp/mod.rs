@@ -1,13 +1,11 @@
-//! The Model Context Protocol server on stdio: the same file, for any client.
+//! The Model Context Protocol server on stdio.
 //!
-//! A [`Setup`] enters, requests come on stdin, and answers leave on stdout; nothing else is ever written
-//! there. The tools are plain functions ([`tools`]); the official Rust SDK `rmcp` speaks the protocol,
-//! in `handler` and `calls` alone. It always holds that
+//! Requests come on stdin, answers leave on stdout; nothing else is written there. The tools are plain
+//! functions (`tools`); only `handler` and `calls` use the official Rust SDK `rmcp`. Invariants:
 //!
-//! * what is read is read fresh: a person's editor may have changed the file since the last call;
-//! * what takes long runs on threads of its own, and its caller may leave; what it had begun to write is
-//!   written whole;
-//! * a tool that fails says what to do next, and one that panics ends nothing but its own call.
+//! * every call sees the current file, even if an editor changed it since the last call;
+//! * calls run on threads of their own and may be cancelled, but a write that has begun is completed;
+//! * a refused call says what to do next, and a panic ends only its own call.
 
 mod access;
 mod answer;
@@ -25,14 +23,14 @@ pub(crate) use access::{Memories, Setup};
 pub(crate) use error::ServeError;
 pub(crate) use group::Group;
 
-/// Serves one client until it closes stdin, then ends what was begun.
+/// Serves one client until it closes stdin, then waits for running calls.
 ///
 /// # Errors
 ///
-/// See [`ServeError`]. A client that leaves is none.
+/// See [`ServeError`]. A client that leaves is not an error.
 pub fn serve(setup: Setup) -> Result<(), ServeError> {
     let server = handler::Server::new(Memories::new(setup)?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    // Dropping the runtime waits for calls that still write.
+    // Dropping the runtime waits for running calls.
     runtime.map_err(ServeError::Begin)?.block_on(handler::run(server))
 }

@@ -18,11 +18,11 @@ pub enum ArgumentType {
 /// A parameter of a tool or prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameter {
-    /// Its name.
+    /// Name of the argument.
     pub name: &'static str,
     /// Type of its argument.
     pub kind: ArgumentType,
-    /// What the name alone does not say; may be empty, since every model reads it with every prompt.
+    /// Description; kept empty if the name says enough, since models read it with every prompt.
     pub about: &'static str,
     /// For a required parameter, the hint shown when its argument is missing.
     pub required: Option<&'static str>,
@@ -34,12 +34,12 @@ impl Parameter {
         Parameter { name, kind, about: "", required: None }
     }
 
-    /// The same with a description.
+    /// Adds a description.
     pub const fn about(self, about: &'static str) -> Parameter {
         Parameter { about, ..self }
     }
 
-    /// The same, required.
+    /// Makes it required.
     pub const fn required(self, hint: &'static str) -> Parameter {
         Parameter { required: Some(hint), ..self }
     }

@@ -1,16 +1,15 @@
-//! The file's sections as resources, read fresh each time: a person's editor may have changed them.
+//! The sections of the memory file as resources, read anew for each request.
 
 use crate::document::Document;
 use crate::mcp::access::Memories;
 use crate::mcp::answer::Refusal;
 use crate::types::{Scope, ScopeName};
 
-/// What the sections are written in.
 pub(crate) const MIME_TYPE: &str = "text/markdown";
 
 const SCHEME: &str = "memories://";
 
-/// Forms of addresses: the form, its name, and what it leads to.
+/// URI templates: template, name and description.
 pub(crate) const TEMPLATES: [(&str, &str, &str); 3] = [
     ("memories://location/{id}", "location", "What is known of a place, by the game's id"),
     ("memories://agent/{id}", "agent", "Who an agent is, and what it knows of others"),
@@ -19,31 +18,34 @@ pub(crate) const TEMPLATES: [(&str, &str, &str); 3] = [
 
 /// A section of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Section {
-    /// Its address: `memories://location/23`.
+pub struct SectionResource {
+    /// Its URI: `memories://location/23`.
     pub uri: String,
-    /// What people call it.
+    /// Its heading.
     pub name: String,
 }
 
-/// The address of a scope's section.
+/// The URI of a scope's section.
 pub(crate) fn uri_of(scope: &Scope) -> String {
     format!("{SCHEME}{}", scope.to_string().replace(':', "/"))
 }
 
-/// All sections, in the order of the file; several of one scope are one.
-pub(crate) fn list(memories: &Memories) -> Result<Vec<Section>, Refusal> {
-    let mut sections: Vec<Section> = Vec::new();
+/// All sections in the order of the file; sections of the same scope are one resource.
+pub(crate) fn list(memories: &Memories) -> Result<Vec<SectionResource>, Refusal> {
+    let mut sections: Vec<SectionResource> = Vec::new();
     let mut seen = std::collections::BTreeSet::new();
     for heading in memories.headings()? {
         if memories.refuse_foreign(&heading.scope).is_ok() && seen.insert(heading.scope.clone()) {
-            sections.push(Section { uri: uri_of(&heading.scope), name: heading.scope.label(&heading.name) });
+            sections.push(SectionResource {
+                uri: uri_of(&heading.scope),
+                name: heading.scope.label(&heading.name),
+            });
         }
     }
     Ok(sections)
 }
 
-/// The text of a section as it stands in the file; the inner error where there is none.
+/// The text of a section in the file; the inner error if there is none.
 pub fn read(memories: &Memories, uri: &str) -> Result<Result<String, Refusal>, Refusal> {
     let Some(scope) = scope_of(uri) else {
         let refusal = Refusal::new(format!("`{uri}` is no address of a section"));

@@ -1,7 +1,7 @@
-//! One turn of a game: the JSON that scripts send, read tolerantly and checked.
+//! One turn of a game, read from the JSON that scripts send.
 //!
-//! A JSON object enters, a [`Turn`] leaves. Unknown fields are ignored, `null` is as good as absent;
-//! what is there but cannot be meant is refused with the field's name and what was expected.
+//! Unknown fields are ignored and `null` counts as absent. A field with an unusable value is refused with
+//! its name and the expectation.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -11,7 +11,7 @@ use crate::types::fields::{Expected, FieldError, Fields, count, episode, flag, i
 use crate::types::hint::{Advice, Hint};
 use crate::types::{Category, DEFAULT_IMPORTANCE, clamp_importance};
 
-/// A place as a caller names it: by id, by name, or by both.
+/// A place given by id, by name, or by both.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TurnLocation {
     /// The engine's id.
@@ -22,18 +22,18 @@ pub struct TurnLocation {
     pub name: Option<String>,
 }
 
-/// What the player wants kept, without a model.
+/// A memory that the player states directly, without a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Remember {
-    /// As worded.
+    /// Its text.
     pub text: String,
     /// 1 to 1000.
     pub importance: u16,
-    /// NOTE unless the caller says otherwise.
+    /// NOTE by default.
     pub category: Category,
 }
 
-/// One turn. What is `None` the caller did not say.
+/// One turn. `None` means that the caller gave no value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Turn {
     /// Episode; the running one where absent.
@@ -42,14 +42,14 @@ pub struct Turn {
     /// Number of the turn; one more than the last where absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
-    /// What the player did.
+    /// The player's command.
     pub action: String,
-    /// What the game answered.
+    /// The game's reply.
     pub response: String,
-    /// Where the action was taken.
+    /// The place where the action was taken.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location_before: Option<TurnLocation>,
-    /// Where it led.
+    /// The place afterwards.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location_after: Option<TurnLocation>,
     /// Score before.
@@ -64,38 +64,38 @@ pub struct Turn {
     /// The engine's move counter after.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moves_after: Option<i64>,
-    /// What was carried before.
+    /// Items carried before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inventory_before: Option<Vec<String>>,
-    /// What was carried after.
+    /// Items carried after.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inventory_after: Option<Vec<String>>,
-    /// Whether the player died.
+    /// The player died.
     pub died: bool,
-    /// Whether the game's world changed, where the caller knows.
+    /// The game's world changed; `None` if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub world_changed: Option<bool>,
-    /// Why the player did it.
+    /// The player's reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
-    /// What the player wants kept.
+    /// A memory that the player states directly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remember: Option<Remember>,
-    /// When it was played: a date or RFC 3339.
+    /// Time of the turn: a date or RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<String>,
 }
 
-/// Why a turn is refused.
+/// A turn that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TurnError {
     /// The text is not JSON.
     #[error("not JSON: {0}")]
     NotJson(String),
-    /// JSON, but no object.
+    /// JSON, but not an object.
     #[error("a turn is a JSON object, this is {0}")]
     NotAnObject(&'static str),
-    /// A field that must be there is not.
+    /// A required field is missing.
     #[error("`{0}` is missing")]
     Missing(&'static str),
     /// The value of a field cannot be used.
@@ -104,7 +104,7 @@ pub enum TurnError {
 }
 
 impl TurnError {
-    /// What the caller can do.
+    /// The next step for the caller.
     pub fn hint(&self) -> &'static str {
         match self {
             TurnError::NotJson(_) | TurnError::NotAnObject(_) => {
@@ -137,7 +137,7 @@ const ID: &str = "the engine's integer id, 0 or more";
 const PLACE: &str = "an id, a name, or an object {\"id\": 23, \"name\": \"Living Room\"}";
 
 impl Turn {
-    /// A turn with nothing but what is required.
+    /// A turn with only the required fields.
     pub fn new(
         action: impl Into<String>,
         response: impl Into<String>,
@@ -171,7 +171,7 @@ impl Turn {
     /// See [`TurnError`].
     pub fn from_json(text: &str) -> Result<Turn, TurnError> {
         let value: Value = serde_json::from_str(text).map_err(|error| {
-            // The line of a text of one line says nothing, and would be taken for that of its file.
+            // In one line of JSONL, "line 1" would be mistaken for the line of the file.
             let problem = match text.trim_end().contains('\n') {
                 true => error.to_string(),
                 false => error.to_string().replace(" at line 1 column ", " at column "),
@@ -223,7 +223,7 @@ impl Turn {
     }
 }
 
-/// The fields of a turn; those under `z_machine_context` stand in for missing ones.
+/// The fields of a turn, with those under `z_machine_context` for missing ones.
 struct TurnFields<'a>(Fields<'a>);
 
 impl TurnFields<'_> {
@@ -235,7 +235,7 @@ impl TurnFields<'_> {
         Ok(self.0.read(name, conversion)?)
     }
 
-    /// A place in one field: an id, a name, or an object with both.
+    /// Reads a place from one field: an id, a name, or an object with both.
     fn location(&self, name: &str) -> Result<Option<TurnLocation>, TurnError> {
         let Some(value) = self.0.get(name) else { return Ok(None) };
         let wrong = |value: &Value, expected: &'static str| FieldError::new(name, value, expected);
@@ -262,7 +262,7 @@ impl TurnFields<'_> {
         Ok(Some(location))
     }
 
-    /// A place in two fields: `location_id` and `location_name`.
+    /// Reads a place from two fields: `location_id` and `location_name`.
     fn split_location(&self) -> Result<Option<TurnLocation>, TurnError> {
         let id = self.read("location_id", location_id)?;
         let name = self.read("location_name", text)?;
@@ -283,12 +283,12 @@ impl TurnFields<'_> {
     }
 }
 
-/// A category by its name.
+/// Reads a category.
 pub(crate) fn category(value: &Value) -> Result<Category, Expected> {
     value.as_str().and_then(Category::new).ok_or("a word such as `NOTE` or `PUZZLE`".into())
 }
 
-/// A date or a time.
+/// Reads a date or a time.
 pub(crate) fn date(value: &Value) -> Result<String, Expected> {
     let date = value.as_str().map(str::trim).filter(|date| is_date(date));
     let expected = "a date such as 2026-01-31 or a time such as 2026-01-31T10:40:00Z";
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused() {
+    fn unusable_values_are_refused() {
         let refused = |fields: &str| {
             let turn = read(&format!(r#"{{"action": "a", "response": "b", "location": 1, {fields}}}"#));
             turn.expect_err("refused").to_string()
@@ -378,9 +378,9 @@ mod tests {
         assert_eq!(turn.remember.expect("kept").importance, 1000);
     }
 
-    /// Found by fuzzing: as a label it was taken, as a number refused.
+    /// Found by fuzzing: the label was accepted, the number refused.
     #[test]
-    fn numbers_are_as_large_as_they_come() {
+    fn the_largest_numbers_are_accepted() {
         for episode in ["18446744073709551615", "\"ep_18446744073709551615\""] {
             let turn = read(&format!(
                 r#"{{"action": "a", "response": "b", "location": 1, "turn": {}, "episode": {episode}}}"#,

@@ -2,10 +2,10 @@
 
 use crate::types::hint::{Advice, Hint};
 
-/// A source that cannot be read, or a format that cannot be written, as a whole.
+/// A source cannot be read or a file cannot be written at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TransferError {
-    /// The bytes are not of that format.
+    /// The bytes are not in the format, or the sections do not fit into it.
     #[error("{problem}")]
     Unreadable {
         /// The problem.

@@ -1,8 +1,8 @@
-//! JSON and JSONL: one document, or one object a line.
+//! JSON (one document) and JSONL (one object a line).
 //!
-//! JSONL has a line for each section (`scope`, `name`, `visits`, `episodes`, `tried`) and behind it one
-//! for each of its memories. JSON is `{"version": 1, "sections": [{…, "memories": [{…}]}]}`; a list of
-//! memories, or an object with `memories`, is read, too.
+//! JSONL has a line for each section (`scope`, `name`, `visits`, `episodes`, `tried`), followed by one for
+//! each of its memories. JSON is `{"version": 1, "sections": [{…, "memories": [{…}]}]}`; a list of memories
+//! or an object with `memories` can be read as well.
 
 use serde_json::{Map, Value, json};
 
@@ -13,7 +13,7 @@ use crate::transfer::source::{Item, Origin, SourceItem, TransferSource};
 use crate::types::Scope;
 
 impl TransferSource {
-    /// Adds an item of JSON.
+    /// Adds the item that `read` makes of a JSON value, and notes unknown keys.
     pub(super) fn add(&mut self, at: Origin, value: &Value, read: impl Fn(&Value) -> Result<Item, String>) {
         if let Value::Object(object) = value {
             for key in unknown_keys(object) {
@@ -26,7 +26,7 @@ impl TransferSource {
     }
 }
 
-/// Writes each section and each memory on a line of its own.
+/// Writes a line for each section and each memory.
 pub(crate) fn write_jsonl(sections: &[(Scope, Section)]) -> Vec<u8> {
     let mut out = String::new();
     let mut line = |object: Map<String, Value>| {
@@ -42,7 +42,7 @@ pub(crate) fn write_jsonl(sections: &[(Scope, Section)]) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// Reads a line after the other; one that cannot be understood leaves the others alone.
+/// Reads line by line; a line that cannot be read does not affect the others.
 pub(crate) fn read_jsonl(bytes: &[u8]) -> TransferSource {
     let mut source = TransferSource::default();
     let bytes = bytes.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(bytes);
@@ -60,7 +60,7 @@ pub(crate) fn read_jsonl(bytes: &[u8]) -> TransferSource {
     source
 }
 
-/// What is wrong, without the line that the caller knows better.
+/// The parser's message without its line number, which always is 1 here.
 fn not_json(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let what = text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what);
@@ -89,7 +89,7 @@ pub(crate) fn write_json(sections: &[(Scope, Section)]) -> Vec<u8> {
 ///
 /// # Errors
 ///
-/// [`TransferError::Unreadable`] where it is none, or neither a list nor an object of memories.
+/// [`TransferError::Unreadable`] if it is not JSON, or neither a list nor an object with memories.
 pub(crate) fn read_json(bytes: &[u8]) -> Result<TransferSource, TransferError> {
     let unreadable = |problem| {
         let hint =
@@ -133,7 +133,7 @@ fn add_section(source: &mut TransferSource, at: Origin, section: &Value, number:
     }
 }
 
-/// Adds memories; those of a section belong to its place.
+/// Adds memories; those of a section get its place.
 fn add_memories(
     source: &mut TransferSource,
     memories: &[Value],

@@ -1,7 +1,7 @@
-//! Memory files: this program's own, and those that its kin writes.
+//! Memory files as a format of import and export.
 //!
-//! Reading is that of the memory file itself. What wants to be an entry, a heading, a visits line or a
-//! tried action and cannot be read as one is reported by its line; what people wrote is left out.
+//! Entries, headings, visits lines and tried actions that cannot be parsed are reported with their line;
+//! text that people wrote between them is left out.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::types::Scope;
 ///
 /// # Errors
 ///
-/// [`TransferError::Unreadable`] where it is not UTF-8.
+/// [`TransferError::Unreadable`] if it is not UTF-8.
 pub fn read(bytes: &[u8]) -> Result<TransferSource, TransferError> {
     let text = std::str::from_utf8(bytes).map_err(|error| TransferError::Unreadable {
         problem: format!("not UTF-8: byte {}", error.valid_up_to() + 1),
@@ -57,11 +57,11 @@ pub fn read(bytes: &[u8]) -> Result<TransferSource, TransferError> {
     Ok(source)
 }
 
-/// Writes a memory file that holds nothing but these sections.
+/// Writes a memory file with these sections.
 ///
 /// # Errors
 ///
-/// [`TransferError::Unreadable`] should it not be read back as it was meant.
+/// [`TransferError::Unreadable`] if the text would be parsed differently from what was written.
 pub fn write(sections: &[(Scope, Section)]) -> Result<Vec<u8>, TransferError> {
     let mut document = Document::parse(String::new());
     let additions = sections.iter().map(|(scope, section)| {

@@ -1,8 +1,7 @@
-//! Puts what a source says into the memory files, in one pass.
+//! Merges the items of an import into the memory files, in one pass.
 //!
-//! Items enter with both files; the files leave with all that could be taken in, and a [`MergeReport`] that
-//! says of everything else why not. The caller writes the files once. A source that is read again
-//! changes nothing.
+//! [`MergeReport`] gives the reason for each item that was not stored. The caller writes the files once.
+//! Importing the same source again changes nothing.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -17,72 +16,72 @@ use crate::types::{Attempt, Memory, Scope, fold_action};
 
 pub use crate::transfer::settle::OnConflict;
 
-/// How to take things in.
+/// Options of an import.
 #[derive(Debug, Clone, Default)]
 pub struct MergeOptions {
-    /// What to do where a title is in use.
+    /// How to treat titles that are in use.
     pub on_conflict: OnConflict,
-    /// Whether a name that no place bears makes a new place.
+    /// Make a new place for an unknown place name.
     pub new_places: bool,
-    /// Where goes what says nothing of its place.
+    /// The scope of items without a place.
     pub fallback: Option<Scope>,
 }
 
-/// A memory that was not stored, for another one.
+/// A memory that was not stored because of another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unstored {
-    /// Where it stands in the source.
+    /// Its position in the source.
     pub at: Origin,
     /// The section.
     pub scope: Scope,
     /// Its title.
     pub title: String,
-    /// Of a near-duplicate, the title of the entry that is there; else why it was not stored.
+    /// For a duplicate, the title of the existing entry; otherwise the reason.
     pub other: String,
 }
 
-/// What came of a source.
+/// The result of an import.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MergeReport {
     /// New memories.
     pub stored: u64,
-    /// SectionEntries that say something else now.
+    /// Entries whose text was replaced.
     pub revised: u64,
-    /// Memories that were there.
+    /// Memories that the file had already.
     pub already_there: u64,
-    /// Memories that say what another one says.
+    /// Memories that say the same as another one.
     pub duplicates: Vec<Unstored>,
     /// Memories left out because their titles are in use.
     pub skipped: Vec<Unstored>,
-    /// What could not be taken in, and why.
+    /// Items that could not be stored, with the reason.
     pub failed: Vec<(Origin, String)>,
-    /// Sections that there were not before.
+    /// Sections added.
     pub new_sections: u64,
-    /// Tried actions, new or tried more often than was known.
+    /// Tried actions that are new or have a higher count than before.
     pub tried: u64,
-    /// What may not be as wished.
+    /// Renamed places, shortened titles, possible secrets.
     pub warnings: Vec<String>,
 }
 
-/// What happens to one section.
+/// The merge of one section.
 #[derive(Debug, Default)]
 struct SectionMerge {
     entries: SectionEntries,
-    /// As the file names it, else as the source does first.
+    /// The name in the file, else the first one in the source.
     name: String,
     known: bool,
     named_otherwise: bool,
     visits: u64,
     episodes: Vec<u64>,
-    /// Whether the source speaks of the place itself.
+    /// The source describes the place itself, not only its memories.
     described: bool,
     tried: HashMap<String, Attempt>,
-    /// Those that are to be written, in their order.
+    /// Folded actions to write, in order.
     new_tried: Vec<String>,
     to_write: HashSet<String>,
 }
 
-/// The merge while it goes on.
+/// The state of an import.
 struct Merge<'a> {
     lasting: HashMap<Scope, Section>,
     session: HashMap<Scope, Section>,
@@ -93,11 +92,11 @@ struct Merge<'a> {
     report: MergeReport,
 }
 
-/// Takes in the items of a source; `progress` is called once for each.
+/// Merges the items of a source; `progress` is called once for each.
 ///
 /// # Errors
 ///
-/// [`DocumentError`] where a file cannot be edited at all; it is then to be thrown away.
+/// [`DocumentError`] if a file cannot be edited at all; discard `files` then.
 pub fn merge(
     files: &mut Files,
     items: &[SourceItem],
@@ -168,7 +167,7 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// The target of a section, begun with what both files say of it.
+    /// The merge of a section, begun with the content of both files.
     fn target(&mut self, at: Origin, scope: &Scope, name: &str) -> &mut SectionMerge {
         if !self.targets.contains_key(scope) {
             let (lasting, session) = (self.lasting.get(scope), self.session.get(scope));
@@ -217,9 +216,9 @@ impl<'a> Merge<'a> {
         let title = memory.title.clone();
         let outcome = self.target(at, scope, name).entries.settle(memory, titled, on_conflict);
         let unstored = |other: String| Unstored { at, scope: scope.clone(), title: title.clone(), other };
-        let written = matches!(outcome, MergeOutcome::Stored(_) | MergeOutcome::Revised);
+        let written = matches!(outcome, MergeOutcome::Stored | MergeOutcome::Revised);
         match outcome {
-            MergeOutcome::Stored(_) => self.report.stored += 1,
+            MergeOutcome::Stored => self.report.stored += 1,
             MergeOutcome::Revised => self.report.revised += 1,
             MergeOutcome::AlreadyThere => self.report.already_there += 1,
             MergeOutcome::Duplicate(title) => self.report.duplicates.push(unstored(title)),
@@ -240,7 +239,7 @@ impl<'a> Merge<'a> {
     }
 }
 
-/// The kinds of secrets that a memory seems to hold, each once.
+/// The kinds of secrets that a memory seems to contain.
 fn secrets_of(memory: &Memory) -> Vec<&'static str> {
     let texts = [Some(&memory.title), Some(&memory.text), memory.context.as_ref()];
     let mut kinds: Vec<&'static str> =
@@ -250,7 +249,7 @@ fn secrets_of(memory: &Memory) -> Vec<&'static str> {
 }
 
 impl SectionMerge {
-    /// Takes in a tried action; `false` where it is known to have been tried as often, or is empty.
+    /// Merges a tried action; `false` if it is empty or already known with the same or a higher count.
     fn take_attempt(&mut self, attempt: &Attempt) -> bool {
         let attempt = Attempt { action: stored_line(&attempt.action), ..attempt.clone() };
         let action = fold_action(&attempt.action);
@@ -265,7 +264,7 @@ impl SectionMerge {
         true
     }
 
-    /// The edits of a file's section; `None` where there are none.
+    /// The edits of a section in one file; `None` if there are none.
     fn update(&self, tier: Tier) -> Option<SectionUpdate> {
         let mut update = self.entries.update(tier);
         update.name.clone_from(&self.name);
@@ -280,7 +279,7 @@ impl SectionMerge {
     }
 }
 
-/// Writes all targets into the files.
+/// Applies the edits of all sections to both files.
 fn write(files: &mut Files, targets: &BTreeMap<Scope, SectionMerge>) -> Result<(), DocumentError> {
     for tier in [Tier::Lasting, Tier::Session] {
         let updates =

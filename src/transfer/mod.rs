@@ -1,10 +1,10 @@
-//! Import and export: what a memory file says, in the forms of other programs, and back.
+//! Import and export between the memory file and other formats.
 //!
-//! Going out, the sections of a file enter and the bytes of one [`TransferFormat`] leave. Coming in, bytes
-//! enter and leave as [`SourceItem`] items, each with the line or row it came from; [`merge`] then puts
-//! them into the files. What is exchanged is what the grammar knows: entries, struck ones too, with
-//! all their fields; names, visits and tried actions of places. What people wrote around them stays
-//! where it is. Out and in again gives the same sections, in their stored form.
+//! [`write()`] turns sections into the bytes of a [`TransferFormat`]. [`read`] turns bytes into
+//! `SourceItem`s, each with its line or row, and [`mod@merge`] puts them into the files. Transferred are
+//! entries (struck ones too) with all their fields, and names, visits and tried actions of places, but not
+//! the text that people wrote between them. An export that is imported again gives the same sections, in
+//! their stored form.
 
 mod error;
 mod json;
@@ -29,7 +29,7 @@ pub(crate) use place::PlaceReference;
 pub use source::TransferSource;
 pub(crate) use source::{Item, Origin, SourceItem};
 
-/// A form of exchange.
+/// A format of import and export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::Display, strum::VariantNames)]
 #[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 #[strum(parse_err_ty = String, parse_err_fn = unknown_format)]
@@ -42,7 +42,7 @@ pub enum TransferFormat {
     /// An SQLite database.
     #[strum(to_string = "sqlite", serialize = "sqlite3", serialize = "db")]
     Sqlite,
-    /// A memory file such as this program's and its kin's.
+    /// A memory file.
     #[strum(to_string = "markdown", serialize = "md")]
     Markdown,
 }
@@ -51,11 +51,11 @@ fn unknown_format(text: &str) -> String {
     unknown_name(text, "format", TransferFormat::VARIANTS)
 }
 
-/// Reads the bytes of a source.
+/// Reads the bytes of a source. An item that cannot be read carries its own error.
 ///
 /// # Errors
 ///
-/// [`TransferError`] where they are not of that form; what is wrong with a single item stands in it.
+/// [`TransferError`] if the bytes are not in the format.
 pub fn read(bytes: &[u8], format: TransferFormat) -> Result<TransferSource, TransferError> {
     match format {
         TransferFormat::Json => json::read_json(bytes),
@@ -68,11 +68,11 @@ pub fn read(bytes: &[u8], format: TransferFormat) -> Result<TransferSource, Tran
     }
 }
 
-/// Reads a database in place, as other programs that have it open see it; nothing is changed in it.
+/// Reads a database file, which is opened read-only; other programs may have it open.
 ///
 /// # Errors
 ///
-/// [`TransferError`] where it is none, or has no table `memories`.
+/// [`TransferError`] if it is not a database or has no table `memories`.
 pub fn read_database(path: &Path) -> Result<TransferSource, TransferError> {
     #[cfg(feature = "sqlite")]
     return sqlite::read_file(path);
@@ -83,11 +83,11 @@ pub fn read_database(path: &Path) -> Result<TransferSource, TransferError> {
     }
 }
 
-/// Writes sections, in their order, in a form.
+/// Writes sections in their order.
 ///
 /// # Errors
 ///
-/// [`TransferError`] where the form cannot hold them.
+/// [`TransferError`] if the format cannot represent them.
 pub fn write(sections: &[(Scope, Section)], format: TransferFormat) -> Result<Vec<u8>, TransferError> {
     match format {
         TransferFormat::Json => Ok(json::write_json(sections)),

@@ -1,8 +1,8 @@
-//! Memories and sections as JSON objects: the shape that all forms but Markdown share.
+//! Memories and sections as JSON objects, as JSON, JSONL and SQLite have them.
 //!
-//! Writing gives one shape; reading also takes the names that other programs use (`content`, `turn`,
-//! `location`, `timestamp` …), fields beside the memory instead of under `fields`, and leaves out what
-//! it does not know, by name.
+//! Objects are written in one shape. The reader also accepts the field names of other programs (`content`,
+//! `turn`, `location`, `timestamp` …) and provenance beside the text instead of under `fields`; it reports
+//! unknown keys.
 
 use serde_json::{Map, Value, json};
 
@@ -18,7 +18,7 @@ use crate::types::{
     Attempt, Category, Cause, Memory, Moment, Provenance, Reference, Scope, Span, clamp_importance,
 };
 
-/// Keys of a memory itself.
+/// Keys of a memory, without its provenance.
 const MEMORY_KEYS: [&str; 18] = [
     "scope",
     "location",
@@ -40,7 +40,7 @@ const MEMORY_KEYS: [&str; 18] = [
     "type",
 ];
 
-/// Keys of its fields, beside it or under `fields`.
+/// Keys of its provenance, beside the text or under `fields`.
 const FIELD_KEYS: [&str; 16] = [
     "episode",
     "turns",
@@ -60,7 +60,7 @@ const FIELD_KEYS: [&str; 16] = [
     "turn_number",
 ];
 
-/// Keys of what is known of a place besides its memories.
+/// Keys of a section.
 const SECTION_KEYS: [&str; 10] = [
     "scope",
     "location",
@@ -74,7 +74,7 @@ const SECTION_KEYS: [&str; 10] = [
     "memories",
 ];
 
-/// A memory as an object; without its text where that stands elsewhere.
+/// A memory as an object.
 pub(crate) fn memory_object(scope: &Scope, memory: &Memory) -> Map<String, Value> {
     let Memory { category, persistence, status, title, text, context, see_also, provenance, reference } =
         memory;
@@ -99,7 +99,7 @@ pub(crate) fn memory_object(scope: &Scope, memory: &Memory) -> Map<String, Value
     object
 }
 
-/// What is known of a place besides its memories, as an object.
+/// A section without its memories, as an object.
 pub(crate) fn section_object(scope: &Scope, section: &Section) -> Map<String, Value> {
     let mut object = Map::new();
     let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
@@ -111,7 +111,7 @@ pub(crate) fn section_object(scope: &Scope, section: &Section) -> Map<String, Va
     object
 }
 
-/// The keys of an object that mean nothing here.
+/// The unknown keys of an object.
 pub(crate) fn unknown_keys(object: &Map<String, Value>) -> impl Iterator<Item = &String> {
     let known =
         |key: &str| MEMORY_KEYS.contains(&key) || FIELD_KEYS.contains(&key) || SECTION_KEYS.contains(&key);
@@ -120,11 +120,11 @@ pub(crate) fn unknown_keys(object: &Map<String, Value>) -> impl Iterator<Item = 
     object.keys().filter(move |key| !known(key)).chain(fields)
 }
 
-/// Reads an object: a memory if it has a text or a title, otherwise what is known of a place.
+/// Reads a memory if the object has a text or a title, otherwise a section.
 ///
 /// # Errors
 ///
-/// The problem, in words.
+/// A message about the first problem.
 pub(crate) fn read_item(value: &Value) -> Result<Item, String> {
     let Value::Object(object) = value else {
         return Err(format!("expected a JSON object, got {}", truncate(&value.to_string(), 60)));
@@ -140,19 +140,19 @@ pub(crate) fn read_item(value: &Value) -> Result<Item, String> {
     Err("neither a memory (`text`) nor a place (`visits`, `tried`)".to_owned())
 }
 
-/// Reads what is known of a place besides its memories.
+/// Reads a section without its memories.
 ///
 /// # Errors
 ///
-/// The problem, in words.
+/// A message about the first problem.
 pub(crate) fn read_section(object: &Map<String, Value>) -> Result<Item, String> {
     ObjectReader::of(object).section()
 }
 
-/// Reads a memory or a place from the fields of an object.
+/// Reads a memory or a section from the fields of an object.
 struct ObjectReader<'a> {
     fields: Fields<'a>,
-    /// With those under `fields` in place of missing ones.
+    /// The same, with the fields under `fields` for missing ones.
     all: Fields<'a>,
 }
 
@@ -252,7 +252,7 @@ fn span(value: &Value) -> Result<Span, Expected> {
     }
 }
 
-/// The reference of a superseded memory. Parts of the moment that cannot be read are left out.
+/// The reference of a superseded memory; unreadable parts of its moment are left out.
 fn reference(value: &Value) -> Result<Reference, Expected> {
     let cause = |kind: &str| value.pointer(&format!("/cause/{kind}"))?.as_str().map(str::to_owned);
     let superseded = cause("superseded_by").map(Cause::SupersededBy);
@@ -269,7 +269,7 @@ fn reference(value: &Value) -> Result<Reference, Expected> {
 ///
 /// # Errors
 ///
-/// The problem, in words.
+/// A message about the first problem.
 pub(crate) fn read_attempt(value: &Value) -> Result<Attempt, String> {
     let Value::Object(object) = value else {
         return Err(format!("{} is not a tried action", truncate(&value.to_string(), 60)));

@@ -1,7 +1,6 @@
-//! Which section something from elsewhere belongs to.
+//! Resolves the places that imported items name to scopes.
 //!
-//! What a source says of the place enters, in any of the ways that programs name one; a scope leaves,
-//! or why there is none. A name alone is taken where exactly one place bears it.
+//! A place may be an id, a scope, a name, or an object. A name alone must belong to exactly one place.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,14 +9,14 @@ use serde_json::Value;
 use crate::document::nearest;
 use crate::types::{Scope, ScopeName};
 
-/// What a source says of where something belongs.
+/// A place as a source names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlaceReference {
-    /// The scope itself, with the name for people; that may be empty.
+    /// The scope, with a name for people, which may be empty.
     Scope(Scope, String),
     /// The name of a place.
     Named(String),
-    /// Nothing.
+    /// None is given.
     Unsaid,
 }
 
@@ -26,7 +25,7 @@ impl PlaceReference {
     ///
     /// # Errors
     ///
-    /// What is wrong with it, in words.
+    /// A message for any other value.
     pub(crate) fn of_value(value: &Value) -> Result<PlaceReference, String> {
         match value {
             Value::Null => Ok(PlaceReference::Unsaid),
@@ -35,9 +34,9 @@ impl PlaceReference {
                 None => Err(format!("{number} is not a location id: ids are whole numbers from 0 up")),
             },
             Value::String(text) => PlaceReference::of_text(text),
-            Value::Object(spot) => {
-                let id = spot.get("id").or_else(|| spot.get("num")).unwrap_or(&Value::Null);
-                let name = spot.get("name").and_then(Value::as_str).unwrap_or_default();
+            Value::Object(place) => {
+                let id = place.get("id").or_else(|| place.get("num")).unwrap_or(&Value::Null);
+                let name = place.get("name").and_then(Value::as_str).unwrap_or_default();
                 Ok(PlaceReference::of_value(id)?.called(name))
             }
             other => Err(format!("{other} is not a place: give an id, a scope or a name")),
@@ -61,7 +60,7 @@ impl PlaceReference {
         }
     }
 
-    /// The same place with a name, where it has none.
+    /// Adds a name if the place has none.
     pub(crate) fn called(self, name: &str) -> PlaceReference {
         let name = name.trim();
         match self {
@@ -74,20 +73,20 @@ impl PlaceReference {
     }
 }
 
-/// Knows the places by their names.
+/// An index of places by name.
 #[derive(Debug, Default)]
 pub(crate) struct PlaceIndex {
     ids: HashMap<String, BTreeSet<u64>>,
     names: Vec<String>,
     highest: Option<u64>,
-    /// Whether a name that no place bears makes a new place.
+    /// Make a new place for an unknown name.
     pub new_places: bool,
-    /// Where goes what says nothing of its place.
+    /// The scope of items without a place.
     pub fallback: Option<Scope>,
 }
 
 impl PlaceIndex {
-    /// Learns of a section.
+    /// Adds a section; only locations are indexed.
     pub(crate) fn learn(&mut self, scope: &Scope, name: &str) {
         let Scope::Location(id) = scope else { return };
         self.highest = self.highest.max(Some(*id));
@@ -96,11 +95,11 @@ impl PlaceIndex {
         }
     }
 
-    /// The scope that is meant, and its name where the source has one.
+    /// The scope of a place, and its name if the source has one.
     ///
     /// # Errors
     ///
-    /// Why it cannot be told, in words.
+    /// A message if there is no such place, or several of that name.
     pub(crate) fn find(&mut self, place: &PlaceReference) -> Result<(Scope, String), String> {
         let name = match place {
             PlaceReference::Scope(scope, name) => return Ok((scope.clone(), name.clone())),
@@ -157,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_taken_where_one_place_bears_it() {
+    fn a_name_must_belong_to_one_place() {
         let mut places = PlaceIndex::default();
         for (id, name) in [(3, "Maze"), (4, "Maze"), (5, "Attic")] {
             places.learn(&Scope::Location(id), name);

@@ -1,9 +1,8 @@
-//! What becomes of each memory that comes into a section: the rules, on one section at a time.
+//! The rules by which imported memories are merged into one section.
 //!
-//! The section as it is enters, then one memory after the other; each leaves with its [`MergeOutcome`], and in
-//! the end the additions to both files. Titles stay the address of live entries; what is there
-//! already, or says nearly the same as what was there before, is not stored twice; what is struck here
-//! does not come alive unasked. Among themselves the memories of a source are taken as they are.
+//! Live titles stay unique. A memory that the section already has, or a near-duplicate of one, is not
+//! stored; an entry that is struck here is only revived on request. Memories of the same source are not
+//! searched for near-duplicates among themselves.
 
 use std::collections::HashMap;
 
@@ -12,7 +11,7 @@ use crate::notebook::files::Tier;
 use crate::notebook::near_duplicates::{ComparableText, says_the_same};
 use crate::types::{Memory, Persistence, fold_title};
 
-/// What to do where a title is in use for other words, or struck here.
+/// How to treat a memory whose title has another text here, or is struck here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnConflict {
     /// Do not store it, and report it as failed.
@@ -20,52 +19,52 @@ pub enum OnConflict {
     Refuse,
     /// Do not store it, and count it.
     Skip,
-    /// Write the entry anew; what was struck stays so, beside the new entry.
+    /// Replace the entry; a struck one stays, and the memory is added as a new entry.
     Revise,
 }
 
-/// What became of a memory.
+/// The result for one memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum MergeOutcome {
-    /// It is new, under this title.
-    Stored(String),
-    /// The entry of its title says it now.
+    /// Stored as a new entry.
+    Stored,
+    /// The entry of its title was replaced.
     Revised,
-    /// An entry of its title says the same.
+    /// An entry of its title has the same text.
     AlreadyThere,
-    /// Another entry, of this title, says nearly the same.
+    /// A near-duplicate of the entry with this title.
     Duplicate(String),
     /// Not stored, for the reason given.
     Conflict(String),
 }
 
-/// An entry of the section, there before or new.
+/// An entry of the section, existing or new.
 #[derive(Debug)]
 struct MergeEntry {
     memory: Memory,
     tier: Tier,
-    /// Its number among the entries of its file that were there before; `None` for a new one.
+    /// Its number in its file; `None` for a new entry.
     number: Option<usize>,
-    /// Whether a memory of the source was found to be this one.
-    met: bool,
+    /// A memory of the source was matched with it.
+    matched: bool,
     revised: bool,
-    /// Whether it leaves the session for the lasting file.
+    /// It moves from the session file to the memory file.
     moves: bool,
 }
 
-/// The entries of one section while memories come in.
+/// The entries of one section during the merge.
 #[derive(Debug, Default)]
 pub(crate) struct SectionEntries {
     entries: Vec<MergeEntry>,
     by_title: HashMap<String, Vec<usize>>,
-    /// Live texts without titles of their own, by words: the entry that has them.
+    /// The first live entry of each text, to find memories that come without a title.
     by_text: HashMap<String, usize>,
-    /// What was there before, made ready when first needed.
+    /// Existing live entries prepared for comparison, made when first needed.
     comparable: Option<Vec<(usize, ComparableText)>>,
 }
 
 impl SectionEntries {
-    /// The entries of a section as both files have them.
+    /// The entries of a section in both files.
     pub(crate) fn of(lasting: Option<&Section>, session: Option<&Section>) -> SectionEntries {
         let mut entries = SectionEntries::default();
         let tiers = [(Tier::Lasting, lasting), (Tier::Session, session)];
@@ -87,13 +86,13 @@ impl SectionEntries {
         if memory.is_live() {
             self.by_text.entry(memory.text.clone()).or_insert(at);
         }
-        self.entries.push(MergeEntry { memory, tier, number, met: false, revised: false, moves: false });
+        self.entries.push(MergeEntry { memory, tier, number, matched: false, revised: false, moves: false });
     }
 
-    /// Takes in a memory in its stored form; `titled` says that its title is the source's own.
+    /// Merges a memory in its stored form; `titled` is true if the source gave it a title.
     pub fn settle(&mut self, memory: Memory, titled: bool, on_conflict: OnConflict) -> MergeOutcome {
-        let bearers = self.by_title.get(&fold_title(&memory.title)).cloned().unwrap_or_default();
-        if let Some(at) = self.meet(&bearers, &memory) {
+        let same_title = self.by_title.get(&fold_title(&memory.title)).cloned().unwrap_or_default();
+        if let Some(at) = self.match_entry(&same_title, &memory) {
             return self.promote_or_leave(at, memory);
         }
         if !memory.is_live() || memory.category.only_grows() {
@@ -106,7 +105,7 @@ impl SectionEntries {
             let other = &self.entries[*at].memory;
             other.is_live() && !other.category.only_grows()
         };
-        if let Some(at) = bearers.iter().copied().find(addressed) {
+        if let Some(at) = same_title.iter().copied().find(addressed) {
             let other = &self.entries[at];
             if other.number.is_some() && says_the_same(&other.memory.text, &memory.text) {
                 return MergeOutcome::Duplicate(other.memory.title.clone());
@@ -121,10 +120,10 @@ impl SectionEntries {
             let other = &self.entries[*at];
             !other.memory.is_live()
                 && other.number.is_some()
-                && !other.met
+                && !other.matched
                 && other.memory.text == memory.text
         };
-        if on_conflict != OnConflict::Revise && bearers.iter().any(struck) {
+        if on_conflict != OnConflict::Revise && same_title.iter().any(struck) {
             return MergeOutcome::Conflict(format!("`{}` is struck here", memory.title));
         }
         match self.near_duplicate(&memory.text) {
@@ -133,22 +132,22 @@ impl SectionEntries {
         }
     }
 
-    /// The entry that is this memory: of its title and text, and struck where it is struck. One that
-    /// was there before is met once, so that what stands twice in a source is not taken for one;
-    /// live titles are unique all the same.
-    fn meet(&mut self, bearers: &[usize], memory: &Memory) -> Option<usize> {
+    /// The entry equal to this memory: same title, same text, and both live or both struck. An existing entry
+    /// is matched once, so that repeated memories of a source are all kept, except live ones, whose titles
+    /// are unique.
+    fn match_entry(&mut self, same_title: &[usize], memory: &Memory) -> Option<usize> {
         let same = |entry: &MergeEntry| {
             entry.memory.text == memory.text && entry.memory.is_live() == memory.is_live()
         };
-        let address = memory.is_live() && !memory.category.only_grows();
-        let of_title = || bearers.iter().copied().filter(|&at| same(&self.entries[at]));
-        let unmet = of_title().find(|&at| self.entries[at].number.is_some() && !self.entries[at].met);
-        let at = unmet.or_else(|| of_title().find(|_| address))?;
-        self.entries[at].met = true;
+        let unique = memory.is_live() && !memory.category.only_grows();
+        let of_title = || same_title.iter().copied().filter(|&at| same(&self.entries[at]));
+        let unmatched = of_title().find(|&at| self.entries[at].number.is_some() && !self.entries[at].matched);
+        let at = unmatched.or_else(|| of_title().find(|_| unique))?;
+        self.entries[at].matched = true;
         Some(at)
     }
 
-    /// What is to last does not stay where it would end with the episode.
+    /// Moves an entry out of the session file if the source has it as lasting.
     fn promote_or_leave(&mut self, at: usize, memory: Memory) -> MergeOutcome {
         let entry = &self.entries[at];
         if entry.tier == Tier::Session && Tier::of(memory.persistence) == Tier::Lasting && !entry.moves {
@@ -157,7 +156,7 @@ impl SectionEntries {
         MergeOutcome::AlreadyThere
     }
 
-    /// The title of the first entry, live and there before, that says nearly the same.
+    /// The title of the first existing live entry that is a near-duplicate of the text.
     fn near_duplicate(&mut self, text: &str) -> Option<String> {
         let entries = &self.entries;
         let texts = self.comparable.get_or_insert_with(|| {
@@ -173,13 +172,12 @@ impl SectionEntries {
     }
 
     fn store(&mut self, memory: Memory) -> MergeOutcome {
-        let title = memory.title.clone();
         let tier = Tier::of(memory.persistence);
         self.push(memory, tier, None);
-        MergeOutcome::Stored(title)
+        MergeOutcome::Stored
     }
 
-    /// Gives the title, which is only the text's first words, the next free number.
+    /// Appends the first free number to a title made from the text's first words.
     fn store_under_free_title(&mut self, mut memory: Memory) -> MergeOutcome {
         let stem = memory.title;
         let live = |at: &usize| self.entries[*at].memory.is_live();
@@ -189,7 +187,7 @@ impl SectionEntries {
         self.store(memory)
     }
 
-    /// Writes an entry anew; what the new one leaves open stays, and core stays core.
+    /// Replaces an entry. Context, links and a higher persistence of the old one are kept.
     fn revise(&mut self, at: usize, new: Memory) -> MergeOutcome {
         let entry = &mut self.entries[at];
         let old = &entry.memory;

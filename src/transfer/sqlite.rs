@@ -1,9 +1,9 @@
-//! SQLite: a table `memories` for any tool that speaks SQL, and back.
+//! SQLite: the tables `memories`, `places` (names, visits) and `tried`.
 //!
-//! The base columns are those that programs of this kind have: session, turn, content, importance,
-//! location, score, moves, timestamp. `fields` holds the rest as JSON, in the shape of JSONL without
-//! the text. Beside it stand `places` (names, visits) and `tried`. Reading takes a database with no
-//! more than `content`; where a column was changed by hand, it counts more than `fields`.
+//! `memories` has the columns that similar programs use: session, turn, content, importance, location,
+//! score, moves, timestamp. The column `fields` holds the whole memory as a JSONL object without its text.
+//! To be read, a database needs only `content`. Where a column and `fields` differ, the column wins, since
+//! somebody changed it.
 
 use std::path::Path;
 
@@ -20,8 +20,7 @@ use crate::transfer::source::{Item, Origin, SourceItem, TransferSource};
 use crate::types::fields::parse_episode;
 use crate::types::{Memory, Scope, Span, clamp_importance};
 
-/// The tables. Numbers from 0 up may be too large for an INTEGER; columns without a type take them
-/// as text.
+/// The tables. A `u64` may be too large for an INTEGER; columns without a type store it as text.
 const SCHEMA: &str = "\
 CREATE TABLE memories (
     id INTEGER PRIMARY KEY,
@@ -51,11 +50,11 @@ fn unreadable(error: &rusqlite::Error) -> TransferError {
     TransferError::Unreadable { problem: format!("SQLite: {problem}"), hint: NO_DATABASE }
 }
 
-/// The bytes of a database that holds the sections.
+/// Writes the sections as the bytes of a database.
 ///
 /// # Errors
 ///
-/// [`TransferError`] should SQLite refuse, as where memory runs out.
+/// [`TransferError`] if SQLite fails, for example for lack of memory.
 pub fn write(sections: &[(Scope, Section)]) -> Result<Vec<u8>, TransferError> {
     let database = || {
         let mut connection = Connection::open_in_memory()?;
@@ -115,12 +114,12 @@ fn fill(connection: &Connection, sections: &[(Scope, Section)]) -> rusqlite::Res
     Ok(())
 }
 
-/// A number from 0 up: as text where it is too large for SQLite.
+/// A number; as text if it is too large for SQLite.
 fn number(number: u64) -> Cell {
     i64::try_from(number).map_or_else(|_| Cell::Text(number.to_string()), Cell::Integer)
 }
 
-/// The columns that say in another way what `fields` says.
+/// The columns whose values are also in `fields`, in another form.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Columns {
     session_id: Option<String>,
@@ -139,7 +138,7 @@ impl Columns {
     }
 }
 
-/// Reads a database file; a program that has it open may go on writing.
+/// Reads a database file; other programs may write to it meanwhile.
 ///
 /// # Errors
 ///
@@ -161,7 +160,7 @@ pub(crate) fn read_bytes(bytes: &[u8]) -> Result<TransferSource, TransferError> 
         return Err(TransferError::Unreadable { problem, hint: NO_DATABASE });
     }
     let mut bytes = bytes.to_vec();
-    // What was written with a log beside it says so here; bytes alone have none.
+    // Bytes 18 and 19 announce a write-ahead log, which is not part of the bytes.
     if let Some(versions) = bytes.get_mut(18..20) {
         versions.copy_from_slice(&[1, 1]);
     }
@@ -193,7 +192,7 @@ fn read(connection: &Connection) -> Result<TransferSource, TransferError> {
     })
 }
 
-/// The columns of a table, in lower case; none where there is no such table.
+/// The columns of a table in lower case; none if there is no such table.
 fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
     let mut statement = connection.prepare("SELECT lower(name) FROM pragma_table_info(?)")?;
     let names = statement.query_map([table], |row| row.get(0))?;
@@ -212,7 +211,7 @@ fn read_places(connection: &Connection, source: &mut TransferSource) -> rusqlite
     for (at, mut object) in objects(connection, "SELECT * FROM places ORDER BY rowid")? {
         let scope = object.get("scope").and_then(Value::as_str).unwrap_or_default();
         let mut attempts = tried.shift_remove(scope).unwrap_or_else(|| json!([]));
-        // One that cannot be read leaves the others alone.
+        // An unreadable action does not affect the others.
         let mut broken = Vec::new();
         if let Value::Array(attempts) = &mut attempts {
             attempts.retain(|attempt| read_attempt(attempt).map_err(|problem| broken.push(problem)).is_ok());
@@ -271,8 +270,8 @@ fn read_memories(
     Ok(())
 }
 
-/// By how much the importances of a table are to be multiplied: where no program of ours wrote it,
-/// fractions up to 1 count to 1, and numbers up to 10 to 10.
+/// Factor that scales the importances of a table to 1000. Tables of other programs often use 0 to 1 (if
+/// there are fractions) or 0 to 10.
 fn scale_of(connection: &Connection, names: &[String]) -> rusqlite::Result<f64> {
     if !names.iter().any(|name| name == "importance") || names.iter().any(|name| name == "fields") {
         return Ok(1.0);
@@ -288,7 +287,7 @@ fn scale_of(connection: &Connection, names: &[String]) -> rusqlite::Result<f64> 
     })
 }
 
-/// All rows as objects with the columns' names in lower case, with their numbers from 1.
+/// All rows with their numbers from 1, as objects whose keys are the columns' names in lower case.
 fn objects(connection: &Connection, query: &str) -> rusqlite::Result<Vec<(usize, Map<String, Value>)>> {
     let mut statement = connection.prepare(query)?;
     let names: Vec<String> = statement.column_names().map(|name| name.to_lowercase()).collect();
@@ -313,7 +312,7 @@ fn object(row: &Row<'_>, names: &[String]) -> rusqlite::Result<Map<String, Value
     Ok(object)
 }
 
-/// A row as a memory: `fields`, and over it what the columns say otherwise.
+/// A row as a memory: `fields`, overridden by columns with other values.
 fn item_of_row(row: &Map<String, Value>, scale: f64) -> Result<Item, String> {
     let column = |name: &str| row.get(name).filter(|value| !value.is_null());
     let mut object = match column("fields") {
@@ -358,7 +357,7 @@ fn place_of_row(row: &Map<String, Value>) -> Result<PlaceReference, String> {
     }
 }
 
-/// What the columns say otherwise than the fields would.
+/// Takes over the columns whose values differ from `fields`.
 fn take_columns(memory: &mut Memory, row: &Map<String, Value>, scale: f64) -> Result<(), String> {
     let column = |name: &str| row.get(name).filter(|value| !value.is_null());
     let integer = |name: &str| match column(name) {
@@ -406,15 +405,15 @@ fn take_columns(memory: &mut Memory, row: &Map<String, Value>, scale: f64) -> Re
     Ok(())
 }
 
-/// A time as the file writes it: RFC 3339 as it stands, SQLite's own form, or seconds since 1970. What
-/// is none of these is given back as it stands.
+/// A time as the memory file has it, from RFC 3339, SQLite's own form or seconds since 1970. Any other text
+/// is returned unchanged as the error.
 fn date_of(timestamp: &Value) -> Result<String, String> {
     let text = timestamp.as_str().map_or_else(|| timestamp.to_string(), |text| text.trim().to_owned());
     let joined = text.replacen(' ', "T", 1);
     if is_date(&joined) {
         return Ok(joined);
     }
-    // A column of texts makes a text of a number.
+    // A TEXT column stores numbers as text.
     let spelled =
         || text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'));
     let seconds = timestamp.as_f64().or_else(spelled).filter(|seconds: &f64| seconds.abs() < 1e11);
