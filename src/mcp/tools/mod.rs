@@ -1,6 +1,6 @@
-//! The tools: one table, and a file for each group.
+//! The tools: a table, with a file for each group.
 //!
-//! A tool is a plain function: arguments in, an answer or a refusal out. The protocol is elsewhere.
+//! A tool is a plain function from arguments to an answer or a refusal, without knowledge of the protocol.
 
 mod places;
 mod recalling;
@@ -24,28 +24,26 @@ pub(crate) struct Toolbox {
 }
 
 impl Toolbox {
-    /// Those of the groups; with `read_only` without those that write.
+    /// The tools of these groups; with `read_only`, only those that read.
     pub(crate) fn new(groups: &[Group], read_only: bool) -> Toolbox {
         let offered =
             |tool: &&Tool| groups.contains(&tool.group) && (!read_only || tool.effect == Effect::Reads);
         Toolbox { tools: all().filter(offered).collect() }
     }
 
-    /// All of them, in the order of the list.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &'static Tool> {
         self.tools.iter().copied()
     }
 
-    /// Whether there is a tool of that name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.tools.iter().any(|tool| tool.name == name)
     }
 
-    /// The tool of a name.
+    /// The tool with that name.
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] that names the nearest, or says why this one is not offered.
+    /// A [`Refusal`] with similar names, or the reason why this tool is not offered.
     pub(crate) fn find(&self, name: &str) -> Result<&'static Tool, Refusal> {
         if let Some(tool) = self.tools.iter().find(|tool| tool.name == name) {
             return Ok(tool);
@@ -66,7 +64,6 @@ impl Toolbox {
     }
 }
 
-/// Every tool.
 fn all() -> impl Iterator<Item = &'static Tool> {
     [places::TOOLS, who::TOOLS, shaping::TOOLS, recalling::TOOLS, status::TOOLS].into_iter().flatten()
 }

@@ -1,4 +1,4 @@
-//! The group `places`: what is known of places, and the turns that are played there.
+//! The group `places`: memories of places, and the turns played there.
 
 use serde_json::{Map, Value, json};
 
@@ -20,11 +20,11 @@ use crate::search::top::{RankedMemory, top};
 use crate::search::{Hit, SearchResults};
 use crate::types::ScopeName;
 
-/// Most memories that `get_top_memories` shows.
-const MOST_TOP: u64 = 20;
+/// Upper limit of memories in `get_top_memories`.
+const MAX_TOP: u64 = 20;
 
-/// Memories that `query_memories` finds.
-const MOST_FOUND: usize = 5;
+/// Number of memories that `query_memories` returns.
+const FOUND: usize = 5;
 
 const LOCATION: Parameter = Parameter::new("location", Text)
     .about("id or name")
@@ -161,7 +161,7 @@ fn get_location_memories(
 }
 
 fn get_top_memories(memories: &Memories, _: &Watcher, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
-    let limit = arguments.count(&LIMIT)?.unwrap_or(10).clamp(1, MOST_TOP);
+    let limit = arguments.count(&LIMIT)?.unwrap_or(10).clamp(1, MAX_TOP);
     let ranked = most_important(memories, limit as usize)?;
     let mut text = String::new();
     let mut values = Vec::new();
@@ -176,7 +176,7 @@ fn get_top_memories(memories: &Memories, _: &Watcher, arguments: &Arguments<'_>)
     Ok(Answer::new(text, json!({"query": "the most important memories", "memories": values})))
 }
 
-/// The most important memories but those of other agents.
+/// The most important memories, without those of other agents.
 fn most_important(memories: &Memories, limit: usize) -> Result<Vec<RankedMemory>, Refusal> {
     let (snapshot, mut look_at) = (memories.snapshot()?, limit);
     loop {
@@ -191,13 +191,13 @@ fn most_important(memories: &Memories, limit: usize) -> Result<Vec<RankedMemory>
     }
 }
 
-/// What is said where there is nothing at all.
+/// The answer if there are no memories at all.
 pub(crate) const NOTHING_YET: &str = "No memories recorded yet.\n";
 
-/// What is said where nothing fits.
+/// The answer if no memory matches.
 pub(crate) const NOTHING_FOUND: &str = "No relevant memories found.\n";
 
-/// What a search found, as an answer.
+/// The hits of a search as an answer.
 pub(crate) fn found(query: &str, hits: &[Hit], entries: usize, notes: impl Fn(&Hit) -> String) -> Answer {
     let mut text = String::new();
     let mut values = Vec::new();
@@ -211,13 +211,13 @@ pub(crate) fn found(query: &str, hits: &[Hit], entries: usize, notes: impl Fn(&H
     Answer::new(text, json!({"query": query, "memories": values}))
 }
 
-/// What may not be as wished about a search.
+/// Warnings about a search.
 pub(crate) fn search_warnings(answer: &SearchResults) -> Vec<String> {
     let fallback = answer.fallback.iter();
     fallback.map(|error| format!("{}; the embedded model answers instead", error.problem)).collect()
 }
 
-/// How relevant a hit is, for a reader.
+/// The relevance of a hit as text.
 pub(crate) fn relevance_note(hit: &Hit) -> String {
     format!("{:.2}", hit.relevance)
 }
@@ -229,7 +229,7 @@ fn query_memories(
 ) -> Result<Answer, Refusal> {
     let question = arguments.required(&QUESTION)?;
     let wants_answer = arguments.flag(&ANSWER)?.unwrap_or(false);
-    let hits = memories.search(watcher, &question, &Filter::default(), MOST_FOUND, false)?;
+    let hits = memories.search(watcher, &question, &Filter::default(), FOUND, false)?;
     let mut result = found(&question, &hits.hits, hits.entries, relevance_note);
     result.warnings = search_warnings(&hits);
     if wants_answer && !hits.hits.is_empty() {
@@ -238,7 +238,7 @@ fn query_memories(
     Ok(result)
 }
 
-/// Puts a model's answer before what it rests on; where there is no model or it fails, that is said.
+/// Puts a model's answer before the hits it is based on; without one, adds a warning.
 fn add_answer(
     memories: &Memories,
     watcher: &Watcher,
@@ -252,7 +252,7 @@ fn add_answer(
         return Ok(());
     };
     watcher.goes_on()?;
-    let model = Watched { model, watcher };
+    let model = ReportingModel { model, watcher };
     let hits: Vec<&Hit> = hits.iter().collect();
     match answer(&model, question, &hits) {
         Ok(answered) => {
@@ -302,7 +302,7 @@ fn record_turn(memories: &Memories, watcher: &Watcher, arguments: &Arguments<'_>
         ..memories.setup.record.clone()
     };
     let Choice { model, notice } = memories.model()?;
-    let model = model.map(|model| Watched { model, watcher });
+    let model = model.map(|model| ReportingModel { model, watcher });
     let judge = model.as_ref().map_or(Judge::Rules, |model| Judge::Model(model));
     let recorder = Recorder { notebook: &memories.notebook(), judge, settings: &settings };
     watcher.goes_on()?;
@@ -316,7 +316,7 @@ fn record_turn(memories: &Memories, watcher: &Watcher, arguments: &Arguments<'_>
     Ok(answer)
 }
 
-/// A place as a model writes it, `23` or `23:Living Room`, as a turn has it.
+/// Turns a place written as `23` or `23:Living Room` into an object with `id` and `name`.
 fn spell_out(place: &mut Value) {
     let Value::String(text) = &*place else { return };
     let (id, name) = match text.split_once(':') {
@@ -328,13 +328,13 @@ fn spell_out(place: &mut Value) {
     }
 }
 
-/// A model that tells whoever waits that it is being asked.
-struct Watched<'a> {
+/// A model whose requests are reported as progress.
+struct ReportingModel<'a> {
     model: Box<dyn Model>,
     watcher: &'a Watcher,
 }
 
-impl Model for Watched<'_> {
+impl Model for ReportingModel<'_> {
     fn name(&self) -> String {
         self.model.name()
     }

@@ -1,4 +1,4 @@
-//! The group `recalling`: looking back on what happened, what is known, and with whom.
+//! The group `recalling`: past episodes, facts, interactions and similar situations.
 
 use serde_json::json;
 
@@ -11,16 +11,16 @@ use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::places::{found, relevance_note, search_warnings};
 use crate::mcp::tools::schema;
 use crate::mcp::tools::tool::{Effect, Tool};
-use crate::mcp::tools::who::{is_gifted, known};
+use crate::mcp::tools::who::{is_initial, known};
 use crate::search::Hit;
 use crate::search::filter::{Filter, MemoryKind};
 use crate::types::{Memory, Scope, Status};
 
-/// Most memories of each answer.
-const MOST: usize = 10;
+/// Upper limit of memories in an answer.
+const LIMIT: usize = 10;
 
-/// So sure one is of a tentative fact, against one that is confirmed.
-const TENTATIVE: f32 = 0.6;
+/// Factor of the confidence in a tentative fact; a confirmed one has 1.
+const TENTATIVE_FACTOR: f32 = 0.6;
 
 const QUERY: Parameter =
     Parameter::new("query", Text).required("say what you want to recall, such as `the troll`");
@@ -70,7 +70,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
 ];
 
-/// Earlier before later; what says no time first.
+/// Sorts by time; memories without a time come first.
 fn by_time(hits: &mut [Hit]) {
     hits.sort_by_key(|hit| {
         let fields = &hit.memory.provenance;
@@ -92,26 +92,26 @@ fn recall_episodes(
         min_importance: arguments.importance(&IMPORTANCE_THRESHOLD)?,
         ..Filter::default()
     };
-    // What has no time is no episode.
+    // Memories without a time are not episodes.
     let timed = |hit: &Hit| hit.memory.provenance.episode.is_some() || hit.memory.provenance.turns.is_some();
-    let earned = |hit: &Hit| timed(hit) && !is_gifted(&hit.scope, &hit.memory);
-    let mut hits = memories.search_for(watcher, &query, &filter, MOST, earned)?;
+    let earned = |hit: &Hit| timed(hit) && !is_initial(&hit.scope, &hit.memory);
+    let mut hits = memories.search_for(watcher, &query, &filter, LIMIT, earned)?;
     by_time(&mut hits.hits);
     let mut answer = found(&query, &hits.hits, hits.entries, relevance_note);
     answer.warnings = search_warnings(&hits);
     Ok(answer)
 }
 
-/// A time range as a model writes it.
+/// A range of turns, an episode, or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Range {
+struct TurnRange {
     episode: Option<u64>,
     first: Option<u64>,
     last: Option<u64>,
 }
 
-/// `3-8`, `3-`, `-8`, `5`, `T3-8`, `Ep2`, `Ep2 T3-8`.
-fn parse_range(text: &str) -> Result<Range, Refusal> {
+/// Reads `3-8`, `3-`, `-8`, `5`, `T3-8`, `Ep2` or `Ep2 T3-8`.
+fn parse_range(text: &str) -> Result<TurnRange, Refusal> {
     let wrong = || {
         Refusal::new(format!("`{text}` is not a time range"))
             .hint("write turns `3-8`, `3-` or `-8`, an episode `Ep2`, or both `Ep2 3-8`")
@@ -120,7 +120,7 @@ fn parse_range(text: &str) -> Result<Range, Refusal> {
         "" => Ok(None),
         digits => digits.parse().map(Some).map_err(|_| wrong()),
     };
-    let mut range = Range::default();
+    let mut range = TurnRange::default();
     for part in text.split([' ', ',']).filter(|part| !part.is_empty()) {
         match part.to_lowercase().strip_prefix("ep") {
             Some(episode) => range.episode = Some(episode.parse().map_err(|_| wrong())?),
@@ -130,15 +130,16 @@ fn parse_range(text: &str) -> Result<Range, Refusal> {
             }
         }
     }
-    if range == Range::default() || range.first.zip(range.last).is_some_and(|(first, last)| first > last) {
+    if range == TurnRange::default() || range.first.zip(range.last).is_some_and(|(first, last)| first > last)
+    {
         return Err(wrong());
     }
     Ok(range)
 }
 
-/// How sure a fact is: how well it answers, less where it is not confirmed. From 0 to 1.
+/// Confidence in a fact from 0 to 1: its relevance, reduced if it is tentative.
 fn confidence(hit: &Hit) -> f32 {
-    let status = if hit.memory.status == Status::Tentative { TENTATIVE } else { 1.0 };
+    let status = if hit.memory.status == Status::Tentative { TENTATIVE_FACTOR } else { 1.0 };
     hit.relevance * status
 }
 
@@ -148,9 +149,9 @@ fn recall_facts(
     arguments: &Arguments<'_>,
 ) -> Result<Answer, Refusal> {
     let topic = arguments.required(&TOPIC)?;
-    // What was said or only happened is no fact.
+    // Dialogue and events are not facts.
     let is_fact = |hit: &Hit| !hit.memory.category.only_grows();
-    let mut hits = memories.search_for(watcher, &topic, &Filter::default(), MOST, is_fact)?;
+    let mut hits = memories.search_for(watcher, &topic, &Filter::default(), LIMIT, is_fact)?;
     hits.hits.sort_by(|a, b| confidence(b).total_cmp(&confidence(a)));
     let mut answer =
         found(&topic, &hits.hits, hits.entries, |hit| format!("confidence {:.2}", confidence(hit)));
@@ -178,13 +179,13 @@ fn recall_interactions(
     let concerns = |scope: &Scope, memory: &Memory| {
         *scope == Scope::Npc(character.id.clone())
             || memory.provenance.tags.iter().any(|own| own.to_lowercase() == tag)
-            || names(&memory.title, &first_name)
-            || names(&memory.text, &first_name)
+            || has_word(&memory.title, &first_name)
+            || has_word(&memory.text, &first_name)
     };
     let question = format!("what happened between me and {called}?");
     let mut hits = memories.search(watcher, &question, &filter, usize::MAX, true)?;
     hits.hits.retain(|hit| concerns(&hit.scope, &hit.memory));
-    hits.hits.truncate(MOST);
+    hits.hits.truncate(LIMIT);
     by_time(&mut hits.hits);
     let mut answer = found(&question, &hits.hits, hits.entries, relevance_note);
     answer.warnings = search_warnings(&hits);
@@ -194,8 +195,8 @@ fn recall_interactions(
     Ok(answer)
 }
 
-/// Whether a text has that word, given in lower case.
-fn names(text: &str, word: &str) -> bool {
+/// True if the text contains the word, given in lower case.
+fn has_word(text: &str, word: &str) -> bool {
     text.to_lowercase().split(|c: char| !c.is_alphanumeric() && c != '-' && c != '_').any(|own| own == word)
 }
 
@@ -208,7 +209,7 @@ fn check_similar_situations(
     let kinds =
         vec![MemoryKind::Place, MemoryKind::Episodic, MemoryKind::Character, MemoryKind::CharacterKnowledge];
     let filter = Filter { kinds, ..Filter::default() };
-    let earned = |hit: &Hit| !is_gifted(&hit.scope, &hit.memory);
+    let earned = |hit: &Hit| !is_initial(&hit.scope, &hit.memory);
     let hits = memories.search_for(watcher, &context, &filter, 5, earned)?;
     let mut answer = found(&context, &hits.hits, hits.entries, relevance_note);
     answer.warnings = search_warnings(&hits);
@@ -221,7 +222,7 @@ mod tests {
 
     #[test]
     fn time_ranges() {
-        let range = |episode, first, last| Ok(Range { episode, first, last });
+        let range = |episode, first, last| Ok(TurnRange { episode, first, last });
         assert_eq!(parse_range("3-8"), range(None, Some(3), Some(8)));
         assert_eq!(parse_range("T3 "), range(None, Some(3), Some(3)));
         assert_eq!(parse_range("3-"), range(None, Some(3), None));
@@ -234,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_name_is_a_word_of_its_own() {
-        assert!(names("Jordan said: hello", "jordan") && names("with jordan.", "jordan"));
-        assert!(!names("Jordanian food", "jordan"));
+        assert!(has_word("Jordan said: hello", "jordan") && has_word("with jordan.", "jordan"));
+        assert!(!has_word("Jordanian food", "jordan"));
     }
 }

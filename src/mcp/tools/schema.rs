@@ -1,4 +1,4 @@
-//! JSON schemas, kept short: every client's model reads them with every prompt.
+//! JSON schemas of arguments and answers, kept short because models read them with every prompt.
 
 use serde_json::{Map, Value, json};
 
@@ -17,7 +17,7 @@ pub(crate) fn arguments(parameters: &[Parameter]) -> Value {
     schema
 }
 
-/// Answer of the tools that find memories.
+/// The answer of tools that find memories.
 pub(crate) fn memories() -> Value {
     json!({
         "type": "object",
@@ -40,7 +40,7 @@ pub(crate) fn memories() -> Value {
     })
 }
 
-/// Answer of the tools that change a memory: outcome and address.
+/// The answer of tools that change a memory: outcome and address.
 pub(crate) fn change() -> Value {
     object(&[("outcome", "string"), ("scope", "string"), ("title", "string")])
 }

@@ -1,8 +1,7 @@
-//! The group `shaping`: an agent makes, strengthens, links and corrects its memories.
+//! The group `shaping`: an agent adds, reinforces, links and corrects its memories.
 //!
-//! Each call is one write under the lock, or none at all. A memory is addressed by its exact title, as
-//! answers give it; where no scope is said, the agent's own section comes first, then the one section
-//! that has the title.
+//! Each call is one transaction. A memory is addressed by its exact title; without a scope, the agent's own
+//! section is searched first, then all others, where the title must be unique.
 
 use serde_json::json;
 
@@ -22,10 +21,10 @@ use crate::notebook::files::Files;
 use crate::notebook::{Draft, NewMemory};
 use crate::types::{Category, Memory, Persistence, Scope, Span, did_you_mean, means_title};
 
-/// By how much `reinforce_memory` raises an importance.
+/// Default amount by which `reinforce_memory` raises an importance.
 const REINFORCEMENT: u16 = 100;
 
-/// What agents call their kinds of memory, and how these are kept.
+/// Types of memory that agents name, each with its category and persistence.
 const TYPES: [(&str, &str, Persistence); 6] = [
     ("episodic", "EVENT", Persistence::Permanent),
     ("semantic", "FACT", Persistence::Permanent),
@@ -114,8 +113,8 @@ fn kind_of(name: &str) -> Result<(Category, Persistence), Refusal> {
     Ok((category, persistence))
 }
 
-/// A memory as the arguments word it.
-fn worded(
+/// A new memory from the arguments.
+fn memory_of(
     arguments: &Arguments<'_>,
     title: Option<String>,
     default: &Category,
@@ -132,7 +131,8 @@ fn worded(
 
 fn form_memory(memories: &Memories, watcher: &Watcher, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
     let mut warnings = Vec::new();
-    let mut memory = worded(arguments, arguments.text(&NEW_MEMORY_TITLE)?, &Category::note(), &mut warnings)?;
+    let mut memory =
+        memory_of(arguments, arguments.text(&NEW_MEMORY_TITLE)?, &Category::note(), &mut warnings)?;
     let scope = memories.scope(arguments.text(&SCOPE)?.as_deref().unwrap_or("self"))?;
     if let Some(turn) = arguments.count(&TURN)? {
         memory.provenance.turns = Some(Span::one(turn));
@@ -159,7 +159,7 @@ fn reinforce_memory(
     watcher: &Watcher,
     arguments: &Arguments<'_>,
 ) -> Result<Answer, Refusal> {
-    let named = Named::of(memories, arguments)?;
+    let named = MemoryAddress::of(memories, arguments)?;
     let amount = arguments
         .count(&AMOUNT)?
         .map_or(REINFORCEMENT, |amount| u16::try_from(amount).unwrap_or(MAX_IMPORTANCE));
@@ -184,8 +184,8 @@ fn associate_memories(
     watcher: &Watcher,
     arguments: &Arguments<'_>,
 ) -> Result<Answer, Refusal> {
-    let a = Named::parse(memories, &arguments.required(&A)?, None)?;
-    let b = Named::parse(memories, &arguments.required(&B)?, None)?;
+    let a = MemoryAddress::parse(memories, &arguments.required(&A)?, None)?;
+    let b = MemoryAddress::parse(memories, &arguments.required(&B)?, None)?;
     let (results, warnings) = change(memories, watcher, "associate_memories", |draft| {
         let (a, b) = (a.target(memories, &draft.files)?, b.target(memories, &draft.files)?);
         draft.correct(&[Correction::Associate(a, b)])
@@ -209,16 +209,16 @@ fn supersede_memory(
     watcher: &Watcher,
     arguments: &Arguments<'_>,
 ) -> Result<Answer, Refusal> {
-    let named = Named::of(memories, arguments)?;
+    let named = MemoryAddress::of(memories, arguments)?;
     let mut warnings = Vec::new();
     let says_kind = arguments.text(&TYPE)?.is_some();
-    let successor = worded(arguments, arguments.text(&NEW_TITLE)?, &Category::note(), &mut warnings)?;
+    let successor = memory_of(arguments, arguments.text(&NEW_TITLE)?, &Category::note(), &mut warnings)?;
     let own_title = arguments.text(&NEW_TITLE)?.is_none();
     let (results, more) = change(memories, watcher, "supersede_memory", |draft| {
         let target = named.target(memories, &draft.files)?;
         let mut successor = successor.clone();
         if let Some((.., old)) = draft.files.find(&target.scope, &target.title).first() {
-            // What is not said stays as it was.
+            // Values that are not given are taken from the old memory.
             if own_title {
                 successor.title.clone_from(&old.title);
             }
@@ -251,7 +251,7 @@ fn invalidate_memory(
     watcher: &Watcher,
     arguments: &Arguments<'_>,
 ) -> Result<Answer, Refusal> {
-    let named = Named::of(memories, arguments)?;
+    let named = MemoryAddress::of(memories, arguments)?;
     let reason = arguments.required(&REASON)?;
     let (results, warnings) = change(memories, watcher, "invalidate_memory", |draft| {
         let target = named.target(memories, &draft.files)?;
@@ -263,7 +263,7 @@ fn invalidate_memory(
     Ok(Answer { warnings, ..Answer::new(text, data) })
 }
 
-/// One transaction; what was done, and warnings.
+/// Runs corrections in one transaction; returns the results and warnings.
 fn change(
     memories: &Memories,
     watcher: &Watcher,
@@ -275,34 +275,34 @@ fn change(
     Ok((done.value, done.warnings))
 }
 
-/// A memory as a model names it.
-struct Named {
+/// A memory addressed by title, with or without scope.
+struct MemoryAddress {
     scope: Option<Scope>,
     title: String,
 }
 
-impl Named {
-    /// By the arguments `title` and `scope`.
-    fn of(memories: &Memories, arguments: &Arguments<'_>) -> Result<Named, Refusal> {
+impl MemoryAddress {
+    /// From the arguments `title` and `scope`.
+    fn of(memories: &Memories, arguments: &Arguments<'_>) -> Result<MemoryAddress, Refusal> {
         let title = arguments.required(&TITLE)?;
-        Named::parse(memories, &title, arguments.text(&SCOPE)?.as_deref())
+        MemoryAddress::parse(memories, &title, arguments.text(&SCOPE)?.as_deref())
     }
 
-    /// `title`, `scope › title`, or that in double brackets.
-    fn parse(memories: &Memories, text: &str, scope: Option<&str>) -> Result<Named, Refusal> {
+    /// Reads `title`, `scope › title`, or either in double brackets.
+    fn parse(memories: &Memories, text: &str, scope: Option<&str>) -> Result<MemoryAddress, Refusal> {
         let bare = text.trim().trim_start_matches("[[").trim_end_matches("]]").trim();
         if let Some(scope) = scope {
-            return Ok(Named { scope: Some(memories.scope(scope)?), title: text.trim().to_owned() });
+            return Ok(MemoryAddress { scope: Some(memories.scope(scope)?), title: text.trim().to_owned() });
         }
         if let Some((scope, title)) = bare.split_once('›')
             && let Ok(scope) = memories.scope(scope)
         {
-            return Ok(Named { scope: Some(scope), title: title.trim().to_owned() });
+            return Ok(MemoryAddress { scope: Some(scope), title: title.trim().to_owned() });
         }
-        Ok(Named { scope: None, title: text.trim().to_owned() })
+        Ok(MemoryAddress { scope: None, title: text.trim().to_owned() })
     }
 
-    /// The entry that is meant, as far as the scope goes; whether it is there is seen later.
+    /// Finds the scope. With a given scope, the entry itself is only looked up by the correction.
     fn target(&self, memories: &Memories, files: &Files) -> Result<Target, Refusal> {
         let target = |scope: &Scope| Target { scope: scope.clone(), title: self.title.clone(), line: None };
         if let Some(scope) = &self.scope {

@@ -1,4 +1,4 @@
-//! The group `status`: what memory there is.
+//! The group `status`: the state of the memory file.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! A tool: its declaration, and the call of its function.
+//! The declaration of a tool.
 
 use serde_json::{Map, Value};
 
@@ -10,42 +10,33 @@ use crate::mcp::parameter::Parameter;
 
 /// The effect of a call on the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
-    /// None.
+pub(crate) enum Effect {
+    /// The file is only read.
     Reads,
-    /// Adds to it; the same call again adds again.
+    /// Adds to the file; repeating the call adds again.
     Adds,
-    /// Adds to it; the same call again changes nothing.
+    /// Adds to the file; repeating the call changes nothing.
     AddsOnce,
     /// Supersedes or invalidates memories.
     Strikes,
 }
 
 /// A tool.
-pub struct Tool {
-    /// Its name.
+pub(crate) struct Tool {
     pub name: &'static str,
-    /// Its group.
     pub group: Group,
-    /// Its description, on one line.
+    /// Description for the model, on one line.
     pub about: &'static str,
-    /// Its effect on the file.
     pub effect: Effect,
-    /// Its parameters.
     pub parameters: &'static [Parameter],
-    /// JSON schema of its answer.
+    /// Output schema.
     pub answer: fn() -> Value,
-    /// The function that it calls.
     pub run: fn(&Memories, &Watcher, &Arguments<'_>) -> Result<Answer, Refusal>,
 }
 
 impl Tool {
-    /// Calls it.
-    ///
-    /// # Errors
-    ///
-    /// A [`Refusal`] says what to do next.
-    pub fn call(
+    /// Checks the arguments and runs the tool.
+    pub(crate) fn call(
         &self,
         memories: &Memories,
         watcher: &Watcher,

@@ -1,12 +1,11 @@
-//! The group `self`: who an agent is, where it is, whom it knows and what was said.
+//! The group `self`: an agent's identity, its scene, the characters it knows and past events.
 //!
-//! The questions of these tools are fixed, for an agent that asks a tool wants what the tool is for,
-//! whatever words it would have found: categories choose, the question only orders.
+//! Most of these tools take no query: categories select the memories, and a fixed question only ranks them.
 
 use crate::document::nearest;
-use crate::mcp::access::{Character, Memories, Watcher};
 use serde_json::json;
 
+use crate::mcp::access::{Character, Memories, Watcher};
 use crate::mcp::answer::{Answer, Refusal, memory_value};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::group::Group;
@@ -19,11 +18,11 @@ use crate::search::filter::{Filter, MemoryKind};
 use crate::search::{Hit, SearchResults};
 use crate::types::{Category, Memory, Scope, ScopeName, did_you_mean};
 
-/// What an agent is given before its first turn; everything else is earned.
-const GIFTED: [&str; 8] =
+/// Categories of initial memories, which a seed gives an agent before its first turn.
+const INITIAL: [&str; 8] =
     ["IDENTITY", "BACKGROUND", "COMMUNICATION", "DECISION_STYLE", "TRAITS", "SKILLS", "VALUES", "KNOWLEDGE"];
 
-/// Who an agent is, as far as no tool of its own asks for it.
+/// Categories of `query_self`: those of an agent without a tool of their own.
 const OF_SELF: [&str; 5] = ["IDENTITY", "TRAITS", "VALUES", "SKILLS", "DECISION_STYLE"];
 
 const NAME: Parameter = Parameter::new("name", Text).required("say whom you want to know about");
@@ -101,35 +100,35 @@ fn of_self(
     let first = categories.first().cloned();
     let filter = Filter { agents: vec![agent.to_owned()], categories, ..Filter::default() };
     let mut hits = memories.search(watcher, question, &filter, most, true)?;
-    // Who one is comes before what one is like.
+    // The first category comes before the others.
     hits.hits.sort_by_key(|hit| Some(&hit.memory.category) != first.as_ref());
-    let answer = told(question, &hits, Told::Gifts);
+    let answer = brief(question, &hits, Prefix::Category);
     if hits.hits.is_empty() {
         refuse_stranger(memories, agent)?;
     }
     Ok(answer)
 }
 
-/// How an answer is told.
+/// What precedes each text of an answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Told {
-    /// What kind of thing, and what it says.
-    Gifts,
-    /// When, and what happened.
-    Events,
+enum Prefix {
+    /// The category, for initial memories.
+    Category,
+    /// Turn and title, for events.
+    Turn,
 }
 
-/// An answer in few words, for it is read before each turn; the values say where all of it stands.
-fn told(question: &str, answer: &SearchResults, how: Told) -> Answer {
+/// A brief answer, since it is read before each turn; its JSON has all values.
+fn brief(question: &str, answer: &SearchResults, prefix: Prefix) -> Answer {
     let mut text = String::new();
     let mut values = Vec::new();
     for Hit { scope, memory, relevance, .. } in &answer.hits {
         let turn = memory.provenance.turns.map(|turns| format!("T{}: ", turns.first)).unwrap_or_default();
-        let head = match how {
-            Told::Gifts => format!("{}: ", memory.category),
-            // A title that says what the text says is left out.
-            Told::Events if memory.category.only_grows() || memory.text.starts_with(&memory.title) => turn,
-            Told::Events => format!("{turn}{}: ", memory.title),
+        let head = match prefix {
+            Prefix::Category => format!("{}: ", memory.category),
+            // A title that only repeats the text is left out.
+            Prefix::Turn if memory.category.only_grows() || memory.text.starts_with(&memory.title) => turn,
+            Prefix::Turn => format!("{turn}{}: ", memory.title),
         };
         text.push_str(&format!("{head}{}\n", memory.text));
         values.push(memory_value(scope, memory, f64::from(*relevance)));
@@ -141,7 +140,7 @@ fn told(question: &str, answer: &SearchResults, how: Told) -> Answer {
     Answer { warnings: search_warnings(answer), ..Answer::new(text, data) }
 }
 
-/// An agent of whom the file knows nothing at all: most likely the server was started for another.
+/// Refuses an agent without any memories: most likely the server was started with a wrong id.
 fn refuse_stranger(memories: &Memories, agent: &str) -> Result<(), Refusal> {
     let scope = Scope::Agent(agent.to_owned());
     let (_, section) = memories.sections(&[ScopeName::Scope(scope.clone())])?.remove(0);
@@ -158,7 +157,7 @@ fn query_scene(memories: &Memories, watcher: &Watcher, _: &Arguments<'_>) -> Res
     let question = "where am I?";
     let filter = Filter { kinds: vec![MemoryKind::Scene], ..Filter::default() };
     let hits = memories.search(watcher, question, &filter, 5, true)?;
-    let answer = told(question, &hits, Told::Gifts);
+    let answer = brief(question, &hits, Prefix::Category);
     Ok(answer)
 }
 
@@ -173,19 +172,19 @@ fn query_character(
     let mut scopes = vec![Scope::Npc(character.id.clone())];
     scopes.extend(memories.setup.agent.clone().map(Scope::Agent));
     if scopes.len() == 1 {
-        // Without a self, what any agent knows.
+        // Without an own agent, use what all agents know.
         scopes.extend(memories.characters()?.into_iter().map(|other| other.scope));
     }
     let filter = Filter { scopes, about: vec![character.id.clone()], ..Filter::default() };
     let hits = memories.search(watcher, &question, &filter, 3, true)?;
-    let mut answer = told(&question, &hits, Told::Gifts);
+    let mut answer = brief(&question, &hits, Prefix::Category);
     if hits.hits.is_empty() {
         answer.text = format!("Nothing is known of {}.\n", character.called());
     }
     Ok(answer)
 }
 
-/// Somebody of whom there is a section, or something tagged `#about:` them.
+/// A character with a section, or with memories tagged `#about:` it.
 pub(crate) fn known(memories: &Memories, name: &str) -> Result<Character, Refusal> {
     if let Some(character) = memories.find_character(name)? {
         return Ok(character);
@@ -209,13 +208,13 @@ pub(crate) fn known(memories: &Memories, name: &str) -> Result<Character, Refusa
     Err(Refusal::new(format!("nobody called `{name}` is known")).hint(hint))
 }
 
-/// Whether a memory was given to its agent rather than earned.
-pub(crate) fn is_gifted(scope: &Scope, memory: &Memory) -> bool {
+/// True for initial memories: those of the scene, and those that a seed gives an agent.
+pub(crate) fn is_initial(scope: &Scope, memory: &Memory) -> bool {
     let about = memory.provenance.tags.iter().any(|tag| tag.starts_with("about:"));
     match scope {
         Scope::Scene => true,
         Scope::Agent(_) => {
-            GIFTED.contains(&memory.category.as_str()) || about && memory.provenance.turns.is_none()
+            INITIAL.contains(&memory.category.as_str()) || about && memory.provenance.turns.is_none()
         }
         _ => false,
     }
@@ -229,7 +228,7 @@ fn query_memory(
     let query = arguments.required(&QUERY)?;
     let kinds = vec![MemoryKind::Episodic, MemoryKind::Character, MemoryKind::CharacterKnowledge];
     let filter = Filter { kinds, ..Filter::default() };
-    let earned = |hit: &Hit| !is_gifted(&hit.scope, &hit.memory);
+    let earned = |hit: &Hit| !is_initial(&hit.scope, &hit.memory);
     let hits = memories.search_for(watcher, &query, &filter, 5, earned)?;
-    Ok(told(&query, &hits, Told::Events))
+    Ok(brief(&query, &hits, Prefix::Turn))
 }
