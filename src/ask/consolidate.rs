@@ -40,7 +40,8 @@ pub struct Candidates {
 }
 
 /// Memories that may be consolidated: live, not ephemeral, with a unique title, without anything that
-/// looks like a secret, and short enough to be shown whole. Of too many, the least important.
+/// looks like a secret, and short enough to be shown whole. If there are too many, the least important
+/// ones are taken.
 pub fn candidates(files: &Files, scope: &Scope) -> Candidates {
     let section = files.section(scope);
     let mut found = Candidates { name: section.name.clone(), ..Candidates::default() };
@@ -168,7 +169,7 @@ fn take(files: &mut Files, scope: &Scope, step: &Step, at: &Moment) -> Result<Ve
     }
 }
 
-/// Notes the journal entry: what was done and why, whose idea it was, and what was not done.
+/// Notes the journal entry: decisions, reasons, refusals, and the model.
 pub(crate) fn note(
     draft: &mut Draft<'_>,
     applied: &AppliedPlan,

@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn form_is_told_apart_and_line_endings_are_none() {
+    fn a_change_of_form_only_is_reported_and_line_endings_are_ignored() {
         assert!(compare(BEFORE, &BEFORE.replace('\n', "\r\n")).is_empty());
         let comparison = compare(BEFORE, &BEFORE.replace("- `wait`", "* wait"));
         assert_eq!(comparison, Comparison { form_only: true, ..Comparison::default() });

@@ -5,7 +5,7 @@
 //! is printed byte for byte as it was read; an edited one is spliced. So printing what was parsed gives
 //! the same bytes, whatever the text. Nothing here reads or writes files.
 //!
-//! * [`Document`] is the tree, [`Section`] what it says about one scope, [`EntryMut`] one of its
+//! * [`Document`] is the tree, [`Section`] one scope of it for readers, [`EntryMut`] one of its
 //!   entries, open for edits, and [`SectionUpdate`] many edits of one section at once.
 //! * `scan` decides which lines count; `grammar`, `fields` and `text` read and write single lines;
 //!   `parser` reads a section; `splice` edits its text.

@@ -78,16 +78,16 @@ impl References {
 
     /// True if the target of a link exists.
     fn leads_somewhere(&self, from: &Scope, link: &Link) -> bool {
-        let bears = |scope: &Scope, title: &str| {
+        let has_title = |scope: &Scope, title: &str| {
             let title = fold_title(title);
             self.nodes.get(scope).is_some_and(|nodes| nodes.iter().any(|node| node.folded == title))
         };
         let found = match (&link.scope, &link.title) {
-            (scope, Some(title)) => bears(scope.as_ref().unwrap_or(from), title),
+            (scope, Some(title)) => has_title(scope.as_ref().unwrap_or(from), title),
             (Some(scope), None) => self.nodes.contains_key(scope),
             (None, None) => false,
         };
-        found || bears(from, &link.as_title())
+        found || has_title(from, &link.as_title())
     }
 }
 

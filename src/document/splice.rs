@@ -24,7 +24,7 @@ pub enum EntryEdit {
     SetSeeAlso(String),
     /// Marks it as superseded and strikes its text; the reference says why.
     Supersede(Option<Reference>),
-    /// Takes strikes and reference back.
+    /// Removes strikes and reference.
     Revive(Status),
     /// Removes it with the blank lines behind it.
     Remove,
@@ -187,7 +187,7 @@ fn blank_length(text: &str) -> usize {
     text.split_inclusive('\n').take_while(|line| scan::is_blank(line.trim_end())).map(str::len).sum()
 }
 
-/// The lines of an entry that says a memory; comments in the entry stay, at its end.
+/// The lines of an entry for a memory; comments of the old entry stay, at its end.
 fn render_anew(text: &str, entry: &Entry, memory: &Memory, style: Style) -> String {
     let old = &text[entry.range.clone()];
     let mut new = render_entry(memory, style.fences);
@@ -225,7 +225,7 @@ fn supersede(text: &str, entry: &Entry, reference: Option<&Reference>) -> String
     new
 }
 
-/// Takes back what [`supersede`] did.
+/// Undoes [`supersede`].
 fn revive(text: &str, entry: &Entry, status: Status) -> String {
     let memory = Memory { status, ..entry.memory.clone() };
     let mut body = &text[entry.line.end..entry.range.end];

@@ -13,7 +13,7 @@ use crate::document::splice::{self, Style};
 use crate::document::text::Fences;
 use crate::types::{Memory, Scope};
 
-/// From more edited blocks on, the text is put together anew; with fewer, bytes are moved within it.
+/// Beyond this many edited blocks the text is built anew; up to it, bytes are moved within the source.
 const MAX_MOVES: usize = 8;
 
 /// The first line of a new file.
@@ -35,7 +35,7 @@ pub(super) struct Block {
     /// `None` where the heading names no scope.
     pub(super) heading: Option<Heading>,
     text: BlockText,
-    /// The parsed text, once somebody looked at it.
+    /// The parsed text, computed on first use.
     parsed: OnceLock<Box<ParsedSection>>,
 }
 
@@ -73,7 +73,7 @@ impl Block {
         self.parsed.get_or_init(|| Box::new(parse_section(self.text(source))))
     }
 
-    /// Replaces its text; what was parsed of the old text goes.
+    /// Replaces its text and discards what was parsed from the old one.
     pub(super) fn set_text(&mut self, text: String) {
         self.text = BlockText::Edited(text);
         self.parsed = OnceLock::new();
@@ -177,7 +177,7 @@ impl Document {
             match &block.text {
                 BlockText::Edited(edited) => new.insert_str(0, edited),
                 BlockText::Source(range) => {
-                    // The bytes between this block and the next give way to the edited blocks there.
+                    // Replace the bytes between this block and the next unedited one by the edited blocks.
                     text.replace_range(range.end..end, &new);
                     new.clear();
                     end = range.start;

@@ -1,7 +1,7 @@
 //! Edits of sections: visits, names, tried actions, and many edits of a section at once.
 //!
 //! Single edits and updates share the same steps, so an update says the same as its parts one after
-//! the other. However much comes into a section, it is parsed once for each kind of edit.
+//! the other. However many edits a section gets, it is parsed once for each kind of edit.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -175,12 +175,12 @@ impl Document {
         let blocks: Vec<usize> = self.blocks_of(scope).collect();
         self.put_attempts(&blocks, std::slice::from_ref(attempt))?;
         let action = fold_action(&stored_line(&attempt.action));
-        let bears = |tried: &Tried| fold_action(&tried.attempt.action) == action;
-        let block = blocks.into_iter().find(|&block| self.parsed(block).tried.iter().any(bears));
+        let is_same_action = |tried: &Tried| fold_action(&tried.attempt.action) == action;
+        let block = blocks.into_iter().find(|&block| self.parsed(block).tried.iter().any(is_same_action));
         let Some(block) = block else { return Ok(()) };
         loop {
             let parsed = self.parsed(block);
-            let others = parsed.tried.iter().filter(|tried| !bears(tried));
+            let others = parsed.tried.iter().filter(|tried| !is_same_action(tried));
             let rank = |tried: &&Tried| {
                 let Attempt { count, episode, turn, .. } = tried.attempt;
                 (count, episode, turn)

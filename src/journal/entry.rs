@@ -1,4 +1,4 @@
-//! One line of the journal: a JSON object, typed, for all that write it and all that read it.
+//! One line of the journal: a JSON object, with one type for writers and readers.
 //!
 //! Every change of the memory file, of the session or of the running episode by a command is one entry,
 //! and so is every recorded turn. The table says which fields a line has besides `version`, `id`, `time`
@@ -17,8 +17,8 @@
 //! | `consolidate` | `scope`, `corrected`, `decisions`, `reasoning`, `refused`, `model` |
 //! | `digest`, `extract` | `conversation`, `memories`, `model` |
 //!
-//! A line with `carried` is a copy that a rotation made. Readers are tolerant: fields that are not known
-//! are passed over, and each field may be missing.
+//! A line with `carried` is a copy that a rotation made. Readers are tolerant: unknown fields are
+//! ignored, and each field may be missing.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -98,8 +98,8 @@ impl<'a, T> Entry<'a, T> {
 }
 
 impl<T: Serialize> Entry<'_, T> {
-    /// The line, without a line feed. The order of its keys is part of the format, and so is where a
-    /// `null` stands for what there is none of.
+    /// The line, without a line feed. The order of its keys is part of the format, and so is which
+    /// missing values are written as `null`.
     pub(crate) fn to_line(&self) -> String {
         let Ok(Value::Object(mut line)) = serde_json::to_value(self) else { return String::new() };
         let of_episode = self.ephemeral_ended.is_some();
@@ -141,7 +141,7 @@ pub(crate) struct MemoryEntry<'a> {
     /// Titles that it superseded.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) superseded: Vec<Text<'a>>,
-    /// The importance to which the memory was raised that says the same.
+    /// For a near-duplicate: the importance to which the existing memory was raised.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) raised_to: Option<u16>,
     /// The messages of a conversation from which it was made.
@@ -149,7 +149,7 @@ pub(crate) struct MemoryEntry<'a> {
     pub(crate) messages: Option<Span>,
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub(crate) tags: Option<Vec<Text<'a>>>,
-    /// The whole memory, of one that was forgotten.
+    /// The whole memory, if it was forgotten.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) memory: Option<Value>,
 }

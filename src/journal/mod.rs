@@ -1,8 +1,8 @@
 //! The journal of a memory file: what was recorded, what was changed and why, and the turns that wait for
 //! a model.
 //!
-//! A store enters; lines leave, oldest first, to be read by `entry::Entry`, the one schema for those who
-//! write and those who read. Lines that are no entries, such as one torn by a kill, spoil no other. Turns
+//! A store enters; lines leave, oldest first, to be parsed as `entry::Entry`, the one schema of writers
+//! and readers. A line that is no entry, such as one torn by a kill, does not affect the others. Turns
 //! that wait are lines with the outcome `queued` that no later line `resolves`; a rotation carries them over
 //! into the new file, marked `"carried": true`. Lines are written by [`crate::notebook`] alone.
 
@@ -61,7 +61,7 @@ impl Journal {
         &self.log
     }
 
-    /// Shows all lines that are still kept, oldest first. Some may be no entries.
+    /// Visits all lines that are still kept, oldest first. Some may be no entries.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ impl Journal {
         self.log.visit(visit)
     }
 
-    /// The last of the lines that are wanted, at most `count`, oldest first; and a follower that gives those
+    /// The last `count` lines that `wanted` accepts, oldest first; and a follower that gives those
     /// still to come. Reads from the end and no further than it must.
     ///
     /// # Errors
@@ -107,7 +107,7 @@ impl Journal {
         Ok(newest_first)
     }
 
-    /// True if a line resolves the one of that id. Looks from the end, for writers wait meanwhile.
+    /// True if a line resolves the one of that id. Searches from the end, because writers wait meanwhile.
     pub(crate) fn is_resolved(&self, id: &str) -> Result<bool, StoreError> {
         let resolves = |line: &str| {
             line.contains("\"resolves\"")
@@ -138,7 +138,7 @@ fn queued(log: &LineLog) -> Result<Vec<String>, StoreError> {
     Ok(queue.into_iter().map(|(_, line)| line).collect())
 }
 
-/// The queue as the next file begins with it. Fields that are not known here stay.
+/// The queued lines with which the next file begins. Unknown fields are kept.
 fn carried_over(log: &LineLog) -> Result<Vec<String>, StoreError> {
     let carried = |line: String| {
         let mut line: Value = serde_json::from_str(&line).ok()?;
@@ -148,7 +148,7 @@ fn carried_over(log: &LineLog) -> Result<Vec<String>, StoreError> {
     Ok(queued(log)?.into_iter().filter_map(carried).collect())
 }
 
-/// True if a line is carried; parses only what may be.
+/// True if a line is a carried copy; only lines that contain the word are parsed.
 fn is_copy(line: &[u8]) -> bool {
     static MARK: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"carried\""));
     MARK.find(line).is_some()
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rotation_loses_nothing_and_tells_nothing_twice() {
+    fn a_rotation_loses_nothing_and_repeats_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let journal = journal_of_size(folder.path(), 400);
         add(&journal, &[json!({"id": "0", "outcome": "queued"})]);

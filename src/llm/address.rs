@@ -1,4 +1,4 @@
-//! Addresses of servers: where requests go, and what errors show.
+//! Addresses of servers, for requests and for error messages.
 //!
 //! A base address enters, with or without version and path; the address of one endpoint leaves.
 

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_provider_lacks_is_told() {
+    fn a_provider_without_its_required_setting_is_an_error() {
         for provider in [Provider::Command, Provider::Replay] {
             let error = choose(&with(provider), &Environment::default(), 1).unwrap_err();
             assert!(matches!(error, ModelError::Settings { .. }), "{error}");

@@ -1,4 +1,4 @@
-//! HTTP clients as every connection to a model needs them.
+//! HTTP clients with the settings that every connection to a model needs.
 
 use std::net::IpAddr;
 

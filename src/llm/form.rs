@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_that_servers_lack_is_told() {
+    fn an_unsupported_structured_output_is_an_error() {
         let error = Form::first(&TRAITS, StructuredOutput::Tool).unwrap_err();
         assert_eq!(error.to_string(), "provider `test` has no structured output `tool`");
     }

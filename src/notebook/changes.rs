@@ -1,5 +1,5 @@
-//! The changes that callers word themselves, each with its journal entry: a memory is added, entries are
-//! corrected. The command line and the MCP server offer both.
+//! Changes that the command line and the MCP server share, each with its journal entry: adding a memory,
+//! correcting entries, starting an episode, and replacing the text.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::store::StoreError;
 use crate::types::hint::{Advice, Hint};
 use crate::types::{Memory, Moment, Scope};
 
-/// A memory that a caller worded.
+/// A memory to add, as the caller worded it.
 #[derive(Debug, Clone)]
 pub(crate) struct NewMemory {
     /// Its section.
@@ -57,8 +57,8 @@ impl Hint for AddError {
 }
 
 impl Draft<'_> {
-    /// Adds a memory; a text that another entry has already is not stored twice. Of a line of dialogue the
-    /// running episode is noted where it names none.
+    /// Adds a memory; a text that another entry has already is not stored twice. A line of
+    /// dialogue without an episode gets the running one.
     ///
     /// # Errors
     ///
@@ -138,21 +138,21 @@ impl Draft<'_> {
         Ok((episode, ended))
     }
 
-    /// Gives the memory file a text of which some lines are written anew.
+    /// Replaces the text of the memory file by one in which some lines are rewritten.
     pub(crate) fn rewrite(&mut self, outcome: &'static str, text: String, lines: usize) {
         self.replace_text(text);
         let (outcome, lines) = (Some(outcome.into()), Some(lines as u64));
         self.note(Entry::<Value> { outcome, lines, ..Entry::default() });
     }
 
-    /// Gives the memory file the text of a backup.
+    /// Replaces the text of the memory file by that of a backup.
     pub(crate) fn restore(&mut self, backup: u64, text: String) {
         self.replace_text(text);
         let (outcome, state) = (Some("restored".into()), Some(backup));
         self.note(Entry::<Value> { outcome, state, ..Entry::default() });
     }
 
-    /// Notes that memories were taken in from other files, and what came of it.
+    /// Notes an import or a seed in the journal, with its result.
     pub(crate) fn note_intake(&mut self, outcome: &'static str, what: String) {
         let (outcome, reasoning) = (Some(outcome.into()), Some(what.into()));
         self.note(Entry::<Value> { outcome, reasoning, ..Entry::default() });

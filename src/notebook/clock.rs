@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Where the time and fresh ids come from.
+/// The source of the time and of fresh ids.
 #[derive(Clone)]
 pub struct Clock {
     now: Arc<dyn Fn() -> String + Send + Sync>,

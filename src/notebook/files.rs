@@ -22,8 +22,8 @@ impl Tier {
         }
     }
 
-    /// The persistence that is written into this file: the session's entries need no bracket for what
-    /// all of them are.
+    /// The persistence that is written into this file: the session's entries omit it, because all
+    /// of them are ephemeral.
     pub(crate) fn written(self, persistence: Persistence) -> Persistence {
         match self {
             Tier::Lasting => persistence,
@@ -113,7 +113,7 @@ impl Files {
         Ok(self.entry(scope, tier, number))
     }
 
-    /// The entry of a number that [`Files::titled`] just gave.
+    /// The entry with a number that [`Files::titled`] has just returned.
     pub(super) fn entry(&mut self, scope: &Scope, tier: Tier, number: usize) -> FoundEntry<'_> {
         let entry = self.of(tier).entry_mut(scope, number);
         FoundEntry { tier, entry: entry.expect("the entry was just found") }

@@ -16,7 +16,7 @@ pub(super) const WINDOW: usize = 64 * 1024;
 pub(super) struct LineWindow<'a> {
     file: &'a File,
     buffer: Vec<u8>,
-    /// Where in the file the buffer begins.
+    /// Offset of the buffer in the file.
     offset: u64,
     /// The bytes of the buffer that are not yet read as lines.
     start: usize,
@@ -80,12 +80,12 @@ impl LineWindow<'_> {
         Ok(())
     }
 
-    /// Where the bytes end that have been read so far: the file's length once there are no more lines.
+    /// Offset of the end of the bytes read so far: the file's length once there are no more lines.
     pub(super) fn end(&self) -> u64 {
         self.offset + self.end as u64
     }
 
-    /// Reads on behind the bytes that are still to be used.
+    /// Reads more bytes after those that are not used yet.
     fn fill(&mut self) -> io::Result<()> {
         self.buffer.copy_within(self.start..self.end, 0);
         self.offset += self.start as u64;

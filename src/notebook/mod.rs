@@ -1,7 +1,8 @@
-//! Edits of the memory files: add, correct, note a line of dialogue, and recognise near-duplicates.
+//! The notebook: a memory file, its session file and its journal, read and changed together.
 //!
-//! Two files together are one notebook: `Memories.md`, which lasts, and `session.md`, which ends with
-//! its episode.
+//! `Memories.md` lasts, `session.md` ends with its episode. [`Snapshot`] reads both, and [`Notebook`] is
+//! the one way to change them. `add`, `correct` and `dialogue` are the edits; `near_duplicates` decides
+//! which texts say nearly the same.
 
 pub(crate) mod add;
 mod changes;

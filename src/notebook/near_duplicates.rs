@@ -53,14 +53,14 @@ pub(crate) struct ComparableText {
     positions: OnceCell<Positions>,
 }
 
-/// How many words a text has, in all and by class.
+/// Word counts of a text: in all and by class.
 #[derive(Debug)]
 struct WordCounts {
     all: usize,
     classes: [u32; WORD_CLASSES],
 }
 
-/// Where each character of a text stands: a bit for each position.
+/// The positions of each character in a text, one bit for each position.
 #[derive(Debug)]
 struct Positions {
     /// The row of each ASCII character in `bits`; row 0 is that of all characters that are missing.

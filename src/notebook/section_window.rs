@@ -57,7 +57,7 @@ fn read_sections_through(
     found.ranges.into_iter().map(read).collect()
 }
 
-/// Where the sections are that are wanted.
+/// Positions of the wanted sections.
 struct FoundRanges<W> {
     wanted: W,
     /// From the heading to the next one; without an end as long as there is no next one.

@@ -1,8 +1,8 @@
 //! A memory file and its session as they were read at one moment.
 //!
-//! A store enters, an immutable [`Snapshot`] leaves, which any number of threads may read. Where entries
-//! and sections stand is found at most once, and so is what a section says. [`SharedSnapshot`] keeps the
-//! present one for processes that answer many questions.
+//! A store enters, an immutable [`Snapshot`] leaves, which any number of threads may read. Entries
+//! and sections are located at most once, and each section is parsed at most once. [`SharedSnapshot`]
+//! holds the current one for processes that answer many questions.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -23,7 +23,7 @@ pub struct Snapshot {
     contents: OnceLock<Contents>,
 }
 
-/// Where everything stands: what the memory file has comes first, then what the session has.
+/// Positions of all sections and entries: first those of the memory file, then those of the session.
 struct Contents {
     sections: Vec<SectionSpan>,
     lasting_sections: usize,
@@ -116,22 +116,22 @@ impl Snapshot {
         })
     }
 
-    /// Where the entries stand: those of the memory file, then those of the session.
+    /// Positions of the entries: those of the memory file, then those of the session.
     pub(crate) fn entries(&self) -> &[EntrySpan] {
         &self.contents().entries
     }
 
-    /// The numbers of the entries that last; the others end with the episode.
+    /// The range of the lasting entries; the others end with the episode.
     pub(crate) fn lasting_entries(&self) -> Range<usize> {
         0..self.contents().lasting_entries
     }
 
-    /// The headings below which entries stand, by the numbers in [`EntrySpan::section`].
+    /// The headings of all sections, indexed by [`EntrySpan::section`].
     pub(crate) fn section_headings(&self) -> impl Iterator<Item = &Heading> {
         self.contents().sections.iter().map(|section| &section.heading)
     }
 
-    /// The heading below which an entry stands.
+    /// The heading of an entry's section.
     pub(crate) fn heading_of(&self, entry: usize) -> &Heading {
         let contents = self.contents();
         &contents.sections[contents.entries[entry].section as usize].heading
@@ -172,14 +172,14 @@ impl Snapshot {
     }
 }
 
-/// The present snapshot of one memory file, shared by all who ask.
+/// The current snapshot of one memory file, shared by all readers.
 pub struct SharedSnapshot {
     store: Store,
     latest: Mutex<Option<Arc<Snapshot>>>,
 }
 
 impl SharedSnapshot {
-    /// Reads nothing yet.
+    /// Nothing is read before the first call.
     pub fn new(store: Store) -> SharedSnapshot {
         SharedSnapshot { store, latest: Mutex::new(None) }
     }

@@ -41,7 +41,7 @@ pub(crate) struct Written<T> {
 }
 
 impl Notebook {
-    /// Reads nothing yet.
+    /// Nothing is read before the first call.
     pub fn new(store: Store, clock: Clock) -> Notebook {
         Notebook { store, clock }
     }
@@ -71,7 +71,7 @@ impl Notebook {
     ///
     /// # Errors
     ///
-    /// Those of the function, and those of reading and writing the files. Nothing is written then, but after
+    /// Those of the function, and those of reading and writing the files. Nothing is written then, except after
     /// [`StoreError::NotConfirmed`] and where the session alone could not be put in place.
     pub(crate) fn edit<T, E: From<StoreError> + From<DocumentError>>(
         &self,

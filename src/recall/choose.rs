@@ -27,7 +27,7 @@ const ACTION_CHARS: usize = 120;
 /// Fewest tokens that an entry is shortened to; with less room it is left out.
 const MIN_CUT: usize = 24;
 
-/// Most linked memories shown with one scope.
+/// Limit of linked memories shown with one scope.
 const MAX_LINKED: usize = 3;
 
 /// Limits of what is shown.
@@ -35,11 +35,11 @@ const MAX_LINKED: usize = 3;
 pub struct Limits {
     /// Tokens of the whole answer, by [`estimate_tokens`]; `None` shows everything.
     pub max_tokens: Option<usize>,
-    /// Most entries of category SUCCESS.
+    /// Limit of entries of category SUCCESS.
     pub max_successes: usize,
-    /// Most entries of category FAILURE.
+    /// Limit of entries of category FAILURE.
     pub max_failures: usize,
-    /// Most characters of one text; 0 for the whole.
+    /// Limit of characters of one text; 0 for the whole.
     pub max_text_chars: usize,
 }
 

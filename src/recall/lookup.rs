@@ -1,4 +1,4 @@
-//! Which sections a person means: by scope, or by the name of a place.
+//! Resolves the sections that a person names: by scope, or by the name of a place.
 //!
 //! Names enter, and a memory file or a snapshot of it; the sections of the scopes leave. A command that
 //! reads a large file once for one place reads no more than it needs ([`read`]).
@@ -26,7 +26,7 @@ pub fn read(store: &Store, names: &[ScopeName]) -> Result<Snapshot, RecallError>
     };
     let mut snapshot = Snapshot::read_sections(store, is_named)?;
     let mut wanted = match resolve(&snapshot, names) {
-        // Only the whole file knows which names are near.
+        // Suggesting similar names needs the whole file.
         Err(RecallError::UnknownName { .. }) => return Ok(Snapshot::read(store)?),
         scopes => scopes?,
     };

@@ -12,7 +12,7 @@ use crate::types::Memory;
 /// A turn with everything that memory file and journal say about it.
 #[derive(Debug, Clone)]
 pub struct TurnContext {
-    /// As the caller sent it, with secrets masked.
+    /// As the caller sent it, with secrets redacted.
     pub turn: Turn,
     /// The turn's episode, else the running one.
     pub episode: u64,

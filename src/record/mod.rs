@@ -46,7 +46,7 @@ use report::{entry, outcome};
 
 pub use places::Place;
 
-/// How turns are recorded.
+/// Settings of recording.
 #[derive(Debug, Clone)]
 pub struct RecordSettings {
     /// Which triggers may fire.
@@ -79,7 +79,7 @@ pub struct Recorder<'a> {
     pub notebook: &'a Notebook,
     /// Judges a turn for which a trigger fires.
     pub judge: Judge<'a>,
-    /// How turns are recorded.
+    /// The settings.
     pub settings: &'a RecordSettings,
 }
 
@@ -90,10 +90,10 @@ impl Recorder<'_> {
     ///
     /// See [`RecordError`]. A model that fails is not an error: the turn is queued.
     pub fn record(&self, mut turn: Turn) -> Result<RecordReport, RecordError> {
-        let masked = redaction::redact_turn(&mut turn);
+        let redactions = redaction::redact_turn(&mut turn);
         let context = self.gather(turn)?;
         let mut report = self.commit(&context, &self.judge.judge(&context))?;
-        report.warnings.extend(masked);
+        report.warnings.extend(redactions);
         Ok(report)
     }
 

@@ -117,8 +117,8 @@ fn short_turn(turn: &EarlierTurn) -> Value {
 fn short_memories(turn: &Turn, memories: &[Memory]) -> Option<Vec<Value>> {
     let similarity = similarities(&format!("{}\n{}", turn.action, turn.response), memories);
     let mut ranked: Vec<(&Memory, f32)> = memories.iter().zip(similarity).collect();
-    ranked.sort_by(|(a, like_a), (b, like_b)| {
-        b.category.is_danger().cmp(&a.category.is_danger()).then(like_b.total_cmp(like_a))
+    ranked.sort_by(|(a, similarity_a), (b, similarity_b)| {
+        b.category.is_danger().cmp(&a.category.is_danger()).then(similarity_b.total_cmp(similarity_a))
     });
     let ranked: Vec<&Memory> = ranked.into_iter().map(|(memory, _)| memory).collect();
     let short = |memory: &&Memory| {

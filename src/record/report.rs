@@ -103,7 +103,7 @@ impl RecordReport {
         format!("{}{triggers}", parts.join(", "))
     }
 
-    /// A report on a turn with which nothing was done yet.
+    /// The report on a turn before anything is done with it.
     pub(super) fn of(context: &TurnContext, place: Place) -> RecordReport {
         RecordReport {
             outcome: Outcome::NotSignificant,

@@ -1,7 +1,7 @@
-//! A memory file as it is searched: a snapshot of it, and the index in which all its texts are.
+//! A memory file prepared for search: a snapshot, and the index of all its texts.
 //!
 //! A snapshot and an embedder enter, an immutable [`Library`] leaves, which any number of threads may
-//! search. Texts that the kept index lacks are computed; where these are many, the index is kept again.
+//! search. Texts that the stored index lacks are computed; if these are many, the index is stored again.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::search::settings::SearchSettings;
 use crate::store::{INDEX, SERVED_INDEX, Store};
 use crate::types::{Memory, Scope, Status};
 
-/// Most entries that are computed anew for each process; an index would gain less than it costs.
+/// Up to this many entries, each process computes all texts anew; an index would gain less than it costs.
 const WITHOUT_INDEX: usize = 250;
 
 /// The index is written again when it lacks more than 1/STALE of the entries.
@@ -39,9 +39,9 @@ const SAVE_EVERY: usize = 1024;
 /// Episodes after which half of the recency is lost.
 const RECENCY_HALF_LIFE: f32 = 5.0;
 
-/// How similar all entries are to a question.
+/// The similarities of all entries to a question.
 pub(crate) struct Similarities {
-    /// The similarity of each entry, and what it is made of.
+    /// The similarity of each entry, and its terms.
     each: Vec<(f32, SimilarityParts)>,
     query: QueryVector,
 }
@@ -52,13 +52,13 @@ pub(crate) struct Library {
     index: Index,
     /// For each entry its text in the index.
     texts: Vec<usize>,
-    /// For each text of the index whether a live entry has it.
+    /// For each text of the index, true if a live entry has it.
     is_live: Vec<bool>,
 }
 
 impl Library {
-    /// The library of a snapshot. A served embedder must have given a vector before: only then it is known
-    /// what its vectors are like.
+    /// The library of a snapshot. A served embedder must have given a vector before: only then its
+    /// dimensions and stamp are final.
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ impl Library {
         Library::fill(store, snapshot, index.unwrap_or_else(|| Index::new(embedder)), embedder)
     }
 
-    /// As [`Library::open`], without the index that is kept: it is inconsistent.
+    /// As [`Library::open`], but ignores the stored index, which is inconsistent.
     ///
     /// # Errors
     ///
@@ -97,7 +97,7 @@ impl Library {
         Library::fill(store, snapshot, Index::new(embedder), embedder)
     }
 
-    /// Looks each entry's text up in an index, adds what is missing there, and keeps it where that is
+    /// Looks each entry's text up in an index, adds missing ones, and stores the index if that is
     /// worth it.
     fn fill(
         store: &Store,
@@ -113,7 +113,7 @@ impl Library {
         let mut texts = Vec::with_capacity(entries.len());
         let mut new: Vec<SearchableText> = Vec::new();
         let mut missing = 0;
-        // Vectors of a served embedder are kept even of what ends with the episode.
+        // Vectors of a served embedder are stored even for memories that end with the episode.
         let lasting = snapshot.lasting_entries();
         let is_lasting = |at: usize| lasting.contains(&at) || embedder.is_served();
         for (at, entry) in entries.iter().enumerate() {
@@ -146,7 +146,7 @@ impl Library {
         Ok(Library { snapshot, index, texts, is_live })
     }
 
-    /// How similar each entry is to a question with that vector; `unrelated` as its embedder says. A line
+    /// The similarity of each entry to a question with that vector; `unrelated` is the baseline cosine. A line
     /// of dialogue also counts for its neighbours. `None` where the index is inconsistent.
     pub(crate) fn similarities(
         &self,
@@ -167,7 +167,7 @@ impl Library {
         Some(Similarities { each: all.into_iter().zip(parts).collect(), query: QueryVector::new(vector) })
     }
 
-    /// The most relevant of those that are wanted and not below the floor of the settings.
+    /// The most relevant entries that the filter wants and that reach the floor of the settings.
     pub fn choose(
         &self,
         similarities: &Similarities,
@@ -232,7 +232,7 @@ impl Library {
     }
 }
 
-/// True if an index of a snapshot is kept.
+/// True if the index of a snapshot is stored at all.
 fn is_kept(snapshot: &Snapshot, embedder: &dyn Embedder) -> bool {
     let entries = snapshot.entries().len();
     entries > WITHOUT_INDEX || entries > 0 && embedder.is_served()
@@ -258,8 +258,8 @@ fn recency(episode: Option<u64>, newest: Option<u64>, weight: f32) -> f32 {
     1.0 - weight * (1.0 - 0.5_f32.powf(age as f32 / RECENCY_HALF_LIFE))
 }
 
-/// Adds texts that have their keys already. Vectors of a served embedder are kept on the way: where it
-/// fails in between, the next process goes on there.
+/// Adds texts whose keys are in the index already. Vectors of a served embedder are stored in between, so
+/// that the next process continues there if it fails.
 fn add(
     index: &mut Index,
     new: &[SearchableText],

@@ -7,7 +7,7 @@
 //! * a relevance depends on the file, the question and the settings: not on filters, not on whether
 //!   there is an index, not on what else was found;
 //! * nothing is written but the index, which may be lost, stale or damaged without any harm;
-//! * only what is shown is read in full;
+//! * only the entries that are returned are parsed in full;
 //! * questions are answered side by side: none waits for another one's embedder.
 
 mod canonical_questions;

@@ -39,7 +39,7 @@ pub struct SearchResults {
     pub entries: usize,
     /// The parsed question.
     pub question: ParsedQuery,
-    /// Why the embedded model was asked in place of the configured embedder.
+    /// The error of the configured embedder, if the embedded model answered instead.
     pub fallback: Option<EmbedError>,
 }
 

@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_most_like_itself() {
+    fn a_text_is_most_similar_to_itself() {
         let found = similarities(&TEXTS, TEXTS[0]);
         assert!(found[0] > 0.8 && found[1] < 0.5, "{found:?}");
         assert_eq!(found[3], 0.0);

@@ -27,13 +27,13 @@ pub struct Searcher {
     settings: SearchSettings,
     synonyms: Synonyms,
     engine: Engine,
-    /// Answers where the embedder of the first one fails and may be replaced: vectors of two embedders
-    /// are never compared.
+    /// Used when the embedder of `engine` fails and allows a fallback. Vectors of two embedders are never
+    /// compared.
     fallback: Engine,
 }
 
 impl Searcher {
-    /// Reads nothing yet.
+    /// Nothing is read before the first question.
     pub fn new(
         files: impl Into<Arc<SharedSnapshot>>,
         settings: SearchSettings,
@@ -58,7 +58,7 @@ impl Searcher {
         self.query_with(&self.settings, question, filter, count)
     }
 
-    /// As [`Searcher::query`], without a least relevance: everything that the filter wants.
+    /// As [`Searcher::query`], without a minimum relevance: everything that the filter wants.
     ///
     /// # Errors
     ///
@@ -101,7 +101,7 @@ struct Scored {
     similarities: Arc<Similarities>,
 }
 
-/// An embedder with the library that was made with it last.
+/// An embedder and its current library.
 struct Engine {
     embedder: Box<dyn Embedder>,
     threads: ScoringThreads,
@@ -123,7 +123,7 @@ impl Engine {
         Engine { embedder, threads: ScoringThreads::new(), current_build: Mutex::new(None) }
     }
 
-    /// How similar the entries of a snapshot are to a question. An inconsistent index is made anew.
+    /// The similarities of the entries of a snapshot to a question. An inconsistent index is made anew.
     fn score(
         &self,
         store: &Store,
@@ -140,7 +140,7 @@ impl Engine {
             false => embedder.embed_query(&question.text),
         };
         let (vector, library) = match embedder.is_served() {
-            // Only with a vector it is known what those of a served embedder are like.
+            // Dimensions and stamp of a served embedder are final only after its first vector.
             true => {
                 let vector = embed()?;
                 (vector, self.library(store, &build)?)
@@ -162,8 +162,8 @@ impl Engine {
         Ok(build.keep(question, library, similarities.expect("an index that was just made is consistent")))
     }
 
-    /// The library of a build, made by the first caller. A failure is that of all who waited for it;
-    /// who comes later tries again.
+    /// The library of a build, made by the first caller. If that fails, all callers that waited
+    /// get the error; later callers try again.
     fn library(&self, store: &Store, build: &Arc<Build>) -> Result<Arc<Library>, EmbedError> {
         let open = if build.uses_index { Library::open } else { Library::without_index };
         let library = build
@@ -175,7 +175,7 @@ impl Engine {
         library.clone()
     }
 
-    /// The build of a snapshot, a new one where the last one is of another snapshot.
+    /// The current build if it is of this snapshot, else a new one.
     fn build_of(&self, snapshot: &Arc<Snapshot>) -> Arc<Build> {
         let mut current_build = lock(&self.current_build);
         match &*current_build {
@@ -184,7 +184,7 @@ impl Engine {
         }
     }
 
-    /// A build in place of one whose index is inconsistent.
+    /// A build that ignores the stored index, in place of one whose index is inconsistent.
     fn renewed(&self, build: &Arc<Build>) -> Arc<Build> {
         let mut current_build = lock(&self.current_build);
         match &*current_build {

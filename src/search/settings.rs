@@ -1,16 +1,16 @@
-//! How questions are answered.
+//! Settings of a search.
 
 use crate::search::parsed_query::Synonyms;
 
-/// Least relevance of a hit. Of fourteen questions about quite other things, asked of the memories of
+/// Minimum relevance of a hit. Of fourteen questions about unrelated things, asked of the memories of
 /// five episodes of Zork, thirteen found nothing as relevant as this; of eighteen that had an answer
 /// there, one.
 const FLOOR: f32 = 0.15;
 
-/// How questions are answered.
+/// Settings of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchSettings {
-    /// Least relevance of a hit.
+    /// Minimum relevance of a hit.
     pub floor: f32,
     /// Groups of single words that mean the same.
     pub synonyms: Vec<Vec<String>>,

@@ -1,4 +1,4 @@
-//! Counts what a memory file holds, and joins it with what the journal says of play.
+//! Counts the contents of a memory file, and joins them with the turns in the journal.
 //!
 //! Visits and the episodes of memories are in the file, so these figures outlive the journal.
 
@@ -55,7 +55,7 @@ pub(crate) fn stats(
     }
 }
 
-/// Every scope once, with what file and session say of it.
+/// Every scope once, with its sections in file and session.
 fn sections(lasting: &Document, session: &Document) -> Vec<(Scope, Section)> {
     let mut scopes: Vec<Scope> =
         lasting.headings().chain(session.headings()).map(|heading| heading.scope.clone()).collect();
@@ -131,7 +131,7 @@ fn episodes(sections: &[(Scope, Section)], tally: &Tally) -> Vec<EpisodeFigures>
         let visited = sections.iter().filter(|(scope, section)| {
             matches!(scope, Scope::Location(_)) && section.episodes.contains(&number)
         });
-        // A revised entry has the episode of its last words; the journal knows that of its first.
+        // A revised entry has the episode of its last revision; the journal has that of its first version.
         let known = |scope: &Scope, section: &Section| {
             let named = section.memories.iter().filter_map(|memory| memory.provenance.episode);
             let since = known_since(scope, tally);

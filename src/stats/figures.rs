@@ -9,7 +9,7 @@ use crate::types::Scope;
 /// All figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Stats {
-    /// Version of this shape.
+    /// Version of this format.
     pub(crate) version: u32,
     pub(crate) file: String,
     pub(crate) total_memories: u64,
@@ -40,7 +40,7 @@ pub(crate) struct TopLocation {
     pub(crate) memories: u64,
 }
 
-/// How many of the places visited have memories.
+/// The number of visited places that have memories.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub(crate) struct PlaceFigures {
     pub(crate) visited: u64,

@@ -161,7 +161,7 @@ impl EpisodeFigures {
             return;
         };
         if best.is_none_or(|best| after > best) {
-            // A first score without one before it is where the episode starts.
+            // The first known score is not a milestone: the episode started with it.
             if best.is_some() {
                 self.milestones.push(Milestone { score: after, turns: self.turns });
             }

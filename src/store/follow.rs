@@ -20,7 +20,7 @@ pub(crate) struct Follower {
     log: LineLog,
     /// The part that was current when it was opened.
     current: Option<File>,
-    /// Behind the last whole line that was read.
+    /// Offset behind the last whole line that was read.
     offset: u64,
     /// True if the older part has the originals of the lines that are copies here.
     skip_copies: bool,
@@ -91,7 +91,7 @@ impl Follower {
     }
 }
 
-/// Where the last line that has its end ends.
+/// Offset of the end of the last complete line.
 fn end_of_whole_lines(file: &mut File) -> io::Result<u64> {
     let mut position = file.seek(SeekFrom::End(0))?;
     let mut block = Vec::new();

@@ -1,8 +1,9 @@
 //! An append-only log of lines in two files: `journal.jsonl` and, before it, `journal.1.jsonl`.
 //!
 //! Lines enter under the lock and leave in the order in which they came. A file that is full becomes the
-//! older part, and the one that was older is dropped. What a line says is not known here: [`Rotation`]
-//! tells which lines the new file begins with, and how such a copy is told from its original.
+//! older part, and the one that was older is dropped. The content of lines is not interpreted here:
+//! [`Rotation`] says which lines the new file begins with, and how to distinguish such a copy from its
+//! original.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -61,7 +62,7 @@ impl LineLog {
         LineLog { rotation_size, ..LineLog::new(folder, rotation) }
     }
 
-    /// Shows all lines, oldest first, without their line ends. Lines that are not UTF-8 are passed over.
+    /// Visits all lines, oldest first, without their line ends. Skips lines that are not UTF-8.
     ///
     /// # Errors
     ///
@@ -89,7 +90,7 @@ impl LineLog {
         Ok(())
     }
 
-    /// The last of the lines that are wanted, at most `count`, oldest first. Reads from the end and no
+    /// The last `count` lines that `wanted` accepts, oldest first. Reads from the end and no
     /// further than it must.
     ///
     /// # Errors
@@ -133,7 +134,7 @@ impl LineLog {
     pub(super) fn parts(&self) -> Result<Parts, StoreError> {
         let current = snapshot::open(&self.current)?;
         let older = snapshot::open(&self.older)?;
-        // A rotation in between has made what we opened the older part.
+        // A rotation in between may have turned the file opened first into the older part.
         let same = match (&current, &older) {
             (Some(current), Some(older)) => {
                 let [current, older] = [current, older].map(File::metadata);
@@ -153,7 +154,7 @@ impl LineLog {
         (self.rotation.is_copy)(line)
     }
 
-    /// Shows the lines from the last to the first, until `visit` returns `false`.
+    /// Visits the lines from the last to the first, until `visit` returns `false`.
     fn visit_backwards(
         &self,
         parts: &mut Parts,
@@ -229,12 +230,12 @@ fn append_bytes(path: &Path, mut bytes: Vec<u8>) -> io::Result<()> {
     })
 }
 
-/// Shows the lines from the last to the first, until told to stop. Reads blocks from the end (or where
-/// the file ends for the caller), larger ones where a line is longer than a block.
+/// Visits the lines from the last to the first, until `visit` returns `false`. Reads blocks backwards from
+/// `end`, or from the end of the file; larger ones where a line is longer than a block.
 fn read_backwards(file: &mut File, end: Option<u64>, mut visit: impl FnMut(&[u8]) -> bool) -> io::Result<()> {
     let mut position = end.map_or_else(|| file.seek(SeekFrom::End(0)), Ok)?;
     let mut block_size = BLOCK_SIZE;
-    // The beginning of the file's unread end, up to its first newline: perhaps half a line.
+    // The start of the block read last, up to its first newline: perhaps half a line.
     let mut half = Vec::new();
     while position > 0 {
         let length = usize::try_from(position).map_or(block_size, |left| left.min(block_size));

@@ -1,4 +1,4 @@
-//! Which memories are injected.
+//! Chooses the memories to inject.
 //!
 //! Candidates that a search found enter; memories as they are injected leave: ranked by importance ×
 //! recency × similarity, without near-duplicates, as many as the tokens allow.
@@ -10,10 +10,10 @@ use crate::recall::budget::{cut_at_sentence, estimate_tokens};
 use crate::search::similar_pairs::similar_pairs;
 use crate::types::{Memory, Scope};
 
-/// Days after which a memory has lost half of what it can lose by age, which is half of its weight.
+/// Half-life of the recency factor in days. The factor falls from 1 towards 0.5.
 const HALF_LIFE_DAYS: f64 = 30.0;
 
-/// The same in episodes, for a memory without a date.
+/// Half-life in episodes, for a memory without a date.
 const HALF_LIFE_EPISODES: f64 = 5.0;
 
 /// Shortest beginning of a memory that is worth injecting, in characters.
@@ -28,7 +28,7 @@ pub(crate) struct Candidate {
     pub name: String,
     /// The memory, read in full.
     pub memory: Memory,
-    /// How similar it is to the conversation, from 0 to 1.
+    /// Its similarity to the conversation, from 0 to 1.
     pub similarity: f32,
 }
 

@@ -1,4 +1,4 @@
-//! Injects memories into a chat request, without anybody asking for them.
+//! Injects relevant memories into a chat request.
 //!
 //! A request enters as bytes; the same bytes leave with a block of memories in them. The flow is
 //! [`Injector::inject`]: the last messages → search → filter and rank (`choose`) → a block ([`block`]) →
@@ -85,7 +85,7 @@ pub struct Injected {
     pub request: Vec<u8>,
     /// The memories injected; without any the request is unchanged.
     pub memories: Vec<InjectedMemory>,
-    /// Why the embedded model was asked in place of the configured embedder.
+    /// The error of the configured embedder, if the embedded model answered instead.
     pub fallback: Option<String>,
 }
 
@@ -114,7 +114,7 @@ impl Injector {
         self.searcher.files()
     }
 
-    /// Injects memories into a request; its shape is detected where it is not given. Ages count back from
+    /// Injects memories into a request; its format is detected if it is not given. Ages count back from
     /// `now`, RFC 3339.
     ///
     /// # Errors
@@ -163,7 +163,7 @@ impl Injector {
         Ok(Injected { request, memories, fallback })
     }
 
-    /// Takes what is similar enough; of an entry that was found before the higher similarity.
+    /// Adds the hits above the threshold; an entry that was found before keeps the higher similarity.
     fn take(&self, results: SearchResults, settings: &InjectSettings, found: &mut Vec<Candidate>) {
         let unrelated = self.unrelated.filter(|_| results.fallback.is_none());
         let floor = embedded_threshold(settings.threshold);
@@ -232,7 +232,7 @@ fn questions(request: &ChatRequest<'_>) -> Vec<String> {
     let said: Vec<String> = request
         .last_messages(RECENT)
         .iter()
-        // Quoted words would have to stand in a memory in that order.
+        // Search takes quoted words as a phrase that a memory must contain; here they are only words.
         .map(|message| without_blocks(&message.text()).replace(['"', '“', '”', '„'], " "))
         .map(|text| truncate(text.trim(), SEARCHED_CHARS))
         .collect();

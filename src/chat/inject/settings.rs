@@ -13,7 +13,7 @@ pub const CALIBRATED: f32 = 0.2;
 /// Which memories are injected into requests, and how.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InjectSettings {
-    /// How the block looks, and where it goes.
+    /// Wording and position of the block.
     pub style: BlockStyle,
     /// Limit of memories in a block.
     pub max_memories: usize,
@@ -21,7 +21,7 @@ pub struct InjectSettings {
     pub candidates: usize,
     /// Limit of tokens of the whole block.
     pub max_tokens: usize,
-    /// How similar to the conversation a memory must be: a cosine of a neural encoder.
+    /// Minimum similarity to the conversation, as a cosine of a neural encoder.
     pub threshold: f32,
     /// Which memories may be injected.
     pub filter: Filter,

@@ -26,7 +26,7 @@ const MAX_UNSAVED: usize = 1000;
 /// Requests whose injected memories are kept until their replies come. Failed ones never get a reply.
 const MAX_UNANSWERED: usize = 1000;
 
-/// How the file is used.
+/// Settings of the hooks.
 #[derive(Debug, Clone)]
 pub(crate) struct HookSettings {
     /// `false`: chats pass unchanged.
@@ -80,7 +80,7 @@ struct Unsaved {
     scope: Option<Scope>,
 }
 
-/// A conversation as it is extracted from.
+/// A conversation to extract from, with the facts about its last reply.
 struct Extraction<'a> {
     conversation: &'a Conversation,
     scope: Option<&'a Scope>,
@@ -94,7 +94,7 @@ struct Extraction<'a> {
 }
 
 impl MemoryHooks {
-    /// Reads nothing yet.
+    /// Nothing is read before the first request.
     pub(crate) fn new(settings: HookSettings, services: HookServices) -> MemoryHooks {
         let HookServices { injector, model, clock, notify } = services;
         MemoryHooks {
@@ -108,7 +108,7 @@ impl MemoryHooks {
         }
     }
 
-    /// Extracts from the conversations that wait for being saved: the proxy has ended.
+    /// Extracts from the conversations kept for the mode `on_save`; called when the proxy has ended.
     pub(crate) fn save(&self) {
         let unsaved = lock(&self.unsaved).take_all();
         for Unsaved { conversation, scope } in unsaved {
@@ -191,7 +191,7 @@ impl ChatHooks for MemoryHooks {
                 lock(&self.injected).insert(xxh3_64(request), summaries);
                 Some(injected.request)
             }
-            // The server answers what is wrong with it.
+            // The request goes on unchanged; the server reports what is wrong with it.
             Err(InjectError::NotRequest(_)) => None,
             Err(error) => {
                 self.warn(format!("a chat goes on without memories: {error}"));

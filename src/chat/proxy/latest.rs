@@ -1,4 +1,4 @@
-//! A bounded map of which the oldest entry leaves first.
+//! A bounded map that drops its oldest entry when it is full.
 
 use std::collections::VecDeque;
 
@@ -14,8 +14,8 @@ impl<K: PartialEq, V> Latest<K, V> {
         Latest { capacity, entries: VecDeque::new() }
     }
 
-    /// Adds a value as the newest one, in place of an older one with that key. Where there are too many
-    /// then, the oldest leaves.
+    /// Adds a value as the newest one, in place of an older one with that key. Beyond the capacity,
+    /// the oldest value is dropped.
     pub(super) fn insert(&mut self, key: K, value: V) {
         self.remove(&key);
         self.entries.push_back((key, value));

@@ -1,6 +1,6 @@
 //! Reads the assistant's message from a reply, a whole one or a stream of events.
 //!
-//! Bytes enter as they went to the client; a message leaves in the shape of the server, or in that of
+//! Bytes enter as they went to the client; a message leaves in the format of the server, or in that of
 //! OpenAI where it comes from a stream. Anything else is `None`, and no error.
 
 use std::collections::BTreeMap;

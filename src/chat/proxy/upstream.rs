@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_told_without_its_password() {
+    fn an_invalid_address_is_shown_without_its_password() {
         for wrong in ["h:1", "ftp://h", "http://", "http://h?x=1", ""] {
             assert!(Upstream::new(wrong).is_err(), "{wrong}");
         }

@@ -363,7 +363,7 @@ impl Endpoint {
                     let judge = |failure: &ErrorReply<'_>| self.dialect.judge(failure, self.model.as_deref());
                     self.server.reply_failed(status, &reply, &value, judge)
                 }
-                // At once, because the embedded model can answer instead.
+                // No retry, because the embedded model can answer at once.
                 Err(error @ TransportError::NoConnection(_)) => RequestError::Permanent(
                     self.server
                         .model_error(self.server.transport_failed(error, self.dialect.connection_hint())),
