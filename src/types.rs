@@ -208,7 +208,7 @@ pub struct Provenance {
     /// A date (`2026-01-31`) or an RFC 3339 time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
-    /// Importance from 1 to 1000; `None` stands for [`DEFAULT_IMPORTANCE`].
+    /// Importance from 1 to 1000; `None` stands for 500.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub importance: Option<u16>,
     /// Score at that time.
@@ -310,7 +310,7 @@ impl Memory {
         }
     }
 
-    /// Importance from 1 to 1000; [`DEFAULT_IMPORTANCE`] where none is stated.
+    /// Importance from 1 to 1000; 500 where none is stated.
     pub fn importance(&self) -> u16 {
         self.provenance.importance.unwrap_or(DEFAULT_IMPORTANCE)
     }

@@ -46,7 +46,7 @@ impl Conversation {
     ///
     /// # Errors
     ///
-    /// See [`ConversationError`].
+    /// See `ConversationError`.
     pub fn read(id: &str, text: &str) -> Result<Conversation, ConversationError> {
         Ok(Conversation { id: id.to_owned(), messages: read_messages(text)? })
     }

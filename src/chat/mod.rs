@@ -1,6 +1,6 @@
 //! Conversations of chat programs: digests, extraction of memories, and injection of memories into requests.
 //!
-//! Messages enter in the formats of chat programs ([`conversation`]) and are summarised into memories
+//! Messages enter in the formats of chat programs (`conversation`) and are summarised into memories
 //! ([`digest`]). Memories are inserted into chat requests ([`inject`]), and new memories are extracted from the
 //! replies ([`extract`]). It always holds that
 //!

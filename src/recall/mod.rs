@@ -32,7 +32,7 @@ pub(crate) use view::View;
 ///
 /// # Errors
 ///
-/// [`RecallError::UnknownName`] or [`RecallError::AmbiguousName`].
+/// `RecallError::UnknownName` or `RecallError::AmbiguousName`.
 pub fn recall(
     snapshot: &Snapshot,
     names: &[ScopeName],

@@ -1,6 +1,6 @@
 //! Reads a model's answer about a turn, and checks it.
 //!
-//! The text of an answer enters; a [`Proposal`] leaves, or the reason why there is none. Missing fields
+//! The text of an answer enters; a `Proposal` leaves, or the reason why there is none. Missing fields
 //! get defaults, excess is dropped with a warning, and nonsense that fits the schema is refused: a title
 //! that is a name of the schema, a text that repeats the prompt.
 

@@ -1,6 +1,6 @@
 //! The searchable form of texts: for each, its distinct words with their counts, and its vectors.
 //!
-//! Texts enter once, in any order, and get consecutive numbers; none is removed. [`crate::search::index`] stores a
+//! Texts enter once, in any order, and get consecutive numbers; none is removed. `index` stores a
 //! corpus. The data of a text depends only on the text and the embedder.
 
 use std::collections::HashMap;

@@ -55,7 +55,7 @@ fn unknown_format(text: &str) -> String {
 ///
 /// # Errors
 ///
-/// [`TransferError`] if the bytes are not in the format.
+/// `TransferError` if the bytes are not in the format.
 pub fn read(bytes: &[u8], format: TransferFormat) -> Result<TransferSource, TransferError> {
     match format {
         TransferFormat::Json => json::read_json(bytes),
@@ -72,7 +72,7 @@ pub fn read(bytes: &[u8], format: TransferFormat) -> Result<TransferSource, Tran
 ///
 /// # Errors
 ///
-/// [`TransferError`] if it is not a database or has no table `memories`.
+/// `TransferError` if it is not a database or has no table `memories`.
 pub fn read_database(path: &Path) -> Result<TransferSource, TransferError> {
     #[cfg(feature = "sqlite")]
     return sqlite::read_file(path);
@@ -87,7 +87,7 @@ pub fn read_database(path: &Path) -> Result<TransferSource, TransferError> {
 ///
 /// # Errors
 ///
-/// [`TransferError`] if the format cannot represent them.
+/// `TransferError` if the format cannot represent them.
 pub fn write(sections: &[(Scope, Section)], format: TransferFormat) -> Result<Vec<u8>, TransferError> {
     match format {
         TransferFormat::Json => Ok(json::write_json(sections)),

@@ -2,7 +2,7 @@
 //!
 //! A conversation and an occasion enter: a place was left, or something happened in the story. Entries are written,
 //! each with the range of messages it covers. The flow is [`Digester::digest`]: messages after the cursor
-//! (`pending`, [`select`]) → a summary by the model ([`prompt`]) → an entry. It always holds that
+//! (`pending`, `select`) → a summary by the model ([`prompt`]) → an entry. It always holds that
 //!
 //! * a cursor moves only when an entry is written; if the model fails twice, none is;
 //! * every message of a place is summarised exactly once, however often this is called;

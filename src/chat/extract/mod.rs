@@ -1,7 +1,7 @@
 //! Extracts memories from the last turns of a conversation.
 //!
 //! Messages enter; memories are written and an [`ExtractReport`] leaves. The flow is [`Extractor::extract`]: count the
-//! turns ([`count`]) → is extraction due? → skip replies that say nothing new (`gate`) → ask the model ([`aspects`]),
+//! turns (`count`) → is extraction due? → skip replies that say nothing new (`gate`) → ask the model (`aspects`),
 //! or apply keyword rules (`rules`) → merge near-duplicates and store the rest. It always holds that
 //!
 //! * a near-duplicate of an existing memory is merged with it: the higher importance, both sources;

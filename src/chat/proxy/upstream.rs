@@ -26,7 +26,7 @@ impl Upstream {
     ///
     /// # Errors
     ///
-    /// [`AddressError`] where it is not the address of a web server.
+    /// `AddressError` where it is not the address of a web server.
     pub fn new(address: &str) -> Result<Upstream, AddressError> {
         let wrong = || AddressError { address: shown(address) };
         let base = Url::parse(address).map_err(|_| wrong())?;

@@ -1,6 +1,6 @@
 //! The built-in rules: they judge a turn of a text adventure without a model.
 //!
-//! The context of a turn enters, a [`Proposal`] leaves. The same turn always gives the same proposal,
+//! The context of a turn enters, a `Proposal` leaves. The same turn always gives the same proposal,
 //! nothing is opened, and nothing is claimed that the reply or the game's state does not show.
 //!
 //! The file must not grow beyond what a person reads. So what matters about a place is collected in a few
