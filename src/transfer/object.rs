@@ -78,37 +78,35 @@ const SECTION_KEYS: [&str; 10] = [
 pub(crate) fn memory_object(scope: &Scope, memory: &Memory) -> Map<String, Value> {
     let Memory { category, persistence, status, title, text, context, see_also, provenance, reference } =
         memory;
-    let mut object = Map::new();
-    let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
-    put("scope", json!(scope));
-    put("category", json!(category));
-    put("title", json!(title));
-    put("text", json!(text));
-    put("persistence", json!(persistence));
-    put("status", json!(status));
-    if let Some(context) = context {
-        put("context", json!(context));
-    }
-    if let Some(see_also) = see_also {
-        put("see_also", json!(see_also));
-    }
-    if let Some(reference) = reference {
-        put("reference", json!(reference));
-    }
-    put("fields", json!(provenance));
-    object
+    object([
+        ("scope", json!(scope)),
+        ("category", json!(category)),
+        ("title", json!(title)),
+        ("text", json!(text)),
+        ("persistence", json!(persistence)),
+        ("status", json!(status)),
+        ("context", json!(context)),
+        ("see_also", json!(see_also)),
+        ("reference", json!(reference)),
+        ("fields", json!(provenance)),
+    ])
 }
 
 /// A section without its memories, as an object.
 pub(crate) fn section_object(scope: &Scope, section: &Section) -> Map<String, Value> {
-    let mut object = Map::new();
-    let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
-    put("scope", json!(scope));
-    put("name", json!(section.name));
-    put("visits", json!(section.visits));
-    put("episodes", json!(section.episodes));
-    put("tried", json!(section.tried));
-    object
+    object([
+        ("scope", json!(scope)),
+        ("name", json!(section.name)),
+        ("visits", json!(section.visits)),
+        ("episodes", json!(section.episodes)),
+        ("tried", json!(section.tried)),
+    ])
+}
+
+/// An object of the fields that are not `null`.
+fn object<const N: usize>(fields: [(&str, Value); N]) -> Map<String, Value> {
+    let fields = fields.into_iter().filter(|(_, value)| !value.is_null());
+    fields.map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
 /// The unknown keys of an object.
