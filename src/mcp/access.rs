@@ -29,7 +29,7 @@ pub(crate) struct Setup {
     pub agent: Option<String>,
     /// Groups of tools offered; without any there are no resources and prompts either.
     pub groups: Vec<Group>,
-    /// Whether tools that write are left out.
+    /// Offer only tools that read.
     pub read_only: bool,
     /// Limits of a recall.
     pub limits: Limits,
@@ -41,7 +41,7 @@ pub(crate) struct Setup {
     pub embedding: llm::embedding::EmbedderConfig,
     /// Keys and hosts for the embedder.
     pub embedding_environment: llm::embedding::EmbedderEnvironment,
-    /// Whether the embedded model answers where the embedder fails.
+    /// Use the embedded model if the embedder fails.
     pub falls_back: bool,
     /// The language model.
     pub llm: llm::Config,
@@ -58,30 +58,30 @@ pub(crate) struct Setup {
 pub(crate) struct Step {
     /// Number of steps done and of all, where that is known.
     pub part: Option<(usize, usize)>,
-    /// What is being done.
+    /// Description for the client.
     pub message: String,
 }
 
 /// The caller of a tool: receives progress, and may cancel.
 #[derive(Clone)]
 pub(crate) struct Watcher {
-    tell: Arc<dyn Fn(Step) + Send + Sync>,
+    report: Arc<dyn Fn(Step) + Send + Sync>,
     left: Arc<AtomicBool>,
 }
 
 impl Watcher {
     /// A caller that receives progress.
-    pub(crate) fn new(tell: impl Fn(Step) + Send + Sync + 'static) -> Watcher {
-        Watcher { tell: Arc::new(tell), left: Arc::default() }
+    pub(crate) fn new(report: impl Fn(Step) + Send + Sync + 'static) -> Watcher {
+        Watcher { report: Arc::new(report), left: Arc::default() }
     }
 
-    /// Cancels the call: what has not begun need not begin.
+    /// Cancels the call before its next step.
     pub(crate) fn leave(&self) {
         self.left.store(true, Ordering::Relaxed);
     }
 
-    pub(super) fn tell(&self, message: String, part: Option<(usize, usize)>) {
-        (self.tell)(Step { part, message });
+    pub(super) fn report(&self, message: String, part: Option<(usize, usize)>) {
+        (self.report)(Step { part, message });
     }
 
     /// Refuses where the call was cancelled; to be called before anything that takes long or writes.
@@ -119,7 +119,7 @@ impl Drop for Watched<'_> {
 pub(crate) struct Memories {
     pub(super) setup: Setup,
     searcher: Searcher,
-    /// The calls that search just now: they are told how many memories have vectors.
+    /// Calls that are searching; they receive the progress of embedding.
     searching: Arc<Mutex<Vec<Watcher>>>,
     /// A notice about the choice of the model; given once.
     notice: Mutex<Option<String>>,
@@ -136,7 +136,7 @@ impl Memories {
         let watchers = Arc::clone(&searching);
         let progress = move |done: usize, all: usize| {
             for watcher in &*lock(&watchers) {
-                watcher.tell(format!("{done} of {all} memories embedded"), Some((done, all)));
+                watcher.report(format!("{done} of {all} memories embedded"), Some((done, all)));
             }
         };
         let Setup { embedding, embedding_environment, falls_back, seed, .. } = &setup;
@@ -214,7 +214,7 @@ impl Memories {
         match &self.setup.agent {
             Some(me) if !is_open_to(me, scope) => {
                 Err(Refusal::new(format!("{scope} is another agent, you are `{me}`"))
-                    .hint("what you know of others stands in your own memory: `query_character`"))
+                    .hint("your knowledge of others is in your own section: `query_character`"))
             }
             _ => Ok(()),
         }
@@ -325,7 +325,7 @@ pub(super) struct Character {
 }
 
 impl Character {
-    /// Whether `named` is its id, scope, name or first name.
+    /// True if `named` is its id, scope, name or first name.
     fn is(&self, named: &str) -> bool {
         let named = fold_title(named);
         let name = fold_title(&self.name);
@@ -341,7 +341,7 @@ impl Character {
     }
 }
 
-/// A memory in its stored form, without what looks like a secret: it is a model that words it.
+/// A memory in its stored form, with probable secrets masked, since a model wrote its text.
 pub(super) fn masked(memory: &Memory, warnings: &mut Vec<String>) -> Memory {
     let mut memory = memory.clone();
     for text in [&mut memory.title, &mut memory.text] {

@@ -73,21 +73,23 @@ impl<E: Hint + std::error::Error> From<E> for Refusal {
 
 /// A memory in the JSON of an answer. `relevance` is from 0 to 1.
 pub(crate) fn memory_value(scope: &Scope, memory: &Memory, relevance: f64) -> Value {
-    let mut value = json!({
+    without_nulls(json!({
         "content": memory.text,
         "relevance": (relevance * 1000.0).round() / 1000.0,
         "scope": scope,
         "title": memory.title,
         "category": memory.category,
-    });
-    let mut put = |name: &str, said: Option<Value>| {
-        if let Some(said) = said {
-            value[name] = said;
-        }
-    };
-    put("turn", memory.provenance.turns.map(|turns| json!(turns.first)));
-    put("episode", memory.provenance.episode.map(|episode| json!(episode)));
-    put("status", (memory.status == Status::Tentative).then(|| json!("tentative")));
+        "turn": memory.provenance.turns.map(|turns| turns.first),
+        "episode": memory.provenance.episode,
+        "status": (memory.status == Status::Tentative).then_some(memory.status),
+    }))
+}
+
+/// An object without its fields that are `null`.
+pub(crate) fn without_nulls(mut value: Value) -> Value {
+    if let Some(object) = value.as_object_mut() {
+        object.retain(|_, field| !field.is_null());
+    }
     value
 }
 

@@ -4,7 +4,7 @@ use strum::VariantNames;
 
 use crate::types::unknown_name;
 
-/// Tools that belong together. A client limits what its model has to read by choosing groups.
+/// A group of tools. Choosing groups shortens the tool list that the client's model reads.
 #[derive(
     Debug,
     Clone,

@@ -11,9 +11,9 @@ const SCHEME: &str = "memories://";
 
 /// URI templates: template, name and description.
 pub(crate) const TEMPLATES: [(&str, &str, &str); 3] = [
-    ("memories://location/{id}", "location", "What is known of a place, by the game's id"),
-    ("memories://agent/{id}", "agent", "Who an agent is, and what it knows of others"),
-    ("memories://npc/{id}", "npc", "What passed with a character that others play"),
+    ("memories://location/{id}", "location", "Memories of a place, by the game's id"),
+    ("memories://agent/{id}", "agent", "An agent's identity and its knowledge of others"),
+    ("memories://npc/{id}", "npc", "Memories of a character that others play"),
 ];
 
 /// A section of the file.
@@ -48,7 +48,7 @@ pub(crate) fn list(memories: &Memories) -> Result<Vec<SectionResource>, Refusal>
 /// The text of a section in the file; the inner error if there is none.
 pub fn read(memories: &Memories, uri: &str) -> Result<Result<String, Refusal>, Refusal> {
     let Some(scope) = scope_of(uri) else {
-        let refusal = Refusal::new(format!("`{uri}` is no address of a section"));
+        let refusal = Refusal::new(format!("`{uri}` is not the address of a section"));
         return Ok(Err(refusal.hint("addresses look like `memories://location/23` or `memories://world`")));
     };
     if let Err(refusal) = memories.refuse_foreign(&scope) {

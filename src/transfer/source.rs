@@ -53,7 +53,7 @@ pub enum Item {
         /// True if the source gives a title; otherwise the first words of the text become the title.
         titled: bool,
     },
-    /// What is known of a place besides its memories.
+    /// A section without its memories.
     Section {
         /// The place.
         place: PlaceReference,

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::ask::answer::answer;
 use crate::llm::{self, Choice, Model, ModelError, Question};
 use crate::mcp::access::{Memories, Watcher};
-use crate::mcp::answer::{Answer, Refusal, memory_text, memory_value};
+use crate::mcp::answer::{Answer, Refusal, memory_text, memory_value, without_nulls};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::group::Group;
 use crate::mcp::parameter::ArgumentType::{Flag, Integer, Text, Texts};
@@ -18,7 +18,7 @@ use crate::record::{Judge, RecordSettings, Recorder};
 use crate::search::filter::Filter;
 use crate::search::top::{RankedMemory, top};
 use crate::search::{Hit, SearchResults};
-use crate::types::ScopeName;
+use crate::types::{Memory, Scope, ScopeName};
 
 /// Upper limit of memories in `get_top_memories`.
 const MAX_TOP: u64 = 20;
@@ -32,7 +32,7 @@ const LOCATION: Parameter = Parameter::new("location", Text)
 const LIMIT: Parameter = Parameter::new("limit", Integer).about("1 to 20, default 10");
 const QUESTION: Parameter =
     Parameter::new("question", Text).required("ask in words, such as `where is the key?`");
-const ANSWER: Parameter = Parameter::new("answer", Flag).about("let a model answer from what is found");
+const ANSWER: Parameter = Parameter::new("answer", Flag).about("have a model answer from the hits");
 const ACTION: Parameter = Parameter::new("action", Text).required("name the action, such as `take mailbox`");
 const TURN_LOCATION: Parameter = Parameter::new("location", Text)
     .about("where: id, `id:name` or name")
@@ -44,7 +44,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "get_location_memories",
         group: Group::Places,
-        about: "What is known of a place, and what was tried there in vain. Ask on arrival.",
+        about: "Memories of a place, and actions tried there in vain. Call on arrival.",
         effect: Effect::Reads,
         parameters: &[LOCATION],
         answer: schema::memories,
@@ -71,7 +71,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "check_action",
         group: Group::Places,
-        about: "Was this action tried at the place before, in vain? Ask before acting.",
+        about: "Check whether an action was tried at a place in vain. Call before acting.",
         effect: Effect::Reads,
         parameters: &[LOCATION, ACTION],
         answer: || {
@@ -87,7 +87,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "record_turn",
         group: Group::Places,
-        about: "Record a turn after acting; what is worth it becomes a memory.",
+        about: "Record a turn after acting; a memory is made if it is worth one.",
         effect: Effect::Adds,
         parameters: &TURN,
         answer: || {
@@ -106,7 +106,7 @@ pub(crate) const TOOLS: &[Tool] = &[
 const TURN: [Parameter; 16] = [
     TURN_LOCATION,
     TURN_ACTION,
-    Parameter::new("response", Text).about("what the game answered").required("give the game's reply"),
+    Parameter::new("response", Text).about("the game's reply").required("give the game's reply"),
     Parameter::new("location_after", Text).about("if elsewhere"),
     Parameter::new("score_before", Integer),
     Parameter::new("score_after", Integer),
@@ -115,7 +115,7 @@ const TURN: [Parameter; 16] = [
     Parameter::new("died", Flag),
     Parameter::new("world_changed", Flag),
     Parameter::new("reasoning", Text),
-    Parameter::new("remember", Text).about("keep this as worded"),
+    Parameter::new("remember", Text).about("store this text as a memory"),
     Parameter::new("remember_importance", Integer).about("1-1000"),
     Parameter::new("episode", Integer),
     Parameter::new("turn", Integer),
@@ -136,18 +136,10 @@ fn get_location_memories(
     let place = place(memories, arguments)?;
     let views = memories.recall(place)?;
     let view = &views[0];
-    let shown: Vec<Value> = view
-        .memories
-        .iter()
-        .map(|memory| memory_value(&view.scope, memory, f64::from(memory.importance()) / 1000.0))
-        .collect();
-    let linked: Vec<Value> = view
-        .linked
-        .iter()
-        .map(|linked| {
-            memory_value(&linked.scope, &linked.memory, f64::from(linked.memory.importance()) / 1000.0)
-        })
-        .collect();
+    let value =
+        |scope: &Scope, memory: &Memory| memory_value(scope, memory, f64::from(memory.importance()) / 1000.0);
+    let shown: Vec<Value> = view.memories.iter().map(|memory| value(&view.scope, memory)).collect();
+    let linked: Vec<Value> = view.linked.iter().map(|linked| value(&linked.scope, &linked.memory)).collect();
     let data = json!({
         "query": view.scope.label(&view.name),
         "memories": shown,
@@ -272,18 +264,17 @@ fn check_action(memories: &Memories, _: &Watcher, arguments: &Arguments<'_>) -> 
     let action = arguments.required(&ACTION)?;
     let (scope, section) = memories.sections(&[place])?.remove(0);
     let evidence = Evidence::of(&section, &action);
-    let mut data = json!({
-        "tried": evidence.attempt.is_some(),
+    let attempt = evidence.attempt.as_ref();
+    let data = without_nulls(json!({
+        "tried": attempt.is_some(),
         "scope": scope,
         "action": evidence.action,
         "memories": evidence.memories,
-    });
-    if let (Some(attempt), Some(data)) = (&evidence.attempt, data.as_object_mut()) {
-        data.insert("count".to_owned(), json!(attempt.count));
-        data.insert("reply".to_owned(), json!(attempt.reply));
-        data.extend(attempt.episode.map(|episode| ("episode".to_owned(), json!(episode))));
-        data.extend(attempt.turn.map(|turn| ("turn".to_owned(), json!(turn))));
-    }
+        "count": attempt.map(|attempt| attempt.count),
+        "reply": attempt.map(|attempt| &attempt.reply),
+        "episode": attempt.and_then(|attempt| attempt.episode),
+        "turn": attempt.and_then(|attempt| attempt.turn),
+    }));
     Ok(Answer::new(evidence.render(&scope.label(&section.name)), data))
 }
 
@@ -340,9 +331,9 @@ impl Model for ReportingModel<'_> {
     }
 
     fn ask(&self, question: &Question<'_>) -> Result<llm::Answer, ModelError> {
-        self.watcher.tell(format!("asking {}", self.model.name()), None);
+        self.watcher.report(format!("asking {}", self.model.name()), None);
         let answer = self.model.ask(question);
-        self.watcher.tell(format!("{} has answered", self.model.name()), None);
+        self.watcher.report(format!("{} has answered", self.model.name()), None);
         answer
     }
 }

@@ -35,7 +35,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "recall_episodes",
         group: Group::Recalling,
-        about: "What happened, in the order of time.",
+        about: "Search past events, in order of time.",
         effect: Effect::Reads,
         parameters: &[QUERY, TIME_RANGE, IMPORTANCE_THRESHOLD],
         answer: schema::memories,
@@ -44,7 +44,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "recall_facts",
         group: Group::Recalling,
-        about: "What is known of a topic, each with a confidence from 0 to 1.",
+        about: "Facts about a topic, each with a confidence from 0 to 1.",
         effect: Effect::Reads,
         parameters: &[TOPIC],
         answer: schema::memories,
@@ -53,7 +53,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "recall_interactions",
         group: Group::Recalling,
-        about: "Your history with somebody, in the order of time.",
+        about: "Your history with a character, in order of time.",
         effect: Effect::Reads,
         parameters: &[CHARACTER],
         answer: schema::memories,
@@ -62,7 +62,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "check_similar_situations",
         group: Group::Recalling,
-        about: "What happened in situations like this one. Ask before deciding.",
+        about: "Memories of situations like this one. Call before deciding.",
         effect: Effect::Reads,
         parameters: &[CONTEXT],
         answer: schema::memories,

@@ -56,7 +56,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "form_memory",
         group: Group::Shaping,
-        about: "Keep something, worded by you.",
+        about: "Store a new memory in your own words.",
         effect: Effect::AddsOnce,
         parameters: &[CONTENT, IMPORTANCE, TYPE, SCOPE, NEW_MEMORY_TITLE, TURN],
         answer: schema::change,
@@ -65,7 +65,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "reinforce_memory",
         group: Group::Shaping,
-        about: "Make a memory more important.",
+        about: "Raise the importance of a memory.",
         effect: Effect::Adds,
         parameters: &[TITLE, SCOPE, AMOUNT],
         answer: schema::change,
@@ -83,7 +83,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "supersede_memory",
         group: Group::Shaping,
-        about: "Put a better memory in the place of one, which is struck.",
+        about: "Replace a memory by a better one; the old one is struck.",
         effect: Effect::Strikes,
         parameters: &[TITLE, CONTENT, SCOPE, NEW_TITLE, IMPORTANCE.about(""), TYPE.about("")],
         answer: schema::change,

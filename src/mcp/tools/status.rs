@@ -15,7 +15,7 @@ use crate::types::{Scope, Status};
 pub(crate) const TOOLS: &[Tool] = &[Tool {
     name: "memory_status",
     group: Group::Status,
-    about: "What memory there is: file, counts, who you are.",
+    about: "State of the memory: file, counts, your agent id.",
     effect: Effect::Reads,
     parameters: &[],
     answer: || {

@@ -33,7 +33,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "query_self",
         group: Group::Self_,
-        about: "Who you are: identity, traits, values, skills, how you decide.",
+        about: "Your identity, traits, values, skills and decision style.",
         effect: Effect::Reads,
         parameters: &[],
         answer: schema::memories,
@@ -42,7 +42,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "query_background",
         group: Group::Self_,
-        about: "Your past.",
+        about: "Your background.",
         effect: Effect::Reads,
         parameters: &[],
         answer: schema::memories,
@@ -51,7 +51,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "query_communication_style",
         group: Group::Self_,
-        about: "How you speak.",
+        about: "Your communication style.",
         effect: Effect::Reads,
         parameters: &[],
         answer: schema::memories,
@@ -62,7 +62,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "query_scene",
         group: Group::Self_,
-        about: "Where you are: place, mood, time, situation.",
+        about: "The current scene: place, mood, time, situation.",
         effect: Effect::Reads,
         parameters: &[],
         answer: schema::memories,
@@ -71,7 +71,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "query_character",
         group: Group::Self_,
-        about: "What you know of somebody else.",
+        about: "Your knowledge of another character.",
         effect: Effect::Reads,
         parameters: &[NAME],
         answer: schema::memories,
@@ -80,7 +80,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "query_memory",
         group: Group::Self_,
-        about: "What was said and happened before.",
+        about: "Search past dialogue and events.",
         effect: Effect::Reads,
         parameters: &[QUERY],
         answer: schema::memories,
