@@ -195,7 +195,7 @@ fn of_undescribed(
     });
     if !is_id(&id) {
         let near = near(&one.to, cast);
-        return Err(format!("{place}: no agent is called `{}`, and it is no id: left out{near}", one.to));
+        return Err(format!("{place}: no agent is called `{}`, and it is not an id: left out{near}", one.to));
     }
     let name = if name.is_empty() { id.clone() } else { name };
     let titles = Titles { taken: Vec::new() };
@@ -205,7 +205,7 @@ fn of_undescribed(
 
 fn undescribed_warning(agent: &Agent, one: &Relationship, cast: &Cast) -> String {
     format!(
-        "`{}` line {}: no agent is called `{}`; what it is to `{}` is stored all the same{}",
+        "`{}` line {}: no agent is called `{}`; its relationship to `{}` is stored anyway{}",
         one.position.file,
         one.position.line,
         one.to,

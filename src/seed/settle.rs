@@ -195,7 +195,7 @@ impl<'a> SectionSeeding<'a> {
                 let kinds = masked.kinds.join(", ");
                 let address = format!("\"{}\" of {}", memory.title, self.initial.scope);
                 self.warnings
-                    .push(format!("{address} looks like it holds a secret, stored as it is: {kinds}"));
+                    .push(format!("{address} looks like it holds a secret and is stored unchanged: {kinds}"));
             }
         }
         self.report(outcome, &memory, why);

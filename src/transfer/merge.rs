@@ -232,7 +232,7 @@ impl<'a> Merge<'a> {
         }
         if written && !secrets.is_empty() {
             let kinds = secrets.join(", ");
-            let warning = format!("{at}: this looks like a secret and is stored as it stands: {kinds}");
+            let warning = format!("{at}: this looks like a secret and is stored unchanged: {kinds}");
             self.report.warnings.push(warning);
         }
         Ok(())

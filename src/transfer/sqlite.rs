@@ -320,7 +320,7 @@ fn item_of_row(row: &Map<String, Value>, scale: f64) -> Result<Item, String> {
         Some(Value::String(text)) if text.trim().is_empty() => Map::new(),
         Some(Value::String(text)) => match serde_json::from_str(text) {
             Ok(Value::Object(object)) => object,
-            _ => return Err("`fields` is no JSON object".to_owned()),
+            _ => return Err("`fields` is not a JSON object".to_owned()),
         },
         Some(other) => return Err(format!("`fields` is {other}, expected a JSON object")),
     };
@@ -333,7 +333,7 @@ fn item_of_row(row: &Map<String, Value>, scale: f64) -> Result<Item, String> {
         }
     }
     let Item::Memory { place, mut memory, titled } = read_item(&Value::Object(object.clone()))? else {
-        return Err("`content` is no text".to_owned());
+        return Err("`content` is not a text".to_owned());
     };
     take_columns(&mut memory, row, scale)?;
     let place = match place {

@@ -139,7 +139,7 @@ fn show_answer(cli: &mut Cli<'_>, store: &Store, answer: &SeedAnswer<'_>) -> Res
     }
     for change in report.of(SeedOutcome::Left) {
         let why = change.why.map(|why| format!(", but {why}")).unwrap_or_default();
-        cli.ui.notice(&format!("{} is in the seed no longer{why}: it stays", address(change)));
+        cli.ui.notice(&format!("{} is no longer in the seed{why}: it stays", address(change)));
     }
     if report.count(SeedOutcome::Left) > 0 && report.of(SeedOutcome::Left).all(|change| change.why.is_none())
     {
