@@ -18,6 +18,10 @@
 //! `examples/embed.rs` records two turns with the built-in rules, recalls the place, and asks a question:
 //!
 #![doc = concat!("```\n", include_str!("../examples/embed.rs"), "```")]
+#![cfg_attr(
+    not(all(feature = "llm", feature = "mcp", feature = "proxy", feature = "sqlite")),
+    allow(dead_code, reason = "a smaller build leaves out what alone uses some of the rest")
+)]
 
 pub mod ask;
 pub mod chat;

@@ -73,10 +73,6 @@ pub struct Settings {
     /// The time at which the command began, RFC 3339.
     pub now: String,
     /// The same where it stands still, for tests.
-    #[cfg_attr(
-        not(any(feature = "mcp", feature = "proxy")),
-        expect(dead_code, reason = "for what runs long")
-    )]
     pub fixed_now: Option<String>,
 }
 

@@ -18,7 +18,7 @@ use crate::chat::{Conversation, Message};
 use crate::llm::Model;
 use crate::notebook::{Clock, Notebook};
 use crate::recall::sections;
-use crate::types::{Scope, ScopeError, ScopeName};
+use crate::types::{Scope, ScopeName};
 
 /// Conversations that are kept for extraction when the proxy ends, in the mode `on_save`.
 const MAX_UNSAVED: usize = 1000;
@@ -131,7 +131,7 @@ impl MemoryHooks {
     fn scopes_of(&self, call: &Call) -> Result<Vec<Scope>, String> {
         let Some(named) = &call.scope else { return Ok(self.settings.scopes.clone()) };
         let names = named.split(',').filter(|name| !name.trim().is_empty()).map(str::parse);
-        let names: Result<Vec<ScopeName>, ScopeError> = names.collect();
+        let names: Result<Vec<ScopeName>, _> = names.collect();
         let names = names.map_err(|error| format!("`X-Memories-Scope`: {error}"))?;
         let snapshot = self.injector.files().current();
         let snapshot = snapshot.map_err(|error| format!("`X-Memories-Scope`: {error}"))?;
