@@ -24,13 +24,13 @@ impl Figures {
             (1..).zip(ranking).filter(|(_, text)| relevant.contains(text)).map(|(place, _)| place).collect();
         let among = |first: usize| places.iter().filter(|place| **place <= first).count() as f64;
         let gain = |place: usize| 1.0 / (1.0 + place as f64).log2();
-        let most: f64 = (1..=relevant.len().min(10)).map(gain).sum();
+        let ideal: f64 = (1..=relevant.len().min(10)).map(gain).sum();
         self.questions += 1;
         self.recall_5 += among(5) / relevant.len() as f64;
         self.recall_10 += among(10) / relevant.len() as f64;
         self.reciprocal_rank += places.first().map_or(0.0, |place| 1.0 / *place as f64);
         self.gain_10 +=
-            places.iter().filter(|place| **place <= 10).map(|place| gain(*place)).sum::<f64>() / most;
+            places.iter().filter(|place| **place <= 10).map(|place| gain(*place)).sum::<f64>() / ideal;
     }
 
     /// The mean Recall@5.

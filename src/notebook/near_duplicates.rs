@@ -107,17 +107,17 @@ impl ComparableText {
             // All words of a contained text but the first and the last are whole words of the other.
             let contained = common + 2 >= words.all && stands_within();
             let tokens = 2 * (words.all + of_long.all - 1);
-            let most = 2 * common + 2 * (words.all.min(of_long.all) - 1);
+            let upper_bound = 2 * common + 2 * (words.all.min(of_long.all) - 1);
             return contained
-                || is_most(most, tokens)
+                || is_over_nine_tenths(upper_bound, tokens)
                     && f64::from(TextDiff::from_words(&*short.text, &*long.text).ratio()) > 0.9;
         }
         let classes = self.classes.iter().zip(&other.classes);
         let common: u32 = classes.map(|(a, b)| u32::from(*a.min(b))).sum();
         let common = common as usize;
         common == shorter && stands_within()
-            || is_most(2 * common, shorter + longer)
-                && is_most(2 * self.longest_common_subsequence(other), shorter + longer)
+            || is_over_nine_tenths(2 * common, shorter + longer)
+                && is_over_nine_tenths(2 * self.longest_common_subsequence(other), shorter + longer)
     }
 
     fn words(&self) -> &WordCounts {
@@ -188,7 +188,7 @@ impl WordCounts {
 }
 
 /// True if a part is more than 0.9 of a whole.
-fn is_most(part: usize, whole: usize) -> bool {
+fn is_over_nine_tenths(part: usize, whole: usize) -> bool {
     10 * part > 9 * whole
 }
 

@@ -64,8 +64,8 @@ pub fn choose<S: Borrow<Section>>(
     let (Some(budget), true) = (limits.max_tokens, sections.len() > 1) else {
         return (0..sections.len()).map(|at| one(at, limits.max_tokens)).collect();
     };
-    // Each scope gets its share of what is left, the one that needs least first: so what one does not
-    // use goes to those that need more, wherever they stand.
+    // Each scope gets an equal share of what is left, the one that needs least first: so what one does not
+    // use goes to those that need more, whatever their order.
     let wanted = |at: &usize| cost_of_view(&one(*at, Some(budget)), format, sections.len());
     let mut order: Vec<usize> = (0..sections.len()).collect();
     order.sort_by_cached_key(wanted);
@@ -153,7 +153,7 @@ fn choose_memories(live: &[&Memory], limits: &Limits, room: usize, format: Forma
         } else {
             None
         };
-        if counter.as_ref().is_some_and(|(count, most)| **count >= *most) {
+        if counter.as_ref().is_some_and(|(count, limit)| **count >= *limit) {
             continue;
         }
         let mut memory = live[at].clone();

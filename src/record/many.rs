@@ -111,14 +111,14 @@ impl Holdings {
     /// Counts.
     pub(crate) fn of(document: &Document) -> Holdings {
         let mut holdings = Holdings::default();
-        let mut most = 0;
+        let mut largest = 0;
         for (scope, section) in document.sections() {
             let memories = section.live().count() as u64;
             holdings.places += u64::from(matches!(scope, Scope::Location(_)));
             holdings.memories += memories;
             holdings.tried += section.tried.len() as u64;
-            if memories >= most {
-                most = memories;
+            if memories >= largest {
+                largest = memories;
                 holdings.largest = Some((scope, section.name));
             }
         }

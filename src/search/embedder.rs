@@ -96,8 +96,8 @@ impl Vectors {
     /// Quantizes a vector and appends it.
     pub fn push(&mut self, vector: &[f32]) {
         debug_assert_eq!(vector.len(), self.dimensions);
-        let most = vector.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
-        let factor = if most > 0.0 && most.is_finite() { 127.0 / most } else { 0.0 };
+        let largest = vector.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
+        let factor = if largest > 0.0 && largest.is_finite() { 127.0 / largest } else { 0.0 };
         let mut squares = 0.0_f32;
         self.rows.extend(vector.iter().map(|value| {
             let byte = (value * factor).round() as i8;
@@ -137,10 +137,10 @@ pub struct QueryVector {
 impl QueryVector {
     /// Quantizes a vector of any length.
     pub fn new(vector: &[f32]) -> QueryVector {
-        let most = vector.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
+        let largest = vector.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
         // The finest scale at which a sum of products with bytes fits into 32 bits.
         let steps = (i32::MAX as usize / 128 / vector.len().max(1)).min(32_767) as f32;
-        let factor = if most > 0.0 && most.is_finite() { steps / most } else { 0.0 };
+        let factor = if largest > 0.0 && largest.is_finite() { steps / largest } else { 0.0 };
         let values: Vec<i16> = vector.iter().map(|value| (value * factor).round() as i16).collect();
         let squares: f64 = values.iter().map(|&value| f64::from(value) * f64::from(value)).sum();
         let factor = if squares > 0.0 { (1.0 / squares.sqrt()) as f32 } else { 0.0 };

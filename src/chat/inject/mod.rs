@@ -128,14 +128,14 @@ impl Injector {
         now: &str,
     ) -> Result<Injected, InjectError> {
         let read = ChatRequest::read(request).map_err(InjectError::NotRequest)?;
-        let most = match settings.max_age_days.is_none() && self.unrelated.is_none() {
+        let count = match settings.max_age_days.is_none() && self.unrelated.is_none() {
             true => settings.candidates,
             false => MAX_HITS.max(settings.candidates),
         };
         let mut fallback = None;
         let mut found: Vec<Candidate> = Vec::new();
         for question in questions(&read) {
-            let results = match self.searcher.query(&question, &settings.filter, most) {
+            let results = match self.searcher.query(&question, &settings.filter, count) {
                 Err(SearchError::EmptyQuestion) => continue,
                 results => results?,
             };
@@ -144,9 +144,9 @@ impl Injector {
             }
             self.take(results, settings, &mut found);
         }
-        if let Some(most) = settings.max_age_days {
+        if let Some(max_days) = settings.max_age_days {
             let age = |memory: &Memory| age::days(memory.provenance.date.as_deref()?, now);
-            found.retain(|candidate| age(&candidate.memory).is_some_and(|days| days <= most));
+            found.retain(|candidate| age(&candidate.memory).is_some_and(|days| days <= max_days));
         }
         found.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
         found.truncate(settings.candidates);

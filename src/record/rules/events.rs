@@ -67,11 +67,11 @@ fn from_newest(text: &str) -> &str {
 /// The sentence that says what was fatal: the last one before the banner.
 fn find_cause(reply: &Reply) -> String {
     let fragments = reply.before_banner();
-    let tells = |fragment: &&Fragment| {
+    let names_cause = |fragment: &&Fragment| {
         fragment.text.len() > 12 && !is_refusal(&fragment.text) && !is_obituary(&fragment.text)
     };
     let said: Vec<&Fragment> = fragments.iter().filter(|fragment| fragment.kind == Kind::Sentence).collect();
-    let last = said.iter().copied().rfind(tells).or_else(|| said.last().copied());
+    let last = said.iter().copied().rfind(names_cause).or_else(|| said.last().copied());
     last.map(|fragment| cut(&fragment.text, MAX_CAUSE_CHARS)).unwrap_or_default()
 }
 
