@@ -53,10 +53,10 @@ pub(crate) struct Global {
     pub lock_timeout: Duration,
 }
 
-/// What stands above the flags of every command, below a command's own.
+/// Heading of the flags that all commands share; it follows the command's own flags.
 const GLOBAL_OPTIONS: &str = "Global options";
 
-/// The groups of the overview: title, and the first command of each. The order is that of the commands.
+/// Groups of the overview, in the order of the commands: title and first command of each.
 const GROUPS: [(&str, &str); 7] = [
     ("Every turn", "record"),
     ("Look inside", "query"),

@@ -9,27 +9,25 @@ use crate::cli::ui::Ui;
 use crate::notebook::{Draft, Notebook, Written};
 use crate::store::Store;
 
-/// The context of a command.
+/// The context that each command gets.
 pub(crate) struct Cli<'a> {
-    /// The streams.
     pub ui: &'a mut Ui,
-    /// All settings.
     pub settings: Settings,
 }
 
 impl Cli<'_> {
-    /// The memory file of this command.
+    /// The memory file, for reading.
     pub(crate) fn store(&self) -> Result<Store, Failure> {
         Ok(Store::open(&self.settings.file, self.settings.lock_timeout)?)
     }
 
-    /// The memory file of this command, to be changed.
+    /// The memory file, for changes.
     pub(crate) fn notebook(&self) -> Result<Notebook, Failure> {
         Ok(Notebook::new(self.store()?, self.settings.clock()))
     }
 
-    /// Changes the files and shows the warnings; a dry run changes nothing. Also says whether the memory
-    /// file has a new text.
+    /// Changes the files and shows the warnings; a dry run changes nothing. The second value is true if
+    /// the memory file was written.
     pub(crate) fn edit<T>(
         &mut self,
         notebook: &Notebook,
@@ -46,7 +44,7 @@ impl Cli<'_> {
     }
 
     /// The text on stdin, which must not be blank; `what` names the expected input.
-    pub fn read_input(&mut self, what: &str) -> Result<String, Failure> {
+    pub(crate) fn read_input(&mut self, what: &str) -> Result<String, Failure> {
         let text = String::from_utf8(self.read_bytes()?).map_err(|error| {
             let problem = format!("stdin is not UTF-8: byte {}", error.utf8_error().valid_up_to() + 1);
             Failure::user(anyhow::Error::msg(problem)).hint(format!("send {what} as JSON in UTF-8"))
@@ -58,7 +56,7 @@ impl Cli<'_> {
         Ok(text)
     }
 
-    /// The bytes of a file, or of stdin for `-`; `hint` says which file is wanted.
+    /// Reads a file, or stdin for `-`. The hint of the failure describes the expected file.
     pub(crate) fn read_file(&mut self, path: &Path, hint: &str) -> Result<Vec<u8>, Failure> {
         if path == Path::new("-") {
             return self.read_bytes();
@@ -66,7 +64,7 @@ impl Cli<'_> {
         std::fs::read(path).map_err(|error| unreadable(path, error).hint(hint))
     }
 
-    /// All of stdin.
+    /// Reads all of stdin.
     pub(crate) fn read_bytes(&mut self) -> Result<Vec<u8>, Failure> {
         let bytes = self.ui.read_stdin();
         bytes.map_err(|error| Failure::user(anyhow::Error::from(error).context("cannot read stdin")))

@@ -1,4 +1,4 @@
-//! The embedder of the settings, and what people are told of it.
+//! The embedder that the settings name, with its progress bar and its warning.
 
 use std::sync::OnceLock;
 
@@ -10,17 +10,17 @@ use crate::cli::ui::progress_bar;
 use crate::search::embedder::{EmbedError, Embedder};
 use crate::search::served;
 
-/// Fewer texts are done before anybody wonders.
-const WORTH_A_BAR: usize = 256;
+/// Texts above which a progress bar is shown; fewer are done at once.
+const MIN_TEXTS_FOR_BAR: usize = 256;
 
 impl Cli<'_> {
-    /// What gives texts and questions their vectors. Nothing is opened before the first one.
+    /// The embedder of texts and queries. Nothing is opened before the first vector is needed.
     pub(super) fn embedder(&self) -> Result<Box<dyn Embedder>, Failure> {
         let embedding = &self.settings.embedding;
         let shown = self.ui.shows_progress();
         let bar: OnceLock<ProgressBar> = OnceLock::new();
         let progress = move |done: usize, all: usize| {
-            if !shown || all <= WORTH_A_BAR {
+            if !shown || all <= MIN_TEXTS_FOR_BAR {
                 return;
             }
             let bar = bar.get_or_init(|| progress_bar(shown, all as u64, "memories embedded"));
@@ -34,8 +34,8 @@ impl Cli<'_> {
         Ok(served::choose(&embedding.config, &embedding.environment, seed, falls_back, Box::new(progress))?)
     }
 
-    /// Tells that the embedded model answered, where it was another that was asked.
-    pub(super) fn tell_fallback(&mut self, fallback: Option<&EmbedError>) {
+    /// Warns that the embedded model answered because the configured embedder failed.
+    pub(super) fn warn_of_fallback(&mut self, fallback: Option<&EmbedError>) {
         if let Some(error) = fallback {
             self.ui.warning(&format!("{}; the embedded model answers instead", error.problem));
         }

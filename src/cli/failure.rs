@@ -1,30 +1,29 @@
-//! Why a command failed, and the exit code that says whose turn it is.
+//! The failure of a command: kind, cause, hints. The kind decides the exit code.
 
 use std::io;
 
 use crate::types::hint::{Advice, Hint, Remedy};
 
-/// What a failure means for the caller; decides the exit code and nothing else does.
+/// What a caller can do about a failure. Nothing else decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FailureKind {
     /// The command line is wrong: 2.
     Usage,
     /// The same command may succeed later: 3.
     TryAgain,
     /// Refused or failed; the user can fix it: 4.
     User,
-    /// Whoever read our output has gone: 0.
+    /// The reader of the output has closed the pipe: 0.
     ClosedPipe,
 }
 
-impl Kind {
-    /// The exit code.
+impl FailureKind {
     pub(crate) fn exit_code(self) -> u8 {
         match self {
-            Kind::ClosedPipe => 0,
-            Kind::Usage => 2,
-            Kind::TryAgain => 3,
-            Kind::User => 4,
+            FailureKind::ClosedPipe => 0,
+            FailureKind::Usage => 2,
+            FailureKind::TryAgain => 3,
+            FailureKind::User => 4,
         }
     }
 }
@@ -32,27 +31,26 @@ impl Kind {
 /// A failed command.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    /// What it means for the caller.
-    pub kind: Kind,
-    /// What failed, on what, why.
+    pub kind: FailureKind,
+    /// The error with its chain of causes.
     pub cause: anyhow::Error,
-    /// What to do next.
+    /// Next steps for the user, in order of usefulness.
     pub hints: Vec<String>,
 }
 
 impl Failure {
     /// A failure that the user can fix.
     pub(crate) fn user(cause: impl Into<anyhow::Error>) -> Failure {
-        Failure { kind: Kind::User, cause: cause.into(), hints: Vec::new() }
+        Failure { kind: FailureKind::User, cause: cause.into(), hints: Vec::new() }
     }
 
     /// A wrong command line.
     pub(crate) fn usage(problem: impl Into<String>) -> Failure {
-        Failure { kind: Kind::Usage, cause: anyhow::Error::msg(problem.into()), hints: Vec::new() }
+        Failure { kind: FailureKind::Usage, cause: anyhow::Error::msg(problem.into()), hints: Vec::new() }
     }
 
     /// The same failure with a hint.
-    pub fn hint(mut self, hint: impl Into<String>) -> Failure {
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Failure {
         self.hints.push(hint.into());
         self
     }
@@ -72,7 +70,11 @@ impl Failure {
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Failure {
-        let kind = if error.kind() == io::ErrorKind::BrokenPipe { Kind::ClosedPipe } else { Kind::User };
+        let kind = if error.kind() == io::ErrorKind::BrokenPipe {
+            FailureKind::ClosedPipe
+        } else {
+            FailureKind::User
+        };
         let hint = "check where the input comes from and the output goes; what was stored stays stored";
         Failure { kind, cause: error.into(), hints: vec![hint.to_owned()] }
     }
@@ -82,9 +84,9 @@ impl<E: Hint + std::error::Error + Send + Sync + 'static> From<E> for Failure {
     fn from(error: E) -> Failure {
         let Advice { remedy, hints } = error.advice();
         let kind = match remedy {
-            Remedy::Retry => Kind::TryAgain,
-            Remedy::CommandLine => Kind::Usage,
-            Remedy::Fix => Kind::User,
+            Remedy::Retry => FailureKind::TryAgain,
+            Remedy::CommandLine => FailureKind::Usage,
+            Remedy::Fix => FailureKind::User,
         };
         Failure { kind, cause: error.into(), hints }
     }

@@ -1,7 +1,7 @@
 //! The command line: arguments in, exit code out.
 //!
-//! This is the only room that reads the environment and the clock, and with `mcp` the only one that
-//! talks. A command resolves its arguments, calls one flow, and reports what came of it.
+//! This is the only module that reads the environment and the clock. Only this module and `mcp` write to
+//! stdout and stderr. A command resolves its arguments, calls one flow, and reports the result.
 
 mod args;
 mod commands;
@@ -21,8 +21,8 @@ use clap::{CommandFactory, FromArgMatches};
 use args::{Arguments, Global};
 use commands::{Command, MemoryCommand};
 use context::Cli;
-use failure::{Failure, Kind};
-use settings::{Environment, Settings};
+use failure::{Failure, FailureKind};
+use settings::{ProcessEnvironment, Settings};
 use ui::Ui;
 
 pub use ui::Streams;
@@ -33,7 +33,7 @@ pub const EXIT_BUG: u8 = 70;
 /// Runs one command line, the program's name first, and gives its exit code.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: Streams) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let environment = Environment::of_process();
+    let environment = ProcessEnvironment::of_process();
     let parsed = parse(&arguments);
     let global = parsed.as_ref().ok().map(|arguments| &arguments.global);
     let json = global.is_some_and(|global| global.json);
@@ -57,7 +57,7 @@ fn parse(arguments: &[OsString]) -> Result<Arguments, clap::Error> {
     Arguments::from_arg_matches(&command.try_get_matches_from(arguments)?)
 }
 
-/// Help and version are answers; everything else is a wrong command line.
+/// Prints help and version; any other error of clap is a wrong command line.
 fn answer_or_refuse(ui: &mut Ui, error: &clap::Error, arguments: &[OsString]) -> Result<u8, Failure> {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
@@ -68,7 +68,7 @@ fn answer_or_refuse(ui: &mut Ui, error: &clap::Error, arguments: &[OsString]) ->
     }
 }
 
-fn dispatch(ui: &mut Ui, arguments: Arguments, environment: Environment) -> Result<u8, Failure> {
+fn dispatch(ui: &mut Ui, arguments: Arguments, environment: ProcessEnvironment) -> Result<u8, Failure> {
     let Arguments { global, command } = arguments;
     let Some(command) = command else {
         ui.data(&args::command_with_overview().render_help().to_string())?;
@@ -84,18 +84,18 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: Environment) -> Resu
     for warning in warnings {
         ui.warning(&warning);
     }
-    // A client would report a missing server as an error, so the server starts and offers no tools.
+    // A client reports a missing server as an error; so the server starts and offers no tools.
     let serves = matches!(command, MemoryCommand::Mcp(_));
     if !settings.enabled && !begins && !serves {
         ui.detail("memory is switched off (`enabled = false`)");
-        // Exit code 1 means not tried yet: without memory, a script that asks goes on and plays.
+        // Exit code 1 of `tried` means "not tried yet": without memory, a script plays the action.
         return Ok(u8::from(matches!(command, MemoryCommand::Tried(_))));
     }
     command.run(Cli { ui, settings })
 }
 
 fn report(ui: &mut Ui, failure: &Failure) -> u8 {
-    if failure.kind != Kind::ClosedPipe {
+    if failure.kind != FailureKind::ClosedPipe {
         ui.error(&failure.message());
         for hint in &failure.hints {
             ui.hint(hint);

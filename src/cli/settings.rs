@@ -1,11 +1,14 @@
-//! Settings: flag, environment, `memories.toml`, default, in this order, decided here alone.
+//! All settings, decided here alone: a flag overrides the environment, this overrides `memories.toml`,
+//! and this overrides the default.
 //!
 //! Environment variables: `MEMORIES_FILE` and `MEMORIES_CONFIG` (as the flags), `MEMORIES_NOW` (a
 //! fixed time, for tests), `MEMORIES_PROVIDER`, `MEMORIES_MODEL`, `MEMORIES_BASE_URL` (as the keys of
-//! `[llm]`), `MEMORIES_API_KEY`, those of [`search`], and the names that others use: `OPENAI_API_KEY`,
+//! `[llm]`), `MEMORIES_API_KEY`, those of [`search`], and the names that other programs use: `OPENAI_API_KEY`,
 //! `OPENAI_BASE_URL`, `OPENAI_MODEL`, `ANTHROPIC_API_KEY`, `ANTHROPIC_BASE_URL`, `OLLAMA_HOST`,
-//! `NO_COLOR`. Keys come from the environment only. `OPENAI_API_KEY` goes to OpenAI, `ANTHROPIC_API_KEY` to Anthropic, or to the
-//! server that the environment names, never to one that a file names.
+//! `NO_COLOR`.
+//!
+//! API keys come from the environment only. `OPENAI_API_KEY` goes to OpenAI and `ANTHROPIC_API_KEY` to
+//! Anthropic, or to the server that the environment names; never to a server that only a file names.
 
 pub(crate) mod chat;
 mod environment;
@@ -26,7 +29,7 @@ use crate::record::RecordSettings;
 use crate::record::triggers::Trigger;
 use crate::types::fields::{flag, number, text};
 
-pub use environment::Environment;
+pub use environment::ProcessEnvironment;
 
 use environment::trusted;
 use file::{SettingsFile, command, duration, size, small};
@@ -37,47 +40,43 @@ const FILE_NAME: &str = "memories.toml";
 /// Name of the memory file.
 const MEMORY_FILE_NAME: &str = "Memories.md";
 
-/// A setting may not raise the budget of a recall above this; the flag may.
-const MOST_TOKENS_BY_SETTING: usize = 500;
+/// Upper limit of `max_tokens` in the file, in tokens; `--max-tokens` has no limit.
+const MAX_TOKENS_BY_SETTING: usize = 500;
 
-/// What `init` writes: every key, commented out, with its default.
+/// The settings file that `init` writes: every key, commented out, with its default.
 pub(crate) const TEMPLATE: &str = include_str!("../../memories.toml.example");
 
 /// All settings, with nothing left to interpret.
 #[derive(Debug)]
-pub struct Settings {
-    /// The memory file.
+pub(crate) struct Settings {
     pub file: PathBuf,
-    /// Where new settings would go.
+    /// Path of the settings file; `init` writes it if it is missing.
     pub config_path: PathBuf,
-    /// How long writers wait for each other.
+    /// Time limit on waiting for other writers.
     pub lock_timeout: Duration,
-    /// `false`: every command does nothing.
+    /// If false, every command except `init` does nothing.
     pub enabled: bool,
-    /// What a recall shows.
+    /// Limits on the output of `recall`.
     pub limits: Limits,
-    /// How turns are recorded.
     pub record: RecordSettings,
-    /// Which model, and how.
+    /// Provider, model and request options.
     pub llm: llm::Config,
-    /// Keys and hosts for it.
+    /// Keys and hosts for `llm`, from the environment.
     pub llm_environment: llm::Environment,
-    /// How questions are answered.
+    /// Weights, floor and synonyms of the ranking.
     pub search: crate::search::SearchSettings,
-    /// How many memories answer a question.
+    /// Default limit on the results of `query`.
     pub search_results: usize,
-    /// Where vectors come from.
-    pub embedding: search::Embedding,
-    /// How conversations are treated.
-    pub chat: chat::Chat,
-    /// The time at which the command began, RFC 3339.
+    pub embedding: search::EmbeddingSettings,
+    pub chat: chat::ChatSettings,
+    /// Start of the command, RFC 3339.
     pub now: String,
-    /// The same where it stands still, for tests.
+    /// The fixed time of `MEMORIES_NOW`, for tests.
     pub fixed_now: Option<String>,
 }
 
 impl Settings {
-    /// Decides all settings; the second value is what to warn of.
+    /// Decides all settings. The second value holds warnings.
     ///
     /// # Errors
     ///
@@ -86,7 +85,7 @@ impl Settings {
         file: Option<PathBuf>,
         config: Option<PathBuf>,
         lock_timeout: Duration,
-        environment: Environment,
+        environment: ProcessEnvironment,
         config_may_be_missing: bool,
     ) -> Result<(Settings, Vec<String>), Failure> {
         let start = match &file {
@@ -95,10 +94,10 @@ impl Settings {
         };
         let found = match &config {
             Some(config) => Some(config.clone()),
-            None => find_above(&start, FILE_NAME).map(|path| seen_from(&environment.folder, path)),
+            None => find_above(&start, FILE_NAME).map(|path| relative_to(&environment.folder, path)),
         };
         let mut settings_file = match &found {
-            // What `init` is about to write need not be there.
+            // `init` writes this file.
             Some(path) if config_may_be_missing && !path.exists() => SettingsFile::default(),
             Some(path) => SettingsFile::open(path)?,
             None => SettingsFile::default(),
@@ -109,12 +108,12 @@ impl Settings {
             .or(memory_file)
             .or_else(|| {
                 let found = find_above(&environment.folder, MEMORY_FILE_NAME)?;
-                Some(seen_from(&environment.folder, found))
+                Some(relative_to(&environment.folder, found))
             })
             .unwrap_or_else(|| PathBuf::from(MEMORY_FILE_NAME));
-        let config_path = found.unwrap_or_else(|| seen_from(&environment.folder, start.join(FILE_NAME)));
+        let config_path = found.unwrap_or_else(|| relative_to(&environment.folder, start.join(FILE_NAME)));
         let enabled = settings_file.read("enabled", flag)?.unwrap_or(true);
-        // Every write is immediate; the key is accepted because others' settings have it.
+        // Every write is immediate. The key is accepted because the settings of other programs have it.
         settings_file.read("flush_on_death", flag)?;
         let limits = read_limits(&mut settings_file)?;
         let record = read_record(&mut settings_file)?;
@@ -142,20 +141,20 @@ impl Settings {
         Ok((settings, settings_file.unknown_keys()))
     }
 
-    /// The clock of a command that runs for a moment: all that it writes has one time.
+    /// The clock of a short command: everything that it writes has the time of its start.
     pub(crate) fn clock(&self) -> Clock {
         let now = self.now.clone();
         Clock::new(move || now.clone(), fresh_id)
     }
 
-    /// The clock of a server.
+    /// The clock of a server: each write has its own time.
     pub(crate) fn running_clock(&self) -> Clock {
         let fixed = self.fixed_now.clone();
         Clock::new(move || fixed.clone().unwrap_or_else(present), fresh_id)
     }
 
     /// A number that differs from run to run, for the jitter of retries.
-    pub fn seed(&self) -> u64 {
+    pub(crate) fn seed(&self) -> u64 {
         u64::from(std::process::id()) ^ jiff::Timestamp::now().as_nanosecond() as u64
     }
 }
@@ -166,14 +165,14 @@ fn present() -> String {
     jiff::Timestamp::from_second(now.as_second()).unwrap_or(now).to_string()
 }
 
-/// A name that no other line of a journal bears: the time in nanoseconds and the process.
+/// A unique id of a journal line: the time in nanoseconds and the process id.
 fn fresh_id() -> String {
     format!("{:x}-{:x}", jiff::Timestamp::now().as_nanosecond(), std::process::id())
 }
 
 fn read_limits(file: &mut SettingsFile) -> Result<Limits, Failure> {
     let mut limits = Limits::default();
-    let tokens = file.read("max_tokens", size)?.map(|tokens| tokens.min(MOST_TOKENS_BY_SETTING));
+    let tokens = file.read("max_tokens", size)?.map(|tokens| tokens.min(MAX_TOKENS_BY_SETTING));
     limits.max_tokens = tokens.or(limits.max_tokens);
     file.set("max_successful_actions_shown", size, &mut limits.max_successes)?;
     file.set("max_failed_actions_shown", size, &mut limits.max_failures)?;
@@ -198,7 +197,7 @@ fn read_record(file: &mut SettingsFile) -> Result<RecordSettings, Failure> {
 fn read_llm(
     file: &mut SettingsFile,
     beside: &Path,
-    environment: &Environment,
+    environment: &ProcessEnvironment,
 ) -> Result<(llm::Config, llm::Environment), Failure> {
     let mut config = llm::Config::default();
     let variable = environment.provider.as_deref().map(|name| ("MEMORIES_PROVIDER", name));
@@ -218,11 +217,11 @@ fn read_llm(
     Ok((config, keys))
 }
 
-/// Keys and hosts, without the keys that would go to where only a file leads.
-fn read_keys(config: &llm::Config, environment: &Environment) -> llm::Environment {
+/// Keys and hosts, without the keys that would go to a server that only a file names.
+fn read_keys(config: &llm::Config, environment: &ProcessEnvironment) -> llm::Environment {
     let key = |key: &Option<SecretString>, own_url: &Option<String>, home: &str| {
-        let led = config.base_url.is_some() || own_url.is_some();
-        environment.api_key.clone().or(trusted(key, led, config.fallback_base_url.as_deref(), home))
+        let is_named = config.base_url.is_some() || own_url.is_some();
+        environment.api_key.clone().or(trusted(key, is_named, config.fallback_base_url.as_deref(), home))
     };
     let openai = key(&environment.openai_api_key, &environment.openai_base_url, "https://api.openai.com");
     let anthropic =
@@ -238,12 +237,12 @@ fn read_keys(config: &llm::Config, environment: &Environment) -> llm::Environmen
     }
 }
 
-/// A path as it looks from a folder: short for what lies below it.
-fn seen_from(folder: &Path, path: PathBuf) -> PathBuf {
+/// The path relative to a folder if it is below that folder, else the path itself.
+fn relative_to(folder: &Path, path: PathBuf) -> PathBuf {
     path.strip_prefix(folder).map(Path::to_owned).unwrap_or(path)
 }
 
-/// The file in a folder or, within a git work tree, in one above it up to the tree's root.
+/// Finds a file in a folder or, within a git work tree, in one above it up to the root of the tree.
 fn find_above(folder: &Path, name: &str) -> Option<PathBuf> {
     let root = folder.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(folder);
     let candidates = folder.ancestors().take_while(|folder| folder.starts_with(root));
@@ -257,7 +256,7 @@ mod tests {
     use super::*;
 
     /// The keys for OpenAI, Anthropic and Ollama, given a file's address and the environment.
-    fn keys(file_url: Option<&str>, environment: Environment) -> [Option<String>; 3] {
+    fn keys(file_url: Option<&str>, environment: ProcessEnvironment) -> [Option<String>; 3] {
         let text = file_url.map(|url| format!("[llm]\nbase_url = \"{url}\"")).unwrap_or_default();
         let mut file = SettingsFile::of(&text);
         let (_, keys) = read_llm(&mut file, Path::new(""), &environment).unwrap();
@@ -265,11 +264,11 @@ mod tests {
             .map(|key| key.map(|key| key.expose_secret().to_owned()))
     }
 
-    fn both() -> Environment {
-        Environment {
+    fn both() -> ProcessEnvironment {
+        ProcessEnvironment {
             openai_api_key: Some(SecretString::from("o")),
             anthropic_api_key: Some(SecretString::from("a")),
-            ..Environment::default()
+            ..ProcessEnvironment::default()
         }
     }
 
@@ -283,14 +282,14 @@ mod tests {
         }
         assert_eq!(keys(Some("https://api.openai.com/v1"), both()), [o(), None, None]);
         assert_eq!(keys(Some("https://api.anthropic.com"), both()), [None, a(), None]);
-        let named = Environment { base_url: url(), ..both() };
+        let named = ProcessEnvironment { base_url: url(), ..both() };
         assert_eq!(keys(Some("http://h"), named), [o(), a(), None]);
-        let openai = Environment { openai_base_url: url(), ..both() };
+        let openai = ProcessEnvironment { openai_base_url: url(), ..both() };
         assert_eq!(keys(Some("http://h"), openai), [o(), None, None]);
-        let anthropic = Environment { anthropic_base_url: url(), ..both() };
+        let anthropic = ProcessEnvironment { anthropic_base_url: url(), ..both() };
         assert_eq!(keys(Some("http://h"), anthropic), [None, a(), None]);
         let any = || Some("m".to_owned());
-        let general = Environment { api_key: Some(SecretString::from("m")), ..both() };
+        let general = ProcessEnvironment { api_key: Some(SecretString::from("m")), ..both() };
         assert_eq!(keys(Some("http://h"), general), [any(), any(), any()]);
     }
 
@@ -298,10 +297,10 @@ mod tests {
     fn the_environment_beats_the_file_for_each_provider() {
         let text = "[llm]\nmodel = \"file\"\nbase_url = \"http://file\"";
         let mut file = SettingsFile::of(text);
-        let environment = Environment {
+        let environment = ProcessEnvironment {
             openai_model: Some("variable".to_owned()),
             ollama_host: Some("variable".to_owned()),
-            ..Environment::default()
+            ..ProcessEnvironment::default()
         };
         let (config, keys) = read_llm(&mut file, Path::new(""), &environment).unwrap();
         assert_eq!(config.model(&keys.openai_model), Some("variable"));
@@ -309,7 +308,7 @@ mod tests {
         assert_eq!(config.base_url(&keys.ollama_host), Some("variable"));
         assert_eq!(config.base_url(&keys.openai_base_url), Some("http://file"));
         let mut file = SettingsFile::of(text);
-        let environment = Environment { model: Some("mine".to_owned()), ..environment };
+        let environment = ProcessEnvironment { model: Some("mine".to_owned()), ..environment };
         let (config, keys) = read_llm(&mut file, Path::new(""), &environment).unwrap();
         assert_eq!(config.model(&keys.openai_model), Some("mine"));
     }

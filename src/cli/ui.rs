@@ -1,6 +1,6 @@
-//! Where commands write: data on stdout, everything else on stderr.
+//! Output of commands: data on stdout, everything else on stderr.
 //!
-//! Nothing else in the program prints. A closed pipe is no error: whoever read has read enough.
+//! Nothing else in the program prints. A closed pipe is not an error.
 
 use std::io::{self, IsTerminal, Read, Write};
 
@@ -8,24 +8,24 @@ use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-/// The three streams of a process, or stand-ins for them in a test.
+/// The three streams of a process, or replacements for a test.
 pub struct Streams {
-    /// Input.
+    /// Input of the command.
     pub stdin: Box<dyn Read>,
     /// Data.
     pub stdout: Box<dyn Write>,
     /// Notices, progress and diagnostics.
     pub stderr: Box<dyn Write>,
-    /// Whether input comes from a person's keyboard.
+    /// True if a person types the input.
     pub stdin_is_terminal: bool,
-    /// Whether a person reads stdout.
+    /// True if a person reads stdout.
     pub stdout_is_terminal: bool,
-    /// Whether a person reads stderr.
+    /// True if a person reads stderr.
     pub stderr_is_terminal: bool,
 }
 
 impl Streams {
-    /// Those of this process.
+    /// The streams of this process.
     pub fn standard() -> Streams {
         Streams {
             stdin: Box::new(io::stdin()),
@@ -50,20 +50,20 @@ pub(crate) enum Color {
     Never,
 }
 
-/// The one way for commands to say something.
+/// The output of a command. All commands write through it.
 pub(crate) struct Ui {
     streams: Streams,
-    /// Answers are JSON.
+    /// True if answers are JSON.
     pub json: bool,
     quiet: bool,
     verbose: bool,
     colored: bool,
-    /// Whether stdout shows marks.
+    /// True if matching words are highlighted on stdout.
     marked: bool,
 }
 
 impl Ui {
-    /// A user interface on these streams. `no_color` is the person's wish from the environment.
+    /// `no_color` is true if the environment variable `NO_COLOR` is set.
     pub(crate) fn new(
         streams: Streams,
         json: bool,
@@ -89,7 +89,7 @@ impl Ui {
     ///
     /// # Errors
     ///
-    /// When stdout takes no more.
+    /// When stdout cannot be written.
     pub(crate) fn data(&mut self, text: &str) -> io::Result<()> {
         self.bytes(text.as_bytes())
     }
@@ -98,103 +98,103 @@ impl Ui {
     ///
     /// # Errors
     ///
-    /// When stdout takes no more.
+    /// When stdout cannot be written.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         let written = self.streams.stdout.write_all(bytes);
-        written.map_err(|error| naming("cannot write the answer", &error))
+        written.map_err(|error| with_context("cannot write the answer", &error))
     }
 
     /// Writes a value as one line of JSON.
     ///
     /// # Errors
     ///
-    /// When stdout takes no more.
+    /// When stdout cannot be written.
     pub(crate) fn json_line(&mut self, value: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_string(value)?;
         line.push('\n');
         self.data(&line)
     }
 
-    /// How words are marked in data: not at all where no person sees it.
+    /// Style of highlighted words in data. It is empty if stdout is not shown to a person.
     pub(crate) fn mark(&self) -> Style {
         if self.marked { Style::new().bold().underline() } else { Style::new() }
     }
 
-    /// Hands over what was written so far.
+    /// Flushes stdout.
     ///
     /// # Errors
     ///
-    /// When stdout takes no more.
+    /// When stdout cannot be written.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
-        self.streams.stdout.flush().map_err(|error| naming("cannot write the answer", &error))
+        self.streams.stdout.flush().map_err(|error| with_context("cannot write the answer", &error))
     }
 
-    /// Tells what was done besides the answer; silent under `--quiet`.
+    /// Prints a notice about anything beside the answer; silent under `--quiet`.
     pub(crate) fn notice(&mut self, text: &str) {
         if !self.quiet {
             self.say(None, "", text);
         }
     }
 
-    /// Tells details; only under `--verbose`.
+    /// Prints details; only under `--verbose`.
     pub(crate) fn detail(&mut self, text: &str) {
         if self.verbose {
             self.say(None, "", text);
         }
     }
 
-    /// Tells what may not be as wished. Shown also under `--quiet`.
+    /// Prints a warning, also under `--quiet`.
     pub(crate) fn warning(&mut self, text: &str) {
         self.say(Some(AnsiColor::Yellow), "warning: ", text);
     }
 
-    /// Tells what failed.
+    /// Prints an error.
     pub(crate) fn error(&mut self, text: &str) {
         self.say(Some(AnsiColor::Red), "error: ", text);
     }
 
-    /// Tells what to do next.
-    pub fn hint(&mut self, text: &str) {
+    /// Prints the next step for the user.
+    pub(crate) fn hint(&mut self, text: &str) {
         self.say(Some(AnsiColor::Cyan), "hint: ", text);
     }
 
     fn say(&mut self, color: Option<AnsiColor>, label: &str, text: &str) {
         let style = color.filter(|_| self.colored).map_or(Style::new(), |color| color.on_default().bold());
-        // What was answered before is seen before; a stdout that takes no more is told at the end.
+        // Keeps the order of the two streams. An error of stdout is reported by the last `flush`.
         let _ = self.streams.stdout.flush();
-        // Nobody is left to be told where stderr is gone.
+        // An error of stderr cannot be reported anywhere.
         let _ = writeln!(self.streams.stderr, "{style}{label}{style:#}{text}");
     }
 
-    /// Whether a progress bar would be seen.
+    /// True if a person would see a progress bar.
     pub(crate) fn shows_progress(&self) -> bool {
         self.streams.stderr_is_terminal && !self.quiet && !self.json
     }
 
-    /// Whether input comes from a person's keyboard.
+    /// True if a person types the input.
     pub(crate) fn stdin_is_terminal(&self) -> bool {
         self.streams.stdin_is_terminal
     }
 
-    /// All of stdin.
+    /// Reads all of stdin.
     ///
     /// # Errors
     ///
-    /// When it cannot be read.
+    /// When stdin cannot be read.
     pub(crate) fn read_stdin(&mut self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let read = self.streams.stdin.read_to_end(&mut bytes);
-        read.map_err(|error| naming("cannot read stdin", &error))?;
+        read.map_err(|error| with_context("cannot read stdin", &error))?;
         Ok(bytes)
     }
 }
 
-/// An error that says on what it happened; its kind stays.
-fn naming(what: &str, error: &io::Error) -> io::Error {
+/// An error of the same kind with context.
+fn with_context(what: &str, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{what}: {error}"))
 }
 
-/// A bar for what takes long: so many of what; hidden where no person would see it.
+/// A progress bar over `length` items of the kind `of_what`; hidden unless `is_shown`.
 pub(crate) fn progress_bar(is_shown: bool, length: u64, of_what: &str) -> ProgressBar {
     if !is_shown {
         return ProgressBar::hidden();

@@ -1,4 +1,4 @@
-//! Errors of the command line: clap words them, and they take the form of every other failure.
+//! Errors of the command line: clap's message in the form of every other failure.
 
 use std::ffi::OsString;
 
@@ -24,7 +24,7 @@ pub(crate) fn failure_of(error: &clap::Error, arguments: &[OsString]) -> Failure
     })
 }
 
-/// The flags or commands that clap suggests, the most similar first; clap puts it last.
+/// The flags or commands that clap suggests. Clap puts the most similar last; here it comes first.
 fn suggestions(error: &clap::Error) -> Vec<String> {
     let kinds = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand];
     let texts = kinds.into_iter().filter_map(|kind| error.get(kind));
@@ -39,7 +39,7 @@ fn suggestions(error: &clap::Error) -> Vec<String> {
     texts
 }
 
-/// The command that the line names.
+/// The command that the arguments name.
 fn command_of(arguments: &[OsString]) -> Option<&str> {
     let all = Arguments::command();
     let mut words = arguments.iter().skip(1).filter_map(|argument| argument.to_str());

@@ -1,4 +1,4 @@
-//! `add`: stores a memory that the caller worded.
+//! `add`: stores a memory in the user's own words.
 
 use serde_json::json;
 
@@ -67,7 +67,7 @@ pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
         }
     };
     check_speaker(speaker.as_deref(), &scope)?;
-    // A line of dialogue gets its title when it is known who speaks.
+    // A line of dialogue gets its title later, from the speaker's name.
     let memory = if speaker.is_some() { memory } else { stored(&memory) };
     warn_of_secrets(&mut cli, &memory);
     let new = NewMemory { scope, name: args.name.unwrap_or_default(), memory, speaker };
@@ -91,7 +91,7 @@ pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Resolves a scope; a name alone makes no new place.
+/// Resolves a scope. A name alone does not create a place.
 fn find_scope(store: &Store, name: &str) -> Result<Scope, Failure> {
     resolve_scope(store, name).map_err(|failure| {
         let is_new = failure.cause.downcast_ref::<RecallError>();

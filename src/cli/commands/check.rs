@@ -1,4 +1,4 @@
-//! `check`: reports problems of the file by line, and mends those that are safe to mend.
+//! `check`: reports problems of the file by line, and fixes those that have one possible fix.
 
 mod map;
 
@@ -114,7 +114,7 @@ fn report(cli: Cli<'_>, path: &str, found: &[Problem]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Mends the file as it is under the lock.
+/// Fixes the file, read again under the lock.
 fn mend(draft: &mut Draft<'_>) -> Result<(String, Vec<LineChange>), Failure> {
     let mended = rewrite(&draft.text()?, Repair::Safe);
     draft.rewrite("fixed", mended.text.clone(), mended.changes.len());

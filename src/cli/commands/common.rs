@@ -7,7 +7,7 @@ use crate::redact::redact;
 use crate::store::Store;
 use crate::types::{Memory, Scope, ScopeName};
 
-/// The whole text of a file that must be there.
+/// The text of the memory file, or a failure if there is none.
 pub(crate) fn read_existing(store: &Store) -> Result<String, Failure> {
     store.read()?.ok_or_else(|| {
         let failure = Failure::user(anyhow::anyhow!("there is no `{}`", store.path().display()));
@@ -15,12 +15,12 @@ pub(crate) fn read_existing(store: &Store) -> Result<String, Failure> {
     })
 }
 
-/// The scopes that a person named.
+/// Parses scopes of the command line.
 pub(crate) fn parse_scopes(names: &[String]) -> Result<Vec<ScopeName>, Failure> {
     names.iter().map(|name| name.parse().map_err(Failure::from)).collect()
 }
 
-/// The scope that a person named; a name must be that of exactly one place.
+/// Resolves a scope of the command line. A name must belong to exactly one place.
 pub(crate) fn resolve_scope(store: &Store, name: &str) -> Result<Scope, Failure> {
     match name.parse()? {
         ScopeName::Scope(scope) => Ok(scope),
@@ -33,7 +33,7 @@ pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
 }
 
-/// Warns where a memory that a person worded holds what looks like a secret; it is stored all the same.
+/// Warns if a memory in the user's own words seems to hold a secret. It is stored nevertheless.
 pub(crate) fn warn_of_secrets(cli: &mut Cli<'_>, memory: &Memory) {
     let texts = [Some(&memory.title), Some(&memory.text), memory.context.as_ref()];
     for masked in texts.into_iter().flatten().filter_map(|text| redact(text)) {
@@ -42,7 +42,7 @@ pub(crate) fn warn_of_secrets(cli: &mut Cli<'_>, memory: &Memory) {
     }
 }
 
-/// When and where a memory was learned, as far as it says: `Turn 5 @ West of House`.
+/// Turn, if known, and place of a memory: `Turn 5 @ West of House`.
 pub(crate) fn at_turn(scope: &Scope, name: &str, memory: &Memory) -> String {
     let place = if name.is_empty() { scope.to_string() } else { name.to_owned() };
     match memory.provenance.turns {

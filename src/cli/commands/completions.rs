@@ -1,4 +1,4 @@
-//! `completions`: what a shell must know to complete our command lines.
+//! `completions`: prints the completion script of a shell.
 
 use clap_complete::Shell;
 use serde_json::json;

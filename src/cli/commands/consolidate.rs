@@ -1,4 +1,4 @@
-//! `consolidate`: a model proposes how to tidy a place; the plan is shown, or carried out in one write.
+//! `consolidate`: a model proposes merges for a place; the plan is shown, or applied in one write.
 
 use std::path::{Path, PathBuf};
 
@@ -9,12 +9,12 @@ use crate::ask::plan::{Action, Decision, MemoryVersion, Plan, plan_of};
 use crate::cli::commands::common::{counted, resolve_scope};
 use crate::cli::commands::model_args::{ModelArgs, model_failed, no_model};
 use crate::cli::context::Cli;
-use crate::cli::failure::{Failure, Kind};
+use crate::cli::failure::{Failure, FailureKind};
 use crate::llm::ModelUse;
 use crate::types::Scope;
 
-/// Lowest limit on the tokens of an answer: a plan is long.
-const PLAN_TOKENS: u32 = 2000;
+/// Lower bound of `max_output_tokens`, in tokens: a plan is longer than other answers.
+const MIN_PLAN_TOKENS: u32 = 2000;
 
 /// Let a model merge the memories of a place that belong together; shows a plan first
 #[derive(Debug, clap::Args)]
@@ -57,8 +57,8 @@ pub(crate) struct ConsolidateArgs {
     model: ModelArgs,
 }
 
-/// A plan, the memories it is about, and its origin.
-struct Given {
+/// A plan with the memories that it was made for, from a model or a file.
+struct PlanInput {
     plan: Plan,
     seen: Vec<MemoryVersion>,
     model: Option<ModelUse>,
@@ -93,16 +93,16 @@ pub fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8, Failure> {
     })?;
     show_plan(&mut cli, &scope, &candidates.name, &given, &applied, (apply, changed))?;
     let all_refused = apply && applied.decisions.is_empty() && !applied.refused.is_empty();
-    Ok(if all_refused { Kind::User.exit_code() } else { 0 })
+    Ok(if all_refused { FailureKind::User.exit_code() } else { 0 })
 }
 
-fn ask(cli: &mut Cli<'_>, model: ModelArgs, scope: &Scope, found: &Candidates) -> Result<Given, Failure> {
+fn ask(cli: &mut Cli<'_>, model: ModelArgs, scope: &Scope, found: &Candidates) -> Result<PlanInput, Failure> {
     let config = &mut cli.settings.llm;
-    config.max_output_tokens = config.max_output_tokens.max(PLAN_TOKENS);
+    config.max_output_tokens = config.max_output_tokens.max(MIN_PLAN_TOKENS);
     let instead = "nothing is changed; `memories supersede` and `memories invalidate` need no model";
     let Some(model) = model.choose(cli)?.model else { return Err(no_model(instead)) };
     let proposal = propose(&*model, scope, found).map_err(|error| model_failed(error, instead))?;
-    Ok(Given {
+    Ok(PlanInput {
         plan: proposal.plan,
         seen: found.memories.iter().map(MemoryVersion::of).collect(),
         model: Some(proposal.model),
@@ -110,8 +110,13 @@ fn ask(cli: &mut Cli<'_>, model: ModelArgs, scope: &Scope, found: &Candidates) -
     })
 }
 
-/// Reads a plan from a file: the object that `--json` printed, or bare decisions about the present memories.
-fn read_given(cli: &mut Cli<'_>, file: &Path, scope: &Scope, found: &Candidates) -> Result<Given, Failure> {
+/// Reads a plan from a file: an object printed by `--json`, or bare decisions about the present memories.
+fn read_given(
+    cli: &mut Cli<'_>,
+    file: &Path,
+    scope: &Scope,
+    found: &Candidates,
+) -> Result<PlanInput, Failure> {
     const HINT: &str = "`memories consolidate SCOPE --json` prints a plan";
     let name = file.display();
     let wrong =
@@ -129,14 +134,14 @@ fn read_given(cli: &mut Cli<'_>, file: &Path, scope: &Scope, found: &Candidates)
         Value::Null => found.memories.iter().map(MemoryVersion::of).collect(),
         memories => serde_json::from_value(memories.clone()).map_err(|error| wrong(error.to_string()))?,
     };
-    Ok(Given { plan, seen, model: None, warnings })
+    Ok(PlanInput { plan, seen, model: None, warnings })
 }
 
 fn show_plan(
     cli: &mut Cli<'_>,
     scope: &Scope,
     name: &str,
-    given: &Given,
+    given: &PlanInput,
     applied: &AppliedPlan,
     (apply, changed): (bool, bool),
 ) -> Result<(), Failure> {

@@ -1,4 +1,4 @@
-//! Conversations as commands are given them: a file or stdin, and the conversation's id.
+//! Input of conversations: a file or stdin, and the conversation's id.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use crate::chat::{Conversation, ConversationError};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 
-/// Reads a conversation; `-` is stdin. Its id is the one given, else the file's name without its ending.
+/// Reads a conversation; `-` is stdin. Its id is the given one, else the file's name without extension.
 pub(crate) fn read_conversation(
     cli: &mut Cli<'_>,
     file: &Path,
@@ -29,11 +29,11 @@ pub(crate) fn read_conversation(
     Conversation::read(&id, &text).map_err(|error| no_conversation(&name, error))
 }
 
-/// What a conversation may look like.
+/// Hint that shows the accepted forms of a conversation.
 const SHAPES: &str = "a line holds one message such as {\"role\": \"user\", \"content\": \"Hello\"}; a JSON array of \
                       them, and a request or answer of a chat server, are read, too";
 
-/// The failure that a text is which is no conversation.
+/// The failure for a text that is not a conversation.
 pub(crate) fn no_conversation(name: &str, error: ConversationError) -> Failure {
     Failure::user(anyhow::Error::from(error).context(format!("{name} holds no conversation"))).hint(SHAPES)
 }

@@ -1,5 +1,4 @@
-//! The code that the five corrections share: targets, corrections from JSON, one transaction, and the
-//! answer.
+//! Code shared by the five corrections: targets, corrections from JSON, one transaction, the answer.
 
 use serde_json::{Value, json};
 
@@ -11,7 +10,7 @@ use crate::notebook::correct::{Corrected, Correction, Marks, Target, check_consi
 use crate::store::Store;
 use crate::types::fields::{count, named, text, texts};
 
-/// Arguments that all corrections have.
+/// Arguments of every correction.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct CorrectionArgs {
     /// Line of the entry, if several entries share the title
@@ -22,7 +21,7 @@ pub(crate) struct CorrectionArgs {
     pub dry_run: bool,
 }
 
-/// The end of each correction's help: its form in JSON.
+/// End of each correction's help: the JSON form.
 pub(crate) const JSON_HELP: &str = "\
 Without arguments, JSON is read from stdin: one object or a list, all or nothing:
   {\"command\": \"supersede\", \"scope\": \"23\", \"titles\": [\"old title\"],
@@ -36,7 +35,7 @@ Without arguments, JSON is read from stdin: one object or a list, all or nothing
 Answer: a line for each title, or with --json
 {version, changed, results: [{outcome, scope, title}]}.";
 
-/// The entries that the arguments name.
+/// Resolves the entries that the arguments name.
 pub(crate) fn targets(
     store: &Store,
     scope: &str,
@@ -50,7 +49,7 @@ pub(crate) fn targets(
         .collect())
 }
 
-/// Makes the correction that the arguments describe; without arguments, those of the JSON on stdin.
+/// Applies the correction of the arguments or, without arguments, the corrections on stdin.
 pub fn run(
     mut cli: Cli<'_>,
     command: &'static str,

@@ -1,4 +1,4 @@
-//! `diff`: what changed, place by place, since the last write or a revision.
+//! `diff`: shows the changes of each place since the last write or a git revision.
 
 use std::path::Path;
 use std::process::Command;
@@ -81,7 +81,7 @@ fn read_backup(cli: &Cli<'_>, store: &Store) -> Result<String, Failure> {
     })
 }
 
-/// The file as a git revision has it. Git finds the repository and the path in it by the folder.
+/// The text of the file at a git revision. Git runs in the file's folder, so it finds the repository.
 fn read_revision(store: &Store, revision: &str) -> Result<String, Failure> {
     let path = store.real_path();
     let folder = path.parent().unwrap_or(Path::new("/"));
@@ -97,14 +97,14 @@ fn read_revision(store: &Store, revision: &str) -> Result<String, Failure> {
             failure.hint("install git, or compare with the backup: `memories diff`")
         })?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let said = said.lines().next().unwrap_or_default().trim_start_matches("fatal: ").to_owned();
-        if said.starts_with("not a git repository") {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let message = stderr.lines().next().unwrap_or_default().trim_start_matches("fatal: ").to_owned();
+        if message.starts_with("not a git repository") {
             let failure = failed(format!("`{}` is in no git repository", store.path().display()));
             return Err(failure.hint("compare with the backup: `memories diff`"));
         }
         let failure =
-            failed(format!("cannot read `{}` at revision `{revision}`: {said}", store.path().display()));
+            failed(format!("cannot read `{}` at revision `{revision}`: {message}", store.path().display()));
         return Err(
             failure.hint("`git log -- FILE` shows the revisions that have it; `memories diff` needs no git")
         );
@@ -206,13 +206,13 @@ fn changed_memory(mark: char, [before, after]: &[Memory; 2]) -> String {
     out
 }
 
-/// The entry's line without the stars of Markdown.
+/// The first line of an entry without the asterisks of Markdown.
 fn entry_line(memory: &Memory) -> String {
     let (title, fields) = title_and_fields(memory);
     if fields.is_empty() { title } else { format!("{title} ({fields})") }
 }
 
-/// The line of a changed entry: its title by words, its fields one by one.
+/// The first line of a changed entry: the title compared by words, the fields one by one.
 fn changed_line(before: &Memory, after: &Memory) -> String {
     let (old, new) = (title_and_fields(before), title_and_fields(after));
     let fields = |fields: &str| fields.replace(", ", "\n") + "\n";
@@ -225,7 +225,7 @@ fn changed_line(before: &Memory, after: &Memory) -> String {
     if fields.is_empty() { title } else { format!("{title} ({})", fields.join(", ")) }
 }
 
-/// The bracket with the title, and the fields.
+/// The category and title of an entry, and its fields.
 fn title_and_fields(memory: &Memory) -> (String, String) {
     let bare = Memory { provenance: Provenance::default(), ..memory.clone() };
     let title = write_entry(&bare);

@@ -9,7 +9,7 @@ use crate::cli::commands::common::resolve_scope;
 use crate::cli::commands::conversation_args::read_conversation;
 use crate::cli::commands::model_args::{ModelArgs, model_failed, no_model};
 use crate::cli::context::Cli;
-use crate::cli::failure::{Failure, Kind};
+use crate::cli::failure::{Failure, FailureKind};
 use crate::llm::ModelError;
 use crate::recall::read_scopes;
 use crate::store::Store;
@@ -130,7 +130,7 @@ pub fn run(mut cli: Cli<'_>, args: DigestArgs) -> Result<u8, Failure> {
         ));
     }
     show_report(&mut cli, notebook.store(), &conversation.id, &occasion, &report)?;
-    Ok(if strict && !report.failed.is_empty() { Kind::TryAgain.exit_code() } else { 0 })
+    Ok(if strict && !report.failed.is_empty() { FailureKind::TryAgain.exit_code() } else { 0 })
 }
 
 /// Resolves the id of a place.
@@ -142,7 +142,7 @@ fn place_of(store: &Store, name: &str) -> Result<u64, Failure> {
     }
 }
 
-/// A range of messages as entries write it: `M12-41`.
+/// A range of messages in the form of entries: `M12-41`.
 fn range(span: Span) -> String {
     if span.first == span.last {
         format!("M{}", span.first)

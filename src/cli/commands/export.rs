@@ -1,4 +1,4 @@
-//! `export`: what the memory file says, in the form of another program.
+//! `export`: writes the memory file in the format of other programs.
 
 use std::path::{Path, PathBuf};
 
@@ -50,10 +50,10 @@ pub(crate) struct ExportArgs {
     force: bool,
 }
 
-/// The format that is meant: as said, else by the ending of the file's name.
-pub(super) fn format_of(path: &Path, said: Option<TransferFormat>) -> Result<TransferFormat, Failure> {
+/// The given format, else the one of the file name's extension.
+pub(super) fn format_of(path: &Path, given: Option<TransferFormat>) -> Result<TransferFormat, Failure> {
     let guessed = if path == Path::new("-") { Some(TransferFormat::Jsonl) } else { by_file_ending(path) };
-    said.or(guessed).ok_or_else(|| {
+    given.or(guessed).ok_or_else(|| {
         let failure = Failure::usage(format!("the name `{}` does not say its format", path.display()));
         failure.hint("say it with `--format`: json, jsonl, sqlite or markdown")
     })
@@ -63,7 +63,7 @@ pub fn run(mut cli: Cli<'_>, args: ExportArgs) -> Result<u8, Failure> {
     let ExportArgs { output, format, scopes, live, force } = args;
     let to_stdout = output == Path::new("-");
     let format = match format {
-        // To stdout, `--json` can only mean what is written there.
+        // With stdout as the target, `--json` chooses the format.
         None if to_stdout && cli.ui.json => TransferFormat::Json,
         format => format_of(&output, format)?,
     };
@@ -96,7 +96,7 @@ pub fn run(mut cli: Cli<'_>, args: ExportArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// The sections that are wanted, in the order of the file, and how many lines of it are a person's.
+/// The wanted sections in the order of the file, and the number of free lines, which are not exported.
 fn sections(store: &Store, wanted: &[Scope], live: bool) -> Result<(Vec<(Scope, Section)>, usize), Failure> {
     let lasting = Document::parse(read_existing(store)?);
     let session = Document::parse(store.sidecar().session()?.unwrap_or_default());

@@ -1,4 +1,4 @@
-//! `extract`: makes memories of the latest replies of a conversation.
+//! `extract`: extracts memories from the latest replies of a conversation.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use crate::cli::commands::common::{counted, resolve_scope};
 use crate::cli::commands::conversation_args::{no_conversation, read_conversation};
 use crate::cli::commands::model_args::{ModelArgs, model_failed};
 use crate::cli::context::Cli;
-use crate::cli::failure::{Failure, Kind};
+use crate::cli::failure::{Failure, FailureKind};
 use crate::cli::values::parse_count;
 use crate::llm::{Choice, ModelError};
 use crate::notebook::add::AddOutcome;
@@ -137,10 +137,10 @@ pub fn run(mut cli: Cli<'_>, args: ExtractArgs) -> Result<u8, Failure> {
     }
     show_report(&mut cli, &conversation.id, &report)?;
     let failed = strict && report.outcome == ExtractOutcome::Failed;
-    Ok(if failed { Kind::TryAgain.exit_code() } else { 0 })
+    Ok(if failed { FailureKind::TryAgain.exit_code() } else { 0 })
 }
 
-/// The reply on stdin.
+/// Reads the reply on stdin.
 fn read_reply(cli: &mut Cli<'_>, id: Option<String>) -> Result<Conversation, Failure> {
     if cli.ui.stdin_is_terminal() {
         return Err(

@@ -63,7 +63,7 @@ pub(super) fn line_json(change: &LineChange) -> Value {
     json!({"line": change.line, "before": change.before, "after": change.after})
 }
 
-/// A change in words.
+/// A description of a change for people.
 pub(super) fn described(change: &LineChange) -> String {
     match &change.before {
         None => "a blank line belongs before this line".to_owned(),

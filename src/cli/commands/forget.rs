@@ -1,4 +1,4 @@
-//! `forget`: a memory leaves the file; the journal keeps it.
+//! `forget`: removes a memory from the file; the journal keeps it.
 
 use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, targets};
 use crate::cli::context::Cli;

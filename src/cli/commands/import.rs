@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::cli::commands::common::{counted, resolve_scope};
 use crate::cli::commands::export::format_of;
 use crate::cli::context::{Cli, unreadable};
-use crate::cli::failure::{Failure, Kind};
+use crate::cli::failure::{Failure, FailureKind};
 use crate::cli::ui::progress_bar;
 use crate::store::Store;
 use crate::transfer::merge::{MergeOptions, MergeReport, OnConflict, Unstored, merge};
@@ -68,7 +68,7 @@ fn parse_on_conflict(word: &str) -> Result<OnConflict, String> {
 }
 
 /// Limit on lines of one kind that are shown.
-const MOST_SHOWN: usize = 10;
+const MAX_SHOWN: usize = 10;
 
 pub fn run(mut cli: Cli<'_>, args: ImportArgs) -> Result<u8, Failure> {
     let ImportArgs { input, format, on_conflict, into, new_places, dry_run } = args;
@@ -90,7 +90,7 @@ pub fn run(mut cli: Cli<'_>, args: ImportArgs) -> Result<u8, Failure> {
     })?;
     let answer = ImportAnswer { input: &input, format, dry_run, source: &source, report: &report };
     answer.show(&mut cli, notebook.store())?;
-    Ok(if report.failed.is_empty() { 0 } else { Kind::User.exit_code() })
+    Ok(if report.failed.is_empty() { 0 } else { FailureKind::User.exit_code() })
 }
 
 fn read(cli: &mut Cli<'_>, input: &Path, format: TransferFormat) -> Result<TransferSource, Failure> {
@@ -105,7 +105,7 @@ fn read(cli: &mut Cli<'_>, input: &Path, format: TransferFormat) -> Result<Trans
         Failure { cause: failure.cause.context(name), ..failure }
     };
     if format == TransferFormat::Sqlite && input.is_file() {
-        // Opened here first, for a better error than that of the database.
+        // Opened here first because the error is clearer than that of SQLite.
         File::open(input).map_err(|error| unreadable(input, error).hint(HINT))?;
         return transfer::read_database(input).map_err(named);
     }
@@ -127,7 +127,6 @@ fn counts(report: &MergeReport, always: &[&str]) -> String {
     shown.map(|(name, count)| format!("{count} {name}")).collect::<Vec<_>>().join(", ")
 }
 
-/// The answer of an import.
 struct ImportAnswer<'a> {
     input: &'a Path,
     format: TransferFormat,
@@ -173,14 +172,14 @@ impl ImportAnswer<'_> {
     fn warn(&self, cli: &mut Cli<'_>) {
         if !self.source.unknown.is_empty() {
             let keys: Vec<String> =
-                self.source.unknown.iter().take(MOST_SHOWN).map(|key| format!("`{key}`")).collect();
-            let more = if self.source.unknown.len() > MOST_SHOWN { " …" } else { "" };
+                self.source.unknown.iter().take(MAX_SHOWN).map(|key| format!("`{key}`")).collect();
+            let more = if self.source.unknown.len() > MAX_SHOWN { " …" } else { "" };
             cli.ui.warning(&format!("left out, for it means nothing here: {}{more}", keys.join(", ")));
         }
         show_first(&self.report.warnings, |text| cli.ui.warning(text), "`--json` names them all");
     }
 
-    /// Hints on what was refused.
+    /// Prints hints about refused memories.
     fn hint(&self, cli: &mut Cli<'_>) {
         let failed = |part: &str| self.report.failed.iter().any(|(_, problem)| problem.contains(part));
         if failed("is called `") && failed("already") || failed("is struck here") {
@@ -230,11 +229,11 @@ impl ImportAnswer<'_> {
 }
 
 /// Shows the first lines of a list, and how many more there are.
-fn show_first(lines: &[String], mut say: impl FnMut(&str), more_hint: &str) {
-    for line in lines.iter().take(MOST_SHOWN) {
-        say(line);
+fn show_first(lines: &[String], mut print: impl FnMut(&str), more_hint: &str) {
+    for line in lines.iter().take(MAX_SHOWN) {
+        print(line);
     }
-    if let Some(more) = lines.len().checked_sub(MOST_SHOWN).filter(|more| *more > 0) {
-        say(&format!("{more} more like these; {more_hint}"));
+    if let Some(more) = lines.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
+        print(&format!("{more} more like these; {more_hint}"));
     }
 }

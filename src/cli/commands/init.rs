@@ -1,4 +1,4 @@
-//! `init`: a memory file and settings to begin with.
+//! `init`: writes a first memory file and settings file.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::cli::failure::Failure;
 use crate::cli::settings::TEMPLATE;
 use crate::store::{Existing, write_file};
 
-/// What a new memory file holds: a title, and the format in a comment.
+/// Text of a new memory file: a title, and a comment that explains the format.
 pub(crate) const EXAMPLE: &str = include_str!("../../../Memories.md.example");
 
 /// Write a memory file that explains itself, and settings with every key commented
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_example_shows_is_read_as_it_says() {
+    fn the_example_in_the_comment_can_be_read() {
         let (_, shown) = EXAMPLE.split_once("looks like this:\n").expect("an example");
         let (shown, _) = shown.split_once("\nIn brackets:").expect("its end");
         assert_eq!(problems(shown), []);
@@ -95,7 +95,7 @@ mod tests {
         let path = folder.path().join("memories.toml");
         assert!(write_file(&path, uncommented.as_bytes(), Existing::Keep).expect("written"));
         let file = Some(folder.path().join("Memories.md"));
-        let environment = crate::cli::settings::Environment::default();
+        let environment = crate::cli::settings::ProcessEnvironment::default();
         let wait = std::time::Duration::ZERO;
         let loaded = crate::cli::settings::Settings::load(file, Some(path), wait, environment, false);
         let (settings, warnings) = loaded.expect("read");

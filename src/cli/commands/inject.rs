@@ -1,4 +1,4 @@
-//! `inject`: a chat request with the memories that have to do with it.
+//! `inject`: inserts relevant memories into a chat request.
 
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -54,7 +54,7 @@ pub(crate) struct InjectArgs {
     min_importance: Option<f64>,
     /// Only what is so like the conversation, from 0 to 1, as a neural encoder's cosine
     /// [default: 0.7]
-    #[arg(long, value_name = "N", value_parser = parse_part)]
+    #[arg(long, value_name = "N", value_parser = parse_fraction)]
     min_similarity: Option<f32>,
     /// Also consider the latest memories that two characters share
     #[arg(long, value_name = "A,B", value_parser = parse_pair)]
@@ -89,7 +89,7 @@ fn parse_days(text: &str) -> Result<f64, String> {
     }
 }
 
-fn parse_part(text: &str) -> Result<f32, String> {
+fn parse_fraction(text: &str) -> Result<f32, String> {
     let number: Option<f32> = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
     number.ok_or_else(|| format!("`{text}` is not a number from 0 to 1"))
 }
@@ -123,7 +123,7 @@ pub fn run(mut cli: Cli<'_>, args: InjectArgs) -> Result<u8, Failure> {
     if cli.ui.json {
         let text = String::from_utf8_lossy(&injected.request).into_owned();
         let request = RawValue::from_string(text).map_err(anyhow::Error::from).map_err(Failure::user)?;
-        cli.ui.json_line(&Answer {
+        cli.ui.json_line(&InjectAnswer {
             version: 1,
             injected: injected.memories.len(),
             memories: json!(injected.memories),
@@ -137,7 +137,7 @@ pub fn run(mut cli: Cli<'_>, args: InjectArgs) -> Result<u8, Failure> {
 }
 
 #[derive(serde::Serialize)]
-struct Answer<'a> {
+struct InjectAnswer<'a> {
     version: u32,
     injected: usize,
     memories: serde_json::Value,

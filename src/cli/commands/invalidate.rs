@@ -1,4 +1,4 @@
-//! `invalidate`: memories that are proven wrong.
+//! `invalidate`: strikes memories that are proven wrong.
 
 use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, targets};
 use crate::cli::context::Cli;

@@ -1,4 +1,4 @@
-//! `list`: what there is, one line a section.
+//! `list`: lists all sections, one per line.
 
 use serde_json::json;
 

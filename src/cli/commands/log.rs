@@ -12,7 +12,7 @@ use crate::journal::entry::{Entry, PlayedTurn};
 use crate::stats::log::LogFilter;
 use crate::store::Follower;
 
-/// Interval between two looks for new entries.
+/// Interval between two reads of the journal.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Show why each decision was taken, the newest last
@@ -69,7 +69,7 @@ pub fn run(mut cli: Cli<'_>, args: LogArgs) -> Result<u8, Failure> {
     if follow { follow_on(cli, follower, &filter, POLL_INTERVAL) } else { Ok(0) }
 }
 
-/// Shows new entries until an interrupt or a closed pipe.
+/// Shows new entries until interrupted or until the pipe is closed.
 fn follow_on(
     mut cli: Cli<'_>,
     mut follower: Follower,

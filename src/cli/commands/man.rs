@@ -1,4 +1,4 @@
-//! `man`: pages of the manual, one a command.
+//! `man`: prints or writes the manual pages, one per command.
 
 use std::fmt::Write as _;
 use std::io;
@@ -28,7 +28,6 @@ pub(crate) struct ManArgs {
     force: bool,
 }
 
-/// A page of the manual.
 struct Page {
     file_name: String,
     text: String,
@@ -50,7 +49,7 @@ pub fn run(ui: &mut Ui, args: &ManArgs, program: clap::Command) -> Result<u8, Fa
     }
 }
 
-/// All pages, or none where one would take the place of something else.
+/// Writes all pages, or none if one of them would overwrite a different file.
 fn write_pages(ui: &mut Ui, folder: &Path, pages: &[Page], force: bool) -> Result<u8, Failure> {
     let (mut written, mut kept) = (Vec::new(), Vec::new());
     for page in pages {
@@ -96,7 +95,7 @@ fn pages(mut program: clap::Command) -> io::Result<Vec<Page>> {
 
 fn collect(command: &clap::Command, pages: &mut Vec<Page>) -> io::Result<()> {
     let examples = command.get_after_help().map(|text| examples(&text.to_string())).unwrap_or_default();
-    // What stands there is laid out by hand; the generator would run it together.
+    // The text is laid out by hand; the generator would join its lines.
     let man = clap_mangen::Man::new(command.clone().after_help(Resettable::Reset));
     let mut page = Vec::new();
     man.render(&mut page)?;
@@ -105,11 +104,11 @@ fn collect(command: &clap::Command, pages: &mut Vec<Page>) -> io::Result<()> {
     command.get_subcommands().filter(|inner| !inner.is_hide_set()).try_for_each(|inner| collect(inner, pages))
 }
 
-/// Text as a section whose lines stay as they are.
+/// A section of the page whose lines are printed unchanged.
 fn examples(text: &str) -> String {
     let mut out = String::from(".SH NOTES\n.nf\n");
     for line in text.lines() {
-        // At the start of a line a dot or an apostrophe would be a request.
+        // A dot or an apostrophe at the start of a line would be a roff request.
         let guard = if line.starts_with(['.', '\'']) { "\\&" } else { "" };
         let line = line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
         let _ = writeln!(out, "{guard}{line}");

@@ -1,4 +1,4 @@
-//! `mark`: status, importance or persistence of a memory.
+//! `mark`: sets status, importance or persistence of a memory.
 
 use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, targets};
 use crate::cli::context::Cli;

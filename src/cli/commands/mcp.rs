@@ -39,7 +39,7 @@ pub(crate) struct McpArgs {
     model: ModelArgs,
 }
 
-/// An agent's id, also with its prefix.
+/// Parses an agent's id, with or without the prefix `agent:`.
 fn parse_agent(text: &str) -> Result<String, String> {
     let id = text.trim().to_lowercase();
     let id = id.strip_prefix("agent:").unwrap_or(&id);

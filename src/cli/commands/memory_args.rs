@@ -1,4 +1,4 @@
-//! A memory as a caller words it: by flags, or as a JSON object with the flags' names as fields.
+//! Input of a memory in the user's own words: by flags, or as a JSON object with the same names.
 
 use serde_json::Value;
 
@@ -113,13 +113,13 @@ impl<'a> JsonFields<'a> {
         }
     }
 
-    /// A failure with the hint.
+    /// A failure with the hint of these fields.
     pub(crate) fn wrong(&self, problem: impl Into<String>) -> Failure {
         Failure::user(anyhow::Error::msg(problem.into())).hint(self.hint)
     }
 
     /// The converted value of a field, `None` where it is missing.
-    pub fn read<T>(
+    pub(crate) fn read<T>(
         &self,
         name: &str,
         conversion: impl FnOnce(&Value) -> Result<T, Expected>,
@@ -127,7 +127,7 @@ impl<'a> JsonFields<'a> {
         self.fields.read(name, conversion).map_err(|error| self.wrong(error.to_string()))
     }
 
-    /// A text that must be there.
+    /// The text of a required field.
     pub(crate) fn required(&self, name: &str) -> Result<String, Failure> {
         self.read(name, text)?.ok_or_else(|| self.wrong(format!("`{name}` is missing")))
     }
@@ -143,7 +143,7 @@ impl<'a> JsonFields<'a> {
         let title = self.read("title", text)?.unwrap_or_default();
         let mut memory = Memory::new(category, title, self.required("text")?);
         memory.persistence = self.read("persistence", named)?.unwrap_or_default();
-        memory.status = self.read("status", believed)?.unwrap_or_default();
+        memory.status = self.read("status", live_status)?.unwrap_or_default();
         memory.context = self.read("context", text)?;
         let fields = &mut memory.provenance;
         fields.importance = self.importance();
@@ -155,8 +155,8 @@ impl<'a> JsonFields<'a> {
     }
 }
 
-/// The status of a new memory: it cannot be superseded yet.
-fn believed(value: &Value) -> Result<Status, Expected> {
+/// The status of a new memory, which cannot be superseded yet.
+fn live_status(value: &Value) -> Result<Status, Expected> {
     let status = named(value).ok().filter(|status| *status != Status::Superseded);
     status.ok_or(one_of(&["active", "tentative"]).into())
 }

@@ -56,7 +56,7 @@ pub(crate) enum Command {
     Program(ProgramCommand),
 }
 
-/// Declares the commands: module, variant and arguments of each.
+/// Declares the commands by module, variant and arguments.
 macro_rules! memory_commands {
     ($($module:ident $name:ident($args:ident),)*) => {
         /// Commands on a memory file. Only the arguments of the one that is called are built.
@@ -68,7 +68,7 @@ macro_rules! memory_commands {
 
         impl MemoryCommand {
             /// Runs the command and gives its exit code.
-            pub fn run(self, cli: Cli<'_>) -> Result<u8, Failure> {
+            pub(crate) fn run(self, cli: Cli<'_>) -> Result<u8, Failure> {
                 match self {
                     $(MemoryCommand::$name(args) => $module::run(cli, args),)*
                 }
@@ -112,7 +112,7 @@ memory_commands! {
     episode Episode(EpisodeArgs),
 }
 
-/// Commands about the program itself. They need no settings, and work where the settings are broken.
+/// Commands about the program itself. They read no settings, so that broken settings do not stop them.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum ProgramCommand {
@@ -122,7 +122,7 @@ pub(crate) enum ProgramCommand {
 
 impl ProgramCommand {
     /// Runs the command for the program whose command line is given.
-    pub fn run(self, ui: &mut Ui, program: clap::Command) -> Result<u8, Failure> {
+    pub(crate) fn run(self, ui: &mut Ui, program: clap::Command) -> Result<u8, Failure> {
         match self {
             ProgramCommand::Completions(args) => completions::run(ui, &args, program),
             ProgramCommand::Man(args) => man::run(ui, &args, program),

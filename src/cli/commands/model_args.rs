@@ -1,10 +1,9 @@
-//! Which model is asked: the flags of all commands that ask one.
+//! The flags that choose a model.
 
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::llm;
 
-/// The flags of a model.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct ModelArgs {
     /// Which model: auto, openai, anthropic, ollama, command, replay, or offline for the
@@ -17,7 +16,7 @@ pub(crate) struct ModelArgs {
 }
 
 impl ModelArgs {
-    /// Lets the flags count more than environment and settings.
+    /// Replaces values of the environment and of the settings by those of the flags.
     pub(crate) fn override_settings(self, cli: &mut Cli<'_>) {
         let ModelArgs { provider, model } = self;
         let config = &mut cli.settings.llm;
@@ -25,14 +24,14 @@ impl ModelArgs {
         config.model = model.or(config.model.take());
     }
 
-    /// The model that flags, environment and settings name. Nothing is opened yet.
-    pub fn choose(self, cli: &mut Cli<'_>) -> Result<llm::Choice, Failure> {
+    /// The model that flags, environment and settings name. No connection is opened yet.
+    pub(crate) fn choose(self, cli: &mut Cli<'_>) -> Result<llm::Choice, Failure> {
         self.override_settings(cli);
         Ok(llm::choose(&cli.settings.llm, &cli.settings.llm_environment, cli.settings.seed())?)
     }
 }
 
-/// A provider by its name; the error says which there are.
+/// Parses the name of a provider; the error lists the known names.
 fn parse_provider(text: &str) -> Result<llm::Provider, String> {
     text.trim().parse().map_err(|error| match error {
         llm::ModelError::Settings { problem, hint } => format!("{problem}: {hint}"),
@@ -40,13 +39,14 @@ fn parse_provider(text: &str) -> Result<llm::Provider, String> {
     })
 }
 
-/// The failure of a command that needs a model where none is set up; `instead` says what else there is.
+/// The failure of a command that needs a model if none is set up; `instead` is a hint for going on
+/// without one.
 pub(crate) fn no_model(instead: &str) -> Failure {
     let failure = Failure::user(anyhow::anyhow!("there is no model to ask"));
     failure.hint("set a key or a host, or choose one with `--provider`").hint(instead)
 }
 
-/// The failure of a model; `instead` says what there is without one.
+/// The failure of a model; `instead` is a hint for going on without one.
 pub(crate) fn model_failed(error: llm::ModelError, instead: &str) -> Failure {
     Failure::from(error).hint(instead)
 }

@@ -1,4 +1,4 @@
-//! `proxy`: a chat client changes its address, and has a memory.
+//! `proxy`: runs a proxy that adds a memory between a chat client and its server.
 
 use std::net::SocketAddr;
 
@@ -107,11 +107,11 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     }
     cli.ui.flush()?;
     let server = std::thread::spawn(move || {
-        let served = proxy::serve(listener, upstream, hooks.clone(), end());
+        let served = proxy::serve(listener, upstream, hooks.clone(), interrupt());
         hooks.save();
         served
     });
-    // It ends when the server and its hooks are gone.
+    // The loop ends when the server and its hooks are dropped.
     for notice in notices {
         match notice {
             Notice::Warning(text) => cli.ui.warning(&text),
@@ -125,7 +125,7 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     }
 }
 
-/// Everything from outside that the hooks need.
+/// The services that the hooks use: search, model, clock, notices.
 #[cfg(feature = "proxy")]
 fn services(
     cli: &Cli<'_>,
@@ -153,9 +153,9 @@ fn services(
     })
 }
 
-/// Ready when the proxy is asked to end. Asked once more it ends at once.
+/// Waits for the first interrupt, which lets running replies end. A second one ends the program at once.
 #[cfg(feature = "proxy")]
-async fn end() {
+async fn interrupt() {
     use crate::chat::proxy::interrupted;
 
     interrupted().await;

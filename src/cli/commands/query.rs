@@ -1,4 +1,4 @@
-//! `query`: which memories answer a question, and how sure that is.
+//! `query`: the memories that are relevant to a question.
 
 mod answer;
 mod hits;
@@ -109,7 +109,7 @@ pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
     let most = number.unwrap_or(cli.settings.search_results).max(1);
     let searcher = Searcher::new(SharedSnapshot::new(store), cli.settings.search.clone(), cli.embedder()?);
     let mut answer = searcher.query(&question, &filter, most)?;
-    cli.tell_fallback(answer.fallback.as_ref());
+    cli.warn_of_fallback(answer.fallback.as_ref());
     if let Some(model) = model {
         return answer::run(cli, model, answer, max_tokens, explain);
     }

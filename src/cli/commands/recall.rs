@@ -1,4 +1,4 @@
-//! `recall`: what matters at a place, within a budget of tokens.
+//! `recall`: prints the most relevant memories of a place within a budget of tokens.
 
 use serde_json::json;
 
@@ -76,7 +76,8 @@ pub fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// The newest of each scope; as many as the tokens allow, every scope's newest before any second one.
+/// Prints the newest memories of each scope, the same number for each. If they exceed the budget, fewer
+/// are shown, but at least one for each scope.
 fn run_brief(
     cli: Cli<'_>,
     sections: &[(Scope, Section)],

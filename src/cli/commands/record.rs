@@ -8,7 +8,7 @@ use crate::cli::commands::common::counted;
 use crate::cli::commands::memory_args::episode_number;
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::context::Cli;
-use crate::cli::failure::{Failure, Kind};
+use crate::cli::failure::{Failure, FailureKind};
 use crate::cli::ui::progress_bar;
 use crate::cli::values::{parse_count, parse_importance, parse_integer};
 use crate::document::Document;
@@ -146,7 +146,7 @@ fn announce(cli: &mut Cli<'_>, notice: Option<&str>) {
 
 fn exit_code(report: &RecordReport, strict: bool) -> u8 {
     let failed = report.model.as_ref().is_some_and(|model| model.error.is_some());
-    if failed && strict { Kind::TryAgain.exit_code() } else { 0 }
+    if failed && strict { FailureKind::TryAgain.exit_code() } else { 0 }
 }
 
 fn turn_from_stdin(cli: &mut Cli<'_>) -> Result<Turn, Failure> {
@@ -200,7 +200,7 @@ fn turn_from_flags(args: RecordArgs) -> Result<Turn, Failure> {
     })
 }
 
-/// A place on the command line: `64`, `64:West of House`, or a name.
+/// Parses a place of the command line: `64`, `64:West of House`, or a name.
 fn parse_spot(text: &str) -> Result<TurnLocation, Failure> {
     let (id, name) = match text.split_once(':') {
         Some((id, name)) => (id, Some(name.trim().to_owned())),
@@ -242,7 +242,7 @@ fn show_report(cli: &mut Cli<'_>, report: &RecordReport) -> Result<(), Failure> 
 }
 
 /// Limit on warnings that are shown after many turns.
-const MOST_WARNINGS: usize = 10;
+const MAX_WARNINGS: usize = 10;
 
 fn record_many(mut cli: Cli<'_>, recorder: &Recorder<'_>, text: &[u8], strict: bool) -> Result<u8, Failure> {
     let lines = TurnLines::of(text);
@@ -260,8 +260,8 @@ fn record_many(mut cli: Cli<'_>, recorder: &Recorder<'_>, text: &[u8], strict: b
     warn(&mut cli, &summary);
     show_summary(&mut cli, recorder.notebook.store(), lines.count(), &summary)?;
     Ok(match (summary.refused.is_empty(), strict && !summary.model_errors.is_empty()) {
-        (false, _) => Kind::User.exit_code(),
-        (true, true) => Kind::TryAgain.exit_code(),
+        (false, _) => FailureKind::User.exit_code(),
+        (true, true) => FailureKind::TryAgain.exit_code(),
         (true, false) => 0,
     })
 }
@@ -274,10 +274,10 @@ fn warn(cli: &mut Cli<'_>, summary: &TurnSummary) {
         let turns = counted(*count, "turn is", "turns are");
         cli.ui.warning(&format!("{error}; {turns} queued"));
     }
-    for warning in summary.warnings.iter().take(MOST_WARNINGS) {
+    for warning in summary.warnings.iter().take(MAX_WARNINGS) {
         cli.ui.warning(warning);
     }
-    if let Some(more) = summary.warnings.len().checked_sub(MOST_WARNINGS).filter(|more| *more > 0) {
+    if let Some(more) = summary.warnings.len().checked_sub(MAX_WARNINGS).filter(|more| *more > 0) {
         let more = counted(more as u64, "warning", "warnings");
         cli.ui.warning(&format!("{more} more like these; the journal has them all"));
     }

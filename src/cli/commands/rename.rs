@@ -1,4 +1,4 @@
-//! `rename`: a place's or character's name for people.
+//! `rename`: changes the name of a place or character.
 
 use crate::cli::commands::common::resolve_scope;
 use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP};

@@ -1,4 +1,4 @@
-//! `restore`: goes back to a former state; another `restore` undoes it.
+//! `restore`: restores a former state of the file; another `restore` undoes it.
 
 use serde_json::json;
 

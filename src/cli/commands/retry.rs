@@ -1,18 +1,18 @@
-//! `retry`: offers turns whose model call failed to the model again.
+//! `retry`: judges turns again whose model call failed.
 
 use serde_json::json;
 
 use crate::cli::commands::common::counted;
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::context::Cli;
-use crate::cli::failure::{Failure, Kind};
+use crate::cli::failure::{Failure, FailureKind};
 use crate::cli::ui::progress_bar;
 use crate::llm;
 use crate::record::retry::{Offer, Waiting, Wanted, waiting};
 use crate::record::{Judge, Recorder};
 
-/// Failures in a row after which the server counts as down.
-const MOST_FAILURES: u32 = 2;
+/// Consecutive failures after which the server counts as down.
+const MAX_FAILURES: u32 = 2;
 
 /// Offer the turns whose model call failed to the model again, in order
 #[derive(Debug, clap::Args)]
@@ -79,7 +79,7 @@ fn work_off(cli: Cli<'_>, recorder: &Recorder<'_>, queue: &[Waiting]) -> Result<
             }
         }
         bar.inc(1);
-        if in_a_row >= MOST_FAILURES {
+        if in_a_row >= MAX_FAILURES {
             break;
         }
     }
@@ -98,7 +98,7 @@ fn work_off(cli: Cli<'_>, recorder: &Recorder<'_>, queue: &[Waiting]) -> Result<
         let waiting = counted(waiting as u64, "turn waits", "turns wait");
         cli.ui.data(&format!("{}, {waiting}\n", counted(done, "turn done", "turns done")))?;
     }
-    Ok(if failed > 0 { Kind::TryAgain.exit_code() } else { 0 })
+    Ok(if failed > 0 { FailureKind::TryAgain.exit_code() } else { 0 })
 }
 
 fn show(cli: Cli<'_>, queue: &[Waiting]) -> Result<u8, Failure> {

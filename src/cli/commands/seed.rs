@@ -88,7 +88,7 @@ pub fn run(mut cli: Cli<'_>, args: SeedArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn read(cli: &mut Cli<'_>, input: &Path, said: Option<SeedFormat>) -> Result<SeedSource, Failure> {
+fn read(cli: &mut Cli<'_>, input: &Path, given: Option<SeedFormat>) -> Result<SeedSource, Failure> {
     let from_stdin = input == Path::new("-");
     let name = if from_stdin { "stdin".to_owned() } else { input.display().to_string() };
     if from_stdin && cli.ui.stdin_is_terminal() {
@@ -101,7 +101,7 @@ fn read(cli: &mut Cli<'_>, input: &Path, said: Option<SeedFormat>) -> Result<See
         Failure::user(anyhow::anyhow!("`{name}` line {line} is not UTF-8")).hint("save the file as UTF-8")
     })?;
     let guessed = if from_stdin { Some(SeedFormat::of_text(&text)) } else { by_file_ending(input) };
-    let format = said.or(guessed).ok_or_else(|| {
+    let format = given.or(guessed).ok_or_else(|| {
         Failure::usage(format!("the name `{name}` does not say its format"))
             .hint("say it with `--format`: toml, yaml or json")
     })?;
@@ -115,7 +115,6 @@ fn counts(report: &SeedReport) -> String {
     counts.collect::<Vec<_>>().join(", ")
 }
 
-/// The answer of a seed.
 struct SeedAnswer<'a> {
     sources: &'a [SeedSource],
     cast: &'a Cast,
@@ -149,7 +148,7 @@ fn show_answer(cli: &mut Cli<'_>, store: &Store, answer: &SeedAnswer<'_>) -> Res
         cli.ui.detail(&format!("{} {}", change.outcome, address(change)));
     }
     let path = store.path().display();
-    let who = who(cast);
+    let who = describe_cast(cast);
     let counts = counts(report);
     let line = match (report.changes_the_file(), dry_run) {
         (false, _) => format!("nothing to change in {path} for {who}: {counts}\n"),
@@ -160,8 +159,8 @@ fn show_answer(cli: &mut Cli<'_>, store: &Store, answer: &SeedAnswer<'_>) -> Res
     Ok(())
 }
 
-/// `3 agents and the scene`.
-fn who(cast: &Cast) -> String {
+/// The seeded agents and scene: `3 agents and the scene`.
+fn describe_cast(cast: &Cast) -> String {
     let agents = counted(cast.agents.len() as u64, "agent", "agents");
     match (cast.agents.len(), &cast.scene) {
         (0, _) => "the scene".to_owned(),

@@ -1,4 +1,4 @@
-//! `show`: a section whole, as it stands in the file.
+//! `show`: prints a whole section of the file unchanged.
 
 use serde_json::json;
 

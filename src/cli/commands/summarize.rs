@@ -1,4 +1,4 @@
-//! `summarize`: what is known of a place in two or three sentences of a model.
+//! `summarize`: a model summarizes a place in two or three sentences.
 
 use serde_json::json;
 
@@ -42,7 +42,7 @@ pub fn run(mut cli: Cli<'_>, args: SummarizeArgs) -> Result<u8, Failure> {
         Ok(mut found) => {
             found.pop().map_or((None, Section::default()), |(scope, section)| (Some(scope), section))
         }
-        // A place that was never seen is a place of which nothing is known.
+        // An unknown place is treated as one without memories.
         Err(RecallError::UnknownName { nearest, .. }) => {
             if let Some(hint) = did_you_mean(&nearest) {
                 cli.ui.hint(&hint);
@@ -54,7 +54,7 @@ pub fn run(mut cli: Cli<'_>, args: SummarizeArgs) -> Result<u8, Failure> {
     let name = if section.name.is_empty() { named.trim() } else { section.name.as_str() }.to_owned();
     let live = section.live().count();
     let Some(scope) = scope.clone().filter(|_| live > 0) else {
-        return tell_nothing(cli, scope.as_ref(), &name);
+        return show_nothing_known(cli, scope.as_ref(), &name);
     };
     let instead = format!("`memories recall {scope}` shows what is known without a model");
     let Some(model) = model.choose(&mut cli)?.model else { return Err(no_model(&instead)) };
@@ -85,7 +85,7 @@ pub fn run(mut cli: Cli<'_>, args: SummarizeArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn tell_nothing(cli: Cli<'_>, scope: Option<&Scope>, name: &str) -> Result<u8, Failure> {
+fn show_nothing_known(cli: Cli<'_>, scope: Option<&Scope>, name: &str) -> Result<u8, Failure> {
     if cli.ui.json {
         cli.ui.json_line(&json!({
             "version": 1, "scope": scope, "name": name, "summary": null, "titles": [],

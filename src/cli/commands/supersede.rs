@@ -1,4 +1,4 @@
-//! `supersede`: a better memory in the place of others, in one step.
+//! `supersede`: replaces memories by a better one, in one write.
 
 use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, targets};
 use crate::cli::commands::memory_args::MemoryArgs;

@@ -1,4 +1,4 @@
-//! `top`: the most important memories of all places.
+//! `top`: shows the most important memories of all places.
 
 use serde_json::{Value, json};
 
@@ -9,10 +9,10 @@ use crate::cli::values::parse_integer;
 use crate::notebook::Snapshot;
 use crate::search::top::{RankedMemory, top};
 
-/// Show at most so many, and at least one.
-const MOST: i64 = 20;
+/// Limit on the number of memories; the minimum is 1.
+const MAX_SHOWN: i64 = 20;
 
-/// Half of an importance is lost after so many turns of play, unless the flag says otherwise.
+/// Default half-life of importance, in turns of play.
 const HALF_LIFE: &str = "200";
 
 /// Show the most important memories of all places
@@ -47,7 +47,7 @@ fn parse_half_life(text: &str) -> Result<f64, String> {
 
 pub fn run(cli: Cli<'_>, args: TopArgs) -> Result<u8, Failure> {
     let TopArgs { number, decay } = args;
-    let number = number.clamp(1, MOST);
+    let number = number.clamp(1, MAX_SHOWN);
     let ranked = top(&Snapshot::read(&cli.store()?)?, number as usize, decay);
     if cli.ui.json {
         let memories: Vec<Value> = ranked.iter().map(|ranked| ranked_json(ranked, decay.is_some())).collect();

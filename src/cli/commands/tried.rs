@@ -1,4 +1,4 @@
-//! `tried`: has this been tried here?
+//! `tried`: looks up an action in the tried actions of a place; the exit code is the answer.
 
 use serde_json::json;
 

@@ -1,26 +1,23 @@
-//! The settings of `[chat]`: how memories are woven into conversations and drawn from them. Their names
-//! are those that chat programs have for them.
+//! The settings of `[chat]`: insertion of memories into chat requests, and extraction from replies. The
+//! keys have the names that chat programs use.
 
 use crate::chat::{extract, inject};
 use crate::cli::failure::Failure;
 use crate::cli::settings::file::{SettingsFile, fraction, size};
 use crate::types::fields::{count, flag, named, text};
 
-/// How conversations are treated.
 #[derive(Debug)]
-pub(crate) struct Chat {
-    /// `false` only where the settings say so: then `inject`, `extract` and `proxy` pass everything through.
+pub(crate) struct ChatSettings {
+    /// If false, `inject`, `extract` and `proxy` pass everything through. The default is true.
     pub use_memory: bool,
-    /// How memories are woven in.
     pub inject: inject::InjectSettings,
-    /// How they are drawn.
     pub extract: extract::ExtractSettings,
 }
 
 /// Reads `[chat]`.
-pub(super) fn read(file: &mut SettingsFile) -> Result<Chat, Failure> {
+pub(super) fn read(file: &mut SettingsFile) -> Result<ChatSettings, Failure> {
     let mut inject = inject::InjectSettings::default();
-    // Whoever calls one of the commands wants memories; `false` is for baselines.
+    // A call of one of these commands asks for memories; `false` is for baselines in comparisons.
     let use_memory = file.read("chat.useMemory", flag)?.unwrap_or(true);
     file.set("chat.memoryInjectionMode", named, &mut inject.style.mode)?;
     file.set("chat.maxMemoryContext", size, &mut inject.max_memories)?;
@@ -34,5 +31,5 @@ pub(super) fn read(file: &mut SettingsFile) -> Result<Chat, Failure> {
     file.set("chat.memoryExtractionInterval", count, &mut extract.every)?;
     file.set("chat.maxMemoriesPerExtraction", size, &mut extract.max_memories)?;
     file.set("chat.maxMemoriesPerConversation", size, &mut extract.max_per_conversation)?;
-    Ok(Chat { use_memory, inject, extract })
+    Ok(ChatSettings { use_memory, inject, extract })
 }

@@ -1,12 +1,12 @@
-//! The environment variables that settings come from, and where keys may be sent.
+//! The environment variables of the settings, and the rule which server may get a key.
 
 use std::path::PathBuf;
 
 use secrecy::SecretString;
 
-/// What the environment says.
+/// The values of the environment variables, and the working directory.
 #[derive(Debug, Default)]
-pub struct Environment {
+pub struct ProcessEnvironment {
     pub no_color: bool,
     pub(super) now: Option<String>,
     pub(super) provider: Option<String>,
@@ -19,15 +19,15 @@ pub struct Environment {
     pub(super) anthropic_api_key: Option<SecretString>,
     pub(super) anthropic_base_url: Option<String>,
     pub(super) ollama_host: Option<String>,
-    pub(super) embedder: Variables,
+    pub(super) embedder: EmbedderVariables,
     pub(super) folder: PathBuf,
 }
 
-impl Environment {
-    /// Reads the variables of this process and where it runs.
-    pub(crate) fn of_process() -> Environment {
+impl ProcessEnvironment {
+    /// Reads the variables and the working directory of this process.
+    pub(crate) fn of_process() -> ProcessEnvironment {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-        Environment {
+        ProcessEnvironment {
             no_color: variable("NO_COLOR").is_some(),
             now: variable("MEMORIES_NOW"),
             provider: variable("MEMORIES_PROVIDER"),
@@ -40,24 +40,24 @@ impl Environment {
             anthropic_api_key: variable("ANTHROPIC_API_KEY").map(SecretString::from),
             anthropic_base_url: variable("ANTHROPIC_BASE_URL"),
             ollama_host: variable("OLLAMA_HOST"),
-            embedder: Variables::read(variable),
+            embedder: EmbedderVariables::read(variable),
             folder: std::env::current_dir().unwrap_or_default(),
         }
     }
 }
 
-/// What the environment says of vectors.
+/// The variables of the embedder.
 #[derive(Debug, Default)]
-pub(super) struct Variables {
+pub(super) struct EmbedderVariables {
     pub(super) provider: Option<String>,
     pub(super) model: Option<String>,
     pub(super) url: Option<String>,
     pub(super) api_key: Option<SecretString>,
 }
 
-impl Variables {
-    fn read(variable: impl Fn(&str) -> Option<String>) -> Variables {
-        Variables {
+impl EmbedderVariables {
+    fn read(variable: impl Fn(&str) -> Option<String>) -> EmbedderVariables {
+        EmbedderVariables {
             provider: variable("MEMORIES_EMBEDDER"),
             model: variable("MEMORIES_EMBEDDING_MODEL"),
             url: variable("MEMORIES_EMBEDDING_URL"),
@@ -66,17 +66,18 @@ impl Variables {
     }
 }
 
-/// A key where it may be sent: where the environment leads, or to its home, if no file leads elsewhere.
+/// The key, if it may be sent. It may if the environment names the server (`is_named`), or if no settings
+/// file names a server other than the key's own provider.
 pub(super) fn trusted(
     key: &Option<SecretString>,
-    led: bool,
+    is_named: bool,
     file_url: Option<&str>,
     home: &str,
 ) -> Option<SecretString> {
-    key.clone().filter(|_| led || file_url.is_none_or(|url| is_at(url, home)))
+    key.clone().filter(|_| is_named || file_url.is_none_or(|url| is_at(url, home)))
 }
 
-/// Whether an address is at a host, given with its scheme.
+/// True if a URL is on a host, given with its scheme.
 fn is_at(url: &str, home: &str) -> bool {
     url.strip_prefix(home).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -12,7 +12,7 @@ use crate::document::nearest;
 use crate::llm;
 use crate::types::fields::{Expected, count, number, text};
 
-/// A settings file, and the keys read from it.
+/// A parsed settings file. It notes which keys were read, so that unknown keys can be reported.
 #[derive(Debug, Default)]
 pub(crate) struct SettingsFile {
     path: PathBuf,
@@ -21,7 +21,7 @@ pub(crate) struct SettingsFile {
 }
 
 impl SettingsFile {
-    /// The settings in a text, for tests.
+    /// Parses a text, for tests.
     #[cfg(test)]
     pub(crate) fn of(text: &str) -> SettingsFile {
         SettingsFile { table: toml::from_str(text).expect("TOML"), ..SettingsFile::default() }
@@ -55,7 +55,7 @@ impl SettingsFile {
     }
 
     /// The converted value of a key, `None` where it is missing.
-    pub fn read<T>(
+    pub(crate) fn read<T>(
         &mut self,
         key: &str,
         conversion: impl FnOnce(&Value) -> Result<T, Expected>,
@@ -81,9 +81,9 @@ impl SettingsFile {
         Ok(())
     }
 
-    /// Sets a setting to the value of that name: from an environment variable, given with its value,
-    /// else from a key. The error suggests the nearest name.
-    pub fn choose<T: FromStr<Err = llm::ModelError>>(
+    /// Sets a setting to the value that a name stands for. The name comes from an environment variable,
+    /// given with its value, or else from a key. The error suggests the nearest name.
+    pub(crate) fn choose<T: FromStr<Err = llm::ModelError>>(
         &mut self,
         variable: Option<(&str, &str)>,
         key: &str,

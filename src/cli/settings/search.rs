@@ -1,29 +1,29 @@
-//! The settings of `[search]`: how questions are answered, and where vectors come from.
+//! The settings of `[search]`: ranking and the embedder.
 //!
-//! Environment variables: `MEMORIES_EMBEDDER`, `MEMORIES_EMBEDDING_MODEL`, `MEMORIES_EMBEDDING_URL` (as
-//! the keys), and `MEMORIES_EMBEDDING_API_KEY`, which goes to whatever server is asked. Without it
-//! `OPENAI_API_KEY` goes to OpenAI or to the server that the environment names, never to one that a
+//! Environment variables: `MEMORIES_EMBEDDER`, `MEMORIES_EMBEDDING_MODEL` and `MEMORIES_EMBEDDING_URL`
+//! override the keys. `MEMORIES_EMBEDDING_API_KEY` goes to any configured server. Without it,
+//! `OPENAI_API_KEY` goes to OpenAI or to the server that the environment names, never to one that only a
 //! file names.
 
 use crate::cli::failure::Failure;
-use crate::cli::settings::environment::{Environment, trusted};
+use crate::cli::settings::environment::{ProcessEnvironment, trusted};
 use crate::cli::settings::file::{SettingsFile, duration, fraction, size, word_lists};
 use crate::llm::embedding::{EmbedderConfig, EmbedderEnvironment};
 use crate::search::SearchSettings;
 use crate::types::fields::{flag, text};
 
-/// Where vectors come from.
+/// The embedder and its keys.
 #[derive(Debug, Clone)]
-pub(crate) struct Embedding {
-    /// Which model, and how.
+pub(crate) struct EmbeddingSettings {
+    /// Provider, model and request options.
     pub config: EmbedderConfig,
-    /// Keys and hosts for it.
+    /// Keys and hosts from the environment.
     pub environment: EmbedderEnvironment,
-    /// Whether the embedded model answers where that one fails.
+    /// True if the embedded model answers when the configured embedder fails.
     pub falls_back: bool,
 }
 
-/// How questions are answered, and by how many memories.
+/// Reads the settings of the ranking, and the number of results.
 pub(super) fn read(file: &mut SettingsFile) -> Result<(SearchSettings, usize), Failure> {
     let mut settings = SearchSettings::default();
     file.set("search.floor", fraction, &mut settings.floor)?;
@@ -34,11 +34,11 @@ pub(super) fn read(file: &mut SettingsFile) -> Result<(SearchSettings, usize), F
     Ok((settings, file.read("search.results", size)?.unwrap_or(5)))
 }
 
-/// Where vectors come from.
+/// Reads the settings of the embedder.
 pub(super) fn read_embedding(
     file: &mut SettingsFile,
-    environment: &Environment,
-) -> Result<Embedding, Failure> {
+    environment: &ProcessEnvironment,
+) -> Result<EmbeddingSettings, Failure> {
     let variables = &environment.embedder;
     let mut config = EmbedderConfig::default();
     let variable = variables.provider.as_deref().map(|name| ("MEMORIES_EMBEDDER", name));
@@ -53,16 +53,16 @@ pub(super) fn read_embedding(
     config.question_prefix = file.read("search.question_prefix", text)?;
     config.unrelated = file.read("search.unrelated_cosine", fraction)?;
     let falls_back = file.read("search.embedding_fallback", flag)?.unwrap_or(true);
-    let led = config.url.is_some() || environment.openai_base_url.is_some();
+    let is_named = config.url.is_some() || environment.openai_base_url.is_some();
     let home = "https://api.openai.com";
-    let openai_api_key = trusted(&environment.openai_api_key, led, config.fallback_url.as_deref(), home);
+    let openai_api_key = trusted(&environment.openai_api_key, is_named, config.fallback_url.as_deref(), home);
     let environment = EmbedderEnvironment {
         api_key: variables.api_key.clone(),
         openai_api_key,
         openai_base_url: environment.openai_base_url.clone(),
         ollama_host: environment.ollama_host.clone(),
     };
-    Ok(Embedding { config, environment, falls_back })
+    Ok(EmbeddingSettings { config, environment, falls_back })
 }
 
 #[cfg(test)]
@@ -70,30 +70,33 @@ mod tests {
     use secrecy::{ExposeSecret, SecretString};
 
     use super::*;
-    use crate::cli::settings::environment::Variables;
+    use crate::cli::settings::environment::EmbedderVariables;
     use crate::llm::embedding::EmbedderKind;
 
-    fn embedding_of(text: &str, environment: Environment) -> Embedding {
+    fn embedding_of(text: &str, environment: ProcessEnvironment) -> EmbeddingSettings {
         let mut file = SettingsFile::of(text);
         let embedding = read_embedding(&mut file, &environment).unwrap();
         assert!(file.unknown_keys().is_empty());
         embedding
     }
 
-    fn environment(url: Option<&str>, base_url: Option<&str>, own: Option<&str>) -> Environment {
+    fn environment(url: Option<&str>, base_url: Option<&str>, own: Option<&str>) -> ProcessEnvironment {
         let text = |text: Option<&str>| text.map(str::to_owned);
-        let embedder =
-            Variables { url: text(url), api_key: own.map(SecretString::from), ..Variables::default() };
-        Environment {
+        let embedder = EmbedderVariables {
+            url: text(url),
+            api_key: own.map(SecretString::from),
+            ..EmbedderVariables::default()
+        };
+        ProcessEnvironment {
             openai_api_key: Some(SecretString::from("o")),
             openai_base_url: text(base_url),
             embedder,
-            ..Environment::default()
+            ..ProcessEnvironment::default()
         }
     }
 
     /// The keys for any server, and for OpenAI.
-    fn keys(text: &str, environment: Environment) -> [Option<String>; 2] {
+    fn keys(text: &str, environment: ProcessEnvironment) -> [Option<String>; 2] {
         let keys = embedding_of(text, environment).environment;
         [keys.api_key, keys.openai_api_key].map(|key| key.map(|key| key.expose_secret().to_owned()))
     }
@@ -119,15 +122,16 @@ mod tests {
     #[test]
     fn the_environment_beats_the_file() {
         let text = "[search]\nembedder = \"ollama\"\nembedding_model = \"file\"\ndimensions = 0";
-        let file = embedding_of(text, Environment::default()).config;
+        let file = embedding_of(text, ProcessEnvironment::default()).config;
         assert_eq!((file.provider, file.model.as_deref()), (EmbedderKind::Ollama, Some("file")));
         assert_eq!(file.dimensions, None);
-        let embedder = Variables {
+        let embedder = EmbedderVariables {
             provider: Some("openai".to_owned()),
             model: Some("variable".to_owned()),
-            ..Variables::default()
+            ..EmbedderVariables::default()
         };
-        let both = embedding_of(text, Environment { embedder, ..Environment::default() }).config;
+        let both =
+            embedding_of(text, ProcessEnvironment { embedder, ..ProcessEnvironment::default() }).config;
         assert_eq!((both.provider, both.model.as_deref()), (EmbedderKind::Openai, Some("variable")));
     }
 }

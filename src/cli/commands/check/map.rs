@@ -1,4 +1,4 @@
-//! The places of a game, from a file that some other program wrote.
+//! Reads the ids of a game's places from a file of another program.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -48,7 +48,7 @@ fn id_of(item: &Value) -> Option<u64> {
     }
 }
 
-/// One id a line, first in it; empty lines and those that begin with `#` say nothing.
+/// Each line begins with an id; empty lines and lines that begin with `#` are skipped.
 fn ids_of_lines(text: &str) -> Option<BTreeSet<u64>> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let first = |line: &str| line.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();

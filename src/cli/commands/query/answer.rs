@@ -1,9 +1,9 @@
-//! `query --answer`: a model answers from what was found; without one, that is shown.
+//! `query --answer`: a model answers from the memories found. Without a model they are listed.
 
 use anstyle::Style;
 use serde_json::{Value, json};
 
-use crate::ask::answer::{GroundedAnswer, answer};
+use crate::ask::answer::{GroundedAnswer, answer as ask_model};
 use crate::cli::commands::common::counted;
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::query::hits::{hit_json, nothing_found, render, within};
@@ -12,14 +12,14 @@ use crate::cli::failure::Failure;
 use crate::llm::Choice;
 use crate::search::{Hit, SearchResults};
 
-/// What is said where the memories do not tell.
-const NOT_SAID: &str = "The memories do not say.";
+/// Answer if the memories do not hold one.
+const NO_ANSWER: &str = "The memories do not say.";
 
 /// Why no model answered.
-enum Silence {
-    /// There is none.
+enum Unanswered {
+    /// No model is set up.
     NoModel,
-    /// It failed, or what it said cannot be believed.
+    /// The model failed, or its answer did not pass the checks.
     Failed(String),
 }
 
@@ -40,14 +40,15 @@ pub(super) fn run(
         cli.ui.data(nothing_found(&found))?;
         return Ok(0);
     }
-    let said = if shown.is_empty() { None } else { Some(ask(&mut cli, model, &found.question.text, &shown)) };
-    match &said {
+    let answer =
+        if shown.is_empty() { None } else { Some(ask(&mut cli, model, &found.question.text, &shown)) };
+    match &answer {
         None => {}
         Some(Ok(answered)) => answered.warnings.iter().for_each(|warning| cli.ui.warning(warning)),
-        Some(Err(Silence::NoModel)) => cli.ui.notice(
+        Some(Err(Unanswered::NoModel)) => cli.ui.notice(
             "no model is set up, so the memories themselves are shown; `--provider`, a key or a host names one",
         ),
-        Some(Err(Silence::Failed(problem))) => {
+        Some(Err(Unanswered::Failed(problem))) => {
             cli.ui.warning(&format!("{problem}; the memories themselves are shown"));
         }
     }
@@ -60,13 +61,13 @@ pub(super) fn run(
                 value
             })
             .collect();
-        cli.ui.json_line(&answer_json(&found.question.text, said.as_ref(), &memories))?;
+        cli.ui.json_line(&answer_json(&found.question.text, answer.as_ref(), &memories))?;
         return Ok(0);
     }
     let mark = cli.ui.mark();
-    let relevant = match said {
+    let relevant = match answer {
         Some(Ok(answered)) => {
-            tell(&mut cli, &answered, shown.len())?;
+            show_answer(&mut cli, &answered, shown.len())?;
             answered.numbers
         }
         _ => shown.iter().map(|(number, _)| *number).collect(),
@@ -86,17 +87,17 @@ fn ask(
     model: ModelArgs,
     question: &str,
     shown: &[(usize, Hit)],
-) -> Result<GroundedAnswer, Silence> {
-    let Choice { model, .. } = model.choose(cli).map_err(|failure| Silence::Failed(failure.message()))?;
-    let Some(model) = model else { return Err(Silence::NoModel) };
+) -> Result<GroundedAnswer, Unanswered> {
+    let Choice { model, .. } = model.choose(cli).map_err(|failure| Unanswered::Failed(failure.message()))?;
+    let Some(model) = model else { return Err(Unanswered::NoModel) };
     let hits: Vec<&Hit> = shown.iter().map(|(_, hit)| hit).collect();
-    answer(&*model, question, &hits).map_err(|error| Silence::Failed(error.to_string()))
+    ask_model(&*model, question, &hits).map_err(|error| Unanswered::Failed(error.to_string()))
 }
 
-/// The two lines of the answer; the memories that it rests on follow.
-fn tell(cli: &mut Cli<'_>, answered: &GroundedAnswer, shown: usize) -> Result<(), Failure> {
+/// Prints the two lines of the answer. The memories that it is based on follow.
+fn show_answer(cli: &mut Cli<'_>, answered: &GroundedAnswer, shown: usize) -> Result<(), Failure> {
     let Some(text) = &answered.text else {
-        cli.ui.data(&format!("Relevant memories: none\nAnswer: {NOT_SAID}\n"))?;
+        cli.ui.data(&format!("Relevant memories: none\nAnswer: {NO_ANSWER}\n"))?;
         let found = counted(shown as u64, "memory was", "memories were");
         cli.ui.notice(&format!("{found} found all the same; without `--answer` they are listed"));
         return Ok(());
@@ -106,16 +107,16 @@ fn tell(cli: &mut Cli<'_>, answered: &GroundedAnswer, shown: usize) -> Result<()
     Ok(())
 }
 
-fn answer_json(question: &str, said: Option<&Result<GroundedAnswer, Silence>>, memories: &[Value]) -> Value {
-    let (text, numbers, model, warnings) = match said {
+fn answer_json(question: &str, answer: Option<&Result<GroundedAnswer, Unanswered>>, memories: &[Value]) -> Value {
+    let (text, numbers, model, warnings) = match answer {
         Some(Ok(answered)) => {
             let GroundedAnswer { text, numbers, model, warnings } = answered.clone();
             (text, numbers, Some(json!(model)), warnings)
         }
-        Some(Err(Silence::Failed(problem))) => {
+        Some(Err(Unanswered::Failed(problem))) => {
             (None, Vec::new(), Some(json!({"error": problem})), Vec::new())
         }
-        Some(Err(Silence::NoModel)) | None => (None, Vec::new(), None::<Value>, Vec::new()),
+        Some(Err(Unanswered::NoModel)) | None => (None, Vec::new(), None::<Value>, Vec::new()),
     };
     json!({
         "version": 1, "query": question, "answer": text, "relevant": numbers, "model": model,
