@@ -75,7 +75,7 @@ impl From<io::Error> for Failure {
         } else {
             FailureKind::User
         };
-        let hint = "check where the input comes from and the output goes; what was stored stays stored";
+        let hint = "check the input and output of the command; what was stored is kept";
         Failure { kind, cause: error.into(), hints: vec![hint.to_owned()] }
     }
 }

@@ -161,7 +161,7 @@ fn babble_and_silence_change_nothing() {
         let output = command(&folder, &server.base_url(), &["query", "troll", "--answer"]).output().unwrap();
         assert_eq!(output.status.code(), Some(0));
         assert!(String::from_utf8(output.stdout).unwrap().starts_with("1. [Turn "));
-        assert!(String::from_utf8(output.stderr).unwrap().contains("; the memories themselves are shown"));
+        assert!(String::from_utf8(output.stderr).unwrap().contains("; the memories are listed instead"));
         assert_eq!(fs::read_to_string(folder.join("Memories.md")).unwrap(), ROOM);
     }
 }

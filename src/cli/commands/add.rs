@@ -30,9 +30,9 @@ Examples:
   memories add dialogue --speaker alex --turn 3 --text 'I love Italian food'
   echo '{\"text\": \"Dark without a lamp.\", \"importance\": 700}' | memories add 24
 
-A line of dialogue reads `Alex said: …`, by the name of the agent's section, and
-is of the running episode unless --episode says otherwise. DIALOGUE, SESSION and
-EVENT only grow: a line that was said twice is stored twice.
+A line of dialogue is stored as `Alex said: …`, with the name of the agent's section,
+in the running episode unless --episode is given. Entries of DIALOGUE, SESSION and
+EVENT are never merged: a line that is said twice is stored twice.
 
 Answer: one line, or with --json {version, outcome, scope, title, raised_to}.
 A text that another entry already has is not stored twice: the outcome is
@@ -46,7 +46,7 @@ pub(crate) struct AddArgs {
     /// Name of a place or character that has no section yet
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Who said the text, by id or name; only in `dialogue`
+    /// The speaker, by id or name; only in `dialogue`
     #[arg(long, value_name = "WHO", requires = "text", conflicts_with_all = ["category", "name"])]
     speaker: Option<String>,
 }
@@ -96,19 +96,19 @@ fn find_scope(store: &Store, name: &str) -> Result<Scope, Failure> {
     resolve_scope(store, name).map_err(|failure| {
         let is_new = failure.cause.downcast_ref::<RecallError>();
         let is_new = is_new.is_some_and(|error| matches!(error, RecallError::UnknownName { .. }));
-        if is_new { failure.hint("a new place wants its id: `memories add 23 --name NAME`") } else { failure }
+        if is_new { failure.hint("a new place needs its id: `memories add 23 --name NAME`") } else { failure }
     })
 }
 
 fn check_speaker(speaker: Option<&str>, scope: &Scope) -> Result<(), Failure> {
     match speaker {
         Some(called) if called.trim().is_empty() => {
-            Err(Failure::usage("the speaker is empty").hint("say who spoke: `--speaker alex`"))
+            Err(Failure::usage("the speaker is empty").hint("name the speaker: `--speaker alex`"))
         }
         Some(_) if *scope != Scope::Dialogue => {
-            let failure = Failure::usage(format!("nobody speaks in {scope}: `--speaker` is for `dialogue`"));
+            let failure = Failure::usage(format!("`--speaker` is only for `dialogue`, not for {scope}"));
             Err(failure
-                .hint("`memories add dialogue --speaker alex --text 'Hello.'`, or leave the speaker away"))
+                .hint("`memories add dialogue --speaker alex --text 'Hello.'`, or leave out the speaker"))
         }
         _ => Ok(()),
     }
@@ -125,8 +125,10 @@ fn memory_from_json(text: &str) -> Result<(Memory, Option<String>), Failure> {
         && fields.read("category", fields::text)?.is_some()
         && memory.category != Category::dialogue()
     {
-        return Err(fields
-            .wrong(format!("`category` is `{}`, but what a `speaker` says is DIALOGUE", memory.category)));
+        return Err(fields.wrong(format!(
+            "`category` is `{}`, but a memory with a `speaker` is DIALOGUE",
+            memory.category
+        )));
     }
     Ok((memory, called))
 }

@@ -11,7 +11,7 @@ use crate::types::{Memory, Scope, ScopeName};
 pub(crate) fn read_existing(store: &Store) -> Result<String, Failure> {
     store.read()?.ok_or_else(|| {
         let failure = Failure::user(anyhow::anyhow!("there is no `{}`", store.path().display()));
-        failure.hint("`memories init` makes one, and so does the first `memories record`")
+        failure.hint("`memories init` creates one, and so does the first `memories record`")
     })
 }
 

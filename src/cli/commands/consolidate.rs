@@ -23,7 +23,7 @@ The model proposes to keep, drop, merge or supersede live memories of a place th
 has five or more; what it does not mention is kept. Without --apply nothing is
 changed, on a terminal and in scripts alike. Every part of the plan is checked:
 titles are exact, no memory is named twice, core is never dropped, at most half of
-the memories are struck, and a merged text says what its sources say. Parts that
+the memories are struck, and a merged text keeps what its sources say. Parts that
 fail are listed with the reason; the others are done in one write. A dropped memory
 stays in the file, struck out, with the reason.
 
@@ -119,8 +119,9 @@ fn read_given(
 ) -> Result<PlanInput, Failure> {
     const HINT: &str = "`memories consolidate SCOPE --json` prints a plan";
     let name = file.display();
-    let wrong =
-        |problem: String| Failure::user(anyhow::anyhow!("`{name}` holds no plan: {problem}")).hint(HINT);
+    let wrong = |problem: String| {
+        Failure::user(anyhow::anyhow!("cannot use the plan `{name}`: {problem}")).hint(HINT)
+    };
     let bytes = cli.read_file(file, HINT)?;
     let value: Value = serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
     if let Some(other) = value["scope"].as_str().filter(|other| *other != scope.to_string()) {
@@ -128,7 +129,7 @@ fn read_given(
     }
     let plan = if value["plan"].is_object() { &value["plan"] } else { &value };
     let mut warnings = Vec::new();
-    let plan = plan.as_object().ok_or_else(|| "it is no object".to_owned());
+    let plan = plan.as_object().ok_or_else(|| "it is not an object".to_owned());
     let plan = plan.and_then(|plan| plan_of(plan, &mut warnings)).map_err(wrong)?;
     let seen = match &value["memories"] {
         Value::Null => found.memories.iter().map(MemoryVersion::of).collect(),
@@ -226,6 +227,6 @@ fn show_too_few(cli: Cli<'_>, scope: &Scope, found: &Candidates) -> Result<u8, F
     }
     let memories = counted(found.memories.len() as u64, "memory", "memories");
     let place = scope.label(&found.name);
-    cli.ui.data(&format!("{memories} of {place}: consolidating begins at {FEWEST}\n"))?;
+    cli.ui.data(&format!("{memories} of {place}: consolidation needs at least {FEWEST}\n"))?;
     Ok(0)
 }

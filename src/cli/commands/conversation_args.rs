@@ -30,8 +30,8 @@ pub(crate) fn read_conversation(
 }
 
 /// Hint that shows the accepted forms of a conversation.
-const SHAPES: &str = "a line holds one message such as {\"role\": \"user\", \"content\": \"Hello\"}; a JSON array of \
-                      them, and a request or answer of a chat server, are read, too";
+const SHAPES: &str = "send one message a line, such as {\"role\": \"user\", \"content\": \"Hello\"}, a JSON array of \
+                      messages, or a request or response of a chat server";
 
 /// The failure for a text that is not a conversation.
 pub(crate) fn no_conversation(name: &str, error: ConversationError) -> Failure {

@@ -60,9 +60,9 @@ pub fn run(
     let corrections = match from_flags(notebook.store()) {
         Some(correction) => vec![correction?],
         None if cli.ui.stdin_is_terminal() => {
-            let failure = Failure::usage("nothing to correct is named");
+            let failure = Failure::usage("no correction is given");
             return Err(failure.hint(format!(
-                "`memories {command} --help` shows examples; many at once come as JSON on stdin"
+                "`memories {command} --help` shows examples; send several at once as JSON on stdin"
             )));
         }
         None => from_json(notebook.store(), command, &cli.read_input("a list of corrections")?)?,

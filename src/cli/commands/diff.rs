@@ -66,7 +66,7 @@ pub fn run(cli: Cli<'_>, args: DiffArgs) -> Result<u8, Failure> {
         cli.ui.data(&render(&comparison))?;
         if comparison.is_empty() {
             let after = after.unwrap_or(path);
-            cli.ui.notice(&format!("{after} says what {before} says"));
+            cli.ui.notice(&format!("{after} does not differ from {before}"));
         }
     }
     Ok(u8::from(!comparison.is_empty()))
@@ -77,7 +77,9 @@ fn read_backup(cli: &Cli<'_>, store: &Store) -> Result<String, Failure> {
     let backup = Store::open(store.backup_path(), cli.settings.lock_timeout)?;
     backup.read()?.ok_or_else(|| {
         let failure = Failure::user(anyhow::anyhow!("there is no former state of `{path}`"));
-        failure.hint("a state is kept at every write but the first; a git revision can be named too: `memories diff HEAD`")
+        failure.hint(
+            "every write but the first keeps the former state; or name a git revision: `memories diff HEAD`",
+        )
     })
 }
 
@@ -100,7 +102,7 @@ fn read_revision(store: &Store, revision: &str) -> Result<String, Failure> {
         let stderr = String::from_utf8_lossy(&output.stderr);
         let message = stderr.lines().next().unwrap_or_default().trim_start_matches("fatal: ").to_owned();
         if message.starts_with("not a git repository") {
-            let failure = failed(format!("`{}` is in no git repository", store.path().display()));
+            let failure = failed(format!("`{}` is not in a git repository", store.path().display()));
             return Err(failure.hint("compare with the backup: `memories diff`"));
         }
         let failure =

@@ -54,7 +54,7 @@ pub(crate) struct DigestArgs {
     /// Characters who were present, by id or as ID=NAME; repeatable, or with commas
     #[arg(long, value_name = "ID", requires = "exit", value_delimiter = ',', value_parser = parse_present)]
     present: Vec<PresentCharacter>,
-    /// What happened to the whole story, such as `quest_completed`
+    /// An event of the whole story, such as `quest_completed`
     #[arg(long, value_name = "KIND", value_parser = parse_kind)]
     event: Option<String>,
     /// An id that belongs to the event, such as quest_id=find-lamp; repeatable
@@ -111,7 +111,7 @@ pub fn run(mut cli: Cli<'_>, args: DigestArgs) -> Result<u8, Failure> {
         }
     };
     let instead =
-        "nothing is written, and reading goes on at the same message; `memories add` needs no model";
+        "nothing is written, and the next digest begins at the same message; `memories add` needs no model";
     let Some(model) = model.choose(&mut cli)?.model else { return Err(no_model(instead)) };
     let digester = Digester { notebook: &notebook, model: &*model };
     let mut report = digester.digest(&conversation, &occasion)?;
@@ -125,7 +125,7 @@ pub fn run(mut cli: Cli<'_>, args: DigestArgs) -> Result<u8, Failure> {
     for failed in &report.failed {
         let messages = range(failed.messages);
         cli.ui.warning(&format!(
-            "{}: {messages} not summarised, nothing is written for it: {}",
+            "{}: {messages} not summarized, nothing is written: {}",
             failed.scope, failed.error
         ));
     }

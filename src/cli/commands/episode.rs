@@ -58,7 +58,7 @@ pub fn run(mut cli: Cli<'_>, args: EpisodeArgs) -> Result<u8, Failure> {
         cli.ui.data(&format!("{episode}\n"))?;
         if ended > 0 {
             let memories = counted(ended, "ephemeral memory", "ephemeral memories");
-            cli.ui.notice(&format!("{memories} ended with the episode before"));
+            cli.ui.notice(&format!("removed {memories} of the previous episode"));
         }
     }
     Ok(0)

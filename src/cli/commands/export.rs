@@ -54,8 +54,8 @@ pub(crate) struct ExportArgs {
 pub(super) fn format_of(path: &Path, given: Option<TransferFormat>) -> Result<TransferFormat, Failure> {
     let guessed = if path == Path::new("-") { Some(TransferFormat::Jsonl) } else { by_file_ending(path) };
     given.or(guessed).ok_or_else(|| {
-        let failure = Failure::usage(format!("the name `{}` does not say its format", path.display()));
-        failure.hint("say it with `--format`: json, jsonl, sqlite or markdown")
+        let failure = Failure::usage(format!("the name `{}` has no known ending", path.display()));
+        failure.hint("give the format with `--format`: json, jsonl, sqlite or markdown")
     })
 }
 
@@ -84,14 +84,14 @@ pub fn run(mut cli: Cli<'_>, args: ExportArgs) -> Result<u8, Failure> {
         None => cli.ui.bytes(&bytes)?,
         Some(path) if write_file(path, &bytes, existing)? => {}
         Some(_) => {
-            let failure = Failure::user(anyhow::anyhow!("`{}` is there already", output.display()));
+            let failure = Failure::user(anyhow::anyhow!("`{}` already exists", output.display()));
             return Err(failure.hint("`--force` replaces it"));
         }
     }
     report(&mut cli, target.is_some().then_some(output.as_path()), format, &sections)?;
     if free_lines > 0 && wanted.is_empty() {
         let lines = counted(free_lines as u64, "line", "lines");
-        cli.ui.notice(&format!("{lines} that people wrote beside the entries stay in the memory file only"));
+        cli.ui.notice(&format!("{lines} outside of entries not exported"));
     }
     Ok(0)
 }

@@ -48,7 +48,7 @@ pub(crate) struct ExtractArgs {
     /// The conversation's id [default: the file's name without its ending, else `chat`]
     #[arg(long, value_name = "ID")]
     id: Option<String>,
-    /// Where memories go [default: the place of the last message, else `world`]
+    /// Scope of new memories [default: the place of the last message, else `world`]
     #[arg(long, value_name = "SCOPE", allow_negative_numbers = true)]
     scope: Option<String>,
     /// When to extract: every_turn, periodic, on_save or llm_triggered [default: periodic]

@@ -53,7 +53,7 @@ pub fn run(mut cli: Cli<'_>, args: FmtArgs) -> Result<u8, Failure> {
     if changes.is_empty() {
         cli.ui.notice(&format!("{path} is in canonical form"));
     } else if check && !cli.ui.json {
-        cli.ui.hint("`memories fmt` writes them so");
+        cli.ui.hint("`memories fmt` writes these lines");
     }
     Ok(u8::from(check && !changes.is_empty()))
 }

@@ -8,7 +8,8 @@ use crate::notebook::correct::Correction;
 /// Remove a memory from the file; the journal keeps it
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("\
-Prefer `invalidate` for a memory that is wrong: then nobody learns the error again.
+Prefer `invalidate` for a wrong memory: the entry stays, struck out with the reason,
+so that the error is not learned again.
 
 Examples:
   memories forget 23 'Read leaflet'

@@ -17,11 +17,11 @@ use crate::transfer::{self, TransferError, TransferFormat, TransferSource};
 /// Import memories from JSON, JSONL, SQLite or another memory file
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-What `memories export` wrote comes back as it was. Of other programs' files,
-`text` or `content` is all that a memory needs; `scope` (or `location`) says
-where it belongs: an id, a scope, `Name (ID: 15)`, or the name of one place.
+Files of `memories export` are restored exactly. In files of other programs a
+memory needs only `text` or `content`. `scope` (or `location`) names its place: an
+id, a scope, `Name (ID: 15)`, or the name of one place.
 
-A memory that is already there is left alone, so a file may be imported twice. A
+A memory that is already there is skipped, so a file may be imported twice. A
 near-duplicate of an older entry is reported and not stored. A title in use for
 another text is refused; all other memories are stored in one write, and the exit
 code is then 4.
@@ -96,7 +96,7 @@ pub fn run(mut cli: Cli<'_>, args: ImportArgs) -> Result<u8, Failure> {
 fn read(cli: &mut Cli<'_>, input: &Path, format: TransferFormat) -> Result<TransferSource, Failure> {
     let from_stdin = input == Path::new("-");
     if from_stdin && cli.ui.stdin_is_terminal() {
-        return Err(Failure::usage("nothing is sent on stdin").hint("give a file, or send one on stdin"));
+        return Err(Failure::usage("no input on stdin").hint("give a file, or send one on stdin"));
     }
     const HINT: &str = "give a file that `memories export` or another program wrote";
     let named = |error: TransferError| {
@@ -143,16 +143,16 @@ impl ImportAnswer<'_> {
         }
         let MergeReport { failed, duplicates, skipped, .. } = self.report;
         let failed: Vec<String> = failed.iter().map(|(at, problem)| format!("{at}: {problem}")).collect();
-        show_first(&failed, |text| cli.ui.error(text), "the others went through");
+        show_first(&failed, |text| cli.ui.error(text), "the other memories are accepted");
         let named = |unstored: &Unstored| {
             let Unstored { at, scope, title, other } = unstored;
-            format!("{at}: \"{title}\" says what \"{other}\" in {scope} says: not stored twice")
+            format!("{at}: \"{title}\" is a near-duplicate of \"{other}\" in {scope}: not stored")
         };
         let duplicates: Vec<String> = duplicates.iter().map(named).collect();
-        show_first(&duplicates, |text| cli.ui.notice(text), "`--json` names them all");
+        show_first(&duplicates, |text| cli.ui.notice(text), "`--json` lists all");
         let why = |unstored: &Unstored| format!("{}: {}: {}", unstored.at, unstored.scope, unstored.other);
         let skipped: Vec<String> = skipped.iter().map(why).collect();
-        show_first(&skipped, |text| cli.ui.detail(text), "`--json` names them all");
+        show_first(&skipped, |text| cli.ui.detail(text), "`--json` lists all");
         let would = if self.dry_run { "would be " } else { "" };
         let path = store.path().display();
         let tried = match self.report.tried {
@@ -174,25 +174,25 @@ impl ImportAnswer<'_> {
             let keys: Vec<String> =
                 self.source.unknown.iter().take(MAX_SHOWN).map(|key| format!("`{key}`")).collect();
             let more = if self.source.unknown.len() > MAX_SHOWN { " …" } else { "" };
-            cli.ui.warning(&format!("left out, for it means nothing here: {}{more}", keys.join(", ")));
+            cli.ui.warning(&format!("ignored unknown keys: {}{more}", keys.join(", ")));
         }
-        show_first(&self.report.warnings, |text| cli.ui.warning(text), "`--json` names them all");
+        show_first(&self.report.warnings, |text| cli.ui.warning(text), "`--json` lists all");
     }
 
     /// Prints hints about refused memories.
     fn hint(&self, cli: &mut Cli<'_>) {
         let failed = |part: &str| self.report.failed.iter().any(|(_, problem)| problem.contains(part));
         if failed("is called `") && failed("already") || failed("is struck here") {
-            cli.ui.hint("`--on-conflict revise` writes these entries anew, `--on-conflict skip` leaves them");
+            cli.ui.hint("`--on-conflict revise` replaces these entries, `--on-conflict skip` keeps them");
         }
         if failed("no place is called") {
             cli.ui.hint("`--new-places` gives places known by name alone the next free ids");
         }
         if failed("no place is named") {
-            cli.ui.hint("`--into world` says where memories go that name no place");
+            cli.ui.hint("`--into world` stores memories that name no place under `world`");
         }
         if !self.report.failed.is_empty() && !self.dry_run {
-            cli.ui.hint("mend the rest and import the file again; what is there is left alone");
+            cli.ui.hint("correct these memories and import the file again; the others are not stored twice");
         }
     }
 

@@ -34,7 +34,7 @@ Examples:
 With --json: {version, injected, memories: [{category, importance, age, summary,
 context}], request}.")]
 pub(crate) struct InjectArgs {
-    /// Where memories go: system_append, context_message or user_prefix
+    /// Position of the memories: system_append, context_message or user_prefix
     #[arg(long, value_name = "MODE", value_parser = str::parse::<InjectMode>)]
     mode: Option<InjectMode>,
     /// The shape of the request, openai or anthropic [default: detected]
@@ -52,8 +52,8 @@ pub(crate) struct InjectArgs {
     /// Minimum importance, 1 to 1000
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_importance)]
     min_importance: Option<f64>,
-    /// Only what is so like the conversation, from 0 to 1, as a neural encoder's cosine
-    /// [default: 0.7]
+    /// Minimum similarity to the conversation, 0 to 1, on the scale of a neural encoder's
+    /// cosine [default: 0.7]
     #[arg(long, value_name = "N", value_parser = parse_fraction)]
     min_similarity: Option<f32>,
     /// Also consider the latest memories that two characters share

@@ -20,7 +20,7 @@ pub(crate) struct InvalidateArgs {
     /// Exact titles
     #[arg(value_name = "TITLE", requires = "reason")]
     titles: Vec<String>,
-    /// Why they are wrong
+    /// Reason why they are wrong
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     #[command(flatten)]

@@ -63,7 +63,7 @@ pub fn run(mut cli: Cli<'_>, args: LogArgs) -> Result<u8, Failure> {
     let wanted = |line: &str| Entry::<PlayedTurn<'_>>::parse(line).is_some_and(|entry| entry.passes(&filter));
     let (last, follower) = Journal::of(&store).follow(lines, wanted)?;
     if last.is_empty() && !follow && lines > 0 {
-        cli.ui.notice("no such entry is in the journal");
+        cli.ui.notice("no matching entry in the journal");
     }
     show_entries(&mut cli, &last, &filter)?;
     if follow { follow_on(cli, follower, &filter, POLL_INTERVAL) } else { Ok(0) }

@@ -59,11 +59,9 @@ fn write_pages(ui: &mut Ui, folder: &Path, pages: &[Page], force: bool) -> Resul
             Err(error) if error.kind() == io::ErrorKind::NotFound => written.push((path, page)),
             _ if force => written.push((path, page)),
             _ => {
-                let problem = format!("`{}` is there and is not this page", path.display());
+                let problem = format!("`{}` exists and is not this page", path.display());
                 let failure = Failure::user(anyhow::Error::msg(problem));
-                return Err(
-                    failure.hint("`--force` replaces it, as when pages of an older version are there")
-                );
+                return Err(failure.hint("`--force` replaces it, for example a page of an older version"));
             }
         }
     }

@@ -20,7 +20,7 @@ pub(crate) struct MemoryArgs {
     /// Kind of memory: SUCCESS, FAILURE, DISCOVERY, DANGER, NOTE or your own [default: NOTE]
     #[arg(long, value_name = "CATEGORY", requires = "text")]
     category: Option<Category>,
-    /// How important it is, 1 to 1000 [default: 500]
+    /// Importance, 1 to 1000 [default: 500]
     #[arg(long, value_name = "N", requires = "text", allow_negative_numbers = true, value_parser = parse_importance)]
     importance: Option<f64>,
     /// Always show it first
@@ -41,7 +41,7 @@ pub(crate) struct MemoryArgs {
     /// A tag such as `troll` or `about:jordan`; repeatable
     #[arg(long = "tag", value_name = "TAG", requires = "text")]
     tags: Vec<String>,
-    /// Where the memory comes from, in words
+    /// Source of the memory, in words
     #[arg(long, value_name = "TEXT", requires = "text")]
     context: Option<String>,
 }
@@ -93,7 +93,8 @@ fn bare_tag(tag: &str) -> String {
 
 fn not_empty(memory: Memory) -> Result<Memory, Failure> {
     if memory.text.trim().is_empty() {
-        return Err(Failure::user(anyhow::anyhow!("the text is empty")).hint("say what is to be remembered"));
+        return Err(Failure::user(anyhow::anyhow!("the text is empty"))
+            .hint("give the text that is to be remembered"));
     }
     Ok(memory)
 }

@@ -38,7 +38,7 @@ pub(crate) struct ProxyArgs {
     /// The address that clients connect to; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4141")]
     listen: SocketAddr,
-    /// Accept other machines: everybody who reaches the address can read memories
+    /// Accept other machines: anyone who can reach the address can read memories
     #[arg(long)]
     allow_remote: bool,
     /// Insert memories of this place or scope only; new ones go to the first; repeatable
@@ -96,7 +96,7 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     let hooks = Arc::new(MemoryHooks::new(settings, services(&cli, store, choice.model, sender)?));
     let listener =
         std::net::TcpListener::bind(listen).with_context(|| format!("cannot listen on {listen}")).map_err(
-            |error| Failure::user(error).hint("take another port with `--listen`; 0 takes a free one"),
+            |error| Failure::user(error).hint("choose another port with `--listen`; 0 takes a free one"),
         )?;
     let address = listener.local_addr()?;
     match cli.ui.json {
@@ -121,7 +121,9 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     match server.join() {
         Ok(Ok(())) => Ok(0),
         Ok(Err(error)) => Err(error.into()),
-        Err(_) => Err(Failure::user(anyhow::anyhow!("the proxy broke off")).hint("start it again")),
+        Err(_) => {
+            Err(Failure::user(anyhow::anyhow!("the proxy stopped unexpectedly")).hint("start it again"))
+        }
     }
 }
 

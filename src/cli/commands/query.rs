@@ -42,8 +42,8 @@ name, title, category, type, status, matched, passage, …}]}, `passage` being t
 most similar part of a long text; with --explain also
 {explain: {likeness, words, soft, meaning, importance_factor, recency_factor}}.
 With --answer also {answer, relevant, model, warnings}, and each memory has its
-number; answer is null where the memories do not say and where no model answered,
-which model.error then tells (model is null where none is set up).")]
+number; answer is null if the memories hold none, or if no model answered: then
+model.error holds the reason (model is null if none is set up).")]
 pub(crate) struct QueryArgs {
     /// The question, in words
     #[arg(required = true, value_name = "QUESTION")]

@@ -46,16 +46,16 @@ pub(crate) struct RecordArgs {
     /// Read many turns from a file, one JSON object a line; `-` is stdin
     #[arg(long, value_name = "FILE", conflicts_with_all = ["action", "response"])]
     turns: Option<PathBuf>,
-    /// What the player did
+    /// The player's action
     #[arg(long, value_name = "TEXT", requires = "response", requires = "location")]
     action: Option<String>,
-    /// What the game answered
+    /// The game's response
     #[arg(long, value_name = "TEXT", requires = "action")]
     response: Option<String>,
-    /// Where: an id, `id:name`, or a name that one place has
+    /// The place: an id, `id:name`, or a name that only one place has
     #[arg(long, value_name = "PLACE", allow_negative_numbers = true)]
     location: Option<String>,
-    /// The place that it led to, if another
+    /// The place after the action, if it changed
     #[arg(long, value_name = "PLACE", allow_negative_numbers = true)]
     location_after: Option<String>,
     /// Score before
@@ -70,10 +70,10 @@ pub(crate) struct RecordArgs {
     /// Move counter after
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_integer)]
     moves_after: Option<i64>,
-    /// What was carried before, separated by commas
+    /// Inventory before, separated by commas
     #[arg(long, value_name = "ITEMS", value_delimiter = ',')]
     inventory_before: Option<Vec<String>>,
-    /// What was carried after, separated by commas
+    /// Inventory after, separated by commas
     #[arg(long, value_name = "ITEMS", value_delimiter = ',')]
     inventory_after: Option<Vec<String>>,
     /// The player died
@@ -82,7 +82,7 @@ pub(crate) struct RecordArgs {
     /// The game's world changed, although no other fact shows it
     #[arg(long)]
     world_changed: bool,
-    /// Why the player did it
+    /// The player's reason for the action
     #[arg(long, value_name = "TEXT")]
     reasoning: Option<String>,
     /// Episode: a number, or a label such as `ep_003` [default: the running one]
@@ -91,17 +91,17 @@ pub(crate) struct RecordArgs {
     /// Number of the turn [default: one more than the last]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count::<u64>)]
     turn: Option<u64>,
-    /// Store this text as worded, without a model
+    /// Store this text unchanged, without a model
     #[arg(long, value_name = "TEXT")]
     remember: Option<String>,
-    /// How important it is, 1 to 1000 [default: 500]
+    /// Importance of that text, 1 to 1000 [default: 500]
     #[arg(long, value_name = "N", allow_negative_numbers = true, requires = "remember")]
     #[arg(value_parser = parse_importance)]
     remember_importance: Option<f64>,
-    /// What kind of memory it is [default: NOTE]
+    /// Category of that text [default: NOTE]
     #[arg(long, value_name = "CATEGORY", requires = "remember")]
     remember_category: Option<Category>,
-    /// When it was played: a date or RFC 3339 [default: now]
+    /// Time of the turn: a date or RFC 3339 [default: now]
     #[arg(long, value_name = "TIME")]
     timestamp: Option<String>,
     /// Give a place that has only a name the next free id
@@ -312,7 +312,7 @@ fn show_summary(
         counted(tried, "tried action", "tried actions"),
     ))?;
     if !refused.is_empty() {
-        cli.ui.hint("mend these lines and record them alone; the others are recorded");
+        cli.ui.hint("correct these lines and record only them; the others are recorded");
     }
     if let Some((Scope::Location(id), name)) = largest {
         let place = if name.is_empty() { "that place" } else { name.as_str() };

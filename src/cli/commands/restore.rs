@@ -41,9 +41,8 @@ pub fn run(mut cli: Cli<'_>, args: RestoreArgs) -> Result<u8, Failure> {
     }
     let Some(newest) = backups.first() else {
         let problem = format!("there is no former state of `{}`", store.path().display());
-        return Err(
-            Failure::user(anyhow::Error::msg(problem)).hint("a state is kept at every write but the first")
-        );
+        return Err(Failure::user(anyhow::Error::msg(problem))
+            .hint("every write but the first keeps the former state"));
     };
     let number = number.unwrap_or(newest.number);
     if !backups.iter().any(|backup| backup.number == number) {
@@ -64,7 +63,7 @@ pub fn run(mut cli: Cli<'_>, args: RestoreArgs) -> Result<u8, Failure> {
     } else if written {
         cli.ui.data(&format!("restored state {number} of {file}\n"))?;
     } else {
-        cli.ui.data(&format!("{file} is in state {number} already\n"))?;
+        cli.ui.data(&format!("{file} is already in state {number}\n"))?;
     }
     Ok(0)
 }

@@ -48,7 +48,7 @@ pub fn run(mut cli: Cli<'_>, args: RetryArgs) -> Result<u8, Failure> {
     }
     let llm::Choice { model, notice } = model.choose(&mut cli)?;
     if offline && model.is_none() {
-        let failure = Failure::user(anyhow::anyhow!("there is no model to offer the turns to"));
+        let failure = Failure::user(anyhow::anyhow!("no model is set up"));
         return Err(failure.hint("set a key or a host, or choose one with --provider"));
     }
     if let Some(notice) = notice.filter(|_| !queue.is_empty()) {

@@ -92,7 +92,7 @@ fn read(cli: &mut Cli<'_>, input: &Path, given: Option<SeedFormat>) -> Result<Se
     let from_stdin = input == Path::new("-");
     let name = if from_stdin { "stdin".to_owned() } else { input.display().to_string() };
     if from_stdin && cli.ui.stdin_is_terminal() {
-        return Err(Failure::usage("nothing is sent on stdin").hint("give a file, or send one on stdin"));
+        return Err(Failure::usage("no input on stdin").hint("give a file, or send one on stdin"));
     }
     let bytes = cli.read_file(input, "give a file with agents or a scenario; see `memories seed --help`")?;
     let text = String::from_utf8(bytes).map_err(|error| {
@@ -102,8 +102,8 @@ fn read(cli: &mut Cli<'_>, input: &Path, given: Option<SeedFormat>) -> Result<Se
     })?;
     let guessed = if from_stdin { Some(SeedFormat::of_text(&text)) } else { by_file_ending(input) };
     let format = given.or(guessed).ok_or_else(|| {
-        Failure::usage(format!("the name `{name}` does not say its format"))
-            .hint("say it with `--format`: toml, yaml or json")
+        Failure::usage(format!("the name `{name}` has no known ending"))
+            .hint("give the format with `--format`: toml, yaml or json")
     })?;
     Ok(SeedSource { name, format, text })
 }

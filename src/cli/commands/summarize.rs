@@ -78,7 +78,7 @@ pub fn run(mut cli: Cli<'_>, args: SummarizeArgs) -> Result<u8, Failure> {
         Some(text) => cli.ui.data(&format!("{text}\n"))?,
         None => {
             let memories = counted(live as u64, "memory", "memories");
-            cli.ui.data(&format!("The model has nothing to say of the {memories} of {name}.\n"))?;
+            cli.ui.data(&format!("The model found nothing to summarize in the {memories} of {name}.\n"))?;
             cli.ui.hint(&instead);
         }
     }

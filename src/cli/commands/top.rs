@@ -31,7 +31,7 @@ Examples:
 With --json: {version, memories: [{content, importance, turn, scope, name,
 title, category, …}]}; with --decay also {decayed, age}.")]
 pub(crate) struct TopArgs {
-    /// How many, 1 to 20
+    /// Number of memories, 1 to 20
     #[arg(short = 'n', long, value_name = "N", default_value = "10", allow_negative_numbers = true, value_parser = parse_integer)]
     number: i64,
     /// Let importance decay with age; half-life in turns [default: 200]

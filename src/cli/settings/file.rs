@@ -32,7 +32,7 @@ impl SettingsFile {
         let text = std::fs::read_to_string(path).map_err(|error| {
             let hint = match error.kind() {
                 std::io::ErrorKind::NotFound => "`memories init` with the same `--config` writes one",
-                _ => "the settings are a text file in UTF-8; `memories init` writes one where none is",
+                _ => "the settings are a text file in UTF-8; `memories init` writes one if there is none",
             };
             Failure::user(anyhow::Error::from(error).context(format!("cannot read `{}`", path.display())))
                 .hint(hint)
@@ -115,12 +115,12 @@ impl SettingsFile {
         let warning = |key: &String| {
             if key.contains("api_key") {
                 let path = self.path.display();
-                return format!("`{key}` in `{path}` is not read: keys come from the environment only");
+                return format!("`{key}` in `{path}` is ignored: API keys come from the environment only");
             }
             let table = format!("{key}.");
             if self.known.iter().any(|known| known.starts_with(&table)) {
                 return format!(
-                    "`{key}` in `{}` is no table and not read: write `[{key}]`",
+                    "`{key}` in `{}` is not a table and is ignored: write `[{key}]`",
                     self.path.display()
                 );
             }

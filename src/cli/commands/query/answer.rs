@@ -46,10 +46,10 @@ pub(super) fn run(
         None => {}
         Some(Ok(answered)) => answered.warnings.iter().for_each(|warning| cli.ui.warning(warning)),
         Some(Err(Unanswered::NoModel)) => cli.ui.notice(
-            "no model is set up, so the memories themselves are shown; `--provider`, a key or a host names one",
+            "no model is set up, so the memories are listed; set a key or a host, or use `--provider`",
         ),
         Some(Err(Unanswered::Failed(problem))) => {
-            cli.ui.warning(&format!("{problem}; the memories themselves are shown"));
+            cli.ui.warning(&format!("{problem}; the memories are listed instead"));
         }
     }
     if cli.ui.json {
@@ -99,7 +99,7 @@ fn show_answer(cli: &mut Cli<'_>, answered: &GroundedAnswer, shown: usize) -> Re
     let Some(text) = &answered.text else {
         cli.ui.data(&format!("Relevant memories: none\nAnswer: {NO_ANSWER}\n"))?;
         let found = counted(shown as u64, "memory was", "memories were");
-        cli.ui.notice(&format!("{found} found all the same; without `--answer` they are listed"));
+        cli.ui.notice(&format!("{found} found; without `--answer` they are listed"));
         return Ok(());
     };
     let numbers: Vec<String> = answered.numbers.iter().map(|number| format!("#{number}")).collect();
@@ -107,7 +107,11 @@ fn show_answer(cli: &mut Cli<'_>, answered: &GroundedAnswer, shown: usize) -> Re
     Ok(())
 }
 
-fn answer_json(question: &str, answer: Option<&Result<GroundedAnswer, Unanswered>>, memories: &[Value]) -> Value {
+fn answer_json(
+    question: &str,
+    answer: Option<&Result<GroundedAnswer, Unanswered>>,
+    memories: &[Value],
+) -> Value {
     let (text, numbers, model, warnings) = match answer {
         Some(Ok(answered)) => {
             let GroundedAnswer { text, numbers, model, warnings } = answered.clone();
