@@ -9,7 +9,7 @@ import tempfile
 from jsonschema import Draft202012Validator
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-STORY = ROOT / "tests" / "mcp" / "story.md"
+STORY = ROOT / "tests" / "processes" / "mcp" / "story.md"
 
 # Tool, arguments, and what its text must hold. They are called in this order on one file.
 GOOD = [

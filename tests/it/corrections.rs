@@ -215,7 +215,7 @@ fn ephemeral_memories_end_with_their_episode() {
     place.ok(&["add", "23", "--title", "Lamp is lit", "--text", "The lamp is lit.", "--ephemeral"]);
     let output = place.command().args(["episode", "start"]).output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "2\n");
-    assert!(String::from_utf8(output.stderr).unwrap().starts_with("1 ephemeral memory ended"));
+    assert!(String::from_utf8(output.stderr).unwrap().starts_with("removed 1 ephemeral memory"));
     assert!(!place.ok(&["recall", "23"]).contains("Lamp"));
     assert_eq!(place.session(), "");
 }
