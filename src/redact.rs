@@ -58,7 +58,7 @@ const fn rule(prefix: &'static str, kind: &'static str, alphabet: Alphabet, min:
 
 use Alphabet::{Alphanumeric, Base64Url, Hex, Upper};
 
-/// Of several rules that match, the first applies.
+/// The first rule that matches applies.
 const RULES: &[Rule] = &[
     rule("sk-ant-api03-", "Anthropic key", Base64Url, 80, 120),
     rule("sk-ant-admin01-", "Anthropic key", Base64Url, 80, 120),

@@ -13,7 +13,7 @@ use strum::VariantNames;
 use crate::types::names::one_of;
 use crate::types::text::truncate;
 
-/// What a conversion expects of a value that it refuses: `a text`.
+/// The kind of value that a conversion expected when it refused one, such as `a text`.
 pub(crate) type Expected = Cow<'static, str>;
 
 /// Longest value shown in an error, in characters.
@@ -27,7 +27,7 @@ pub struct FieldError {
     pub field: String,
     /// Its value as JSON, truncated.
     pub found: String,
-    /// What was expected.
+    /// The kind of value that was expected.
     pub expected: Expected,
 }
 

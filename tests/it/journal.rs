@@ -127,7 +127,7 @@ fn a_refused_change_leaves_nothing_behind() {
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {output:?}");
         assert_eq!(names(folder.path()), [""; 0], "{arguments:?}");
     }
-    // What is refused because of the file leaves the file alone, and nothing beside it.
+    // A change that the file makes impossible leaves the file as it is and creates nothing beside it.
     fs::write(&file, b"\xff").unwrap();
     let output = memories(folder.path(), &["add", "23", "--text", "Dark."]).output().unwrap();
     assert_eq!(output.status.code(), Some(4), "{output:?}");

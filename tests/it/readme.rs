@@ -19,7 +19,7 @@ const COMMANDS: usize = 80;
 /// README is the way in; everything longer belongs in the guide.
 const README_LINES: usize = 200;
 
-/// What running one page gave.
+/// The result of running one page.
 struct Run {
     /// The page with the real output in its blocks.
     rewritten: String,

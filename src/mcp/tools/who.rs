@@ -109,7 +109,7 @@ fn of_self(
     Ok(answer)
 }
 
-/// What precedes each text of an answer.
+/// Label in front of each text of an answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Prefix {
     /// The category, for initial memories.

@@ -155,7 +155,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a path goes on here: `::`.
+/// True at a `::`, where a path continues.
 fn continues(tokens: &[TokenTree]) -> bool {
     is_punct(tokens.first(), ':') && is_punct(tokens.get(1), ':')
 }
