@@ -176,6 +176,12 @@ impl Span {
     pub fn one(number: u64) -> Span {
         Span { first: number, last: number }
     }
+
+    /// The span as entries show it: `T3`, `M12-41`.
+    pub(crate) fn marked(self, mark: char) -> String {
+        let Span { first, last } = self;
+        if first == last { format!("{mark}{first}") } else { format!("{mark}{first}-{last}") }
+    }
 }
 
 /// Importance of a memory that states none; the scale is 1 to 1000.

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::types::hint::{Advice, Hint, Remedy};
+use crate::types::hint::{Advice, Hint, Remedy, with_causes};
 
 /// What a caller can do about a failure. Nothing else decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,14 +57,7 @@ impl Failure {
 
     /// The causes in one line: `cannot write `x`: no space left`.
     pub(crate) fn message(&self) -> String {
-        let mut parts: Vec<String> = Vec::new();
-        for cause in self.cause.chain() {
-            let text = cause.to_string();
-            if !parts.iter().any(|part| part.contains(&text)) {
-                parts.push(text);
-            }
-        }
-        parts.join(": ")
+        with_causes(self.cause.as_ref())
     }
 }
 

@@ -107,8 +107,8 @@ pub(crate) fn is_date(text: &str) -> bool {
 pub(crate) fn write_fields(fields: &Provenance) -> String {
     let mut parts: Vec<String> = Vec::new();
     parts.extend(fields.episode.map(|episode| format!("Ep{episode}")));
-    parts.extend(fields.turns.map(|turns| write_span('T', turns)));
-    parts.extend(fields.messages.map(|messages| write_span('M', messages)));
+    parts.extend(fields.turns.map(|turns| turns.marked('T')));
+    parts.extend(fields.messages.map(|messages| messages.marked('M')));
     parts.extend(fields.score_change.map(|change| format!("{change:+}")));
     parts.extend(fields.date.clone());
     parts.extend(fields.importance.map(|importance| format!("importance {importance}")));
@@ -119,14 +119,6 @@ pub(crate) fn write_fields(fields: &Provenance) -> String {
     parts.extend(fields.other.iter().cloned());
     parts.extend(fields.goal.as_ref().map(|goal| format!("Goal: {goal}")));
     parts.join(", ")
-}
-
-fn write_span(mark: char, span: Span) -> String {
-    if span.first == span.last {
-        format!("{mark}{}", span.first)
-    } else {
-        format!("{mark}{}-{}", span.first, span.last)
-    }
 }
 
 /// Encodes characters that would end a field: white space, control characters, `,`, `)`, and `%` itself.

@@ -17,6 +17,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::llm::connect::client_builder;
 use crate::llm::model::one_line;
+use crate::types::hint::with_causes;
 
 /// Longest body that is read, in bytes.
 const BODY_LIMIT: u64 = 4 * 1024 * 1024;
@@ -141,7 +142,7 @@ impl Http {
         let builder =
             client_builder(&self.server).user_agent(concat!("memories/", env!("CARGO_PKG_VERSION")));
         let builder = reqwest::blocking::ClientBuilder::from(builder);
-        let client = builder.build().map_err(|error| TransportError::Setup(causes(&error)))?;
+        let client = builder.build().map_err(|error| TransportError::Setup(causes(error)))?;
         Ok(self.client.get_or_init(|| client))
     }
 }
@@ -163,11 +164,11 @@ fn send(request: RequestBuilder, deadline: Instant) -> Result<Response, Transpor
         if error.is_timeout() {
             TransportError::TooLate
         } else if error.is_builder() {
-            TransportError::Setup(causes(&error.without_url()))
+            TransportError::Setup(causes(error))
         } else if error.is_connect() {
-            TransportError::NoConnection(causes(&error.without_url()))
+            TransportError::NoConnection(causes(error))
         } else {
-            TransportError::Broken(causes(&error.without_url()))
+            TransportError::Broken(causes(error))
         }
     })
 }
@@ -205,17 +206,8 @@ pub(super) fn remaining(deadline: Instant) -> Option<Duration> {
 }
 
 /// An error with its causes, because the last one says what happened.
-fn causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let more = cause.to_string();
-        if !text.ends_with(&more) {
-            text = format!("{text}: {more}");
-        }
-        source = cause.source();
-    }
-    one_line(&text)
+fn causes(error: reqwest::Error) -> String {
+    one_line(&with_causes(&error.without_url()))
 }
 
 /// `Retry-After` in seconds; the form with a date is not supported.

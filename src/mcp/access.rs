@@ -93,28 +93,6 @@ impl Watcher {
     }
 }
 
-/// Registers a call for the progress of the embedder, until it is dropped.
-struct Watched<'a> {
-    all: &'a Mutex<Vec<Watcher>>,
-    watcher: &'a Watcher,
-}
-
-impl<'a> Watched<'a> {
-    fn new(all: &'a Mutex<Vec<Watcher>>, watcher: &'a Watcher) -> Watched<'a> {
-        lock(all).push(watcher.clone());
-        Watched { all, watcher }
-    }
-}
-
-impl Drop for Watched<'_> {
-    fn drop(&mut self) {
-        let mut all = lock(self.all);
-        if let Some(at) = all.iter().position(|other| Arc::ptr_eq(&other.left, &self.watcher.left)) {
-            all.swap_remove(at);
-        }
-    }
-}
-
 /// The memory file, as the tools use it.
 pub(crate) struct Memories {
     pub(super) setup: Setup,
@@ -179,11 +157,14 @@ impl Memories {
     ) -> Result<SearchResults, Refusal> {
         let filter = Filter { viewer: self.setup.agent.clone(), ..filter.clone() };
         watcher.goes_on()?;
-        let _watched = Watched::new(&self.searching, watcher);
-        Ok(match all {
-            true => self.searcher.query_all(question, &filter, most)?,
-            false => self.searcher.query(question, &filter, most)?,
-        })
+        lock(&self.searching).push(watcher.clone());
+        let results = match all {
+            true => self.searcher.query_all(question, &filter, most),
+            false => self.searcher.query(question, &filter, most),
+        };
+        // The watcher of a search that panicked stays, and reports to nobody.
+        lock(&self.searching).retain(|other| !Arc::ptr_eq(&other.left, &watcher.left));
+        Ok(results?)
     }
 
     /// As [`Memories::search`], but keeps only hits for which `wanted` holds, for conditions that a

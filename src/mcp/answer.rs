@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::types::hint::Hint;
-use crate::types::{Memory, Scope, Status};
+use crate::document::nearest;
+use crate::types::hint::{Hint, with_causes};
+use crate::types::{Memory, Scope, Status, did_you_mean};
 
 /// The answer of a tool.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +39,13 @@ impl Refusal {
         Refusal { problem: problem.into(), hints: Vec::new() }
     }
 
+    /// The refusal of a name that nothing has, with similar names, else all.
+    pub(crate) fn unknown(what: &str, name: &str, names: &[&str]) -> Refusal {
+        let near = nearest(name, names.iter().copied(), 3);
+        Refusal::new(format!("there is no {what} `{name}`"))
+            .hint(did_you_mean(&near).unwrap_or_else(|| format!("there are {}", names.join(", "))))
+    }
+
     /// Adds a hint.
     pub fn hint(mut self, hint: impl Into<String>) -> Refusal {
         self.hints.push(hint.into());
@@ -49,25 +57,11 @@ impl Refusal {
         let hints: String = self.hints.iter().map(|hint| format!("\nhint: {hint}")).collect();
         format!("{}{hints}", self.problem)
     }
-
-    /// An error with its causes on one line.
-    fn of(error: &dyn std::error::Error) -> Refusal {
-        let mut problem = error.to_string();
-        let mut source = error.source();
-        while let Some(cause) = source {
-            let text = cause.to_string();
-            if !problem.contains(&text) {
-                problem.push_str(&format!(": {text}"));
-            }
-            source = cause.source();
-        }
-        Refusal::new(problem)
-    }
 }
 
-impl<E: Hint + std::error::Error> From<E> for Refusal {
+impl<E: Hint + std::error::Error + 'static> From<E> for Refusal {
     fn from(error: E) -> Refusal {
-        Refusal { hints: error.advice().hints, ..Refusal::of(&error) }
+        Refusal { problem: with_causes(&error), hints: error.advice().hints }
     }
 }
 

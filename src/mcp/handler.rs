@@ -14,12 +14,12 @@ use rmcp::model::{
     ListResourcesResult, ListToolsResult, LoggingLevel, LoggingMessageNotificationParam,
     PaginatedRequestParams, Prompt, PromptArgument, PromptMessage, ProtocolVersion,
     ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceContents,
-    ResourceTemplate, Role, ServerCapabilities, ServerConfig, SetLevelRequestParams, ToolAnnotations,
+    ResourceTemplate, Role, ServerCapabilities, ServerConfig, SetLevelRequestParams, ToolAnnotations, object,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::transport::io::stdio_pipes;
 use rmcp::{ServerHandler, serve_server};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use crate::mcp::access::{Memories, Setup};
 use crate::mcp::answer::{Answer, Refusal};
@@ -36,7 +36,7 @@ const PAGE: usize = 200;
 pub(crate) struct Server {
     memories: Arc<Memories>,
     toolbox: Toolbox,
-    /// Minimum level of log messages for the client.
+    /// Minimum level of log messages for the client, as a number: higher ones are more severe.
     level: AtomicU8,
 }
 
@@ -62,7 +62,7 @@ impl Server {
     pub(crate) fn new(memories: Memories) -> Server {
         let Setup { groups, read_only, .. } = &memories.setup;
         let toolbox = Toolbox::new(groups, *read_only);
-        Server { memories: Arc::new(memories), toolbox, level: AtomicU8::new(rank(LoggingLevel::Warning)) }
+        Server { memories: Arc::new(memories), toolbox, level: AtomicU8::new(LoggingLevel::Warning as u8) }
     }
 
     /// True if no groups of tools are offered: memory is switched off.
@@ -75,12 +75,12 @@ impl Server {
         let modern =
             context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
         let wanted = match context.meta.log_level() {
-            Some(wanted) => rank(wanted),
+            Some(wanted) => wanted as u8,
             // Since that version each request names its level; without one it wants no log.
             None if modern => return,
             None => self.level.load(Ordering::Relaxed),
         };
-        if rank(level) >= wanted {
+        if level as u8 >= wanted {
             let line = LoggingMessageNotificationParam::new(level, json!(text)).with_logger("memories");
             let _ = context.peer.notify_logging_message(line).await;
         }
@@ -112,26 +112,8 @@ impl Server {
     }
 }
 
-/// The rank of a log level, higher for more severe ones.
-fn rank(level: LoggingLevel) -> u8 {
-    match level {
-        LoggingLevel::Debug => 0,
-        LoggingLevel::Info => 1,
-        LoggingLevel::Notice => 2,
-        LoggingLevel::Warning => 3,
-        LoggingLevel::Error => 4,
-        LoggingLevel::Critical => 5,
-        LoggingLevel::Alert => 6,
-        LoggingLevel::Emergency => 7,
-    }
-}
-
 /// A tool in the protocol's form.
 fn protocol_tool(tool: &Tool) -> rmcp::model::Tool {
-    let object = |value: Value| match value {
-        Value::Object(object) => object,
-        _ => Map::new(),
-    };
     let annotations = ToolAnnotations::new().read_only(tool.effect == Effect::Reads);
     let annotations = match tool.effect {
         Effect::Reads => annotations.destructive(false).idempotent(true),
@@ -182,7 +164,7 @@ impl ServerHandler for Server {
         request: SetLevelRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.level.store(rank(request.level), Ordering::Relaxed);
+        self.level.store(request.level as u8, Ordering::Relaxed);
         Ok(())
     }
 
@@ -290,9 +272,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let prompt = prompts::find(&request.name).map_err(|refusal| refused(&refusal))?;
-        let Setup { groups, read_only, .. } = &self.memories.setup;
-        let toolbox = Toolbox::new(groups, *read_only);
-        let memories = Arc::clone(&self.memories);
+        let (memories, toolbox) = (Arc::clone(&self.memories), self.toolbox.clone());
         let arguments = request.arguments.unwrap_or_default();
         let text =
             calls::run(&context, move |watcher| prompt.render(&memories, watcher, &toolbox, &arguments));

@@ -1,5 +1,8 @@
 //! What the reader of an error can do next. The command line and the MCP server show the same hints.
 
+use std::error::Error;
+use std::iter::successors;
+
 /// The change after which the same call can succeed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remedy {
@@ -35,6 +38,18 @@ impl Advice {
     pub(crate) fn fix(hint: impl Into<String>) -> Advice {
         Advice { remedy: Remedy::Fix, hints: vec![hint.into()] }
     }
+}
+
+/// An error and its causes on one line: `cannot write `x`: no space left`.
+pub(crate) fn with_causes(error: &(dyn Error + 'static)) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for cause in successors(Some(error), |&error| error.source()) {
+        let text = cause.to_string();
+        if !parts.iter().any(|part| part.contains(&text)) {
+            parts.push(text);
+        }
+    }
+    parts.join(": ")
 }
 
 /// An error that tells its reader what to do next.

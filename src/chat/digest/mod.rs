@@ -163,8 +163,7 @@ fn entry_of(
 ) -> Memory {
     let category = if scope.subject == Subject::World { "EVENT" } else { "SESSION" };
     let category = Category::new(category).expect("a valid category");
-    let Span { first, last } = summary.messages;
-    let range = if first == last { format!("M{first}") } else { format!("M{first}-{last}") };
+    let range = summary.messages.marked('M');
     let event = scope.about.iter().find(|(name, _)| *name == "event").and_then(|(_, kind)| kind.as_str());
     let title = match event {
         Some(kind) => format!("{} {range}", titled(kind)),

@@ -28,7 +28,7 @@ use crate::notebook::add::{AddOutcome, AddReport, free_title, store_memory};
 use crate::notebook::files::{Files, live};
 use crate::notebook::near_duplicates::says_the_same;
 use crate::notebook::{Draft, Notebook};
-use crate::types::{DEFAULT_IMPORTANCE, Memory, Moment, OFFLINE_TAG, Scope};
+use crate::types::{DEFAULT_IMPORTANCE, Memory, Moment, OFFLINE_TAG, Scope, Span};
 
 use aspects::{Aspect, TOOL, find, read_items};
 use count::{Counts, is_reply};
@@ -178,6 +178,7 @@ impl Extractor<'_> {
         report: &mut ExtractReport,
     ) -> Result<(), ChatError> {
         let id = &input.conversation.id;
+        let turns = Span { first: first_turn, last: counts.turns };
         let update = self.notebook.edit("extract", |draft| {
             let mut state = draft.state()?;
             let mut done = Counts::of(&state, id);
@@ -187,7 +188,7 @@ impl Extractor<'_> {
             done.waiting.clear();
             done.write(&mut state, id);
             draft.set_state(state);
-            let done = self.apply(draft, input, found, (first_turn, counts.turns))?;
+            let done = self.apply(draft, input, found, turns)?;
             if !done.0.is_empty() {
                 draft.note(Entry::<Value> {
                     outcome: Some("stored".into()),
@@ -218,7 +219,7 @@ impl Extractor<'_> {
         draft: &mut Draft<'_>,
         input: ExtractInput<'_>,
         found: &[Aspect],
-        turns: (u64, u64),
+        turns: Span,
     ) -> Result<(Vec<AddReport>, Vec<String>, bool), ChatError> {
         let now = draft.now().to_owned();
         let files = &mut draft.files;
@@ -253,14 +254,13 @@ impl Extractor<'_> {
         Ok((applied, warnings, is_full))
     }
 
-    fn memory(&self, aspect: &Aspect, conversation: &str, (first, last): (u64, u64), now: &str) -> Memory {
+    fn memory(&self, aspect: &Aspect, conversation: &str, turns: Span, now: &str) -> Memory {
         let mut memory = Memory::new(aspect.category.clone(), "", &aspect.summary);
         memory.context = Some(aspect.context.clone()).filter(|context| !context.is_empty());
-        let range = if first == last { format!("T{last}") } else { format!("T{first}-{last}") };
         let fields = &mut memory.provenance;
         fields.date = Some(now.to_owned());
         fields.importance = Some(aspect.importance).filter(|own| *own != DEFAULT_IMPORTANCE);
-        fields.sources = vec![format!("chat:{conversation}#{range}")];
+        fields.sources = vec![format!("chat:{conversation}#{}", turns.marked('T'))];
         fields.tags = vec![conversation_tag(conversation)];
         if self.model.is_none() && self.settings.mode != ExtractMode::LlmTriggered {
             fields.tags.push(OFFLINE_TAG.to_owned());

@@ -13,7 +13,7 @@ use crate::cli::failure::{Failure, FailureKind};
 use crate::llm::ModelError;
 use crate::recall::read_scopes;
 use crate::store::Store;
-use crate::types::{Scope, ScopeName, Span, is_id};
+use crate::types::{Scope, ScopeName, is_id};
 
 /// Summarize what happened in a conversation since the last digest
 #[derive(Debug, clap::Args)]
@@ -123,7 +123,7 @@ pub fn run(mut cli: Cli<'_>, args: DigestArgs) -> Result<u8, Failure> {
         return Err(model_failed(report.failed.remove(at).error, instead));
     }
     for failed in &report.failed {
-        let messages = range(failed.messages);
+        let messages = failed.messages.marked('M');
         cli.ui.warning(&format!(
             "{}: {messages} not summarized, nothing is written: {}",
             failed.scope, failed.error
@@ -139,15 +139,6 @@ fn place_of(store: &Store, name: &str) -> Result<u64, Failure> {
         Scope::Location(id) => Ok(id),
         other => Err(Failure::usage(format!("{other} is not a place"))
             .hint("`--exit` takes a place's id or name; what happens to the whole story is an `--event`")),
-    }
-}
-
-/// A range of messages in the form of entries: `M12-41`.
-fn range(span: Span) -> String {
-    if span.first == span.last {
-        format!("M{}", span.first)
-    } else {
-        format!("M{}-{}", span.first, span.last)
     }
 }
 
@@ -179,7 +170,7 @@ fn show_report(
     }
     for entry in &report.written {
         let place = entry.scope.label(&entry.name);
-        let range = range(entry.messages);
+        let range = entry.messages.marked('M');
         cli.ui.data(&format!("stored [{}] {range} in {place}\n  {}\n", entry.category, entry.text))?;
     }
     if report.written.is_empty() && report.failed.is_empty() {

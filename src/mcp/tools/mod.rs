@@ -10,15 +10,14 @@ mod status;
 mod tool;
 mod who;
 
-use crate::document::nearest;
 use crate::mcp::answer::Refusal;
 use crate::mcp::group::Group;
-use crate::types::did_you_mean;
 
 pub(crate) use schema::arguments as arguments_schema;
 pub(crate) use tool::{Effect, Tool};
 
 /// The tools that a server offers.
+#[derive(Clone)]
 pub(crate) struct Toolbox {
     tools: Vec<&'static Tool>,
 }
@@ -26,9 +25,8 @@ pub(crate) struct Toolbox {
 impl Toolbox {
     /// The tools of these groups; with `read_only`, only those that read.
     pub(crate) fn new(groups: &[Group], read_only: bool) -> Toolbox {
-        let offered =
-            |tool: &&Tool| groups.contains(&tool.group) && (!read_only || tool.effect == Effect::Reads);
-        Toolbox { tools: all().filter(offered).collect() }
+        let tools = all().filter(|(group, _)| groups.contains(group)).map(|(_, tool)| tool);
+        Toolbox { tools: tools.filter(|tool| !read_only || tool.effect == Effect::Reads).collect() }
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &'static Tool> {
@@ -48,22 +46,26 @@ impl Toolbox {
         if let Some(tool) = self.tools.iter().find(|tool| tool.name == name) {
             return Ok(tool);
         }
-        if let Some(tool) = all().find(|tool| tool.name == name) {
+        if let Some((group, tool)) = all().find(|(_, tool)| tool.name == name) {
             let why = match tool.effect {
                 Effect::Reads => "",
                 _ => ", or started with `--read-only`",
             };
-            let group = tool.group;
             return Err(Refusal::new(format!("the tool `{name}` is not offered here"))
                 .hint(format!("this server was started without the group `{group}`{why}")));
         }
-        let near = nearest(name, self.tools.iter().map(|tool| tool.name), 3);
-        let names: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
-        Err(Refusal::new(format!("there is no tool `{name}`"))
-            .hint(did_you_mean(&near).unwrap_or_else(|| format!("there are {}", names.join(", ")))))
+        let names: Vec<&str> = self.iter().map(|tool| tool.name).collect();
+        Err(Refusal::unknown("tool", name, &names))
     }
 }
 
-fn all() -> impl Iterator<Item = &'static Tool> {
-    [places::TOOLS, who::TOOLS, shaping::TOOLS, recalling::TOOLS, status::TOOLS].into_iter().flatten()
+fn all() -> impl Iterator<Item = (Group, &'static Tool)> {
+    let groups = [
+        (Group::Places, places::TOOLS),
+        (Group::Self_, who::TOOLS),
+        (Group::Shaping, shaping::TOOLS),
+        (Group::Recalling, recalling::TOOLS),
+        (Group::Status, status::TOOLS),
+    ];
+    groups.into_iter().flat_map(|(group, tools)| tools.iter().map(move |tool| (group, tool)))
 }

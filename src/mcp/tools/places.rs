@@ -6,12 +6,10 @@ use crate::ask::answer::answer;
 use crate::llm::{self, Choice, Model, ModelError, Question};
 use crate::mcp::access::{Memories, Watcher};
 use crate::mcp::answer::{Answer, Refusal, memory_text, memory_value, without_nulls};
-use crate::mcp::arguments::Arguments;
-use crate::mcp::group::Group;
 use crate::mcp::parameter::ArgumentType::{Flag, Integer, Text, Texts};
 use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::schema;
-use crate::mcp::tools::tool::{Effect, Tool};
+use crate::mcp::tools::tool::{Call, Effect, Tool};
 use crate::recall::{Evidence, Format, render};
 use crate::record::turn::Turn;
 use crate::record::{Judge, RecordSettings, Recorder};
@@ -43,7 +41,6 @@ const NEW_PLACE: Parameter = Parameter::new("new_place", Flag).about("a new name
 pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "get_location_memories",
-        group: Group::Places,
         about: "Memories of a place, and actions tried there in vain. Call on arrival.",
         effect: Effect::Reads,
         parameters: &[LOCATION],
@@ -52,7 +49,6 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "get_top_memories",
-        group: Group::Places,
         about: "The most important memories of all places.",
         effect: Effect::Reads,
         parameters: &[LIMIT],
@@ -61,7 +57,6 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "query_memories",
-        group: Group::Places,
         about: "Search all memories by meaning.",
         effect: Effect::Reads,
         parameters: &[QUESTION, ANSWER],
@@ -70,7 +65,6 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "check_action",
-        group: Group::Places,
         about: "Check whether an action was tried at a place in vain. Call before acting.",
         effect: Effect::Reads,
         parameters: &[LOCATION, ACTION],
@@ -86,7 +80,6 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "record_turn",
-        group: Group::Places,
         about: "Record a turn after acting; a memory is made if it is worth one.",
         effect: Effect::Adds,
         parameters: &TURN,
@@ -123,18 +116,14 @@ const TURN: [Parameter; 16] = [
 ];
 
 /// The place that an argument names.
-fn place(memories: &Memories, arguments: &Arguments<'_>) -> Result<ScopeName, Refusal> {
-    let location = arguments.required(&LOCATION)?;
-    memories.scope(&location).map(ScopeName::Scope)
+fn place(call: &Call<'_>) -> Result<ScopeName, Refusal> {
+    let location = call.arguments.required(&LOCATION)?;
+    call.memories.scope(&location).map(ScopeName::Scope)
 }
 
-fn get_location_memories(
-    memories: &Memories,
-    _: &Watcher,
-    arguments: &Arguments<'_>,
-) -> Result<Answer, Refusal> {
-    let place = place(memories, arguments)?;
-    let views = memories.recall(place)?;
+fn get_location_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
+    let place = place(call)?;
+    let views = call.memories.recall(place)?;
     let view = &views[0];
     let value =
         |scope: &Scope, memory: &Memory| memory_value(scope, memory, f64::from(memory.importance()) / 1000.0);
@@ -152,9 +141,9 @@ fn get_location_memories(
     Ok(Answer::new(render(&views, Format::Text), data))
 }
 
-fn get_top_memories(memories: &Memories, _: &Watcher, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
-    let limit = arguments.count(&LIMIT)?.unwrap_or(10).clamp(1, MAX_TOP);
-    let ranked = most_important(memories, limit as usize)?;
+fn get_top_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
+    let limit = call.arguments.count(&LIMIT)?.unwrap_or(10).clamp(1, MAX_TOP);
+    let ranked = most_important(call.memories, limit as usize)?;
     let mut text = String::new();
     let mut values = Vec::new();
     for (at, ranked) in ranked.iter().enumerate() {
@@ -184,29 +173,33 @@ fn most_important(memories: &Memories, limit: usize) -> Result<Vec<RankedMemory>
 }
 
 /// The answer if there are no memories at all.
-pub(crate) const NOTHING_YET: &str = "No memories recorded yet.\n";
-
-/// The answer if no memory matches.
-pub(crate) const NOTHING_FOUND: &str = "No relevant memories found.\n";
+const NOTHING_YET: &str = "No memories recorded yet.\n";
 
 /// The hits of a search as an answer.
-pub(crate) fn found(query: &str, hits: &[Hit], entries: usize, notes: impl Fn(&Hit) -> String) -> Answer {
+pub(crate) fn found(query: &str, results: &SearchResults, notes: impl Fn(&Hit) -> String) -> Answer {
     let mut text = String::new();
     let mut values = Vec::new();
-    for (at, hit) in hits.iter().enumerate() {
+    for (at, hit) in results.hits.iter().enumerate() {
         text.push_str(&memory_text(at + 1, &hit.scope, &hit.name, &hit.memory, &notes(hit)));
         values.push(memory_value(&hit.scope, &hit.memory, f64::from(hit.relevance)));
     }
-    if hits.is_empty() {
-        text.push_str(if entries == 0 { NOTHING_YET } else { NOTHING_FOUND });
-    }
-    Answer::new(text, json!({"query": query, "memories": values}))
+    of_search(query, results, text, values)
 }
 
-/// Warnings about a search.
-pub(crate) fn search_warnings(answer: &SearchResults) -> Vec<String> {
-    let fallback = answer.fallback.iter();
-    fallback.map(|error| format!("{}; the embedded model answers instead", error.problem)).collect()
+/// The answer to a search, with the texts and the values of its hits.
+pub(crate) fn of_search(
+    query: &str,
+    results: &SearchResults,
+    mut text: String,
+    values: Vec<Value>,
+) -> Answer {
+    if results.hits.is_empty() {
+        text.push_str(if results.entries == 0 { NOTHING_YET } else { "No relevant memories found.\n" });
+    }
+    let fallback = results.fallback.iter();
+    let warnings = fallback.map(|error| format!("{}; the embedded model answers instead", error.problem));
+    let warnings = warnings.collect();
+    Answer { warnings, ..Answer::new(text, json!({"query": query, "memories": values})) }
 }
 
 /// The relevance of a hit as text.
@@ -214,37 +207,25 @@ pub(crate) fn relevance_note(hit: &Hit) -> String {
     format!("{:.2}", hit.relevance)
 }
 
-fn query_memories(
-    memories: &Memories,
-    watcher: &Watcher,
-    arguments: &Arguments<'_>,
-) -> Result<Answer, Refusal> {
-    let question = arguments.required(&QUESTION)?;
-    let wants_answer = arguments.flag(&ANSWER)?.unwrap_or(false);
-    let hits = memories.search(watcher, &question, &Filter::default(), FOUND, false)?;
-    let mut result = found(&question, &hits.hits, hits.entries, relevance_note);
-    result.warnings = search_warnings(&hits);
+fn query_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
+    let question = call.arguments.required(&QUESTION)?;
+    let wants_answer = call.arguments.flag(&ANSWER)?.unwrap_or(false);
+    let hits = call.memories.search(call.watcher, &question, &Filter::default(), FOUND, false)?;
+    let mut result = found(&question, &hits, relevance_note);
     if wants_answer && !hits.hits.is_empty() {
-        add_answer(memories, watcher, &question, &hits.hits, &mut result)?;
+        add_answer(call, &question, &hits.hits, &mut result)?;
     }
     Ok(result)
 }
 
 /// Puts a model's answer before the hits it is based on; without one, adds a warning.
-fn add_answer(
-    memories: &Memories,
-    watcher: &Watcher,
-    question: &str,
-    hits: &[Hit],
-    result: &mut Answer,
-) -> Result<(), Refusal> {
-    let model = memories.model()?.model;
-    let Some(model) = model else {
+fn add_answer(call: &Call<'_>, question: &str, hits: &[Hit], result: &mut Answer) -> Result<(), Refusal> {
+    let Some(model) = call.memories.model()?.model else {
         result.warnings.push("no model is set up to answer; these are the memories themselves".to_owned());
         return Ok(());
     };
-    watcher.goes_on()?;
-    let model = ReportingModel { model, watcher };
+    call.watcher.goes_on()?;
+    let model = ReportingModel { model, watcher: call.watcher };
     let hits: Vec<&Hit> = hits.iter().collect();
     match answer(&model, question, &hits) {
         Ok(answered) => {
@@ -259,10 +240,10 @@ fn add_answer(
     Ok(())
 }
 
-fn check_action(memories: &Memories, _: &Watcher, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
-    let place = place(memories, arguments)?;
-    let action = arguments.required(&ACTION)?;
-    let (scope, section) = memories.sections(&[place])?.remove(0);
+fn check_action(call: &Call<'_>) -> Result<Answer, Refusal> {
+    let place = place(call)?;
+    let action = call.arguments.required(&ACTION)?;
+    let (scope, section) = call.memories.sections(&[place])?.remove(0);
     let evidence = Evidence::of(&section, &action);
     let attempt = evidence.attempt.as_ref();
     let data = without_nulls(json!({
@@ -278,10 +259,10 @@ fn check_action(memories: &Memories, _: &Watcher, arguments: &Arguments<'_>) -> 
     Ok(Answer::new(evidence.render(&scope.label(&section.name)), data))
 }
 
-fn record_turn(memories: &Memories, watcher: &Watcher, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
-    arguments.required(&TURN_LOCATION)?;
-    arguments.required(&TURN_ACTION)?;
-    let mut fields: Map<String, Value> = arguments.object().clone();
+fn record_turn(call: &Call<'_>) -> Result<Answer, Refusal> {
+    call.arguments.required(&TURN_LOCATION)?;
+    call.arguments.required(&TURN_ACTION)?;
+    let mut fields: Map<String, Value> = call.arguments.object().clone();
     for name in ["location", "location_after"] {
         if let Some(place) = fields.get_mut(name) {
             spell_out(place);
@@ -289,14 +270,14 @@ fn record_turn(memories: &Memories, watcher: &Watcher, arguments: &Arguments<'_>
     }
     let turn = Turn::from_value(&Value::Object(fields))?;
     let settings = RecordSettings {
-        new_place: arguments.flag(&NEW_PLACE)?.unwrap_or(false),
-        ..memories.setup.record.clone()
+        new_place: call.arguments.flag(&NEW_PLACE)?.unwrap_or(false),
+        ..call.memories.setup.record.clone()
     };
-    let Choice { model, notice } = memories.model()?;
-    let model = model.map(|model| ReportingModel { model, watcher });
+    let Choice { model, notice } = call.memories.model()?;
+    let model = model.map(|model| ReportingModel { model, watcher: call.watcher });
     let judge = model.as_ref().map_or(Judge::Rules, |model| Judge::Model(model));
-    let recorder = Recorder { notebook: &memories.notebook(), judge, settings: &settings };
-    watcher.goes_on()?;
+    let recorder = Recorder { notebook: &call.memories.notebook(), judge, settings: &settings };
+    call.watcher.goes_on()?;
     let report = recorder.record(turn)?;
     let mut answer = Answer::new(format!("{}\n", report.one_line()), json!(report));
     answer.warnings = report.warnings.clone();

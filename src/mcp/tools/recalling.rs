@@ -2,15 +2,12 @@
 
 use serde_json::json;
 
-use crate::mcp::access::{Memories, Watcher};
 use crate::mcp::answer::{Answer, Refusal};
-use crate::mcp::arguments::Arguments;
-use crate::mcp::group::Group;
 use crate::mcp::parameter::ArgumentType::{Integer, Text};
 use crate::mcp::parameter::Parameter;
-use crate::mcp::tools::places::{found, relevance_note, search_warnings};
+use crate::mcp::tools::places::{found, relevance_note};
 use crate::mcp::tools::schema;
-use crate::mcp::tools::tool::{Effect, Tool};
+use crate::mcp::tools::tool::{Call, Effect, Tool};
 use crate::mcp::tools::who::{is_initial, known};
 use crate::search::Hit;
 use crate::search::filter::{Filter, MemoryKind};
@@ -34,7 +31,6 @@ const CONTEXT: Parameter = Parameter::new("context", Text).required("describe th
 pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "recall_episodes",
-        group: Group::Recalling,
         about: "Search past events, in order of time.",
         effect: Effect::Reads,
         parameters: &[QUERY, TIME_RANGE, IMPORTANCE_THRESHOLD],
@@ -43,7 +39,6 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "recall_facts",
-        group: Group::Recalling,
         about: "Facts about a topic, each with a confidence from 0 to 1.",
         effect: Effect::Reads,
         parameters: &[TOPIC],
@@ -52,7 +47,6 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "recall_interactions",
-        group: Group::Recalling,
         about: "Your history with a character, in order of time.",
         effect: Effect::Reads,
         parameters: &[CHARACTER],
@@ -61,7 +55,6 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "check_similar_situations",
-        group: Group::Recalling,
         about: "Memories of situations like this one. Call before deciding.",
         effect: Effect::Reads,
         parameters: &[CONTEXT],
@@ -78,28 +71,23 @@ fn by_time(hits: &mut [Hit]) {
     });
 }
 
-fn recall_episodes(
-    memories: &Memories,
-    watcher: &Watcher,
-    arguments: &Arguments<'_>,
-) -> Result<Answer, Refusal> {
-    let query = arguments.required(&QUERY)?;
-    let range = arguments.text(&TIME_RANGE)?.map(|text| parse_range(&text)).transpose()?.unwrap_or_default();
+fn recall_episodes(call: &Call<'_>) -> Result<Answer, Refusal> {
+    let query = call.arguments.required(&QUERY)?;
+    let range =
+        call.arguments.text(&TIME_RANGE)?.map(|text| parse_range(&text)).transpose()?.unwrap_or_default();
     let filter = Filter {
         episodes: range.episode.into_iter().collect(),
         min_turn: range.first,
         max_turn: range.last,
-        min_importance: arguments.importance(&IMPORTANCE_THRESHOLD)?,
+        min_importance: call.arguments.importance(&IMPORTANCE_THRESHOLD)?,
         ..Filter::default()
     };
     // Memories without a time are not episodes.
     let timed = |hit: &Hit| hit.memory.provenance.episode.is_some() || hit.memory.provenance.turns.is_some();
     let earned = |hit: &Hit| timed(hit) && !is_initial(&hit.scope, &hit.memory);
-    let mut hits = memories.search_for(watcher, &query, &filter, LIMIT, earned)?;
+    let mut hits = call.memories.search_for(call.watcher, &query, &filter, LIMIT, earned)?;
     by_time(&mut hits.hits);
-    let mut answer = found(&query, &hits.hits, hits.entries, relevance_note);
-    answer.warnings = search_warnings(&hits);
-    Ok(answer)
+    Ok(found(&query, &hits, relevance_note))
 }
 
 /// A range of turns, an episode, or both.
@@ -143,36 +131,26 @@ fn confidence(hit: &Hit) -> f32 {
     hit.relevance * status
 }
 
-fn recall_facts(
-    memories: &Memories,
-    watcher: &Watcher,
-    arguments: &Arguments<'_>,
-) -> Result<Answer, Refusal> {
-    let topic = arguments.required(&TOPIC)?;
+fn recall_facts(call: &Call<'_>) -> Result<Answer, Refusal> {
+    let topic = call.arguments.required(&TOPIC)?;
     // Dialogue and events are not facts.
     let is_fact = |hit: &Hit| !hit.memory.category.only_grows();
-    let mut hits = memories.search_for(watcher, &topic, &Filter::default(), LIMIT, is_fact)?;
+    let mut hits = call.memories.search_for(call.watcher, &topic, &Filter::default(), LIMIT, is_fact)?;
     hits.hits.sort_by(|a, b| confidence(b).total_cmp(&confidence(a)));
-    let mut answer =
-        found(&topic, &hits.hits, hits.entries, |hit| format!("confidence {:.2}", confidence(hit)));
+    let mut answer = found(&topic, &hits, |hit| format!("confidence {:.2}", confidence(hit)));
     for (at, hit) in hits.hits.iter().enumerate() {
         let rounded = (f64::from(confidence(hit)) * 1000.0).round() / 1000.0;
         answer.data["memories"][at]["confidence"] = json!(rounded);
     }
-    answer.warnings = search_warnings(&hits);
     Ok(answer)
 }
 
-fn recall_interactions(
-    memories: &Memories,
-    watcher: &Watcher,
-    arguments: &Arguments<'_>,
-) -> Result<Answer, Refusal> {
-    let name = arguments.required(&CHARACTER)?;
-    let character = known(memories, &name)?;
+fn recall_interactions(call: &Call<'_>) -> Result<Answer, Refusal> {
+    let name = call.arguments.required(&CHARACTER)?;
+    let character = known(call.memories, &name)?;
     let called = character.called().to_owned();
     let mut scopes = vec![Scope::Npc(character.id.clone()), Scope::Dialogue, Scope::World];
-    scopes.extend(memories.setup.agent.clone().map(Scope::Agent));
+    scopes.extend(call.memories.setup.agent.clone().map(Scope::Agent));
     let filter = Filter { scopes, ..Filter::default() };
     let tag = format!("about:{}", character.id);
     let first_name = called.split_whitespace().next().unwrap_or(&called).to_lowercase();
@@ -183,12 +161,11 @@ fn recall_interactions(
             || has_word(&memory.text, &first_name)
     };
     let question = format!("what happened between me and {called}?");
-    let mut hits = memories.search(watcher, &question, &filter, usize::MAX, true)?;
+    let mut hits = call.memories.search(call.watcher, &question, &filter, usize::MAX, true)?;
     hits.hits.retain(|hit| concerns(&hit.scope, &hit.memory));
     hits.hits.truncate(LIMIT);
     by_time(&mut hits.hits);
-    let mut answer = found(&question, &hits.hits, hits.entries, relevance_note);
-    answer.warnings = search_warnings(&hits);
+    let mut answer = found(&question, &hits, relevance_note);
     if hits.hits.is_empty() {
         answer.text = format!("Nothing has passed between you and {called} yet.\n");
     }
@@ -200,20 +177,14 @@ fn has_word(text: &str, word: &str) -> bool {
     text.to_lowercase().split(|c: char| !c.is_alphanumeric() && c != '-' && c != '_').any(|own| own == word)
 }
 
-fn check_similar_situations(
-    memories: &Memories,
-    watcher: &Watcher,
-    arguments: &Arguments<'_>,
-) -> Result<Answer, Refusal> {
-    let context = arguments.required(&CONTEXT)?;
+fn check_similar_situations(call: &Call<'_>) -> Result<Answer, Refusal> {
+    let context = call.arguments.required(&CONTEXT)?;
     let kinds =
         vec![MemoryKind::Place, MemoryKind::Episodic, MemoryKind::Character, MemoryKind::CharacterKnowledge];
     let filter = Filter { kinds, ..Filter::default() };
     let earned = |hit: &Hit| !is_initial(&hit.scope, &hit.memory);
-    let hits = memories.search_for(watcher, &context, &filter, 5, earned)?;
-    let mut answer = found(&context, &hits.hits, hits.entries, relevance_note);
-    answer.warnings = search_warnings(&hits);
-    Ok(answer)
+    let hits = call.memories.search_for(call.watcher, &context, &filter, 5, earned)?;
+    Ok(found(&context, &hits, relevance_note))
 }
 
 #[cfg(test)]

@@ -7,14 +7,12 @@ use serde_json::json;
 
 use crate::document::link::Link;
 use crate::document::nearest;
-use crate::mcp::access::{Memories, Watcher, masked};
+use crate::mcp::access::{Memories, masked};
 use crate::mcp::answer::{Answer, Refusal};
-use crate::mcp::arguments::Arguments;
-use crate::mcp::group::Group;
 use crate::mcp::parameter::ArgumentType::{Integer, Text};
 use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::schema;
-use crate::mcp::tools::tool::{Effect, Tool};
+use crate::mcp::tools::tool::{Call, Effect, Tool};
 use crate::notebook::add::AddOutcome;
 use crate::notebook::correct::{Corrected, Correction, MAX_IMPORTANCE, Target};
 use crate::notebook::files::Files;
@@ -55,7 +53,6 @@ const REASON: Parameter = Parameter::new("reason", Text).required("say why it is
 pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "form_memory",
-        group: Group::Shaping,
         about: "Store a new memory in your own words.",
         effect: Effect::AddsOnce,
         parameters: &[CONTENT, IMPORTANCE, TYPE, SCOPE, NEW_MEMORY_TITLE, TURN],
@@ -64,7 +61,6 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "reinforce_memory",
-        group: Group::Shaping,
         about: "Raise the importance of a memory.",
         effect: Effect::Adds,
         parameters: &[TITLE, SCOPE, AMOUNT],
@@ -73,7 +69,6 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "associate_memories",
-        group: Group::Shaping,
         about: "Link two memories, so that one recalls the other.",
         effect: Effect::AddsOnce,
         parameters: &[A, B],
@@ -82,7 +77,6 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "supersede_memory",
-        group: Group::Shaping,
         about: "Replace a memory by a better one; the old one is struck.",
         effect: Effect::Strikes,
         parameters: &[TITLE, CONTENT, SCOPE, NEW_TITLE, IMPORTANCE.about(""), TYPE.about("")],
@@ -91,7 +85,6 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "invalidate_memory",
-        group: Group::Shaping,
         about: "Strike a memory that is proven wrong.",
         effect: Effect::Strikes,
         parameters: &[TITLE, REASON, SCOPE],
@@ -115,32 +108,32 @@ fn kind_of(name: &str) -> Result<(Category, Persistence), Refusal> {
 
 /// A new memory from the arguments.
 fn memory_of(
-    arguments: &Arguments<'_>,
+    call: &Call<'_>,
     title: Option<String>,
     default: &Category,
     warnings: &mut Vec<String>,
 ) -> Result<Memory, Refusal> {
-    let content = arguments.required(&CONTENT)?;
-    let kind = arguments.text(&TYPE)?.map(|name| kind_of(&name)).transpose()?;
+    let content = call.arguments.required(&CONTENT)?;
+    let kind = call.arguments.text(&TYPE)?.map(|name| kind_of(&name)).transpose()?;
     let (category, persistence) = kind.unwrap_or((default.clone(), Persistence::Permanent));
     let mut memory = Memory::new(category, title.unwrap_or_default(), content);
     memory.persistence = persistence;
-    memory.provenance.importance = arguments.importance(&IMPORTANCE)?;
+    memory.provenance.importance = call.arguments.importance(&IMPORTANCE)?;
     Ok(masked(&memory, warnings))
 }
 
-fn form_memory(memories: &Memories, watcher: &Watcher, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
+fn form_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
     let mut warnings = Vec::new();
     let mut memory =
-        memory_of(arguments, arguments.text(&NEW_MEMORY_TITLE)?, &Category::note(), &mut warnings)?;
-    let scope = memories.scope(arguments.text(&SCOPE)?.as_deref().unwrap_or("self"))?;
-    if let Some(turn) = arguments.count(&TURN)? {
+        memory_of(call, call.arguments.text(&NEW_MEMORY_TITLE)?, &Category::note(), &mut warnings)?;
+    let scope = call.memories.scope(call.arguments.text(&SCOPE)?.as_deref().unwrap_or("self"))?;
+    if let Some(turn) = call.arguments.count(&TURN)? {
         memory.provenance.turns = Some(Span::one(turn));
-        memory.provenance.episode = Some(memories.episode()?);
+        memory.provenance.episode = Some(call.memories.episode()?);
     }
-    watcher.goes_on()?;
+    call.watcher.goes_on()?;
     let new = NewMemory { scope, name: String::new(), memory, speaker: None };
-    let added = memories.notebook().edit("form_memory", |draft| Ok::<_, Refusal>(draft.add(&new)?))?;
+    let added = call.memories.notebook().edit("form_memory", |draft| Ok::<_, Refusal>(draft.add(&new)?))?;
     warnings.extend(added.warnings);
     let applied = added.value;
     let what = match applied.outcome {
@@ -154,18 +147,13 @@ fn form_memory(memories: &Memories, watcher: &Watcher, arguments: &Arguments<'_>
     Ok(Answer { warnings, ..Answer::new(text, data) })
 }
 
-fn reinforce_memory(
-    memories: &Memories,
-    watcher: &Watcher,
-    arguments: &Arguments<'_>,
-) -> Result<Answer, Refusal> {
-    let named = MemoryAddress::of(memories, arguments)?;
-    let amount = arguments
-        .count(&AMOUNT)?
-        .map_or(REINFORCEMENT, |amount| u16::try_from(amount).unwrap_or(MAX_IMPORTANCE));
+fn reinforce_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
+    let named = MemoryAddress::of(call)?;
+    let amount = call.arguments.count(&AMOUNT)?;
+    let amount = amount.map_or(REINFORCEMENT, |amount| u16::try_from(amount).unwrap_or(MAX_IMPORTANCE));
     let mut importance = 0;
-    let (results, warnings) = change(memories, watcher, "reinforce_memory", |draft| {
-        let target = named.target(memories, &draft.files)?;
+    let (results, warnings) = change(call, "reinforce_memory", |draft| {
+        let target = named.target(call.memories, &draft.files)?;
         let results = draft.correct::<Refusal>(&[Correction::Reinforce(target.clone(), amount)])?;
         let found = draft.files.find(&target.scope, &target.title);
         importance = found.first().map_or(0, |(.., memory)| memory.importance());
@@ -179,15 +167,11 @@ fn reinforce_memory(
     Ok(Answer { warnings, ..Answer::new(text, data) })
 }
 
-fn associate_memories(
-    memories: &Memories,
-    watcher: &Watcher,
-    arguments: &Arguments<'_>,
-) -> Result<Answer, Refusal> {
-    let a = MemoryAddress::parse(memories, &arguments.required(&A)?, None)?;
-    let b = MemoryAddress::parse(memories, &arguments.required(&B)?, None)?;
-    let (results, warnings) = change(memories, watcher, "associate_memories", |draft| {
-        let (a, b) = (a.target(memories, &draft.files)?, b.target(memories, &draft.files)?);
+fn associate_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
+    let a = MemoryAddress::parse(call.memories, &call.arguments.required(&A)?, None)?;
+    let b = MemoryAddress::parse(call.memories, &call.arguments.required(&B)?, None)?;
+    let (results, warnings) = change(call, "associate_memories", |draft| {
+        let (a, b) = (a.target(call.memories, &draft.files)?, b.target(call.memories, &draft.files)?);
         draft.correct(&[Correction::Associate(a, b)])
     })?;
     let linked: Vec<String> =
@@ -204,18 +188,14 @@ fn associate_memories(
     Ok(Answer { warnings, ..Answer::new(text, data) })
 }
 
-fn supersede_memory(
-    memories: &Memories,
-    watcher: &Watcher,
-    arguments: &Arguments<'_>,
-) -> Result<Answer, Refusal> {
-    let named = MemoryAddress::of(memories, arguments)?;
+fn supersede_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
+    let named = MemoryAddress::of(call)?;
     let mut warnings = Vec::new();
-    let says_kind = arguments.text(&TYPE)?.is_some();
-    let successor = memory_of(arguments, arguments.text(&NEW_TITLE)?, &Category::note(), &mut warnings)?;
-    let own_title = arguments.text(&NEW_TITLE)?.is_none();
-    let (results, more) = change(memories, watcher, "supersede_memory", |draft| {
-        let target = named.target(memories, &draft.files)?;
+    let says_kind = call.arguments.text(&TYPE)?.is_some();
+    let successor = memory_of(call, call.arguments.text(&NEW_TITLE)?, &Category::note(), &mut warnings)?;
+    let own_title = call.arguments.text(&NEW_TITLE)?.is_none();
+    let (results, more) = change(call, "supersede_memory", |draft| {
+        let target = named.target(call.memories, &draft.files)?;
         let mut successor = successor.clone();
         if let Some((.., old)) = draft.files.find(&target.scope, &target.title).first() {
             // Values that are not given are taken from the old memory.
@@ -246,32 +226,26 @@ fn supersede_memory(
     Ok(Answer { warnings, ..Answer::new(text, data) })
 }
 
-fn invalidate_memory(
-    memories: &Memories,
-    watcher: &Watcher,
-    arguments: &Arguments<'_>,
-) -> Result<Answer, Refusal> {
-    let named = MemoryAddress::of(memories, arguments)?;
-    let reason = arguments.required(&REASON)?;
-    let (results, warnings) = change(memories, watcher, "invalidate_memory", |draft| {
-        let target = named.target(memories, &draft.files)?;
+fn invalidate_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
+    let named = MemoryAddress::of(call)?;
+    let reason = call.arguments.required(&REASON)?;
+    let (results, warnings) = change(call, "invalidate_memory", |draft| {
+        let target = named.target(call.memories, &draft.files)?;
         draft.correct(&[Correction::Invalidate(vec![target], reason.clone())])
     })?;
     let done = &results[0];
     let text = format!("\"{}\" in {} is struck: {reason}\n", done.title, done.scope);
-    let data = json!({"outcome": done.outcome, "scope": done.scope, "title": done.title});
-    Ok(Answer { warnings, ..Answer::new(text, data) })
+    Ok(Answer { warnings, ..Answer::new(text, json!(done)) })
 }
 
 /// Runs corrections in one transaction; returns the results and warnings.
 fn change(
-    memories: &Memories,
-    watcher: &Watcher,
+    call: &Call<'_>,
     tool: &'static str,
     edit: impl FnMut(&mut Draft<'_>) -> Result<Vec<Corrected>, Refusal>,
 ) -> Result<(Vec<Corrected>, Vec<String>), Refusal> {
-    watcher.goes_on()?;
-    let done = memories.notebook().edit(tool, edit)?;
+    call.watcher.goes_on()?;
+    let done = call.memories.notebook().edit(tool, edit)?;
     Ok((done.value, done.warnings))
 }
 
@@ -283,9 +257,9 @@ struct MemoryAddress {
 
 impl MemoryAddress {
     /// From the arguments `title` and `scope`.
-    fn of(memories: &Memories, arguments: &Arguments<'_>) -> Result<MemoryAddress, Refusal> {
-        let title = arguments.required(&TITLE)?;
-        MemoryAddress::parse(memories, &title, arguments.text(&SCOPE)?.as_deref())
+    fn of(call: &Call<'_>) -> Result<MemoryAddress, Refusal> {
+        let title = call.arguments.required(&TITLE)?;
+        MemoryAddress::parse(call.memories, &title, call.arguments.text(&SCOPE)?.as_deref())
     }
 
     /// Reads `title`, `scope › title`, or either in double brackets.

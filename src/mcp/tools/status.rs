@@ -4,17 +4,13 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use crate::mcp::access::{Memories, Watcher};
 use crate::mcp::answer::{Answer, Refusal};
-use crate::mcp::arguments::Arguments;
-use crate::mcp::group::Group;
 use crate::mcp::tools::schema;
-use crate::mcp::tools::tool::{Effect, Tool};
+use crate::mcp::tools::tool::{Call, Effect, Tool};
 use crate::types::{Scope, Status};
 
 pub(crate) const TOOLS: &[Tool] = &[Tool {
     name: "memory_status",
-    group: Group::Status,
     about: "State of the memory: file, counts, your agent id.",
     effect: Effect::Reads,
     parameters: &[],
@@ -31,8 +27,8 @@ pub(crate) const TOOLS: &[Tool] = &[Tool {
     run: memory_status,
 }];
 
-fn memory_status(memories: &Memories, _: &Watcher, _: &Arguments<'_>) -> Result<Answer, Refusal> {
-    let snapshot = memories.snapshot()?;
+fn memory_status(call: &Call<'_>) -> Result<Answer, Refusal> {
+    let snapshot = call.memories.snapshot()?;
     let exists = snapshot.exists();
     let lasting = &snapshot.entries()[snapshot.lasting_entries()];
     let ephemeral = snapshot.entries().len() - lasting.len();
@@ -45,10 +41,10 @@ fn memory_status(memories: &Memories, _: &Watcher, _: &Arguments<'_>) -> Result<
         .iter()
         .filter_map(|scope| if let Scope::Agent(id) = scope { Some(id.as_str()) } else { None })
         .collect();
-    let episode = memories.episode()?;
-    let setup = &memories.setup;
+    let episode = call.memories.episode()?;
+    let setup = &call.memories.setup;
     let groups: Vec<&str> = setup.groups.iter().map(|group| group.into()).collect();
-    let file = memories.store().path().display().to_string();
+    let file = call.memories.store().path().display().to_string();
     let me = setup.agent.as_deref();
     let mut lines = vec![
         format!("{file}{}", if exists { "" } else { " (not there yet)" }),

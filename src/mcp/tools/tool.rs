@@ -5,7 +5,6 @@ use serde_json::{Map, Value};
 use crate::mcp::access::{Memories, Watcher};
 use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::group::Group;
 use crate::mcp::parameter::Parameter;
 
 /// The effect of a call on the file.
@@ -21,17 +20,23 @@ pub(crate) enum Effect {
     Strikes,
 }
 
+/// A call of a tool.
+pub(crate) struct Call<'a> {
+    pub memories: &'a Memories,
+    pub watcher: &'a Watcher,
+    pub arguments: Arguments<'a>,
+}
+
 /// A tool.
 pub(crate) struct Tool {
     pub name: &'static str,
-    pub group: Group,
     /// Description for the model, on one line.
     pub about: &'static str,
     pub effect: Effect,
     pub parameters: &'static [Parameter],
     /// Output schema.
     pub answer: fn() -> Value,
-    pub run: fn(&Memories, &Watcher, &Arguments<'_>) -> Result<Answer, Refusal>,
+    pub run: fn(&Call<'_>) -> Result<Answer, Refusal>,
 }
 
 impl Tool {
@@ -44,6 +49,6 @@ impl Tool {
     ) -> Result<Answer, Refusal> {
         let arguments = Arguments::of(arguments, self.parameters)?;
         watcher.goes_on()?;
-        (self.run)(memories, watcher, &arguments)
+        (self.run)(&Call { memories, watcher, arguments })
     }
 }

@@ -3,17 +3,14 @@
 //! Most of these tools take no query: categories select the memories, and a fixed question only ranks them.
 
 use crate::document::nearest;
-use serde_json::json;
 
-use crate::mcp::access::{Character, Memories, Watcher};
+use crate::mcp::access::{Character, Memories};
 use crate::mcp::answer::{Answer, Refusal, memory_value};
-use crate::mcp::arguments::Arguments;
-use crate::mcp::group::Group;
 use crate::mcp::parameter::ArgumentType::Text;
 use crate::mcp::parameter::Parameter;
-use crate::mcp::tools::places::{NOTHING_FOUND, NOTHING_YET, search_warnings};
+use crate::mcp::tools::places::of_search;
 use crate::mcp::tools::schema;
-use crate::mcp::tools::tool::{Effect, Tool};
+use crate::mcp::tools::tool::{Call, Effect, Tool};
 use crate::search::filter::{Filter, MemoryKind};
 use crate::search::{Hit, SearchResults};
 use crate::types::{Category, Memory, Scope, ScopeName, did_you_mean};
@@ -32,36 +29,30 @@ const QUERY: Parameter =
 pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "query_self",
-        group: Group::Self_,
         about: "Your identity, traits, values, skills and decision style.",
         effect: Effect::Reads,
         parameters: &[],
         answer: schema::memories,
-        run: |memories, watcher, _| of_self(memories, watcher, "who am I?", &OF_SELF, 5),
+        run: |call| of_self(call, "who am I?", &OF_SELF, 5),
     },
     Tool {
         name: "query_background",
-        group: Group::Self_,
         about: "Your background.",
         effect: Effect::Reads,
         parameters: &[],
         answer: schema::memories,
-        run: |memories, watcher, _| of_self(memories, watcher, "what is my background?", &["BACKGROUND"], 5),
+        run: |call| of_self(call, "what is my background?", &["BACKGROUND"], 5),
     },
     Tool {
         name: "query_communication_style",
-        group: Group::Self_,
         about: "Your communication style.",
         effect: Effect::Reads,
         parameters: &[],
         answer: schema::memories,
-        run: |memories, watcher, _| {
-            of_self(memories, watcher, "how do I communicate?", &["COMMUNICATION"], 3)
-        },
+        run: |call| of_self(call, "how do I communicate?", &["COMMUNICATION"], 3),
     },
     Tool {
         name: "query_scene",
-        group: Group::Self_,
         about: "The current scene: place, mood, time, situation.",
         effect: Effect::Reads,
         parameters: &[],
@@ -70,7 +61,6 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "query_character",
-        group: Group::Self_,
         about: "Your knowledge of another character.",
         effect: Effect::Reads,
         parameters: &[NAME],
@@ -79,7 +69,6 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "query_memory",
-        group: Group::Self_,
         about: "Search past dialogue and events.",
         effect: Effect::Reads,
         parameters: &[QUERY],
@@ -88,23 +77,17 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
 ];
 
-fn of_self(
-    memories: &Memories,
-    watcher: &Watcher,
-    question: &str,
-    categories: &[&str],
-    most: usize,
-) -> Result<Answer, Refusal> {
-    let agent = memories.agent()?;
+fn of_self(call: &Call<'_>, question: &str, categories: &[&str], most: usize) -> Result<Answer, Refusal> {
+    let agent = call.memories.agent()?;
     let categories: Vec<Category> = categories.iter().filter_map(|name| Category::new(name)).collect();
     let first = categories.first().cloned();
     let filter = Filter { agents: vec![agent.to_owned()], categories, ..Filter::default() };
-    let mut hits = memories.search(watcher, question, &filter, most, true)?;
+    let mut hits = call.memories.search(call.watcher, question, &filter, most, true)?;
     // The first category comes before the others.
     hits.hits.sort_by_key(|hit| Some(&hit.memory.category) != first.as_ref());
     let answer = brief(question, &hits, Prefix::Category);
     if hits.hits.is_empty() {
-        refuse_stranger(memories, agent)?;
+        refuse_stranger(call.memories, agent)?;
     }
     Ok(answer)
 }
@@ -133,11 +116,7 @@ fn brief(question: &str, answer: &SearchResults, prefix: Prefix) -> Answer {
         text.push_str(&format!("{head}{}\n", memory.text));
         values.push(memory_value(scope, memory, f64::from(*relevance)));
     }
-    if answer.hits.is_empty() {
-        text.push_str(if answer.entries == 0 { NOTHING_YET } else { NOTHING_FOUND });
-    }
-    let data = json!({"query": question, "memories": values});
-    Answer { warnings: search_warnings(answer), ..Answer::new(text, data) }
+    of_search(question, answer, text, values)
 }
 
 /// Refuses an agent without any memories: most likely the server was started with a wrong id.
@@ -153,30 +132,25 @@ fn refuse_stranger(memories: &Memories, agent: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn query_scene(memories: &Memories, watcher: &Watcher, _: &Arguments<'_>) -> Result<Answer, Refusal> {
+fn query_scene(call: &Call<'_>) -> Result<Answer, Refusal> {
     let question = "where am I?";
     let filter = Filter { kinds: vec![MemoryKind::Scene], ..Filter::default() };
-    let hits = memories.search(watcher, question, &filter, 5, true)?;
-    let answer = brief(question, &hits, Prefix::Category);
-    Ok(answer)
+    let hits = call.memories.search(call.watcher, question, &filter, 5, true)?;
+    Ok(brief(question, &hits, Prefix::Category))
 }
 
-fn query_character(
-    memories: &Memories,
-    watcher: &Watcher,
-    arguments: &Arguments<'_>,
-) -> Result<Answer, Refusal> {
-    let name = arguments.required(&NAME)?;
-    let character = known(memories, &name)?;
+fn query_character(call: &Call<'_>) -> Result<Answer, Refusal> {
+    let name = call.arguments.required(&NAME)?;
+    let character = known(call.memories, &name)?;
     let question = format!("who is {}?", character.called());
     let mut scopes = vec![Scope::Npc(character.id.clone())];
-    scopes.extend(memories.setup.agent.clone().map(Scope::Agent));
+    scopes.extend(call.memories.setup.agent.clone().map(Scope::Agent));
     if scopes.len() == 1 {
         // Without an own agent, use what all agents know.
-        scopes.extend(memories.characters()?.into_iter().map(|other| other.scope));
+        scopes.extend(call.memories.characters()?.into_iter().map(|other| other.scope));
     }
     let filter = Filter { scopes, about: vec![character.id.clone()], ..Filter::default() };
-    let hits = memories.search(watcher, &question, &filter, 3, true)?;
+    let hits = call.memories.search(call.watcher, &question, &filter, 3, true)?;
     let mut answer = brief(&question, &hits, Prefix::Category);
     if hits.hits.is_empty() {
         answer.text = format!("Nothing is known of {}.\n", character.called());
@@ -220,15 +194,11 @@ pub(crate) fn is_initial(scope: &Scope, memory: &Memory) -> bool {
     }
 }
 
-fn query_memory(
-    memories: &Memories,
-    watcher: &Watcher,
-    arguments: &Arguments<'_>,
-) -> Result<Answer, Refusal> {
-    let query = arguments.required(&QUERY)?;
+fn query_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
+    let query = call.arguments.required(&QUERY)?;
     let kinds = vec![MemoryKind::Episodic, MemoryKind::Character, MemoryKind::CharacterKnowledge];
     let filter = Filter { kinds, ..Filter::default() };
     let earned = |hit: &Hit| !is_initial(&hit.scope, &hit.memory);
-    let hits = memories.search_for(watcher, &query, &filter, 5, earned)?;
+    let hits = call.memories.search_for(call.watcher, &query, &filter, 5, earned)?;
     Ok(brief(&query, &hits, Prefix::Turn))
 }
