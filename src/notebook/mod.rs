@@ -10,7 +10,6 @@ mod clock;
 pub(crate) mod correct;
 pub(crate) mod dialogue;
 pub mod files;
-mod line_window;
 pub(crate) mod near_duplicates;
 mod section_window;
 pub(crate) mod snapshot;

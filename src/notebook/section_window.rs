@@ -5,10 +5,15 @@
 //! that is fresh memory.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+
+use memchr::memchr_iter;
 
 use crate::document::scan::{self, Event, LineScan};
-use crate::notebook::line_window::{LineWindow, WINDOW};
+
+/// Bytes read at a time: smaller buffers cost more calls, larger ones more page faults, and they leave
+/// the processor's cache.
+const WINDOW: usize = 64 * 1024;
 
 /// The texts of all sections whose heading line is wanted, in the order of the file.
 ///
@@ -24,26 +29,33 @@ fn read_sections_through(
     mut file: &File,
     wanted: impl FnMut(&[u8]) -> bool,
 ) -> io::Result<Vec<Vec<u8>>> {
-    let size = usize::try_from(file.metadata()?.len()).unwrap_or(window);
-    let mut lines = LineWindow::new(file, size.saturating_add(1).min(window));
+    let mut reader = BufReader::with_capacity(window, file);
     let mut found = FoundRanges { wanted, ranges: Vec::new(), is_open: false };
     let mut scan = LineScan::default();
+    let mut offset = 0;
+    let mut line = Vec::new();
     loop {
         loop {
-            if !scan.needs_every_line() {
-                lines.skip(scan::is_plain_start);
+            // The first line of the file may begin with a byte order mark.
+            if offset > 0 && !scan.needs_every_line() {
+                let skipped = length_of_plain_lines(reader.buffer());
+                reader.consume(skipped);
+                offset += skipped as u64;
             }
-            let Some((offset, line)) = lines.next_line()? else { break };
-            if let Event::Visible(offset, line) = scan.read(offset, line) {
+            line.clear();
+            let read = reader.read_until(b'\n', &mut line)?;
+            if read == 0 {
+                break;
+            }
+            if let Event::Visible(offset, line) = scan.read(offset, line.strip_suffix(b"\n").unwrap_or(&line)) {
                 found.read(offset, line);
             }
+            offset += read as u64;
         }
-        match scan.end() {
-            Some((_, Some(resume))) => lines.rewind(resume)?,
-            _ => break,
-        }
+        let Some((_, Some(resume))) = scan.end() else { break };
+        offset = reader.seek(SeekFrom::Start(resume))?;
     }
-    let length = lines.end();
+    let length = offset;
     let read = |(start, end): (u64, Option<u64>)| {
         let size = end.unwrap_or(length) - start;
         let mut text = vec![0; usize::try_from(size).map_err(io::Error::other)?];
@@ -55,6 +67,21 @@ fn read_sections_through(
         Ok(text)
     };
     found.ranges.into_iter().map(read).collect()
+}
+
+/// Length of the whole lines at the start of a buffer that begin like plain text.
+fn length_of_plain_lines(buffer: &[u8]) -> usize {
+    let is_plain = |at: usize| buffer.get(at).is_some_and(|&first| scan::is_plain_start(first));
+    let mut length = 0;
+    if is_plain(0) {
+        for newline in memchr_iter(b'\n', buffer) {
+            length = newline + 1;
+            if !is_plain(length) {
+                break;
+            }
+        }
+    }
+    length
 }
 
 /// Positions of the wanted sections.

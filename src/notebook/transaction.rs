@@ -79,7 +79,7 @@ impl Notebook {
         mut edit: impl FnMut(&mut Draft<'_>) -> Result<T, E>,
     ) -> Result<Written<T>, E> {
         let journal = Journal::of(&self.store);
-        let update = self.store.update_unless_refused(|text, sidecar| {
+        let update = self.store.update(|text, sidecar| {
             let mut draft = self.draft(command, text, sidecar)?;
             let value = edit(&mut draft)?;
             Ok(draft.into_change(&journal, value)?)

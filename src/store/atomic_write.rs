@@ -8,7 +8,7 @@ use std::fs::{self, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::error::StoreError;
+use super::error::{StoreError, unless_missing};
 use super::path::folder_of;
 use super::platform;
 
@@ -29,12 +29,10 @@ pub(crate) enum Existing {
 ///
 /// When the file cannot be written; then the old one is still there.
 pub(crate) fn write_file(path: &Path, bytes: &[u8], existing: Existing) -> Result<bool, StoreError> {
-    let old = match fs::metadata(path) {
-        Ok(_) if existing == Existing::Keep => return Ok(false),
-        Ok(old) => Some(old),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(source) => return Err(StoreError::Read { path: path.to_owned(), source }),
-    };
+    let old = unless_missing(fs::metadata(path)).map_err(StoreError::read(path))?;
+    if existing == Existing::Keep && old.is_some() {
+        return Ok(false);
+    }
     let temporary = temporary_path(path, std::process::id(), "new");
     let pending = PendingFile::write(temporary, path, old.as_ref(), bytes)?;
     let placed = match existing {
@@ -125,10 +123,7 @@ fn write_temporary(
 ) -> io::Result<RemovedOnDrop> {
     if old.is_some() {
         // A rename needs no right to write the file itself; the owner's protection is respected here.
-        match OpenOptions::new().write(true).open(target) {
-            Err(refused) if refused.kind() != io::ErrorKind::NotFound => return Err(refused),
-            _ => {}
-        }
+        unless_missing(OpenOptions::new().write(true).open(target))?;
     }
     // No other process uses this name: what is there was left by a killed process of the same id.
     let _ = fs::remove_file(&temporary);

@@ -5,11 +5,10 @@
 //! copied. Files with other names in that folder are left alone.
 
 use std::fs::{self, Metadata};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::error::StoreError;
+use super::error::{StoreError, unless_missing};
 use super::platform;
 
 /// Number of states kept.
@@ -78,15 +77,9 @@ fn is_kept(present: &[(u64, PathBuf)], file: &Metadata) -> bool {
 
 /// Numbers and paths in the folder, newest first.
 fn numbered(folder: &Path) -> Result<Vec<(u64, PathBuf)>, StoreError> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(source) => {
-            return Err(StoreError::Read { path: folder.to_owned(), source });
-        }
-    };
+    let entries = unless_missing(fs::read_dir(folder)).map_err(StoreError::read(folder))?;
     let mut numbered = Vec::new();
-    for entry in entries {
+    for entry in entries.into_iter().flatten() {
         let path = entry.map_err(StoreError::read(folder))?.path();
         let number = path.file_stem().and_then(|stem| stem.to_str()?.parse().ok());
         if let Some(number) = number

@@ -125,6 +125,14 @@ pub enum StoreError {
     },
 }
 
+/// The result of a step on a file; `None` where there is no file.
+pub(super) fn unless_missing<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        result => result.map(Some),
+    }
+}
+
 impl StoreError {
     /// The next step for the user.
     pub fn hint(&self) -> &'static str {

@@ -9,9 +9,9 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::error::StoreError;
+use super::error::{StoreError, unless_missing};
+use super::file_version;
 use super::platform;
-use super::snapshot;
 
 /// The size in bytes at which the current file becomes the older part.
 const ROTATION_SIZE: u64 = 16 * 1024 * 1024;
@@ -132,8 +132,8 @@ impl LineLog {
 
     /// Both parts, opened at one moment.
     pub(super) fn parts(&self) -> Result<Parts, StoreError> {
-        let current = snapshot::open(&self.current)?;
-        let older = snapshot::open(&self.older)?;
+        let current = file_version::open(&self.current)?;
+        let older = file_version::open(&self.older)?;
         // A rotation in between may have turned the file opened first into the older part.
         let same = match (&current, &older) {
             (Some(current), Some(older)) => {
@@ -179,20 +179,13 @@ impl LineLog {
     /// A kill between the two renames leaves only `next`, which is then already whole and on disk.
     fn rotate_if_full(&self) -> Result<(), StoreError> {
         let error = |source| StoreError::Write { action: "rotate", path: self.current.clone(), source };
-        match fs::metadata(&self.current) {
-            Ok(metadata) if metadata.len() < self.rotation_size => {
-                // Where there is a current file, a next one is left from a rotation that did not finish.
-                let _ = fs::remove_file(&self.next);
-                return Ok(());
-            }
-            Ok(_) => {}
-            Err(missing) if missing.kind() == io::ErrorKind::NotFound => {
-                return match fs::rename(&self.next, &self.current) {
-                    Err(failed) if failed.kind() != io::ErrorKind::NotFound => Err(error(failed)),
-                    _ => Ok(()),
-                };
-            }
-            Err(source) => return Err(error(source)),
+        let Some(metadata) = unless_missing(fs::metadata(&self.current)).map_err(error)? else {
+            return unless_missing(fs::rename(&self.next, &self.current)).map(|_| ()).map_err(error);
+        };
+        if metadata.len() < self.rotation_size {
+            // Where there is a current file, a next one is left from a rotation that did not finish.
+            let _ = fs::remove_file(&self.next);
+            return Ok(());
         }
         let bytes = joined(&(self.rotation.carry)(self)?);
         let written = File::create(&self.next).and_then(|mut next| {

@@ -20,6 +20,7 @@
 mod atomic_write;
 mod backups;
 mod error;
+mod file_version;
 mod follow;
 mod lock;
 mod log;
@@ -28,7 +29,6 @@ mod platform;
 mod reading;
 mod replace;
 mod sidecar;
-mod snapshot;
 mod state;
 
 use std::path::{Path, PathBuf};
@@ -44,9 +44,9 @@ pub use sidecar::{INDEX, SERVED_INDEX, Sidecar};
 pub use state::State;
 
 use atomic_write::PendingFile;
+use file_version::FileVersion;
 use lock::Lock;
 use replace::Outcome;
-use snapshot::Snapshot;
 
 /// Times that an edit is tried when an editor changes the file meanwhile.
 const MAX_TRIES: u32 = 10;
@@ -97,7 +97,7 @@ impl Store {
 
     /// The whole text; `None` where there is no file.
     pub fn read(&self) -> Result<Option<String>, StoreError> {
-        snapshot::read(&self.real_path)
+        file_version::read(&self.real_path)
     }
 
     /// The memory file and its session, for a reader that wants parts of them or wants to notice when
@@ -115,7 +115,7 @@ impl Store {
     /// so the restoring can be undone like any other change.
     pub fn read_backup(&self, number: u64) -> Result<String, StoreError> {
         let path = self.sidecar.backup_path(number);
-        snapshot::read(&path)?.ok_or(StoreError::NoBackup { path })
+        file_version::read(&path)?.ok_or(StoreError::NoBackup { path })
     }
 
     /// Changes the file under the lock. The edit gets the present text (`None` where there is no
@@ -124,45 +124,24 @@ impl Store {
     /// is written.
     ///
     /// The edit must not ask a model, because all other writers wait, and must not update this file
-    /// itself, because it would wait for its own lock.
+    /// itself, because it would wait for its own lock. Where there is no folder for the lock yet, the edit
+    /// is first called without one: so an edit that fails leaves nothing behind.
     pub fn update<T, E>(
         &self,
-        edit: impl FnMut(Option<String>, &Sidecar) -> Result<Change<T>, E>,
-    ) -> Result<Update<T>, UpdateError<E>> {
-        self.update_from(None, edit)
-    }
-
-    /// Like [`Store::update`], but leaves nothing behind when the edit fails and there is no folder for
-    /// the lock yet: then the edit is first called without a lock.
-    pub(crate) fn update_unless_refused<T, E>(
-        &self,
         mut edit: impl FnMut(Option<String>, &Sidecar) -> Result<Change<T>, E>,
     ) -> Result<Update<T>, UpdateError<E>> {
-        let mut first = None;
-        if !self.folder().is_dir() {
-            let (text, snapshot) = Snapshot::take(&self.real_path)?;
-            first = Some((snapshot, edit(text, &self.sidecar).map_err(UpdateError::Edit)?));
-        }
-        self.update_from(first, edit)
-    }
-
-    /// `first` is a change that was made before there was a lock. It is used if no process has held the
-    /// lock before: then only an editor can have changed anything meanwhile.
-    fn update_from<T, E>(
-        &self,
-        first: Option<(Snapshot, Change<T>)>,
-        mut edit: impl FnMut(Option<String>, &Sidecar) -> Result<Change<T>, E>,
-    ) -> Result<Update<T>, UpdateError<E>> {
-        let (_lock, last_holder) = self.lock()?;
-        if let Some((snapshot, change)) = first.filter(|_| last_holder.is_none())
-            && let Some(update) = self.commit(&snapshot, change)?
-        {
-            return Ok(update);
-        }
-        for _ in 0..MAX_TRIES {
-            let (text, snapshot) = Snapshot::take(&self.real_path)?;
+        let mut try_edit = || {
+            let (text, version) = FileVersion::take(&self.real_path)?;
             let change = edit(text, &self.sidecar).map_err(UpdateError::Edit)?;
-            if let Some(update) = self.commit(&snapshot, change)? {
+            Ok::<_, UpdateError<E>>((version, change))
+        };
+        let mut first = if self.folder().is_dir() { None } else { Some(try_edit()?) };
+        let (_lock, last_holder) = self.lock()?;
+        // Where no process has held the lock before, only an editor can have changed anything meanwhile.
+        first = first.filter(|_| last_holder.is_none());
+        for _ in 0..MAX_TRIES {
+            let (version, change) = first.take().map_or_else(&mut try_edit, Ok)?;
+            if let Some(update) = self.commit(&version, change)? {
                 return Ok(update);
             }
         }
@@ -194,14 +173,14 @@ impl Store {
 
     /// Writes the file, then state, session and log. `None` where an editor was faster: then nothing is
     /// written.
-    fn commit<T>(&self, snapshot: &Snapshot, change: Change<T>) -> Result<Option<Update<T>>, StoreError> {
+    fn commit<T>(&self, old: &FileVersion, change: Change<T>) -> Result<Option<Update<T>>, StoreError> {
         let mut update = Update { value: change.value, written: false, warnings: Vec::new() };
         let state = change.state.map(|state| self.sidecar.stage_state(&state)).transpose()?;
         let session = change.session.map(|text| self.sidecar.stage_session(&text)).transpose()?;
         if let Some(text) = change.text
-            && !snapshot.holds(&text, &self.real_path)?
+            && !old.holds(&text, &self.real_path)?
         {
-            match replace::replace(&self.real_path, &self.sidecar.backups_path(), snapshot, &text)? {
+            match replace::replace(&self.real_path, &self.sidecar.backups_path(), old, &text)? {
                 Outcome::Overtaken => return Ok(None),
                 Outcome::Replaced(warnings) => update.warnings = warnings,
             }

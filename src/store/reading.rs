@@ -4,18 +4,18 @@ use std::fs::File;
 use std::path::PathBuf;
 
 use super::error::StoreError;
-use super::snapshot::Snapshot;
+use super::file_version::FileVersion;
 
 /// A memory file and the memories that end with its episode. Both stay open, so that a later file is
 /// never taken for one of them.
 pub struct OpenFiles {
-    file: (PathBuf, Snapshot),
-    session: (PathBuf, Snapshot),
+    file: (PathBuf, FileVersion),
+    session: (PathBuf, FileVersion),
 }
 
 impl OpenFiles {
     pub(super) fn open(file: PathBuf, session: PathBuf) -> Result<OpenFiles, StoreError> {
-        let open = |path: PathBuf| Snapshot::open(&path).map(|snapshot| (path, snapshot));
+        let open = |path: PathBuf| FileVersion::open(&path).map(|version| (path, version));
         Ok(OpenFiles { file: open(file)?, session: open(session)? })
     }
 

@@ -1,6 +1,6 @@
 //! Replaces a memory file by a new text, and keeps the old one.
 //!
-//! A path, a snapshot of the file there and the new text enter. The old file becomes `<name>.backup` and
+//! A path, the version of the file that was read there and the new text enter. The old file becomes `<name>.backup` and
 //! a numbered backup. At each moment, also after a kill or a power cut, the path leads to the whole old
 //! or the whole new text. Mode and owner are kept. The caller holds the lock.
 
@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use super::atomic_write::{PendingFile, RemovedOnDrop, sync_folder_of, temporary_path};
 use super::backups;
 use super::error::StoreError;
+use super::file_version::FileVersion;
 use super::path::folder_of;
-use super::snapshot::Snapshot;
 
 /// Result of an attempt to replace a file.
 pub(super) enum Outcome {
@@ -25,23 +25,23 @@ pub(super) enum Outcome {
 pub(super) fn replace(
     path: &Path,
     numbered_backups: &Path,
-    snapshot: &Snapshot,
+    old: &FileVersion,
     text: &str,
 ) -> Result<Outcome, StoreError> {
     let [new, spare] = temporary_paths(path, std::process::id());
-    let new = PendingFile::write(new, path, snapshot.metadata(), text.as_bytes())?;
+    let new = PendingFile::write(new, path, old.metadata(), text.as_bytes())?;
     let mut warnings = Vec::new();
-    if let Some(old) = snapshot.metadata() {
+    if let Some(metadata) = old.metadata() {
         // A backup made before this check would be of the editor's text, not of what we read.
-        if !snapshot.is_current(path)? {
+        if !old.is_current(path)? {
             return Ok(Outcome::Overtaken);
         }
-        if let Err(warning) = backups::keep(numbered_backups, path, old) {
+        if let Err(warning) = backups::keep(numbered_backups, path, metadata) {
             warnings.push(warning);
         }
         back_up(path, spare)?;
     }
-    if !snapshot.is_current(path)? {
+    if !old.is_current(path)? {
         return Ok(Outcome::Overtaken);
     }
     new.replace()?;

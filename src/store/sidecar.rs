@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::atomic_write::PendingFile;
 use super::backups;
 use super::error::StoreError;
-use super::snapshot;
+use super::file_version;
 use super::state::{self, State};
 
 /// The search index with vectors of the model inside the program.
@@ -43,7 +43,7 @@ impl Sidecar {
 
     /// The text of `session.md`, the memories that end with the episode; `None` where there are none.
     pub fn session(&self) -> Result<Option<String>, StoreError> {
-        snapshot::read(&self.session_path())
+        file_version::read(&self.session_path())
     }
 
     /// The bytes of a search index, [`INDEX`] or [`SERVED_INDEX`]. `None` where there is none or it cannot

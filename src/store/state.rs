@@ -4,13 +4,12 @@
 //! file never stops a command: it counts as empty, with a warning.
 
 use std::fs;
-use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::error::StoreError;
+use super::error::{StoreError, unless_missing};
 
 /// Counters that outlive a command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,19 +33,18 @@ impl Default for State {
 /// Reads the state from a file. Where there is none, or it is damaged, the state is the default; damage
 /// also gives a warning.
 pub(super) fn load(path: &Path) -> (State, Option<StoreError>) {
-    let bytes = match fs::read(path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return (State::default(), None),
-        Err(source) => {
-            return (State::default(), Some(StoreError::Read { path: path.to_owned(), source }));
-        }
+    let damaged = |error: serde_json::Error| StoreError::DamagedState {
+        path: path.to_owned(),
+        reason: error.to_string(),
     };
-    match serde_json::from_slice(&bytes) {
+    let state = match unless_missing(fs::read(path)).map_err(StoreError::read(path)) {
+        Ok(Some(bytes)) => serde_json::from_slice(&bytes).map_err(damaged),
+        Ok(None) => Ok(State::default()),
+        Err(error) => Err(error),
+    };
+    match state {
         Ok(state) => (state, None),
-        Err(error) => {
-            let warning = StoreError::DamagedState { path: path.to_owned(), reason: error.to_string() };
-            (State::default(), Some(warning))
-        }
+        Err(warning) => (State::default(), Some(warning)),
     }
 }
 
