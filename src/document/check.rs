@@ -37,7 +37,7 @@ pub fn problems(source: &str) -> Vec<Problem> {
     let numbers = LineNumbers::of(source);
     let mut problems = Vec::new();
     let mut boundaries = Vec::new();
-    let mut titles: BTreeMap<Scope, BTreeSet<String>> = BTreeMap::new();
+    let mut titles: BTreeMap<&Scope, BTreeSet<String>> = BTreeMap::new();
     let mut references = References::default();
     for block in document.blocks() {
         let text = block.text(source);
@@ -57,10 +57,14 @@ pub fn problems(source: &str) -> Vec<Problem> {
         if titles.contains_key(&heading.scope) {
             problems.push(Problem { line, column: 1, kind: Kind::SecondSection(heading.scope.to_string()) });
         }
-        references.add_scope(&heading.scope);
-        let section = Section { text, line, scope: &heading.scope };
-        let titles = titles.entry(heading.scope.clone()).or_default();
-        section.check(block.parsed(source), titles, &mut references, &mut problems);
+        let section = Section { text, line };
+        let parsed = block.parsed(source);
+        let titles = titles.entry(&heading.scope).or_default();
+        section.check(parsed, titles, &mut problems);
+        let nodes = parsed.entries.iter().map(|entry| section.node(entry));
+        references.nodes.entry(&heading.scope).or_default().extend(nodes);
+        let links = parsed.entries.iter().flat_map(|entry| section.links(entry));
+        references.links.extend(links.map(|link| (&heading.scope, link)));
     }
     problems.extend(references.problems());
     if document.is_unclosed() {
@@ -116,37 +120,26 @@ fn looks_like_ours(line: &str) -> bool {
 struct Section<'a> {
     text: &'a str,
     line: usize,
-    scope: &'a Scope,
 }
 
 impl Section<'_> {
-    fn check(
-        &self,
-        parsed: &ParsedSection,
-        titles: &mut BTreeSet<String>,
-        references: &mut References,
-        problems: &mut Vec<Problem>,
-    ) {
+    fn check(&self, parsed: &ParsedSection, titles: &mut BTreeSet<String>, problems: &mut Vec<Problem>) {
         let in_file = |problem: &Problem| Problem { line: self.line + problem.line, ..problem.clone() };
         problems.extend(parsed.problems.iter().map(in_file));
         for entry in &parsed.entries {
-            let at = self.line + entry.line_number;
-            references.add_entry(self.scope, Node::of(&entry.memory, self.reference_line(entry)));
-            for link in self.links(entry) {
-                references.add_link(self.scope, link);
-            }
             let unique = entry.memory.is_live() && !entry.memory.category.only_grows();
             if unique && !titles.insert(fold_title(&entry.memory.title)) {
-                let line = &self.text[entry.line.clone()];
+                let (at, line) = (self.line + entry.line_number, &self.text[entry.line.clone()]);
                 problems.push(Problem::of_line(at, line, Kind::SameTitle(entry.memory.title.clone())));
             }
         }
     }
 
-    /// Line of an entry's reference in the file; its first line if it has none.
-    fn reference_line(&self, entry: &Entry) -> usize {
+    /// An entry with the line of its reference in the file; its first line if it has none.
+    fn node<'a>(&self, entry: &'a Entry) -> Node<'a> {
         let at = reference_line(self.text, entry).map_or(entry.line.start, |range| range.start);
-        self.line + entry.line_number + self.text[entry.line.start..at].matches('\n').count()
+        let line = self.line + entry.line_number + self.text[entry.line.start..at].matches('\n').count();
+        Node { memory: &entry.memory, line }
     }
 
     /// The links of an entry's `See also:` line.

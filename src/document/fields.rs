@@ -72,7 +72,8 @@ fn set<T>(slot: &mut Option<T>, value: Option<T>) -> bool {
     free
 }
 
-fn parse_number(text: &str) -> Option<u64> {
+/// Reads a number that has only digits.
+pub(crate) fn parse_number(text: &str) -> Option<u64> {
     if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None }
 }
 

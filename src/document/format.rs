@@ -13,7 +13,7 @@ use crate::document::parser::{Entry, ParsedSection, RegionKind};
 use crate::document::scan::{self, LineNumbers};
 use crate::document::splice::ends_with_blank_line;
 use crate::document::tree::Document;
-use crate::types::{Attempt, Category, Memory, Provenance, Span, Status};
+use crate::types::{Attempt, Provenance, Status};
 
 /// The canonical form of a file and the lines that differ from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,9 +97,9 @@ impl Section<'_> {
     fn rewrite(&mut self, parsed: &ParsedSection, repair: Repair) {
         let heading = line_at(self.text, 0);
         self.put(heading, |line| {
-            let heading = grammar::parse_heading(line)?;
-            let written = grammar::write_heading(&heading.scope, &heading.name);
-            (written != line && grammar::parse_heading(&written)? == heading).then_some(written)
+            canonical(line, grammar::parse_heading, |heading| {
+                grammar::write_heading(&heading.scope, &heading.name)
+            })
         });
         for region in &parsed.regions {
             let title = match region.kind {
@@ -111,15 +111,13 @@ impl Section<'_> {
         }
         if let Some((_, range)) = &parsed.visits {
             self.put(line_at(self.text, range.start), |line| {
-                let visits = grammar::parse_visits(line)?;
-                let written = grammar::write_visits(&visits);
-                (written != line && grammar::parse_visits(&written)? == visits).then_some(written)
+                canonical(line, grammar::parse_visits, grammar::write_visits)
             });
         }
         for entry in &parsed.entries {
             self.put(line_at(self.text, entry.line.start), canonical_entry);
             if let Some(line) = reference_line(self.text, entry) {
-                self.put(line, canonical_reference);
+                self.put(line, |line| canonical(line, grammar::parse_reference, grammar::write_reference));
             }
         }
         for tried in &parsed.tried {
@@ -140,10 +138,9 @@ impl Section<'_> {
             return;
         }
         let above = &self.text[before.range.clone()];
-        if !above.ends_with('\n') || ends_with_blank_line(above) {
-            return self.put(line, |_| Some("---".to_owned()));
+        if above.ends_with('\n') && !ends_with_blank_line(above) {
+            self.edits.push((self.start + line.start..self.start + line.start, String::new()));
         }
-        self.edits.push((self.start + line.start..self.start + line.start, String::new()));
         self.put(line, |_| Some("---".to_owned()));
     }
 
@@ -186,41 +183,32 @@ pub(crate) fn reference_line(text: &str, entry: &Entry) -> Option<Range<usize>> 
     None
 }
 
-fn canonical_entry(line: &str) -> Option<String> {
-    let entry = grammar::parse_entry(line)?;
-    let memory = Memory {
-        category: entry.category,
-        persistence: entry.persistence,
-        status: entry.status,
-        provenance: entry.provenance,
-        ..Memory::new(Category::note(), entry.title, "")
-    };
-    let written = grammar::write_entry(&memory);
-    (written != line && grammar::parse_entry(&written) == grammar::parse_entry(line)).then_some(written)
+/// The canonical form of a line; `None` if it would not read the same.
+fn canonical<T: PartialEq>(
+    line: &str,
+    parse: impl Fn(&str) -> Option<T>,
+    write: impl Fn(&T) -> String,
+) -> Option<String> {
+    let value = parse(line)?;
+    let written = write(&value);
+    (parse(&written)? == value).then_some(written)
 }
 
-fn canonical_reference(line: &str) -> Option<String> {
-    let reference = grammar::parse_reference(line)?;
-    let written = grammar::write_reference(&reference);
-    (written != line && grammar::parse_reference(&written)? == reference).then_some(written)
+fn canonical_entry(line: &str) -> Option<String> {
+    canonical(line, grammar::parse_entry, grammar::write_entry)
 }
 
 fn canonical_attempt(line: &str) -> Option<String> {
     let attempt = grammar::parse_attempt(line)?;
-    let written = grammar::write_attempt(&attempt);
-    if written == line {
-        return None;
-    }
-    let same = grammar::parse_attempt(&written)? == attempt;
-    (same && fields_are_all(line, &attempt)).then_some(written)
+    let written = canonical(line, grammar::parse_attempt, grammar::write_attempt);
+    written.filter(|_| fields_are_all(line, &attempt))
 }
 
 /// True if the fields of a tried action hold nothing besides the attempt.
 fn fields_are_all(line: &str, attempt: &Attempt) -> bool {
-    let known =
-        Provenance { episode: attempt.episode, turns: attempt.turn.map(Span::one), ..Provenance::default() };
     let Some((_, rest)) = line.split_once("*(") else { return true };
-    if attempt.episode.is_none() && attempt.turn.is_none() {
+    let known = grammar::fields_of_attempt(attempt);
+    if known == Provenance::default() {
         // It has neither field: `*(` belongs to the action or the reply, or is unknown.
         return attempt.action.contains("*(") || attempt.reply.contains("*(");
     }

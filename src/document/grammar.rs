@@ -5,10 +5,14 @@
 //! function, which gives its canonical form. Parsing is tolerant, writing is strict. Other lines are
 //! text.
 
-use crate::document::fields::{parse_fields, parse_moment, write_fields, write_moment};
-use crate::document::text::{find_unescaped_stars, read_title, stored_line, stored_reply, write_title};
+use crate::document::fields::{parse_fields, parse_moment, parse_number, write_fields, write_moment};
+use crate::document::text::{
+    find_unescaped_stars, read_title, stored_line, stored_reply, unescape, write_title,
+};
 use crate::types::text::backtick_fence;
-use crate::types::{Attempt, Category, Cause, Memory, Persistence, Provenance, Reference, Scope, Status};
+use crate::types::{
+    Attempt, Category, Cause, Memory, Persistence, Provenance, Reference, Scope, Span, Status, is_id,
+};
 
 /// Scope and name of a section heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,37 +48,23 @@ pub(crate) fn split_heading(line: &str) -> Option<(Scope, &str)> {
         Some(at) => (&rest[..at], rest[at..].trim_start()),
         None => (rest, ""),
     };
-    match keyword {
-        "World" if rest.is_empty() => Some((Scope::World, "")),
-        "Scene" if rest.is_empty() => Some((Scope::Scene, "")),
-        "Dialogue" if rest.is_empty() => Some((Scope::Dialogue, "")),
-        "Location" => match rest.strip_prefix(':') {
-            Some(rest) => {
-                let (name, id) = rest.trim_end().strip_suffix(')')?.rsplit_once("(ID:")?;
-                Some((Scope::Location(parse_location_id(id.trim())?), name.trim()))
-            }
-            None => {
-                let (id, name) = rest.split_once(':').unwrap_or((rest, ""));
-                Some((Scope::Location(parse_location_id(id.trim())?), name.trim()))
-            }
-        },
-        "NPC" | "Agent" => {
-            let (id, name) = rest.split_once(':').unwrap_or((rest, ""));
-            let id = id.trim();
-            if !crate::types::is_id(id) {
-                return None;
-            }
-            let id = id.to_owned();
-            let scope = if keyword == "NPC" { Scope::Npc(id) } else { Scope::Agent(id) };
-            Some((scope, name.trim()))
+    let (id, name) = match rest.strip_prefix(':') {
+        Some(rest) if keyword == "Location" => {
+            let (name, id) = rest.strip_suffix(')')?.rsplit_once("(ID:")?;
+            (id.trim(), name.trim())
         }
-        _ => None,
-    }
-}
-
-fn parse_location_id(digits: &str) -> Option<u64> {
-    let valid = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    if valid { digits.parse().ok() } else { None }
+        _ => rest.split_once(':').map_or((rest, ""), |(id, name)| (id.trim(), name.trim())),
+    };
+    let scope = match keyword {
+        "Location" => Scope::Location(parse_number(id)?),
+        "NPC" if is_id(id) => Scope::Npc(id.to_owned()),
+        "Agent" if is_id(id) => Scope::Agent(id.to_owned()),
+        "World" if rest.is_empty() => Scope::World,
+        "Scene" if rest.is_empty() => Scope::Scene,
+        "Dialogue" if rest.is_empty() => Scope::Dialogue,
+        _ => return None,
+    };
+    Some((scope, name))
 }
 
 /// The canonical heading of a section.
@@ -146,21 +136,6 @@ pub fn write_visits(visits: &Visits) -> String {
     parts.join(" | ")
 }
 
-/// An entry's first line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EntryLine {
-    /// The category.
-    pub category: Category,
-    /// The persistence.
-    pub persistence: Persistence,
-    /// The status.
-    pub status: Status,
-    /// The title, its address within the section.
-    pub title: String,
-    /// The fields.
-    pub provenance: Provenance,
-}
-
 /// True if a line starts like an entry.
 pub(crate) fn looks_like_entry(line: &str) -> bool {
     line.starts_with("**[")
@@ -200,19 +175,16 @@ impl EntryParts<'_> {
 
     /// The episode, if it is the first field, as in the canonical form.
     pub(crate) fn first_field_as_episode(&self) -> Option<u64> {
-        let first = self.fields.split(',').next()?.trim();
-        let digits = first.strip_prefix("Ep")?;
-        digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))
+        parse_number(self.fields.split(',').next()?.trim().strip_prefix("Ep")?)
     }
 }
 
-/// Reads `**[CATEGORY] Title** *(fields)*`.
-pub fn parse_entry(line: &str) -> Option<EntryLine> {
+/// Reads `**[CATEGORY] Title** *(fields)*`: a memory without a text.
+pub fn parse_entry(line: &str) -> Option<Memory> {
     let parts = split_entry(line)?;
     let (category, persistence, status) = parts.read_bracket()?;
-    let title = read_title(parts.title);
     let provenance = parse_fields(parts.fields);
-    Some(EntryLine { category, persistence, status, title, provenance })
+    Some(Memory { persistence, status, provenance, ..Memory::new(category, read_title(parts.title), "") })
 }
 
 /// Reads `CATEGORY`, `CATEGORY - CORE`, `CATEGORY - PERMANENT - ACTIVE` …
@@ -221,14 +193,12 @@ fn parse_bracket(bracket: &str) -> Option<(Category, Persistence, Status)> {
     let mut status = Status::default();
     let mut rest = bracket.trim();
     while let Some((before, word)) = rest.rsplit_once(" - ") {
-        match word.trim().to_ascii_uppercase().as_str() {
-            "CORE" => persistence = Persistence::Core,
-            "PERMANENT" => persistence = Persistence::Permanent,
-            "EPHEMERAL" => persistence = Persistence::Ephemeral,
-            "ACTIVE" => status = Status::Active,
-            "TENTATIVE" => status = Status::Tentative,
-            "SUPERSEDED" => status = Status::Superseded,
-            _ => break,
+        if let Ok(named) = word.trim().parse() {
+            persistence = named;
+        } else if let Ok(named) = word.trim().parse() {
+            status = named;
+        } else {
+            break;
         }
         rest = before.trim_end();
     }
@@ -237,16 +207,7 @@ fn parse_bracket(bracket: &str) -> Option<(Category, Persistence, Status)> {
 
 /// The canonical first line of an entry.
 pub fn write_entry(memory: &Memory) -> String {
-    let persistence = match memory.persistence {
-        Persistence::Core => " - CORE",
-        Persistence::Permanent => "",
-        Persistence::Ephemeral => " - EPHEMERAL",
-    };
-    let status = match memory.status {
-        Status::Active => "",
-        Status::Tentative => " - TENTATIVE",
-        Status::Superseded => " - SUPERSEDED",
-    };
+    let (persistence, status) = (bracket_word(memory.persistence), bracket_word(memory.status));
     let title = write_title(&memory.title);
     let mut line = format!("**[{}{persistence}{status}] {title}**", memory.category);
     let fields = write_fields(&memory.provenance);
@@ -254,6 +215,11 @@ pub fn write_entry(memory: &Memory) -> String {
         line.push_str(&format!(" *({fields})*"));
     }
     line
+}
+
+/// A persistence or status behind the category, such as ` - CORE`; nothing for the usual one.
+fn bracket_word<T: Default + PartialEq + Into<&'static str>>(value: T) -> String {
+    if value == T::default() { String::new() } else { format!(" - {}", value.into().to_uppercase()) }
 }
 
 /// Reads `[Superseded at Ep2 T45 by "title"]` or `[Invalidated at Ep2 T45: "reason"]`.
@@ -271,7 +237,7 @@ pub fn parse_reference(line: &str) -> Option<Reference> {
         None if moment.is_empty() => parse_moment("")?,
         None => return None,
     };
-    let text = unquote(quoted);
+    let text = unescape(quoted, |c| matches!(c, '\\' | '"'));
     let cause = if superseded { Cause::SupersededBy(text) } else { Cause::Invalidated(text) };
     Some(Reference { at, cause })
 }
@@ -288,16 +254,6 @@ pub fn write_reference(reference: &Reference) -> String {
 
 fn quote(text: &str) -> String {
     stored_line(text).replace('\\', "\\\\").replace('"', "\\\"")
-}
-
-fn unquote(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        let escapes = c == '\\' && matches!(chars.peek(), Some('\\' | '"'));
-        out.extend(if escapes { chars.next() } else { Some(c) });
-    }
-    out
 }
 
 /// True if a line starts like a tried action.
@@ -370,20 +326,20 @@ pub fn write_attempt(attempt: &Attempt) -> String {
     if attempt.count != 1 {
         line.push_str(&format!(" ×{}", attempt.count));
     }
-    let fields: Vec<String> = attempt
-        .episode
-        .map(|episode| format!("Ep{episode}"))
-        .into_iter()
-        .chain(attempt.turn.map(|turn| format!("T{turn}")))
-        .collect();
+    let fields = write_fields(&fields_of_attempt(attempt));
     if !fields.is_empty() {
-        line.push_str(&format!(" *({})*", fields.join(", ")));
+        line.push_str(&format!(" *({fields})*"));
     }
     let reply = stored_reply(&attempt.reply);
     if !reply.is_empty() {
         line.push_str(&format!(": {reply}"));
     }
     line
+}
+
+/// The fields of a tried action: when it was tried last.
+pub(crate) fn fields_of_attempt(attempt: &Attempt) -> Provenance {
+    Provenance { episode: attempt.episode, turns: attempt.turn.map(Span::one), ..Provenance::default() }
 }
 
 /// A text in a code span whose fence is longer than any run of backticks in it.

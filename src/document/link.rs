@@ -8,6 +8,7 @@
 use std::fmt;
 
 use crate::document::grammar::{split_heading, write_key};
+use crate::document::text::unescape;
 use crate::types::{Scope, same_title};
 
 /// The target of a link.
@@ -32,18 +33,13 @@ impl Link {
 
     /// Reads the text between the brackets.
     pub(crate) fn parse(target: &str) -> Link {
-        let (scope, title) = match target.split_once('›') {
-            Some((key, title)) => match parse_key(key) {
-                Some(scope) => (Some(scope), Some(title)),
-                None => (None, Some(target)),
-            },
-            None => match parse_key(target) {
-                Some(scope) => (Some(scope), None),
-                None => (None, Some(target)),
-            },
+        let (key, title) = match target.split_once('›') {
+            Some((key, title)) => (key, Some(title)),
+            None => (target, None),
         };
-        let title = title.map(|title| unescape(title.trim()));
-        Link { scope, title, target: target.to_owned() }
+        let scope = parse_key(key);
+        let title = if scope.is_some() { title } else { Some(target) };
+        Link { scope, title: title.map(read_title), target: target.to_owned() }
     }
 
     /// All links of a line.
@@ -61,7 +57,7 @@ impl Link {
     /// The text between the brackets, read as a title of the same section. A memory whose title looks
     /// like a section's name comes first.
     pub(crate) fn as_title(&self) -> String {
-        unescape(self.target.trim())
+        read_title(&self.target)
     }
 
     /// The line with this link appended; `None` if it holds the link already.
@@ -101,16 +97,9 @@ fn find_end(text: &str) -> Option<usize> {
     })
 }
 
-fn unescape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' => out.push(chars.next_if(|next| matches!(next, '[' | ']' | '\\')).unwrap_or(c)),
-            _ => out.push(c),
-        }
-    }
-    out
+/// A title as it stands between the brackets.
+fn read_title(written: &str) -> String {
+    unescape(written.trim(), |c| matches!(c, '[' | ']' | '\\'))
 }
 
 #[cfg(test)]

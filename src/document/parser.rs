@@ -8,8 +8,8 @@ use std::ops::Range;
 use crate::document::grammar::{self, Visits};
 use crate::document::problem::{Kind, Problem};
 use crate::document::scan::{self, Line};
-use crate::document::text::read_text;
-use crate::types::{Attempt, Memory, Persistence, Status};
+use crate::document::text::{ReadText, read_text};
+use crate::types::{Attempt, Memory, Persistence};
 
 /// A parsed entry and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,7 +116,7 @@ struct Reader<'a> {
     lines: &'a [Line],
     parsed: ParsedSection,
     /// Number of the line at which the current entry starts, and that line.
-    entry: Option<(usize, grammar::EntryLine)>,
+    entry: Option<(usize, Memory)>,
 }
 
 impl Reader<'_> {
@@ -198,60 +198,40 @@ impl Reader<'_> {
     }
 
     /// Reports the line under an entry's title if it looks like a reference but is not read as one.
-    fn check_first_line(&mut self, start: usize, end: usize, wanted: bool) {
+    fn check_first_line(&mut self, start: usize, end: usize, entry: &Memory) {
         let lines = self.lines[start..end].iter().map(|line| (line.text(self.text), line.hidden));
         let first = lines.enumerate().find(|(_, (line, _))| !scan::is_blank(line));
         if let Some((at, (line, false))) = first
             && looks_like_reference(line)
         {
-            if wanted {
-                self.problem(start + at, Kind::BrokenReference(line.to_owned()));
-            } else if grammar::parse_reference(line).is_some() && self.is_live(start - 1) {
+            if entry.is_live() && grammar::parse_reference(line).is_some() {
                 self.problem(start + at, Kind::ReferenceOfLiveEntry(line.to_owned()));
+            } else if !entry.is_live() && entry.reference.is_none() {
+                self.problem(start + at, Kind::BrokenReference(line.to_owned()));
             }
         }
-    }
-
-    fn is_live(&self, line: usize) -> bool {
-        let entry = grammar::parse_entry(self.lines[line].text(self.text));
-        entry.is_some_and(|entry| entry.status != Status::Superseded)
     }
 
     /// Ends the current entry before line `end`.
     fn close_entry(&mut self, end: usize) {
-        let Some((first, entry)) = self.entry.take() else { return };
+        let Some((first, mut memory)) = self.entry.take() else { return };
         let range = self.lines[first].range.start..self.lines[end - 1].range.end;
         let range = range.start..content_end(self.text, self.lines, range);
-        let superseded = entry.status == Status::Superseded;
         let mut text = &self.lines[first + 1..end];
-        let mut reference = None;
-        if superseded {
+        if !memory.is_live() {
             let blank = text.iter().take_while(|line| scan::is_blank(line.text(self.text))).count();
             let line = text.get(blank).filter(|line| !line.hidden);
-            reference = line.and_then(|line| grammar::parse_reference(line.text(self.text)));
-            if reference.is_some() {
+            memory.reference = line.and_then(|line| grammar::parse_reference(line.text(self.text)));
+            if memory.reference.is_some() {
                 text = &text[blank + 1..];
             }
         }
-        self.check_first_line(first + 1, end, superseded && reference.is_none());
+        self.check_first_line(first + 1, end, &memory);
         let lines = text.iter().map(|line| (line.text(self.text), line.hidden));
-        let read = read_text(lines, superseded);
-        self.parsed.entries.push(Entry {
-            memory: Memory {
-                category: entry.category,
-                persistence: entry.persistence,
-                status: entry.status,
-                title: entry.title,
-                text: read.text,
-                context: read.context,
-                see_also: read.see_also,
-                provenance: entry.provenance,
-                reference,
-            },
-            range,
-            line: self.lines[first].range.clone(),
-            line_number: first,
-        });
+        let ReadText { text, context, see_also } = read_text(lines, !memory.is_live());
+        let memory = Memory { text, context, see_also, ..memory };
+        let line = self.lines[first].range.clone();
+        self.parsed.entries.push(Entry { memory, range, line, line_number: first });
     }
 }
 

@@ -1,7 +1,5 @@
 //! Problems of a file, described for the person who fixes them.
 
-use std::fmt;
-
 use serde::Serialize;
 
 use crate::document::grammar;
@@ -30,46 +28,65 @@ pub(crate) enum Severity {
 }
 
 /// The kinds of problem.
-#[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
+#[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr, thiserror::Error)]
 #[strum(serialize_all = "snake_case")]
 pub enum Kind {
     /// A line starts like an entry but is none.
+    #[error("`{}` starts like an entry and is none", cut(.0))]
     BrokenEntry(String),
     /// A line under `### Tried` that names no action.
+    #[error("`{}` names no action", cut(.0))]
     BrokenAttempt(String),
     /// A visits line without a number.
+    #[error("`{}` states no number of visits", cut(.0))]
     BrokenVisits(String),
     /// A heading starts like one of our sections but is none.
+    #[error("`{}` starts like a section and is none", cut(.0))]
     BrokenHeading(String),
     /// More than one visits line.
+    #[error("a second visits line in one section")]
     SecondVisits,
     /// A level-1 or level-2 heading is indented: text for us, a heading for others.
+    #[error("an indented heading begins no section")]
     IndentedHeading,
     /// An ephemeral memory in the permanent file.
+    #[error("an ephemeral memory in the permanent file")]
     EphemeralEntry,
     /// A code fence that is never closed.
+    #[error("a code fence is opened and never closed")]
     UnclosedFence,
     /// A comment that is never closed.
+    #[error("a comment is opened and never closed")]
     UnclosedComment,
     /// Two live entries of a section have the same title.
+    #[error("two live memories are called `{0}`")]
     SameTitle(String),
     /// A scope has a second section; both are read as one.
+    #[error("a second section of {0}; both are read as one")]
     SecondSection(String),
     /// A Markdown viewer sees a heading that we read as text.
+    #[error("a Markdown viewer shows `{}` as a heading; here it is text", cut(.0))]
     ViewerSeesHeading(String),
     /// A Markdown viewer does not see a heading of ours.
+    #[error("a Markdown viewer does not show `{}` as a heading; here it is one", cut(.0))]
     ViewerMissesHeading(String),
     /// A line starts like a reference but is none.
+    #[error("`{}` does not say by what or why", cut(.0))]
     BrokenReference(String),
     /// A live entry has a reference line.
+    #[error("`{}` stands in an entry that is not superseded", cut(.0))]
     ReferenceOfLiveEntry(String),
     /// No entry of the section has the title that supersedes an entry.
+    #[error("superseded by `{0}`, and no entry of the section is called so")]
     LostReference(String),
     /// Entries supersede each other, and none of them is live.
+    #[error("superseded in a circle, so that none is live: `{}`", .0.join("` by `"))]
     CircularReference(Vec<String>),
     /// A `See also:` link leads to nothing.
+    #[error("`{}` leads to nothing", cut(.0))]
     LostLink(String),
     /// Double-encoded characters.
+    #[error("`{}` was encoded twice; `{}` was meant", cut(.seen), cut(.meant))]
     EncodedTwice {
         /// The characters in the file.
         seen: String,
@@ -77,10 +94,13 @@ pub enum Kind {
         meant: String,
     },
     /// Something looks like a secret; the kind of secret.
+    #[error("this looks like a secret: {0}")]
     Secret(String),
     /// A location is not on the map.
+    #[error("location {0} is not on the map")]
     NotOnMap(u64),
     /// An entry may say the same as another one of its section.
+    #[error("`{title}` may say what `{other}` in line {line} says")]
     LookAlike {
         /// Title of this entry.
         title: String,
@@ -102,20 +122,7 @@ impl Kind {
             | Kind::UnclosedComment
             | Kind::BrokenReference(_)
             | Kind::SameTitle(_) => Severity::Error,
-            Kind::SecondVisits
-            | Kind::IndentedHeading
-            | Kind::EphemeralEntry
-            | Kind::SecondSection(_)
-            | Kind::ViewerSeesHeading(_)
-            | Kind::ViewerMissesHeading(_)
-            | Kind::ReferenceOfLiveEntry(_)
-            | Kind::LostReference(_)
-            | Kind::CircularReference(_)
-            | Kind::LostLink(_)
-            | Kind::EncodedTwice { .. }
-            | Kind::Secret(_)
-            | Kind::NotOnMap(_)
-            | Kind::LookAlike { .. } => Severity::Warning,
+            _ => Severity::Warning,
         }
     }
 
@@ -154,50 +161,6 @@ impl Kind {
             Kind::Secret(_) => "remove it here and from the history of the repository, and have it revoked",
             Kind::NotOnMap(_) => "mind the id; places that the game does not have are never recalled",
             Kind::LookAlike { .. } => "read both; where one is enough, supersede the other",
-        }
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Kind::BrokenEntry(line) => write!(f, "`{}` starts like an entry and is none", cut(line)),
-            Kind::BrokenAttempt(line) => write!(f, "`{}` names no action", cut(line)),
-            Kind::BrokenVisits(line) => write!(f, "`{}` states no number of visits", cut(line)),
-            Kind::BrokenHeading(line) => write!(f, "`{}` starts like a section and is none", cut(line)),
-            Kind::SecondVisits => f.write_str("a second visits line in one section"),
-            Kind::IndentedHeading => f.write_str("an indented heading begins no section"),
-            Kind::EphemeralEntry => f.write_str("an ephemeral memory in the permanent file"),
-            Kind::UnclosedFence => f.write_str("a code fence is opened and never closed"),
-            Kind::UnclosedComment => f.write_str("a comment is opened and never closed"),
-            Kind::SameTitle(title) => write!(f, "two live memories are called `{title}`"),
-            Kind::SecondSection(scope) => write!(f, "a second section of {scope}; both are read as one"),
-            Kind::ViewerSeesHeading(line) => {
-                write!(f, "a Markdown viewer shows `{}` as a heading; here it is text", cut(line))
-            }
-            Kind::ViewerMissesHeading(line) => {
-                write!(f, "a Markdown viewer does not show `{}` as a heading; here it is one", cut(line))
-            }
-            Kind::BrokenReference(line) => write!(f, "`{}` does not say by what or why", cut(line)),
-            Kind::ReferenceOfLiveEntry(line) => {
-                write!(f, "`{}` stands in an entry that is not superseded", cut(line))
-            }
-            Kind::LostReference(title) => {
-                write!(f, "superseded by `{title}`, and no entry of the section is called so")
-            }
-            Kind::CircularReference(titles) => {
-                let titles: Vec<String> = titles.iter().map(|title| format!("`{title}`")).collect();
-                write!(f, "superseded in a circle, so that none is live: {}", titles.join(" by "))
-            }
-            Kind::LostLink(target) => write!(f, "`{}` leads to nothing", cut(target)),
-            Kind::EncodedTwice { seen, meant } => {
-                write!(f, "`{}` was encoded twice; `{}` was meant", cut(seen), cut(meant))
-            }
-            Kind::Secret(kind) => write!(f, "this looks like a secret: {kind}"),
-            Kind::NotOnMap(id) => write!(f, "location {id} is not on the map"),
-            Kind::LookAlike { title, other, line } => {
-                write!(f, "`{title}` may say what `{other}` in line {line} says")
-            }
         }
     }
 }

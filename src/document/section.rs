@@ -20,15 +20,6 @@ pub struct Section {
 }
 
 impl Section {
-    /// The value for a scope without a section.
-    pub(crate) const EMPTY: Section = Section {
-        name: String::new(),
-        visits: 0,
-        episodes: Vec::new(),
-        memories: Vec::new(),
-        tried: Vec::new(),
-    };
-
     /// Reads the texts of a scope's sections, each with its heading line.
     pub fn read<'a>(texts: impl IntoIterator<Item = &'a str>) -> Section {
         let mut section = Section::default();

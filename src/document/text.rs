@@ -82,20 +82,16 @@ pub(crate) fn write_title(title: &str) -> String {
 
 /// Reads a title, also one that a person wrote.
 pub(crate) fn read_title(written: &str) -> String {
-    unescape_all(written.trim())
+    unescape(written.trim(), |c| c.is_ascii_punctuation())
 }
 
-/// Removes every `\` before ASCII punctuation.
-fn unescape_all(text: &str) -> String {
+/// Removes every `\` before a character that needs one.
+pub(crate) fn unescape(text: &str, needs_escape: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
-        match chars.peek() {
-            Some(next) if c == '\\' && next.is_ascii_punctuation() => {
-                out.extend(chars.next());
-            }
-            _ => out.push(c),
-        }
+        let escaped = chars.next_if(|&next| c == '\\' && needs_escape(next));
+        out.push(escaped.unwrap_or(c));
     }
     out
 }

@@ -137,32 +137,30 @@ impl Document {
         if !self.is_edited() {
             return Ok(self.source);
         }
-        // The start of each block, and the end of the text, where none begins.
-        let mut starts = vec![0];
-        starts.extend(self.blocks.iter().scan(0, |end, block| {
-            *end += block.text(&self.source).len();
-            Some(*end)
-        }));
-        let text = self.print();
-        let marked = text.starts_with(BYTE_ORDER_MARK);
-        let line_at = |start: &usize| text[*start..].split('\n').next().unwrap_or_default().as_bytes();
-        let mut expected = starts.into_iter().filter(|start| scan::is_section_boundary(line_at(start)));
-        let mut misread: Option<usize> = None;
-        walk(text.as_bytes(), |event| {
-            let Event::Visible(offset, line) = event else { return };
-            if misread.is_some() || !scan::is_section_boundary(scan::first_line_without_bom(offset, line)) {
-                return;
+        let meant = self.section_starts();
+        let reread = Document::parse(self.print());
+        let read = reread.section_starts();
+        match (0..meant.len().max(read.len())).find(|&at| meant.get(at) != read.get(at)) {
+            Some(at) => {
+                let line = line_number(&reread.source, *read.get(at).unwrap_or_else(|| &meant[at]));
+                Err(DocumentError::Misread { line })
             }
-            let offset = usize::try_from(offset).expect("an offset into memory fits");
-            let start = if offset == 0 && marked { BYTE_ORDER_MARK.len_utf8() } else { offset };
-            if expected.next() != Some(start) {
-                misread = Some(offset);
-            }
-        });
-        match misread.or_else(|| expected.next()) {
-            Some(offset) => Err(DocumentError::Misread { line: line_number(&text, offset) }),
-            None => Ok(text),
+            None => Ok(reread.source),
         }
+    }
+
+    /// Offsets of the headings at which blocks begin.
+    fn section_starts(&self) -> Vec<usize> {
+        let mut end = 0;
+        let placed = self.blocks.iter().map(|block| {
+            let (start, text) = (end, block.text(&self.source));
+            end += text.len();
+            (start, text)
+        });
+        placed
+            .filter(|(_, text)| scan::is_section_boundary(text.as_bytes()))
+            .map(|(start, _)| start)
+            .collect()
     }
 
     /// The source with the edited blocks in their places. For few of them it is not copied: fresh

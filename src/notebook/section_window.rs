@@ -47,7 +47,8 @@ fn read_sections_through(
             if read == 0 {
                 break;
             }
-            if let Event::Visible(offset, line) = scan.read(offset, line.strip_suffix(b"\n").unwrap_or(&line)) {
+            if let Event::Visible(offset, line) = scan.read(offset, line.strip_suffix(b"\n").unwrap_or(&line))
+            {
                 found.read(offset, line);
             }
             offset += read as u64;

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use crate::document::Section;
 use crate::document::grammar::{Heading, split_heading};
@@ -101,7 +101,7 @@ impl Snapshot {
     /// The sections of a scope in memory file and session: the session's memories last, and marked as
     /// ephemeral. Empty where there is no section.
     pub(crate) fn section(&self, scope: &Scope) -> &Section {
-        static NONE: Section = Section::EMPTY;
+        static NONE: LazyLock<Section> = LazyLock::new(Section::default);
         let contents = self.contents();
         let Some(parsed) = contents.parsed.get(scope) else { return &NONE };
         parsed.get_or_init(|| {

@@ -209,7 +209,7 @@ fn what_is_not_utf8_is_refused_and_left_as_it_is() {
         assert!(error.to_string().ends_with("is not UTF-8: line 2, column 8"));
     }
     assert_eq!(fs::read(&path).unwrap(), bytes);
-    assert_eq!(names(folder.path()), [".memories", "Memories.md"]);
+    assert_eq!(names(folder.path()), ["Memories.md"]);
     let mut read = Vec::new();
     store.open_files().unwrap().file().unwrap().read_to_end(&mut read).unwrap();
     assert_eq!(read, bytes);

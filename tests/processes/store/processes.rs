@@ -41,6 +41,9 @@ fn play_a_role() {
             say(&format!("added {line}"));
         },
         "hold" => {
+            // Once there is a folder for the lock, an edit is called only under it.
+            let first = store.update(|_, _| Ok::<_, Infallible>(Change::unchanged(())));
+            assert!(!first.unwrap().written);
             let held = store.update(|_, _| {
                 say("held");
                 io::stdin().read_line(&mut String::new()).unwrap();
