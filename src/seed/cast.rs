@@ -4,8 +4,8 @@
 //! line, field and expectation. Unknown keys are ignored with a warning.
 
 use crate::seed::error::{SeedError, SeedPosition};
-use crate::seed::fields::{TableFields, texts_of};
-use crate::seed::node::{Node, SeedFormat, Value, parse};
+use crate::seed::fields::{Field, TableFields};
+use crate::seed::node::{SeedFormat, Value, parse};
 use crate::types::is_id;
 
 /// A seed file's text.
@@ -88,6 +88,9 @@ const SCENE_KEYS: [&str; 4] = ["location", "atmosphere", "time", "context"];
 /// Keys of a file that holds several agents or a scene; such a file may also have `relationships`.
 const FILE_KEYS: [&str; 6] = ["agents", "characters", "agent", "character", "scenario", "scene"];
 
+/// The expectation of an agent, in errors.
+const AN_AGENT: &str = "a table with `id` and `name`";
+
 /// Reads the files into one cast.
 ///
 /// # Errors
@@ -97,12 +100,13 @@ pub fn read(sources: &[SeedSource]) -> Result<Cast, SeedError> {
     let mut reading = Reading::default();
     for source in sources {
         let documents = parse(&source.text, source.format).map_err(|malformed| SeedError::Malformed {
-            file: source.name.clone(),
-            line: malformed.line,
+            at: SeedPosition { file: source.name.clone(), line: malformed.line },
             format: source.format.name(),
             problem: malformed.problem,
         })?;
-        documents.iter().try_for_each(|document| reading.document(&source.name, document))?;
+        for document in &documents {
+            reading.document(Field::document(&source.name, document))?;
+        }
     }
     reading.relate()?;
     let Reading { cast, .. } = reading;
@@ -125,65 +129,58 @@ struct Reading {
 
 impl Reading {
     /// Reads a document: a list of agents, one agent, one scenario, or a table of these.
-    fn document(&mut self, file: &str, node: &Node) -> Result<(), SeedError> {
-        match &node.value {
+    fn document(&mut self, document: Field<'_>) -> Result<(), SeedError> {
+        match document.value() {
             Value::Null => return Ok(()),
-            Value::List(_) => return self.agents(file, "", node),
+            Value::List(_) => return self.agents(&document),
             _ => {}
         }
-        let fields = TableFields::of(file, "", node, "agents or a scenario")?;
+        let fields = document.table("agents or a scenario")?;
         let several = fields.has_any(&FILE_KEYS);
         let agent = fields.has_any(&AGENT_KEYS) || fields.has_any(&["name"]);
         let scene = fields.has_any(&SCENE_KEYS) && !fields.has_any(&AGENT_KEYS[1..]);
         match (several, agent, scene) {
-            (true, ..) => self.parts(fields),
             (false, _, true) => self.scenario(fields),
             (false, true, _) => self.agent(fields, None),
-            (false, false, false) => self.parts(fields),
+            _ => self.parts(fields),
         }
     }
 
     fn parts(&mut self, mut fields: TableFields<'_>) -> Result<(), SeedError> {
-        let file = fields.file().to_owned();
         for key in ["agents", "characters"] {
-            if let Some(node) = fields.take(key)? {
-                self.agents(&file, &fields.path(key), node)?;
+            if let Some(agents) = fields.take(key)? {
+                self.agents(&agents)?;
             }
         }
         for key in ["agent", "character"] {
-            if let Some(node) = fields.take(key)? {
-                self.agent(
-                    TableFields::of(&file, &fields.path(key), node, "a table with `id` and `name`")?,
-                    None,
-                )?;
+            if let Some(agent) = fields.take(key)? {
+                self.agent(agent.table(AN_AGENT)?, None)?;
             }
         }
         for key in ["scenario", "scene"] {
-            if let Some(node) = fields.take(key)? {
+            if let Some(scene) = fields.take(key)? {
                 let expected = "a table with `location`, `atmosphere`, `time` and `context`";
-                self.scenario(TableFields::of(&file, &fields.path(key), node, expected)?)?;
+                self.scenario(scene.table(expected)?)?;
             }
         }
-        if let Some(node) = fields.take("relationships")? {
-            self.relationships_beside(&file, &fields.path("relationships"), node)?;
+        if let Some(relationships) = fields.take("relationships")? {
+            self.relationships_beside(&relationships)?;
         }
         self.cast.warnings.extend(fields.unknown(&["agents", "scenario", "relationships"]));
         Ok(())
     }
 
     /// Reads agents: a list, or a table by id.
-    fn agents(&mut self, file: &str, path: &str, node: &Node) -> Result<(), SeedError> {
-        let expected = "a table with `id` and `name`";
-        match &node.value {
+    fn agents(&mut self, agents: &Field<'_>) -> Result<(), SeedError> {
+        match agents.value() {
             Value::Null => Ok(()),
-            Value::List(items) => items.iter().enumerate().try_for_each(|(at, item)| {
-                self.agent(TableFields::of(file, &format!("{path}[{at}]"), item, expected)?, None)
-            }),
-            Value::Table(pairs) => pairs.iter().try_for_each(|(key, node)| {
-                let path = format!("{path}.{}", key.name);
-                self.agent(TableFields::of(file, &path, node, expected)?, Some(&key.name))
-            }),
-            _ => Err(TableFields::wrong_kind(file, path, node, "a list of agents")),
+            Value::List(nodes) => {
+                agents.items(nodes).try_for_each(|agent| self.agent(agent.table(AN_AGENT)?, None))
+            }
+            Value::Table(pairs) => agents
+                .members(pairs)
+                .try_for_each(|(key, agent)| self.agent(agent.table(AN_AGENT)?, Some(&key.name))),
+            _ => Err(agents.wrong_kind("a list of agents")),
         }
     }
 
@@ -191,28 +188,23 @@ impl Reading {
         let position = fields.position();
         let id = fields.word("id")?;
         let name = fields.word("name")?;
-        let id = match id.or_else(|| key.map(|key| (key.to_owned(), position.line))) {
+        let id = match id.or_else(|| key.map(|key| (key.to_owned(), position.clone()))) {
             Some((id, _)) if is_id(&id) => id,
-            Some((id, line)) => {
-                let expected = "lower-case letters, digits, `_` and `-`";
-                return Err(fields.wrong(line, &format!("{} is `{id}`", fields.label("id")), expected));
+            Some((id, at)) => {
+                let problem = format!("`{}` is `{id}`", fields.path("id"));
+                return Err(at.wrong(problem, "lower-case letters, digits, `_` and `-`"));
             }
             None => match name.as_ref().map(|(name, _)| id_of_name(name)).filter(|id| is_id(id)) {
                 Some(id) => id,
                 None => {
                     let expected = "an `id` of lower-case letters, digits, `_` and `-`, and a `name`";
-                    return Err(fields.wrong(
-                        position.line,
-                        &format!("{} has no `id`", fields.label("")),
-                        expected,
-                    ));
+                    return Err(position.wrong(format!("{} has no `id`", fields.label()), expected));
                 }
             },
         };
         if let Some(other) = self.cast.agents.iter().find(|agent| agent.id == id) {
-            let expected =
-                format!("another id than that of `{}` line {}", other.position.file, other.position.line);
-            return Err(fields.wrong(position.line, &format!("agent `{id}` is described twice"), &expected));
+            let expected = format!("another id than that of {}", other.position);
+            return Err(position.wrong(format!("agent `{id}` is described twice"), expected));
         }
         let name = name.map_or_else(|| id.clone(), |(name, _)| name);
         let role = fields.text("role")?;
@@ -223,9 +215,7 @@ impl Reading {
             *own = fields.texts(key)?;
         }
         let relationships = match fields.take("relationships")? {
-            Some(node) => {
-                relationships(fields.file(), &fields.path("relationships"), node, &mut self.cast.warnings)?
-            }
+            Some(field) => relationships(&field, &mut self.cast.warnings)?,
             None => Vec::new(),
         };
         let known = [&AGENT_KEYS[..], &["name", "description", "relationships"]].concat();
@@ -251,8 +241,7 @@ impl Reading {
         for (at, part) in parts.into_iter().enumerate().filter(|(_, part)| part.is_some()) {
             if let Some(other) = &self.scene_positions[at] {
                 let problem = format!("the scene's `{}` is described twice", SCENE_KEYS[at]);
-                let expected = format!("only that of `{}` line {}", other.file, other.line);
-                return Err(fields.wrong(position.line, &problem, &expected));
+                return Err(position.wrong(problem, format!("only that of {other}")));
             }
             scene[at] = part;
             self.scene_positions[at] = Some(position.clone());
@@ -261,25 +250,23 @@ impl Reading {
     }
 
     /// Reads relationships outside agents: a table by owner, or a list of tables with `from`, `to`, `text`.
-    fn relationships_beside(&mut self, file: &str, path: &str, node: &Node) -> Result<(), SeedError> {
-        match &node.value {
+    fn relationships_beside(&mut self, all: &Field<'_>) -> Result<(), SeedError> {
+        match all.value() {
             Value::Null => Ok(()),
-            Value::Table(pairs) => pairs.iter().try_for_each(|(key, node)| {
-                let path = format!("{path}.{}", key.name);
-                let all = relationships(file, &path, node, &mut self.cast.warnings)?;
-                self.beside.extend(all.into_iter().map(|one| (key.name.clone(), one)));
+            Value::Table(pairs) => all.members(pairs).try_for_each(|(key, field)| {
+                let own = relationships(&field, &mut self.cast.warnings)?;
+                self.beside.extend(own.into_iter().map(|one| (key.name.clone(), one)));
                 Ok(())
             }),
-            Value::List(items) => items.iter().enumerate().try_for_each(|(at, item)| {
-                let expected = "a table with `from`, `to` and `text`";
-                let mut fields = TableFields::of(file, &format!("{path}[{at}]"), item, expected)?;
+            Value::List(nodes) => all.items(nodes).try_for_each(|item| {
+                let mut fields = item.table("a table with `from`, `to` and `text`")?;
                 let whose = fields.required(&["from", "of", "agent"])?;
                 let one = relationship(&mut fields)?;
                 self.cast.warnings.extend(fields.unknown(&["from", "to", "text"]));
                 self.beside.push((whose, one));
                 Ok(())
             }),
-            _ => Err(TableFields::wrong_kind(file, path, node, "a table or list of relationships")),
+            _ => Err(all.wrong_kind("a table or list of relationships")),
         }
     }
 
@@ -292,12 +279,7 @@ impl Reading {
                 let problem = format!("no agent of these files is called `{whose}`");
                 let expected =
                     if ids.is_empty() { "one that is described".to_owned() } else { ids.join(" or ") };
-                return Err(SeedError::Wrong {
-                    file: one.position.file,
-                    line: one.position.line,
-                    problem,
-                    expected,
-                });
+                return Err(one.position.wrong(problem, expected));
             };
             agent.relationships.push(one);
         }
@@ -317,42 +299,27 @@ fn id_of_name(name: &str) -> String {
 }
 
 /// Reads an agent's relationships: a table by the others' ids, or a list of tables with `to` and `text`.
-fn relationships(
-    file: &str,
-    path: &str,
-    node: &Node,
-    warnings: &mut Vec<String>,
-) -> Result<Vec<Relationship>, SeedError> {
-    let mut all = Vec::new();
-    match &node.value {
+fn relationships(all: &Field<'_>, warnings: &mut Vec<String>) -> Result<Vec<Relationship>, SeedError> {
+    let mut found = Vec::new();
+    match all.value() {
         Value::Null => {}
         Value::Table(pairs) => {
-            for (key, node) in pairs {
-                let path = format!("{path}.{}", key.name);
-                let position = SeedPosition { file: file.to_owned(), line: key.line };
-                if let Some(text) = texts_of(file, &path, node)? {
-                    all.push(Relationship { position, to: key.name.clone(), text });
-                }
+            for (key, field) in all.members(pairs) {
+                let position = SeedPosition { line: key.line, ..field.position() };
+                let text = field.texts()?;
+                found.extend(text.map(|text| Relationship { position, to: key.name.clone(), text }));
             }
         }
-        Value::List(items) => {
-            for (at, item) in items.iter().enumerate() {
-                let expected = "a table with `to` and `text`";
-                let mut fields = TableFields::of(file, &format!("{path}[{at}]"), item, expected)?;
-                all.push(relationship(&mut fields)?);
+        Value::List(nodes) => {
+            for item in all.items(nodes) {
+                let mut fields = item.table("a table with `to` and `text`")?;
+                found.push(relationship(&mut fields)?);
                 warnings.extend(fields.unknown(&["to", "text"]));
             }
         }
-        _ => {
-            return Err(TableFields::wrong_kind(
-                file,
-                path,
-                node,
-                "a table by ids, or a list of relationships",
-            ));
-        }
+        _ => return Err(all.wrong_kind("a table by ids, or a list of relationships")),
     }
-    Ok(all)
+    Ok(found)
 }
 
 fn relationship(fields: &mut TableFields<'_>) -> Result<Relationship, SeedError> {

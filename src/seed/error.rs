@@ -1,29 +1,27 @@
 //! Errors of seed files, with file and line.
 
+use std::fmt;
+
 use crate::types::hint::{Advice, Hint};
 
 /// A seed file cannot be used; nothing is written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SeedError {
     /// The text cannot be parsed in its format.
-    #[error("`{file}` line {line} is not {format}: {problem}")]
+    #[error("{at} is not {format}: {problem}")]
     Malformed {
-        /// The file.
-        file: String,
-        /// The line, from 1.
-        line: usize,
+        /// The position of the error.
+        at: SeedPosition,
         /// The format's name.
         format: &'static str,
         /// Message of the parser.
         problem: String,
     },
     /// A field has a wrong value, or is missing.
-    #[error("`{file}` line {line}: {problem}, expected {expected}")]
+    #[error("{at}: {problem}, expected {expected}")]
     Wrong {
-        /// The file.
-        file: String,
-        /// The line, from 1.
-        line: usize,
+        /// The position of the field.
+        at: SeedPosition,
         /// The field and its value.
         problem: String,
         /// The expected value.
@@ -60,4 +58,17 @@ pub struct SeedPosition {
     pub file: String,
     /// The line, from 1.
     pub line: usize,
+}
+
+impl SeedPosition {
+    /// An error at this position.
+    pub(crate) fn wrong(&self, problem: impl Into<String>, expected: impl Into<String>) -> SeedError {
+        SeedError::Wrong { at: self.clone(), problem: problem.into(), expected: expected.into() }
+    }
+}
+
+impl fmt::Display for SeedPosition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` line {}", self.file, self.line)
+    }
 }

@@ -1,4 +1,4 @@
-//! Reads the fields of a table in a seed file; errors give file, line and path of the field.
+//! Reads the values of a seed file; errors give file, line and path of the value.
 //!
 //! Keys match in any spelling: `decision_style`, `decision-style`, `decisionStyle`, `Decision style`.
 //! Keys that were not taken are unknown.
@@ -8,74 +8,126 @@ use crate::document::text::stored_line;
 use crate::seed::error::{SeedError, SeedPosition};
 use crate::seed::node::{Key, Node, Value};
 
+/// A value of a seed file and where it stands.
+#[derive(Clone)]
+pub(crate) struct Field<'a> {
+    file: &'a str,
+    /// Its path in the file, such as `agents[1].name`; empty for the whole file.
+    path: String,
+    node: &'a Node,
+}
+
+impl<'a> Field<'a> {
+    /// The content of a file, or one document of it.
+    pub(crate) fn document(file: &'a str, node: &'a Node) -> Field<'a> {
+        Field { file, path: String::new(), node }
+    }
+
+    pub(crate) fn value(&self) -> &'a Value {
+        &self.node.value
+    }
+
+    /// The position of the line where it begins.
+    pub(crate) fn position(&self) -> SeedPosition {
+        SeedPosition { file: self.file.to_owned(), line: self.node.line }
+    }
+
+    /// The value of a key in this table.
+    fn member(&self, key: &str, node: &'a Node) -> Field<'a> {
+        let path = if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) };
+        Field { path, node, ..*self }
+    }
+
+    /// The items of this list.
+    pub(crate) fn items(&self, nodes: &'a [Node]) -> impl Iterator<Item = Field<'a>> {
+        let item = |(at, node)| Field { path: format!("{}[{at}]", self.path), node, ..*self };
+        nodes.iter().enumerate().map(item)
+    }
+
+    /// The keys of this table with their values.
+    pub(crate) fn members(&self, pairs: &'a [(Key, Node)]) -> impl Iterator<Item = (&'a Key, Field<'a>)> {
+        pairs.iter().map(|(key, node)| (key, self.member(&key.name, node)))
+    }
+
+    /// An error for a value of the wrong type.
+    pub(crate) fn wrong_kind(&self, expected: &str) -> SeedError {
+        let what = if self.path.is_empty() { "the file".to_owned() } else { format!("`{}`", self.path) };
+        self.position().wrong(format!("{what} is {}", self.node.kind()), expected)
+    }
+
+    /// Its fields; it must be a table.
+    ///
+    /// # Errors
+    ///
+    /// It is not a table; the error contains `expected`.
+    pub(crate) fn table(self, expected: &str) -> Result<TableFields<'a>, SeedError> {
+        let Value::Table(pairs) = self.value() else { return Err(self.wrong_kind(expected)) };
+        // The first key is a better position than the opening bracket.
+        let line = pairs.first().map_or(self.node.line, |(key, _)| key.line.max(self.node.line));
+        Ok(TableFields { line, pairs, taken: vec![false; pairs.len()], table: self })
+    }
+
+    /// A text; `None` if it is empty.
+    ///
+    /// # Errors
+    ///
+    /// It is not a text.
+    fn text(&self) -> Result<Option<String>, SeedError> {
+        match self.value() {
+            Value::Null => Ok(None),
+            Value::Text(text) => Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty())),
+            _ => Err(self.wrong_kind("a text")),
+        }
+    }
+
+    /// A text, or the texts of a list or table as a Markdown list; `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// It is neither, or an item is not a text.
+    pub(crate) fn texts(&self) -> Result<Option<String>, SeedError> {
+        let mut lines: Vec<String> = Vec::new();
+        // Further lines of an item are indented below it.
+        let mut push = |text: &str| lines.push(format!("- {}", text.replace('\n', "\n  ")));
+        match self.value() {
+            Value::List(nodes) => {
+                for item in self.items(nodes) {
+                    item.text()?.iter().for_each(|text| push(text));
+                }
+            }
+            Value::Table(pairs) => {
+                for (key, member) in self.members(pairs) {
+                    member.text()?.iter().for_each(|text| push(&format!("{}: {text}", key.name)));
+                }
+            }
+            Value::Null | Value::Text(_) => return self.text(),
+            Value::Flag | Value::Number => return Err(self.wrong_kind("a text or a list of texts")),
+        }
+        Ok(Some(lines.join("\n")).filter(|text| !text.is_empty()))
+    }
+}
+
 /// The fields of one table.
 pub(crate) struct TableFields<'a> {
-    file: String,
-    path: String,
+    table: Field<'a>,
     line: usize,
     pairs: &'a [(Key, Node)],
     taken: Vec<bool>,
 }
 
 impl<'a> TableFields<'a> {
-    /// The fields of a node that must be a table. `path` is its path in the file, empty for the whole file.
-    ///
-    /// # Errors
-    ///
-    /// The node is not a table; the error contains `expected`.
-    pub(crate) fn of(
-        file: &str,
-        path: &str,
-        node: &'a Node,
-        expected: &str,
-    ) -> Result<TableFields<'a>, SeedError> {
-        match &node.value {
-            Value::Table(pairs) => Ok(TableFields {
-                file: file.to_owned(),
-                path: path.to_owned(),
-                // The first key is a better position than the opening bracket.
-                line: pairs.first().map_or(node.line, |(key, _)| key.line.max(node.line)),
-                pairs,
-                taken: vec![false; pairs.len()],
-            }),
-            _ => Err(TableFields::wrong_kind(file, path, node, expected)),
-        }
-    }
-
-    /// An error for a value of the wrong type.
-    pub(crate) fn wrong_kind(file: &str, path: &str, node: &Node, expected: &str) -> SeedError {
-        let what = if path.is_empty() { "the file".to_owned() } else { format!("`{path}`") };
-        let problem = format!("{what} is {}", node.kind());
-        SeedError::Wrong { file: file.to_owned(), line: node.line, problem, expected: expected.to_owned() }
-    }
-
-    /// An error in this table.
-    pub(crate) fn wrong(&self, line: usize, problem: &str, expected: &str) -> SeedError {
-        let (problem, expected) = (problem.to_owned(), expected.to_owned());
-        SeedError::Wrong { file: self.file.clone(), line, problem, expected }
-    }
-
-    pub(crate) fn file(&self) -> &str {
-        &self.file
-    }
-
     /// The position of the table's first key.
     pub(crate) fn position(&self) -> SeedPosition {
-        SeedPosition { file: self.file.clone(), line: self.line }
+        self.position_at(self.line)
     }
 
-    /// The path of a field: `agents[1].name`.
-    pub(crate) fn path(&self, key: &str) -> String {
-        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    pub(crate) fn position_at(&self, line: usize) -> SeedPosition {
+        SeedPosition { line, ..self.table.position() }
     }
 
-    /// A field's name in errors; that of the table itself for an empty key.
-    pub(crate) fn label(&self, key: &str) -> String {
-        match (self.path.as_str(), key) {
-            ("", "") => "the agent".to_owned(),
-            (path, "") => format!("`{path}`"),
-            _ => format!("`{}`", self.path(key)),
-        }
+    /// The table's name in errors.
+    pub(crate) fn label(&self) -> String {
+        if self.table.path.is_empty() { "the agent".to_owned() } else { format!("`{}`", self.table.path) }
     }
 
     /// True if the table has any of these keys.
@@ -83,33 +135,38 @@ impl<'a> TableFields<'a> {
         self.pairs.iter().any(|(key, _)| keys.contains(&folded(&key.name).as_str()))
     }
 
+    /// The path of a field: `agents[1].name`.
+    pub(crate) fn path(&self, key: &str) -> String {
+        self.table.member(key, self.table.node).path
+    }
+
     /// The value of a key.
     ///
     /// # Errors
     ///
     /// The key occurs twice.
-    pub(crate) fn take(&mut self, key: &str) -> Result<Option<&'a Node>, SeedError> {
+    pub(crate) fn take(&mut self, key: &str) -> Result<Option<Field<'a>>, SeedError> {
         let mut found: Option<&(Key, Node)> = None;
         for (at, pair) in self.pairs.iter().enumerate().filter(|(_, pair)| folded(&pair.0.name) == key) {
             self.taken[at] = true;
             if let Some((first, _)) = found {
                 let problem = format!("`{}` is there twice", self.path(key));
-                return Err(self.wrong(pair.0.line, &problem, &format!("only that of line {}", first.line)));
+                let expected = format!("only that of line {}", first.line);
+                return Err(self.position_at(pair.0.line).wrong(problem, expected));
             }
             found = Some(pair);
         }
-        Ok(found.map(|(_, node)| node))
+        Ok(found.map(|(_, node)| self.table.member(key, node)))
     }
 
-    /// A text of one line, such as a name, and its line number.
+    /// A text of one line, such as a name, and its position.
     ///
     /// # Errors
     ///
     /// The value is not a text.
-    pub(crate) fn word(&mut self, key: &str) -> Result<Option<(String, usize)>, SeedError> {
-        let Some(node) = self.take(key)? else { return Ok(None) };
-        let text = text_of(&self.file, &self.path(key), node)?;
-        Ok(text.map(|text| (stored_line(&text), node.line)))
+    pub(crate) fn word(&mut self, key: &str) -> Result<Option<(String, SeedPosition)>, SeedError> {
+        let Some(field) = self.take(key)? else { return Ok(None) };
+        Ok(field.text()?.map(|text| (stored_line(&text), field.position())))
     }
 
     /// A text; `None` if it is empty.
@@ -118,8 +175,7 @@ impl<'a> TableFields<'a> {
     ///
     /// The value is not a text.
     pub fn text(&mut self, key: &str) -> Result<Option<String>, SeedError> {
-        let node = self.take(key)?;
-        node.map_or(Ok(None), |node| text_of(&self.file, &self.path(key), node))
+        self.take(key)?.map_or(Ok(None), |field| field.text())
     }
 
     /// A text, or the texts of a list or table as a Markdown list.
@@ -128,8 +184,7 @@ impl<'a> TableFields<'a> {
     ///
     /// The value is neither.
     pub(crate) fn texts(&mut self, key: &str) -> Result<Option<String>, SeedError> {
-        let node = self.take(key)?;
-        node.map_or(Ok(None), |node| texts_of(&self.file, &self.path(key), node))
+        self.take(key)?.map_or(Ok(None), |field| field.texts())
     }
 
     /// The first text under these keys.
@@ -143,7 +198,7 @@ impl<'a> TableFields<'a> {
                 return Ok(text);
             }
         }
-        Err(self.wrong(self.line, &format!("`{}` is missing", self.path(keys[0])), "a text"))
+        Err(self.position().wrong(format!("`{}` is missing", self.path(keys[0])), "a text"))
     }
 
     /// A warning for each key that was not taken, with the most similar of the `known` keys.
@@ -152,52 +207,11 @@ impl<'a> TableFields<'a> {
         let warning = |((key, _), _): (&(Key, Node), &bool)| {
             let near = nearest(&folded(&key.name), known.iter().copied(), 1);
             let near = near.first().map(|near| format!("; the nearest is `{near}`")).unwrap_or_default();
-            let path = self.path(&key.name);
-            format!("`{}` line {}: unknown key `{path}` is left out{near}", self.file, key.line)
+            let (at, path) = (self.position_at(key.line), self.path(&key.name));
+            format!("{at}: unknown key `{path}` is left out{near}")
         };
         untaken.map(warning).collect()
     }
-}
-
-/// A text; `None` if it is empty.
-fn text_of(file: &str, path: &str, node: &Node) -> Result<Option<String>, SeedError> {
-    match &node.value {
-        Value::Null => Ok(None),
-        Value::Text(text) => Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty())),
-        _ => Err(TableFields::wrong_kind(file, path, node, "a text")),
-    }
-}
-
-/// A text, or the texts of a list or table as a Markdown list; `None` if there is none.
-///
-/// # Errors
-///
-/// The value is neither, or an item is not a text.
-pub(crate) fn texts_of(file: &str, path: &str, node: &Node) -> Result<Option<String>, SeedError> {
-    let mut lines: Vec<String> = Vec::new();
-    // Further lines of an item are indented below it.
-    let mut push = |text: &str| lines.push(format!("- {}", text.replace('\n', "\n  ")));
-    match &node.value {
-        Value::List(items) => {
-            for (at, item) in items.iter().enumerate() {
-                if let Some(text) = text_of(file, &format!("{path}[{at}]"), item)? {
-                    push(&text);
-                }
-            }
-        }
-        Value::Table(pairs) => {
-            for (key, item) in pairs {
-                if let Some(text) = text_of(file, &format!("{path}.{}", key.name), item)? {
-                    push(&format!("{}: {text}", key.name));
-                }
-            }
-        }
-        Value::Null | Value::Text(_) => return text_of(file, path, node),
-        Value::Flag | Value::Number => {
-            return Err(TableFields::wrong_kind(file, path, node, "a text or a list of texts"));
-        }
-    }
-    Ok(Some(lines.join("\n")).filter(|text| !text.is_empty()))
 }
 
 /// The key in snake case: `decision_style` for `decisionStyle` and `Decision style`.

@@ -76,11 +76,11 @@ fn of_agent(agent: &Agent, cast: &Cast, file: &Document) -> InitialSection {
     }
     let mut warnings = Vec::new();
     let others = || cast.agents.iter().filter(|other| other.id != agent.id);
-    let titles = Titles { taken: others().map(|other| other.name.as_str()).collect() };
+    let names: Vec<&str> = others().map(|other| other.name.as_str()).collect();
     for other in others() {
         let stated = agent.relationships.iter().filter(|one| is_called(other, &one.to));
         let stated: Vec<&str> = stated.map(|one| one.text.as_str()).collect();
-        memories.push(knowledge(&titles.of(&other.name, &other.id), &other.id, &seen(other, &stated)));
+        memories.push(knowledge(&title_of(&other.name, &other.id, &names), &other.id, &seen(other, &stated)));
     }
     let undescribed = |one: &&Relationship| !others().any(|other| is_called(other, &one.to));
     let mut done: Vec<String> = Vec::new();
@@ -150,21 +150,15 @@ fn knowledge(title: &str, id: &str, text: &str) -> InitialMemory {
     knowledge
 }
 
-/// Chooses titles for memories about other agents.
-struct Titles<'a> {
-    taken: Vec<&'a str>,
-}
-
-impl Titles<'_> {
-    /// The name, followed by the id if the name alone is not unique in the section.
-    fn of(&self, name: &str, id: &str) -> String {
-        let namesakes = self.taken.iter().filter(|other| same_title(other, name)).count();
-        let own = OWN.iter().map(|(_, title)| *title).chain([IDENTITY]);
-        if namesakes > 1 || own.into_iter().any(|title| same_title(title, name)) {
-            format!("{name} ({id})")
-        } else {
-            name.to_owned()
-        }
+/// The title of a memory about another agent: its name, followed by its id if the name alone is not unique
+/// among the section's titles and the names of the `others` described there.
+fn title_of(name: &str, id: &str, others: &[&str]) -> String {
+    let namesakes = others.iter().filter(|other| same_title(other, name)).count();
+    let mut own = OWN.iter().map(|(_, title)| *title).chain([IDENTITY]);
+    if namesakes > 1 || own.any(|title| same_title(title, name)) {
+        format!("{name} ({id})")
+    } else {
+        name.to_owned()
     }
 }
 
@@ -177,7 +171,7 @@ fn of_undescribed(
     cast: &Cast,
     file: &Document,
 ) -> Result<(bool, InitialMemory), String> {
-    let place = format!("`{}` line {}", one.position.file, one.position.line);
+    let place = &one.position;
     if is_called(agent, &one.to) {
         return Err(format!("{place}: `{}` states a relationship to itself: left out", agent.id));
     }
@@ -198,16 +192,14 @@ fn of_undescribed(
         return Err(format!("{place}: no agent is called `{}`, and it is not an id: left out{near}", one.to));
     }
     let name = if name.is_empty() { id.clone() } else { name };
-    let titles = Titles { taken: Vec::new() };
     let text = stated.iter().fold(sentence(&name), |text, stated| with_line(text, Some(&relation(stated))));
-    Ok((known, InitialMemory { only_if_new: known, ..knowledge(&titles.of(&name, &id), &id, &text) }))
+    Ok((known, InitialMemory { only_if_new: known, ..knowledge(&title_of(&name, &id, &[]), &id, &text) }))
 }
 
 fn undescribed_warning(agent: &Agent, one: &Relationship, cast: &Cast) -> String {
     format!(
-        "`{}` line {}: no agent is called `{}`; its relationship to `{}` is stored anyway{}",
-        one.position.file,
-        one.position.line,
+        "{}: no agent is called `{}`; its relationship to `{}` is stored anyway{}",
+        one.position,
         one.to,
         agent.id,
         near(&one.to, cast)

@@ -214,18 +214,14 @@ impl<'a> SectionSeeding<'a> {
     /// The seeded entry of this memory: the one with the same hash, else one of the same category about the
     /// same agent. Live entries come first.
     fn find(&self, memory: &Memory, hash: &str) -> Option<usize> {
-        let entries = || {
-            let all = self.section.memories.iter().enumerate();
-            let free = all.filter(|(number, entry)| !self.matched[*number] && mark_of(entry).is_some());
-            free.collect::<Vec<_>>()
-        };
+        let all = self.section.memories.iter().enumerate();
+        let free = all.filter(|(number, entry)| !self.matched[*number] && mark_of(entry).is_some());
+        let mut free: Vec<(usize, &Memory)> = free.collect();
+        free.sort_by_key(|(_, entry)| !entry.is_live());
         let same = |entry: &Memory| mark_of(entry) == Some(hash);
         let alike = |entry: &Memory| entry.category == memory.category && about(entry) == about(memory);
-        let live = entries().into_iter().filter(|(_, entry)| entry.is_live());
-        let struck = entries().into_iter().filter(|(_, entry)| !entry.is_live());
-        let all: Vec<(usize, &Memory)> = live.chain(struck).collect();
-        let found = all.iter().find(|(_, entry)| same(entry));
-        found.or_else(|| all.iter().find(|(_, entry)| alike(entry))).map(|(number, _)| *number)
+        let found = free.iter().find(|(_, entry)| same(entry));
+        found.or_else(|| free.iter().find(|(_, entry)| alike(entry))).map(|(number, _)| *number)
     }
 
     /// A memory that was seeded before.
