@@ -60,15 +60,11 @@ fn read_memory(
 ) -> (Memory, Side) {
     let category = Category::new(&text_of(answer, "category")).unwrap_or_else(Category::note);
     let mut memory = Memory::new(category, title, text);
-    memory.status = match text_of(answer, "status").to_lowercase().as_str() {
-        "tentative" => Status::Tentative,
-        _ => Status::Active,
-    };
-    memory.persistence = match text_of(answer, "persistence").to_lowercase().as_str() {
-        "core" if proven => Persistence::Core,
-        "ephemeral" => Persistence::Ephemeral,
-        _ => Persistence::Permanent,
-    };
+    let status = text_of(answer, "status").parse().unwrap_or_default();
+    memory.status = if status == Status::Superseded { Status::Active } else { status };
+    let persistence = text_of(answer, "persistence").parse().unwrap_or_default();
+    let may_be = proven || persistence != Persistence::Core;
+    memory.persistence = if may_be { persistence } else { Persistence::Permanent };
     let importance = match answer.get("importance") {
         Some(Value::String(text)) => text.trim().parse().ok(),
         Some(value) => value.as_f64(),

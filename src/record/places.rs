@@ -11,7 +11,7 @@ use crate::types::hint::{Advice, Hint, Remedy};
 use crate::types::{Scope, did_you_mean};
 
 /// A place of the game.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Place {
     /// The engine's id.
     pub id: u64,
@@ -89,10 +89,12 @@ pub(crate) fn resolve(
 
 fn resolve_spot(document: &Document, spot: &TurnLocation, new_place: bool) -> Result<Place, PlaceError> {
     let given = spot.name.as_deref().map(str::trim).unwrap_or_default();
-    if let Some(id) = spot.id {
+    let place = |id: u64| {
         let known = document.headings().find(|heading| heading.scope == Scope::Location(id));
-        let name = known.map_or(given, |heading| heading.name.as_str());
-        return Ok(Place { id, name: name.to_owned() });
+        Place { id, name: known.map_or(given, |heading| heading.name.as_str()).to_owned() }
+    };
+    if let Some(id) = spot.id {
+        return Ok(place(id));
     }
     let location = |scope: &Scope| match scope {
         Scope::Location(id) => Some(*id),
@@ -103,15 +105,10 @@ fn resolve_spot(document: &Document, spot: &TurnLocation, new_place: bool) -> Re
     candidates.sort_unstable();
     candidates.dedup();
     match candidates.as_slice() {
-        [id] => {
-            let mut headings = document.headings();
-            let known = headings.find(|heading| heading.scope == Scope::Location(*id));
-            Ok(Place { id: *id, name: known.map_or(given, |heading| heading.name.as_str()).to_owned() })
-        }
+        [id] => Ok(place(*id)),
         [] if new_place => {
             let highest = document.headings().filter_map(|heading| location(&heading.scope)).max();
-            let id = highest.map_or(1, |id| id.saturating_add(1));
-            Ok(Place { id, name: given.to_owned() })
+            Ok(place(highest.map_or(1, |id| id.saturating_add(1))))
         }
         [] => {
             let names = document.headings().map(|heading| heading.name.as_str());

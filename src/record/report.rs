@@ -14,7 +14,18 @@ use crate::types::Attempt;
 
 /// The outcome of a turn.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, strum::Display, strum::IntoStaticStr,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    Serialize,
+    strum::Display,
+    strum::IntoStaticStr,
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -32,11 +43,12 @@ pub enum Outcome {
     /// Nothing changed; the action is noted as tried.
     Tried,
     /// No trigger fired, and nothing was noted as tried.
+    #[default]
     NotSignificant,
 }
 
 /// The report on a turn.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct RecordReport {
     /// The outcome of the turn as a whole.
     pub outcome: Outcome,
@@ -106,25 +118,18 @@ impl RecordReport {
     /// The report on a turn before anything is done with it.
     pub(super) fn of(context: &TurnContext, place: Place) -> RecordReport {
         RecordReport {
-            outcome: Outcome::NotSignificant,
             episode: context.episode,
             turn: context.number,
             place,
-            visits: 0,
             triggers: context.triggers.clone(),
-            memories: Vec::new(),
-            invalidated: Vec::new(),
-            tried: None,
-            reasoning: String::new(),
-            model: None,
-            warnings: Vec::new(),
+            ..RecordReport::default()
         }
     }
 }
 
 /// The outcome of the turn as a whole: the first in the order of [`Outcome`] of all its parts.
 pub(super) fn outcome(report: &RecordReport, judged: &ModelOutcome) -> Outcome {
-    let fates = report.memories.iter().map(|applied| match applied.outcome {
+    let outcomes = report.memories.iter().map(|applied| match applied.outcome {
         AddOutcome::Stored => Outcome::Stored,
         AddOutcome::Revised => Outcome::Revised,
         AddOutcome::Duplicate => Outcome::Duplicate,
@@ -136,7 +141,7 @@ pub(super) fn outcome(report: &RecordReport, judged: &ModelOutcome) -> Outcome {
         ModelOutcome::NotAsked => None,
     };
     let rest = if report.tried.is_some() { Outcome::Tried } else { Outcome::NotSignificant };
-    fates.chain(model).min().unwrap_or(rest)
+    outcomes.chain(model).min().unwrap_or(rest)
 }
 
 /// The turn's journal entry, with the whole turn, so that it can be offered to a model again.

@@ -9,16 +9,7 @@ use crate::record::turn::Turn;
 
 /// A fact that makes a turn worth judging.
 #[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    Serialize,
-    strum::Display,
-    strum::IntoStaticStr,
-    strum::VariantArray,
+    Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::Display, strum::IntoStaticStr, strum::VariantArray,
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -128,11 +119,8 @@ pub(crate) fn fired(turn: &Turn, changes: Changes, first_visit: bool, switches: 
         Trigger::Response => turn.response.trim().chars().count() > switches.response_chars,
         Trigger::WorldChanged => changes.world && !shown,
     };
-    Trigger::VARIANTS
-        .iter()
-        .copied()
-        .filter(|trigger| !switches.off.contains(trigger) && fires(trigger))
-        .collect()
+    let all = Trigger::VARIANTS.iter().copied();
+    all.filter(|trigger| !switches.off.contains(trigger) && fires(trigger)).collect()
 }
 
 #[cfg(test)]

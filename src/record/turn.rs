@@ -34,7 +34,7 @@ pub struct Remember {
 }
 
 /// One turn. `None` means that the caller gave no value.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Turn {
     /// Episode; the running one where absent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -144,23 +144,10 @@ impl Turn {
         location: Option<TurnLocation>,
     ) -> Turn {
         Turn {
-            episode: None,
-            turn: None,
             action: action.into(),
             response: response.into(),
             location_before: location,
-            location_after: None,
-            score_before: None,
-            score_after: None,
-            moves_before: None,
-            moves_after: None,
-            inventory_before: None,
-            inventory_after: None,
-            died: false,
-            world_changed: None,
-            reasoning: None,
-            remember: None,
-            timestamp: None,
+            ..Turn::default()
         }
     }
 
@@ -200,6 +187,8 @@ impl Turn {
             return Err(TurnError::Missing("location_before"));
         }
         Ok(Turn {
+            action,
+            response,
             episode: fields.read("episode", episode)?,
             turn: fields.read("turn", count)?,
             location_before: before,
@@ -218,7 +207,6 @@ impl Turn {
             reasoning: fields.read("reasoning", text)?,
             remember: fields.remember()?,
             timestamp: fields.read("timestamp", date)?,
-            ..Turn::new(action, response, None)
         })
     }
 }

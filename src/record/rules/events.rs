@@ -35,7 +35,7 @@ pub(super) fn decide(turn: &TurnView<'_>, reply: &Reply) -> Proposal {
 
 /// All deaths of a place are one memory: the action and the cause of each.
 fn judge_death(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
-    if !turn.died() {
+    if !turn.context.changes.death {
         return None;
     }
     let action = match short_action(turn) {

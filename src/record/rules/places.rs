@@ -128,7 +128,7 @@ fn judge_way(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     if !turn.moved() {
         return None;
     }
-    let mut here = Here::find(turn.memories(), turn.episode());
+    let mut here = Here::find(turn.memories(), turn.context.episode);
     if !(turn.first_visit() || (here.may_grow && here.ways.0.is_empty())) {
         return None;
     }
@@ -137,7 +137,7 @@ fn judge_way(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     if action.chars().count() > MAX_ACTION_CHARS {
         return None;
     }
-    let there = Here::find(turn.memories_here(), turn.episode());
+    let there = Here::find(turn.memories_here(), turn.context.episode);
     if here.is_new && !turn.first_visit() && there.ways.has_target(&listed(&turn.from)) {
         return None;
     }
@@ -147,9 +147,9 @@ fn judge_way(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     }
     let mut target = cut(&listed(&turn.to), MAX_NAME_CHARS);
     if target.is_empty() {
-        target = format!("place {}", turn.to_id());
+        target = format!("place {}", turn.context.after.id);
     } else if turn.to == turn.from || here.ways.leads_elsewhere(&action, &target) {
-        target = format!("{target} {}", turn.to_id());
+        target = format!("{target} {}", turn.context.after.id);
     }
     if visible_fragments(turn, reply).iter().any(|fragment| is_dark(&fragment.text)) {
         target.push_str(" (dark)");
@@ -163,7 +163,7 @@ fn judge_way(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
 /// A memory of what the action changed or yielded, or of its failure although the world changed.
 fn judge_action(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     let gained = !turn.gained.is_empty();
-    if turn.moved() || !(turn.world_changed() || gained) {
+    if turn.moved() || !(turn.context.changes.world || gained) {
         return None;
     }
     let action = turn.action.to_lowercase();
@@ -171,7 +171,7 @@ fn judge_action(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     if !is_listable || words::is_meta(&action) || words::is_look(&action) || words::is_for_all(&action) {
         return None;
     }
-    let mut here = Here::find(turn.memories(), turn.episode());
+    let mut here = Here::find(turn.memories(), turn.context.episode);
     let refused = reply.sentences().first().is_some_and(|first| is_refusal(&first.text));
     let failed = refused || !gained && (words::is_taking(&action) || words::direction(&action).is_some());
     if failed {
@@ -203,7 +203,7 @@ fn judge_darkness(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     if !shows_place(turn, reply) {
         return None;
     }
-    let mut here = Here::find(turn.memories_here(), turn.episode());
+    let mut here = Here::find(turn.memories_here(), turn.context.episode);
     let is_news = !here.dark
         && !here.is_new
         && visible_fragments(turn, reply).iter().any(|fragment| is_dark(&fragment.text));
@@ -216,7 +216,7 @@ fn judge_sight(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     if !shows_place(turn, reply) {
         return None;
     }
-    let mut here = Here::find(turn.memories_here(), turn.episode());
+    let mut here = Here::find(turn.memories_here(), turn.context.episode);
     if !here.seen.is_empty() || !here.may_grow || here.is_new {
         return None;
     }

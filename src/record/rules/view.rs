@@ -16,7 +16,7 @@ const MAX_ITEMS: usize = 200;
 
 /// One turn, prepared for the rules.
 pub(super) struct TurnView<'a> {
-    context: &'a TurnContext,
+    pub(super) context: &'a TurnContext,
     /// The action on one line.
     pub(super) action: String,
     /// The game's reply without control characters, bounded.
@@ -49,19 +49,6 @@ impl TurnView<'_> {
         }
     }
 
-    pub(super) fn episode(&self) -> u64 {
-        self.context.episode
-    }
-
-    pub(super) fn died(&self) -> bool {
-        self.context.changes.death
-    }
-
-    /// The caller says that the world changed.
-    pub(super) fn world_changed(&self) -> bool {
-        self.context.changes.world
-    }
-
     /// The player is at another place than before.
     pub(super) fn moved(&self) -> bool {
         self.context.changes.location
@@ -70,11 +57,6 @@ impl TurnView<'_> {
     /// The place reached had no section so far.
     pub(super) fn first_visit(&self) -> bool {
         self.context.triggers.contains(&Trigger::FirstVisit)
-    }
-
-    /// Id of the place where the player is now.
-    pub(super) fn to_id(&self) -> u64 {
-        self.context.after.id
     }
 
     /// Live memories of the place where the action was taken.
