@@ -2,27 +2,28 @@
 
 use crate::types::hint::{Advice, Hint};
 
-/// A source cannot be read or a file cannot be written at all.
+/// A source cannot be read or a file cannot be written at all: its bytes are not in the format, the
+/// sections do not fit into it, or this build lacks it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TransferError {
-    /// The bytes are not in the format, or the sections do not fit into it.
-    #[error("{problem}")]
-    Unreadable {
-        /// The problem.
-        problem: String,
-        /// The next step.
-        hint: &'static str,
-    },
+#[error("{problem}")]
+pub struct TransferError {
+    /// The problem.
+    pub problem: String,
+    /// The next step.
+    pub hint: &'static str,
+}
+
+#[cfg(not(feature = "sqlite"))]
+impl TransferError {
     /// The program was built without SQLite.
-    #[error("this build has no SQLite")]
-    NoSqlite,
+    pub(crate) fn no_sqlite() -> TransferError {
+        let hint = "build with the feature `sqlite`, or use JSONL";
+        TransferError { problem: "this build has no SQLite".to_owned(), hint }
+    }
 }
 
 impl Hint for TransferError {
     fn advice(&self) -> Advice {
-        match self {
-            TransferError::Unreadable { hint, .. } => Advice::fix(*hint),
-            TransferError::NoSqlite => Advice::fix("build with the feature `sqlite`, or use JSONL"),
-        }
+        Advice::fix(self.hint)
     }
 }

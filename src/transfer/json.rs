@@ -89,12 +89,12 @@ pub(crate) fn write_json(sections: &[(Scope, Section)]) -> Vec<u8> {
 ///
 /// # Errors
 ///
-/// [`TransferError::Unreadable`] if it is not JSON, or neither a list nor an object with memories.
+/// [`TransferError`] if it is not JSON, or neither a list nor an object with memories.
 pub(crate) fn read_json(bytes: &[u8]) -> Result<TransferSource, TransferError> {
     let unreadable = |problem| {
         let hint =
             "send {\"sections\": […]}, {\"memories\": […]} or a list; one object a line is `--format jsonl`";
-        Err(TransferError::Unreadable { problem, hint })
+        Err(TransferError { problem, hint })
     };
     let bytes = bytes.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(bytes);
     let document: Value = match serde_json::from_slice(bytes) {

@@ -17,9 +17,9 @@ use crate::types::Scope;
 ///
 /// # Errors
 ///
-/// [`TransferError::Unreadable`] if it is not UTF-8.
+/// [`TransferError`] if it is not UTF-8.
 pub fn read(bytes: &[u8]) -> Result<TransferSource, TransferError> {
-    let text = std::str::from_utf8(bytes).map_err(|error| TransferError::Unreadable {
+    let text = std::str::from_utf8(bytes).map_err(|error| TransferError {
         problem: format!("not UTF-8: byte {}", error.valid_up_to() + 1),
         hint: "convert it to UTF-8, for example with `iconv`",
     })?;
@@ -61,7 +61,7 @@ pub fn read(bytes: &[u8]) -> Result<TransferSource, TransferError> {
 ///
 /// # Errors
 ///
-/// [`TransferError::Unreadable`] if the text would be parsed differently from what was written.
+/// [`TransferError`] if the text would be parsed differently from what was written.
 pub fn write(sections: &[(Scope, Section)]) -> Result<Vec<u8>, TransferError> {
     let mut document = Document::parse(String::new());
     let additions = sections.iter().map(|(scope, section)| {
@@ -72,7 +72,7 @@ pub fn write(sections: &[(Scope, Section)]) -> Result<Vec<u8>, TransferError> {
         )
     });
     let text = document.update(&additions.collect()).and_then(|()| document.into_text());
-    text.map(String::into_bytes).map_err(|error| TransferError::Unreadable {
+    text.map(String::into_bytes).map_err(|error| TransferError {
         problem: error.to_string(),
         hint: "`memories check` shows what is wrong with the file; JSONL can hold it all the same",
     })

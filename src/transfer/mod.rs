@@ -64,7 +64,7 @@ pub fn read(bytes: &[u8], format: TransferFormat) -> Result<TransferSource, Tran
         #[cfg(feature = "sqlite")]
         TransferFormat::Sqlite => sqlite::read_bytes(bytes),
         #[cfg(not(feature = "sqlite"))]
-        TransferFormat::Sqlite => Err(TransferError::NoSqlite),
+        TransferFormat::Sqlite => Err(TransferError::no_sqlite()),
     }
 }
 
@@ -79,7 +79,7 @@ pub fn read_database(path: &Path) -> Result<TransferSource, TransferError> {
     #[cfg(not(feature = "sqlite"))]
     {
         let _ = path;
-        Err(TransferError::NoSqlite)
+        Err(TransferError::no_sqlite())
     }
 }
 
@@ -96,6 +96,6 @@ pub fn write(sections: &[(Scope, Section)], format: TransferFormat) -> Result<Ve
         #[cfg(feature = "sqlite")]
         TransferFormat::Sqlite => sqlite::write(sections),
         #[cfg(not(feature = "sqlite"))]
-        TransferFormat::Sqlite => Err(TransferError::NoSqlite),
+        TransferFormat::Sqlite => Err(TransferError::no_sqlite()),
     }
 }

@@ -18,8 +18,8 @@ use crate::types::{
     Attempt, Category, Cause, Memory, Moment, Provenance, Reference, Scope, Span, clamp_importance,
 };
 
-/// Keys of a memory, without its provenance.
-const MEMORY_KEYS: [&str; 18] = [
+/// Keys of a memory without its provenance, and of a section.
+const ITEM_KEYS: [&str; 22] = [
     "scope",
     "location",
     "place",
@@ -38,9 +38,13 @@ const MEMORY_KEYS: [&str; 18] = [
     "fields",
     "version",
     "type",
+    "visits",
+    "episodes",
+    "tried",
+    "memories",
 ];
 
-/// Keys of its provenance, beside the text or under `fields`.
+/// Keys of a memory's provenance, beside the text or under `fields`.
 const FIELD_KEYS: [&str; 16] = [
     "episode",
     "turns",
@@ -58,20 +62,6 @@ const FIELD_KEYS: [&str; 16] = [
     "other",
     "goal",
     "turn_number",
-];
-
-/// Keys of a section.
-const SECTION_KEYS: [&str; 10] = [
-    "scope",
-    "location",
-    "place",
-    "location_id",
-    "location_name",
-    "name",
-    "visits",
-    "episodes",
-    "tried",
-    "memories",
 ];
 
 /// A memory as an object.
@@ -111,8 +101,7 @@ fn object<const N: usize>(fields: [(&str, Value); N]) -> Map<String, Value> {
 
 /// The unknown keys of an object.
 pub(crate) fn unknown_keys(object: &Map<String, Value>) -> impl Iterator<Item = &String> {
-    let known =
-        |key: &str| MEMORY_KEYS.contains(&key) || FIELD_KEYS.contains(&key) || SECTION_KEYS.contains(&key);
+    let known = |key: &str| ITEM_KEYS.contains(&key) || FIELD_KEYS.contains(&key);
     let fields = object.get("fields").and_then(Value::as_object).into_iter().flat_map(Map::keys);
     let fields = fields.filter(|key| !FIELD_KEYS.contains(&key.as_str()));
     object.keys().filter(move |key| !known(key)).chain(fields)

@@ -6,6 +6,7 @@
 //! somebody changed it.
 
 use std::path::Path;
+use std::str::FromStr;
 
 use rusqlite::types::{Value as Cell, ValueRef};
 use rusqlite::{Connection, MAIN_DB, OpenFlags, Row, params};
@@ -15,9 +16,8 @@ use crate::document::Section;
 use crate::document::fields::is_date;
 use crate::transfer::error::TransferError;
 use crate::transfer::object::{memory_object, read_attempt, read_item, read_section};
-use crate::transfer::place::PlaceReference;
 use crate::transfer::source::{Item, Origin, SourceItem, TransferSource};
-use crate::types::fields::parse_episode;
+use crate::types::fields::{Expected, Fields, integer, number, parse_episode};
 use crate::types::{Memory, Scope, Span, clamp_importance};
 
 /// The tables. A `u64` may be too large for an INTEGER; columns without a type store it as text.
@@ -47,7 +47,7 @@ fn unreadable(error: &rusqlite::Error) -> TransferError {
         rusqlite::Error::SqliteFailure(_, Some(problem)) => problem.clone(),
         other => other.to_string(),
     };
-    TransferError::Unreadable { problem: format!("SQLite: {problem}"), hint: NO_DATABASE }
+    TransferError { problem: format!("SQLite: {problem}"), hint: NO_DATABASE }
 }
 
 /// Writes the sections as the bytes of a database.
@@ -77,17 +77,10 @@ fn fill(connection: &Connection, sections: &[(Scope, Section)]) -> rusqlite::Res
     for (scope, section) in sections {
         let key = scope.to_string();
         let episodes = json!(section.episodes).to_string();
-        place.execute(params![key, section.name, number(section.visits), episodes])?;
+        place.execute(params![key, section.name, cell(section.visits), episodes])?;
         for attempt in &section.tried {
-            let (episode, turn) = (attempt.episode.map(number), attempt.turn.map(number));
-            tried.execute(params![
-                key,
-                attempt.action,
-                number(attempt.count),
-                episode,
-                turn,
-                attempt.reply
-            ])?;
+            let (episode, turn) = (attempt.episode.map(cell), attempt.turn.map(cell));
+            tried.execute(params![key, attempt.action, cell(attempt.count), episode, turn, attempt.reply])?;
         }
         let location = match scope {
             Scope::Location(id) if section.name.is_empty() => id.to_string(),
@@ -115,7 +108,7 @@ fn fill(connection: &Connection, sections: &[(Scope, Section)]) -> rusqlite::Res
 }
 
 /// A number; as text if it is too large for SQLite.
-fn number(number: u64) -> Cell {
+fn cell(number: u64) -> Cell {
     i64::try_from(number).map_or_else(|_| Cell::Text(number.to_string()), Cell::Integer)
 }
 
@@ -142,7 +135,7 @@ impl Columns {
 ///
 /// # Errors
 ///
-/// [`TransferError::Unreadable`]
+/// [`TransferError`]
 pub(crate) fn read_file(path: &Path) -> Result<TransferSource, TransferError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(|error| unreadable(&error))?;
@@ -153,11 +146,11 @@ pub(crate) fn read_file(path: &Path) -> Result<TransferSource, TransferError> {
 ///
 /// # Errors
 ///
-/// [`TransferError::Unreadable`]
+/// [`TransferError`]
 pub(crate) fn read_bytes(bytes: &[u8]) -> Result<TransferSource, TransferError> {
     if !bytes.starts_with(b"SQLite format 3\0") {
         let problem = "not an SQLite database".to_owned();
-        return Err(TransferError::Unreadable { problem, hint: NO_DATABASE });
+        return Err(TransferError { problem, hint: NO_DATABASE });
     }
     let mut bytes = bytes.to_vec();
     // Bytes 18 and 19 announce a write-ahead log, which is not part of the bytes.
@@ -186,7 +179,7 @@ fn read(connection: &Connection) -> Result<TransferSource, TransferError> {
         Ok(None)
     };
     let source = rows().map_err(|error: rusqlite::Error| unreadable(&error))?;
-    source.ok_or_else(|| TransferError::Unreadable {
+    source.ok_or_else(|| TransferError {
         problem: "the database has no table `memories` with a column `content`".to_owned(),
         hint: "export what you have as JSONL: a line is {\"scope\": 15, \"title\": \"…\", \"text\": \"…\"}",
     })
@@ -314,8 +307,8 @@ fn object(row: &Row<'_>, names: &[String]) -> rusqlite::Result<Map<String, Value
 
 /// A row as a memory: `fields`, overridden by columns with other values.
 fn item_of_row(row: &Map<String, Value>, scale: f64) -> Result<Item, String> {
-    let column = |name: &str| row.get(name).filter(|value| !value.is_null());
-    let mut object = match column("fields") {
+    let columns = Fields::of(row);
+    let mut object = match columns.get("fields") {
         None => Map::new(),
         Some(Value::String(text)) if text.trim().is_empty() => Map::new(),
         Some(Value::String(text)) => match serde_json::from_str(text) {
@@ -324,53 +317,26 @@ fn item_of_row(row: &Map<String, Value>, scale: f64) -> Result<Item, String> {
         },
         Some(other) => return Err(format!("`fields` is {other}, expected a JSON object")),
     };
-    let content = column("content").or(column("text")).ok_or("`content` is NULL")?;
+    let content = columns.get("content").or(columns.get("text")).ok_or("`content` is NULL")?;
     let content = content.as_str().map_or_else(|| content.to_string(), str::to_owned);
     object.insert("text".to_owned(), json!(content));
-    for name in ["title", "category", "tags"] {
-        if let Some(value) = column(name) {
+    for name in ["title", "category", "tags", "location", "location_id", "location_name"] {
+        if let Some(value) = columns.get(name) {
             object.entry(name.to_owned()).or_insert_with(|| value.clone());
         }
     }
-    let Item::Memory { place, mut memory, titled } = read_item(&Value::Object(object.clone()))? else {
+    let Item::Memory { place, mut memory, titled } = read_item(&Value::Object(object))? else {
         return Err("`content` is not a text".to_owned());
     };
-    take_columns(&mut memory, row, scale)?;
-    let place = match place {
-        PlaceReference::Unsaid => place_of_row(row)?,
-        said => said,
-    };
+    take_columns(&mut memory, columns, scale)?;
     Ok(Item::Memory { place, memory, titled })
 }
 
-fn place_of_row(row: &Map<String, Value>) -> Result<PlaceReference, String> {
-    let column = |name: &str| row.get(name).filter(|value| !value.is_null());
-    let name = column("location_name").and_then(Value::as_str).unwrap_or_default();
-    match (column("location_id"), column("location")) {
-        (Some(id), location) => {
-            let name =
-                if name.is_empty() { location.and_then(Value::as_str).unwrap_or_default() } else { name };
-            Ok(PlaceReference::of_value(id)?.called(name))
-        }
-        (None, Some(location)) => Ok(PlaceReference::of_value(location)?.called(name)),
-        (None, None) => Ok(PlaceReference::Unsaid.called(name)),
-    }
-}
-
 /// Takes over the columns whose values differ from `fields`.
-fn take_columns(memory: &mut Memory, row: &Map<String, Value>, scale: f64) -> Result<(), String> {
-    let column = |name: &str| row.get(name).filter(|value| !value.is_null());
-    let integer = |name: &str| match column(name) {
-        None => Ok(None),
-        Some(value) => {
-            let whole = value.as_f64().filter(|number| number.fract() == 0.0).map(|number| number as i64);
-            let spelled = value.as_str().and_then(|text| text.trim().parse().ok());
-            let number = value.as_i64().or(whole).or(spelled);
-            number.map(Some).ok_or_else(|| format!("`{name}` is {value}, expected a whole number"))
-        }
-    };
+fn take_columns(memory: &mut Memory, columns: Fields<'_>, scale: f64) -> Result<(), String> {
+    let integer = |name| columns.read(name, |value| or_spelled(value, integer));
     let own = Columns::of(memory);
-    if let Some(session) = column("session_id") {
+    if let Some(session) = columns.get("session_id") {
         let session = session.as_str().map_or_else(|| session.to_string(), str::to_owned);
         if own.session_id.as_ref() != Some(&session) {
             match parse_episode(&session) {
@@ -384,18 +350,15 @@ fn take_columns(memory: &mut Memory, row: &Map<String, Value>, scale: f64) -> Re
         let turn = turn.and_then(|turn| u64::try_from(turn).ok()).ok_or("`turn_number` is less than 0")?;
         memory.provenance.turns = Some(Span::one(turn));
     }
-    if let Some(importance) = column("importance") {
-        let spelled = importance.as_str().and_then(|text| text.trim().parse().ok());
-        let number = importance.as_f64().or(spelled);
-        let number = number.ok_or_else(|| format!("`importance` is {importance}, expected a number"))?;
-        let importance = clamp_importance(number * scale);
+    if let Some(importance) = columns.read("importance", |value| or_spelled(value, number))? {
+        let importance = clamp_importance(importance * scale);
         if i64::from(importance) != own.importance {
             memory.provenance.importance = Some(importance);
         }
     }
     memory.provenance.score = integer("score")?.or(memory.provenance.score);
     memory.provenance.moves = integer("moves")?.or(memory.provenance.moves);
-    if let Some(timestamp) = column("timestamp") {
+    if let Some(timestamp) = columns.get("timestamp") {
         match date_of(timestamp) {
             Ok(date) => memory.provenance.date = Some(date),
             Err(unread) if !memory.provenance.other.contains(&unread) => memory.provenance.other.push(unread),
@@ -403,6 +366,15 @@ fn take_columns(memory: &mut Memory, row: &Map<String, Value>, scale: f64) -> Re
         }
     }
     Ok(())
+}
+
+/// A converted value; a TEXT column stores numbers as text.
+fn or_spelled<T: FromStr>(
+    value: &Value,
+    conversion: impl FnOnce(&Value) -> Result<T, Expected>,
+) -> Result<T, Expected> {
+    let spelled = || value.as_str()?.trim().parse().ok();
+    conversion(value).or_else(|expected| spelled().ok_or(expected))
 }
 
 /// A time as the memory file has it, from RFC 3339, SQLite's own form or seconds since 1970. Any other text
