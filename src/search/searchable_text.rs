@@ -86,26 +86,8 @@ fn without_origin_marks(title: &str) -> &str {
 
 /// `31 January 2026` for `2026-01-31`; anything else unchanged.
 fn date_in_words(date: &str) -> String {
-    const MONTHS: [&str; 12] = [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ];
-    let mut parts = date.get(..10).unwrap_or(date).splitn(3, '-');
-    let (Some(year), Some(month), Some(day)) = (parts.next(), parts.next(), parts.next()) else {
-        return date.to_owned();
-    };
-    let month = month.parse().ok().and_then(|month: usize| MONTHS.get(month.wrapping_sub(1)));
-    month.map_or_else(|| date.to_owned(), |month| format!("{} {month} {year}", day.trim_start_matches('0')))
+    let day: Option<jiff::civil::Date> = date.get(..10).and_then(|day| day.parse().ok());
+    day.map_or_else(|| date.to_owned(), |day| day.strftime("%-d %B %Y").to_string())
 }
 
 /// The passages of a long text: runs of whole sentences of up to [`PASSAGE_CHARS`] characters. Empty for a text

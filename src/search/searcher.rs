@@ -135,21 +135,12 @@ impl Engine {
             return Ok(scored);
         }
         let embedder = &*self.embedder;
-        let embed = || match snapshot.entries().is_empty() {
-            true => Ok(Vec::new()),
-            false => embedder.embed_query(&question.text),
+        // Before the library: dimensions and stamp of a served embedder are final only after its first vector.
+        let vector = match snapshot.entries().is_empty() {
+            true => Vec::new(),
+            false => embedder.embed_query(&question.text)?,
         };
-        let (vector, library) = match embedder.is_served() {
-            // Dimensions and stamp of a served embedder are final only after its first vector.
-            true => {
-                let vector = embed()?;
-                (vector, self.library(store, &build)?)
-            }
-            false => {
-                let library = self.library(store, &build)?;
-                (embed()?, library)
-            }
-        };
+        let library = self.library(store, &build)?;
         let unrelated = embedder.unrelated();
         let score =
             |library: &Library| self.threads.run(|| library.similarities(question, &vector, unrelated));

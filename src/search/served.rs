@@ -23,39 +23,23 @@ pub fn choose(
     falls_back: bool,
     progress: Progress,
 ) -> Result<Box<dyn Embedder>, ModelError> {
-    match config.provider {
-        EmbedderKind::Embedded => Ok(Box::new(StaticModel::new())),
-        _ => served(config, environment, seed, falls_back, progress),
+    if config.provider == EmbedderKind::Embedded {
+        return Ok(Box::new(StaticModel::new()));
     }
-}
-
-#[cfg(not(feature = "llm"))]
-fn served(
-    config: &EmbedderConfig,
-    _: &EmbedderEnvironment,
-    _: u64,
-    _: bool,
-    _: Progress,
-) -> Result<Box<dyn Embedder>, ModelError> {
-    Err(ModelError::Settings {
-        problem: format!("this build has no embedder `{}`", config.provider),
-        hint: "build with `cargo install memories --features llm`, or set `embedder` to `embedded`"
-            .to_owned(),
-    })
-}
-
-#[cfg(feature = "llm")]
-fn served(
-    config: &EmbedderConfig,
-    environment: &EmbedderEnvironment,
-    seed: u64,
-    falls_back: bool,
-    progress: Progress,
-) -> Result<Box<dyn Embedder>, ModelError> {
-    Ok(match crate::llm::embedding::EmbeddingClient::new(config, environment, seed)? {
-        Some(client) => Box::new(http::Served::new(client, falls_back, progress)),
+    #[cfg(feature = "llm")]
+    return Ok(match crate::llm::embedding::EmbeddingClient::new(config, environment, seed)? {
+        Some(client) => Box::new(http::Served { client, falls_back, progress }),
         None => Box::new(StaticModel::new()),
-    })
+    });
+    #[cfg(not(feature = "llm"))]
+    {
+        let _ = (environment, seed, falls_back, progress);
+        let hint = "build with `cargo install memories --features llm`, or set `embedder` to `embedded`";
+        Err(ModelError::Settings {
+            problem: format!("this build has no embedder `{}`", config.provider),
+            hint: hint.to_owned(),
+        })
+    }
 }
 
 #[cfg(feature = "llm")]
@@ -66,16 +50,10 @@ mod http {
     use crate::search::embedder::{EmbedError, Embedder};
 
     /// A model behind HTTP.
-    pub(crate) struct Served {
-        client: EmbeddingClient,
-        falls_back: bool,
-        progress: Progress,
-    }
-
-    impl Served {
-        pub(crate) fn new(client: EmbeddingClient, falls_back: bool, progress: Progress) -> Served {
-            Served { client, falls_back, progress }
-        }
+    pub(super) struct Served {
+        pub(super) client: EmbeddingClient,
+        pub(super) falls_back: bool,
+        pub(super) progress: Progress,
     }
 
     impl Embedder for Served {

@@ -71,11 +71,8 @@ impl Tally {
 
     fn count_turn(&mut self, turn: &PlayedTurn<'_>, time: Option<&str>) {
         if let Some(time) = time {
-            let since = &mut self.turns.since;
-            since.get_or_insert_with(|| time.to_owned());
-            let until = self.turns.until.get_or_insert_default();
-            until.clear();
-            until.push_str(time);
+            self.turns.since.get_or_insert_with(|| time.to_owned());
+            self.turns.until = Some(time.to_owned());
         }
         let nothing = changed_nothing(turn);
         let repeated = self.is_repeated(turn, nothing);
@@ -155,19 +152,13 @@ impl TurnFigures {
 
 impl EpisodeFigures {
     fn reach(&mut self, before: Option<i64>, after: Option<i64>) {
-        let best = self.best_score.or(before);
-        let Some(after) = after else {
-            self.best_score = best;
+        self.best_score = self.best_score.or(before);
+        let Some(after) = after.filter(|after| self.best_score.is_none_or(|best| *after > best)) else {
             return;
         };
-        if best.is_none_or(|best| after > best) {
-            // The first known score is not a milestone: the episode started with it.
-            if best.is_some() {
-                self.milestones.push(Milestone { score: after, turns: self.turns });
-            }
-            self.best_score = Some(after);
-        } else {
-            self.best_score = best;
+        // The first known score is not a milestone: the episode started with it.
+        if self.best_score.replace(after).is_some() {
+            self.milestones.push(Milestone { score: after, turns: self.turns });
         }
     }
 }
