@@ -5,6 +5,7 @@
 
 pub(crate) mod fields;
 pub mod hint;
+pub(crate) mod lock;
 mod names;
 mod scope;
 pub mod text;

@@ -4,6 +4,8 @@
 //! A text enters; messages leave, numbered from 1 in their order. Anthropic's `system` field next to the messages
 //! is an instruction, not a message. Errors name the line or the number of the message.
 
+use std::fmt::Display;
+
 use serde_json::Value;
 
 use crate::chat::message::Message;
@@ -82,23 +84,18 @@ pub(crate) fn messages_of(value: Value) -> Result<Vec<Message>, ConversationErro
                 let message = choices.first_mut().and_then(|choice| choice.get_mut("message"));
                 message.map(Value::take).into_iter().collect()
             } else {
-                return match Message::of(1, Value::Object(fields)) {
-                    Ok(message) => Ok(vec![message]),
-                    Err(problem) => Err(ConversationError::NotMessage { place: "it".to_owned(), problem }),
-                };
+                return Ok(vec![message_at("it", 1, Value::Object(fields))?]);
             }
         }
         other => vec![other],
     };
     let numbered = list.into_iter().zip(1..);
-    numbered
-        .map(|(value, number)| {
-            Message::of(number, value).map_err(|problem| ConversationError::NotMessage {
-                place: format!("message {number}"),
-                problem,
-            })
-        })
-        .collect()
+    numbered.map(|(value, number)| message_at(format_args!("message {number}"), number, value)).collect()
+}
+
+fn message_at(place: impl Display, number: u64, value: Value) -> Result<Message, ConversationError> {
+    let wrong = |problem| ConversationError::NotMessage { place: place.to_string(), problem };
+    Message::of(number, value).map_err(wrong)
 }
 
 fn read_lines(text: &str) -> Result<Vec<Message>, ConversationError> {
@@ -106,10 +103,7 @@ fn read_lines(text: &str) -> Result<Vec<Message>, ConversationError> {
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let value = serde_json::from_str(line)
             .map_err(|error| ConversationError::NotJson { line: at + 1, problem: error.to_string() })?;
-        let message = Message::of(messages.len() as u64 + 1, value).map_err(|problem| {
-            ConversationError::NotMessage { place: format!("line {}", at + 1), problem }
-        })?;
-        messages.push(message);
+        messages.push(message_at(format_args!("line {}", at + 1), messages.len() as u64 + 1, value)?);
     }
     Ok(messages)
 }

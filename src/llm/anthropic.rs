@@ -44,6 +44,7 @@ static TRAITS: ApiTraits = ApiTraits {
         "tools",
     ],
     fails_on_formats: false,
+    connection_hint: None,
 };
 
 /// The protocol, with the settings of its requests.
@@ -150,18 +151,17 @@ impl Protocol for Anthropic {
             text,
             model: reply["model"].as_str().unwrap_or(&self.model).to_owned(),
             usage: Usage {
-                calls: 0,
                 input_tokens: read
                     .iter()
                     .filter_map(|field| usage[*field].as_u64())
                     .reduce(u64::saturating_add),
                 output_tokens: usage["output_tokens"].as_u64(),
-                cost: None,
+                ..Usage::default()
             },
         })
     }
 
-    fn judge(&self, failure: &ErrorReply<'_>) -> Diagnosis {
+    fn judge(&self, failure: &ErrorReply) -> Diagnosis {
         let kind = failure.value.pointer("/error/type").and_then(Value::as_str).unwrap_or_default();
         let code = failure.value.pointer("/error/details/error_code").and_then(Value::as_str);
         match failure.status {

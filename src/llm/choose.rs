@@ -18,12 +18,6 @@ pub struct Choice {
     pub notice: Option<String>,
 }
 
-impl Choice {
-    fn silent(model: Option<Box<dyn Model>>) -> Choice {
-        Choice { model, notice: None }
-    }
-}
-
 impl fmt::Debug for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.model.as_ref().map(|model| model.name());
@@ -43,27 +37,26 @@ const NO_MODEL: &str = "no model configured: built-in rules take memories from t
 ///
 /// [`ModelError::Settings`] where the settings cannot work.
 pub fn choose(config: &Config, environment: &Environment, seed: u64) -> Result<Choice, ModelError> {
-    let model: Box<dyn Model> = match config.provider {
-        Provider::Auto => {
-            return match find_provider(config, environment) {
-                Some(provider) => choose(&Config { provider, ..config.clone() }, environment, seed),
-                None => Ok(Choice { model: None, notice: Some(NO_MODEL.to_owned()) }),
-            };
-        }
-        Provider::Offline => return Ok(Choice::silent(None)),
-        Provider::Openai | Provider::Anthropic | Provider::Ollama => served(config, environment, seed)?,
-        Provider::Command => Box::new(Command::new(config)?),
-        Provider::Replay => match &config.replay {
-            Some(path) => Box::new(Replay::new(path)),
-            None => {
-                return Err(ModelError::Settings {
-                    problem: "provider `replay` has no file".to_owned(),
-                    hint: "set `replay` under `[llm]` to a JSONL file of recorded answers".to_owned(),
-                });
-            }
-        },
+    let provider = match config.provider {
+        Provider::Auto => find_provider(config, environment),
+        provider => Some(provider),
     };
-    Ok(Choice::silent(Some(model)))
+    let Some(provider) = provider else {
+        return Ok(Choice { model: None, notice: Some(NO_MODEL.to_owned()) });
+    };
+    let model: Option<Box<dyn Model>> = match provider {
+        Provider::Auto | Provider::Offline => None,
+        Provider::Command => Some(Box::new(Command::new(config)?)),
+        Provider::Replay => {
+            let path = config.replay.as_ref().ok_or_else(|| ModelError::Settings {
+                problem: "provider `replay` has no file".to_owned(),
+                hint: "set `replay` under `[llm]` to a JSONL file of recorded answers".to_owned(),
+            })?;
+            Some(Box::new(Replay::new(path)))
+        }
+        server => Some(served(server, config, environment, seed)?),
+    };
+    Ok(Choice { model, notice: None })
 }
 
 /// The provider whose server or key is set.
@@ -81,9 +74,14 @@ fn find_provider(config: &Config, environment: &Environment) -> Option<Provider>
 
 /// A model behind HTTP.
 #[cfg(feature = "llm")]
-fn served(config: &Config, environment: &Environment, seed: u64) -> Result<Box<dyn Model>, ModelError> {
+fn served(
+    provider: Provider,
+    config: &Config,
+    environment: &Environment,
+    seed: u64,
+) -> Result<Box<dyn Model>, ModelError> {
     use crate::llm::{anthropic, ollama, openai};
-    Ok(match config.provider {
+    Ok(match provider {
         Provider::Anthropic => Box::new(anthropic::model(config, environment, seed)?),
         Provider::Ollama => Box::new(ollama::model(config, environment, seed)?),
         _ => Box::new(openai::model(config, environment, seed)?),
@@ -91,9 +89,9 @@ fn served(config: &Config, environment: &Environment, seed: u64) -> Result<Box<d
 }
 
 #[cfg(not(feature = "llm"))]
-fn served(config: &Config, _: &Environment, _: u64) -> Result<Box<dyn Model>, ModelError> {
+fn served(provider: Provider, _: &Config, _: &Environment, _: u64) -> Result<Box<dyn Model>, ModelError> {
     Err(ModelError::Settings {
-        problem: format!("this build has no provider `{}`", config.provider),
+        problem: format!("this build has no provider `{provider}`"),
         hint: "build with `cargo install memories --features llm`, or set `provider` to `command`".to_owned(),
     })
 }

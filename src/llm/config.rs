@@ -4,7 +4,6 @@
 //! [`Config::model`] and [`Config::base_url`], else from the provider's own variable in [`Environment`],
 //! else from the fallback in [`Config`]. Which variable applies is known only when the provider is.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -159,7 +158,7 @@ pub(crate) fn shell(line: &str) -> Vec<String> {
 
 /// Values that the caller found in the process environment. Keys are present only as far as they may be
 /// sent to the server that [`Config`] names. Empty values count as absent.
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Environment {
     /// `OPENAI_API_KEY`
     pub openai_api_key: Option<SecretString>,
@@ -175,21 +174,6 @@ pub struct Environment {
     pub ollama_host: Option<String>,
     /// A key for an Ollama server behind a gateway that requires one.
     pub ollama_api_key: Option<SecretString>,
-}
-
-impl fmt::Debug for Environment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let hidden = |key: &Option<SecretString>| key.as_ref().map(|_| format_args!("****"));
-        f.debug_struct("Environment")
-            .field("openai_api_key", &hidden(&self.openai_api_key))
-            .field("openai_base_url", &self.openai_base_url)
-            .field("openai_model", &self.openai_model)
-            .field("anthropic_api_key", &hidden(&self.anthropic_api_key))
-            .field("anthropic_base_url", &self.anthropic_base_url)
-            .field("ollama_host", &self.ollama_host)
-            .field("ollama_api_key", &hidden(&self.ollama_api_key))
-            .finish()
-    }
 }
 
 /// The key, unless it is blank.
@@ -252,6 +236,6 @@ mod tests {
             ..Environment::default()
         };
         let shown = format!("{environment:?}");
-        assert!(shown.contains("****") && !shown.contains("very-secret"), "{shown}");
+        assert!(shown.contains("REDACTED") && !shown.contains("very-secret"), "{shown}");
     }
 }

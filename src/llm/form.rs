@@ -32,6 +32,8 @@ pub(super) struct ApiTraits {
     pub(crate) format_words: &'static [&'static str],
     /// Some servers fail with 500 on a format they do not know.
     pub(crate) fails_on_formats: bool,
+    /// A hint for the case that no connection can be made.
+    pub(crate) connection_hint: Option<&'static str>,
 }
 
 /// The form that one server is believed to accept.
@@ -152,6 +154,7 @@ mod tests {
         switches: &["max_completion_tokens", "temperature"],
         format_words: &["response_format", "schema"],
         fails_on_formats: true,
+        connection_hint: None,
     };
 
     fn first() -> Form {

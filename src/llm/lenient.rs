@@ -24,30 +24,22 @@ pub(super) struct ParsedObject {
 
 /// The object at the start of the text, or `None` if there is none.
 pub(super) fn parse_object(text: &str) -> Option<ParsedObject> {
-    let mut reader = Reader { text, position: 0 };
-    match reader.parse_object(DEPTH) {
-        Ok(Part::Whole(object)) => Some(ParsedObject { object, length: reader.position, complete: true }),
-        Ok(Part::Cut(Some(object))) if !object.is_empty() => {
-            Some(ParsedObject { object, length: reader.position, complete: false })
-        }
-        Ok(Part::Cut(_)) | Err(NotJson) => None,
-    }
+    let mut reader = Reader { text, position: 0, complete: true };
+    let object = reader.parse_object(DEPTH).ok()?;
+    let Reader { position: length, complete, .. } = reader;
+    (complete || !object.is_empty()).then_some(ParsedObject { object, length, complete })
 }
 
 /// The text is not even broken JSON.
 struct NotJson;
 
-/// A value, or the part of it before the end of the text.
-enum Part<T> {
-    /// The whole value.
-    Whole(T),
-    /// The text ends within the value; holds what can be used of it.
-    Cut(Option<T>),
-}
-
+/// Reads values. A value is `None` where the text ends within it and nothing of it can be used; the reader
+/// is then at the end of the text, so that everything around it ends there, too.
 struct Reader<'a> {
     text: &'a str,
     position: usize,
+    /// False if the text ended before all brackets were closed.
+    complete: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -80,123 +72,92 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn skip_commas(&mut self) {
+    /// Skips commas. True after the bracket that closes the value, and at the end of the text.
+    fn ends(&mut self, close: char) -> bool {
         self.skip_space();
         while self.peek() == Some(',') {
             self.take();
             self.skip_space();
         }
+        match self.peek() {
+            Some(next) if next == close => self.take().is_some(),
+            Some(_) => false,
+            None => {
+                self.complete = false;
+                true
+            }
+        }
     }
 
-    fn parse_object(&mut self, depth: usize) -> Result<Part<Map<String, Value>>, NotJson> {
+    fn parse_object(&mut self, depth: usize) -> Result<Map<String, Value>, NotJson> {
         let mut object = Map::new();
         self.take();
-        loop {
-            self.skip_commas();
-            match self.peek() {
-                None => return Ok(Part::Cut(Some(object))),
-                Some('}') => {
-                    self.take();
-                    return Ok(Part::Whole(object));
-                }
-                Some(_) => {}
-            }
-            let Part::Whole(key) = self.parse_key()? else {
-                return Ok(Part::Cut(Some(object)));
-            };
+        while !self.ends('}') {
+            let Some(key) = self.parse_key()? else { continue };
             self.skip_space();
             match self.take() {
-                Some(':') => {}
+                Some(':') => self.skip_space(),
                 Some(_) => return Err(NotJson),
-                None => return Ok(Part::Cut(Some(object))),
+                None => continue,
             }
-            self.skip_space();
-            match self.parse_value(depth, Within::Object)? {
-                Part::Whole(value) => object.insert(key, value),
-                Part::Cut(Some(value)) => {
-                    object.insert(key, value);
-                    return Ok(Part::Cut(Some(object)));
-                }
-                Part::Cut(None) => return Ok(Part::Cut(Some(object))),
-            };
+            object.extend(self.parse_value(depth, Within::Object)?.map(|value| (key, value)));
         }
+        Ok(object)
     }
 
-    fn parse_array(&mut self, depth: usize) -> Result<Part<Vec<Value>>, NotJson> {
+    fn parse_array(&mut self, depth: usize) -> Result<Vec<Value>, NotJson> {
         let mut items = Vec::new();
         self.take();
-        loop {
-            self.skip_commas();
-            match self.peek() {
-                None => return Ok(Part::Cut(Some(items))),
-                Some(']') => {
-                    self.take();
-                    return Ok(Part::Whole(items));
-                }
-                Some(_) => {}
-            }
-            match self.parse_value(depth, Within::Array)? {
-                Part::Whole(value) => items.push(value),
-                Part::Cut(value) => {
-                    items.extend(value);
-                    return Ok(Part::Cut(Some(items)));
-                }
-            }
+        while !self.ends(']') {
+            items.extend(self.parse_value(depth, Within::Array)?);
         }
+        Ok(items)
     }
 
-    fn parse_key(&mut self) -> Result<Part<String>, NotJson> {
+    fn parse_key(&mut self) -> Result<Option<String>, NotJson> {
         match self.peek().and_then(closing_quote) {
             Some(_) => Ok(self.parse_string(Within::Key)),
             None => self.parse_word(),
         }
     }
 
-    fn parse_value(&mut self, depth: usize, within: Within) -> Result<Part<Value>, NotJson> {
+    fn parse_value(&mut self, depth: usize, within: Within) -> Result<Option<Value>, NotJson> {
         if depth == 0 {
             return Err(NotJson);
         }
-        match self.peek() {
-            None => Ok(Part::Cut(None)),
-            Some('{') => Ok(self.parse_object(depth - 1)?.map(Value::Object)),
-            Some('[') => Ok(self.parse_array(depth - 1)?.map(Value::Array)),
-            Some(first) if closing_quote(first).is_some() => Ok(self.parse_string(within).map(Value::String)),
-            Some(_) => Ok(self.parse_word()?.map(word_value)),
-        }
+        Ok(match self.peek() {
+            None => None,
+            Some('{') => Some(Value::Object(self.parse_object(depth - 1)?)),
+            Some('[') => Some(Value::Array(self.parse_array(depth - 1)?)),
+            Some(first) if closing_quote(first).is_some() => self.parse_string(within).map(Value::String),
+            Some(_) => self.parse_word()?.map(word_value),
+        })
     }
 
     /// A key or value without quotes: letters, digits and the characters of numbers.
-    fn parse_word(&mut self) -> Result<Part<String>, NotJson> {
+    fn parse_word(&mut self) -> Result<Option<String>, NotJson> {
         let rest = self.rest();
         let in_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '+' | '.');
         let end = rest.find(|c| !in_word(c)).unwrap_or(rest.len());
         self.position += end;
         match &rest[..end] {
-            literal @ ("true" | "false" | "null") => Ok(Part::Whole(literal.to_owned())),
-            _ if end == rest.len() => Ok(Part::Cut(None)),
-            word if word.chars().any(char::is_alphanumeric) => Ok(Part::Whole(word.to_owned())),
+            literal @ ("true" | "false" | "null") => Ok(Some(literal.to_owned())),
+            _ if end == rest.len() => Ok(None),
+            word if word.chars().any(char::is_alphanumeric) => Ok(Some(word.to_owned())),
             _ => Err(NotJson),
         }
     }
 
-    fn parse_string(&mut self, within: Within) -> Part<String> {
-        let Some(close) = self.take().and_then(closing_quote) else {
-            return Part::Cut(None);
-        };
+    fn parse_string(&mut self, within: Within) -> Option<String> {
+        let close = self.take().and_then(closing_quote)?;
         let mut string = String::new();
-        while let Some(next) = self.take() {
-            match next {
-                '\\' => match self.parse_escape() {
-                    Some(escaped) => string.push(escaped),
-                    None => return Part::Cut(None),
-                },
-                quote if quote == close && self.ends_string(within) => {
-                    return Part::Whole(string);
-                }
+        loop {
+            match self.take()? {
+                '\\' => string.push(self.parse_escape()?),
+                quote if quote == close && self.ends_string(within) => return Some(string),
                 other => string.push(other),
             }
         }
-        Part::Cut(None)
     }
 
     /// True if the quote just read closes the string, judged by what follows it.
@@ -263,15 +224,6 @@ enum Within {
     Key,
     Object,
     Array,
-}
-
-impl<T> Part<T> {
-    fn map<U>(self, change: impl FnOnce(T) -> U) -> Part<U> {
-        match self {
-            Part::Whole(value) => Part::Whole(change(value)),
-            Part::Cut(value) => Part::Cut(value.map(change)),
-        }
-    }
 }
 
 fn closing_quote(open: char) -> Option<char> {

@@ -33,6 +33,7 @@ static TRAITS: ApiTraits = ApiTraits {
     switches: &[THINK],
     format_words: &["format", "schema", "grammar"],
     fails_on_formats: false,
+    connection_hint: Some("is `ollama serve` running?"),
 };
 
 /// The protocol, with the settings of its requests.
@@ -92,8 +93,7 @@ impl Protocol for Ollama {
         if !self.model().is_empty() {
             return Ok(());
         }
-        let judge = |failure: &ErrorReply<'_>| self.judge(failure);
-        let tags = server.fetch(&self.tags, deadline, judge, self.connection_hint())?;
+        let tags = server.fetch(&self.tags, deadline, |failure| self.judge(failure))?;
         let first = first_installed(&tags).ok_or_else(|| {
             server.refused("no model is installed (install one with `ollama pull NAME`, or set `model`)")
         })?;
@@ -145,15 +145,14 @@ impl Protocol for Ollama {
             text: text.to_owned(),
             model: reply["model"].as_str().unwrap_or(self.model()).to_owned(),
             usage: Usage {
-                calls: 0,
                 input_tokens: reply["prompt_eval_count"].as_u64(),
                 output_tokens: reply["eval_count"].as_u64(),
-                cost: None,
+                ..Usage::default()
             },
         })
     }
 
-    fn judge(&self, failure: &ErrorReply<'_>) -> Diagnosis {
+    fn judge(&self, failure: &ErrorReply) -> Diagnosis {
         let said = |words: &[&str]| words.iter().any(|word| failure.body.contains(word));
         match failure.status {
             404 if said(&["model"]) => Diagnosis::permanent(format!(
@@ -167,10 +166,6 @@ impl Protocol for Ollama {
             500 if said(&["system memory"]) => Diagnosis::permanent("set `model` to a smaller one"),
             status => Diagnosis::of_status(status),
         }
-    }
-
-    fn connection_hint(&self) -> Option<&'static str> {
-        Some("is `ollama serve` running?")
     }
 }
 

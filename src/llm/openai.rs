@@ -37,6 +37,7 @@ static TRAITS: ApiTraits = ApiTraits {
         "requested parameters",
     ],
     fails_on_formats: true,
+    connection_hint: None,
 };
 
 /// The protocol, with the settings of its requests.
@@ -155,7 +156,7 @@ impl Protocol for OpenAi {
         })
     }
 
-    fn judge(&self, failure: &ErrorReply<'_>) -> Diagnosis {
+    fn judge(&self, failure: &ErrorReply) -> Diagnosis {
         match failure.status {
             429 if failure.body.contains("insufficient_quota") => Diagnosis { temporary: false, hint: None },
             status => Diagnosis::of_status(status),

@@ -7,7 +7,7 @@
 //! and no error contains the key.
 
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Instant;
 
 use reqwest::Url;
@@ -15,10 +15,11 @@ use serde_json::Value;
 
 use crate::llm::config::Config;
 use crate::llm::form::{ApiTraits, Form};
-use crate::llm::http::{Access, Http, Reply, TransportError};
+use crate::llm::http::{Access, Http};
 use crate::llm::model::{Answer, Model, ModelError, Question, deadline_after, one_line};
-use crate::llm::server::{Diagnosis, ErrorReply, RequestError, Server, effective_status};
+use crate::llm::server::{Diagnosis, ErrorReply, Failure, Server};
 use crate::llm::{address, answer};
+use crate::types::lock::lock;
 
 /// The API of servers of one kind.
 pub(super) trait Protocol: Send {
@@ -35,12 +36,7 @@ pub(super) trait Protocol: Send {
     fn read_answer(&self, reply: &Value) -> Result<Answer, Unusable>;
 
     /// The meaning of a failure.
-    fn judge(&self, failure: &ErrorReply<'_>) -> Diagnosis;
-
-    /// A hint for the case that no connection can be made.
-    fn connection_hint(&self) -> Option<&'static str> {
-        None
-    }
+    fn judge(&self, failure: &ErrorReply) -> Diagnosis;
 
     /// Asks the server for what the first question needs.
     fn prepare(&self, _server: &Server, _deadline: Instant) -> Result<(), ModelError> {
@@ -76,13 +72,6 @@ impl Unusable {
     }
 }
 
-/// The meaning of a reply for the question.
-enum Verdict {
-    Answered(Answer),
-    Adapt(Form),
-    Failed(RequestError),
-}
-
 /// A model behind one server.
 pub(super) struct ServedModel<P> {
     protocol: P,
@@ -104,70 +93,49 @@ impl<P: Protocol> ServedModel<P> {
         config: &Config,
         seed: u64,
     ) -> Result<ServedModel<P>, ModelError> {
-        let (at, http) = (address::display_address(&endpoint, call), Http::new(&endpoint));
-        let server = Server { at, access, url_setting: "base_url", limits: config.limits, seed, http };
+        let server = Server {
+            at: address::display_address(&endpoint, call),
+            access,
+            url_setting: "base_url",
+            limits: config.limits,
+            seed,
+            connection_hint: P::TRAITS.connection_hint,
+            http: Http::new(&endpoint),
+        };
         let form = Mutex::new(Form::first(P::TRAITS, config.structured_output)?);
         Ok(ServedModel { protocol, endpoint, server, form })
     }
 
-    fn form(&self) -> MutexGuard<'_, Form> {
-        self.form.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Asks until there is an answer, a permanent failure, or no time left.
     fn ask_until(&self, question: &Question<'_>, deadline: Instant) -> Result<Answer, ModelError> {
-        let mut form = *self.form();
+        let mut form = *lock(&self.form);
         let (mut calls, mut retries, mut retried) = (0, 0, false);
         loop {
             calls += 1;
             let request = self.protocol.request(question, form);
-            let outcome = self.server.post(&self.endpoint, &request, deadline);
-            let is_final = retried || retries == self.server.limits.max_retries;
-            match self.judge(outcome, form, is_final) {
-                Verdict::Answered(mut answer) => {
-                    self.remember(form, &answer);
+            let failure = match self.server.post(&self.endpoint, &request, deadline) {
+                Ok(reply) => {
+                    let answer = self.protocol.read_answer(&reply.value);
+                    let mut answer = answer.map_err(|unusable| self.unusable(unusable, &reply.body))?;
+                    answer.model = one_line(&answer.model);
                     answer.usage.calls = calls;
+                    // Later questions begin with the form that worked.
+                    *lock(&self.form) = form.after_answer(answer::parse_object(&answer.text).is_ok());
                     return Ok(answer);
                 }
-                Verdict::Adapt(other) => (form, retried) = (other, false),
-                Verdict::Failed(error) => {
-                    self.server.wait_before_retry(error, retries, calls, deadline)?;
-                    (retries, retried) = (retries + 1, true);
-                }
-            }
-        }
-    }
-
-    /// Keeps the form that worked.
-    fn remember(&self, form: Form, answer: &Answer) {
-        let well_formed = answer::parse_object(&answer.text).is_ok();
-        *self.form() = form.after_answer(well_formed);
-    }
-
-    /// `is_final` says that the same request failed before or may not be repeated.
-    fn judge(&self, outcome: Result<Reply, TransportError>, form: Form, is_final: bool) -> Verdict {
-        let reply = match outcome {
-            Ok(reply) => reply,
-            Err(error) => {
-                let hint = self.protocol.connection_hint();
-                return Verdict::Failed(self.server.transport_failed(error, hint));
-            }
-        };
-        let value = serde_json::from_str(&reply.body).unwrap_or(Value::Null);
-        let status = effective_status(reply.status, &value);
-        if (200..300).contains(&status) {
-            return match self.protocol.read_answer(&value) {
-                Ok(answer) => Verdict::Answered(Answer { model: one_line(&answer.model), ..answer }),
-                Err(unusable) => {
-                    Verdict::Failed(RequestError::Permanent(self.unusable(unusable, &reply.body)))
-                }
+                Err(failure) => failure,
             };
+            let is_final = retried || retries == self.server.limits.max_retries;
+            if let Failure::Reply(reply) = &failure
+                && let Some(other) = form.adapted(reply.status, &reply.body, is_final)
+            {
+                (form, retried) = (other, false);
+                continue;
+            }
+            let error = self.server.diagnose(failure, |reply| self.protocol.judge(reply));
+            self.server.wait_before_retry(error, retries, calls, deadline)?;
+            (retries, retried) = (retries + 1, true);
         }
-        if let Some(form) = form.adapted(status, &reply.body.to_lowercase(), is_final) {
-            return Verdict::Adapt(form);
-        }
-        let judge = |failure: &ErrorReply<'_>| self.protocol.judge(failure);
-        Verdict::Failed(self.server.reply_failed(status, &reply, &value, judge))
     }
 
     fn unusable(&self, unusable: Unusable, body: &str) -> ModelError {
@@ -186,7 +154,7 @@ impl<P: Protocol> fmt::Debug for ServedModel<P> {
         f.debug_struct("ServedModel")
             .field("name", &self.protocol.name())
             .field("at", &self.server.at)
-            .field("format", &self.form().format())
+            .field("format", &lock(&self.form).format())
             .finish_non_exhaustive()
     }
 }

@@ -13,14 +13,31 @@ use crate::llm::config::RequestLimits;
 use crate::llm::http::{self, Access, Http, Reply, TransportError};
 use crate::llm::model::{ModelError, one_line};
 
+/// A reply with a status of success.
+pub(super) struct Success {
+    /// The body as JSON; `null` if it is none.
+    pub(crate) value: Value,
+    /// The body.
+    pub(crate) body: String,
+}
+
 /// A reply that is an error.
-pub(super) struct ErrorReply<'a> {
+pub(super) struct ErrorReply {
     /// HTTP status, or that of an error which a gateway reports under status 200.
     pub(crate) status: u16,
     /// The body in lower case.
-    pub(crate) body: &'a str,
+    pub(crate) body: String,
     /// The body as JSON; `null` if it is none.
-    pub(crate) value: &'a Value,
+    pub(crate) value: Value,
+    reply: Reply,
+}
+
+/// What came instead of a success.
+pub(super) enum Failure {
+    /// No reply.
+    Transport(TransportError),
+    /// A reply that is an error.
+    Reply(ErrorReply),
 }
 
 /// The meaning of a failure.
@@ -68,13 +85,16 @@ pub(super) struct Server {
     pub(crate) limits: RequestLimits,
     /// Decides the jitter.
     pub(crate) seed: u64,
+    /// A hint for the case that no connection can be made.
+    pub(crate) connection_hint: Option<&'static str>,
     /// The HTTP client.
     pub(crate) http: Http,
 }
 
 impl Server {
-    pub(crate) fn post(&self, url: &Url, body: &Value, deadline: Instant) -> Result<Reply, TransportError> {
-        self.http.post(url, &self.access, body, deadline)
+    /// Posts JSON, once.
+    pub(crate) fn post(&self, url: &Url, body: &Value, deadline: Instant) -> Result<Success, Failure> {
+        read(self.http.post(url, &self.access, body, deadline))
     }
 
     /// Fetches JSON, once.
@@ -82,19 +102,11 @@ impl Server {
         &self,
         url: &Url,
         deadline: Instant,
-        judge: impl FnOnce(&ErrorReply<'_>) -> Diagnosis,
-        connection_hint: Option<&str>,
+        judge: impl FnOnce(&ErrorReply) -> Diagnosis,
     ) -> Result<Value, ModelError> {
-        let reply = match self.http.get(url, &self.access, deadline) {
-            Ok(reply) => reply,
-            Err(error) => return Err(self.model_error(self.transport_failed(error, connection_hint))),
-        };
-        let value = serde_json::from_str(&reply.body).unwrap_or(Value::Null);
-        let status = effective_status(reply.status, &value);
-        if (200..300).contains(&status) {
-            return Ok(value);
-        }
-        Err(self.model_error(self.reply_failed(status, &reply, &value, judge)))
+        let reply = read(self.http.get(url, &self.access, deadline));
+        let value = reply.map(|reply| reply.value);
+        value.map_err(|failure| self.model_error(self.diagnose(failure, judge)))
     }
 
     /// Waits before a retry. `retries` were made for this request, `calls` requests in all.
@@ -124,18 +136,25 @@ impl Server {
         Ok(())
     }
 
-    /// The error when no reply came.
-    pub(crate) fn transport_failed(
+    /// The error that a failure stands for.
+    pub(crate) fn diagnose(
         &self,
-        error: TransportError,
-        connection_hint: Option<&str>,
+        failure: Failure,
+        judge: impl FnOnce(&ErrorReply) -> Diagnosis,
     ) -> RequestError {
+        match failure {
+            Failure::Transport(error) => self.transport_failed(error),
+            Failure::Reply(reply) => self.reply_failed(&reply, judge),
+        }
+    }
+
+    fn transport_failed(&self, error: TransportError) -> RequestError {
         RequestError::Permanent(match error {
             TransportError::TooLate => {
                 self.unreachable(format!("no answer within {} s", self.limits.timeout.as_secs_f64()))
             }
             TransportError::NoConnection(problem) | TransportError::Broken(problem) => {
-                let problem = match connection_hint {
+                let problem = match self.connection_hint {
                     Some(hint) => format!("{problem} ({hint})"),
                     None => problem,
                 };
@@ -149,14 +168,12 @@ impl Server {
         })
     }
 
-    /// The error that a failed reply stands for.
-    pub(crate) fn reply_failed(
+    fn reply_failed(
         &self,
-        status: u16,
-        reply: &Reply,
-        value: &Value,
-        judge: impl FnOnce(&ErrorReply<'_>) -> Diagnosis,
+        failed: &ErrorReply,
+        judge: impl FnOnce(&ErrorReply) -> Diagnosis,
     ) -> RequestError {
+        let (status, reply) = (failed.status, &failed.reply);
         let said = http::error_text(&self.access.scrub(&reply.body));
         let said = match &reply.location {
             Some(to) if (300..400).contains(&status) => {
@@ -169,12 +186,10 @@ impl Server {
         if !said.is_empty() {
             problem = format!("{problem}: {said}");
         }
-        let with_key = self.access.key.is_some();
-        let body = reply.body.to_lowercase();
-        let diagnosis = match (status, with_key) {
+        let diagnosis = match (status, self.access.key.is_some()) {
             (401 | 403, true) => Diagnosis::permanent(format!("check the key in `{}`", self.access.variable)),
             (401 | 403, false) => Diagnosis::permanent(self.access.missing_hint()),
-            _ => judge(&ErrorReply { status, body: &body, value }),
+            _ => judge(failed),
         };
         if let Some(hint) = &diagnosis.hint {
             problem = format!("{problem} ({hint})");
@@ -215,8 +230,19 @@ impl Server {
     }
 }
 
+/// Tells success from failure.
+fn read(reply: Result<Reply, TransportError>) -> Result<Success, Failure> {
+    let reply = reply.map_err(Failure::Transport)?;
+    let value = serde_json::from_str(&reply.body).unwrap_or(Value::Null);
+    let status = effective_status(reply.status, &value);
+    if (200..300).contains(&status) {
+        return Ok(Success { value, body: reply.body });
+    }
+    Err(Failure::Reply(ErrorReply { status, body: reply.body.to_lowercase(), value, reply }))
+}
+
 /// The status, or that of an error which a gateway reports under status 200.
-pub(super) fn effective_status(status: u16, reply: &Value) -> u16 {
+fn effective_status(status: u16, reply: &Value) -> u16 {
     if !(200..300).contains(&status) {
         return status;
     }

@@ -4,7 +4,7 @@
 //! once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::document::grammar::{Heading, split_heading};
 use crate::document::{Section, nearest, stored};
@@ -15,6 +15,7 @@ use crate::notebook::{Clock, Notebook, SharedSnapshot, Snapshot};
 use crate::recall::{self, Format, Limits, RecallError, View};
 use crate::record;
 use crate::search::filter::{Filter, is_open_to};
+use crate::types::lock::lock;
 use crate::types::{Memory, Scope, ScopeName, did_you_mean, fold_title};
 
 use crate::redact::redact;
@@ -333,10 +334,4 @@ pub(super) fn masked(memory: &Memory, warnings: &mut Vec<String>) -> Memory {
     }
     warnings.dedup();
     stored(&memory)
-}
-
-/// Locks a mutex even where a call panicked while it held it: everything here is either replaced whole or
-/// only read.
-pub(super) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

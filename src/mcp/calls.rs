@@ -108,7 +108,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
-    use crate::mcp::access::lock;
+    use crate::types::lock::lock;
 
     #[test]
     fn a_panic_ends_its_call_and_nothing_else() {

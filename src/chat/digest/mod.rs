@@ -17,7 +17,6 @@ use serde_json::Value;
 
 use crate::chat::conversation::{Conversation, conversation_tag};
 use crate::chat::error::ChatError;
-use crate::chat::message::Message;
 use crate::journal::entry::{Entry, ModelEntry};
 use crate::llm::{Model, ModelUse};
 use crate::notebook::Notebook;
@@ -85,14 +84,16 @@ impl Digester<'_> {
         let mut summaries = Vec::new();
         for (at, scope) in pending.iter().enumerate() {
             for run in in_runs(&scope.messages) {
-                let messages = span_of(&run);
+                let messages = run.iter().map(|message| message.number);
+                let messages = span_of(messages).expect("a run has messages");
+                let turns = span_of(run.iter().filter_map(|message| message.turn()));
                 match summarize(self.model, scope.subject, &scope.about, &run) {
                     Ok(summary) => {
                         report.warnings.extend(summary.warnings.iter().cloned());
                         let before = report.model.take().map(|model| model.usage).unwrap_or_default();
                         let usage = before + summary.model.usage;
                         report.model = Some(ModelUse { usage, ..summary.model.clone() });
-                        summaries.push(RunSummary { scope: at, messages, turns: turns_of(&run), summary });
+                        summaries.push(RunSummary { scope: at, messages, turns, summary });
                     }
                     // Later runs would move the cursor past the messages of this one.
                     Err(error) => {
@@ -186,13 +187,7 @@ fn titled(kind: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-fn span_of(run: &[&Message]) -> Span {
-    let numbers = run.iter().map(|message| message.number);
-    Span { first: numbers.clone().min().unwrap_or(0), last: numbers.max().unwrap_or(0) }
-}
-
-/// The range of game turns that the messages name.
-fn turns_of(run: &[&Message]) -> Option<Span> {
-    let turns = run.iter().filter_map(|message| message.turn());
-    Some(Span { first: turns.clone().min()?, last: turns.max()? })
+/// The span of numbers, if there are any.
+fn span_of(numbers: impl Iterator<Item = u64> + Clone) -> Option<Span> {
+    Some(Span { first: numbers.clone().min()?, last: numbers.max()? })
 }

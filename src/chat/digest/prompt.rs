@@ -11,12 +11,6 @@ use crate::llm::{Model, ModelError, ModelUse, Usage};
 use crate::redact::redacted;
 use crate::types::text::truncate;
 
-/// The name of the answer's schema.
-const SCHEMA_NAME: &str = "digest";
-
-/// Number of attempts before a summary counts as failed.
-const ATTEMPTS: u32 = 2;
-
 /// Maximum number of sentences in a summary.
 const MAX_SENTENCES: usize = 3;
 
@@ -77,7 +71,8 @@ pub(crate) struct Summary {
     pub warnings: Vec<String>,
 }
 
-/// Asks the model to summarise messages. `about` are further fields of the prompt's data.
+/// Asks the model to summarise messages, a second time if it fails. `about` are further fields of the
+/// prompt's data.
 ///
 /// # Errors
 ///
@@ -93,48 +88,28 @@ pub(crate) fn summarize(
         data[*name] = value.clone();
     }
     data["messages"] = messages.iter().map(|message| message_json(message)).collect();
-    let mut spent = Usage::default();
-    let mut attempt = 1;
-    loop {
-        match attempt_once(model, subject, &data, &mut spent) {
-            Ok(summary) => return Ok(summary),
-            Err(error @ ModelError::Settings { .. }) => return Err(error),
-            Err(error) if attempt >= ATTEMPTS => return Err(error),
-            Err(_) => attempt += 1,
-        }
-    }
-}
-
-fn attempt_once(
-    model: &dyn Model,
-    subject: Subject,
-    data: &Value,
-    spent: &mut Usage,
-) -> Result<Summary, ModelError> {
-    let system = subject.instructions();
-    let prompt = Prompt {
-        system,
-        schema_name: SCHEMA_NAME,
-        schema: schema(),
-        block: "CONVERSATION",
-        data: data.clone(),
-    };
-    let (said, mut model) = prompt.ask(model)?;
-    *spent = *spent + model.usage;
-    model.usage = *spent;
-    match read(&said, system) {
-        Ok((text, warnings)) => Ok(Summary { text, model, warnings }),
-        Err(problem) => Err(ModelError::Garbled { at: model.name, problem }),
-    }
-}
-
-fn schema() -> Value {
-    json!({
+    let schema = json!({
         "type": "object",
         "properties": {"summary": {"type": "string", "maxLength": MAX_CHARS}},
         "required": ["summary"],
         "additionalProperties": false,
-    })
+    });
+    let system = subject.instructions();
+    let prompt = Prompt { system, schema_name: "digest", schema, block: "CONVERSATION", data };
+    let mut spent = Usage::default();
+    let mut attempt = || {
+        let (said, mut model) = prompt.ask(model)?;
+        spent = spent + model.usage;
+        model.usage = spent;
+        match read(&said, system) {
+            Ok((text, warnings)) => Ok(Summary { text, model, warnings }),
+            Err(problem) => Err(ModelError::Garbled { at: model.name, problem }),
+        }
+    };
+    match attempt() {
+        Err(error) if !matches!(error, ModelError::Settings { .. }) => attempt(),
+        result => result,
+    }
 }
 
 fn read(said: &str, instructions: &str) -> Result<(String, Vec<String>), String> {

@@ -17,9 +17,6 @@ use crate::types::{Category, clamp_importance};
 /// The name of the tool by which a model asks for a memory.
 pub(crate) const TOOL: &str = "remember";
 
-/// The name of the answer's schema.
-const SCHEMA_NAME: &str = "aspects";
-
 /// Maximum lengths of a summary and of its context, in characters.
 const SUMMARY_CHARS: usize = 400;
 const CONTEXT_CHARS: usize = 200;
@@ -65,18 +62,22 @@ pub(crate) struct Aspect {
     pub context: String,
 }
 
-/// The aspects a model found, the model and its usage, and warnings.
-pub(crate) type FoundAspects = (Vec<Aspect>, ModelUse, Vec<String>);
+/// The aspects a model found, and warnings.
+pub(crate) type FoundAspects = (Vec<Aspect>, Vec<String>);
 
 /// Asks the model for up to `limit` aspects of the messages.
 ///
 /// # Errors
 ///
 /// See [`ModelError`]; an answer without a list is [`ModelError::Garbled`].
-pub(crate) fn find(model: &dyn Model, messages: &[Value], limit: usize) -> Result<FoundAspects, ModelError> {
+pub(crate) fn find(
+    model: &dyn Model,
+    messages: &[Value],
+    limit: usize,
+) -> Result<(FoundAspects, ModelUse), ModelError> {
     let prompt = Prompt {
         system: SYSTEM,
-        schema_name: SCHEMA_NAME,
+        schema_name: "aspects",
         schema: json!({
             "type": "object",
             "properties": {"memories": {"type": "array", "maxItems": limit, "items": aspect_schema()}},
@@ -86,8 +87,7 @@ pub(crate) fn find(model: &dyn Model, messages: &[Value], limit: usize) -> Resul
         block: "CONVERSATION",
         data: json!({"messages": messages}),
     };
-    let ((aspects, warnings), model) = prompt.ask_and_read(model, |answer| read(answer, limit))?;
-    Ok((aspects, model, warnings))
+    prompt.ask_and_read(model, |answer| read(answer, limit))
 }
 
 fn aspect_schema() -> Value {
@@ -118,7 +118,7 @@ pub(crate) fn tool_schema(shape: ApiFormat) -> Value {
 }
 
 /// Reads the aspects of an answer: a list, bare or as a field, or a single aspect.
-fn read(said: &str, limit: usize) -> Result<(Vec<Aspect>, Vec<String>), String> {
+fn read(said: &str, limit: usize) -> Result<FoundAspects, String> {
     if let Some(items) = bare_list(said) {
         return Ok(read_items(&items, limit));
     }
@@ -146,7 +146,7 @@ fn bare_list(said: &str) -> Option<Vec<Value>> {
 }
 
 /// Reads the valid items, at most `limit`; each invalid one gives a warning.
-pub(crate) fn read_items(items: &[Value], limit: usize) -> (Vec<Aspect>, Vec<String>) {
+pub(crate) fn read_items(items: &[Value], limit: usize) -> FoundAspects {
     let (mut aspects, mut warnings) = (Vec::new(), Vec::new());
     for (item, number) in items.iter().zip(1..) {
         match read_item(item) {

@@ -136,14 +136,9 @@ impl Extractor<'_> {
         let all = input.conversation.messages.iter();
         let mut injected: Vec<String> = all.flat_map(|message| lines_in_blocks(&message.text())).collect();
         injected.extend(input.injected.iter().cloned());
-        let new_contents: Vec<Option<String>> = turns
-            .iter()
-            .map(
-                |message| {
-                    if is_reply(message) { gate::new_content(&message.text(), &injected) } else { None }
-                },
-            )
-            .collect();
+        let new_content = |reply: &Message| gate::new_content(&reply.text(), &injected);
+        let new_contents: Vec<Option<String>> =
+            turns.iter().map(|turn| if is_reply(turn) { new_content(turn) } else { None }).collect();
         if new_contents.iter().all(Option::is_none) {
             return Some(Vec::new());
         }
@@ -158,7 +153,7 @@ impl Extractor<'_> {
         let turns = turns.iter().zip(&new_contents);
         let messages: Vec<Value> = turns.filter_map(|(message, new)| as_json(message, new)).collect();
         match find(model, &messages, self.settings.max_memories) {
-            Ok((found, model, warnings)) => {
+            Ok(((found, warnings), model)) => {
                 report.model = Some(model);
                 report.warnings.extend(warnings);
                 Some(found)

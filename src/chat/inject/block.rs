@@ -3,6 +3,8 @@
 //! Memories enter; a block leaves: `<memories>`, an introduction, the numbered memories, a closing line,
 //! `</memories>`. No memory can close the block or look like one.
 
+use std::ops::Range;
+
 use crate::types::text::fold_spaces;
 use crate::types::unknown_name;
 
@@ -78,14 +80,9 @@ pub struct InjectedMemory {
 
 /// Renders the block; memories are numbered from 1.
 pub fn render(memories: &[InjectedMemory], style: &BlockStyle) -> String {
-    let mut parts: Vec<String> = Vec::new();
-    parts.push(escape_tags(style.prefix.trim()));
-    let numbered: Vec<String> = memories
-        .iter()
-        .zip(1..)
-        .map(|(memory, number)| render_memory(number, memory, &style.template))
-        .collect();
-    parts.push(numbered.join(GAP));
+    let numbered = memories.iter().zip(1..);
+    let mut parts = vec![escape_tags(style.prefix.trim())];
+    parts.extend(numbered.map(|(memory, number)| render_memory(number, memory, &style.template)));
     parts.push(escape_tags(style.suffix.trim()));
     parts.retain(|part| !part.is_empty());
     format!("{OPEN}{}{CLOSE}", parts.join(GAP))
@@ -150,7 +147,7 @@ pub fn is_block(text: &str) -> bool {
 }
 
 /// The byte range of a block at the beginning or end of a text, including the gap next to it.
-pub fn find_block(text: &str) -> Option<std::ops::Range<usize>> {
+pub fn find_block(text: &str) -> Option<Range<usize>> {
     if is_block(text) {
         return Some(0..text.len());
     }
@@ -165,36 +162,38 @@ pub fn find_block(text: &str) -> Option<std::ops::Range<usize>> {
     (gap && is_block(&text[..end])).then_some(0..end + GAP.len())
 }
 
-/// A text without its blocks.
-pub(crate) fn without_blocks(text: &str) -> String {
-    let mut rest = text.to_owned();
+/// The byte ranges of the blocks anywhere in a text.
+fn blocks(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
     let mut from = 0;
-    while let Some(start) = rest[from..].find(OPEN).map(|at| from + at) {
-        let Some(end) = rest[start..].find(CLOSE).map(|at| start + at + CLOSE.len()) else { break };
-        if is_block(&rest[start..end]) {
-            rest.replace_range(start..end, "");
-            from = start;
+    while let Some(start) = text[from..].find(OPEN).map(|at| from + at) {
+        let Some(end) = text[start..].find(CLOSE).map(|at| start + at + CLOSE.len()) else { break };
+        if is_block(&text[start..end]) {
+            found.push(start..end);
+            from = end;
         } else {
             from = start + OPEN.len();
         }
+    }
+    found
+}
+
+/// A text without its blocks.
+pub(crate) fn without_blocks(text: &str) -> String {
+    let mut rest = text.to_owned();
+    for block in blocks(text).into_iter().rev() {
+        rest.replace_range(block, "");
     }
     rest.trim().to_owned()
 }
 
 /// The lines inside the blocks of a text, without the label of a summary.
 pub(crate) fn lines_in_blocks(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut rest = text;
-    while let Some(start) = rest.find(OPEN) {
-        let Some(end) = rest[start..].find(CLOSE).map(|at| start + at + CLOSE.len()) else { break };
-        if is_block(&rest[start..end]) {
-            let lines = rest[start + OPEN.len()..end - CLOSE.len()].lines().map(str::trim);
-            let said = lines.map(|line| line.strip_prefix("Summary: ").unwrap_or(line));
-            found.extend(said.filter(|line| !line.is_empty()).map(str::to_owned));
-        }
-        rest = &rest[end..];
-    }
-    found
+    let lines = blocks(text)
+        .into_iter()
+        .flat_map(|block| text[block.start + OPEN.len()..block.end - CLOSE.len()].lines().map(str::trim));
+    let said = lines.map(|line| line.strip_prefix("Summary: ").unwrap_or(line));
+    said.filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
 #[cfg(test)]

@@ -40,23 +40,18 @@ impl Candidate {
 }
 
 /// Ranks candidates and chooses among them.
-pub fn choose(candidates: Vec<Candidate>, settings: &InjectSettings, now: &str) -> Vec<InjectedMemory> {
+pub fn choose(mut candidates: Vec<Candidate>, settings: &InjectSettings, now: &str) -> Vec<InjectedMemory> {
     let newest = candidates.iter().filter_map(|candidate| candidate.memory.provenance.episode).max();
-    let mut ranked: Vec<(f64, Candidate)> = candidates
-        .into_iter()
-        .map(|candidate| {
-            let importance = f64::from(candidate.memory.importance()) / 1000.0;
-            let recency = recency(&candidate.memory, newest, now);
-            (importance * recency * f64::from(candidate.similarity), candidate)
-        })
-        .collect();
-    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let ranked: Vec<Candidate> = ranked.into_iter().map(|(_, candidate)| candidate).collect();
-    let texts: Vec<&str> = ranked.iter().map(|candidate| candidate.memory.text.as_str()).collect();
+    let score = |candidate: &Candidate| {
+        let importance = f64::from(candidate.memory.importance()) / 1000.0;
+        importance * recency(&candidate.memory, newest, now) * f64::from(candidate.similarity)
+    };
+    candidates.sort_by(|a, b| score(b).total_cmp(&score(a)));
+    let texts: Vec<&str> = candidates.iter().map(|candidate| candidate.memory.text.as_str()).collect();
     let alike = similar_pairs(&texts);
     let mut chosen: Vec<usize> = Vec::new();
     let mut memories: Vec<InjectedMemory> = Vec::new();
-    for (at, candidate) in ranked.iter().enumerate() {
+    for (at, candidate) in candidates.iter().enumerate() {
         if memories.len() >= settings.max_memories {
             break;
         }

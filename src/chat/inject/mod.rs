@@ -25,7 +25,6 @@ use crate::notebook::SharedSnapshot;
 use crate::recall::brief::newest;
 use crate::search::embedder::Embedder;
 use crate::search::{SearchError, SearchResults, SearchSettings, Searcher};
-use crate::store::StoreError;
 use crate::types::hint::{Advice, Hint};
 use crate::types::text::truncate;
 use crate::types::{Memory, Scope};
@@ -69,12 +68,6 @@ impl Hint for InjectError {
             ),
             InjectError::Search(error) => error.advice(),
         }
-    }
-}
-
-impl From<StoreError> for InjectError {
-    fn from(error: StoreError) -> InjectError {
-        SearchError::from(error).into()
     }
 }
 
@@ -195,7 +188,7 @@ impl Injector {
         settings: &InjectSettings,
         found: &mut Vec<Candidate>,
     ) -> Result<(), InjectError> {
-        let document = Document::parse(self.files().current()?.text().to_owned());
+        let document = Document::parse(self.files().current().map_err(SearchError::from)?.text().to_owned());
         let mut shared: Vec<Candidate> = Vec::new();
         for (scope, mut section) in document.sections() {
             let name = section.name.clone();

@@ -60,11 +60,7 @@ impl<'a> ChatRequest<'a> {
         }
         let own = ["system", "anthropic_version", "stop_sequences", "thinking"];
         let model = self.fields.get("model").map(|model| model.get()).unwrap_or_default();
-        let blocks = self.messages.iter().any(|(_, fields)| {
-            let content = fields.get("content").map(|content| content.get()).unwrap_or_default();
-            content.starts_with('[')
-                && (holds_part(content, "tool_use") || holds_part(content, "tool_result"))
-        });
+        let blocks = self.messages.iter().any(|(_, fields)| holds_part(fields, &["tool_use", "tool_result"]));
         let is_anthropic =
             own.iter().any(|key| self.fields.contains_key(*key)) || model.starts_with("\"claude") || blocks;
         if is_anthropic { ApiFormat::Anthropic } else { ApiFormat::OpenAi }
@@ -93,10 +89,9 @@ impl<'a> ChatRequest<'a> {
 
     /// The index of the user's last message that does not contain tool results, which must follow their calls.
     fn last_user_message(&self) -> Option<usize> {
-        self.messages.iter().rposition(|(_, fields)| {
-            let content = fields.get("content").map(|content| content.get()).unwrap_or_default();
-            role_of(fields) == "user" && !(content.starts_with('[') && holds_part(content, "tool_result"))
-        })
+        let is_users =
+            |fields: &Fields<'_>| role_of(fields) == "user" && !holds_part(fields, &["tool_result"]);
+        self.messages.iter().rposition(|(_, fields)| is_users(fields))
     }
 
     /// The request without blocks from earlier insertions.
@@ -126,19 +121,15 @@ impl<'a> ChatRequest<'a> {
         apply_edits(self.text, edits)
     }
 
-    fn strip_content(&self, content: &RawValue) -> Vec<Edit> {
-        let range = self.range_of(content.get());
-        if content.get().starts_with('"') {
-            let found = text_of(content).and_then(|text| find_block(&text));
-            return found
-                .map(|found| {
-                    let start = range.start + raw_offset(content.get(), found.start);
-                    let end = range.start + raw_offset(content.get(), found.end);
-                    vec![(start..end, String::new())]
-                })
-                .unwrap_or_default();
+    fn strip_content(&self, content: &RawValue) -> Option<Edit> {
+        let raw = content.get();
+        if raw.starts_with('"') {
+            let found = find_block(&text_of(content)?)?;
+            let start = self.range_of(raw).start;
+            let range = start + raw_offset(raw, found.start)..start + raw_offset(raw, found.end);
+            return Some((range, String::new()));
         }
-        let Ok(parts) = serde_json::from_str::<Vec<&RawValue>>(content.get()) else { return Vec::new() };
+        let parts: Vec<&RawValue> = serde_json::from_str(raw).ok()?;
         let ranges: Vec<Range<usize>> = parts.iter().map(|part| self.range_of(part.get())).collect();
         let is_ours = |part: &RawValue| {
             let part: Option<Value> = serde_json::from_str(part.get()).ok();
@@ -146,8 +137,8 @@ impl<'a> ChatRequest<'a> {
             part.and_then(|part| part.get("text")?.as_str()).is_some_and(is_block)
         };
         // An insertion puts at most one block into a message.
-        let found = parts.iter().position(|part| is_ours(part));
-        found.map(|at| vec![(without_element(&ranges, at), String::new())]).unwrap_or_default()
+        let at = parts.iter().position(|part| is_ours(part))?;
+        Some((without_element(&ranges, at), String::new()))
     }
 
     /// The request with a block inserted.
@@ -155,12 +146,10 @@ impl<'a> ChatRequest<'a> {
         let user = self.last_user_message();
         let edit = match (mode, user) {
             (InjectMode::ContextMessage, Some(user)) => {
-                let role = if format == ApiFormat::OpenAi { "system" } else { "user" };
-                let start = self.message_ranges()[user].start;
-                (start..start, format!("{{\"role\":\"{role}\",\"content\":{}}},", quoted(block)))
+                self.insert_message(user, if format == ApiFormat::OpenAi { "system" } else { "user" }, block)
             }
             (InjectMode::UserPrefix, Some(user)) => match self.messages[user].1.get("content") {
-                Some(content) if !content.get().starts_with('n') => self.prepend(content, block),
+                Some(content) if content.get() != "null" => self.insert(content, block, Side::Start),
                 _ => self.append_to_instructions(block, format),
             },
             _ => self.append_to_instructions(block, format),
@@ -170,66 +159,59 @@ impl<'a> ChatRequest<'a> {
 
     fn append_to_instructions(&self, block: &str, format: ApiFormat) -> Edit {
         match format {
-            ApiFormat::Anthropic => {
-                match self.fields.get("system").filter(|system| !system.get().starts_with('n')) {
-                    Some(system) => self.append(system, block),
-                    None if self.fields.contains_key("system") => {
-                        (self.range_of(self.fields["system"].get()), quoted(block))
-                    }
-                    None => {
-                        let start = self.text.find('{').map_or(0, |at| at + 1);
-                        (start..start, format!("\"system\":{},", quoted(block)))
-                    }
+            ApiFormat::Anthropic => match self.fields.get("system") {
+                Some(system) if system.get() == "null" => (self.range_of(system.get()), quoted(block)),
+                Some(system) => self.insert(system, block, Side::End),
+                None => {
+                    let start = self.text.find('{').map_or(0, |at| at + 1);
+                    (start..start, format!("\"system\":{},", quoted(block)))
                 }
-            }
+            },
             ApiFormat::OpenAi => {
                 let is_instruction =
                     |fields: &Fields<'_>| matches!(role_of(fields).as_str(), "system" | "developer");
                 let own = self.messages.iter().find(|(_, fields)| is_instruction(fields));
                 let content = own.and_then(|(_, fields)| fields.get("content"));
                 match content.filter(|content| !matches!(content.get(), "\"\"" | "null")) {
-                    Some(content) => self.append(content, block),
-                    None => {
-                        let start = self.message_ranges()[0].start;
-                        (start..start, format!("{{\"role\":\"system\",\"content\":{}}},", quoted(block)))
-                    }
+                    Some(content) => self.insert(content, block, Side::End),
+                    None => self.insert_message(0, "system", block),
                 }
             }
         }
     }
 
-    fn append(&self, content: &RawValue, block: &str) -> Edit {
-        let range = self.range_of(content.get());
-        if content.get().starts_with('"') {
-            let gap = if content.get() == "\"\"" { "" } else { GAP };
-            let end = range.end - 1;
-            return (end..end, escaped(&format!("{gap}{block}")));
-        }
-        let parts: Vec<&RawValue> = serde_json::from_str(content.get()).unwrap_or_default();
-        match parts.last() {
-            Some(last) => {
-                let end = self.range_of(last.get()).end;
-                (end..end, format!(",{}", part(block)))
-            }
-            None => (range.start + 1..range.start + 1, part(block)),
-        }
+    /// Inserts a message before the one at an index.
+    fn insert_message(&self, at: usize, role: &str, block: &str) -> Edit {
+        let start = self.range_of(self.messages[at].0.get()).start;
+        (start..start, format!("{{\"role\":\"{role}\",\"content\":{}}},", quoted(block)))
     }
 
-    fn prepend(&self, content: &RawValue, block: &str) -> Edit {
+    /// Inserts a block into a content, which is a text or a list of parts.
+    fn insert(&self, content: &RawValue, block: &str, side: Side) -> Edit {
         let range = self.range_of(content.get());
-        if content.get().starts_with('"') {
-            let start = range.start + 1;
-            return (start..start, escaped(&format!("{block}{GAP}")));
-        }
+        let is_text = content.get().starts_with('"');
         let parts: Vec<&RawValue> = serde_json::from_str(content.get()).unwrap_or_default();
-        match parts.first() {
-            Some(first) => {
-                let start = self.range_of(first.get()).start;
-                (start..start, format!("{},", part(block)))
+        let (at, new) = match (side, parts.first().zip(parts.last())) {
+            (Side::Start, _) if is_text => (range.start + 1, escaped(&format!("{block}{GAP}"))),
+            (Side::End, _) if is_text => {
+                let gap = if content.get() == "\"\"" { "" } else { GAP };
+                (range.end - 1, escaped(&format!("{gap}{block}")))
             }
-            None => (range.start + 1..range.start + 1, part(block)),
-        }
+            (Side::Start, Some((first, _))) => {
+                (self.range_of(first.get()).start, format!("{},", part(block)))
+            }
+            (Side::End, Some((_, last))) => (self.range_of(last.get()).end, format!(",{}", part(block))),
+            (_, None) => (range.start + 1, part(block)),
+        };
+        (at..at, new)
     }
+}
+
+/// The end of a content at which a block is inserted.
+#[derive(Clone, Copy)]
+enum Side {
+    Start,
+    End,
 }
 
 /// Inserts a block into a request and removes blocks from earlier insertions. A `format` of `None` is guessed.
@@ -288,12 +270,14 @@ fn text_of(raw: &RawValue) -> Option<String> {
     serde_json::from_str(raw.get()).ok()
 }
 
-fn holds_part(content: &str, kind: &str) -> bool {
-    let parts: Vec<Value> = match content.contains(kind) {
-        true => serde_json::from_str(content).unwrap_or_default(),
-        false => return false,
-    };
-    parts.iter().any(|part| part["type"] == kind)
+/// True if the content of a message is a list with a part of one of these types.
+fn holds_part(fields: &Fields<'_>, kinds: &[&str]) -> bool {
+    let content = fields.get("content").map(|content| content.get()).unwrap_or_default();
+    if !content.starts_with('[') || !kinds.iter().any(|kind| content.contains(kind)) {
+        return false;
+    }
+    let parts: Vec<Value> = serde_json::from_str(content).unwrap_or_default();
+    parts.iter().any(|part| kinds.iter().any(|kind| part["type"] == *kind))
 }
 
 fn quoted(text: &str) -> String {

@@ -4,7 +4,7 @@
 //! their memories at the same time, from one snapshot and one index; replies are read one after the other.
 //! A failure is reported, and the chat goes on without memories.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
@@ -18,6 +18,7 @@ use crate::chat::{Conversation, Message};
 use crate::llm::Model;
 use crate::notebook::{Clock, Notebook};
 use crate::recall::sections;
+use crate::types::lock::lock;
 use crate::types::{Scope, ScopeName};
 
 /// Conversations that are kept for extraction when the proxy ends, in the mode `on_save`.
@@ -72,25 +73,7 @@ pub(crate) struct MemoryHooks {
     /// repeats them says nothing new.
     injected: Mutex<Latest<u64, Vec<String>>>,
     /// Conversations to extract from when the proxy ends, by their ids.
-    unsaved: Mutex<Latest<String, Unsaved>>,
-}
-
-struct Unsaved {
-    conversation: Conversation,
-    scope: Option<Scope>,
-}
-
-/// A conversation to extract from, with the facts about its last reply.
-struct Extraction<'a> {
-    conversation: &'a Conversation,
-    scope: Option<&'a Scope>,
-    settings: &'a ExtractSettings,
-    /// Summaries injected into its last request.
-    injected: &'a [String],
-    /// True if it is being saved: then extraction is due in the mode `on_save`.
-    saving: bool,
-    /// True if its last reply was counted when it came.
-    counted: bool,
+    unsaved: Mutex<Latest<String, (Conversation, Option<Scope>)>>,
 }
 
 impl MemoryHooks {
@@ -111,15 +94,10 @@ impl MemoryHooks {
     /// Extracts from the conversations kept for the mode `on_save`; called when the proxy has ended.
     pub(crate) fn save(&self) {
         let unsaved = lock(&self.unsaved).take_all();
-        for Unsaved { conversation, scope } in unsaved {
-            self.extract_from(&Extraction {
-                conversation: &conversation,
-                scope: scope.as_ref(),
-                settings: &self.settings.extract,
-                injected: &[],
-                saving: true,
-                counted: true,
-            });
+        for (conversation, scope) in unsaved {
+            let (conversation, scope) = (&conversation, scope.as_ref());
+            let input = ExtractInput { conversation, whole: true, saving: true, scope, injected: &[] };
+            self.extract_from(input, &self.settings.extract);
         }
     }
 
@@ -140,11 +118,9 @@ impl MemoryHooks {
     }
 
     /// Extracts from a conversation where that is due.
-    fn extract_from(&self, extraction: &Extraction<'_>) {
-        let Extraction { conversation, scope, settings, injected, saving, counted } = *extraction;
+    fn extract_from(&self, input: ExtractInput<'_>, settings: &ExtractSettings) {
         let model = lock(&self.model);
         let extractor = Extractor { notebook: &self.notebook, model: model.as_deref(), settings };
-        let input = ExtractInput { conversation, whole: counted, saving, scope, injected };
         let report = match extractor.extract(input) {
             Ok(report) => report,
             Err(error) => return self.warn(format!("no memories were extracted: {error}")),
@@ -159,7 +135,7 @@ impl MemoryHooks {
             let titles: Vec<String> =
                 report.memories.iter().map(|memory| format!("\"{}\"", memory.title)).collect();
             let titles = titles.join(", ");
-            (self.notify)(Notice::Detail(format!("extracted from {}: {titles}", conversation.id)));
+            (self.notify)(Notice::Detail(format!("extracted from {}: {titles}", input.conversation.id)));
         }
     }
 }
@@ -214,16 +190,16 @@ impl ChatHooks for MemoryHooks {
             Err(problem) => return self.warn(format!("no memory is extracted: {problem}")),
         };
         let injected = lock(&self.injected).remove(&xxh3_64(request)).unwrap_or_default();
-        self.extract_from(&Extraction {
+        let input = ExtractInput {
             conversation: &conversation,
-            scope: scope.as_ref(),
-            settings: &settings,
-            injected: &injected,
+            whole: false,
             saving,
-            counted: false,
-        });
+            scope: scope.as_ref(),
+            injected: &injected,
+        };
+        self.extract_from(input, &settings);
         if settings.mode == ExtractMode::OnSave && !saving {
-            lock(&self.unsaved).insert(conversation.id.clone(), Unsaved { conversation, scope });
+            lock(&self.unsaved).insert(conversation.id.clone(), (conversation, scope));
         }
     }
 }
@@ -258,10 +234,6 @@ fn id_of(system: &str, messages: &[Message]) -> String {
     let head = &messages[..first.map_or(messages.len(), |first| first + 1)];
     let words: Vec<String> = head.iter().map(Message::text).collect();
     format!("chat-{:012x}", xxh3_64(format!("{system}\n{}", words.join("\n")).as_bytes()) >> 16)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -313,7 +285,7 @@ mod tests {
             hooks.extract(&call, request.as_bytes(), reply.clone());
         }
         let unsaved: Vec<String> =
-            lock(&hooks.unsaved).take_all().map(|unsaved| unsaved.conversation.id).collect();
+            lock(&hooks.unsaved).take_all().map(|(conversation, _)| conversation.id).collect();
         assert_eq!(unsaved.len(), MAX_UNSAVED);
         assert_eq!((unsaved[0].as_str(), unsaved[MAX_UNSAVED - 1].as_str()), ("chat-5", "chat-1004"));
     }

@@ -8,11 +8,12 @@ use std::io;
 use std::net::TcpListener;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -24,6 +25,7 @@ use crate::chat::api_format::ApiFormat;
 use crate::chat::proxy::call::{Call, ChatHooks};
 use crate::chat::proxy::reply::message_of;
 use crate::chat::proxy::upstream::Upstream;
+use crate::types::lock::lock;
 
 /// Longest chat request, in bytes.
 const MAX_REQUEST: usize = 64 << 20;
@@ -112,30 +114,23 @@ async fn pass(State(proxy): State<Proxy>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let url = proxy.upstream.url_of(&parts.uri);
     let mut up = proxy.client.request(parts.method.clone(), url);
-    let call = Some(&parts)
-        .filter(|parts| parts.method == Method::POST)
-        .and_then(|parts| call_of(parts.uri.path(), &parts.headers));
-    let Some(call) = call else {
-        up = up.headers(passed_on(&parts.headers));
-        if !body.is_end_stream() {
-            up = up.body(reqwest::Body::wrap_stream(body.into_data_stream()));
-        }
-        return match up.send().await {
-            Ok(reply) => pass_down(reply, None),
-            Err(error) => unreachable(&proxy.upstream, &error),
-        };
-    };
-    let Ok(request) = to_bytes(body, MAX_REQUEST).await else {
-        let problem = format!("the request breaks off, or is longer than {} MiB", MAX_REQUEST >> 20);
-        return refuse(StatusCode::PAYLOAD_TOO_LARGE, &problem);
-    };
     let mut headers = passed_on(&parts.headers);
-    // The length may change, and a compressed reply could not be read.
-    headers.remove(header::CONTENT_LENGTH);
-    headers.remove(header::ACCEPT_ENCODING);
-    let body = inject(&proxy.hooks, &call, &request).await;
-    match up.headers(headers).body(body).send().await {
-        Ok(reply) => pass_down(reply, Some((proxy.finished, call, request))),
+    let mut extract = None;
+    if let Some(call) = call_of(&parts) {
+        let Ok(request) = to_bytes(body, MAX_REQUEST).await else {
+            let problem = format!("the request breaks off, or is longer than {} MiB", MAX_REQUEST >> 20);
+            return refuse(StatusCode::PAYLOAD_TOO_LARGE, &problem);
+        };
+        // The length may change, and a compressed reply could not be read.
+        headers.remove(header::CONTENT_LENGTH);
+        headers.remove(header::ACCEPT_ENCODING);
+        up = up.body(inject(&proxy.hooks, &call, &request).await);
+        extract = Some((proxy.finished, call, request));
+    } else if !body.is_end_stream() {
+        up = up.body(reqwest::Body::wrap_stream(body.into_data_stream()));
+    }
+    match up.headers(headers).send().await {
+        Ok(reply) => pass_down(reply, extract),
         Err(error) => unreachable(&proxy.upstream, &error),
     }
 }
@@ -221,19 +216,16 @@ impl Drop for Collector {
     }
 }
 
-fn lock(collector: &Mutex<Collector>) -> MutexGuard<'_, Collector> {
-    collector.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The call of a chat, by its path.
-fn call_of(path: &str, headers: &HeaderMap) -> Option<Call> {
-    let shape = match path {
+/// The call of a chat, by its method and path.
+fn call_of(parts: &Parts) -> Option<Call> {
+    let shape = match parts.uri.path() {
+        _ if parts.method != Method::POST => return None,
         path if path.ends_with("/chat/completions") => ApiFormat::OpenAi,
         path if path.ends_with("/v1/messages") => ApiFormat::Anthropic,
         _ => return None,
     };
     let own = |name: &str| {
-        let value = headers.get(format!("{OWN_PREFIX}{name}"))?.to_str().ok()?.trim();
+        let value = parts.headers.get(format!("{OWN_PREFIX}{name}"))?.to_str().ok()?.trim();
         (!value.is_empty()).then(|| value.to_owned())
     };
     let (scope, conversation) = (own("scope"), own("conversation"));

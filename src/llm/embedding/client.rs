@@ -4,12 +4,10 @@
 //! life of the client. A batch ends within the time limit of the settings.
 
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use reqwest::Url;
-use secrecy::SecretString;
-use serde_json::Value;
 
 use crate::llm::address;
 use crate::llm::config::{key_of, text_of};
@@ -18,7 +16,8 @@ use crate::llm::embedding::known::Known;
 use crate::llm::embedding::protocol::{Dialect, Form, counted};
 use crate::llm::http::{Access, Http, Scheme, TransportError};
 use crate::llm::model::{ModelError, deadline_after, one_line};
-use crate::llm::server::{ErrorReply, RequestError, Server, effective_status};
+use crate::llm::server::{Diagnosis, ErrorReply, Failure, Server, Success};
+use crate::types::lock::lock;
 
 const OLLAMA_HOST: &str = "127.0.0.1:11434";
 const OLLAMA_MODEL: &str = "nomic-embed-text";
@@ -46,10 +45,9 @@ pub struct EmbeddingClient {
 struct Endpoint {
     dialect: Dialect,
     server: Server,
+    /// The address of the settings, from which other calls of an Ollama have theirs.
+    base: String,
     url: Url,
-    /// Where an Ollama takes single texts, and where it lists its models.
-    single_url: Url,
-    tags_url: Url,
     model: Option<String>,
     wanted_dimensions: Option<usize>,
     text_prefix: String,
@@ -89,27 +87,27 @@ impl EmbeddingClient {
         };
         let (ollama_url, openai_url) = (url(&environment.ollama_host), url(&environment.openai_base_url));
         let named = text_of(&config.url).is_some() || text_of(&config.fallback_url).is_some();
-        let ollama = || Endpoint::ollama(ollama_url.as_deref(), config, environment, seed);
-        let openai = || Endpoint::openai(openai_url.as_deref(), config, environment, seed);
+        let endpoint = |dialect, base| Endpoint::new(dialect, base, config, environment, seed);
         let has_key = key_of(&environment.api_key).or(key_of(&environment.openai_api_key)).is_some();
         let endpoints = match config.provider {
             EmbedderKind::Embedded => return Ok(None),
-            EmbedderKind::Ollama => vec![ollama()?],
-            EmbedderKind::Openai => vec![openai()?],
-            EmbedderKind::Auto if named || openai_url.is_some() || has_key => vec![ollama()?, openai()?],
-            EmbedderKind::Auto => vec![ollama()?],
+            EmbedderKind::Openai => vec![endpoint(Dialect::Openai, openai_url)?],
+            EmbedderKind::Auto if named || openai_url.is_some() || has_key => {
+                vec![endpoint(Dialect::Ollama, ollama_url)?, endpoint(Dialect::Openai, openai_url)?]
+            }
+            EmbedderKind::Ollama | EmbedderKind::Auto => vec![endpoint(Dialect::Ollama, ollama_url)?],
         };
-        let chosen = OnceLock::new();
-        if config.provider != EmbedderKind::Auto {
-            let _ = chosen.set(0);
-        }
+        let chosen = match config.provider {
+            EmbedderKind::Auto => OnceLock::new(),
+            _ => OnceLock::from(0),
+        };
         Ok(Some(EmbeddingClient { endpoints, chosen }))
     }
 
     /// Provider and model: `ollama/nomic-embed-text`.
     pub fn name(&self) -> String {
         let endpoint = self.current();
-        let state = endpoint.state();
+        let state = lock(&endpoint.state);
         let model = endpoint.model.as_deref().or(state.said_model.as_deref()).unwrap_or("default");
         format!("{}/{model}", endpoint.dialect)
     }
@@ -124,7 +122,7 @@ impl EmbeddingClient {
 
     /// Length of the vectors; 0 before the first one.
     pub fn dimensions(&self) -> usize {
-        self.current().state().dimensions.unwrap_or(0)
+        lock(&self.current().state).dimensions.unwrap_or(0)
     }
 
     /// Baseline cosine of an unrelated question and text.
@@ -184,64 +182,40 @@ impl fmt::Debug for EmbeddingClient {
 }
 
 impl Endpoint {
-    fn ollama(
-        host: Option<&str>,
-        config: &EmbedderConfig,
-        environment: &EmbedderEnvironment,
-        seed: u64,
-    ) -> Result<Endpoint, ModelError> {
-        let host = host.unwrap_or(OLLAMA_HOST);
-        let url_of = |call| address::ollama_endpoint(host, call).map_err(about_embedding);
-        let url = url_of("/api/embed")?;
-        let at = address::display_address(&url, "/api/embed");
-        let urls = [url, url_of("/api/embeddings")?, url_of("/api/tags")?];
-        let model = text_of(&config.model).unwrap_or(OLLAMA_MODEL);
-        let key = key_of(&environment.api_key);
-        Ok(Endpoint::new(
-            Dialect::Ollama,
-            urls,
-            at,
-            Some(model),
-            (key, "MEMORIES_EMBEDDING_API_KEY"),
-            config,
-            seed,
-        ))
-    }
-
-    fn openai(
-        base: Option<&str>,
-        config: &EmbedderConfig,
-        environment: &EmbedderEnvironment,
-        seed: u64,
-    ) -> Result<Endpoint, ModelError> {
-        const CALL: &str = "/embeddings";
-        let url = address::versioned_endpoint(base.unwrap_or(OPENAI_URL), CALL).map_err(about_embedding)?;
-        let own = key_of(&environment.api_key);
-        let variable = if own.is_some() { "MEMORIES_EMBEDDING_API_KEY" } else { "OPENAI_API_KEY" };
-        let key = own.or(key_of(&environment.openai_api_key));
-        let official = url.host_str() == Some(OPENAI_HOST);
-        if official && key.is_none() {
-            return Err(ModelError::Settings {
-                problem: "embedder `openai` has no key".to_owned(),
-                hint: "set `OPENAI_API_KEY`, or `embedding_url` to a server that needs none".to_owned(),
-            });
-        }
-        let at = address::display_address(&url, CALL);
-        let model = text_of(&config.model).or(official.then_some(OPENAI_MODEL));
-        let urls = [url.clone(), url.clone(), url];
-        Ok(Endpoint::new(Dialect::Openai, urls, at, model, (key, variable), config, seed))
-    }
-
     fn new(
         dialect: Dialect,
-        urls: [Url; 3],
-        at: String,
-        model: Option<&str>,
-        (key, variable): (Option<SecretString>, &'static str),
+        base: Option<String>,
         config: &EmbedderConfig,
+        environment: &EmbedderEnvironment,
         seed: u64,
-    ) -> Endpoint {
-        let [url, single_url, tags_url] = urls;
+    ) -> Result<Endpoint, ModelError> {
+        let (call, own_url) = match dialect {
+            Dialect::Ollama => ("/api/embed", OLLAMA_HOST),
+            Dialect::Openai => ("/embeddings", OPENAI_URL),
+        };
+        let base = base.unwrap_or_else(|| own_url.to_owned());
+        let url = match dialect {
+            Dialect::Ollama => address::ollama_endpoint(&base, call),
+            Dialect::Openai => address::versioned_endpoint(&base, call),
+        };
+        let url = url.map_err(about_embedding)?;
+        let own_key = key_of(&environment.api_key);
+        let (key, variable) = match dialect {
+            Dialect::Openai if own_key.is_none() => (key_of(&environment.openai_api_key), "OPENAI_API_KEY"),
+            _ => (own_key, "MEMORIES_EMBEDDING_API_KEY"),
+        };
+        let own_model = match dialect {
+            Dialect::Ollama => Some(OLLAMA_MODEL),
+            Dialect::Openai if url.host_str() != Some(OPENAI_HOST) => None,
+            Dialect::Openai if key.is_some() => Some(OPENAI_MODEL),
+            Dialect::Openai => {
+                return Err(ModelError::Settings {
+                    problem: "embedder `openai` has no key".to_owned(),
+                    hint: "set `OPENAI_API_KEY`, or `embedding_url` to a server that needs none".to_owned(),
+                });
+            }
+        };
+        let model = text_of(&config.model).or(own_model);
         let known = Known::of(model.unwrap_or_default());
         let prefix =
             |setting: &Option<String>, known: &str| setting.clone().unwrap_or_else(|| known.to_owned());
@@ -251,33 +225,34 @@ impl Endpoint {
             batch: config.batch.max(1),
             most_bytes: MAX_BYTES,
         };
-        let access = Access { key, variable, scheme: Scheme::Bearer, headers: &[] };
-        let http = Http::new(&url);
-        let url_setting = "embedding_url";
-        Endpoint {
+        let server = Server {
+            at: address::display_address(&url, call),
+            access: Access { key, variable, scheme: Scheme::Bearer, headers: &[] },
+            url_setting: "embedding_url",
+            limits: config.limits,
+            seed,
+            connection_hint: (dialect == Dialect::Ollama).then_some("is `ollama serve` running?"),
+            http: Http::new(&url),
+        };
+        Ok(Endpoint {
             dialect,
-            server: Server { at, access, url_setting, limits: config.limits, seed, http },
+            server,
+            base,
             url,
-            single_url,
-            tags_url,
             model: model.map(str::to_owned),
             wanted_dimensions: config.dimensions,
             text_prefix: prefix(&config.text_prefix, known.text_prefix),
             question_prefix: prefix(&config.question_prefix, known.question_prefix),
             unrelated: config.unrelated.unwrap_or(known.unrelated).clamp(0.0, 0.99),
             state: Mutex::new(State { form, dimensions: None, said_model: None }),
-        }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        })
     }
 
     /// Succeeds if this is a running Ollama that has the model.
     fn probe(&self) -> Result<(), ModelError> {
         let deadline = deadline_after(PROBE.min(self.server.limits.timeout));
-        let judge = |failure: &ErrorReply<'_>| self.dialect.judge(failure, self.model.as_deref());
-        let tags = self.server.fetch(&self.tags_url, deadline, judge, self.dialect.connection_hint())?;
+        let url = address::ollama_endpoint(&self.base, "/api/tags")?;
+        let tags = self.server.fetch(&url, deadline, |failure| self.judge(failure))?;
         let Some(models) = tags["models"].as_array() else {
             return Err(self.server.foreign("list of Ollama's models", &tags.to_string()));
         };
@@ -297,7 +272,7 @@ impl Endpoint {
         let asked: Vec<usize> = (0..texts.len()).filter(|at| !texts[*at].trim().is_empty()).collect();
         let mut rest = asked.as_slice();
         while !rest.is_empty() {
-            let form = self.state().form;
+            let form = lock(&self.state).form;
             let batch = self.first_batch(texts, rest, prefix, form);
             match self.ask(&batch, form)? {
                 BatchReply::Vectors(found) => {
@@ -306,10 +281,10 @@ impl Endpoint {
                     }
                     rest = &rest[batch.len()..];
                 }
-                BatchReply::RetryWith(form) => self.state().form = form,
+                BatchReply::RetryWith(form) => lock(&self.state).form = form,
             }
         }
-        let known = self.state().dimensions;
+        let known = lock(&self.state).dimensions;
         if asked.len() < texts.len() {
             // The dimension of a blank text's vector is known only from a real one.
             let dimensions = match known {
@@ -343,46 +318,46 @@ impl Endpoint {
     /// Asks until there are vectors, a permanent failure, another form to try, or no time left.
     fn ask(&self, batch: &[String], form: Form) -> Result<BatchReply, ModelError> {
         let deadline = deadline_after(self.server.limits.timeout);
-        let url = if form.single { &self.single_url } else { &self.url };
+        let url = match form.single {
+            true => address::ollama_endpoint(&self.base, "/api/embeddings")?,
+            false => self.url.clone(),
+        };
         let request = self.dialect.request(self.model.as_deref(), batch, form);
         let longest = batch.iter().map(String::len).max().unwrap_or(0);
         let mut retries = 0;
         loop {
-            let error = match self.server.post(url, &request, deadline) {
-                Ok(reply) => {
-                    let value = serde_json::from_str(&reply.body).unwrap_or(Value::Null);
-                    let status = effective_status(reply.status, &value);
-                    if (200..300).contains(&status) {
-                        return self.read(&value, &reply.body, batch.len()).map(BatchReply::Vectors);
-                    }
-                    let body = reply.body.to_lowercase();
-                    let failure = ErrorReply { status, body: &body, value: &value };
-                    if let Some(form) = form.after(&failure, self.dialect, batch.len(), longest) {
-                        return Ok(BatchReply::RetryWith(form));
-                    }
-                    let judge = |failure: &ErrorReply<'_>| self.dialect.judge(failure, self.model.as_deref());
-                    self.server.reply_failed(status, &reply, &value, judge)
-                }
-                // No retry, because the embedded model can answer at once.
-                Err(error @ TransportError::NoConnection(_)) => RequestError::Permanent(
-                    self.server
-                        .model_error(self.server.transport_failed(error, self.dialect.connection_hint())),
-                ),
-                Err(error) => self.server.transport_failed(error, self.dialect.connection_hint()),
+            let failure = match self.server.post(&url, &request, deadline) {
+                Ok(reply) => return self.read(&reply, batch.len()).map(BatchReply::Vectors),
+                Err(failure) => failure,
             };
+            if let Failure::Reply(reply) = &failure
+                && let Some(form) = form.after(reply, self.dialect, batch.len(), longest)
+            {
+                return Ok(BatchReply::RetryWith(form));
+            }
+            // No retry without a connection, because the embedded model can answer at once.
+            let is_unconnected = matches!(failure, Failure::Transport(TransportError::NoConnection(_)));
+            let error = self.server.diagnose(failure, |failure| self.judge(failure));
+            if is_unconnected {
+                return Err(self.server.model_error(error));
+            }
             self.server.wait_before_retry(error, retries, retries, deadline)?;
             retries += 1;
         }
     }
 
+    fn judge(&self, failure: &ErrorReply) -> Diagnosis {
+        self.dialect.judge(failure, self.model.as_deref())
+    }
+
     /// The vectors of a reply, if their dimension is that of all before.
-    fn read(&self, reply: &Value, body: &str, count: usize) -> Result<Vec<Vec<f32>>, ModelError> {
-        let vectors = match self.dialect.read_vectors(reply, count) {
+    fn read(&self, reply: &Success, count: usize) -> Result<Vec<Vec<f32>>, ModelError> {
+        let vectors = match self.dialect.read_vectors(&reply.value, count) {
             Some(vectors) => vectors.map_err(|problem| self.server.garbled(problem))?,
-            None => return Err(self.server.foreign("list of vectors", body)),
+            None => return Err(self.server.foreign("list of vectors", &reply.body)),
         };
         let dimensions = vectors.first().map_or(0, Vec::len);
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         match (self.wanted_dimensions, state.dimensions) {
             (Some(wanted), _) if wanted != dimensions => {
                 return Err(self.server.garbled(format!(
@@ -399,7 +374,7 @@ impl Endpoint {
             _ => state.dimensions = Some(dimensions),
         }
         if self.model.is_none() && state.said_model.is_none() {
-            state.said_model = reply["model"].as_str().map(one_line);
+            state.said_model = reply.value["model"].as_str().map(one_line);
         }
         Ok(vectors)
     }

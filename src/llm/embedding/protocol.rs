@@ -63,35 +63,33 @@ impl Dialect {
 
     /// The vectors of a reply; `None` if it is of another kind, an error if they are unusable.
     pub(crate) fn read_vectors(self, reply: &Value, count: usize) -> Option<Result<Vec<Vec<f32>>, String>> {
-        let items: Vec<&Value> = match self {
+        let items = match self {
             Dialect::Ollama => match reply["embeddings"].as_array() {
-                Some(items) => items.iter().collect(),
-                None => vec![reply.get("embedding").filter(|item| item.is_array())?],
+                Some(items) => items,
+                None => std::slice::from_ref(reply.get("embedding").filter(|item| item.is_array())?),
             },
-            Dialect::Openai => {
-                let items = reply["data"].as_array()?;
-                match in_order(items, count) {
-                    Ok(items) => items,
-                    Err(problem) => return Some(Err(problem)),
-                }
-            }
+            Dialect::Openai => reply["data"].as_array()?,
         };
+        Some(self.read_items(items, count))
+    }
+
+    fn read_items(self, items: &[Value], count: usize) -> Result<Vec<Vec<f32>>, String> {
         if items.len() != count {
-            return Some(Err(format!(
-                "it sent {} for {}",
-                counted(items.len(), "vector"),
-                counted(count, "text")
-            )));
+            return Err(format!("it sent {} for {}", counted(items.len(), "vector"), counted(count, "text")));
         }
-        let vectors: Result<Vec<Vec<f32>>, String> = items.into_iter().map(read_vector).collect();
-        Some(vectors.and_then(|vectors| match vectors.iter().any(|v| v.len() != vectors[0].len()) {
-            true => Err("its vectors differ in length".to_owned()),
-            false => Ok(vectors),
-        }))
+        let items = match self {
+            Dialect::Ollama => items.iter().collect(),
+            Dialect::Openai => in_order(items)?,
+        };
+        let vectors = items.into_iter().map(read_vector).collect::<Result<Vec<_>, _>>()?;
+        if vectors.iter().any(|vector| vector.len() != vectors[0].len()) {
+            return Err("its vectors differ in length".to_owned());
+        }
+        Ok(vectors)
     }
 
     /// The meaning of a failure; `model` is the one that was asked for.
-    pub(crate) fn judge(self, failure: &ErrorReply<'_>, model: Option<&str>) -> Diagnosis {
+    pub(crate) fn judge(self, failure: &ErrorReply, model: Option<&str>) -> Diagnosis {
         let said = |words: &[&str]| words.iter().any(|word| failure.body.contains(word));
         let other_model = "set `embedding_model` to one that is made for vectors, such as `nomic-embed-text`";
         match (self, failure.status) {
@@ -116,16 +114,11 @@ impl Dialect {
                 Diagnosis::permanent("set `embedding_model`")
             }
             (_, 429) if said(&["insufficient_quota"]) => Diagnosis { temporary: false, hint: None },
-            (_, status) if says_too_long(failure.body) => {
+            (_, status) if says_too_long(&failure.body) => {
                 Diagnosis { temporary: false, ..Diagnosis::of_status(status) }
             }
             (_, status) => Diagnosis::of_status(status),
         }
-    }
-
-    /// A hint for the case that no connection can be made.
-    pub(crate) fn connection_hint(self) -> Option<&'static str> {
-        (self == Dialect::Ollama).then_some("is `ollama serve` running?")
     }
 }
 
@@ -134,14 +127,14 @@ impl Form {
     /// `None` if there is none.
     pub(crate) fn after(
         mut self,
-        failure: &ErrorReply<'_>,
+        failure: &ErrorReply,
         dialect: Dialect,
         count: usize,
         longest: usize,
     ) -> Option<Form> {
         /// Shortest text worth retrying with, in bytes; below this, give up.
         const SHORT: usize = 100;
-        let ErrorReply { status, body, .. } = *failure;
+        let ErrorReply { status, body, .. } = failure;
         let unknown_call = matches!(status, 404 | 405) && !body.contains("model");
         if dialect == Dialect::Ollama && unknown_call && !self.single {
             (self.single, self.batch) = (true, 1);
@@ -152,7 +145,7 @@ impl Form {
             self.dimensions = None;
             return Some(self);
         }
-        let too_much = status == 413 || (400..=599).contains(&status) && says_too_long(body);
+        let too_much = *status == 413 || (400..=599).contains(status) && says_too_long(body);
         if count > 1 && (too_much || matches!(status, 400 | 422)) {
             self.batch = count / 2;
             return Some(self);
@@ -170,11 +163,8 @@ fn says_too_long(body: &str) -> bool {
 }
 
 /// Vectors with an `index` are placed by it, the others in the order of the reply.
-fn in_order(items: &[Value], count: usize) -> Result<Vec<&Value>, String> {
-    if items.len() != count {
-        return Err(format!("it sent {} for {}", counted(items.len(), "vector"), counted(count, "text")));
-    }
-    let mut places: Vec<Option<&Value>> = vec![None; count];
+fn in_order(items: &[Value]) -> Result<Vec<&Value>, String> {
+    let mut places: Vec<Option<&Value>> = vec![None; items.len()];
     for (at, item) in items.iter().enumerate() {
         let index = match &item["index"] {
             Value::Null => at,
