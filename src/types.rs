@@ -322,6 +322,18 @@ impl Memory {
         self.provenance.importance.unwrap_or(DEFAULT_IMPORTANCE)
     }
 
+    /// The memory `new` in place of this one, which keeps its title, and its context, links and higher
+    /// persistence where `new` has none.
+    pub(crate) fn revised_to(&self, new: Memory) -> Memory {
+        Memory {
+            title: self.title.clone(),
+            persistence: self.persistence.min(new.persistence),
+            context: new.context.or_else(|| self.context.clone()),
+            see_also: new.see_also.or_else(|| self.see_also.clone()),
+            ..new
+        }
+    }
+
     /// True unless superseded or invalidated.
     pub fn is_live(&self) -> bool {
         self.status != Status::Superseded

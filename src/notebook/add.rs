@@ -175,13 +175,7 @@ pub(crate) fn revise(
     old: &Memory,
     new: &Memory,
 ) -> Result<(), DocumentError> {
-    let revised = Memory {
-        title: old.title.clone(),
-        persistence: old.persistence.min(new.persistence),
-        context: new.context.clone().or_else(|| old.context.clone()),
-        see_also: new.see_also.clone().or_else(|| old.see_also.clone()),
-        ..new.clone()
-    };
+    let revised = old.revised_to(new.clone());
     let Some(mut found) = files.first(place.0, &old.title) else { return Ok(()) };
     if found.tier == Tier::Session && Tier::of(revised.persistence) == Tier::Lasting {
         found.entry.remove();

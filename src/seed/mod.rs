@@ -6,7 +6,7 @@
 //! ```text
 //! read    files → Cast                     agents, their relationships, the scene      (cast, fields, node)
 //! plan    Cast → InitialSections           the memories of each section                (plan)
-//! settle  InitialSections + file → file    a merge that keeps what people changed      (settle)
+//! merge   InitialSections + file → file    keeps what people changed                   (merge)
 //! ```
 //!
 //! A seeded entry carries `source:seed:` with a short hash of the seed's text at the last write. Comparing
@@ -16,22 +16,17 @@
 pub(crate) mod cast;
 mod error;
 mod fields;
+mod merge;
 mod node;
 mod plan;
-mod settle;
 
 use crate::document::DocumentError;
 use crate::notebook::files::Files;
 
-pub use cast::Cast;
-pub use cast::SeedSource;
-pub use cast::read;
+pub use cast::{Cast, SeedSource, read};
 pub use error::SeedError;
+pub use merge::{SeedChange, SeedOptions, SeedOutcome, SeedReport};
 pub use node::SeedFormat;
-pub use settle::SeedChange;
-pub use settle::SeedOptions;
-pub use settle::SeedOutcome;
-pub use settle::SeedReport;
 
 /// Merges the cast's initial memories into the files. The caller writes them, if
 /// [`SeedReport::changes_the_file`].
@@ -41,5 +36,5 @@ pub use settle::SeedReport;
 /// [`DocumentError`] if the file cannot be edited; discard `files` then.
 pub fn seed(files: &mut Files, cast: &Cast, options: &SeedOptions) -> Result<SeedReport, DocumentError> {
     let sections = plan::initial_sections(cast, &files.lasting);
-    settle::settle(files, cast, &sections, options)
+    merge::merge(files, cast, &sections, options)
 }

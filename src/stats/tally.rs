@@ -141,12 +141,7 @@ impl Tally {
 
 impl TurnFigures {
     fn count_outcome(&mut self, outcome: &str) {
-        match self.outcomes.get_mut(outcome) {
-            Some(count) => *count += 1,
-            None => {
-                self.outcomes.insert(outcome.to_owned(), 1);
-            }
-        }
+        *self.outcomes.entry(outcome.to_owned()).or_default() += 1;
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::document::Section;
 use crate::transfer::error::TransferError;
 use crate::transfer::object::{memory_object, read_item, read_section, section_object, unknown_keys};
-use crate::transfer::source::{Item, Origin, SourceItem, TransferSource};
+use crate::transfer::source::{Item, Origin, TransferSource};
 use crate::types::Scope;
 
 impl TransferSource {
@@ -22,7 +22,7 @@ impl TransferSource {
                 }
             }
         }
-        self.items.push(SourceItem { at, item: read(value) });
+        self.push(at, read(value));
     }
 }
 
@@ -53,8 +53,8 @@ pub(crate) fn read_jsonl(bytes: &[u8]) -> TransferSource {
         }
         match std::str::from_utf8(line).map(serde_json::from_str::<Value>) {
             Ok(Ok(value)) => source.add(at, &value, read_item),
-            Ok(Err(error)) => source.items.push(SourceItem { at, item: Err(not_json(&error)) }),
-            Err(_) => source.items.push(SourceItem { at, item: Err("not UTF-8".to_owned()) }),
+            Ok(Err(error)) => source.push(at, Err(not_json(&error))),
+            Err(_) => source.push(at, Err("not UTF-8".to_owned())),
         }
     }
     source
@@ -91,16 +91,12 @@ pub(crate) fn write_json(sections: &[(Scope, Section)]) -> Vec<u8> {
 ///
 /// [`TransferError`] if it is not JSON, or neither a list nor an object with memories.
 pub(crate) fn read_json(bytes: &[u8]) -> Result<TransferSource, TransferError> {
-    let unreadable = |problem| {
-        let hint =
-            "send {\"sections\": […]}, {\"memories\": […]} or a list; one object a line is `--format jsonl`";
-        Err(TransferError { problem, hint })
-    };
+    let hint =
+        "send {\"sections\": […]}, {\"memories\": […]} or a list; one object a line is `--format jsonl`";
+    let unreadable = |problem: String| TransferError { problem, hint };
     let bytes = bytes.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(bytes);
-    let document: Value = match serde_json::from_slice(bytes) {
-        Ok(document) => document,
-        Err(error) => return unreadable(format!("not JSON: {error}")),
-    };
+    let document: Value =
+        serde_json::from_slice(bytes).map_err(|error| unreadable(format!("not JSON: {error}")))?;
     let mut source = TransferSource::default();
     let mut number = 0;
     match &document {
@@ -108,28 +104,27 @@ pub(crate) fn read_json(bytes: &[u8]) -> Result<TransferSource, TransferError> {
         Value::Object(object) => {
             let list = |key: &str| object.get(key).and_then(Value::as_array);
             if list("sections").or(list("memories")).is_none() {
-                return unreadable("the document has neither `sections` nor `memories`".to_owned());
+                return Err(unreadable("the document has neither `sections` nor `memories`".to_owned()));
             }
             for (at, section) in list("sections").into_iter().flatten().enumerate() {
                 add_section(&mut source, Origin::Section(at + 1), section, &mut number);
             }
             add_memories(&mut source, list("memories").map_or(&[], Vec::as_slice), &mut number, None);
         }
-        _ => return unreadable("the document is neither an object nor a list".to_owned()),
+        _ => return Err(unreadable("the document is neither an object nor a list".to_owned())),
     }
     Ok(source)
 }
 
 fn add_section(source: &mut TransferSource, at: Origin, section: &Value, number: &mut usize) {
     let Value::Object(object) = section else {
-        source.items.push(SourceItem { at, item: Err("expected a JSON object".to_owned()) });
-        return;
+        return source.push(at, Err("expected a JSON object".to_owned()));
     };
     source.add(at, section, |_| read_section(object));
     match object.get("memories") {
         None | Some(Value::Null) => {}
         Some(Value::Array(memories)) => add_memories(source, memories, number, Some(object)),
-        Some(_) => source.items.push(SourceItem { at, item: Err("`memories` is not a list".to_owned()) }),
+        Some(_) => source.push(at, Err("`memories` is not a list".to_owned())),
     }
 }
 

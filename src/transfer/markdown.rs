@@ -10,7 +10,7 @@ use crate::document::problem::Kind;
 use crate::document::{Document, Section, SectionUpdate};
 use crate::transfer::error::TransferError;
 use crate::transfer::place::PlaceReference;
-use crate::transfer::source::{Item, Origin, SourceItem, TransferSource};
+use crate::transfer::source::{Item, Origin, TransferSource};
 use crate::types::Scope;
 
 /// Reads a memory file.
@@ -35,13 +35,13 @@ pub fn read(bytes: &[u8]) -> Result<TransferSource, TransferError> {
         let at = Origin::Line(first_lines.get(&scope).copied().unwrap_or(1));
         names.insert(scope.clone(), name.clone());
         let place = PlaceReference::Scope(scope, name);
-        source.items.push(SourceItem { at, item: Ok(Item::Section { place, visits, episodes, tried }) });
+        source.push(at, Ok(Item::Section { place, visits, episodes, tried }));
     }
     for entry in entries(text) {
         let name = names.get(&entry.scope).cloned().unwrap_or_default();
         let place = PlaceReference::Scope(entry.scope, name);
         let item = Item::Memory { place, memory: Box::new(entry.memory), titled: true };
-        source.items.push(SourceItem { at: Origin::Line(entry.line), item: Ok(item) });
+        source.push(Origin::Line(entry.line), Ok(item));
     }
     for problem in problems(text) {
         let lost = matches!(
@@ -49,9 +49,7 @@ pub fn read(bytes: &[u8]) -> Result<TransferSource, TransferError> {
             Kind::BrokenHeading(_) | Kind::BrokenEntry(_) | Kind::BrokenVisits(_) | Kind::BrokenAttempt(_)
         );
         if lost {
-            source
-                .items
-                .push(SourceItem { at: Origin::Line(problem.line), item: Err(problem.kind.to_string()) });
+            source.push(Origin::Line(problem.line), Err(problem.kind.to_string()));
         }
     }
     Ok(source)

@@ -10,11 +10,11 @@ use crate::document::{DocumentError, Section, SectionUpdate, stored};
 use crate::notebook::files::{Files, Tier};
 use crate::redact::redact;
 use crate::transfer::place::PlaceIndex;
-use crate::transfer::settle::{MergeOutcome, SectionEntries};
+use crate::transfer::section_entries::{MergeOutcome, SectionEntries};
 use crate::transfer::{Item, Origin, PlaceReference, SourceItem};
 use crate::types::{Attempt, Memory, Scope, fold_action};
 
-pub use crate::transfer::settle::OnConflict;
+pub use crate::transfer::section_entries::OnConflict;
 
 /// Options of an import.
 #[derive(Debug, Clone, Default)]
@@ -105,14 +105,8 @@ pub fn merge(
 ) -> Result<MergeReport, DocumentError> {
     let mut merge = Merge::begin(files, items, options);
     for found in items {
-        match &found.item {
-            Err(problem) => merge.report.failed.push((found.at, problem.clone())),
-            Ok(item) => {
-                if let Err(problem) = merge.take(found.at, item) {
-                    merge.report.failed.push((found.at, problem));
-                }
-            }
-        }
+        let taken = found.item.as_ref().map_err(Clone::clone).and_then(|item| merge.take(found.at, item));
+        merge.report.failed.extend(taken.err().map(|problem| (found.at, problem)));
         progress();
     }
     let Merge { targets, mut report, .. } = merge;
@@ -148,13 +142,11 @@ impl<'a> Merge<'a> {
     }
 
     fn take(&mut self, at: Origin, item: &Item) -> Result<(), String> {
+        let (Item::Memory { place, .. } | Item::Section { place, .. }) = item;
+        let (scope, name) = self.places.find(place)?;
         match item {
-            Item::Memory { place, memory, titled } => {
-                let (scope, name) = self.places.find(place)?;
-                self.take_memory(at, &scope, &name, memory, *titled)
-            }
-            Item::Section { place, visits, episodes, tried } => {
-                let (scope, name) = self.places.find(place)?;
+            Item::Memory { memory, titled, .. } => self.take_memory(at, &scope, &name, memory, *titled),
+            Item::Section { visits, episodes, tried, .. } => {
                 let target = self.target(at, &scope, &name);
                 target.described = true;
                 target.visits = target.visits.max(*visits);
@@ -169,19 +161,9 @@ impl<'a> Merge<'a> {
 
     /// The merge of a section, begun with the content of both files.
     fn target(&mut self, at: Origin, scope: &Scope, name: &str) -> &mut SectionMerge {
-        if !self.targets.contains_key(scope) {
-            let (lasting, session) = (self.lasting.get(scope), self.session.get(scope));
-            let mut target =
-                SectionMerge { entries: SectionEntries::of(lasting, session), ..SectionMerge::default() };
-            target.known = lasting.is_some();
-            if let Some(section) = lasting {
-                target.name.clone_from(&section.name);
-                let action = |attempt: &Attempt| (fold_action(&attempt.action), attempt.clone());
-                target.tried = section.tried.iter().map(action).collect();
-            }
-            self.targets.insert(scope.clone(), target);
-        }
-        let target = self.targets.get_mut(scope).expect("it is there or was just made");
+        let (lasting, session) = (self.lasting.get(scope), self.session.get(scope));
+        let target =
+            self.targets.entry(scope.clone()).or_insert_with(|| SectionMerge::begin(lasting, session));
         let name = stored_line(name);
         if target.name.is_empty() {
             target.name = name;
@@ -214,7 +196,7 @@ impl<'a> Merge<'a> {
         let secrets = secrets_of(&memory);
         let on_conflict = self.options.on_conflict;
         let title = memory.title.clone();
-        let outcome = self.target(at, scope, name).entries.settle(memory, titled, on_conflict);
+        let outcome = self.target(at, scope, name).entries.merge(memory, titled, on_conflict);
         let unstored = |other: String| Unstored { at, scope: scope.clone(), title: title.clone(), other };
         let written = matches!(outcome, MergeOutcome::Stored | MergeOutcome::Revised);
         match outcome {
@@ -249,6 +231,17 @@ fn secrets_of(memory: &Memory) -> Vec<&'static str> {
 }
 
 impl SectionMerge {
+    fn begin(lasting: Option<&Section>, session: Option<&Section>) -> SectionMerge {
+        let tried = lasting.iter().flat_map(|section| &section.tried);
+        SectionMerge {
+            entries: SectionEntries::of(lasting, session),
+            name: lasting.map(|section| section.name.clone()).unwrap_or_default(),
+            known: lasting.is_some(),
+            tried: tried.map(|attempt| (fold_action(&attempt.action), attempt.clone())).collect(),
+            ..SectionMerge::default()
+        }
+    }
+
     /// Merges a tried action; `false` if it is empty or already known with the same or a higher count.
     fn take_attempt(&mut self, attempt: &Attempt) -> bool {
         let attempt = Attempt { action: stored_line(&attempt.action), ..attempt.clone() };

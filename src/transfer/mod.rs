@@ -12,7 +12,7 @@ mod markdown;
 pub mod merge;
 mod object;
 mod place;
-mod settle;
+mod section_entries;
 mod source;
 #[cfg(feature = "sqlite")]
 mod sqlite;

@@ -74,3 +74,10 @@ pub struct TransferSource {
     /// Unknown keys and columns, each once; they are ignored.
     pub unknown: Vec<String>,
 }
+
+impl TransferSource {
+    /// Appends an item.
+    pub(super) fn push(&mut self, at: Origin, item: Result<Item, String>) {
+        self.items.push(SourceItem { at, item });
+    }
+}

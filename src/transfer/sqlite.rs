@@ -16,7 +16,7 @@ use crate::document::Section;
 use crate::document::fields::is_date;
 use crate::transfer::error::TransferError;
 use crate::transfer::object::{memory_object, read_attempt, read_item, read_section};
-use crate::transfer::source::{Item, Origin, SourceItem, TransferSource};
+use crate::transfer::source::{Item, Origin, TransferSource};
 use crate::types::fields::{Expected, Fields, integer, number, parse_episode};
 use crate::types::{Memory, Scope, Span, clamp_importance};
 
@@ -214,15 +214,13 @@ fn read_places(connection: &Connection, source: &mut TransferSource) -> rusqlite
             let episodes = serde_json::from_str(episodes).unwrap_or(Value::Null);
             object.insert("episodes".to_owned(), episodes);
         }
-        source.items.push(SourceItem { at: Origin::Other("places", at), item: read_section(&object) });
-        let broken = broken
-            .into_iter()
-            .map(|problem| SourceItem { at: Origin::Other("places", at), item: Err(problem) });
-        source.items.extend(broken);
+        let at = Origin::Other("places", at);
+        source.push(at, read_section(&object));
+        broken.into_iter().for_each(|problem| source.push(at, Err(problem)));
     }
     for (scope, _) in tried {
         let problem = format!("the tried actions of `{scope}` belong to no place");
-        source.items.push(SourceItem { at: Origin::Other("tried", 1), item: Err(problem) });
+        source.push(Origin::Other("tried", 1), Err(problem));
     }
     Ok(())
 }
@@ -258,7 +256,7 @@ fn read_memories(
     for (at, row) in objects(connection, &format!("SELECT * FROM memories{order}"))? {
         let id = row.get("id").and_then(Value::as_i64);
         let at = Origin::Row(id.unwrap_or_else(|| i64::try_from(at).unwrap_or(i64::MAX)));
-        source.items.push(SourceItem { at, item: item_of_row(&row, scale) });
+        source.push(at, item_of_row(&row, scale));
     }
     Ok(())
 }

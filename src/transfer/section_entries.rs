@@ -90,7 +90,7 @@ impl SectionEntries {
     }
 
     /// Merges a memory in its stored form; `titled` is true if the source gave it a title.
-    pub fn settle(&mut self, memory: Memory, titled: bool, on_conflict: OnConflict) -> MergeOutcome {
+    pub fn merge(&mut self, memory: Memory, titled: bool, on_conflict: OnConflict) -> MergeOutcome {
         let same_title = self.by_title.get(&fold_title(&memory.title)).cloned().unwrap_or_default();
         if let Some(at) = self.match_entry(&same_title, &memory) {
             return self.promote_or_leave(at, memory);
@@ -187,19 +187,11 @@ impl SectionEntries {
         self.store(memory)
     }
 
-    /// Replaces an entry. Context, links and a higher persistence of the old one are kept.
+    /// Replaces an entry.
     fn revise(&mut self, at: usize, new: Memory) -> MergeOutcome {
         let entry = &mut self.entries[at];
-        let old = &entry.memory;
-        let revised = Memory {
-            title: old.title.clone(),
-            persistence: old.persistence.min(new.persistence),
-            context: new.context.clone().or_else(|| old.context.clone()),
-            see_also: new.see_also.clone().or_else(|| old.see_also.clone()),
-            ..new
-        };
-        entry.moves |= entry.tier == Tier::Session && Tier::of(revised.persistence) == Tier::Lasting;
-        entry.memory = revised;
+        entry.memory = entry.memory.revised_to(new);
+        entry.moves |= entry.tier == Tier::Session && Tier::of(entry.memory.persistence) == Tier::Lasting;
         entry.revised = true;
         MergeOutcome::Revised
     }
@@ -213,13 +205,11 @@ impl SectionEntries {
             match entry.number {
                 Some(_) if entry.moves && tier == Tier::Lasting => update.memories.push(memory()),
                 Some(number) if entry.moves => drop(update.entries.insert(number, EntryEdit::Remove)),
-                Some(_) if entry.tier != tier => {}
-                Some(number) if entry.revised => {
+                Some(number) if entry.tier == tier && entry.revised => {
                     update.entries.insert(number, EntryEdit::Revise(memory()));
                 }
-                Some(_) => {}
                 None if entry.tier == tier => update.memories.push(memory()),
-                None => {}
+                _ => {}
             }
         }
         update

@@ -114,7 +114,7 @@ impl SeedReport {
 /// # Errors
 ///
 /// See [`DocumentError`]; discard `files` then.
-pub fn settle(
+pub(super) fn merge(
     files: &mut Files,
     cast: &Cast,
     all: &[InitialSection],
@@ -124,15 +124,13 @@ pub fn settle(
     let mut updates = BTreeMap::new();
     for initial in all {
         report.warnings.extend(initial.warnings.iter().cloned());
-        let mut seeding = SectionSeeding::begin(files, initial, *options);
+        let mut seeding = SectionSeeding::begin(files, initial, *options, &mut report);
         initial.memories.iter().for_each(|memory| seeding.add(memory));
         seeding.prune_or_leave(cast);
-        let SectionSeeding { update, changes, warnings, renames, .. } = seeding;
+        let SectionSeeding { update, renames, .. } = seeding;
         if !update.memories.is_empty() || !update.entries.is_empty() {
             updates.insert(initial.scope.clone(), update);
         }
-        report.changes.extend(changes);
-        report.warnings.extend(warnings);
         if renames {
             files.lasting.rename(&initial.scope, &initial.name)?;
             report.changes.push(SeedChange {
@@ -159,13 +157,17 @@ struct SectionSeeding<'a> {
     /// For each entry, true if it was matched with an initial memory.
     matched: Vec<bool>,
     update: SectionUpdate,
-    changes: Vec<SeedChange>,
-    warnings: Vec<String>,
+    report: &'a mut SeedReport,
     renames: bool,
 }
 
 impl<'a> SectionSeeding<'a> {
-    fn begin(files: &Files, initial: &'a InitialSection, options: SeedOptions) -> SectionSeeding<'a> {
+    fn begin(
+        files: &Files,
+        initial: &'a InitialSection,
+        options: SeedOptions,
+        report: &'a mut SeedReport,
+    ) -> SectionSeeding<'a> {
         let section = files.lasting.section(&initial.scope).unwrap_or_default();
         SectionSeeding {
             options,
@@ -174,8 +176,7 @@ impl<'a> SectionSeeding<'a> {
             section,
             session: files.session.section(&initial.scope).unwrap_or_default(),
             update: SectionUpdate { name: initial.name.clone(), ..SectionUpdate::default() },
-            changes: Vec::new(),
-            warnings: Vec::new(),
+            report,
             renames: false,
         }
     }
@@ -186,23 +187,24 @@ impl<'a> SectionSeeding<'a> {
         let (outcome, why) = match self.find(&memory, &hash) {
             Some(number) => {
                 self.matched[number] = true;
-                self.settle_seeded(number, memory.clone(), &hash, initial.only_if_new)
+                self.merge_seeded(number, memory.clone(), &hash, initial.only_if_new)
             }
-            None => self.settle_new(memory.clone(), &hash),
+            None => self.merge_new(memory.clone(), &hash),
         };
         if outcome.changes() {
             for masked in [&memory.title, &memory.text].into_iter().filter_map(|text| redact(text)) {
                 let kinds = masked.kinds.join(", ");
                 let address = format!("\"{}\" of {}", memory.title, self.initial.scope);
-                self.warnings
+                self.report
+                    .warnings
                     .push(format!("{address} looks like it holds a secret and is stored unchanged: {kinds}"));
             }
         }
-        self.report(outcome, &memory, why);
+        self.note(outcome, &memory, why);
     }
 
-    fn report(&mut self, outcome: SeedOutcome, memory: &Memory, why: Option<&'static str>) {
-        self.changes.push(SeedChange {
+    fn note(&mut self, outcome: SeedOutcome, memory: &Memory, why: Option<&'static str>) {
+        self.report.changes.push(SeedChange {
             outcome,
             scope: self.initial.scope.clone(),
             category: Some(memory.category.clone()),
@@ -225,7 +227,7 @@ impl<'a> SectionSeeding<'a> {
     }
 
     /// A memory that was seeded before.
-    fn settle_seeded(
+    fn merge_seeded(
         &mut self,
         number: usize,
         memory: Memory,
@@ -269,7 +271,7 @@ impl<'a> SectionSeeding<'a> {
     }
 
     /// A memory that was never seeded.
-    fn settle_new(&mut self, memory: Memory, hash: &str) -> (SeedOutcome, Option<&'static str>) {
+    fn merge_new(&mut self, memory: Memory, hash: &str) -> (SeedOutcome, Option<&'static str>) {
         let has_title = |entry: &&Memory| entry.is_live() && same_title(&entry.title, &memory.title);
         let own = self.section.memories.iter().position(|entry| has_title(&entry));
         let mut others = self.session.memories.iter().chain(&self.update.memories);
@@ -337,7 +339,7 @@ impl<'a> SectionSeeding<'a> {
                 let reference = Reference { at: Moment::default(), cause };
                 self.update.entries.insert(number, EntryEdit::Supersede(Some(reference)));
             }
-            self.report(outcome, entry, why);
+            self.note(outcome, entry, why);
         }
     }
 
