@@ -39,6 +39,13 @@ pub struct Candidates {
     pub kept: Vec<String>,
 }
 
+impl Candidates {
+    /// The memories as they are now.
+    pub(crate) fn seen(&self) -> Vec<MemoryVersion> {
+        self.memories.iter().map(MemoryVersion::of).collect()
+    }
+}
+
 /// Memories that may be consolidated: live, not ephemeral, with a unique title, without anything that
 /// looks like a secret, and short enough to be shown whole. If there are too many, the least important
 /// ones are taken.
@@ -77,11 +84,13 @@ pub fn candidates(files: &Files, scope: &Scope) -> Candidates {
     found
 }
 
-/// A plan and the model that made it.
-#[derive(Debug, Clone)]
+/// A plan, and the memories as they were when it was made.
+#[derive(Debug)]
 pub(crate) struct ProposedPlan {
     pub(crate) plan: Plan,
-    pub(crate) model: ModelUse,
+    pub(crate) seen: Vec<MemoryVersion>,
+    /// The model that made it; `None` for a plan from a file.
+    pub(crate) model: Option<ModelUse>,
     /// Parts of the plan that could not be understood.
     pub(crate) warnings: Vec<String>,
 }
@@ -96,19 +105,19 @@ pub(crate) fn propose(
     scope: &Scope,
     candidates: &Candidates,
 ) -> Result<ProposedPlan, ModelError> {
-    let memories = candidates.memories.iter().enumerate().map(|(at, memory)| memory_json(at + 1, memory));
+    let memories = (1..).zip(&candidates.memories).map(|(number, memory)| memory_json(number, memory));
     let prompt = Prompt {
         system: SYSTEM,
         schema_name: SCHEMA_NAME,
         schema: schema(),
         block: "MEMORIES",
         data: json!({
-            "scope": scope, "name": redacted(&candidates.name), "memories": memories.collect::<Vec<_>>(),
+            "scope": scope, "name": redacted(&candidates.name), "memories": memories.collect::<Value>(),
         }),
     };
     let mut warnings = Vec::new();
     let (plan, model) = prompt.ask_and_read(model, |answer| read_plan(answer, &mut warnings))?;
-    Ok(ProposedPlan { plan, model, warnings })
+    Ok(ProposedPlan { plan, seen: candidates.seen(), model: Some(model), warnings })
 }
 
 /// The outcome of a plan.

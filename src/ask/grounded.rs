@@ -36,40 +36,28 @@ pub(super) struct GroundedQuestion<'a> {
 }
 
 /// An answer that cites memories.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct GroundedAnswer {
     /// The sentences on one line; `None` where the memories do not say.
     pub(crate) text: Option<String>,
     /// Numbers of the memories that they rest on, from 1, each once, in the model's order; empty where
     /// there is no text.
     pub(crate) numbers: Vec<usize>,
-    /// The model that was asked.
-    pub(crate) model: ModelUse,
     /// Parts of the answer that were dropped or cut.
     pub(crate) warnings: Vec<String>,
 }
 
 impl GroundedQuestion<'_> {
-    /// Asks the model.
+    /// Asks the model; the second value tells which, and the cost.
     ///
     /// # Errors
     ///
     /// See [`ModelError`]; a rejected answer is [`ModelError::Garbled`].
-    pub(super) fn ask(self, model: &dyn Model) -> Result<GroundedAnswer, ModelError> {
+    pub(super) fn ask(self, model: &dyn Model) -> Result<(GroundedAnswer, ModelUse), ModelError> {
         let GroundedQuestion { system, field, block, data, shown, max_sentences } = self;
         let prompt = Prompt { system, schema_name: field, schema: schema(field, shown), block, data };
-        let read = |answer: &str| read_grounded(answer, field, shown, max_sentences, system);
-        let (grounded, model) = prompt.ask_and_read(model, read)?;
-        let Grounded { text, numbers, warnings } = grounded;
-        Ok(GroundedAnswer { text, numbers, model, warnings })
+        prompt.ask_and_read(model, |answer| read_grounded(answer, field, shown, max_sentences, system))
     }
-}
-
-#[derive(Debug, PartialEq, Eq)]
-struct Grounded {
-    text: Option<String>,
-    numbers: Vec<usize>,
-    warnings: Vec<String>,
 }
 
 fn schema(field: &str, shown: usize) -> Value {
@@ -96,10 +84,10 @@ fn read_grounded(
     shown: usize,
     max_sentences: usize,
     instructions: &str,
-) -> Result<Grounded, String> {
+) -> Result<GroundedAnswer, String> {
     let answer = parse_object(answer)?;
     if answer.get("known").and_then(flag_of) == Some(false) {
-        return Ok(Grounded { text: None, numbers: Vec::new(), warnings: Vec::new() });
+        return Ok(GroundedAnswer::default());
     }
     let said = stored_line(&text_of(&answer, field));
     if let Some(problem) = text_problem(&said, instructions) {
@@ -118,7 +106,7 @@ fn read_grounded(
     if kept.len() < safe.len() {
         warnings.push(format!("the model said more than {max_sentences} sentences: the first are shown"));
     }
-    Ok(Grounded { text: Some(truncate(kept, MAX_CHARS)), numbers, warnings })
+    Ok(GroundedAnswer { text: Some(truncate(kept, MAX_CHARS)), numbers, warnings })
 }
 
 /// Numbers in the forms that models use: `3`, `"3"`, `"#3"`, one or a list, `"#3, #7"`.
@@ -173,7 +161,7 @@ pub(crate) fn first_sentences(line: &str, max: usize) -> &str {
 mod tests {
     use super::*;
 
-    fn read(answer: &Value) -> Result<Grounded, String> {
+    fn read(answer: &Value) -> Result<GroundedAnswer, String> {
         read_grounded(&answer.to_string(), "answer", 3, 2, "Answer the question in one or two sentences.")
     }
 
@@ -208,7 +196,7 @@ mod tests {
     #[test]
     fn not_to_know_is_an_answer() {
         let grounded = read(&json!({"relevant": [1], "known": "no", "answer": "The troll."})).expect("read");
-        assert_eq!(grounded, Grounded { text: None, numbers: Vec::new(), warnings: Vec::new() });
+        assert_eq!(grounded, GroundedAnswer::default());
     }
 
     #[test]

@@ -54,8 +54,7 @@ pub(crate) struct Summary {
 pub(crate) fn summarize(model: &dyn Model, scope: &Scope, section: &Section) -> Result<Summary, ModelError> {
     let live: Vec<&Memory> = section.live().collect();
     let chosen = most_important(&live);
-    let memories: Vec<Value> =
-        chosen.iter().enumerate().map(|(at, memory)| memory_json(at + 1, memory)).collect();
+    let memories: Value = (1..).zip(&chosen).map(|(number, memory)| memory_json(number, memory)).collect();
     let tried = section.tried.iter().rev().take(MAX_TRIED).map(|tried| {
         let reply = truncate(redacted(&tried.reply).trim(), REPLY_CHARS);
         json!({"action": redacted(&tried.action), "reply": reply})
@@ -74,7 +73,7 @@ pub(crate) fn summarize(model: &dyn Model, scope: &Scope, section: &Section) -> 
         shown: chosen.len(),
         max_sentences: MAX_SENTENCES,
     };
-    let GroundedAnswer { text, numbers, model, warnings } = question.ask(model)?;
+    let (GroundedAnswer { text, numbers, warnings }, model) = question.ask(model)?;
     let titles = numbers.iter().map(|number| chosen[number - 1].title.clone()).collect();
     Ok(Summary { text, titles, model, left_out: live.len() - chosen.len(), warnings })
 }

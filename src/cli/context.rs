@@ -1,9 +1,8 @@
 //! The context of a running command: where it writes, its settings, its memory file and its input.
 
-use std::io;
 use std::path::Path;
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, unreadable};
 use crate::cli::settings::Settings;
 use crate::cli::ui::Ui;
 use crate::notebook::{Draft, Notebook, Written};
@@ -39,18 +38,19 @@ impl Cli<'_> {
             return Ok((notebook.preview(edit)?, false));
         }
         let Written { value, written, warnings } = notebook.edit(command, edit)?;
-        warnings.iter().for_each(|warning| self.ui.warning(warning));
+        self.ui.warnings(&warnings);
         Ok((value, written))
     }
 
     /// The text on stdin, which must not be blank; `what` names the expected input.
     pub(crate) fn read_input(&mut self, what: &str) -> Result<String, Failure> {
         let text = String::from_utf8(self.read_bytes()?).map_err(|error| {
-            let problem = format!("stdin is not UTF-8: byte {}", error.utf8_error().valid_up_to() + 1);
-            Failure::user(anyhow::Error::msg(problem)).hint(format!("send {what} as JSON in UTF-8"))
+            let at = error.utf8_error().valid_up_to() + 1;
+            Failure::user(format!("stdin is not UTF-8: byte {at}"))
+                .hint(format!("send {what} as JSON in UTF-8"))
         })?;
         if text.trim().is_empty() {
-            let failure = Failure::user(anyhow::anyhow!("stdin is empty"));
+            let failure = Failure::user("stdin is empty");
             return Err(failure.hint(format!("send {what} as a JSON object, or use flags; see `--help`")));
         }
         Ok(text)
@@ -64,14 +64,17 @@ impl Cli<'_> {
         std::fs::read(path).map_err(|error| unreadable(path, error).hint(hint))
     }
 
+    /// Refuses to read a file from stdin (`-`) if a person would have to type it.
+    pub(crate) fn refuse_terminal(&self, path: &Path) -> Result<(), Failure> {
+        if path == Path::new("-") && self.ui.stdin_is_terminal() {
+            return Err(Failure::usage("no input on stdin").hint("give a file, or send one on stdin"));
+        }
+        Ok(())
+    }
+
     /// Reads all of stdin.
     pub(crate) fn read_bytes(&mut self) -> Result<Vec<u8>, Failure> {
         let bytes = self.ui.read_stdin();
-        bytes.map_err(|error| Failure::user(anyhow::Error::from(error).context("cannot read stdin")))
+        bytes.map_err(|error| Failure::caused("cannot read stdin", error))
     }
-}
-
-/// The failure of reading a file.
-pub(crate) fn unreadable(path: &Path, error: io::Error) -> Failure {
-    Failure::user(anyhow::Error::from(error).context(format!("cannot read `{}`", path.display())))
 }

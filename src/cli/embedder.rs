@@ -23,7 +23,7 @@ impl Cli<'_> {
             if !shown || all <= MIN_TEXTS_FOR_BAR {
                 return;
             }
-            let bar = bar.get_or_init(|| progress_bar(shown, all as u64, "memories embedded"));
+            let bar = bar.get_or_init(|| progress_bar(shown, all, "memories embedded"));
             bar.set_position(done as u64);
             if done >= all {
                 bar.finish_and_clear();

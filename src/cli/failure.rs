@@ -1,6 +1,7 @@
 //! The failure of a command: kind, cause, hints. The kind decides the exit code.
 
 use std::io;
+use std::path::Path;
 
 use crate::types::hint::{Advice, Hint, Remedy, with_causes};
 
@@ -40,8 +41,13 @@ pub(crate) struct Failure {
 
 impl Failure {
     /// A failure that the user can fix.
-    pub(crate) fn user(cause: impl Into<anyhow::Error>) -> Failure {
-        Failure { kind: FailureKind::User, cause: cause.into(), hints: Vec::new() }
+    pub(crate) fn user(problem: impl Into<String>) -> Failure {
+        Failure { kind: FailureKind::User, ..Failure::usage(problem) }
+    }
+
+    /// A failure that the user can fix, with the error that caused it.
+    pub(crate) fn caused(problem: impl Into<String>, error: impl Into<anyhow::Error>) -> Failure {
+        Failure { kind: FailureKind::User, cause: error.into().context(problem.into()), hints: Vec::new() }
     }
 
     /// A wrong command line.
@@ -59,6 +65,11 @@ impl Failure {
     pub(crate) fn message(&self) -> String {
         with_causes(self.cause.as_ref())
     }
+}
+
+/// The failure of reading a file.
+pub(crate) fn unreadable(path: &Path, error: io::Error) -> Failure {
+    Failure::caused(format!("cannot read `{}`", path.display()), error)
 }
 
 impl From<io::Error> for Failure {

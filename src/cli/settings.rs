@@ -96,12 +96,11 @@ impl Settings {
             Some(config) => Some(config.clone()),
             None => find_above(&start, FILE_NAME).map(|path| relative_to(&environment.folder, path)),
         };
-        let mut settings_file = match &found {
-            // `init` writes this file.
-            Some(path) if config_may_be_missing && !path.exists() => SettingsFile::default(),
-            Some(path) => SettingsFile::open(path)?,
-            None => SettingsFile::default(),
-        };
+        // `init` writes this file.
+        let is_there = |path: &&PathBuf| !config_may_be_missing || path.exists();
+        let existing = found.as_ref().filter(is_there);
+        let mut settings_file =
+            existing.map(|path| SettingsFile::open(path)).transpose()?.unwrap_or_default();
         let beside = found.as_deref().and_then(Path::parent).unwrap_or(Path::new("")).to_owned();
         let memory_file = settings_file.read("memory_file", text)?.map(|file| beside.join(file));
         let file = file
@@ -119,9 +118,6 @@ impl Settings {
         let record = read_record(&mut settings_file)?;
         let (llm, llm_environment) = read_llm(&mut settings_file, &beside, &environment)?;
         let (search, search_results) = search::read(&mut settings_file)?;
-        let embedding = search::read_embedding(&mut settings_file, &environment)?;
-        let chat = chat::read(&mut settings_file)?;
-        let now = environment.now.clone().unwrap_or_else(present);
         let settings = Settings {
             file,
             config_path,
@@ -133,9 +129,9 @@ impl Settings {
             llm_environment,
             search,
             search_results,
-            embedding,
-            chat,
-            now,
+            embedding: search::read_embedding(&mut settings_file, &environment)?,
+            chat: chat::read(&mut settings_file)?,
+            now: environment.now.clone().unwrap_or_else(present),
             fixed_now: environment.now,
         };
         Ok((settings, settings_file.unknown_keys()))

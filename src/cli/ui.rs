@@ -8,6 +8,8 @@ use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
+use crate::cli::failure::Failure;
+
 /// The three streams of a process, or replacements for a test.
 pub struct Streams {
     /// Input of the command.
@@ -72,16 +74,13 @@ impl Ui {
         color: Color,
         no_color: bool,
     ) -> Ui {
-        let colored = match color {
+        let is_colored = |is_terminal: bool| match color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => streams.stderr_is_terminal && !no_color,
+            Color::Auto => is_terminal && !no_color,
         };
-        let marked = match color {
-            Color::Always => true,
-            Color::Never => false,
-            Color::Auto => streams.stdout_is_terminal && !no_color,
-        };
+        let (colored, marked) =
+            (is_colored(streams.stderr_is_terminal), is_colored(streams.stdout_is_terminal));
         Ui { streams, json, quiet, verbose, colored, marked }
     }
 
@@ -115,6 +114,28 @@ impl Ui {
         self.data(&line)
     }
 
+    /// Writes the answer of a command as JSON, with the version of its form as the first field. The result
+    /// is the exit code of success.
+    pub(crate) fn json_answer(&mut self, answer: &impl Serialize) -> Result<u8, Failure> {
+        #[derive(Serialize)]
+        struct Versioned<'a, T> {
+            version: u32,
+            #[serde(flatten)]
+            answer: &'a T,
+        }
+        self.json_line(&Versioned { version: 1, answer })?;
+        Ok(0)
+    }
+
+    /// Writes the answer of a command in the form that is wanted: JSON or text.
+    pub(crate) fn answer(&mut self, json: &impl Serialize, text: &str) -> Result<u8, Failure> {
+        if self.json {
+            return self.json_answer(json);
+        }
+        self.data(text)?;
+        Ok(0)
+    }
+
     /// Style of highlighted words in data. It is empty if stdout is not shown to a person.
     pub(crate) fn mark(&self) -> Style {
         if self.marked { Style::new().bold().underline() } else { Style::new() }
@@ -146,6 +167,11 @@ impl Ui {
     /// Prints a warning, also under `--quiet`.
     pub(crate) fn warning(&mut self, text: &str) {
         self.say(Some(AnsiColor::Yellow), "warning: ", text);
+    }
+
+    /// Prints warnings, also under `--quiet`.
+    pub(crate) fn warnings(&mut self, texts: &[String]) {
+        texts.iter().for_each(|text| self.warning(text));
     }
 
     /// Prints an error.
@@ -195,11 +221,11 @@ fn with_context(what: &str, error: &io::Error) -> io::Error {
 }
 
 /// A progress bar over `length` items of the kind `of_what`; hidden unless `is_shown`.
-pub(crate) fn progress_bar(is_shown: bool, length: u64, of_what: &str) -> ProgressBar {
+pub(crate) fn progress_bar(is_shown: bool, length: usize, of_what: &str) -> ProgressBar {
     if !is_shown {
         return ProgressBar::hidden();
     }
     let template = format!("{{wide_bar}} {{pos}}/{{len}} {of_what}, {{eta}} left");
     let style = ProgressStyle::with_template(&template);
-    ProgressBar::new(length).with_style(style.expect("the template is well formed"))
+    ProgressBar::new(length as u64).with_style(style.expect("the template is well formed"))
 }

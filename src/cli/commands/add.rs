@@ -76,11 +76,10 @@ pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
         Ok((applied, draft.files.section(&new.scope).name))
     })?;
     if cli.ui.json {
-        cli.ui.json_line(&json!({
-            "version": 1, "outcome": applied.outcome, "scope": applied.scope, "title": applied.title,
+        return cli.ui.json_answer(&json!({
+            "outcome": applied.outcome, "scope": applied.scope, "title": applied.title,
             "raised_to": applied.raised_to,
-        }))?;
-        return Ok(0);
+        }));
     }
     let place = new.scope.label(&section_name);
     let what = match applied.outcome {
@@ -117,8 +116,8 @@ fn check_speaker(speaker: Option<&str>, scope: &Scope) -> Result<(), Failure> {
 /// The memory and its speaker.
 fn memory_from_json(text: &str) -> Result<(Memory, Option<String>), Failure> {
     let hint = "send {\"text\": \"…\", \"title\": \"…\", \"category\": \"NOTE\", \"importance\": 500}";
-    let value: serde_json::Value = serde_json::from_str(text)
-        .map_err(|error| Failure::user(anyhow::anyhow!("not JSON: {error}")).hint(hint))?;
+    let value: serde_json::Value =
+        serde_json::from_str(text).map_err(|error| Failure::user(format!("not JSON: {error}")).hint(hint))?;
     let fields = JsonFields::of(&value, hint)?;
     let (memory, called) = (fields.memory()?, fields.read("speaker", fields::text)?);
     if called.is_some()

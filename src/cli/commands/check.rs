@@ -80,13 +80,12 @@ pub fn run(mut cli: Cli<'_>, args: CheckArgs) -> Result<u8, Failure> {
     found.sort_by_key(|problem| (problem.line, problem.column));
     let exit = u8::from(!found.is_empty() || (dry_run && !fixed.is_empty()));
     if cli.ui.json {
-        let list: Vec<Value> = found.iter().map(problem_json).collect();
-        let mut value = json!({"version": 1, "file": path, "problems": list});
+        let mut value = json!({"file": path, "problems": found.iter().map(problem_json).collect::<Value>()});
         if fix {
             value["written"] = json!(written);
-            value["fixed"] = json!(fixed.iter().map(line_json).collect::<Vec<Value>>());
+            value["fixed"] = fixed.iter().map(line_json).collect();
         }
-        cli.ui.json_line(&value)?;
+        cli.ui.json_answer(&value)?;
         return Ok(exit);
     }
     for change in &fixed {
@@ -109,7 +108,7 @@ fn report(cli: Cli<'_>, path: &str, found: &[Problem]) -> Result<(), Failure> {
     }
     match found.len() {
         0 => cli.ui.notice(&format!("{path} is clean")),
-        count => cli.ui.notice(&counted(count as u64, "problem", "problems")),
+        count => cli.ui.notice(&counted(count, "problem", "problems")),
     }
     Ok(())
 }

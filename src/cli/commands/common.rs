@@ -1,7 +1,12 @@
 //! Helpers that several commands share.
 
+use std::fmt::Display;
+
+use serde_json::json;
+
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+use crate::cli::ui::Ui;
 use crate::recall::read_scopes;
 use crate::redact::redact;
 use crate::store::Store;
@@ -10,8 +15,8 @@ use crate::types::{Memory, Scope, ScopeName};
 /// The text of the memory file, or a failure if there is none.
 pub(crate) fn read_existing(store: &Store) -> Result<String, Failure> {
     store.read()?.ok_or_else(|| {
-        let failure = Failure::user(anyhow::anyhow!("there is no `{}`", store.path().display()));
-        failure.hint("`memories init` creates one, and so does the first `memories record`")
+        Failure::user(format!("there is no `{}`", store.path().display()))
+            .hint("`memories init` creates one, and so does the first `memories record`")
     })
 }
 
@@ -28,9 +33,17 @@ pub(crate) fn resolve_scope(store: &Store, name: &str) -> Result<Scope, Failure>
     }
 }
 
+/// The scopes that the arguments name, each of which the file has.
+pub(crate) fn find_scopes(store: &Store, names: &[String]) -> Result<Vec<Scope>, Failure> {
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    Ok(read_scopes(store, &parse_scopes(names)?)?.into_iter().map(|(scope, _)| scope).collect())
+}
+
 /// A number with its noun.
-pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
+pub(crate) fn counted<N: Display + PartialEq + From<u8>>(count: N, one: &str, many: &str) -> String {
+    if count == N::from(1) { format!("1 {one}") } else { format!("{count} {many}") }
 }
 
 /// Warns if a memory in the user's own words seems to hold a secret. It is stored nevertheless.
@@ -51,10 +64,29 @@ pub(crate) fn at_turn(scope: &Scope, name: &str, memory: &Memory) -> String {
     }
 }
 
+/// The failure of a command on a section that the file does not have.
+pub(crate) fn no_section(scope: &Scope) -> Failure {
+    Failure::user(format!("there is no section of {scope}")).hint("`memories list` shows what there is")
+}
+
+/// Writes the paths of files that were written, and of those that were there already.
+pub(crate) fn show_written(ui: &mut Ui, written: &[String], kept: &[String]) -> Result<u8, Failure> {
+    let lines = |verb: &str, paths: &[String]| -> String {
+        paths.iter().map(|path| format!("{verb} {path}\n")).collect()
+    };
+    let text = lines("wrote", written) + &lines("kept", kept);
+    ui.answer(&json!({"written": written, "kept": kept}), &text)
+}
+
 /// A memory as an object of JSON answers.
 pub(crate) fn memory_json(scope: &Scope, memory: &Memory) -> serde_json::Value {
-    let mut value = serde_json::json!(memory);
-    value["scope"] = serde_json::json!(scope);
-    value["importance"] = serde_json::json!(memory.importance());
+    let mut value = json!(memory);
+    value["scope"] = json!(scope);
+    value["importance"] = json!(memory.importance());
     value
+}
+
+/// Memories of a scope as a list of JSON answers.
+pub(crate) fn memories_json(scope: &Scope, memories: &[Memory]) -> serde_json::Value {
+    memories.iter().map(|memory| memory_json(scope, memory)).collect()
 }

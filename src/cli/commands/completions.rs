@@ -25,10 +25,5 @@ pub fn run(ui: &mut Ui, args: &CompletionsArgs, mut program: clap::Command) -> R
     let mut script = Vec::new();
     clap_complete::generate(*shell, &mut program, "memories", &mut script);
     let script = String::from_utf8_lossy(&script);
-    if ui.json {
-        ui.json_line(&json!({"version": 1, "shell": shell.to_string(), "script": script}))?;
-    } else {
-        ui.data(&script)?;
-    }
-    Ok(0)
+    ui.answer(&json!({"shell": shell.to_string(), "script": script}), &script)
 }

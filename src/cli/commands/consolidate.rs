@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::ask::consolidate::{AppliedPlan, Candidates, FEWEST, apply_plan, candidates, note, propose};
-use crate::ask::plan::{Action, Decision, MemoryVersion, Plan, plan_of};
+use crate::ask::consolidate::{
+    AppliedPlan, Candidates, FEWEST, ProposedPlan, apply_plan, candidates, note, propose,
+};
+use crate::ask::plan::{Action, Decision, Plan, plan_of};
 use crate::cli::commands::common::{counted, resolve_scope};
 use crate::cli::commands::model_args::{ModelArgs, model_failed, no_model};
 use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, FailureKind};
-use crate::llm::ModelUse;
 use crate::types::Scope;
 
 /// Lower bound of `max_output_tokens`, in tokens: a plan is longer than other answers.
@@ -57,14 +58,6 @@ pub(crate) struct ConsolidateArgs {
     model: ModelArgs,
 }
 
-/// A plan with the memories that it was made for, from a model or a file.
-struct PlanInput {
-    plan: Plan,
-    seen: Vec<MemoryVersion>,
-    model: Option<ModelUse>,
-    warnings: Vec<String>,
-}
-
 pub fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8, Failure> {
     let ConsolidateArgs { scope, apply, dry_run: _, plan, model } = args;
     let notebook = cli.notebook()?;
@@ -77,12 +70,8 @@ pub fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8, Failure> {
         Some(file) => read_given(&mut cli, &file, &scope, &candidates)?,
         None => ask(&mut cli, model, &scope, &candidates)?,
     };
-    for warning in &given.warnings {
-        cli.ui.warning(warning);
-    }
-    for kept in &candidates.kept {
-        cli.ui.notice(kept);
-    }
+    cli.ui.warnings(&given.warnings);
+    candidates.kept.iter().for_each(|kept| cli.ui.notice(kept));
     let (applied, changed) = cli.edit(&notebook, "consolidate", !apply, |draft| {
         let at = draft.moment()?;
         let applied = apply_plan(&mut draft.files, &scope, &given.plan, &given.seen, &at);
@@ -96,18 +85,17 @@ pub fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8, Failure> {
     Ok(if all_refused { FailureKind::User.exit_code() } else { 0 })
 }
 
-fn ask(cli: &mut Cli<'_>, model: ModelArgs, scope: &Scope, found: &Candidates) -> Result<PlanInput, Failure> {
+fn ask(
+    cli: &mut Cli<'_>,
+    model: ModelArgs,
+    scope: &Scope,
+    found: &Candidates,
+) -> Result<ProposedPlan, Failure> {
     let config = &mut cli.settings.llm;
     config.max_output_tokens = config.max_output_tokens.max(MIN_PLAN_TOKENS);
     let instead = "nothing is changed; `memories supersede` and `memories invalidate` need no model";
     let Some(model) = model.choose(cli)?.model else { return Err(no_model(instead)) };
-    let proposal = propose(&*model, scope, found).map_err(|error| model_failed(error, instead))?;
-    Ok(PlanInput {
-        plan: proposal.plan,
-        seen: found.memories.iter().map(MemoryVersion::of).collect(),
-        model: Some(proposal.model),
-        warnings: proposal.warnings,
-    })
+    propose(&*model, scope, found).map_err(|error| model_failed(error, instead))
 }
 
 /// Reads a plan from a file: an object printed by `--json`, or bare decisions about the present memories.
@@ -116,12 +104,11 @@ fn read_given(
     file: &Path,
     scope: &Scope,
     found: &Candidates,
-) -> Result<PlanInput, Failure> {
+) -> Result<ProposedPlan, Failure> {
     const HINT: &str = "`memories consolidate SCOPE --json` prints a plan";
     let name = file.display();
-    let wrong = |problem: String| {
-        Failure::user(anyhow::anyhow!("cannot use the plan `{name}`: {problem}")).hint(HINT)
-    };
+    let wrong =
+        |problem: String| Failure::user(format!("cannot use the plan `{name}`: {problem}")).hint(HINT);
     let bytes = cli.read_file(file, HINT)?;
     let value: Value = serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
     if let Some(other) = value["scope"].as_str().filter(|other| *other != scope.to_string()) {
@@ -132,40 +119,34 @@ fn read_given(
     let plan = plan.as_object().ok_or_else(|| "it is not an object".to_owned());
     let plan = plan.and_then(|plan| plan_of(plan, &mut warnings)).map_err(wrong)?;
     let seen = match &value["memories"] {
-        Value::Null => found.memories.iter().map(MemoryVersion::of).collect(),
+        Value::Null => found.seen(),
         memories => serde_json::from_value(memories.clone()).map_err(|error| wrong(error.to_string()))?,
     };
-    Ok(PlanInput { plan, seen, model: None, warnings })
+    Ok(ProposedPlan { plan, seen, model: None, warnings })
 }
 
 fn show_plan(
     cli: &mut Cli<'_>,
     scope: &Scope,
     name: &str,
-    given: &PlanInput,
+    given: &ProposedPlan,
     applied: &AppliedPlan,
     (apply, changed): (bool, bool),
-) -> Result<(), Failure> {
+) -> Result<u8, Failure> {
     for refused in &applied.refused {
         let titles = quoted(&refused.decision.titles);
         cli.ui.warning(&format!("{} {titles} is refused: {}", refused.decision.action, refused.why));
     }
     if cli.ui.json {
         let plan = Plan { reasoning: given.plan.reasoning.clone(), decisions: applied.decisions.clone() };
-        let results: Vec<Value> = applied
-            .results
-            .iter()
-            .map(|result| json!({"outcome": result.outcome, "scope": result.scope, "title": result.title}))
-            .collect();
-        cli.ui.json_line(&json!({
-            "version": 1, "changed": changed, "scope": scope, "name": name, "memories": given.seen,
-            "plan": plan, "kept": applied.kept, "results": results, "refused": applied.refused,
+        return cli.ui.json_answer(&json!({
+            "changed": changed, "scope": scope, "name": name, "memories": given.seen,
+            "plan": plan, "kept": applied.kept, "results": applied.results, "refused": applied.refused,
             "model": given.model, "warnings": given.warnings,
-        }))?;
-        return Ok(());
+        }));
     }
     let place = scope.label(name);
-    let memories = counted(given.seen.len() as u64, "memory", "memories");
+    let memories = counted(given.seen.len(), "memory", "memories");
     if applied.decisions.is_empty() {
         cli.ui.data(&format!("Nothing to consolidate: all {memories} of {place} are kept\n"))?;
     } else {
@@ -174,7 +155,7 @@ fn show_plan(
         for decision in &applied.decisions {
             cli.ui.data(&render(decision))?;
         }
-        cli.ui.data(&format!("  keep       {}\n", counted(applied.kept as u64, "memory", "memories")))?;
+        cli.ui.data(&format!("  keep       {}\n", counted(applied.kept, "memory", "memories")))?;
     }
     if !given.plan.reasoning.is_empty() {
         cli.ui.detail(&format!("why: {}", given.plan.reasoning));
@@ -186,7 +167,7 @@ fn show_plan(
             "nothing is changed: `--apply` writes; `--json` prints a plan to keep for `--plan FILE --apply`",
         );
     }
-    Ok(())
+    Ok(0)
 }
 
 /// One decision as text, with its reason below.
@@ -214,18 +195,15 @@ fn quoted(titles: &[String]) -> String {
 }
 
 fn show_too_few(cli: Cli<'_>, scope: &Scope, found: &Candidates) -> Result<u8, Failure> {
-    for kept in &found.kept {
-        cli.ui.notice(kept);
-    }
+    found.kept.iter().for_each(|kept| cli.ui.notice(kept));
     if cli.ui.json {
-        let seen: Vec<MemoryVersion> = found.memories.iter().map(MemoryVersion::of).collect();
-        cli.ui.json_line(&json!({
-            "version": 1, "changed": false, "scope": scope, "name": found.name, "memories": seen, "plan": null,
+        let seen = found.seen();
+        return cli.ui.json_answer(&json!({
+            "changed": false, "scope": scope, "name": found.name, "memories": seen, "plan": null,
             "kept": seen.len(), "results": [], "refused": [], "model": null, "warnings": [],
-        }))?;
-        return Ok(0);
+        }));
     }
-    let memories = counted(found.memories.len() as u64, "memory", "memories");
+    let memories = counted(found.memories.len(), "memory", "memories");
     let place = scope.label(&found.name);
     cli.ui.data(&format!("{memories} of {place}: consolidation needs at least {FEWEST}\n"))?;
     Ok(0)

@@ -13,7 +13,7 @@ pub(crate) fn read_conversation(
     id: Option<String>,
 ) -> Result<Conversation, Failure> {
     let is_stdin = file == Path::new("-");
-    let id = match id.map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()) {
+    let id = match given_id(id) {
         Some(id) => id,
         None if is_stdin => {
             return Err(Failure::usage("a conversation on stdin has no name").hint("give it one with `--id`"));
@@ -24,9 +24,14 @@ pub(crate) fn read_conversation(
     let bytes = cli.read_file(file, "give a file of messages, such as `--conversation chat-7.jsonl`")?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to() + 1;
-        Failure::user(anyhow::anyhow!("{name} is not UTF-8: byte {at}")).hint(SHAPES)
+        Failure::user(format!("{name} is not UTF-8: byte {at}")).hint(SHAPES)
     })?;
     Conversation::read(&id, &text).map_err(|error| no_conversation(&name, error))
+}
+
+/// The given id of a conversation, unless it is blank.
+pub(crate) fn given_id(id: Option<String>) -> Option<String> {
+    id.map(|id| id.trim().to_owned()).filter(|id| !id.is_empty())
 }
 
 /// Hint that shows the accepted forms of a conversation.
@@ -35,5 +40,5 @@ const SHAPES: &str = "send one message a line, such as {\"role\": \"user\", \"co
 
 /// The failure for a text that is not a conversation.
 pub(crate) fn no_conversation(name: &str, error: ConversationError) -> Failure {
-    Failure::user(anyhow::Error::from(error).context(format!("{name} holds no conversation"))).hint(SHAPES)
+    Failure::caused(format!("{name} holds no conversation"), error).hint(SHAPES)
 }

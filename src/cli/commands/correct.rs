@@ -8,6 +8,7 @@ use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::notebook::correct::{Corrected, Correction, Marks, Target, check_consistent};
 use crate::store::Store;
+use crate::types::Scope;
 use crate::types::fields::{count, named, text, texts};
 
 /// Arguments of every correction.
@@ -35,30 +36,27 @@ Without arguments, JSON is read from stdin: one object or a list, all or nothing
 Answer: a line for each title, or with --json
 {version, changed, results: [{outcome, scope, title}]}.";
 
-/// Resolves the entries that the arguments name.
-pub(crate) fn targets(
-    store: &Store,
-    scope: &str,
-    titles: &[String],
-    line: Option<usize>,
-) -> Result<Vec<Target>, Failure> {
-    let scope = resolve_scope(store, scope)?;
-    Ok(titles
-        .iter()
-        .map(|title| Target { scope: scope.clone(), title: title.trim().to_owned(), line })
-        .collect())
+/// The entry of a title.
+pub(crate) fn target(scope: &Scope, title: &str, line: Option<usize>) -> Target {
+    Target { scope: scope.clone(), title: title.trim().to_owned(), line }
 }
 
-/// Applies the correction of the arguments or, without arguments, the corrections on stdin.
+/// The entries of several titles.
+pub(crate) fn targets(scope: &Scope, titles: &[String], line: Option<usize>) -> Vec<Target> {
+    titles.iter().map(|title| target(scope, title, line)).collect()
+}
+
+/// Applies the correction of the arguments, which name a scope, or else the corrections on stdin.
 pub fn run(
     mut cli: Cli<'_>,
     command: &'static str,
     args: CorrectionArgs,
-    from_flags: impl FnOnce(&Store) -> Option<Result<Correction, Failure>>,
+    scope: Option<String>,
+    from_flags: impl FnOnce(Scope) -> Result<Correction, Failure>,
 ) -> Result<u8, Failure> {
     let notebook = cli.notebook()?;
-    let corrections = match from_flags(notebook.store()) {
-        Some(correction) => vec![correction?],
+    let corrections = match scope {
+        Some(scope) => vec![from_flags(resolve_scope(notebook.store(), &scope)?)?],
         None if cli.ui.stdin_is_terminal() => {
             let failure = Failure::usage("no correction is given");
             return Err(failure.hint(format!(
@@ -73,38 +71,29 @@ pub fn run(
             warn_of_secrets(&mut cli, successor);
         }
     }
-    let (results, _) = cli.edit(&notebook, command, args.dry_run, |draft| draft.correct(&corrections))?;
-    show_results(cli, &results, args.dry_run)
-}
-
-fn show_results(cli: Cli<'_>, results: &[Corrected], dry_run: bool) -> Result<u8, Failure> {
-    if cli.ui.json {
-        let list: Vec<Value> = results
-            .iter()
-            .map(|result| json!({"outcome": result.outcome, "scope": result.scope, "title": result.title}))
-            .collect();
-        cli.ui.json_line(&json!({"version": 1, "changed": !dry_run, "results": list}))?;
-        return Ok(0);
-    }
-    for result in results {
-        let would = if dry_run { "would be " } else { "" };
-        let scope = result.scope.label("");
-        let name = if result.outcome == "renamed" { " to" } else { "" };
-        cli.ui.data(&format!("{would}{}{name} \"{}\" in {scope}\n", result.outcome, result.title))?;
-    }
-    Ok(0)
+    let dry_run = args.dry_run;
+    let (mut results, _) = cli.edit(&notebook, command, dry_run, |draft| draft.correct(&corrections))?;
+    // The forgotten memory is for the journal.
+    results.iter_mut().for_each(|result| result.memory = None);
+    let would = if dry_run { "would be " } else { "" };
+    let line = |Corrected { outcome, scope, title, .. }: &Corrected| {
+        let to = if *outcome == "renamed" { " to" } else { "" };
+        format!("{would}{outcome}{to} \"{title}\" in {scope}\n")
+    };
+    let text: String = results.iter().map(line).collect();
+    cli.ui.answer(&json!({"changed": !dry_run, "results": results}), &text)
 }
 
 fn from_json(store: &Store, command: &str, text: &str) -> Result<Vec<Correction>, Failure> {
     const HINT: &str = "`memories supersede --help` shows the form of each correction";
-    let value: Value = serde_json::from_str(text)
-        .map_err(|error| Failure::user(anyhow::anyhow!("not JSON: {error}")).hint(HINT))?;
+    let value: Value =
+        serde_json::from_str(text).map_err(|error| Failure::user(format!("not JSON: {error}")).hint(HINT))?;
     let list = match value {
         Value::Array(list) => list,
         other => vec![other],
     };
     if list.is_empty() {
-        return Err(Failure::user(anyhow::anyhow!("the list of corrections is empty")).hint(HINT));
+        return Err(Failure::user("the list of corrections is empty").hint(HINT));
     }
     list.iter().map(|value| one_from_json(store, command, &JsonFields::of(value, HINT)?)).collect()
 }
@@ -112,14 +101,17 @@ fn from_json(store: &Store, command: &str, text: &str) -> Result<Vec<Correction>
 fn one_from_json(store: &Store, command: &str, fields: &JsonFields<'_>) -> Result<Correction, Failure> {
     let scope = fields.required("scope")?;
     let line = fields.read("line", count)?.and_then(|line| usize::try_from(line).ok());
-    let many = |name: &str| targets(store, &scope, &fields.read(name, texts)?.unwrap_or_default(), line);
+    let many = || {
+        let titles = fields.read("titles", texts)?.unwrap_or_default();
+        Ok::<_, Failure>(targets(&resolve_scope(store, &scope)?, &titles, line))
+    };
     let one = || {
-        let mut targets = targets(store, &scope, &[fields.required("title")?], line)?;
-        Ok::<_, Failure>(targets.remove(0))
+        let title = fields.required("title")?;
+        Ok::<_, Failure>(target(&resolve_scope(store, &scope)?, &title, line))
     };
     match fields.read("command", text)?.as_deref().unwrap_or(command) {
-        "supersede" => Ok(Correction::Supersede(many("titles")?, Box::new(fields.memory()?))),
-        "invalidate" => Ok(Correction::Invalidate(many("titles")?, fields.required("reason")?)),
+        "supersede" => Ok(Correction::Supersede(many()?, Box::new(fields.memory()?))),
+        "invalidate" => Ok(Correction::Invalidate(many()?, fields.required("reason")?)),
         "mark" => {
             let marks = Marks {
                 status: fields.read("status", named)?,

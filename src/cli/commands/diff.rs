@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::cli::commands::common::read_existing;
@@ -57,11 +58,12 @@ pub fn run(cli: Cli<'_>, args: DiffArgs) -> Result<u8, Failure> {
     let path = store.path().display().to_string();
     let before = before.unwrap_or_else(|| "the backup".to_owned());
     if cli.ui.json {
-        let mut value = comparison_json(&comparison);
-        value["file"] = json!(path);
-        value["before"] = json!(before);
-        value["after"] = json!(after.as_deref().unwrap_or("the file"));
-        cli.ui.json_line(&value)?;
+        cli.ui.json_answer(&json!({
+            "file": path, "before": before, "after": after.as_deref().unwrap_or("the file"),
+            "form_only": comparison.form_only,
+            "sections": comparison.sections.iter().map(section_json).collect::<Value>(),
+            "other": comparison.other,
+        }))?;
     } else {
         cli.ui.data(&render(&comparison))?;
         if comparison.is_empty() {
@@ -76,7 +78,7 @@ fn read_backup(cli: &Cli<'_>, store: &Store) -> Result<String, Failure> {
     let path = store.path().display().to_string();
     let backup = Store::open(store.backup_path(), cli.settings.lock_timeout)?;
     backup.read()?.ok_or_else(|| {
-        let failure = Failure::user(anyhow::anyhow!("there is no former state of `{path}`"));
+        let failure = Failure::user(format!("there is no former state of `{path}`"));
         failure.hint(
             "every write but the first keeps the former state; or name a git revision: `memories diff HEAD`",
         )
@@ -85,35 +87,32 @@ fn read_backup(cli: &Cli<'_>, store: &Store) -> Result<String, Failure> {
 
 /// The text of the file at a git revision. Git runs in the file's folder, so it finds the repository.
 fn read_revision(store: &Store, revision: &str) -> Result<String, Failure> {
+    let shown = store.path().display();
     let path = store.real_path();
     let folder = path.parent().unwrap_or(Path::new("/"));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let failed = |problem: String| Failure::user(anyhow::Error::msg(problem));
     let output = Command::new("git")
         .current_dir(folder)
         .args(["show", "--no-ext-diff", "--no-textconv", "--end-of-options"])
         .arg(format!("{revision}:./{name}"))
         .output()
         .map_err(|error| {
-            let failure = failed(format!("cannot run `git`: {error}"));
-            failure.hint("install git, or compare with the backup: `memories diff`")
+            Failure::user(format!("cannot run `git`: {error}"))
+                .hint("install git, or compare with the backup: `memories diff`")
         })?;
     if !output.status.success() {
         let stderr = String::from_utf8_lossy(&output.stderr);
         let message = stderr.lines().next().unwrap_or_default().trim_start_matches("fatal: ").to_owned();
         if message.starts_with("not a git repository") {
-            let failure = failed(format!("`{}` is not in a git repository", store.path().display()));
-            return Err(failure.hint("compare with the backup: `memories diff`"));
+            return Err(Failure::user(format!("`{shown}` is not in a git repository"))
+                .hint("compare with the backup: `memories diff`"));
         }
-        let failure =
-            failed(format!("cannot read `{}` at revision `{revision}`: {message}", store.path().display()));
-        return Err(
-            failure.hint("`git log -- FILE` shows the revisions that have it; `memories diff` needs no git")
-        );
+        return Err(Failure::user(format!("cannot read `{shown}` at revision `{revision}`: {message}"))
+            .hint("`git log -- FILE` shows the revisions that have it; `memories diff` needs no git"));
     }
     String::from_utf8(output.stdout).map_err(|_| {
-        let failure = failed(format!("`{}` at revision `{revision}` is not UTF-8", store.path().display()));
-        failure.hint("name another revision")
+        Failure::user(format!("`{shown}` at revision `{revision}` is not UTF-8"))
+            .hint("name another revision")
     })
 }
 
@@ -253,45 +252,31 @@ fn render_line(difference: &LineDifference) -> String {
     format!("  {mark} {}\n", difference.line)
 }
 
-fn comparison_json(comparison: &Comparison) -> Value {
-    let sections: Vec<Value> = comparison.sections.iter().map(section_json).collect();
-    json!({
-        "version": 1, "file": "", "before": "", "after": "", "form_only": comparison.form_only,
-        "sections": sections, "other": comparison.other,
-    })
-}
-
 fn section_json(section: &SectionDifference) -> Value {
-    let memories: Vec<Value> = section
-        .memories
-        .iter()
-        .map(|memory| match memory {
-            MemoryDifference::Added(memory) => json!({"change": "came", "before": null, "after": memory}),
-            MemoryDifference::Removed(memory) => json!({"change": "went", "before": memory, "after": null}),
-            MemoryDifference::Changed(pair) => changed_json("changed", pair),
-            MemoryDifference::Superseded(pair) => changed_json("superseded", pair),
-        })
-        .collect();
-    let tried: Vec<Value> = section
-        .tried
-        .iter()
-        .map(|attempt| match attempt {
-            AttemptDifference::Added(attempt) => json!({"change": "came", "before": null, "after": attempt}),
-            AttemptDifference::Removed(attempt) => {
-                json!({"change": "went", "before": attempt, "after": null})
-            }
-            AttemptDifference::Changed([before, after]) => {
-                json!({"change": "changed", "before": before, "after": after})
-            }
-        })
-        .collect();
+    let memories = section.memories.iter().map(|memory| match memory {
+        MemoryDifference::Added(memory) => change_json("came", None, Some(memory)),
+        MemoryDifference::Removed(memory) => change_json("went", Some(memory), None),
+        MemoryDifference::Changed(pair) => memory_change_json("changed", pair),
+        MemoryDifference::Superseded(pair) => memory_change_json("superseded", pair),
+    });
+    let tried = section.tried.iter().map(|attempt| match attempt {
+        AttemptDifference::Added(attempt) => change_json("came", None, Some(attempt)),
+        AttemptDifference::Removed(attempt) => change_json("went", Some(attempt), None),
+        AttemptDifference::Changed([before, after]) => change_json("changed", Some(before), Some(after)),
+    });
     json!({
-        "scope": section.scope, "name": section.name, "name_before": section.name_before, "fate": section.presence,
-        "visits": section.visits, "memories": memories, "tried": tried, "other": section.other,
+        "scope": section.scope, "name": section.name, "name_before": section.name_before,
+        "fate": section.presence, "visits": section.visits, "memories": memories.collect::<Value>(),
+        "tried": tried.collect::<Value>(), "other": section.other,
     })
 }
 
-fn changed_json(change: &str, [before, after]: &[Memory; 2]) -> Value {
-    let words = compare_words(&before.text, &after.text);
-    json!({"change": change, "before": before, "after": after, "words": words})
+fn change_json<T: Serialize>(change: &str, before: Option<&T>, after: Option<&T>) -> Value {
+    json!({"change": change, "before": before, "after": after})
+}
+
+fn memory_change_json(change: &str, [before, after]: &[Memory; 2]) -> Value {
+    let mut value = change_json(change, Some(before), Some(after));
+    value["words"] = json!(compare_words(&before.text, &after.text));
+    value
 }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::chat::digest::{DigestReport, Digester, Occasion, PresentCharacter};
 use crate::cli::commands::common::resolve_scope;
 use crate::cli::commands::conversation_args::read_conversation;
+use crate::cli::commands::memory_args::bare_tag;
 use crate::cli::commands::model_args::{ModelArgs, model_failed, no_model};
 use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, FailureKind};
@@ -80,12 +81,8 @@ fn parse_present(text: &str) -> Result<PresentCharacter, String> {
 }
 
 fn parse_kind(text: &str) -> Result<String, String> {
-    let kind = text.trim().to_lowercase();
-    if is_id(&kind) {
-        Ok(kind)
-    } else {
-        Err(format!("`{text}` is not an event: write it like `quest_completed`"))
-    }
+    let kind = Some(text.trim().to_lowercase()).filter(|kind| is_id(kind));
+    kind.ok_or_else(|| format!("`{text}` is not an event: write it like `quest_completed`"))
 }
 
 fn parse_related(text: &str) -> Result<(String, String), String> {
@@ -102,12 +99,8 @@ pub fn run(mut cli: Cli<'_>, args: DigestArgs) -> Result<u8, Failure> {
     let occasion = match (exit, event) {
         (Some(place), _) => Occasion::Exit(place_of(notebook.store(), &place)?, present),
         (None, event) => {
-            let bare = |tag: String| tag.trim().trim_start_matches('#').to_owned();
-            Occasion::Event {
-                kind: event.unwrap_or_default(),
-                related,
-                tags: tags.into_iter().map(bare).filter(|tag| !tag.is_empty()).collect(),
-            }
+            let tags = tags.iter().map(|tag| bare_tag(tag)).filter(|tag| !tag.is_empty()).collect();
+            Occasion::Event { kind: event.unwrap_or_default(), related, tags }
         }
     };
     let instead =
@@ -115,9 +108,7 @@ pub fn run(mut cli: Cli<'_>, args: DigestArgs) -> Result<u8, Failure> {
     let Some(model) = model.choose(&mut cli)?.model else { return Err(no_model(instead)) };
     let digester = Digester { notebook: &notebook, model: &*model };
     let mut report = digester.digest(&conversation, &occasion)?;
-    for warning in &report.warnings {
-        cli.ui.warning(warning);
-    }
+    cli.ui.warnings(&report.warnings);
     let is_settings = |error: &ModelError| matches!(error, ModelError::Settings { .. });
     if let Some(at) = report.failed.iter().position(|failed| is_settings(&failed.error)) {
         return Err(model_failed(report.failed.remove(at).error, instead));
@@ -148,25 +139,21 @@ fn show_report(
     conversation: &str,
     occasion: &Occasion,
     report: &DigestReport,
-) -> Result<(), Failure> {
+) -> Result<u8, Failure> {
     if cli.ui.json {
         let outcome = match (report.written.is_empty(), report.failed.is_empty()) {
             (false, _) => "stored",
             (true, true) => "nothing_new",
             (true, false) => "failed",
         };
-        let failed: Vec<Value> = report
-            .failed
-            .iter()
-            .map(|failed| {
-                json!({"scope": failed.scope, "messages": failed.messages, "problem": failed.error.to_string()})
-            })
-            .collect();
-        cli.ui.json_line(&json!({
-            "version": 1, "conversation": conversation, "outcome": outcome, "cursor": report.cursor,
-            "entries": report.written, "failed": failed, "model": report.model, "warnings": report.warnings,
-        }))?;
-        return Ok(());
+        let failed = report.failed.iter().map(|failed| {
+            json!({"scope": failed.scope, "messages": failed.messages, "problem": failed.error.to_string()})
+        });
+        return cli.ui.json_answer(&json!({
+            "conversation": conversation, "outcome": outcome, "cursor": report.cursor,
+            "entries": report.written, "failed": failed.collect::<Value>(), "model": report.model,
+            "warnings": report.warnings,
+        }));
     }
     for entry in &report.written {
         let place = entry.scope.label(&entry.name);
@@ -178,14 +165,13 @@ fn show_report(
             Occasion::Exit(id, _) => Scope::Location(*id),
             Occasion::Event { .. } => Scope::World,
         };
-        let named = read_scopes(store, &[ScopeName::Scope(scope.clone())])?;
-        let name = named.into_iter().next().map(|(_, section)| section.name).unwrap_or_default();
-        let place = scope.label(&name);
+        let (_, section) = read_scopes(store, &[ScopeName::Scope(scope.clone())])?.remove(0);
+        let place = scope.label(&section.name);
         let since = match report.cursor {
             0 => String::new(),
             last => format!(" since M{last}"),
         };
         cli.ui.data(&format!("nothing new in {conversation} for {place}{since}\n"))?;
     }
-    Ok(())
+    Ok(0)
 }

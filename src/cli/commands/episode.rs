@@ -52,14 +52,10 @@ pub fn run(mut cli: Cli<'_>, args: EpisodeArgs) -> Result<u8, Failure> {
             cli.edit(&notebook, "episode", false, |draft| Ok(draft.start_episode(wanted)?))?.0
         }
     };
-    if cli.ui.json {
-        cli.ui.json_line(&json!({"version": 1, "episode": episode, "ephemeral_ended": ended}))?;
-    } else {
-        cli.ui.data(&format!("{episode}\n"))?;
-        if ended > 0 {
-            let memories = counted(ended, "ephemeral memory", "ephemeral memories");
-            cli.ui.notice(&format!("removed {memories} of the previous episode"));
-        }
+    cli.ui.answer(&json!({"episode": episode, "ephemeral_ended": ended}), &format!("{episode}\n"))?;
+    if ended > 0 && !cli.ui.json {
+        let memories = counted(ended, "ephemeral memory", "ephemeral memories");
+        cli.ui.notice(&format!("removed {memories} of the previous episode"));
     }
     Ok(0)
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::cli::commands::common::{counted, read_existing, resolve_scope};
+use crate::cli::commands::common::{counted, no_section, read_existing, resolve_scope};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::{Document, Section};
@@ -73,7 +73,7 @@ pub fn run(mut cli: Cli<'_>, args: ExportArgs) -> Result<u8, Failure> {
         false => Some(Store::open(&output, cli.settings.lock_timeout)?.real_path().to_owned()),
     };
     if target.as_deref() == Some(store.real_path()) {
-        let failure = Failure::user(anyhow::anyhow!("`{}` is the memory file itself", output.display()));
+        let failure = Failure::user(format!("`{}` is the memory file itself", output.display()));
         return Err(failure.hint("export to another file"));
     }
     let wanted = scopes.iter().map(|name| resolve_scope(&store, name)).collect::<Result<Vec<_>, _>>()?;
@@ -84,13 +84,15 @@ pub fn run(mut cli: Cli<'_>, args: ExportArgs) -> Result<u8, Failure> {
         None => cli.ui.bytes(&bytes)?,
         Some(path) if write_file(path, &bytes, existing)? => {}
         Some(_) => {
-            let failure = Failure::user(anyhow::anyhow!("`{}` already exists", output.display()));
+            let failure = Failure::user(format!("`{}` already exists", output.display()));
             return Err(failure.hint("`--force` replaces it"));
         }
     }
-    report(&mut cli, target.is_some().then_some(output.as_path()), format, &sections)?;
+    if target.is_some() {
+        report(&mut cli, &output, format, &sections)?;
+    }
     if free_lines > 0 && wanted.is_empty() {
-        let lines = counted(free_lines as u64, "line", "lines");
+        let lines = counted(free_lines, "line", "lines");
         cli.ui.notice(&format!("{lines} outside of entries not exported"));
     }
     Ok(0)
@@ -110,8 +112,7 @@ fn sections(store: &Store, wanted: &[Scope], live: bool) -> Result<(Vec<(Scope, 
     }
     sections.retain(|(scope, _)| wanted.is_empty() || wanted.contains(scope));
     if let Some(missing) = wanted.iter().find(|scope| !sections.iter().any(|(other, _)| other == *scope)) {
-        let failure = Failure::user(anyhow::anyhow!("there is no section of {missing}"));
-        return Err(failure.hint("`memories list` shows what there is"));
+        return Err(no_section(missing));
     }
     if live {
         sections.iter_mut().for_each(|(_, section)| section.memories.retain(Memory::is_live));
@@ -121,23 +122,22 @@ fn sections(store: &Store, wanted: &[Scope], live: bool) -> Result<(Vec<(Scope, 
 
 fn report(
     cli: &mut Cli<'_>,
-    output: Option<&Path>,
+    output: &Path,
     format: TransferFormat,
     sections: &[(Scope, Section)],
-) -> Result<(), Failure> {
-    let memories = sections.iter().map(|(_, section)| section.memories.len() as u64).sum::<u64>();
-    let tried = sections.iter().map(|(_, section)| section.tried.len() as u64).sum::<u64>();
-    let Some(output) = output else { return Ok(()) };
-    if cli.ui.json {
-        cli.ui.json_line(&json!({
-            "version": 1, "format": format.to_string(), "file": output.display().to_string(),
-            "sections": sections.len(), "memories": memories, "tried": tried,
-        }))?;
-        return Ok(());
-    }
-    let memories = counted(memories, "memory", "memories");
-    let tried = counted(tried, "tried action", "tried actions");
-    let places = counted(sections.len() as u64, "section", "sections");
-    cli.ui.data(&format!("exported {memories} and {tried} of {places} to {}\n", output.display()))?;
-    Ok(())
+) -> Result<u8, Failure> {
+    let memories = sections.iter().map(|(_, section)| section.memories.len()).sum::<usize>();
+    let tried = sections.iter().map(|(_, section)| section.tried.len()).sum::<usize>();
+    let file = output.display().to_string();
+    let text = format!(
+        "exported {} and {} of {} to {file}\n",
+        counted(memories, "memory", "memories"),
+        counted(tried, "tried action", "tried actions"),
+        counted(sections.len(), "section", "sections"),
+    );
+    let json = json!({
+        "format": format.to_string(), "file": file, "sections": sections.len(), "memories": memories,
+        "tried": tried,
+    });
+    cli.ui.answer(&json, &text)
 }

@@ -11,7 +11,7 @@ use crate::chat::extract::{
     ExtractInput, ExtractMode, ExtractOutcome, ExtractReport, ExtractSettings, Extractor, read_input,
 };
 use crate::cli::commands::common::{counted, resolve_scope};
-use crate::cli::commands::conversation_args::{no_conversation, read_conversation};
+use crate::cli::commands::conversation_args::{given_id, no_conversation, read_conversation};
 use crate::cli::commands::model_args::{ModelArgs, model_failed};
 use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, FailureKind};
@@ -126,9 +126,7 @@ pub fn run(mut cli: Cli<'_>, args: ExtractArgs) -> Result<u8, Failure> {
     if let Some(notice) = notice.filter(|_| report.model.is_some()) {
         cli.ui.notice(&notice);
     }
-    for warning in &report.warnings {
-        cli.ui.warning(warning);
-    }
+    cli.ui.warnings(&report.warnings);
     let instead = "nothing is written, and these turns are looked at the next time";
     match report.failure.take() {
         Some(error @ ModelError::Settings { .. }) => return Err(model_failed(error, instead)),
@@ -148,19 +146,17 @@ fn read_reply(cli: &mut Cli<'_>, id: Option<String>) -> Result<Conversation, Fai
         );
     }
     let text = cli.read_input("a reply or messages")?;
-    let id =
-        id.map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()).unwrap_or_else(|| "chat".to_owned());
+    let id = given_id(id).unwrap_or_else(|| "chat".to_owned());
     read_input(&id, &text).map_err(|error| no_conversation("stdin", error))
 }
 
-fn show_report(cli: &mut Cli<'_>, conversation: &str, report: &ExtractReport) -> Result<(), Failure> {
+fn show_report(cli: &mut Cli<'_>, conversation: &str, report: &ExtractReport) -> Result<u8, Failure> {
     if cli.ui.json {
-        cli.ui.json_line(&json!({
-            "version": 1, "conversation": conversation, "outcome": report.outcome, "turns": report.turns,
+        return cli.ui.json_answer(&json!({
+            "conversation": conversation, "outcome": report.outcome, "turns": report.turns,
             "due_in": report.due_in, "memories": report.memories, "model": report.model,
             "warnings": report.warnings,
-        }))?;
-        return Ok(());
+        }));
     }
     for applied in &report.memories {
         let line = match applied.outcome {
@@ -174,7 +170,7 @@ fn show_report(cli: &mut Cli<'_>, conversation: &str, report: &ExtractReport) ->
         cli.ui.data(&line)?;
     }
     let line = match (report.outcome, report.due_in) {
-        (ExtractOutcome::Stored | ExtractOutcome::Failed | ExtractOutcome::Full, _) => return Ok(()),
+        (ExtractOutcome::Stored | ExtractOutcome::Failed | ExtractOutcome::Full, _) => return Ok(0),
         (ExtractOutcome::Nothing, _) => "nothing worth remembering\n".to_owned(),
         (ExtractOutcome::Waiting, Some(turns)) => {
             let replies = counted(turns, "more reply", "more replies");
@@ -183,5 +179,5 @@ fn show_report(cli: &mut Cli<'_>, conversation: &str, report: &ExtractReport) ->
         (ExtractOutcome::Waiting, None) => format!("nothing to do for {conversation}\n"),
     };
     cli.ui.data(&line)?;
-    Ok(())
+    Ok(0)
 }

@@ -41,14 +41,14 @@ pub fn run(mut cli: Cli<'_>, args: FmtArgs) -> Result<u8, Failure> {
         })?;
     }
     if cli.ui.json {
-        let lines: Vec<Value> = changes.iter().map(line_json).collect();
-        cli.ui.json_line(&json!({"version": 1, "file": path, "written": written, "lines": lines}))?;
+        let lines: Value = changes.iter().map(line_json).collect();
+        cli.ui.json_answer(&json!({"file": path, "written": written, "lines": lines}))?;
     } else if check {
         for change in &changes {
             cli.ui.data(&format!("{path}:{}: {}\n", change.line, described(change)))?;
         }
     } else if written {
-        cli.ui.data(&format!("formatted {path}: {}\n", counted(changes.len() as u64, "line", "lines")))?;
+        cli.ui.data(&format!("formatted {path}: {}\n", counted(changes.len(), "line", "lines")))?;
     }
     if changes.is_empty() {
         cli.ui.notice(&format!("{path} is in canonical form"));

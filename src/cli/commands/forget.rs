@@ -1,6 +1,6 @@
 //! `forget`: removes a memory from the file; the journal keeps it.
 
-use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, targets};
+use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, target};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::notebook::correct::Correction;
@@ -29,9 +29,7 @@ pub(crate) struct ForgetArgs {
 pub fn run(cli: Cli<'_>, args: ForgetArgs) -> Result<u8, Failure> {
     let ForgetArgs { scope, title, correction } = args;
     let line = correction.line;
-    correct::run(cli, "forget", correction, |store| {
-        let scope = scope?;
-        let targets = targets(store, &scope, &[title.unwrap_or_default()], line);
-        Some(targets.map(|mut targets| Correction::Forget(targets.remove(0))))
+    correct::run(cli, "forget", correction, scope, |scope| {
+        Ok(Correction::Forget(target(&scope, &title.unwrap_or_default(), line)))
     })
 }

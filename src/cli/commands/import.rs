@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::cli::commands::common::{counted, resolve_scope};
 use crate::cli::commands::export::format_of;
-use crate::cli::context::{Cli, unreadable};
-use crate::cli::failure::{Failure, FailureKind};
+use crate::cli::context::Cli;
+use crate::cli::failure::{Failure, FailureKind, unreadable};
 use crate::cli::ui::progress_bar;
 use crate::store::Store;
 use crate::transfer::merge::{MergeOptions, MergeReport, OnConflict, Unstored, merge};
@@ -79,7 +79,7 @@ pub fn run(mut cli: Cli<'_>, args: ImportArgs) -> Result<u8, Failure> {
     let options = MergeOptions { on_conflict, new_places, fallback };
     let shows_progress = cli.ui.shows_progress();
     let (report, _) = cli.edit(&notebook, "import", dry_run, |draft| {
-        let bar = progress_bar(shows_progress, source.items.len() as u64, "memories");
+        let bar = progress_bar(shows_progress, source.items.len(), "memories");
         let report = merge(&mut draft.files, &source.items, &options, || bar.inc(1));
         bar.finish_and_clear();
         let report = report?;
@@ -95,9 +95,7 @@ pub fn run(mut cli: Cli<'_>, args: ImportArgs) -> Result<u8, Failure> {
 
 fn read(cli: &mut Cli<'_>, input: &Path, format: TransferFormat) -> Result<TransferSource, Failure> {
     let from_stdin = input == Path::new("-");
-    if from_stdin && cli.ui.stdin_is_terminal() {
-        return Err(Failure::usage("no input on stdin").hint("give a file, or send one on stdin"));
-    }
+    cli.refuse_terminal(input)?;
     const HINT: &str = "give a file that `memories export` or another program wrote";
     let named = |error: TransferError| {
         let failure = Failure::from(error);
@@ -136,10 +134,10 @@ struct ImportAnswer<'a> {
 }
 
 impl ImportAnswer<'_> {
-    fn show(&self, cli: &mut Cli<'_>, store: &Store) -> Result<(), Failure> {
+    fn show(&self, cli: &mut Cli<'_>, store: &Store) -> Result<u8, Failure> {
         self.warn(cli);
         if cli.ui.json {
-            return Ok(cli.ui.json_line(&self.json(store))?);
+            return cli.ui.json_answer(&self.json(store));
         }
         let MergeReport { failed, duplicates, skipped, .. } = self.report;
         let failed: Vec<String> = failed.iter().map(|(at, problem)| format!("{at}: {problem}")).collect();
@@ -166,7 +164,7 @@ impl ImportAnswer<'_> {
         let counts = counts(self.report, &["stored"]);
         cli.ui.data(&format!("{would}imported into {path}: {counts}{tried}{places}\n"))?;
         self.hint(cli);
-        Ok(())
+        Ok(0)
     }
 
     fn warn(&self, cli: &mut Cli<'_>) {
@@ -208,18 +206,14 @@ impl ImportAnswer<'_> {
             tried,
             warnings,
         } = self.report;
-        let unstored = |list: &[Unstored], key: &str| -> Vec<Value> {
-            let one = |item: &Unstored| {
-                let mut value = json!({"at": item.at.to_string(), "scope": item.scope, "title": item.title});
-                value[key] = json!(item.other);
-                value
-            };
+        let unstored = |list: &[Unstored], key: &str| -> Value {
+            let one = |Unstored { at, scope, title, other }: &Unstored| json!({"at": at.to_string(), "scope": scope, "title": title, key: other});
             list.iter().map(one).collect()
         };
-        let failed: Vec<Value> =
+        let failed: Value =
             failed.iter().map(|(at, problem)| json!({"at": at.to_string(), "error": problem})).collect();
         json!({
-            "version": 1, "source": self.input.display().to_string(), "format": self.format.to_string(),
+            "source": self.input.display().to_string(), "format": self.format.to_string(),
             "dry_run": self.dry_run, "file": store.path().display().to_string(), "stored": stored,
             "revised": revised, "already_there": already_there, "duplicates": unstored(duplicates, "twin"),
             "skipped": unstored(skipped, "why"), "failed": failed, "new_sections": new_sections, "tried": tried,

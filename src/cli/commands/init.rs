@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::json;
-
+use crate::cli::commands::common::show_written;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::settings::TEMPLATE;
@@ -38,20 +37,10 @@ pub fn run(mut cli: Cli<'_>, args: InitArgs) -> Result<u8, Failure> {
     let config_written = write_file(config, TEMPLATE.as_bytes(), Existing::Keep)?;
     let files: [(&Path, bool); 2] = [(notebook.store().path(), is_new), (config, config_written)];
     let names = |wanted: bool| {
-        let files = files.iter().filter(move |(_, written)| *written == wanted);
+        let files = files.iter().filter(|(_, written)| *written == wanted);
         files.map(|(path, _)| path.display().to_string()).collect::<Vec<_>>()
     };
-    if cli.ui.json {
-        cli.ui.json_line(&json!({"version": 1, "written": names(true), "kept": names(false)}))?;
-        return Ok(0);
-    }
-    for path in names(true) {
-        cli.ui.data(&format!("wrote {path}\n"))?;
-    }
-    for path in names(false) {
-        cli.ui.data(&format!("kept {path}\n"))?;
-    }
-    Ok(0)
+    show_written(cli.ui, &names(true), &names(false))
 }
 
 #[cfg(test)]

@@ -1,17 +1,15 @@
 //! `inject`: inserts relevant memories into a chat request.
 
-use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::chat::api_format::ApiFormat;
-use crate::chat::inject::block::InjectMode;
+use crate::chat::inject::block::{InjectMode, InjectedMemory};
 use crate::chat::inject::{InjectSettings, Injected, Injector};
-use crate::cli::commands::common::{counted, parse_scopes};
+use crate::cli::commands::common::{counted, find_scopes};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::values::{parse_count, parse_importance};
 use crate::notebook::SharedSnapshot;
-use crate::recall::read_scopes;
 use crate::store::Store;
 use crate::types::{Category, clamp_importance};
 
@@ -122,25 +120,19 @@ pub fn run(mut cli: Cli<'_>, args: InjectArgs) -> Result<u8, Failure> {
     }
     if cli.ui.json {
         let text = String::from_utf8_lossy(&injected.request).into_owned();
-        let request = RawValue::from_string(text).map_err(anyhow::Error::from).map_err(Failure::user)?;
-        cli.ui.json_line(&InjectAnswer {
-            version: 1,
-            injected: injected.memories.len(),
-            memories: json!(injected.memories),
-            request: &request,
-        })?;
-        return Ok(0);
+        let request = RawValue::from_string(text).map_err(|error| Failure::user(error.to_string()))?;
+        let memories = &injected.memories;
+        return cli.ui.json_answer(&InjectAnswer { injected: memories.len(), memories, request: &request });
     }
-    cli.ui.detail(&format!("{} inserted", counted(injected.memories.len() as u64, "memory", "memories")));
+    cli.ui.detail(&format!("{} inserted", counted(injected.memories.len(), "memory", "memories")));
     cli.ui.bytes(&injected.request)?;
     Ok(0)
 }
 
 #[derive(serde::Serialize)]
 struct InjectAnswer<'a> {
-    version: u32,
     injected: usize,
-    memories: serde_json::Value,
+    memories: &'a [InjectedMemory],
     request: &'a RawValue,
 }
 
@@ -174,8 +166,7 @@ fn settings_of(cli: &Cli<'_>, store: &Store, args: InjectArgs) -> Result<InjectS
     settings.filter.categories = categories;
     settings.filter.min_importance = min_importance.map(clamp_importance);
     if !scopes.is_empty() {
-        let named = read_scopes(store, &parse_scopes(&scopes)?)?;
-        settings.filter.scopes = named.into_iter().map(|(scope, _)| scope).collect();
+        settings.filter.scopes = find_scopes(store, &scopes)?;
     }
     Ok(settings)
 }

@@ -30,9 +30,7 @@ pub(crate) struct InvalidateArgs {
 pub fn run(cli: Cli<'_>, args: InvalidateArgs) -> Result<u8, Failure> {
     let InvalidateArgs { scope, titles, reason, correction } = args;
     let line = correction.line;
-    correct::run(cli, "invalidate", correction, |store| {
-        let scope = scope?;
-        let targets = targets(store, &scope, &titles, line);
-        Some(targets.map(|targets| Correction::Invalidate(targets, reason.unwrap_or_default())))
+    correct::run(cli, "invalidate", correction, scope, |scope| {
+        Ok(Correction::Invalidate(targets(&scope, &titles, line), reason.unwrap_or_default()))
     })
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::Resettable;
 use serde_json::json;
 
+use crate::cli::commands::common::show_written;
 use crate::cli::failure::Failure;
 use crate::cli::ui::Ui;
 use crate::store::{Existing, create_folder, write_file};
@@ -38,14 +39,7 @@ pub fn run(ui: &mut Ui, args: &ManArgs, program: clap::Command) -> Result<u8, Fa
     let pages = pages(program)?;
     match folder {
         Some(folder) => write_pages(ui, folder, &pages, *force),
-        None if ui.json => {
-            ui.json_line(&json!({"version": 1, "page": pages[0].text}))?;
-            Ok(0)
-        }
-        None => {
-            ui.data(&pages[0].text)?;
-            Ok(0)
-        }
+        None => ui.answer(&json!({"page": pages[0].text}), &pages[0].text),
     }
 }
 
@@ -59,8 +53,7 @@ fn write_pages(ui: &mut Ui, folder: &Path, pages: &[Page], force: bool) -> Resul
             Err(error) if error.kind() == io::ErrorKind::NotFound => written.push((path, page)),
             _ if force => written.push((path, page)),
             _ => {
-                let problem = format!("`{}` exists and is not this page", path.display());
-                let failure = Failure::user(anyhow::Error::msg(problem));
+                let failure = Failure::user(format!("`{}` exists and is not this page", path.display()));
                 return Err(failure.hint("`--force` replaces it, for example a page of an older version"));
             }
         }
@@ -70,17 +63,7 @@ fn write_pages(ui: &mut Ui, folder: &Path, pages: &[Page], force: bool) -> Resul
         write_file(path, page.text.as_bytes(), Existing::Replace)?;
     }
     let written: Vec<String> = written.iter().map(|(path, _)| path.display().to_string()).collect();
-    if ui.json {
-        ui.json_line(&json!({"version": 1, "written": written, "kept": kept}))?;
-        return Ok(0);
-    }
-    for path in &written {
-        ui.data(&format!("wrote {path}\n"))?;
-    }
-    for path in &kept {
-        ui.data(&format!("kept {path}\n"))?;
-    }
-    Ok(0)
+    show_written(ui, &written, &kept)
 }
 
 /// The pages of the program and of each of its commands, the program's first.

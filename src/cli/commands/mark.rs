@@ -1,6 +1,6 @@
 //! `mark`: sets status, importance or persistence of a memory.
 
-use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, targets};
+use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, target};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::notebook::correct::{Correction, Marks};
@@ -38,10 +38,8 @@ pub(crate) struct MarkArgs {
 pub fn run(cli: Cli<'_>, args: MarkArgs) -> Result<u8, Failure> {
     let MarkArgs { scope, title, status, importance, persistence, correction } = args;
     let line = correction.line;
-    correct::run(cli, "mark", correction, |store| {
-        let scope = scope?;
+    correct::run(cli, "mark", correction, scope, |scope| {
         let marks = Marks { status, importance: importance.map(clamp_importance), persistence };
-        let targets = targets(store, &scope, &[title.unwrap_or_default()], line);
-        Some(targets.map(|mut targets| Correction::Mark(targets.remove(0), marks)))
+        Ok(Correction::Mark(target(&scope, &title.unwrap_or_default(), line), marks))
     })
 }

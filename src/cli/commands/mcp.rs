@@ -52,7 +52,7 @@ fn parse_agent(text: &str) -> Result<String, String> {
 #[cfg(not(feature = "mcp"))]
 pub fn run(_: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
     let McpArgs { agent: _, read_only: _, tools: _, model: _ } = args;
-    let failure = Failure::user(anyhow::anyhow!("this build has no MCP server"));
+    let failure = Failure::user("this build has no MCP server");
     Err(failure.hint("build with `cargo install memories --features mcp`"))
 }
 

@@ -87,14 +87,14 @@ pub(crate) fn episode_number(label: &str) -> Result<u64, Failure> {
     })
 }
 
-fn bare_tag(tag: &str) -> String {
+/// A tag without its mark.
+pub(crate) fn bare_tag(tag: &str) -> String {
     tag.trim().trim_start_matches('#').to_owned()
 }
 
 fn not_empty(memory: Memory) -> Result<Memory, Failure> {
     if memory.text.trim().is_empty() {
-        return Err(Failure::user(anyhow::anyhow!("the text is empty"))
-            .hint("give the text that is to be remembered"));
+        return Err(Failure::user("the text is empty").hint("give the text that is to be remembered"));
     }
     Ok(memory)
 }
@@ -110,13 +110,13 @@ impl<'a> JsonFields<'a> {
     pub(crate) fn of(value: &'a Value, hint: &'static str) -> Result<JsonFields<'a>, Failure> {
         match value {
             Value::Object(object) => Ok(JsonFields { fields: Fields::of(object), hint }),
-            other => Err(Failure::user(anyhow::anyhow!("expected a JSON object, got {other}")).hint(hint)),
+            other => Err(Failure::user(format!("expected a JSON object, got {other}")).hint(hint)),
         }
     }
 
     /// A failure with the hint of these fields.
     pub(crate) fn wrong(&self, problem: impl Into<String>) -> Failure {
-        Failure::user(anyhow::Error::msg(problem.into())).hint(self.hint)
+        Failure::user(problem).hint(self.hint)
     }
 
     /// The converted value of a field, `None` where it is missing.

@@ -42,7 +42,7 @@ fn parse_provider(text: &str) -> Result<llm::Provider, String> {
 /// The failure of a command that needs a model if none is set up; `instead` is a hint for going on
 /// without one.
 pub(crate) fn no_model(instead: &str) -> Failure {
-    let failure = Failure::user(anyhow::anyhow!("no model is set up"));
+    let failure = Failure::user("no model is set up");
     failure.hint("set a key or a host, or choose one with `--provider`").hint(instead)
 }
 

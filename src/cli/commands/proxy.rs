@@ -60,7 +60,7 @@ pub fn run(cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
 #[cfg(not(feature = "proxy"))]
 fn serve(_cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     let ProxyArgs { upstream: _, listen: _, allow_remote: _, scopes: _, model: _ } = args;
-    Err(Failure::user(anyhow::anyhow!("this build has no proxy"))
+    Err(Failure::user("this build has no proxy")
         .hint("build with the feature `proxy`, or use `memories inject` and `memories extract`"))
 }
 
@@ -68,8 +68,6 @@ fn serve(_cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
 fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     use std::sync::Arc;
     use std::sync::mpsc::channel;
-
-    use anyhow::Context;
 
     use crate::chat::proxy::hooks::{HookSettings, MemoryHooks, Notice};
     use crate::chat::proxy::{self, Upstream};
@@ -94,17 +92,14 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     };
     let (sender, notices) = channel::<Notice>();
     let hooks = Arc::new(MemoryHooks::new(settings, services(&cli, store, choice.model, sender)?));
-    let listener =
-        std::net::TcpListener::bind(listen).with_context(|| format!("cannot listen on {listen}")).map_err(
-            |error| Failure::user(error).hint("choose another port with `--listen`; 0 takes a free one"),
-        )?;
-    let address = listener.local_addr()?;
-    match cli.ui.json {
-        true => cli.ui.json_line(
-            &serde_json::json!({"version": 1, "listening": format!("http://{address}"), "upstream": upstream.shown()}),
-        )?,
-        false => cli.ui.data(&format!("listening on http://{address}, before {}\n", upstream.shown()))?,
-    }
+    let listener = std::net::TcpListener::bind(listen).map_err(|error| {
+        Failure::caused(format!("cannot listen on {listen}"), error)
+            .hint("choose another port with `--listen`; 0 takes a free one")
+    })?;
+    let address = format!("http://{}", listener.local_addr()?);
+    let upstream_shown = upstream.shown();
+    let json = serde_json::json!({"listening": address, "upstream": upstream_shown});
+    cli.ui.answer(&json, &format!("listening on {address}, before {upstream_shown}\n"))?;
     cli.ui.flush()?;
     let server = std::thread::spawn(move || {
         let served = proxy::serve(listener, upstream, hooks.clone(), interrupt());
@@ -121,9 +116,7 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     match server.join() {
         Ok(Ok(())) => Ok(0),
         Ok(Err(error)) => Err(error.into()),
-        Err(_) => {
-            Err(Failure::user(anyhow::anyhow!("the proxy stopped unexpectedly")).hint("start it again"))
-        }
+        Err(_) => Err(Failure::user("the proxy stopped unexpectedly").hint("start it again")),
     }
 }
 

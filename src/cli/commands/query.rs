@@ -3,21 +3,19 @@
 mod answer;
 mod hits;
 
-use anstyle::Style;
 use serde_json::{Value, json};
 
-use crate::cli::commands::common::{counted, parse_scopes};
-use crate::cli::commands::memory_args::episode_number;
+use crate::cli::commands::common::find_scopes;
+use crate::cli::commands::memory_args::{bare_tag, episode_number};
 use crate::cli::commands::model_args::ModelArgs;
-use crate::cli::commands::query::hits::{hit_json, nothing_found, render, within};
+use crate::cli::commands::query::hits::{Listing, hit_json, nothing_found, within};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::values::{parse_count, parse_importance};
 use crate::notebook::SharedSnapshot;
-use crate::recall::read_scopes;
 use crate::search::Searcher;
 use crate::search::filter::{Filter, MemoryKind};
-use crate::types::{Category, Scope, Status, clamp_importance};
+use crate::types::{Category, Status, clamp_importance};
 
 /// Search all memories by meaning, offline
 #[derive(Debug, clap::Args)]
@@ -106,39 +104,25 @@ pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
     let model = args.answer.then(|| args.model.clone());
     let store = cli.store()?;
     let filter = filter_of(&store, args)?;
-    let most = number.unwrap_or(cli.settings.search_results).max(1);
+    let limit = number.unwrap_or(cli.settings.search_results).max(1);
     let searcher = Searcher::new(SharedSnapshot::new(store), cli.settings.search.clone(), cli.embedder()?);
-    let mut answer = searcher.query(&question, &filter, most)?;
-    cli.warn_of_fallback(answer.fallback.as_ref());
+    let mut found = searcher.query(&question, &filter, limit)?;
+    cli.warn_of_fallback(found.fallback.as_ref());
     if let Some(model) = model {
-        return answer::run(cli, model, answer, max_tokens, explain);
+        return answer::run(cli, model, found, max_tokens, explain);
     }
     if cli.ui.json {
         let memories: Vec<Value> =
-            answer.hits.iter().map(|hit| hit_json(hit, &answer.question, explain)).collect();
+            found.hits.iter().map(|hit| hit_json(hit, &found.question, explain)).collect();
         let memories = within(memories, max_tokens, |memory| memory.to_string());
-        cli.ui.json_line(&json!({"version": 1, "query": answer.question.text, "memories": memories}))?;
+        return cli.ui.json_answer(&json!({"query": found.question.text, "memories": memories}));
+    }
+    let listing = Listing::take(&mut found, max_tokens, explain);
+    if listing.hits.is_empty() {
+        cli.ui.data(nothing_found(&found))?;
         return Ok(0);
     }
-    if answer.hits.is_empty() {
-        cli.ui.data(nothing_found(&answer))?;
-        return Ok(0);
-    }
-    let hits = std::mem::take(&mut answer.hits);
-    let found = hits.len();
-    let numbered = hits.into_iter().enumerate().map(|(at, hit)| (at + 1, hit)).collect();
-    let shown = within(numbered, max_tokens, |(number, hit)| {
-        render(*number, hit, &answer.question, explain, Style::new())
-    });
-    let mark = cli.ui.mark();
-    for (number, hit) in &shown {
-        cli.ui.data(&render(*number, hit, &answer.question, explain, mark))?;
-    }
-    if shown.len() < found {
-        let left_out = counted((found - shown.len()) as u64, "more memory", "more memories");
-        cli.ui.data(&format!("({left_out} not shown)\n"))?;
-    }
-    Ok(0)
+    listing.show(cli.ui, &found.question, |_| true)
 }
 
 fn filter_of(store: &crate::store::Store, args: QueryArgs) -> Result<Filter, Failure> {
@@ -166,11 +150,7 @@ fn filter_of(store: &crate::store::Store, args: QueryArgs) -> Result<Filter, Fai
         let failure = Failure::usage("superseded memories are only shown with `--all`");
         return Err(failure.hint("add `--all` to `--status superseded`"));
     }
-    let scopes: Vec<Scope> = match scopes.is_empty() {
-        true => Vec::new(),
-        false => read_scopes(store, &parse_scopes(&scopes)?)?.into_iter().map(|(scope, _)| scope).collect(),
-    };
-    let bare = |tag: String| tag.trim().trim_start_matches('#').to_owned();
+    let scopes = find_scopes(store, &scopes)?;
     let id = |name: String| {
         let id = name.trim().to_lowercase();
         id.strip_prefix("agent:").or(id.strip_prefix("npc:")).map_or(id.clone(), str::to_owned)
@@ -179,7 +159,7 @@ fn filter_of(store: &crate::store::Store, args: QueryArgs) -> Result<Filter, Fai
         scopes,
         categories,
         kinds,
-        tags: tags.into_iter().map(bare).collect(),
+        tags: tags.iter().map(|tag| bare_tag(tag)).collect(),
         agents: agents.into_iter().map(id).collect(),
         about: about.into_iter().map(id).collect(),
         episodes: episodes.iter().map(|episode| episode_number(episode)).collect::<Result<_, _>>()?,

@@ -1,8 +1,8 @@
 //! `recall`: prints the most relevant memories of a place within a budget of tokens.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::cli::commands::common::{memory_json, parse_scopes};
+use crate::cli::commands::common::{memories_json, memory_json, parse_scopes};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_count;
@@ -64,15 +64,15 @@ pub fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
         return run_brief(cli, &read_scopes(&store, &names)?, last.unwrap_or(USUAL), max_tokens);
     }
     let views = recall_newest(&read(&store, &names)?, &names, &limits, format, last.unwrap_or(usize::MAX))?;
-    let text = render(&views, format);
-    if !cli.ui.json {
-        cli.ui.data(&text)?;
-        return Ok(0);
+    show(cli, &render(&views, format), || views.iter().map(view_json).collect())
+}
+
+fn show(cli: Cli<'_>, text: &str, scopes: impl FnOnce() -> Value) -> Result<u8, Failure> {
+    if cli.ui.json {
+        let tokens = estimate_tokens(text);
+        return cli.ui.json_answer(&json!({"tokens": tokens, "text": text, "scopes": scopes()}));
     }
-    let scopes: Vec<serde_json::Value> = views.iter().map(view_json).collect();
-    cli.ui.json_line(
-        &json!({"version": 1, "tokens": estimate_tokens(&text), "text": text, "scopes": scopes}),
-    )?;
+    cli.ui.data(text)?;
     Ok(0)
 }
 
@@ -84,49 +84,27 @@ fn run_brief(
     last: usize,
     max_tokens: Option<usize>,
 ) -> Result<u8, Failure> {
-    let of = |most: usize| -> Vec<(Scope, String, Vec<Memory>)> {
-        let newest_of = |section: &Section| newest(section, most);
-        sections
-            .iter()
-            .map(|(scope, section)| (scope.clone(), section.name.clone(), newest_of(section)))
-            .collect()
+    let newest_of = |limit: usize| -> Vec<(Scope, String, Vec<Memory>)> {
+        let of = |section: &Section| (section.name.clone(), newest(section, limit));
+        let newest = sections.iter().map(|(scope, section)| (scope.clone(), of(section)));
+        newest.map(|(scope, (name, memories))| (scope, name, memories)).collect()
     };
-    let fits =
-        |most: &usize| max_tokens.is_none_or(|tokens| estimate_tokens(&render_brief(&of(*most))) <= tokens);
-    let most = sections.iter().map(|(_, section)| section.memories.len()).max().unwrap_or(0).min(last);
-    let most = (1..=most).rev().find(fits).unwrap_or(1);
-    let (scopes, text) = (of(most), render_brief(&of(most)));
-    if !cli.ui.json {
-        cli.ui.data(&text)?;
-        return Ok(0);
-    }
-    let scopes: Vec<serde_json::Value> = scopes
-        .iter()
-        .map(|(scope, name, memories)| {
-            let memories: Vec<_> = memories.iter().map(|memory| memory_json(scope, memory)).collect();
-            json!({"scope": scope, "name": name, "memories": memories})
-        })
-        .collect();
-    cli.ui.json_line(
-        &json!({"version": 1, "tokens": estimate_tokens(&text), "text": text, "scopes": scopes}),
-    )?;
-    Ok(0)
+    let fits = |limit: &usize| {
+        max_tokens.is_none_or(|tokens| estimate_tokens(&render_brief(&newest_of(*limit))) <= tokens)
+    };
+    let longest = sections.iter().map(|(_, section)| section.memories.len()).max().unwrap_or(0);
+    let limit = (1..=longest.min(last)).rev().find(fits).unwrap_or(1);
+    let newest = newest_of(limit);
+    let scope_json = |(scope, name, memories): &(Scope, String, Vec<Memory>)| json!({"scope": scope, "name": name, "memories": memories_json(scope, memories)});
+    show(cli, &render_brief(&newest), || newest.iter().map(scope_json).collect())
 }
 
-fn view_json(view: &View) -> serde_json::Value {
-    let memories: Vec<serde_json::Value> =
-        view.memories.iter().map(|memory| memory_json(&view.scope, memory)).collect();
-    let linked: Vec<serde_json::Value> =
-        view.linked.iter().map(|linked| memory_json(&linked.scope, &linked.memory)).collect();
+fn view_json(view: &View) -> Value {
+    let linked = view.linked.iter().map(|linked| memory_json(&linked.scope, &linked.memory));
     json!({
-        "scope": view.scope,
-        "name": view.name,
-        "visits": view.visits,
-        "episodes": view.episodes,
-        "memories": memories,
-        "linked": linked,
-        "tried": view.tried,
-        "memories_left_out": view.memories_left_out,
+        "scope": view.scope, "name": view.name, "visits": view.visits, "episodes": view.episodes,
+        "memories": memories_json(&view.scope, &view.memories), "linked": linked.collect::<Value>(),
+        "tried": view.tried, "memories_left_out": view.memories_left_out,
         "tried_left_out": view.tried_left_out,
     })
 }

@@ -160,14 +160,9 @@ fn turn_from_stdin(cli: &mut Cli<'_>) -> Result<Turn, Failure> {
 }
 
 fn turn_from_flags(args: RecordArgs) -> Result<Turn, Failure> {
-    let items = |list: Option<Vec<String>>| {
-        list.map(|items| {
-            items
-                .iter()
-                .map(|item| item.trim().to_owned())
-                .filter(|item| !item.is_empty())
-                .collect::<Vec<_>>()
-        })
+    let items = |list: Option<Vec<String>>| -> Option<Vec<String>> {
+        let items = list?.into_iter().map(|item| item.trim().to_owned());
+        Some(items.filter(|item| !item.is_empty()).collect())
     };
     let episode = args.episode.as_deref().map(episode_number).transpose()?;
     if let Some(time) = args.timestamp.as_deref().filter(|time| !crate::document::fields::is_date(time)) {
@@ -184,8 +179,8 @@ fn turn_from_flags(args: RecordArgs) -> Result<Turn, Failure> {
         turn: args.turn,
         action: args.action.unwrap_or_default(),
         response: args.response.unwrap_or_default(),
-        location_before: args.location.as_deref().map(parse_spot).transpose()?,
-        location_after: args.location_after.as_deref().map(parse_spot).transpose()?,
+        location_before: args.location.as_deref().map(parse_location).transpose()?,
+        location_after: args.location_after.as_deref().map(parse_location).transpose()?,
         score_before: args.score_before,
         score_after: args.score_after,
         moves_before: args.moves_before,
@@ -201,7 +196,7 @@ fn turn_from_flags(args: RecordArgs) -> Result<Turn, Failure> {
 }
 
 /// Parses a place of the command line: `64`, `64:West of House`, or a name.
-fn parse_spot(text: &str) -> Result<TurnLocation, Failure> {
+fn parse_location(text: &str) -> Result<TurnLocation, Failure> {
     let (id, name) = match text.split_once(':') {
         Some((id, name)) => (id, Some(name.trim().to_owned())),
         None => (text, None),
@@ -220,21 +215,11 @@ fn parse_spot(text: &str) -> Result<TurnLocation, Failure> {
 }
 
 fn show_report(cli: &mut Cli<'_>, report: &RecordReport) -> Result<(), Failure> {
-    for warning in &report.warnings {
-        cli.ui.warning(warning);
-    }
+    cli.ui.warnings(&report.warnings);
     if let Some(error) = report.model.as_ref().and_then(|model| model.error.as_ref()) {
         cli.ui.warning(&format!("{error}; the turn is queued"));
     }
-    if cli.ui.json {
-        let mut value = json!({"version": 1});
-        if let (Some(value), serde_json::Value::Object(report)) = (value.as_object_mut(), json!(report)) {
-            value.extend(report);
-        }
-        cli.ui.json_line(&value)?;
-    } else {
-        cli.ui.data(&format!("{}\n", report.one_line()))?;
-    }
+    cli.ui.answer(report, &format!("{}\n", report.one_line()))?;
     if !report.reasoning.is_empty() {
         cli.ui.detail(&format!("why: {}", report.reasoning));
     }
@@ -246,7 +231,7 @@ const MAX_WARNINGS: usize = 10;
 
 fn record_many(mut cli: Cli<'_>, recorder: &Recorder<'_>, text: &[u8], strict: bool) -> Result<u8, Failure> {
     let lines = TurnLines::of(text);
-    let bar = progress_bar(cli.ui.shows_progress(), lines.count() as u64, "turns");
+    let bar = progress_bar(cli.ui.shows_progress(), lines.count(), "turns");
     let recorded = recorder.record_many(&lines, |report| {
         if let Some(report) = report {
             cli.ui.detail(&report.one_line());
@@ -274,11 +259,9 @@ fn warn(cli: &mut Cli<'_>, summary: &TurnSummary) {
         let turns = counted(*count, "turn is", "turns are");
         cli.ui.warning(&format!("{error}; {turns} queued"));
     }
-    for warning in summary.warnings.iter().take(MAX_WARNINGS) {
-        cli.ui.warning(warning);
-    }
-    if let Some(more) = summary.warnings.len().checked_sub(MAX_WARNINGS).filter(|more| *more > 0) {
-        let more = counted(more as u64, "warning", "warnings");
+    summary.warnings.iter().take(MAX_WARNINGS).for_each(|warning| cli.ui.warning(warning));
+    if summary.warnings.len() > MAX_WARNINGS {
+        let more = counted(summary.warnings.len() - MAX_WARNINGS, "warning", "warnings");
         cli.ui.warning(&format!("{more} more like these; the journal has them all"));
     }
 }
@@ -294,10 +277,9 @@ fn show_summary(
         Holdings::of(&Document::parse(store.read()?.unwrap_or_default()));
     let path = store.path().display().to_string();
     if cli.ui.json {
-        let refused: Vec<serde_json::Value> =
-            refused.iter().map(|(line, problem)| json!({"line": line, "error": problem})).collect();
-        cli.ui.json_line(&json!({
-            "version": 1, "file": path, "turns": turns, "outcomes": outcomes, "failed": refused,
+        let refused = refused.iter().map(|(line, problem)| json!({"line": line, "error": problem}));
+        cli.ui.json_answer(&json!({
+            "file": path, "turns": turns, "outcomes": outcomes, "failed": refused.collect::<Vec<_>>(),
             "places": places, "memories": memories, "tried": tried,
         }))?;
         return Ok(());
@@ -306,7 +288,7 @@ fn show_summary(
     let outcomes = if outcomes.is_empty() { String::new() } else { format!(": {}", outcomes.join(", ")) };
     cli.ui.data(&format!(
         "{} recorded{outcomes}\n{path} now knows {}: {}, {}\n",
-        counted((turns - refused.len()) as u64, "turn", "turns"),
+        counted(turns - refused.len(), "turn", "turns"),
         counted(places, "place", "places"),
         counted(memories, "memory", "memories"),
         counted(tried, "tried action", "tried actions"),

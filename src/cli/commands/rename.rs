@@ -1,6 +1,5 @@
 //! `rename`: changes the name of a place or character.
 
-use crate::cli::commands::common::resolve_scope;
 use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
@@ -27,8 +26,7 @@ pub(crate) struct RenameArgs {
 
 pub fn run(cli: Cli<'_>, args: RenameArgs) -> Result<u8, Failure> {
     let RenameArgs { scope, name, dry_run } = args;
-    correct::run(cli, "rename", CorrectionArgs { line: None, dry_run }, |store| {
-        let scope = resolve_scope(store, &scope?);
-        Some(scope.map(|scope| Correction::Rename(scope, name.unwrap_or_default())))
+    correct::run(cli, "rename", CorrectionArgs { line: None, dry_run }, scope, |scope| {
+        Ok(Correction::Rename(scope, name.unwrap_or_default()))
     })
 }

@@ -40,17 +40,14 @@ pub fn run(mut cli: Cli<'_>, args: RestoreArgs) -> Result<u8, Failure> {
         return show(cli, &backups);
     }
     let Some(newest) = backups.first() else {
-        let problem = format!("there is no former state of `{}`", store.path().display());
-        return Err(Failure::user(anyhow::Error::msg(problem))
-            .hint("every write but the first keeps the former state"));
+        let failure = Failure::user(format!("there is no former state of `{}`", store.path().display()));
+        return Err(failure.hint("every write but the first keeps the former state"));
     };
     let number = number.unwrap_or(newest.number);
     if !backups.iter().any(|backup| backup.number == number) {
         let numbers: Vec<String> = backups.iter().map(|backup| backup.number.to_string()).collect();
-        let problem = format!("there is no state {number}");
-        return Err(
-            Failure::user(anyhow::Error::msg(problem)).hint(format!("choose one of {}", numbers.join(", ")))
-        );
+        let failure = Failure::user(format!("there is no state {number}"));
+        return Err(failure.hint(format!("choose one of {}", numbers.join(", "))));
     }
     let text = store.read_backup(number)?;
     let (_, written) = cli.edit(&notebook, "restore", false, |draft| {
@@ -58,14 +55,11 @@ pub fn run(mut cli: Cli<'_>, args: RestoreArgs) -> Result<u8, Failure> {
         Ok(())
     })?;
     let file = store.path().display().to_string();
-    if cli.ui.json {
-        cli.ui.json_line(&json!({"version": 1, "restored": number, "file": file, "changed": written}))?;
-    } else if written {
-        cli.ui.data(&format!("restored state {number} of {file}\n"))?;
-    } else {
-        cli.ui.data(&format!("{file} is already in state {number}\n"))?;
-    }
-    Ok(0)
+    let text = match written {
+        true => format!("restored state {number} of {file}\n"),
+        false => format!("{file} is already in state {number}\n"),
+    };
+    cli.ui.answer(&json!({"restored": number, "file": file, "changed": written}), &text)
 }
 
 fn show(cli: Cli<'_>, backups: &[Backup]) -> Result<u8, Failure> {
@@ -75,14 +69,10 @@ fn show(cli: Cli<'_>, backups: &[Backup]) -> Result<u8, Failure> {
         time.map(|time| time.to_string()).unwrap_or_default()
     };
     if cli.ui.json {
-        let list: Vec<serde_json::Value> = backups
-            .iter()
-            .map(
-                |backup| json!({"number": backup.number, "modified": modified(backup), "bytes": backup.size}),
-            )
-            .collect();
-        cli.ui.json_line(&json!({"version": 1, "backups": list}))?;
-        return Ok(0);
+        let backups = backups.iter().map(
+            |backup| json!({"number": backup.number, "modified": modified(backup), "bytes": backup.size}),
+        );
+        return cli.ui.json_answer(&json!({"backups": backups.collect::<Vec<_>>()}));
     }
     if backups.is_empty() {
         cli.ui.notice("no former state is kept yet");

@@ -1,6 +1,6 @@
 //! `retry`: judges turns again whose model call failed.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::cli::commands::common::counted;
 use crate::cli::commands::model_args::ModelArgs;
@@ -48,7 +48,7 @@ pub fn run(mut cli: Cli<'_>, args: RetryArgs) -> Result<u8, Failure> {
     }
     let llm::Choice { model, notice } = model.choose(&mut cli)?;
     if offline && model.is_none() {
-        let failure = Failure::user(anyhow::anyhow!("no model is set up"));
+        let failure = Failure::user("no model is set up");
         return Err(failure.hint("set a key or a host, or choose one with --provider"));
     }
     if let Some(notice) = notice.filter(|_| !queue.is_empty()) {
@@ -60,7 +60,7 @@ pub fn run(mut cli: Cli<'_>, args: RetryArgs) -> Result<u8, Failure> {
 }
 
 fn work_off(cli: Cli<'_>, recorder: &Recorder<'_>, queue: &[Waiting]) -> Result<u8, Failure> {
-    let bar = progress_bar(cli.ui.shows_progress(), queue.len() as u64, "turns");
+    let bar = progress_bar(cli.ui.shows_progress(), queue.len(), "turns");
     let mut outcomes = Vec::new();
     let (mut done, mut failed, mut in_a_row) = (0, 0, 0);
     for turn in queue {
@@ -85,36 +85,20 @@ fn work_off(cli: Cli<'_>, recorder: &Recorder<'_>, queue: &[Waiting]) -> Result<
     }
     bar.finish_and_clear();
     let waiting = queue.len() - outcomes.len();
-    if cli.ui.json {
-        let list: Vec<serde_json::Value> =
-            outcomes.iter().map(|(turn, outcome)| json!({"turn": turn, "outcome": outcome})).collect();
-        cli.ui.json_line(&json!({
-            "version": 1, "waiting": waiting, "done": done, "failed": failed, "outcomes": list,
-        }))?;
-    } else {
-        for (turn, outcome) in &outcomes {
-            cli.ui.data(&format!("{turn}: {outcome}\n"))?;
-        }
-        let waiting = counted(waiting as u64, "turn waits", "turns wait");
-        cli.ui.data(&format!("{}, {waiting}\n", counted(done, "turn done", "turns done")))?;
-    }
+    let lines: String = outcomes.iter().map(|(turn, outcome)| format!("{turn}: {outcome}\n")).collect();
+    let done_text = counted(done, "turn done", "turns done");
+    let text = format!("{lines}{done_text}, {}\n", counted(waiting, "turn waits", "turns wait"));
+    let list = outcomes.iter().map(|(turn, outcome)| json!({"turn": turn, "outcome": outcome}));
+    let list: Value = list.collect();
+    cli.ui.answer(&json!({"waiting": waiting, "done": done, "failed": failed, "outcomes": list}), &text)?;
     Ok(if failed > 0 { FailureKind::TryAgain.exit_code() } else { 0 })
 }
 
 fn show(cli: Cli<'_>, queue: &[Waiting]) -> Result<u8, Failure> {
-    if cli.ui.json {
-        let list: Vec<serde_json::Value> = queue
-            .iter()
-            .map(|turn| json!({"turn": turn.label, "outcome": "waiting", "time": turn.time}))
-            .collect();
-        cli.ui.json_line(&json!({
-            "version": 1, "waiting": queue.len(), "done": 0, "failed": 0, "outcomes": list,
-        }))?;
-        return Ok(0);
-    }
-    for turn in queue {
-        cli.ui.data(&format!("{}: waiting since {}\n", turn.label, turn.time))?;
-    }
-    cli.ui.data(&format!("{}\n", counted(queue.len() as u64, "turn waits", "turns wait")))?;
-    Ok(0)
+    let waiting = queue.len();
+    let lines = queue.iter().map(|turn| format!("{}: waiting since {}\n", turn.label, turn.time));
+    let text = lines.collect::<String>() + &counted(waiting, "turn waits", "turns wait") + "\n";
+    let turn_json = |turn: &Waiting| json!({"turn": turn.label, "outcome": "waiting", "time": turn.time});
+    let list: Value = queue.iter().map(turn_json).collect();
+    cli.ui.answer(&json!({"waiting": waiting, "done": 0, "failed": 0, "outcomes": list}), &text)
 }

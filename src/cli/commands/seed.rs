@@ -80,25 +80,19 @@ pub fn run(mut cli: Cli<'_>, args: SeedArgs) -> Result<u8, Failure> {
         }
         Ok(report)
     })?;
-    show_answer(
-        &mut cli,
-        notebook.store(),
-        &SeedAnswer { sources: &sources, cast: &cast, dry_run, report: &report },
-    )?;
-    Ok(0)
+    let answer = SeedAnswer { sources: &sources, cast: &cast, dry_run, report: &report };
+    show_answer(&mut cli, notebook.store(), &answer)
 }
 
 fn read(cli: &mut Cli<'_>, input: &Path, given: Option<SeedFormat>) -> Result<SeedSource, Failure> {
     let from_stdin = input == Path::new("-");
     let name = if from_stdin { "stdin".to_owned() } else { input.display().to_string() };
-    if from_stdin && cli.ui.stdin_is_terminal() {
-        return Err(Failure::usage("no input on stdin").hint("give a file, or send one on stdin"));
-    }
+    cli.refuse_terminal(input)?;
     let bytes = cli.read_file(input, "give a file with agents or a scenario; see `memories seed --help`")?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let line =
             1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count();
-        Failure::user(anyhow::anyhow!("`{name}` line {line} is not UTF-8")).hint("save the file as UTF-8")
+        Failure::user(format!("`{name}` line {line} is not UTF-8")).hint("save the file as UTF-8")
     })?;
     let guessed = if from_stdin { Some(SeedFormat::of_text(&text)) } else { by_file_ending(input) };
     let format = given.or(guessed).ok_or_else(|| {
@@ -122,11 +116,11 @@ struct SeedAnswer<'a> {
     report: &'a SeedReport,
 }
 
-fn show_answer(cli: &mut Cli<'_>, store: &Store, answer: &SeedAnswer<'_>) -> Result<(), Failure> {
+fn show_answer(cli: &mut Cli<'_>, store: &Store, answer: &SeedAnswer<'_>) -> Result<u8, Failure> {
     let SeedAnswer { cast, dry_run, report, .. } = answer;
-    report.warnings.iter().for_each(|warning| cli.ui.warning(warning));
+    cli.ui.warnings(&report.warnings);
     if cli.ui.json {
-        return Ok(cli.ui.json_line(&answer.json(store))?);
+        return cli.ui.json_answer(&answer.json(store));
     }
     let address = |change: &SeedChange| format!("\"{}\" of {}", change.title, change.scope);
     for change in report.of(SeedOutcome::Kept) {
@@ -156,12 +150,12 @@ fn show_answer(cli: &mut Cli<'_>, store: &Store, answer: &SeedAnswer<'_>) -> Res
         (true, false) => format!("seeded {who} into {path}: {counts}\n"),
     };
     cli.ui.data(&line)?;
-    Ok(())
+    Ok(0)
 }
 
 /// The seeded agents and scene: `3 agents and the scene`.
 fn describe_cast(cast: &Cast) -> String {
-    let agents = counted(cast.agents.len() as u64, "agent", "agents");
+    let agents = counted(cast.agents.len(), "agent", "agents");
     match (cast.agents.len(), &cast.scene) {
         (0, _) => "the scene".to_owned(),
         (_, None) => agents,
@@ -177,7 +171,7 @@ impl SeedAnswer<'_> {
         let changes: Vec<&SeedChange> =
             report.changes.iter().filter(|change| change.outcome != SeedOutcome::Unchanged).collect();
         let mut value = json!({
-            "version": 1, "sources": sources, "dry_run": dry_run, "file": store.path().display().to_string(),
+            "sources": sources, "dry_run": dry_run, "file": store.path().display().to_string(),
             "agents": agents, "scene": cast.scene.is_some(),
         });
         for outcome in SeedOutcome::VARIANTS {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::cli::commands::common::{memory_json, parse_scopes};
+use crate::cli::commands::common::{memories_json, no_section, parse_scopes};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::Document;
@@ -29,17 +29,14 @@ pub fn run(cli: Cli<'_>, args: ShowArgs) -> Result<u8, Failure> {
     let document = Document::parse(store.read()?.unwrap_or_default());
     let texts: Vec<&str> = document.section_texts(&scope).collect();
     if texts.is_empty() {
-        let failure = Failure::user(anyhow::anyhow!("there is no section of {scope}"));
-        return Err(failure.hint("`memories list` shows what there is"));
+        return Err(no_section(&scope));
     }
     if cli.ui.json {
-        let memories: Vec<serde_json::Value> =
-            section.memories.iter().map(|memory| memory_json(&scope, memory)).collect();
-        cli.ui.json_line(&json!({
-            "version": 1, "scope": scope, "name": section.name, "visits": section.visits,
+        let memories = memories_json(&scope, &section.memories);
+        return cli.ui.json_answer(&json!({
+            "scope": scope, "name": section.name, "visits": section.visits,
             "episodes": section.episodes, "memories": memories, "tried": section.tried,
-        }))?;
-        return Ok(0);
+        }));
     }
     for text in texts {
         cli.ui.data(text)?;

@@ -59,25 +59,22 @@ pub fn run(mut cli: Cli<'_>, args: SummarizeArgs) -> Result<u8, Failure> {
     let instead = format!("`memories recall {scope}` shows what is known without a model");
     let Some(model) = model.choose(&mut cli)?.model else { return Err(no_model(&instead)) };
     let summary = summarize(&*model, &scope, &section).map_err(|error| model_failed(error, &instead))?;
-    for warning in &summary.warnings {
-        cli.ui.warning(warning);
-    }
+    cli.ui.warnings(&summary.warnings);
     if cli.ui.json {
-        cli.ui.json_line(&json!({
-            "version": 1, "scope": scope, "name": section.name, "summary": summary.text,
+        return cli.ui.json_answer(&json!({
+            "scope": scope, "name": section.name, "summary": summary.text,
             "titles": summary.titles, "memories": live, "left_out": summary.left_out,
             "model": summary.model, "warnings": summary.warnings,
-        }))?;
-        return Ok(0);
+        }));
     }
     if summary.left_out > 0 {
-        let left_out = counted(summary.left_out as u64, "memory was", "memories were");
+        let left_out = counted(summary.left_out, "memory was", "memories were");
         cli.ui.notice(&format!("{left_out} not shown to the model: the least important"));
     }
     match &summary.text {
         Some(text) => cli.ui.data(&format!("{text}\n"))?,
         None => {
-            let memories = counted(live as u64, "memory", "memories");
+            let memories = counted(live, "memory", "memories");
             cli.ui.data(&format!("The model found nothing to summarize in the {memories} of {name}.\n"))?;
             cli.ui.hint(&instead);
         }
@@ -87,11 +84,10 @@ pub fn run(mut cli: Cli<'_>, args: SummarizeArgs) -> Result<u8, Failure> {
 
 fn show_nothing_known(cli: Cli<'_>, scope: Option<&Scope>, name: &str) -> Result<u8, Failure> {
     if cli.ui.json {
-        cli.ui.json_line(&json!({
-            "version": 1, "scope": scope, "name": name, "summary": null, "titles": [],
+        return cli.ui.json_answer(&json!({
+            "scope": scope, "name": name, "summary": null, "titles": [],
             "memories": 0, "left_out": 0, "model": null, "warnings": [],
-        }))?;
-        return Ok(0);
+        }));
     }
     cli.ui.data(&format!(
         "No memories recorded for '{name}'. Either you haven't been there or nothing important was noted.\n"

@@ -33,9 +33,7 @@ pub(crate) struct SupersedeArgs {
 pub fn run(cli: Cli<'_>, args: SupersedeArgs) -> Result<u8, Failure> {
     let SupersedeArgs { scope, titles, memory, correction } = args;
     let line = correction.line;
-    correct::run(cli, "supersede", correction, |store| {
-        let scope = scope?;
-        let targets = targets(store, &scope, &titles, line);
-        Some(targets.and_then(|targets| Ok(Correction::Supersede(targets, Box::new(memory.into_memory()?)))))
+    correct::run(cli, "supersede", correction, scope, |scope| {
+        Ok(Correction::Supersede(targets(&scope, &titles, line), Box::new(memory.into_memory()?)))
     })
 }

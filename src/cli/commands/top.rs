@@ -51,8 +51,7 @@ pub fn run(cli: Cli<'_>, args: TopArgs) -> Result<u8, Failure> {
     let ranked = top(&Snapshot::read(&cli.store()?)?, number as usize, decay);
     if cli.ui.json {
         let memories: Vec<Value> = ranked.iter().map(|ranked| ranked_json(ranked, decay.is_some())).collect();
-        cli.ui.json_line(&json!({"version": 1, "memories": memories}))?;
-        return Ok(0);
+        return cli.ui.json_answer(&json!({"memories": memories}));
     }
     if ranked.is_empty() {
         cli.ui.data("No memories recorded yet.\n")?;

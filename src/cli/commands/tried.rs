@@ -40,7 +40,7 @@ pub fn run(cli: Cli<'_>, args: TriedArgs) -> Result<u8, Failure> {
     let tried = evidence.attempt.is_some();
     if cli.ui.json {
         let mut value = json!({
-            "version": 1, "tried": tried, "scope": scope, "action": action, "memories": evidence.memories,
+            "tried": tried, "scope": scope, "action": action, "memories": evidence.memories,
         });
         if let Some(attempt) = &evidence.attempt {
             value["count"] = json!(attempt.count);
@@ -48,9 +48,9 @@ pub fn run(cli: Cli<'_>, args: TriedArgs) -> Result<u8, Failure> {
             value["turn"] = json!(attempt.turn);
             value["reply"] = json!(attempt.reply);
         }
-        cli.ui.json_line(&value)?;
-        return Ok(u8::from(!tried));
+        cli.ui.json_answer(&value)?;
+    } else {
+        cli.ui.data(&evidence.render(&scope.label(&section.name)))?;
     }
-    cli.ui.data(&evidence.render(&scope.label(&section.name)))?;
     Ok(u8::from(!tried))
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, unreadable};
 use crate::cli::values::parse_duration;
 use crate::document::nearest;
 use crate::llm;
@@ -34,13 +34,12 @@ impl SettingsFile {
                 std::io::ErrorKind::NotFound => "`memories init` with the same `--config` writes one",
                 _ => "the settings are a text file in UTF-8; `memories init` writes one if there is none",
             };
-            Failure::user(anyhow::Error::from(error).context(format!("cannot read `{}`", path.display())))
-                .hint(hint)
+            unreadable(path, error).hint(hint)
         })?;
         let table = toml::from_str(&text).map_err(|error: toml::de::Error| {
             let line = error.span().map_or(1, |span| crate::document::line_number(&text, span.start));
             let problem = format!("`{}` line {line} is not TOML: {}", path.display(), error.message());
-            Failure::user(anyhow::Error::msg(problem)).hint("correct the line, such as `max_tokens = 300`")
+            Failure::user(problem).hint("correct the line, such as `max_tokens = 300`")
         })?;
         Ok(SettingsFile { path: path.to_owned(), table, known: Vec::new() })
     }
@@ -63,8 +62,7 @@ impl SettingsFile {
         let Some(value) = self.get(key) else { return Ok(None) };
         conversion(&value).map(Some).map_err(|expected| {
             let problem = format!("`{key}` in `{}` is {value}, expected {expected}", self.path.display());
-            Failure::user(anyhow::Error::msg(problem))
-                .hint("correct the value, or remove the line for the default")
+            Failure::user(problem).hint("correct the value, or remove the line for the default")
         })
     }
 

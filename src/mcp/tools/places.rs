@@ -228,7 +228,7 @@ fn add_answer(call: &Call<'_>, question: &str, hits: &[Hit], result: &mut Answer
     let model = ReportingModel { model, watcher: call.watcher };
     let hits: Vec<&Hit> = hits.iter().collect();
     match answer(&model, question, &hits) {
-        Ok(answered) => {
+        Ok((answered, _)) => {
             let said = answered.text.as_deref().unwrap_or("The memories do not say.");
             result.text = format!("Answer: {said}\n\n{}", result.text);
             result.data["answer"] = json!(answered.text);

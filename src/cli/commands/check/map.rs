@@ -12,16 +12,15 @@ use crate::cli::failure::Failure;
 pub(crate) fn read_map(path: &Path) -> Result<BTreeSet<u64>, Failure> {
     let shown = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| {
-        let failure =
-            Failure::user(anyhow::Error::from(error).context(format!("cannot read the map `{shown}`")));
-        failure.hint("name a JSON file with ids, or a text with one id a line")
+        Failure::caused(format!("cannot read the map `{shown}`"), error)
+            .hint("name a JSON file with ids, or a text with one id a line")
     })?;
     let ids = match serde_json::from_str::<Value>(&text) {
         Ok(value) => ids_of(&value),
         Err(_) => ids_of_lines(&text),
     };
     ids.filter(|ids| !ids.is_empty()).ok_or_else(|| {
-        let failure = Failure::user(anyhow::anyhow!("the map `{shown}` names no places"));
+        let failure = Failure::user(format!("the map `{shown}` names no places"));
         failure.hint("a map is `[1, 2]`, `[{\"id\": 1}]`, `{\"1\": …}`, or a text with one id a line")
     })
 }

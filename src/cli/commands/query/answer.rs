@@ -1,15 +1,14 @@
 //! `query --answer`: a model answers from the memories found. Without a model they are listed.
 
-use anstyle::Style;
 use serde_json::{Value, json};
 
 use crate::ask::answer::{GroundedAnswer, answer as ask_model};
 use crate::cli::commands::common::counted;
 use crate::cli::commands::model_args::ModelArgs;
-use crate::cli::commands::query::hits::{hit_json, nothing_found, render, within};
+use crate::cli::commands::query::hits::{Listing, hit_json, nothing_found};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-use crate::llm::Choice;
+use crate::llm::{Choice, ModelUse};
 use crate::search::{Hit, SearchResults};
 
 /// Answer if the memories do not hold one.
@@ -30,21 +29,19 @@ pub(super) fn run(
     max_tokens: Option<usize>,
     explain: bool,
 ) -> Result<u8, Failure> {
-    let hits = std::mem::take(&mut found.hits);
-    let all = hits.len();
-    let numbered = hits.into_iter().enumerate().map(|(at, hit)| (at + 1, hit)).collect();
-    let shown = within(numbered, max_tokens, |(number, hit)| {
-        render(*number, hit, &found.question, explain, Style::new())
-    });
+    let listing = Listing::take(&mut found, max_tokens, explain);
+    let shown = &listing.hits;
     if shown.is_empty() && !cli.ui.json {
         cli.ui.data(nothing_found(&found))?;
         return Ok(0);
     }
-    let answer =
-        if shown.is_empty() { None } else { Some(ask(&mut cli, model, &found.question.text, &shown)) };
+    let answer = match shown.is_empty() {
+        true => None,
+        false => Some(ask(&mut cli, model, &found.question.text, shown)),
+    };
     match &answer {
         None => {}
-        Some(Ok(answered)) => answered.warnings.iter().for_each(|warning| cli.ui.warning(warning)),
+        Some(Ok((answered, _))) => cli.ui.warnings(&answered.warnings),
         Some(Err(Unanswered::NoModel)) => cli.ui.notice(
             "no model is set up, so the memories are listed; set a key or a host, or use `--provider`",
         ),
@@ -53,33 +50,16 @@ pub(super) fn run(
         }
     }
     if cli.ui.json {
-        let memories: Vec<Value> = shown
-            .iter()
-            .map(|(number, hit)| {
-                let mut value = hit_json(hit, &found.question, explain);
-                value["number"] = json!(number);
-                value
-            })
-            .collect();
-        cli.ui.json_line(&answer_json(&found.question.text, answer.as_ref(), &memories))?;
-        return Ok(0);
+        let memories = shown.iter().map(|(number, hit)| {
+            let mut value = hit_json(hit, &found.question, explain);
+            value["number"] = json!(number);
+            value
+        });
+        return cli.ui.json_answer(&answer_json(&found.question.text, answer, memories.collect()));
     }
-    let mark = cli.ui.mark();
-    let relevant = match answer {
-        Some(Ok(answered)) => {
-            show_answer(&mut cli, &answered, shown.len())?;
-            answered.numbers
-        }
-        _ => shown.iter().map(|(number, _)| *number).collect(),
-    };
-    for (number, hit) in shown.iter().filter(|(number, _)| relevant.contains(number)) {
-        cli.ui.data(&render(*number, hit, &found.question, explain, mark))?;
-    }
-    if shown.len() < all {
-        let left_out = counted((all - shown.len()) as u64, "more memory", "more memories");
-        cli.ui.data(&format!("({left_out} not shown)\n"))?;
-    }
-    Ok(0)
+    let Some(Ok((answered, _))) = answer else { return listing.show(cli.ui, &found.question, |_| true) };
+    show_answer(&mut cli, &answered, shown.len())?;
+    listing.show(cli.ui, &found.question, |number| answered.numbers.contains(&number))
 }
 
 fn ask(
@@ -87,7 +67,7 @@ fn ask(
     model: ModelArgs,
     question: &str,
     shown: &[(usize, Hit)],
-) -> Result<GroundedAnswer, Unanswered> {
+) -> Result<(GroundedAnswer, ModelUse), Unanswered> {
     let Choice { model, .. } = model.choose(cli).map_err(|failure| Unanswered::Failed(failure.message()))?;
     let Some(model) = model else { return Err(Unanswered::NoModel) };
     let hits: Vec<&Hit> = shown.iter().map(|(_, hit)| hit).collect();
@@ -98,7 +78,7 @@ fn ask(
 fn show_answer(cli: &mut Cli<'_>, answered: &GroundedAnswer, shown: usize) -> Result<(), Failure> {
     let Some(text) = &answered.text else {
         cli.ui.data(&format!("Relevant memories: none\nAnswer: {NO_ANSWER}\n"))?;
-        let found = counted(shown as u64, "memory was", "memories were");
+        let found = counted(shown, "memory was", "memories were");
         cli.ui.notice(&format!("{found} found; without `--answer` they are listed"));
         return Ok(());
     };
@@ -109,21 +89,16 @@ fn show_answer(cli: &mut Cli<'_>, answered: &GroundedAnswer, shown: usize) -> Re
 
 fn answer_json(
     question: &str,
-    answer: Option<&Result<GroundedAnswer, Unanswered>>,
-    memories: &[Value],
+    answer: Option<Result<(GroundedAnswer, ModelUse), Unanswered>>,
+    memories: Value,
 ) -> Value {
-    let (text, numbers, model, warnings) = match answer {
-        Some(Ok(answered)) => {
-            let GroundedAnswer { text, numbers, model, warnings } = answered.clone();
-            (text, numbers, Some(json!(model)), warnings)
-        }
-        Some(Err(Unanswered::Failed(problem))) => {
-            (None, Vec::new(), Some(json!({"error": problem})), Vec::new())
-        }
-        Some(Err(Unanswered::NoModel)) | None => (None, Vec::new(), None::<Value>, Vec::new()),
+    let (GroundedAnswer { text, numbers, warnings }, model) = match answer {
+        Some(Ok((answered, model))) => (answered, json!(model)),
+        Some(Err(Unanswered::Failed(problem))) => (GroundedAnswer::default(), json!({"error": problem})),
+        Some(Err(Unanswered::NoModel)) | None => (GroundedAnswer::default(), Value::Null),
     };
     json!({
-        "version": 1, "query": question, "answer": text, "relevant": numbers, "model": model,
-        "warnings": warnings, "memories": memories,
+        "query": question, "answer": text, "relevant": numbers, "model": model, "warnings": warnings,
+        "memories": memories,
     })
 }

@@ -3,7 +3,9 @@
 use anstyle::Style;
 use serde_json::{Value, json};
 
-use crate::cli::commands::common::{at_turn, memory_json};
+use crate::cli::commands::common::{at_turn, counted, memory_json};
+use crate::cli::failure::Failure;
+use crate::cli::ui::Ui;
 use crate::document::text::stored_line;
 use crate::recall::budget::estimate_tokens;
 use crate::search::filter::MemoryKind;
@@ -34,8 +36,47 @@ pub(super) fn within<T>(items: Vec<T>, tokens: Option<usize>, text: impl Fn(&T) 
     kept
 }
 
+/// Numbered hits that fit into a budget of tokens.
+pub(super) struct Listing {
+    /// The hits to show, numbered from 1.
+    pub(super) hits: Vec<(usize, Hit)>,
+    left_out: usize,
+    explain: bool,
+}
+
+impl Listing {
+    /// Takes the hits out of the results.
+    pub(super) fn take(found: &mut SearchResults, max_tokens: Option<usize>, explain: bool) -> Listing {
+        let hits = std::mem::take(&mut found.hits);
+        let all = hits.len();
+        let numbered = (1..).zip(hits).collect();
+        let text =
+            |(number, hit): &(usize, Hit)| render(*number, hit, &found.question, explain, Style::new());
+        let hits = within(numbered, max_tokens, text);
+        Listing { left_out: all - hits.len(), hits, explain }
+    }
+
+    /// Prints the hits with the wanted numbers.
+    pub(super) fn show(
+        &self,
+        ui: &mut Ui,
+        question: &ParsedQuery,
+        is_wanted: impl Fn(usize) -> bool,
+    ) -> Result<u8, Failure> {
+        let mark = ui.mark();
+        for (number, hit) in self.hits.iter().filter(|(number, _)| is_wanted(*number)) {
+            ui.data(&render(*number, hit, question, self.explain, mark))?;
+        }
+        if self.left_out > 0 {
+            let left_out = counted(self.left_out, "more memory", "more memories");
+            ui.data(&format!("({left_out} not shown)\n"))?;
+        }
+        Ok(0)
+    }
+}
+
 /// One hit with its number; words that match the query are printed in the style `mark`.
-pub(super) fn render(number: usize, hit: &Hit, question: &ParsedQuery, explain: bool, mark: Style) -> String {
+fn render(number: usize, hit: &Hit, question: &ParsedQuery, explain: bool, mark: Style) -> String {
     let memory = &hit.memory;
     let title = marked(&memory.title, question, mark);
     let mut out =
