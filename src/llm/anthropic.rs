@@ -88,15 +88,11 @@ impl Protocol for Anthropic {
     }
 
     fn request(&self, question: &Question<'_>, form: Form) -> Value {
-        let prompt = match form.format() {
-            Format::Schema | Format::Tool => question.prompt.to_owned(),
-            Format::Object | Format::Plain => question.prompt_with_schema(),
-        };
         let mut request = json!({
             "model": self.model,
             "max_tokens": self.max_output_tokens,
             "system": question.system,
-            "messages": [{"role": "user", "content": prompt}],
+            "messages": [{"role": "user", "content": form.prompt_of(question)}],
         });
         if let (Some(temperature), false) = (self.temperature, form.is_switched(TEMPERATURE)) {
             request["temperature"] = json!(temperature);

@@ -4,7 +4,7 @@
 //! Forms only become weaker, each step once, so that trying them ends.
 
 use crate::llm::config::StructuredOutput;
-use crate::llm::model::ModelError;
+use crate::llm::model::{ModelError, Question};
 
 /// How JSON is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +76,14 @@ impl Form {
     /// How JSON is asked for.
     pub(crate) fn format(self) -> Format {
         self.traits.ladder[self.step]
+    }
+
+    /// The prompt, with the schema where nothing else in the request carries it.
+    pub(crate) fn prompt_of(self, question: &Question<'_>) -> String {
+        match self.format() {
+            Format::Schema | Format::Tool => question.prompt.to_owned(),
+            Format::Object | Format::Plain => question.prompt_with_schema(),
+        }
     }
 
     /// True if a refusal named this word of [`ApiTraits::switches`].

@@ -192,29 +192,19 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// The character of `\u` and four digits, or of two such escapes that are a surrogate pair.
     fn parse_unicode(&mut self) -> char {
-        let Some(first) = self.take_unit() else {
-            return char::REPLACEMENT_CHARACTER;
-        };
-        let mut units = vec![first];
-        if (0xd800..0xdc00).contains(&first) && self.rest().starts_with("\\u") {
-            let before = self.position;
-            self.position += 2;
-            match self.take_unit() {
-                Some(second) if (0xdc00..0xe000).contains(&second) => units.push(second),
-                _ => self.position = before,
+        for length in [10, 4] {
+            let digits = self.rest().get(..length).unwrap_or_default();
+            if let Ok(read) = serde_json::from_str(&format!("\"\\u{digits}\"")) {
+                self.position += length;
+                return read;
             }
         }
-        char::decode_utf16(units).next().and_then(Result::ok).unwrap_or(char::REPLACEMENT_CHARACTER)
-    }
-
-    fn take_unit(&mut self) -> Option<u16> {
-        let digits = self.rest().get(..4)?;
-        if !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
-            return None;
+        if self.rest().get(..4).is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit())) {
+            self.position += 4;
         }
-        self.position += 4;
-        u16::from_str_radix(digits, 16).ok()
+        char::REPLACEMENT_CHARACTER
     }
 }
 

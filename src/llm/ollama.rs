@@ -102,15 +102,11 @@ impl Protocol for Ollama {
     }
 
     fn request(&self, question: &Question<'_>, form: Form) -> Value {
-        let prompt = match form.format() {
-            Format::Schema => question.prompt.to_owned(),
-            _ => question.prompt_with_schema(),
-        };
         let mut request = json!({
             "model": self.model(),
             "messages": [
                 {"role": "system", "content": question.system},
-                {"role": "user", "content": prompt},
+                {"role": "user", "content": form.prompt_of(question)},
             ],
             "stream": false,
             "truncate": false,

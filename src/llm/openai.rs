@@ -82,14 +82,10 @@ impl Protocol for OpenAi {
     }
 
     fn request(&self, question: &Question<'_>, form: Form) -> Value {
-        let prompt = match form.format() {
-            Format::Schema => question.prompt.to_owned(),
-            _ => question.prompt_with_schema(),
-        };
         let mut request = json!({
             "messages": [
                 {"role": "system", "content": question.system},
-                {"role": "user", "content": prompt},
+                {"role": "user", "content": form.prompt_of(question)},
             ],
         });
         let limit = match form.is_switched(COMPLETION_TOKENS) {

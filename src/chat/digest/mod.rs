@@ -165,8 +165,7 @@ fn entry_of(
     let category = if scope.subject == Subject::World { "EVENT" } else { "SESSION" };
     let category = Category::new(category).expect("a valid category");
     let range = summary.messages.marked('M');
-    let event = scope.about.iter().find(|(name, _)| *name == "event").and_then(|(_, kind)| kind.as_str());
-    let title = match event {
+    let title = match scope.about["event"].as_str() {
         Some(kind) => format!("{} {range}", titled(kind)),
         None => format!("{} {range}", redacted(&conversation.id)),
     };

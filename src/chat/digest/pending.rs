@@ -2,7 +2,7 @@
 //!
 //! The files, a conversation and an occasion enter; a [`PendingScope`] leaves for each scope concerned.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::chat::conversation::Conversation;
 use crate::chat::digest::prompt::Subject;
@@ -20,7 +20,7 @@ pub(super) struct PendingScope<'a> {
     pub name: String,
     pub subject: Subject,
     /// Further fields of the prompt's data.
-    pub about: Vec<(&'static str, Value)>,
+    pub about: Value,
     /// Tags of the entry.
     pub tags: Vec<String>,
     pub messages: Vec<&'a Message>,
@@ -43,7 +43,7 @@ pub(super) fn pending_at_exit<'a>(
         scope,
         name: place.name.clone(),
         subject: Subject::Place,
-        about: vec![("place", here.clone())],
+        about: json!({"place": here}),
         tags: vec!["session".to_owned(), format!("location:{id}")],
     }];
     for character in present {
@@ -56,10 +56,7 @@ pub(super) fn pending_at_exit<'a>(
         pending.push(PendingScope {
             messages: around_mentions(&at_place(conversation, &place, after), &character),
             subject: Subject::Character,
-            about: vec![
-                ("character", json!({"id": character.id, "name": redacted(&name)})),
-                ("place", here.clone()),
-            ],
+            about: json!({"character": {"id": character.id, "name": redacted(&name)}, "place": here}),
             tags: vec!["npc-session".to_owned(), format!("location:{id}"), format!("npc:{}", character.id)],
             scope,
             name,
@@ -118,13 +115,13 @@ pub(super) fn pending_at_event<'a>(
     let mut all_tags = vec![format!("world:{kind}")];
     all_tags.extend(related.iter().map(|(name, id)| format!("{name}:{id}")));
     all_tags.extend(tags.iter().cloned());
-    let ids: serde_json::Map<String, Value> =
+    let ids: Map<String, Value> =
         related.iter().map(|(name, id)| (name.clone(), json!(redacted(id)))).collect();
     PendingScope {
         scope: Scope::World,
         name: String::new(),
         subject: Subject::World,
-        about: vec![("event", json!(kind)), ("related", Value::Object(ids))],
+        about: json!({"event": kind, "related": ids}),
         tags: all_tags,
         messages: said_after(conversation, report.cursor),
     }

@@ -80,13 +80,10 @@ pub(crate) struct Summary {
 pub(crate) fn summarize(
     model: &dyn Model,
     subject: Subject,
-    about: &[(&str, Value)],
+    about: &Value,
     messages: &[&Message],
 ) -> Result<Summary, ModelError> {
-    let mut data = json!({});
-    for (name, value) in about {
-        data[*name] = value.clone();
-    }
+    let mut data = about.clone();
     data["messages"] = messages.iter().map(|message| message_json(message)).collect();
     let schema = json!({
         "type": "object",

@@ -175,24 +175,25 @@ fn most_important(memories: &Memories, limit: usize) -> Result<Vec<RankedMemory>
 /// The answer if there are no memories at all.
 const NOTHING_YET: &str = "No memories recorded yet.\n";
 
-/// The hits of a search as an answer.
-pub(crate) fn found(query: &str, results: &SearchResults, notes: impl Fn(&Hit) -> String) -> Answer {
-    let mut text = String::new();
-    let mut values = Vec::new();
-    for (at, hit) in results.hits.iter().enumerate() {
-        text.push_str(&memory_text(at + 1, &hit.scope, &hit.name, &hit.memory, &notes(hit)));
-        values.push(memory_value(&hit.scope, &hit.memory, f64::from(hit.relevance)));
-    }
-    of_search(query, results, text, values)
+/// The hits of a search as a numbered list.
+pub(crate) fn found(query: &str, results: &SearchResults, note: impl Fn(&Hit) -> String) -> Answer {
+    answer_of(query, results, |number, hit| {
+        memory_text(number, &hit.scope, &hit.name, &hit.memory, &note(hit))
+    })
 }
 
-/// The answer to a search, with the texts and the values of its hits.
-pub(crate) fn of_search(
+/// The answer to a search. `shown` is the text of a hit, given its number from 1.
+pub(crate) fn answer_of(
     query: &str,
     results: &SearchResults,
-    mut text: String,
-    values: Vec<Value>,
+    shown: impl Fn(usize, &Hit) -> String,
 ) -> Answer {
+    let mut text = String::new();
+    let mut values = Vec::new();
+    for (hit, number) in results.hits.iter().zip(1..) {
+        text.push_str(&shown(number, hit));
+        values.push(memory_value(&hit.scope, &hit.memory, f64::from(hit.relevance)));
+    }
     if results.hits.is_empty() {
         text.push_str(if results.entries == 0 { NOTHING_YET } else { "No relevant memories found.\n" });
     }

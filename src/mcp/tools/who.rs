@@ -5,10 +5,10 @@
 use crate::document::nearest;
 
 use crate::mcp::access::{Character, Memories};
-use crate::mcp::answer::{Answer, Refusal, memory_value};
+use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::parameter::ArgumentType::Text;
 use crate::mcp::parameter::Parameter;
-use crate::mcp::tools::places::of_search;
+use crate::mcp::tools::places::answer_of;
 use crate::mcp::tools::schema;
 use crate::mcp::tools::tool::{Call, Effect, Tool};
 use crate::search::filter::{Filter, MemoryKind};
@@ -85,38 +85,29 @@ fn of_self(call: &Call<'_>, question: &str, categories: &[&str], most: usize) ->
     let mut hits = call.memories.search(call.watcher, question, &filter, most, true)?;
     // The first category comes before the others.
     hits.hits.sort_by_key(|hit| Some(&hit.memory.category) != first.as_ref());
-    let answer = brief(question, &hits, Prefix::Category);
+    let answer = initial(question, &hits);
     if hits.hits.is_empty() {
         refuse_stranger(call.memories, agent)?;
     }
     Ok(answer)
 }
 
-/// Label in front of each text of an answer.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Prefix {
-    /// The category, for initial memories.
-    Category,
-    /// Turn and title, for events.
-    Turn,
+/// A brief answer of initial memories, since it is read before each turn; its JSON has all values.
+fn initial(question: &str, results: &SearchResults) -> Answer {
+    answer_of(question, results, |_, Hit { memory, .. }| format!("{}: {}\n", memory.category, memory.text))
 }
 
-/// A brief answer, since it is read before each turn; its JSON has all values.
-fn brief(question: &str, answer: &SearchResults, prefix: Prefix) -> Answer {
-    let mut text = String::new();
-    let mut values = Vec::new();
-    for Hit { scope, memory, relevance, .. } in &answer.hits {
+/// A brief answer of events.
+fn events(question: &str, results: &SearchResults) -> Answer {
+    answer_of(question, results, |_, Hit { memory, .. }| {
         let turn = memory.provenance.turns.map(|turns| format!("T{}: ", turns.first)).unwrap_or_default();
-        let head = match prefix {
-            Prefix::Category => format!("{}: ", memory.category),
-            // A title that only repeats the text is left out.
-            Prefix::Turn if memory.category.only_grows() || memory.text.starts_with(&memory.title) => turn,
-            Prefix::Turn => format!("{turn}{}: ", memory.title),
+        // A title that only repeats the text is left out.
+        let title = match memory.category.only_grows() || memory.text.starts_with(&memory.title) {
+            true => String::new(),
+            false => format!("{}: ", memory.title),
         };
-        text.push_str(&format!("{head}{}\n", memory.text));
-        values.push(memory_value(scope, memory, f64::from(*relevance)));
-    }
-    of_search(question, answer, text, values)
+        format!("{turn}{title}{}\n", memory.text)
+    })
 }
 
 /// Refuses an agent without any memories: most likely the server was started with a wrong id.
@@ -136,7 +127,7 @@ fn query_scene(call: &Call<'_>) -> Result<Answer, Refusal> {
     let question = "where am I?";
     let filter = Filter { kinds: vec![MemoryKind::Scene], ..Filter::default() };
     let hits = call.memories.search(call.watcher, question, &filter, 5, true)?;
-    Ok(brief(question, &hits, Prefix::Category))
+    Ok(initial(question, &hits))
 }
 
 fn query_character(call: &Call<'_>) -> Result<Answer, Refusal> {
@@ -151,7 +142,7 @@ fn query_character(call: &Call<'_>) -> Result<Answer, Refusal> {
     }
     let filter = Filter { scopes, about: vec![character.id.clone()], ..Filter::default() };
     let hits = call.memories.search(call.watcher, &question, &filter, 3, true)?;
-    let mut answer = brief(&question, &hits, Prefix::Category);
+    let mut answer = initial(&question, &hits);
     if hits.hits.is_empty() {
         answer.text = format!("Nothing is known of {}.\n", character.called());
     }
@@ -200,5 +191,5 @@ fn query_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
     let filter = Filter { kinds, ..Filter::default() };
     let earned = |hit: &Hit| !is_initial(&hit.scope, &hit.memory);
     let hits = call.memories.search_for(call.watcher, &query, &filter, 5, earned)?;
-    Ok(brief(&query, &hits, Prefix::Turn))
+    Ok(events(&query, &hits))
 }
