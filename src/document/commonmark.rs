@@ -44,11 +44,9 @@ pub fn viewer_headings(source: &str) -> Vec<usize> {
     for (event, range) in Parser::new_ext(text, Options::empty()).into_offset_iter() {
         match event {
             Event::Start(tag) => {
-                let level = match tag {
-                    Tag::Heading { level, .. } => Some(level),
-                    _ => None,
-                };
-                if depth == 0 && matches!(level, Some(HeadingLevel::H1 | HeadingLevel::H2)) {
+                let is_heading =
+                    matches!(tag, Tag::Heading { level: HeadingLevel::H1 | HeadingLevel::H2, .. });
+                if depth == 0 && is_heading {
                     let line = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
                     offsets.push(if line == 0 { 0 } else { line + skipped });
                 }

@@ -11,7 +11,7 @@ use foldhash::fast::FixedState;
 
 use crate::document::grammar::{self, Heading};
 use crate::document::parser::parse_entry;
-use crate::document::scan::{self, Event, walk};
+use crate::document::scan::{self, Event, is_blank, walk};
 use crate::types::{Memory, Status};
 
 /// The sections and entries of a file, in its order.
@@ -151,10 +151,6 @@ impl<'a> Reader<'a> {
             self.outline.sections.last_mut().expect("a scope has a section").range.end = end;
         }
     }
-}
-
-fn is_blank(line: &[u8]) -> bool {
-    line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
 }
 
 #[cfg(test)]

@@ -254,8 +254,8 @@ pub fn is_section_boundary(line: &[u8]) -> bool {
 }
 
 /// True if a line has only spaces and tabs.
-pub(crate) fn is_blank(line: &str) -> bool {
-    line.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
+pub(crate) fn is_blank(line: impl AsRef<[u8]>) -> bool {
+    line.as_ref().iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
 }
 
 /// True if a line is a thematic break: three or more `-`, `*` or `_`, with white space between them.

@@ -21,9 +21,6 @@ pub fn stored(memory: &Memory) -> Memory {
         title = "Untitled".to_owned();
     }
     Memory {
-        category: memory.category.clone(),
-        persistence: memory.persistence,
-        status: memory.status,
         title,
         text,
         context: one_line(&memory.context),
@@ -31,6 +28,7 @@ pub fn stored(memory: &Memory) -> Memory {
         provenance,
         // Only a superseded entry has a reference line; elsewhere the line would be text.
         reference: memory.reference.as_ref().filter(|_| !memory.is_live()).map(stored_reference),
+        ..memory.clone()
     }
 }
 

@@ -279,10 +279,11 @@ pub(crate) fn mark_comments<'a>(
 }
 
 fn trim_blank(lines: &mut Vec<(Cow<'_, str>, bool)>) {
-    while lines.last().is_some_and(|(line, hidden)| !hidden && scan::is_blank(line)) {
+    while lines.last().is_some_and(|(line, hidden)| !hidden && scan::is_blank(line.as_bytes())) {
         lines.pop();
     }
-    let leading = lines.iter().take_while(|(line, hidden)| !hidden && scan::is_blank(line)).count();
+    let leading =
+        lines.iter().take_while(|(line, hidden)| !hidden && scan::is_blank(line.as_bytes())).count();
     lines.drain(..leading);
 }
 

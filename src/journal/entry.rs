@@ -35,45 +35,31 @@ pub(crate) const RECORD: &str = "record";
 
 /// A line of the journal. `T` is the turn as its reader wants it: [`PlayedTurn`], or a whole JSON value.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(bound(deserialize = "'de: 'a, T: Deserialize<'de>"))]
 pub(crate) struct Entry<'a, T = PlayedTurn<'a>> {
     pub(crate) version: Option<u32>,
-    #[serde(borrow)]
     pub(crate) id: Option<Text<'a>>,
-    #[serde(borrow)]
     pub(crate) time: Option<Text<'a>>,
-    #[serde(borrow)]
     pub(crate) outcome: Option<Text<'a>>,
-    #[serde(borrow)]
     pub(crate) command: Option<Text<'a>>,
-    #[serde(borrow)]
     pub(crate) scope: Option<Text<'a>>,
-    #[serde(borrow)]
     pub(crate) conversation: Option<Text<'a>>,
     pub(crate) episode: Option<u64>,
     pub(crate) ephemeral_ended: Option<u64>,
-    #[serde(borrow)]
     pub(crate) session: Option<Text<'a>>,
     pub(crate) lines: Option<u64>,
     pub(crate) state: Option<u64>,
     pub(crate) turn: Option<T>,
-    #[serde(borrow)]
     pub(crate) triggers: Option<Vec<Text<'a>>>,
-    #[serde(borrow)]
     pub(crate) memories: Option<Vec<MemoryEntry<'a>>>,
-    #[serde(borrow)]
     pub(crate) corrected: Option<Vec<MemoryEntry<'a>>>,
-    #[serde(borrow)]
     pub(crate) invalidated: Option<Vec<Text<'a>>>,
     pub(crate) decisions: Option<Value>,
-    #[serde(borrow)]
     pub(crate) reasoning: Option<Text<'a>>,
     pub(crate) refused: Option<Value>,
-    #[serde(borrow)]
     pub(crate) model: Option<ModelEntry<'a>>,
-    #[serde(borrow)]
     pub(crate) warnings: Option<Vec<Text<'a>>>,
     pub(crate) visits: Option<u64>,
-    #[serde(borrow)]
     pub(crate) resolves: Option<Text<'a>>,
     pub(crate) carried: Option<bool>,
 }
@@ -121,25 +107,23 @@ impl<T: Serialize> Entry<'_, T> {
 
 /// The change of one memory.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(crate) struct MemoryEntry<'a> {
     /// `stored`, `revised`, `duplicate`; of a correction `superseded`, `invalidated`, `forgotten` and so on.
-    #[serde(borrow)]
     pub(crate) outcome: Option<Text<'a>>,
-    #[serde(borrow)]
     pub(crate) scope: Option<Text<'a>>,
     /// The name of the section.
-    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<Text<'a>>,
-    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) category: Option<Text<'a>>,
-    #[serde(borrow)]
     pub(crate) title: Option<Text<'a>>,
-    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<Text<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) persistence: Option<Persistence>,
     /// Titles that it superseded.
-    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) superseded: Vec<Text<'a>>,
     /// For a near-duplicate: the importance to which the existing memory was raised.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -147,7 +131,7 @@ pub(crate) struct MemoryEntry<'a> {
     /// The messages of a conversation from which it was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) messages: Option<Span>,
-    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tags: Option<Vec<Text<'a>>>,
     /// The whole memory, if it was forgotten.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -156,8 +140,8 @@ pub(crate) struct MemoryEntry<'a> {
 
 /// The model that was asked, and what it cost.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(crate) struct ModelEntry<'a> {
-    #[serde(borrow)]
     pub(crate) name: Option<Text<'a>>,
     pub(crate) calls: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -166,29 +150,24 @@ pub(crate) struct ModelEntry<'a> {
     pub(crate) output_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cost: Option<f64>,
-    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<Text<'a>>,
 }
 
 /// The turn of a line, as far as figures, `log` and the next prompt need it.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(crate) struct PlayedTurn<'a> {
     pub(crate) episode: Option<u64>,
     pub(crate) turn: Option<u64>,
-    #[serde(borrow)]
     pub(crate) action: Option<Text<'a>>,
     /// Not decoded: it is long, and only a prompt needs it.
-    #[serde(borrow)]
     response: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(crate) location_before: Option<PlaceEntry<'a>>,
-    #[serde(borrow)]
     pub(crate) location_after: Option<PlaceEntry<'a>>,
     pub(crate) score_before: Option<i64>,
     pub(crate) score_after: Option<i64>,
-    #[serde(borrow)]
     pub(crate) inventory_before: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(crate) inventory_after: Option<&'a RawValue>,
     pub(crate) died: Option<bool>,
     pub(crate) world_changed: Option<bool>,
@@ -196,9 +175,9 @@ pub(crate) struct PlayedTurn<'a> {
 
 /// A place of a turn.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(crate) struct PlaceEntry<'a> {
     pub(crate) id: Option<u64>,
-    #[serde(borrow)]
     pub(crate) name: Option<Text<'a>>,
 }
 

@@ -18,20 +18,8 @@ impl Deref for Text<'_> {
     }
 }
 
-impl<'a> From<&'a str> for Text<'a> {
-    fn from(text: &'a str) -> Text<'a> {
-        Text(Cow::Borrowed(text))
-    }
-}
-
-impl<'a> From<&'a String> for Text<'a> {
-    fn from(text: &'a String) -> Text<'a> {
-        Text(Cow::Borrowed(text))
-    }
-}
-
-impl From<String> for Text<'_> {
-    fn from(text: String) -> Self {
-        Text(Cow::Owned(text))
+impl<'a, T: Into<Cow<'a, str>>> From<T> for Text<'a> {
+    fn from(text: T) -> Text<'a> {
+        Text(text.into())
     }
 }

@@ -1,6 +1,5 @@
 //! The sections of the memory file as resources, read anew for each request.
 
-use crate::document::Document;
 use crate::mcp::access::Memories;
 use crate::mcp::answer::Refusal;
 use crate::types::{Scope, ScopeName};
@@ -54,8 +53,7 @@ pub fn read(memories: &Memories, uri: &str) -> Result<Result<String, Refusal>, R
     if let Err(refusal) = memories.refuse_foreign(&scope) {
         return Ok(Err(refusal));
     }
-    let document = Document::parse(memories.store().read()?.unwrap_or_default());
-    let text: String = document.section_texts(&scope).collect();
+    let text: String = memories.snapshot()?.section_texts(&scope).collect();
     if text.is_empty() {
         let refusal = Refusal::new(format!("the file has no section of {scope}"));
         return Ok(Err(refusal.hint("`resources/list` shows what there is")));

@@ -131,10 +131,8 @@ impl Draft<'_> {
             session: self.session_text()?.map(Text::from),
             ..Entry::default()
         });
-        self.set_state(state);
-        if ended > 0 {
-            self.end_session();
-        }
+        self.new_state = Some(state);
+        self.ends_session = ended > 0;
         Ok((episode, ended))
     }
 

@@ -41,7 +41,7 @@ impl Snapshot {
     /// When one of them cannot be read.
     pub fn read(store: &Store) -> Result<Snapshot, StoreError> {
         let files = store.open_files()?;
-        let lasting = files.read_file()?;
+        let lasting = files.memories.read()?.unwrap_or_default();
         Snapshot::of(files, lasting)
     }
 
@@ -69,7 +69,7 @@ impl Snapshot {
     }
 
     fn of(files: OpenFiles, lasting: String) -> Result<Snapshot, StoreError> {
-        let session = files.read_session()?;
+        let session = files.session.read()?.unwrap_or_default();
         Ok(Snapshot { files, lasting, session, contents: OnceLock::new() })
     }
 
@@ -79,7 +79,7 @@ impl Snapshot {
     ///
     /// When that cannot be determined.
     pub(crate) fn is_current(&self) -> Result<bool, StoreError> {
-        self.files.is_current()
+        Ok(self.files.memories.is_current()? && self.files.session.is_current()?)
     }
 
     /// True if there is a memory file.
@@ -129,6 +129,14 @@ impl Snapshot {
     /// The headings of all sections, indexed by [`EntrySpan::section`].
     pub(crate) fn section_headings(&self) -> impl Iterator<Item = &Heading> {
         self.contents().sections.iter().map(|section| &section.heading)
+    }
+
+    /// The texts of a scope's sections in the memory file, each with its heading.
+    pub(crate) fn section_texts(&self, scope: &Scope) -> impl Iterator<Item = &str> {
+        let contents = self.contents();
+        let lasting = contents.sections[..contents.lasting_sections].iter();
+        let of_scope = lasting.filter(move |section| section.heading.scope == *scope);
+        of_scope.map(|section| &self.lasting[section.range.clone()])
     }
 
     /// The heading of an entry's section.

@@ -15,7 +15,7 @@ use crate::journal::Journal;
 use crate::journal::entry::{Entry, RECORD};
 use crate::notebook::clock::Clock;
 use crate::notebook::files::Files;
-use crate::store::{Change, Sidecar, State, Store, StoreError, UpdateError};
+use crate::store::{Change, Sidecar, State, Store, StoreError, Update, UpdateError};
 use crate::types::Moment;
 
 /// The version of the journal's lines.
@@ -84,14 +84,11 @@ impl Notebook {
             let value = edit(&mut draft)?;
             Ok(draft.into_change(&journal, value)?)
         });
-        match update {
-            Ok(update) => {
-                let warnings = update.warnings.iter().map(ToString::to_string).collect();
-                Ok(Written { value: update.value, written: update.written, warnings })
-            }
-            Err(UpdateError::Store(error)) => Err(error.into()),
-            Err(UpdateError::Edit(error)) => Err(error),
-        }
+        let Update { value, written, warnings } = update.map_err(|error: UpdateError<E>| match error {
+            UpdateError::Store(error) => error.into(),
+            UpdateError::Edit(error) => error,
+        })?;
+        Ok(Written { value, written, warnings: warnings.iter().map(ToString::to_string).collect() })
     }
 
     /// Lets a function edit the files as they are without the lock, and writes nothing: a dry run.
@@ -120,8 +117,8 @@ impl Notebook {
             id: self.clock.fresh_id(),
             now: self.clock.now(),
             replaced: false,
-            session_ended: false,
-            state: None,
+            ends_session: false,
+            new_state: None,
             line: None,
         })
     }
@@ -131,28 +128,22 @@ impl Notebook {
 pub(crate) struct Draft<'a> {
     /// The memory file and its session.
     pub files: Files,
-    is_new: bool,
+    /// True if there is no memory file yet.
+    pub is_new: bool,
+    /// The time of this change, RFC 3339.
+    pub now: String,
+    /// The running episode and other counters, where they are to be replaced.
+    pub new_state: Option<State>,
+    /// True if all memories of the session are to be removed.
+    pub ends_session: bool,
     sidecar: &'a Sidecar,
     command: &'static str,
     id: String,
-    now: String,
     replaced: bool,
-    session_ended: bool,
-    state: Option<State>,
     line: Option<String>,
 }
 
 impl Draft<'_> {
-    /// The time of this change, RFC 3339.
-    pub(crate) fn now(&self) -> &str {
-        &self.now
-    }
-
-    /// True if there is no memory file yet.
-    pub(crate) fn is_new(&self) -> bool {
-        self.is_new
-    }
-
     /// The whole text of the memory file.
     ///
     /// # Errors
@@ -177,11 +168,6 @@ impl Draft<'_> {
         Ok(self.sidecar.state_for_writers()?.0)
     }
 
-    /// Replaces the running episode and other counters.
-    pub(crate) fn set_state(&mut self, state: State) {
-        self.state = Some(state);
-    }
-
     /// The running episode, for reference lines.
     ///
     /// # Errors
@@ -200,11 +186,6 @@ impl Draft<'_> {
         self.sidecar.session()
     }
 
-    /// Removes all memories of the session.
-    pub(crate) fn end_session(&mut self) {
-        self.session_ended = true;
-    }
-
     /// The journal entry of this change. Without one, the journal says nothing of it.
     pub(crate) fn note<T: Serialize>(&mut self, entry: Entry<'_, T>) {
         let command = (self.command != RECORD).then(|| self.command.into());
@@ -220,12 +201,12 @@ impl Draft<'_> {
             true => Change::to(lasting.into_text()?, value),
             false => Change::unchanged(value),
         };
-        if self.session_ended {
+        if self.ends_session {
             change = change.with_session(String::new());
         } else if session.is_edited() {
             change = change.with_session(session.into_text()?);
         }
-        if let Some(state) = self.state {
+        if let Some(state) = self.new_state {
             change = change.with_state(state);
         }
         Ok(match self.line {

@@ -32,8 +32,7 @@ pub(crate) fn render_brief(scopes: &[(Scope, String, Vec<Memory>)]) -> String {
     for (scope, name, memories) in scopes.iter().filter(|(_, _, memories)| !memories.is_empty()) {
         if scopes.len() > 1 {
             let gap = if out.is_empty() { "" } else { "\n" };
-            let called = if name.is_empty() { scope.to_string() } else { format!("{name} ({scope})") };
-            out.push_str(&format!("{gap}{called}:\n"));
+            out.push_str(&format!("{gap}{}:\n", scope.label(name)));
         }
         memories.iter().for_each(|memory| out.push_str(&brief_line(memory)));
     }

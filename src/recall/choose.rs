@@ -143,17 +143,10 @@ fn choose_memories(live: &[&Memory], limits: &Limits, room: usize, format: Forma
     let mut chosen: Vec<(usize, Memory)> = Vec::new();
     let mut left = room;
     let mut groups: Vec<Group> = Vec::new();
-    let mut successes = 0;
-    let mut failures = 0;
+    let limited = [(Category::success(), limits.max_successes), (Category::failure(), limits.max_failures)];
     for at in ranked {
-        let counter = if live[at].category == Category::success() {
-            Some((&mut successes, limits.max_successes))
-        } else if live[at].category == Category::failure() {
-            Some((&mut failures, limits.max_failures))
-        } else {
-            None
-        };
-        if counter.as_ref().is_some_and(|(count, limit)| **count >= *limit) {
+        let shown = || chosen.iter().filter(|(_, other)| other.category == live[at].category).count();
+        if limited.iter().any(|(category, limit)| *category == live[at].category && shown() >= *limit) {
             continue;
         }
         let mut memory = live[at].clone();
@@ -168,9 +161,6 @@ fn choose_memories(live: &[&Memory], limits: &Limits, room: usize, format: Forma
             left = left.saturating_sub(heading + cost);
             groups.push(group);
             chosen.push((at, memory));
-            if let Some((count, _)) = counter {
-                *count += 1;
-            }
         }
     }
     chosen.sort_by_key(|(at, _)| *at);

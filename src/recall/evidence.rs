@@ -1,8 +1,9 @@
 //! Evidence that an action has been tried at a place.
 
 use crate::document::Section;
+use crate::document::fields::write_moment;
 use crate::document::text::stored_line;
-use crate::types::{Attempt, fold_action, fold_title};
+use crate::types::{Attempt, Moment, fold_action, fold_title};
 
 /// Evidence about an action at a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,12 +37,9 @@ impl Evidence {
         let mut out = match &self.attempt {
             None => format!("no: \"{}\" is not among what was tried in vain at {place}\n", self.action),
             Some(attempt) => {
-                let last: Vec<String> = [("Ep", attempt.episode), ("T", attempt.turn)]
-                    .iter()
-                    .filter_map(|(mark, number)| number.map(|number| format!("{mark}{number}")))
-                    .collect();
-                let last =
-                    if last.is_empty() { String::new() } else { format!(", last at {}", last.join(" ")) };
+                let (episode, turn) = (attempt.episode, attempt.turn);
+                let last = write_moment(&Moment { episode, turn, ..Moment::default() });
+                let last = if last.is_empty() { last } else { format!(", last at {last}") };
                 let reply =
                     if attempt.reply.is_empty() { String::new() } else { format!(": {}", attempt.reply) };
                 let times = if attempt.count == 1 { "time" } else { "times" };

@@ -3,9 +3,10 @@
 use std::fmt::Write;
 use strum::VariantNames as _;
 
+use crate::document::fields::write_fields;
 use crate::document::grammar::write_key;
 use crate::recall::view::{Linked, View};
-use crate::types::{Attempt, Memory, Persistence, Scope, Status, unknown_name};
+use crate::types::{Attempt, Memory, Persistence, Provenance, Scope, Status, unknown_name};
 
 /// Output formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::EnumString, strum::VariantNames)]
@@ -210,14 +211,8 @@ fn text_line(text: &str) -> String {
 
 /// Episode, turns and score change.
 pub(super) fn render_origin(memory: &Memory) -> String {
-    let mut parts = Vec::new();
-    parts.extend(memory.provenance.episode.map(|episode| format!("Ep{episode}")));
-    parts.extend(memory.provenance.turns.map(|turns| match turns.first == turns.last {
-        true => format!("T{}", turns.first),
-        false => format!("T{}-{}", turns.first, turns.last),
-    }));
-    parts.extend(memory.provenance.score_change.map(|change| format!("{change:+}")));
-    parts.join(", ")
+    let Provenance { episode, turns, score_change, .. } = memory.provenance;
+    write_fields(&Provenance { episode, turns, score_change, ..Provenance::default() })
 }
 
 /// All tried actions in one line, after a blank line.
@@ -243,17 +238,13 @@ pub(super) fn render_tried(tried: &[Attempt], format: Format) -> String {
 }
 
 fn left_out(view: &View) -> Option<String> {
-    let mut parts = Vec::new();
-    match view.memories_left_out {
-        0 => {}
-        1 => parts.push("1 more memory".to_owned()),
-        count => parts.push(format!("{count} more memories")),
-    }
-    match view.tried_left_out {
-        0 => {}
-        1 => parts.push("1 more try".to_owned()),
-        count => parts.push(format!("{count} more tries")),
-    }
+    let more = |count: usize, one: &str, several: &str| match count {
+        0 => None,
+        1 => Some(format!("1 more {one}")),
+        count => Some(format!("{count} more {several}")),
+    };
+    let memories = more(view.memories_left_out, "memory", "memories");
+    let parts: Vec<String> = memories.into_iter().chain(more(view.tried_left_out, "try", "tries")).collect();
     (!parts.is_empty()).then(|| format!("{} not shown", parts.join(", ")))
 }
 

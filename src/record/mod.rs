@@ -129,7 +129,7 @@ impl Recorder<'_> {
     /// Writes everything that follows from the turn in one transaction.
     fn commit(&self, context: &TurnContext, judged: &ModelOutcome) -> Result<RecordReport, RecordError> {
         let done = self.notebook.edit(RECORD, |draft| {
-            let now = draft.now().to_owned();
+            let now = draft.now.clone();
             let report = self.edit(&mut draft.files, context, judged, &now)?;
             draft.note(entry(context, &report));
             Ok::<_, RecordError>(report)

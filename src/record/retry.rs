@@ -136,7 +136,7 @@ impl Recorder<'_> {
             if journal.is_resolved(&waiting.id)? {
                 return Ok(Offer::Gone);
             }
-            let now = draft.now().to_owned();
+            let now = draft.now.clone();
             let report = self.edit_again(&mut draft.files, &context, &judged, &now)?;
             draft.note(Entry { resolves: Some((&waiting.id).into()), ..entry(&context, &report) });
             Ok::<_, RecordError>(Offer::Done(Box::new(report)))

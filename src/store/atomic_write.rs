@@ -84,14 +84,12 @@ impl PendingFile {
         bytes: &[u8],
     ) -> Result<PendingFile, StoreError> {
         let written = write_temporary(temporary, target, old, bytes, true);
-        let temporary = written.map_err(StoreError::write("write", target))?;
-        Ok(PendingFile { temporary, target: target.to_owned() })
+        written.map_err(StoreError::write("write", target))
     }
 
     /// The same without a sync: after a power cut the file may be empty or damaged.
     pub(super) fn write_unsynced(temporary: PathBuf, target: &Path, bytes: &[u8]) -> io::Result<PendingFile> {
-        let temporary = write_temporary(temporary, target, None, bytes, false)?;
-        Ok(PendingFile { temporary, target: target.to_owned() })
+        write_temporary(temporary, target, None, bytes, false)
     }
 
     /// Puts the file in place, whatever is there.
@@ -120,7 +118,7 @@ fn write_temporary(
     old: Option<&Metadata>,
     bytes: &[u8],
     sync: bool,
-) -> io::Result<RemovedOnDrop> {
+) -> io::Result<PendingFile> {
     if old.is_some() {
         // A rename needs no right to write the file itself; the owner's protection is respected here.
         unless_missing(OpenOptions::new().write(true).open(target))?;
@@ -136,7 +134,7 @@ fn write_temporary(
     if sync {
         file.sync_all()?;
     }
-    Ok(temporary)
+    Ok(PendingFile { temporary, target: target.to_owned() })
 }
 
 /// Removes what is at the path when it is dropped; nothing, where the file was renamed.

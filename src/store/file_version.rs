@@ -5,15 +5,16 @@
 //! cannot be reused.
 
 use std::fs::{self, File, Metadata};
-use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::error::{StoreError, unless_missing};
 use super::platform;
 
 /// A file as it was opened, with its metadata; `None` if it was missing.
-pub(super) struct FileVersion {
+pub(crate) struct FileVersion {
+    path: PathBuf,
     opened: Option<(File, Metadata)>,
 }
 
@@ -21,25 +22,25 @@ impl FileVersion {
     /// Reads the whole file; no text where there is no file.
     pub(super) fn take(path: &Path) -> Result<(Option<String>, FileVersion), StoreError> {
         let version = FileVersion::open(path)?;
-        Ok((version.read(path)?, version))
+        Ok((version.read()?, version))
     }
 
     /// Opens the file and reads only its metadata: so a change while it is read is noticed, too.
     pub(super) fn open(path: &Path) -> Result<FileVersion, StoreError> {
-        let Some(file) = open(path)? else { return Ok(FileVersion { opened: None }) };
-        let metadata = file.metadata().map_err(StoreError::read(path))?;
-        Ok(FileVersion { opened: Some((file, metadata)) })
+        let with_metadata = |file: File| file.metadata().map(|metadata| (file, metadata));
+        let opened = open(path)?.map(with_metadata).transpose().map_err(StoreError::read(path))?;
+        Ok(FileVersion { path: path.to_owned(), opened })
     }
 
     /// The whole text; `None` where there is no file. To be called once.
-    pub(super) fn read(&self, path: &Path) -> Result<Option<String>, StoreError> {
+    pub(crate) fn read(&self) -> Result<Option<String>, StoreError> {
         let Some((file, metadata)) = &self.opened else { return Ok(None) };
-        let bytes = read_bytes(file, metadata, path)?;
+        let bytes = read_bytes(file, metadata).map_err(StoreError::read(&self.path))?;
         let text = String::from_utf8(bytes).map_err(|error| {
             let offset = error.utf8_error().valid_up_to();
             let before = String::from_utf8_lossy(&error.as_bytes()[..offset]);
             StoreError::NotUtf8 {
-                path: path.to_owned(),
+                path: self.path.clone(),
                 line: before.matches('\n').count() + 1,
                 column: before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1,
                 offset,
@@ -49,7 +50,7 @@ impl FileVersion {
     }
 
     /// The open file; `None` where it was missing.
-    pub(super) fn file(&self) -> Option<&File> {
+    pub(crate) fn file(&self) -> Option<&File> {
         self.opened.as_ref().map(|(file, _)| file)
     }
 
@@ -59,21 +60,38 @@ impl FileVersion {
     }
 
     /// True if the path still leads to the file as it was read: same inode, size and time.
-    pub(super) fn is_current(&self, path: &Path) -> Result<bool, StoreError> {
-        let present = unless_missing(fs::symlink_metadata(path)).map_err(StoreError::read(path))?;
+    pub(crate) fn is_current(&self) -> Result<bool, StoreError> {
+        let present = unless_missing(fs::symlink_metadata(&self.path));
+        let present = present.map_err(StoreError::read(&self.path))?;
         Ok(self.metadata().map(stamp) == present.as_ref().map(stamp))
     }
 
     /// True if the file held this text. Reads it again, but only where the sizes agree.
-    pub(super) fn holds(&self, text: &str, path: &Path) -> Result<bool, StoreError> {
+    pub(super) fn holds(&self, text: &str) -> Result<bool, StoreError> {
         let Some((mut file, metadata)) = self.opened.as_ref().map(|(file, metadata)| (file, metadata)) else {
             return Ok(false);
         };
         if metadata.len() != text.len() as u64 {
             return Ok(false);
         }
-        file.seek(SeekFrom::Start(0)).map_err(StoreError::read(path))?;
-        Ok(read_bytes(file, metadata, path)? == text.as_bytes())
+        let bytes = file.seek(SeekFrom::Start(0)).and_then(|_| read_bytes(file, metadata));
+        Ok(bytes.map_err(StoreError::read(&self.path))? == text.as_bytes())
+    }
+}
+
+/// A memory file and its session, opened for reading. Both stay open, so that a later file is never taken
+/// for one of them.
+pub struct OpenFiles {
+    /// The memory file.
+    pub(crate) memories: FileVersion,
+    /// The memories that end with the episode.
+    pub(crate) session: FileVersion,
+}
+
+impl OpenFiles {
+    /// The memory file; `None` where there is none.
+    pub fn file(&self) -> Option<&File> {
+        self.memories.file()
     }
 }
 
@@ -93,8 +111,8 @@ fn stamp(metadata: &Metadata) -> Stamp {
     (platform::identity(metadata), metadata.len(), metadata.modified().ok())
 }
 
-fn read_bytes(mut file: &File, metadata: &Metadata, path: &Path) -> Result<Vec<u8>, StoreError> {
+fn read_bytes(mut file: &File, metadata: &Metadata) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0).saturating_add(1));
-    file.read_to_end(&mut bytes).map_err(StoreError::read(path))?;
+    file.read_to_end(&mut bytes)?;
     Ok(bytes)
 }

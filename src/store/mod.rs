@@ -26,7 +26,6 @@ mod lock;
 mod log;
 mod path;
 mod platform;
-mod reading;
 mod replace;
 mod sidecar;
 mod state;
@@ -37,9 +36,9 @@ use std::time::Duration;
 pub(crate) use atomic_write::{Existing, create_folder, write_file};
 pub use backups::Backup;
 pub use error::StoreError;
+pub(crate) use file_version::OpenFiles;
 pub(crate) use follow::Follower;
 pub(crate) use log::{LineLog, Rotation};
-pub(crate) use reading::OpenFiles;
 pub use sidecar::{INDEX, SERVED_INDEX, Sidecar};
 pub use state::State;
 
@@ -103,7 +102,8 @@ impl Store {
     /// The memory file and its session, for a reader that wants parts of them or wants to notice when
     /// they change.
     pub fn open_files(&self) -> Result<OpenFiles, StoreError> {
-        OpenFiles::open(self.real_path.clone(), self.sidecar.session_path())
+        let memories = FileVersion::open(&self.real_path)?;
+        Ok(OpenFiles { memories, session: FileVersion::open(&self.sidecar.session_path())? })
     }
 
     /// The former states that are kept, newest first: the first is the state before the last write.
@@ -178,7 +178,7 @@ impl Store {
         let state = change.state.map(|state| self.sidecar.stage_state(&state)).transpose()?;
         let session = change.session.map(|text| self.sidecar.stage_session(&text)).transpose()?;
         if let Some(text) = change.text
-            && !old.holds(&text, &self.real_path)?
+            && !old.holds(&text)?
         {
             match replace::replace(&self.real_path, &self.sidecar.backups_path(), old, &text)? {
                 Outcome::Overtaken => return Ok(None),

@@ -81,13 +81,8 @@ pub(super) fn copy_mode_and_owner(file: &File, model: &Metadata) -> io::Result<(
 #[cfg(unix)]
 fn ignore_refusal(result: io::Result<()>) -> io::Result<()> {
     match result {
-        Err(error)
-            if !matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported)
-                && error.raw_os_error() != Some(EINVAL) =>
-        {
-            Err(error)
-        }
-        _ => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied || is_unsupported(&error) => Ok(()),
+        result => result,
     }
 }
 
@@ -96,11 +91,15 @@ fn ignore_refusal(result: io::Result<()>) -> io::Result<()> {
 #[cfg(unix)]
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     match File::open(folder)?.sync_all() {
-        Err(error) if error.raw_os_error() == Some(EINVAL) || error.kind() == io::ErrorKind::Unsupported => {
-            Ok(())
-        }
+        Err(error) if is_unsupported(&error) => Ok(()),
         result => result,
     }
+}
+
+/// True if the file system lacks an operation, for which some return EINVAL.
+#[cfg(unix)]
+fn is_unsupported(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput)
 }
 
 /// Folders cannot be synced here.
@@ -118,9 +117,6 @@ pub(super) fn is_lock_unsupported(error: &io::Error) -> bool {
 pub(super) fn is_symlink_loop(error: &io::Error) -> bool {
     error.raw_os_error() == Some(ELOOP)
 }
-
-#[cfg(unix)]
-const EINVAL: i32 = 22;
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const ENOLCK: i32 = 37;

@@ -33,7 +33,7 @@ pub(super) fn replace(
     let mut warnings = Vec::new();
     if let Some(metadata) = old.metadata() {
         // A backup made before this check would be of the editor's text, not of what we read.
-        if !old.is_current(path)? {
+        if !old.is_current()? {
             return Ok(Outcome::Overtaken);
         }
         if let Err(warning) = backups::keep(numbered_backups, path, metadata) {
@@ -41,7 +41,7 @@ pub(super) fn replace(
         }
         back_up(path, spare)?;
     }
-    if !old.is_current(path)? {
+    if !old.is_current()? {
         return Ok(Outcome::Overtaken);
     }
     new.replace()?;

@@ -70,15 +70,9 @@ impl Sidecar {
             return Ok(());
         }
         let parent = self.folder.parent().unwrap_or(Path::new("."));
-        let made =
-            fs::create_dir_all(parent).and_then(|()| ignore_in_git(parent)).and_then(
-                |()| match fs::create_dir(&self.folder) {
-                    Err(error) if error.kind() != io::ErrorKind::AlreadyExists || !self.folder.is_dir() => {
-                        Err(error)
-                    }
-                    _ => Ok(()),
-                },
-            );
+        let made = fs::create_dir_all(parent)
+            .and_then(|()| ignore_in_git(parent))
+            .and_then(|()| fs::create_dir_all(&self.folder));
         made.map_err(|source| StoreError::Sidecar { path: self.folder.clone(), source })
     }
 

@@ -121,7 +121,7 @@ impl Digester<'_> {
                     warnings.push(format!("{} was digested by somebody else meanwhile", scope.scope));
                     continue;
                 }
-                let memory = entry_of(conversation, scope, summary, draft.now());
+                let memory = entry_of(conversation, scope, summary, &draft.now);
                 let place = (&scope.scope, scope.name.as_str());
                 let at = Moment::default();
                 let applied = store_memory(&mut draft.files, place, &memory, &[], &at, &mut warnings)?;

@@ -119,7 +119,7 @@ impl Extractor<'_> {
             }
             if counts != before {
                 counts.write(&mut state, &input.conversation.id);
-                draft.set_state(state);
+                draft.new_state = Some(state);
             }
             Ok::<_, ChatError>(seen)
         })?;
@@ -182,7 +182,7 @@ impl Extractor<'_> {
             done.turns = done.turns.max(counts.turns);
             done.waiting.clear();
             done.write(&mut state, id);
-            draft.set_state(state);
+            draft.new_state = Some(state);
             let done = self.apply(draft, input, found, turns)?;
             if !done.0.is_empty() {
                 draft.note(Entry::<Value> {
@@ -216,7 +216,7 @@ impl Extractor<'_> {
         found: &[Aspect],
         turns: Span,
     ) -> Result<(Vec<AddReport>, Vec<String>, bool), ChatError> {
-        let now = draft.now().to_owned();
+        let now = draft.now.clone();
         let files = &mut draft.files;
         let id = &input.conversation.id;
         let scope = input.scope.cloned().unwrap_or_else(|| current_scope(files, input.conversation));

@@ -28,10 +28,10 @@ pub fn run(mut cli: Cli<'_>, args: InitArgs) -> Result<u8, Failure> {
     let InitArgs {} = args;
     let notebook = cli.notebook()?;
     let (is_new, _) = cli.edit(&notebook, "init", false, |draft| {
-        if draft.is_new() {
+        if draft.is_new {
             draft.replace_text(EXAMPLE.to_owned());
         }
-        Ok(draft.is_new())
+        Ok(draft.is_new)
     })?;
     let config = cli.settings.config_path.as_path();
     let config_written = write_file(config, TEMPLATE.as_bytes(), Existing::Keep)?;

@@ -5,8 +5,7 @@ use serde_json::json;
 use crate::cli::commands::common::{memories_json, no_section, parse_scopes};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-use crate::document::Document;
-use crate::recall::read_scopes;
+use crate::recall;
 
 /// Print a whole section, superseded memories too
 #[derive(Debug, clap::Args)]
@@ -25,9 +24,10 @@ pub(crate) struct ShowArgs {
 pub fn run(cli: Cli<'_>, args: ShowArgs) -> Result<u8, Failure> {
     let ShowArgs { scope } = args;
     let store = cli.store()?;
-    let (scope, section) = read_scopes(&store, &parse_scopes(&[scope])?)?.remove(0);
-    let document = Document::parse(store.read()?.unwrap_or_default());
-    let texts: Vec<&str> = document.section_texts(&scope).collect();
+    let names = parse_scopes(&[scope])?;
+    let snapshot = recall::read(&store, &names)?;
+    let (scope, section) = recall::sections(&snapshot, &names)?.remove(0);
+    let texts: Vec<&str> = snapshot.section_texts(&scope).collect();
     if texts.is_empty() {
         return Err(no_section(&scope));
     }
