@@ -138,21 +138,12 @@ impl Message {
 
     /// The tool calls as name and arguments, in the format of OpenAI or Anthropic.
     pub(crate) fn tool_calls(&self) -> Vec<(String, Value)> {
-        let mut calls = Vec::new();
-        if let Some(Value::Array(items)) = self.fields.get("tool_calls") {
-            for call in items.iter().filter_map(|call| call.get("function")) {
-                calls.extend(tool_call(call.get("name"), call.get("arguments")));
-            }
-        }
-        if let Some(call) = self.fields.get("function_call") {
-            calls.extend(tool_call(call.get("name"), call.get("arguments")));
-        }
-        if let Some(Value::Array(parts)) = self.fields.get("content") {
-            for part in parts.iter().filter(|part| part["type"] == "tool_use") {
-                calls.extend(tool_call(part.get("name"), part.get("input")));
-            }
-        }
-        calls
+        let list = |name| self.fields.get(name).and_then(Value::as_array).into_iter().flatten();
+        let functions = list("tool_calls").filter_map(|call| call.get("function"));
+        let functions = functions.chain(self.fields.get("function_call"));
+        let uses = list("content").filter(|part| part["type"] == "tool_use");
+        let calls = functions.map(|call| tool_call(call.get("name"), call.get("arguments")));
+        calls.chain(uses.map(|part| tool_call(part.get("name"), part.get("input")))).flatten().collect()
     }
 }
 

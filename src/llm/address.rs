@@ -11,10 +11,8 @@ pub(super) fn versioned_endpoint(base: &str, call: &str) -> Result<Url, ModelErr
     let mut url = parse_base(base)?;
     let path = url.path().trim_end_matches('/');
     let path = path.strip_suffix(call).unwrap_or(path);
-    let versioned = path.split('/').any(|part| {
-        let mut letters = part.chars();
-        letters.next() == Some('v') && letters.next().is_some_and(|c| c.is_ascii_digit())
-    });
+    let is_version = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
+    let versioned = path.split('/').any(|part| part.strip_prefix('v').is_some_and(is_version));
     let version = if versioned { "" } else { "/v1" };
     let path = format!("{path}{version}{call}");
     url.set_path(&path);

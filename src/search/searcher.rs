@@ -5,7 +5,7 @@
 //! lock is held while an embedder is asked for a question's vector.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::notebook::{SharedSnapshot, Snapshot};
 use crate::search::embedded::StaticModel;
@@ -17,6 +17,7 @@ use crate::search::results::{SearchError, SearchResults};
 use crate::search::scoring_threads::ScoringThreads;
 use crate::search::settings::SearchSettings;
 use crate::store::Store;
+use crate::types::lock::lock;
 
 /// Number of questions whose similarities are kept until the file changes.
 const KEPT_QUESTIONS: usize = 32;
@@ -212,8 +213,4 @@ impl Build {
         known.push_back((question.clone(), Arc::clone(&similarities)));
         Scored { library, similarities }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

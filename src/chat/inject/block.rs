@@ -110,22 +110,15 @@ fn render_memory(number: usize, memory: &InjectedMemory, template: &str) -> Stri
 
 /// Replaces the placeholders of a line in one pass, so that placeholders in a memory's text are not replaced.
 fn fill_placeholders(line: &str, values: &[(&str, &str)]) -> String {
-    let (mut out, mut rest) = (String::new(), line);
-    while let Some(at) = rest.find("{{") {
-        out.push_str(&rest[..at]);
-        rest = &rest[at..];
-        match values.iter().find(|(name, _)| rest.starts_with(name)) {
-            Some((name, value)) => {
-                out.push_str(&fold_spaces(value));
-                rest = &rest[name.len()..];
-            }
-            None => {
-                out.push_str("{{");
-                rest = &rest[2..];
-            }
+    let mut parts = line.split("{{");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let found = values.iter().find_map(|(name, value)| Some((value, part.strip_prefix(&name[2..])?)));
+        match found {
+            Some((value, rest)) => out.extend([&fold_spaces(value), rest]),
+            None => out.extend(["{{", part]),
         }
     }
-    out.push_str(rest);
     out
 }
 

@@ -11,7 +11,7 @@ use crate::mcp::tools::tool::{Call, Effect, Tool};
 use crate::mcp::tools::who::{is_initial, known};
 use crate::search::Hit;
 use crate::search::filter::{Filter, MemoryKind};
-use crate::types::{Memory, Scope, Status};
+use crate::types::{Scope, Status};
 
 /// Upper limit of memories in an answer.
 const LIMIT: usize = 10;
@@ -154,15 +154,15 @@ fn recall_interactions(call: &Call<'_>) -> Result<Answer, Refusal> {
     let filter = Filter { scopes, ..Filter::default() };
     let tag = format!("about:{}", character.id);
     let first_name = called.split_whitespace().next().unwrap_or(&called).to_lowercase();
-    let concerns = |scope: &Scope, memory: &Memory| {
-        *scope == Scope::Npc(character.id.clone())
+    let concerns = |Hit { scope, memory, .. }: &Hit| {
+        matches!(scope, Scope::Npc(id) if *id == character.id)
             || memory.provenance.tags.iter().any(|own| own.to_lowercase() == tag)
             || has_word(&memory.title, &first_name)
             || has_word(&memory.text, &first_name)
     };
     let question = format!("what happened between me and {called}?");
     let mut hits = call.memories.search(call.watcher, &question, &filter, usize::MAX, true)?;
-    hits.hits.retain(|hit| concerns(&hit.scope, &hit.memory));
+    hits.hits.retain(concerns);
     hits.hits.truncate(LIMIT);
     by_time(&mut hits.hits);
     let mut answer = found(&question, &hits, relevance_note);

@@ -3,6 +3,8 @@
 //! Each call is one transaction. A memory is addressed by its exact title; without a scope, the agent's own
 //! section is searched first, then all others, where the title must be unique.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use crate::document::link::Link;
@@ -286,11 +288,9 @@ impl MemoryAddress {
         if let Some(own) = own.filter(|own| !files.find(own, &self.title).is_empty()) {
             return Ok(target(&own));
         }
-        let mut scopes: Vec<&Scope> =
-            files.lasting.headings().chain(files.session.headings()).map(|heading| &heading.scope).collect();
-        scopes.sort();
-        scopes.dedup();
-        scopes.retain(|scope| memories.refuse_foreign(scope).is_ok());
+        let scopes = files.lasting.headings().chain(files.session.headings()).map(|heading| &heading.scope);
+        let scopes: BTreeSet<&Scope> =
+            scopes.filter(|scope| memories.refuse_foreign(scope).is_ok()).collect();
         let mut titles: Vec<(Scope, String)> = Vec::new();
         for scope in scopes {
             let section = files.section(scope);
