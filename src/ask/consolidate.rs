@@ -8,11 +8,11 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::ask::guard::{Checked, Step, check};
+use crate::ask::guard::{Step, check};
 use crate::ask::plan::{
     Action, Decision, MemoryVersion, Plan, Refused, SCHEMA_NAME, SYSTEM, read_plan, schema,
 };
-use crate::ask::prompt::{Prompt, TEXT_CHARS, memory_json};
+use crate::ask::prompt::{Prompt, TEXT_CHARS, first_by, memory_json};
 use crate::journal::entry::{Entry, MemoryEntry, ModelEntry};
 use crate::llm::{Model, ModelError, ModelUse};
 use crate::notebook::Draft;
@@ -70,16 +70,11 @@ pub fn candidates(files: &Files, scope: &Scope) -> Candidates {
     }
     found.kept.dedup();
     if found.memories.len() > MAX_MEMORIES {
-        let mut ranked: Vec<(usize, u16)> =
-            found.memories.iter().map(Memory::importance).enumerate().collect();
-        ranked.sort_by_key(|&(at, importance)| (importance, at));
-        let chosen: Vec<usize> = ranked.iter().take(MAX_MEMORIES).map(|&(at, _)| at).collect();
         let more = found.memories.len() - MAX_MEMORIES;
         found.kept.push(format!(
             "the {more} most important memories are kept: {MAX_MEMORIES} are looked at at once"
         ));
-        let mut at = 0..;
-        found.memories.retain(|_| at.next().is_some_and(|at| chosen.contains(&at)));
+        found.memories = first_by(found.memories, MAX_MEMORIES, Memory::importance);
     }
     found
 }
@@ -142,7 +137,7 @@ pub fn apply_plan(
     seen: &[MemoryVersion],
     at: &Moment,
 ) -> AppliedPlan {
-    let Checked { sound, refused } = check(files, scope, plan, seen);
+    let (sound, refused) = check(files, scope, plan, seen);
     let mut applied = AppliedPlan { refused, ..AppliedPlan::default() };
     for (decision, step) in sound {
         // A decision that fails halfway must change nothing.

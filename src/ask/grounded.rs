@@ -53,10 +53,39 @@ impl GroundedQuestion<'_> {
     /// # Errors
     ///
     /// See [`ModelError`]; a rejected answer is [`ModelError::Garbled`].
-    pub(super) fn ask(self, model: &dyn Model) -> Result<(GroundedAnswer, ModelUse), ModelError> {
-        let GroundedQuestion { system, field, block, data, shown, max_sentences } = self;
-        let prompt = Prompt { system, schema_name: field, schema: schema(field, shown), block, data };
-        prompt.ask_and_read(model, |answer| read_grounded(answer, field, shown, max_sentences, system))
+    pub(super) fn ask(mut self, model: &dyn Model) -> Result<(GroundedAnswer, ModelUse), ModelError> {
+        let (data, schema) = (self.data.take(), schema(self.field, self.shown));
+        let prompt = Prompt { system: self.system, schema_name: self.field, schema, block: self.block, data };
+        prompt.ask_and_read(model, |answer| self.read(answer))
+    }
+
+    /// Reads an answer under [`schema`]; the error says why it is rejected.
+    fn read(&self, answer: &str) -> Result<GroundedAnswer, String> {
+        let answer = parse_object(answer)?;
+        if answer.get("known").and_then(flag_of) == Some(false) {
+            return Ok(GroundedAnswer::default());
+        }
+        let said = stored_line(&text_of(&answer, self.field));
+        if let Some(problem) = text_problem(&said, self.system) {
+            return Err(problem.to_owned());
+        }
+        let mut warnings = Vec::new();
+        let numbers = read_numbers(answer.get("relevant"), self.shown, &mut warnings);
+        if numbers.is_empty() {
+            return Err("it names no memory that was shown".to_owned());
+        }
+        let safe = redacted(&said);
+        if safe != said {
+            warnings.push("the model's text held what looks like a secret, masked".to_owned());
+        }
+        let kept = first_sentences(&safe, self.max_sentences);
+        if kept.len() < safe.len() {
+            warnings.push(format!(
+                "the model said more than {} sentences: the first are shown",
+                self.max_sentences
+            ));
+        }
+        Ok(GroundedAnswer { text: Some(truncate(kept, MAX_CHARS)), numbers, warnings })
     }
 }
 
@@ -75,38 +104,6 @@ fn schema(field: &str, shown: usize) -> Value {
         "required": ["relevant", "known", field],
         "additionalProperties": false,
     })
-}
-
-/// Reads an answer under [`schema`]; the error says why it is rejected.
-fn read_grounded(
-    answer: &str,
-    field: &str,
-    shown: usize,
-    max_sentences: usize,
-    instructions: &str,
-) -> Result<GroundedAnswer, String> {
-    let answer = parse_object(answer)?;
-    if answer.get("known").and_then(flag_of) == Some(false) {
-        return Ok(GroundedAnswer::default());
-    }
-    let said = stored_line(&text_of(&answer, field));
-    if let Some(problem) = text_problem(&said, instructions) {
-        return Err(problem.to_owned());
-    }
-    let mut warnings = Vec::new();
-    let numbers = read_numbers(answer.get("relevant"), shown, &mut warnings);
-    if numbers.is_empty() {
-        return Err("it names no memory that was shown".to_owned());
-    }
-    let safe = redacted(&said);
-    if safe != said {
-        warnings.push("the model's text held what looks like a secret, masked".to_owned());
-    }
-    let kept = first_sentences(&safe, max_sentences);
-    if kept.len() < safe.len() {
-        warnings.push(format!("the model said more than {max_sentences} sentences: the first are shown"));
-    }
-    Ok(GroundedAnswer { text: Some(truncate(kept, MAX_CHARS)), numbers, warnings })
 }
 
 /// Numbers in the forms that models use: `3`, `"3"`, `"#3"`, one or a list, `"#3, #7"`.
@@ -161,8 +158,13 @@ pub(crate) fn first_sentences(line: &str, max: usize) -> &str {
 mod tests {
     use super::*;
 
+    fn question() -> GroundedQuestion<'static> {
+        let system = "Answer the question in one or two sentences.";
+        GroundedQuestion { system, field: "answer", block: "", data: Value::Null, shown: 3, max_sentences: 2 }
+    }
+
     fn read(answer: &Value) -> Result<GroundedAnswer, String> {
-        read_grounded(&answer.to_string(), "answer", 3, 2, "Answer the question in one or two sentences.")
+        question().read(&answer.to_string())
     }
 
     #[test]
@@ -190,7 +192,7 @@ mod tests {
         let rubbish = |text: &str| read(&json!({"relevant": [1], "answer": text})).unwrap_err();
         assert_eq!(rubbish(" … "), "it has no text");
         assert_eq!(rubbish("string"), "its text is a name of the schema");
-        assert!(read_grounded("no idea", "answer", 3, 2, "").is_err());
+        assert!(question().read("no idea").is_err());
     }
 
     #[test]

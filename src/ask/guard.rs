@@ -3,7 +3,7 @@
 //! A plan enters with both files and the memories as they were when it was made. Sound decisions leave as
 //! steps, the others with the reason. Each decision is judged alone, because no memory may be named by two.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::ask::plan::{Action, Decision, MAX_TEXT_CHARS, MemoryVersion, Plan, Refused, SYSTEM};
 use crate::document::stored;
@@ -31,21 +31,21 @@ pub(super) enum Step {
     },
 }
 
-/// Decisions in the plan's order, with the exact titles of the file.
-pub(super) struct Checked {
-    pub(crate) sound: Vec<(Decision, Step)>,
-    pub(crate) refused: Vec<Refused>,
-}
-
-/// Separates the sound decisions from the others.
-pub(super) fn check(files: &Files, scope: &Scope, plan: &Plan, seen: &[MemoryVersion]) -> Checked {
+/// Separates the sound decisions, with the exact titles of the file, from the refused ones, both in the
+/// plan's order.
+pub(super) fn check(
+    files: &Files,
+    scope: &Scope,
+    plan: &Plan,
+    seen: &[MemoryVersion],
+) -> (Vec<(Decision, Step)>, Vec<Refused>) {
     let guard = Guard { files, scope, seen, named: named(files, scope, plan) };
     // A merge keeps what it strikes in its text; the other actions only strike.
     let strikes = |action: Action| matches!(action, Action::Drop | Action::Supersede);
     let striking = plan.decisions.iter().filter(|decision| strikes(decision.action));
     let struck: usize = striking.map(|decision| decision.titles.len()).sum();
     let all = files.lasting.section(scope).unwrap_or_default().live().count();
-    let mut checked = Checked { sound: Vec::new(), refused: Vec::new() };
+    let (mut sound, mut refused) = (Vec::new(), Vec::new());
     for decision in plan.decisions.iter().filter(|decision| decision.action != Action::Keep) {
         let result = match decision.action {
             action if strikes(action) && struck * 2 > all => {
@@ -54,11 +54,11 @@ pub(super) fn check(files: &Files, scope: &Scope, plan: &Plan, seen: &[MemoryVer
             _ => guard.check(decision),
         };
         match result {
-            Ok(sound) => checked.sound.push(sound),
-            Err(why) => checked.refused.push(Refused { decision: decision.clone(), why }),
+            Ok(step) => sound.push(step),
+            Err(why) => refused.push(Refused { decision: decision.clone(), why }),
         }
     }
-    checked
+    (sound, refused)
 }
 
 /// The form in which titles are compared: that of the file, if the file has the title.
@@ -71,10 +71,8 @@ fn key_of(files: &Files, scope: &Scope, title: &str) -> String {
 fn named(files: &Files, scope: &Scope, plan: &Plan) -> HashMap<String, usize> {
     let mut named = HashMap::new();
     for decision in &plan.decisions {
-        let mut keys: Vec<String> = decision.titles.iter().map(|title| key_of(files, scope, title)).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        for key in keys {
+        let keys = decision.titles.iter().map(|title| key_of(files, scope, title));
+        for key in keys.collect::<HashSet<String>>() {
             *named.entry(key).or_default() += 1;
         }
     }

@@ -191,18 +191,18 @@ fn decision_of(item: &Value) -> Result<Decision, String> {
     let Value::Object(fields) = item else { return Err("it is no object".to_owned()) };
     let name = text_of(fields, "action").to_lowercase();
     let action = name.parse().map_err(|_| format!("`{}` is no action", one_line(&truncate(&name, 40))))?;
-    let titles: Vec<String> = match fields.get("titles") {
-        Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-        Some(Value::String(title)) => vec![title.clone()],
+    let titles: Vec<&str> = match fields.get("titles") {
+        Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),
+        Some(Value::String(title)) => vec![title],
         _ => Vec::new(),
     };
     if titles.len() > MAX_TITLES {
         return Err(format!("it names {} titles, more than {MAX_TITLES}", titles.len()));
     }
-    let titles: Vec<String> = titles.iter().map(|title| stored_line(title)).collect();
+    let titles = titles.into_iter().map(stored_line).filter(|title| !title.is_empty());
     Ok(Decision {
         action,
-        titles: titles.into_iter().filter(|title| !title.is_empty()).collect(),
+        titles: titles.collect(),
         title: stored_line(&text_of(fields, "title")),
         text: stored_text(&text_of(fields, "text")),
         category: Category::new(&text_of(fields, "category")),

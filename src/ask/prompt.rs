@@ -60,6 +60,16 @@ impl Prompt<'_> {
     }
 }
 
+/// The first `limit` items in the order of `key`, arranged as they were before. Of equal ones, the first
+/// are taken.
+pub(super) fn first_by<T, K: Ord>(items: Vec<T>, limit: usize, key: impl Fn(&T) -> K) -> Vec<T> {
+    let mut ranked: Vec<(usize, T)> = items.into_iter().enumerate().collect();
+    ranked.sort_by_key(|(_, item)| key(item));
+    ranked.truncate(limit);
+    ranked.sort_by_key(|(at, _)| *at);
+    ranked.into_iter().map(|(_, item)| item).collect()
+}
+
 /// A memory as a prompt shows it.
 pub(super) fn memory_json(number: usize, memory: &Memory) -> Value {
     let fields = &memory.provenance;

@@ -1,9 +1,11 @@
 //! Lets a model summarise what is known of a place in two or three sentences.
 
+use std::cmp::Reverse;
+
 use serde_json::{Value, json};
 
 use crate::ask::grounded::{GroundedAnswer, GroundedQuestion};
-use crate::ask::prompt::memory_json;
+use crate::ask::prompt::{first_by, memory_json};
 use crate::document::Section;
 use crate::llm::{Model, ModelError, ModelUse};
 use crate::redact::redacted;
@@ -53,7 +55,8 @@ pub(crate) struct Summary {
 /// See [`ModelError`]; a rejected answer is [`ModelError::Garbled`].
 pub(crate) fn summarize(model: &dyn Model, scope: &Scope, section: &Section) -> Result<Summary, ModelError> {
     let live: Vec<&Memory> = section.live().collect();
-    let chosen = most_important(&live);
+    let count = live.len();
+    let chosen = first_by(live, MAX_MEMORIES, |memory| importance(memory));
     let memories: Value = (1..).zip(&chosen).map(|(number, memory)| memory_json(number, memory)).collect();
     let tried = section.tried.iter().rev().take(MAX_TRIED).map(|tried| {
         let reply = truncate(redacted(&tried.reply).trim(), REPLY_CHARS);
@@ -75,19 +78,12 @@ pub(crate) fn summarize(model: &dyn Model, scope: &Scope, section: &Section) -> 
     };
     let (GroundedAnswer { text, numbers, warnings }, model) = question.ask(model)?;
     let titles = numbers.iter().map(|number| chosen[number - 1].title.clone()).collect();
-    Ok(Summary { text, titles, model, left_out: live.len() - chosen.len(), warnings })
+    Ok(Summary { text, titles, model, left_out: count - chosen.len(), warnings })
 }
 
-/// The memories to show, in the order of the file: core and DANGER count most, then the importance,
-/// then the age, newest first.
-fn most_important<'a>(live: &[&'a Memory]) -> Vec<&'a Memory> {
-    let mut ranked: Vec<(usize, &Memory)> = live.iter().copied().enumerate().collect();
-    ranked.sort_by_key(|(_, memory)| {
-        let first = memory.persistence == Persistence::Core || memory.category.is_danger();
-        let when = (memory.provenance.episode, memory.provenance.turns.map(|turns| turns.last));
-        std::cmp::Reverse((first, memory.importance(), when))
-    });
-    ranked.truncate(MAX_MEMORIES);
-    ranked.sort_by_key(|(at, _)| *at);
-    ranked.into_iter().map(|(_, memory)| memory).collect()
+/// Order of the memories to show: core and DANGER first, then by importance, then by age, newest first.
+fn importance(memory: &Memory) -> impl Ord + use<> {
+    let first = memory.persistence == Persistence::Core || memory.category.is_danger();
+    let when = (memory.provenance.episode, memory.provenance.turns.map(|turns| turns.last));
+    Reverse((first, memory.importance(), when))
 }

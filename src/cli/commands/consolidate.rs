@@ -9,7 +9,7 @@ use crate::ask::consolidate::{
 };
 use crate::ask::plan::{Action, Decision, Plan, plan_of};
 use crate::cli::commands::common::{counted, resolve_scope};
-use crate::cli::commands::model_args::{ModelArgs, model_failed, no_model};
+use crate::cli::commands::model_args::{ModelArgs, no_model};
 use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, FailureKind};
 use crate::types::Scope;
@@ -95,7 +95,7 @@ fn ask(
     config.max_output_tokens = config.max_output_tokens.max(MIN_PLAN_TOKENS);
     let instead = "nothing is changed; `memories supersede` and `memories invalidate` need no model";
     let Some(model) = model.choose(cli)?.model else { return Err(no_model(instead)) };
-    propose(&*model, scope, found).map_err(|error| model_failed(error, instead))
+    propose(&*model, scope, found).map_err(|error| Failure::from(error).hint(instead))
 }
 
 /// Reads a plan from a file: an object printed by `--json`, or bare decisions about the present memories.

@@ -8,7 +8,7 @@ use crate::chat::digest::{DigestReport, Digester, Occasion, PresentCharacter};
 use crate::cli::commands::common::resolve_scope;
 use crate::cli::commands::conversation_args::read_conversation;
 use crate::cli::commands::memory_args::bare_tag;
-use crate::cli::commands::model_args::{ModelArgs, model_failed, no_model};
+use crate::cli::commands::model_args::{ModelArgs, no_model};
 use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, FailureKind};
 use crate::llm::ModelError;
@@ -111,7 +111,7 @@ pub fn run(mut cli: Cli<'_>, args: DigestArgs) -> Result<u8, Failure> {
     cli.ui.warnings(&report.warnings);
     let is_settings = |error: &ModelError| matches!(error, ModelError::Settings { .. });
     if let Some(at) = report.failed.iter().position(|failed| is_settings(&failed.error)) {
-        return Err(model_failed(report.failed.remove(at).error, instead));
+        return Err(Failure::from(report.failed.remove(at).error).hint(instead));
     }
     for failed in &report.failed {
         let messages = failed.messages.marked('M');

@@ -12,7 +12,7 @@ use crate::chat::extract::{
 };
 use crate::cli::commands::common::{counted, resolve_scope};
 use crate::cli::commands::conversation_args::{given_id, no_conversation, read_conversation};
-use crate::cli::commands::model_args::{ModelArgs, model_failed};
+use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, FailureKind};
 use crate::cli::values::parse_count;
@@ -129,7 +129,7 @@ pub fn run(mut cli: Cli<'_>, args: ExtractArgs) -> Result<u8, Failure> {
     cli.ui.warnings(&report.warnings);
     let instead = "nothing is written, and these turns are looked at the next time";
     match report.failure.take() {
-        Some(error @ ModelError::Settings { .. }) => return Err(model_failed(error, instead)),
+        Some(error @ ModelError::Settings { .. }) => return Err(Failure::from(error).hint(instead)),
         Some(error) => cli.ui.warning(&format!("{error}: {instead}")),
         None => {}
     }

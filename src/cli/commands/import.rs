@@ -140,17 +140,14 @@ impl ImportAnswer<'_> {
             return cli.ui.json_answer(&self.json(store));
         }
         let MergeReport { failed, duplicates, skipped, .. } = self.report;
-        let failed: Vec<String> = failed.iter().map(|(at, problem)| format!("{at}: {problem}")).collect();
-        show_first(&failed, |text| cli.ui.error(text), "the other memories are accepted");
-        let named = |unstored: &Unstored| {
-            let Unstored { at, scope, title, other } = unstored;
+        let failed = failed.iter().map(|(at, problem)| format!("{at}: {problem}"));
+        show_first(failed, |text| cli.ui.error(text), "the other memories are accepted");
+        let duplicates = duplicates.iter().map(|Unstored { at, scope, title, other }| {
             format!("{at}: \"{title}\" is a near-duplicate of \"{other}\" in {scope}: not stored")
-        };
-        let duplicates: Vec<String> = duplicates.iter().map(named).collect();
-        show_first(&duplicates, |text| cli.ui.notice(text), "`--json` lists all");
-        let why = |unstored: &Unstored| format!("{}: {}: {}", unstored.at, unstored.scope, unstored.other);
-        let skipped: Vec<String> = skipped.iter().map(why).collect();
-        show_first(&skipped, |text| cli.ui.detail(text), "`--json` lists all");
+        });
+        show_first(duplicates, |text| cli.ui.notice(text), "`--json` lists all");
+        let why = |Unstored { at, scope, other, .. }: &Unstored| format!("{at}: {scope}: {other}");
+        show_first(skipped.iter().map(why), |text| cli.ui.detail(text), "`--json` lists all");
         let would = if self.dry_run { "would be " } else { "" };
         let path = store.path().display();
         let tried = match self.report.tried {
@@ -174,7 +171,8 @@ impl ImportAnswer<'_> {
             let more = if self.source.unknown.len() > MAX_SHOWN { " …" } else { "" };
             cli.ui.warning(&format!("ignored unknown keys: {}{more}", keys.join(", ")));
         }
-        show_first(&self.report.warnings, |text| cli.ui.warning(text), "`--json` lists all");
+        let warnings = self.report.warnings.iter().cloned();
+        show_first(warnings, |text| cli.ui.warning(text), "`--json` lists all");
     }
 
     /// Prints hints about refused memories.
@@ -223,11 +221,10 @@ impl ImportAnswer<'_> {
 }
 
 /// Shows the first lines of a list, and how many more there are.
-fn show_first(lines: &[String], mut print: impl FnMut(&str), more_hint: &str) {
-    for line in lines.iter().take(MAX_SHOWN) {
-        print(line);
-    }
-    if let Some(more) = lines.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
-        print(&format!("{more} more like these; {more_hint}"));
+fn show_first(mut lines: impl Iterator<Item = String>, mut print: impl FnMut(&str), more_hint: &str) {
+    lines.by_ref().take(MAX_SHOWN).for_each(|line| print(&line));
+    match lines.count() {
+        0 => {}
+        more => print(&format!("{more} more like these; {more_hint}")),
     }
 }

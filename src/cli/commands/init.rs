@@ -24,8 +24,7 @@ Examples:
 With --json: {version, written: [PATH], kept: [PATH]}.")]
 pub(crate) struct InitArgs {}
 
-pub fn run(mut cli: Cli<'_>, args: InitArgs) -> Result<u8, Failure> {
-    let InitArgs {} = args;
+pub fn run(mut cli: Cli<'_>, InitArgs {}: InitArgs) -> Result<u8, Failure> {
     let notebook = cli.notebook()?;
     let (is_new, _) = cli.edit(&notebook, "init", false, |draft| {
         if draft.is_new {

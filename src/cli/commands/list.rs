@@ -19,8 +19,7 @@ With --json: {version, file, sections: [{scope, name, visits, episodes,
 memories, superseded, tried}]}.")]
 pub(crate) struct ListArgs {}
 
-pub fn run(cli: Cli<'_>, args: ListArgs) -> Result<u8, Failure> {
-    let ListArgs {} = args;
+pub fn run(cli: Cli<'_>, ListArgs {}: ListArgs) -> Result<u8, Failure> {
     let store = cli.store()?;
     let sections = Document::parse(store.read()?.unwrap_or_default()).sections();
     if cli.ui.json {

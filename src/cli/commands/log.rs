@@ -66,19 +66,14 @@ pub fn run(mut cli: Cli<'_>, args: LogArgs) -> Result<u8, Failure> {
         cli.ui.notice("no matching entry in the journal");
     }
     show_entries(&mut cli, &last, &filter)?;
-    if follow { follow_on(cli, follower, &filter, POLL_INTERVAL) } else { Ok(0) }
+    if follow { follow_on(cli, follower, &filter) } else { Ok(0) }
 }
 
 /// Shows new entries until interrupted or until the pipe is closed.
-fn follow_on(
-    mut cli: Cli<'_>,
-    mut follower: Follower,
-    filter: &LogFilter,
-    interval: Duration,
-) -> Result<u8, Failure> {
+fn follow_on(mut cli: Cli<'_>, mut follower: Follower, filter: &LogFilter) -> Result<u8, Failure> {
     loop {
         cli.ui.flush()?;
-        std::thread::sleep(interval);
+        std::thread::sleep(POLL_INTERVAL);
         show_entries(&mut cli, &follower.poll()?, filter)?;
     }
 }

@@ -45,8 +45,3 @@ pub(crate) fn no_model(instead: &str) -> Failure {
     let failure = Failure::user("no model is set up");
     failure.hint("set a key or a host, or choose one with `--provider`").hint(instead)
 }
-
-/// The failure of a model; `instead` is a hint for going on without one.
-pub(crate) fn model_failed(error: llm::ModelError, instead: &str) -> Failure {
-    Failure::from(error).hint(instead)
-}

@@ -46,6 +46,27 @@ pub(crate) struct QueryArgs {
     /// The question, in words
     #[arg(required = true, value_name = "QUESTION")]
     question: Vec<String>,
+    #[command(flatten)]
+    filter: FilterArgs,
+    /// Maximum of memories, at least 1 [default: 5]
+    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count::<usize>)]
+    number: Option<usize>,
+    /// Maximum of tokens of the whole answer, by an estimate that is rounded up
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count::<usize>)]
+    max_tokens: Option<usize>,
+    /// Show the parts of each relevance
+    #[arg(long)]
+    explain: bool,
+    /// Let a model answer from the memories found
+    #[arg(long)]
+    answer: bool,
+    #[command(flatten)]
+    model: ModelArgs,
+}
+
+/// The flags that narrow the search.
+#[derive(Debug, clap::Args)]
+struct FilterArgs {
     /// Only this place or scope; repeatable
     #[arg(long = "scope", value_name = "SCOPE", allow_negative_numbers = true)]
     scopes: Vec<String>,
@@ -82,33 +103,17 @@ pub(crate) struct QueryArgs {
     /// Show superseded memories too, marked as such
     #[arg(long)]
     all: bool,
-    /// Maximum of memories, at least 1 [default: 5]
-    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count::<usize>)]
-    number: Option<usize>,
-    /// Maximum of tokens of the whole answer, by an estimate that is rounded up
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count::<usize>)]
-    max_tokens: Option<usize>,
-    /// Show the parts of each relevance
-    #[arg(long)]
-    explain: bool,
-    /// Let a model answer from the memories found
-    #[arg(long)]
-    answer: bool,
-    #[command(flatten)]
-    model: ModelArgs,
 }
 
 pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
-    let question = args.question.join(" ");
-    let (number, max_tokens, explain) = (args.number, args.max_tokens, args.explain);
-    let model = args.answer.then(|| args.model.clone());
+    let QueryArgs { question, filter, number, max_tokens, explain, answer, model } = args;
     let store = cli.store()?;
-    let filter = filter_of(&store, args)?;
+    let filter = filter_of(&store, filter)?;
     let limit = number.unwrap_or(cli.settings.search_results).max(1);
     let searcher = Searcher::new(SharedSnapshot::new(store), cli.settings.search.clone(), cli.embedder()?);
-    let mut found = searcher.query(&question, &filter, limit)?;
+    let mut found = searcher.query(&question.join(" "), &filter, limit)?;
     cli.warn_of_fallback(found.fallback.as_ref());
-    if let Some(model) = model {
+    if answer {
         return answer::run(cli, model, found, max_tokens, explain);
     }
     if cli.ui.json {
@@ -125,9 +130,8 @@ pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
     listing.show(cli.ui, &found.question, |_| true)
 }
 
-fn filter_of(store: &crate::store::Store, args: QueryArgs) -> Result<Filter, Failure> {
-    let QueryArgs {
-        question: _,
+fn filter_of(store: &crate::store::Store, args: FilterArgs) -> Result<Filter, Failure> {
+    let FilterArgs {
         scopes,
         categories,
         kinds,
@@ -140,11 +144,6 @@ fn filter_of(store: &crate::store::Store, args: QueryArgs) -> Result<Filter, Fai
         min_importance,
         status,
         all,
-        number: _,
-        max_tokens: _,
-        explain: _,
-        answer: _,
-        model: _,
     } = args;
     if status == Some(Status::Superseded) && !all {
         let failure = Failure::usage("superseded memories are only shown with `--all`");

@@ -9,7 +9,6 @@ use crate::cli::commands::common::counted;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::seed::{self, Cast, SeedChange, SeedFormat, SeedOptions, SeedOutcome, SeedReport, SeedSource};
-use crate::store::Store;
 use crate::types::{Scope, by_file_ending};
 
 /// Give agents their initial memories: who they are, whom they know, where they are
@@ -80,8 +79,22 @@ pub fn run(mut cli: Cli<'_>, args: SeedArgs) -> Result<u8, Failure> {
         }
         Ok(report)
     })?;
-    let answer = SeedAnswer { sources: &sources, cast: &cast, dry_run, report: &report };
-    show_answer(&mut cli, notebook.store(), &answer)
+    cli.ui.warnings(&report.warnings);
+    let file = notebook.store().path().display().to_string();
+    if cli.ui.json {
+        let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
+        let about = json!({"sources": names, "dry_run": dry_run, "file": file});
+        return cli.ui.json_answer(&report_json(about, &cast, &report));
+    }
+    show_report(&mut cli, &report);
+    let (who, counts) = (describe_cast(&cast), counts(&report));
+    let line = match (report.changes_the_file(), dry_run) {
+        (false, _) => format!("nothing to change in {file} for {who}: {counts}\n"),
+        (true, true) => format!("would seed {who} into {file}: {counts}\n"),
+        (true, false) => format!("seeded {who} into {file}: {counts}\n"),
+    };
+    cli.ui.data(&line)?;
+    Ok(0)
 }
 
 fn read(cli: &mut Cli<'_>, input: &Path, given: Option<SeedFormat>) -> Result<SeedSource, Failure> {
@@ -109,19 +122,7 @@ fn counts(report: &SeedReport) -> String {
     counts.collect::<Vec<_>>().join(", ")
 }
 
-struct SeedAnswer<'a> {
-    sources: &'a [SeedSource],
-    cast: &'a Cast,
-    dry_run: bool,
-    report: &'a SeedReport,
-}
-
-fn show_answer(cli: &mut Cli<'_>, store: &Store, answer: &SeedAnswer<'_>) -> Result<u8, Failure> {
-    let SeedAnswer { cast, dry_run, report, .. } = answer;
-    cli.ui.warnings(&report.warnings);
-    if cli.ui.json {
-        return cli.ui.json_answer(&answer.json(store));
-    }
+fn show_report(cli: &mut Cli<'_>, report: &SeedReport) {
     let address = |change: &SeedChange| format!("\"{}\" of {}", change.title, change.scope);
     for change in report.of(SeedOutcome::Kept) {
         let why = change.why.unwrap_or("both were changed");
@@ -141,16 +142,6 @@ fn show_answer(cli: &mut Cli<'_>, store: &Store, answer: &SeedAnswer<'_>) -> Res
     for change in report.changes.iter().filter(|change| change.outcome.changes()) {
         cli.ui.detail(&format!("{} {}", change.outcome, address(change)));
     }
-    let path = store.path().display();
-    let who = describe_cast(cast);
-    let counts = counts(report);
-    let line = match (report.changes_the_file(), dry_run) {
-        (false, _) => format!("nothing to change in {path} for {who}: {counts}\n"),
-        (true, true) => format!("would seed {who} into {path}: {counts}\n"),
-        (true, false) => format!("seeded {who} into {path}: {counts}\n"),
-    };
-    cli.ui.data(&line)?;
-    Ok(0)
 }
 
 /// The seeded agents and scene: `3 agents and the scene`.
@@ -163,22 +154,15 @@ fn describe_cast(cast: &Cast) -> String {
     }
 }
 
-impl SeedAnswer<'_> {
-    fn json(&self, store: &Store) -> Value {
-        let SeedAnswer { sources, cast, dry_run, report } = self;
-        let agents: Vec<Scope> = cast.agents.iter().map(|agent| Scope::Agent(agent.id.clone())).collect();
-        let sources: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
-        let changes: Vec<&SeedChange> =
-            report.changes.iter().filter(|change| change.outcome != SeedOutcome::Unchanged).collect();
-        let mut value = json!({
-            "sources": sources, "dry_run": dry_run, "file": store.path().display().to_string(),
-            "agents": agents, "scene": cast.scene.is_some(),
-        });
-        for outcome in SeedOutcome::VARIANTS {
-            value[<&str>::from(outcome)] = json!(report.count(*outcome));
-        }
-        value["changes"] = json!(changes);
-        value["warnings"] = json!(report.warnings);
-        value
+/// Adds the cast and the report to an object about the call.
+fn report_json(mut value: Value, cast: &Cast, report: &SeedReport) -> Value {
+    value["agents"] = cast.agents.iter().map(|agent| json!(Scope::Agent(agent.id.clone()))).collect();
+    value["scene"] = json!(cast.scene.is_some());
+    for outcome in SeedOutcome::VARIANTS {
+        value[<&str>::from(outcome)] = json!(report.count(*outcome));
     }
+    let changes = report.changes.iter().filter(|change| change.outcome != SeedOutcome::Unchanged);
+    value["changes"] = changes.map(|change| json!(change)).collect();
+    value["warnings"] = json!(report.warnings);
+    value
 }

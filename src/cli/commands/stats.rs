@@ -48,8 +48,7 @@ JSON, null where nothing is known:
      milestones: [{score, turns}]}]}")]
 pub(crate) struct StatsArgs {}
 
-pub fn run(cli: Cli<'_>, args: StatsArgs) -> Result<u8, Failure> {
-    let StatsArgs {} = args;
+pub fn run(cli: Cli<'_>, StatsArgs {}: StatsArgs) -> Result<u8, Failure> {
     let store = cli.store()?;
     let mut tally = Tally::default();
     Journal::of(&store).visit(|line| tally.count(line))?;

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::ask::summary::summarize;
 use crate::cli::commands::common::counted;
-use crate::cli::commands::model_args::{ModelArgs, model_failed, no_model};
+use crate::cli::commands::model_args::{ModelArgs, no_model};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::Section;
@@ -58,7 +58,8 @@ pub fn run(mut cli: Cli<'_>, args: SummarizeArgs) -> Result<u8, Failure> {
     };
     let instead = format!("`memories recall {scope}` shows what is known without a model");
     let Some(model) = model.choose(&mut cli)?.model else { return Err(no_model(&instead)) };
-    let summary = summarize(&*model, &scope, &section).map_err(|error| model_failed(error, &instead))?;
+    let summary =
+        summarize(&*model, &scope, &section).map_err(|error| Failure::from(error).hint(&instead))?;
     cli.ui.warnings(&summary.warnings);
     if cli.ui.json {
         return cli.ui.json_answer(&json!({
