@@ -3,6 +3,8 @@
 //! [`correct`] edits both files and reports what it did, or fails. The caller writes the files only if
 //! all corrections of a command succeed.
 
+use std::cmp::Reverse;
+
 use serde::Serialize;
 
 use crate::document::link::Link;
@@ -237,6 +239,13 @@ fn locate<'a>(
     Ok(files.entry(scope, tier, number))
 }
 
+/// The targets with the last lines first: an edit then moves no line of those still to come.
+fn last_lines_first(targets: &[Target]) -> Vec<&Target> {
+    let mut ordered: Vec<&Target> = targets.iter().collect();
+    ordered.sort_by_key(|target| Reverse(target.line));
+    ordered
+}
+
 fn supersede(
     files: &mut Files,
     targets: &[Target],
@@ -248,8 +257,9 @@ fn supersede(
     if successor.text.is_empty() {
         return Err(CorrectionError::Empty("text"));
     }
+    let targets = last_lines_first(targets);
     let mut olds = Vec::new();
-    for target in targets {
+    for target in &targets {
         let found = locate(files, target, true, Memory::is_live)?;
         let old = found.memory();
         if found.tier == Tier::Lasting && successor.persistence == Persistence::Ephemeral {
@@ -267,12 +277,8 @@ fn supersede(
         return Err(CorrectionError::NearDuplicate(other.title.clone()));
     }
     // A memory that supersedes a core memory is core.
-    if let Some(firmest) = olds.iter().map(|old| old.persistence).min() {
-        successor.persistence = successor.persistence.min(if firmest == Persistence::Core {
-            firmest
-        } else {
-            successor.persistence
-        });
+    if olds.iter().any(|old| old.persistence == Persistence::Core) {
+        successor.persistence = Persistence::Core;
     }
     let mut results = Vec::new();
     for (target, old) in
@@ -307,7 +313,7 @@ fn invalidate(
         return Err(CorrectionError::Empty("title"));
     }
     let mut results = Vec::new();
-    for target in targets {
+    for target in last_lines_first(targets) {
         let mut found = locate(files, target, true, Memory::is_live)?;
         let title = found.memory().title;
         let reference = Reference { at: at.clone(), cause: Cause::Invalidated(reason.to_owned()) };
@@ -411,4 +417,60 @@ fn rename(files: &mut Files, scope: &Scope, name: &str) -> Result<Vec<Corrected>
         return Err(CorrectionError::NoSection(scope.clone()));
     }
     Ok(vec![done("renamed", scope, name.trim())])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Document;
+    use crate::types::Category;
+
+    const SECTION: &str = "\
+## Location 1: Cave
+
+### Memories
+
+**[NOTE] Troll** *(Ep1)*
+It is kind.
+
+**[NOTE] Troll** *(Ep2)*
+It is cruel.
+
+**[NOTE] Sword**
+It glows.
+
+---
+";
+
+    fn files() -> Files {
+        let [lasting, session] = [SECTION, ""].map(|text| Document::parse(text.to_owned()));
+        Files { lasting, session }
+    }
+
+    fn target(title: &str, line: Option<usize>) -> Target {
+        Target { scope: Scope::Location(1), title: title.to_owned(), line }
+    }
+
+    /// The titles of the live memories, after a correction of both trolls by their lines.
+    fn live_after(correction: &Correction) -> Vec<String> {
+        let mut files = files();
+        correct(&mut files, correction, &Moment::default()).expect("both are found by their lines");
+        files.section(&Scope::Location(1)).live().map(|memory| memory.title.clone()).collect()
+    }
+
+    #[test]
+    fn each_target_means_the_line_that_it_had_before_the_correction() {
+        let trolls = || vec![target("Troll", Some(5)), target("Troll", Some(8)), target("Sword", None)];
+        let successor = Memory::new(Category::note(), "Cave is empty", "Nobody lives there any more.");
+        assert_eq!(live_after(&Correction::Supersede(trolls(), Box::new(successor))), ["Cave is empty"]);
+        assert!(live_after(&Correction::Invalidate(trolls(), "All gone.".to_owned())).is_empty());
+    }
+
+    #[test]
+    fn an_entry_is_struck_once() {
+        let twice = vec![target("Sword", None), target("Sword", None)];
+        let refused =
+            correct(&mut files(), &Correction::Invalidate(twice, "Gone.".to_owned()), &Moment::default());
+        assert!(matches!(refused, Err(CorrectionError::Unknown { .. })), "{refused:?}");
+    }
 }

@@ -23,18 +23,16 @@ pub(crate) struct Speaker {
 pub(crate) fn speaker(files: &Files, called: &str) -> Speaker {
     let called = stored_line(called);
     let folded = called.to_lowercase();
-    let of = |agents: bool| {
-        let headings = files.lasting.headings().chain(files.session.headings());
-        let people = headings.filter_map(|heading| match &heading.scope {
-            Scope::Agent(id) if agents => Some((id, &heading.name)),
-            Scope::Npc(id) if !agents => Some((id, &heading.name)),
-            _ => None,
-        });
-        let people: Vec<(&String, &String)> = people.collect();
-        let by_id = people.iter().find(|(id, _)| **id == folded);
-        by_id.or_else(|| people.iter().find(|(_, name)| name.to_lowercase() == folded)).copied()
-    };
-    match of(true).or_else(|| of(false)) {
+    let headings = files.lasting.headings().chain(files.session.headings());
+    let people = headings.filter_map(|heading| match &heading.scope {
+        Scope::Agent(id) => Some((0, id, &heading.name)),
+        Scope::Npc(id) => Some((1, id, &heading.name)),
+        _ => None,
+    });
+    let called_so = people.filter(|(_, id, name)| **id == folded || name.to_lowercase() == folded);
+    // An agent before a character, and an id before a name.
+    let found = called_so.min_by_key(|(kind, id, _)| (*kind, **id != folded));
+    match found.map(|(_, id, name)| (id, name)) {
         Some((id, name)) if !name.is_empty() => Speaker { name: name.clone(), id: Some(id.clone()) },
         Some((id, _)) => Speaker { name: capitalized(id), id: Some(id.clone()) },
         None => {

@@ -73,18 +73,13 @@ impl LineLog {
         for (file, path, skip_copies) in [(older, &self.older, false), (current, &self.current, skip_copies)]
         {
             let Some(file) = file else { continue };
-            let mut reader = BufReader::with_capacity(BLOCK_SIZE, file);
-            let mut line = Vec::new();
-            while reader.read_until(b'\n', &mut line).map_err(StoreError::read(path))? > 0 {
-                if line.last() == Some(&b'\n') {
-                    line.pop();
-                }
-                if !(skip_copies && (self.rotation.is_copy)(&line))
+            for line in BufReader::with_capacity(BLOCK_SIZE, file).split(b'\n') {
+                let line = line.map_err(StoreError::read(path))?;
+                if !(skip_copies && self.is_copy(&line))
                     && let Ok(line) = std::str::from_utf8(&line)
                 {
                     visit(line);
                 }
-                line.clear();
             }
         }
         Ok(())
