@@ -58,7 +58,7 @@ pub(crate) struct Library {
 
 impl Library {
     /// The library of a snapshot. A served embedder must have given a vector before: only then its
-    /// dimensions and stamp are final.
+    /// dimensions and stamp are final. Without `uses_index`, the stored index is ignored.
     ///
     /// # Errors
     ///
@@ -67,11 +67,13 @@ impl Library {
         store: &Store,
         snapshot: Arc<Snapshot>,
         embedder: &dyn Embedder,
+        uses_index: bool,
     ) -> Result<Library, EmbedError> {
         let (stamp, dimensions, is_served) = (embedder.stamp(), embedder.dimensions(), embedder.is_served());
         let load = move || {
             let name = if is_served { SERVED_INDEX } else { INDEX };
-            Index::read(&store.sidecar().index(name)?, &stamp, dimensions)
+            let bytes = uses_index.then(|| store.sidecar().index(name)).flatten()?;
+            Index::read(&bytes, &stamp, dimensions)
         };
         let index = match snapshot.text().len() < LARGE {
             true => is_kept(&snapshot, embedder).then(load).flatten(),
@@ -82,19 +84,6 @@ impl Library {
             }),
         };
         Library::fill(store, snapshot, index.unwrap_or_else(|| Index::new(embedder)), embedder)
-    }
-
-    /// As [`Library::open`], but ignores the stored index, which is inconsistent.
-    ///
-    /// # Errors
-    ///
-    /// Where the embedder fails.
-    pub(crate) fn without_index(
-        store: &Store,
-        snapshot: Arc<Snapshot>,
-        embedder: &dyn Embedder,
-    ) -> Result<Library, EmbedError> {
-        Library::fill(store, snapshot, Index::new(embedder), embedder)
     }
 
     /// Looks each entry's text up in an index, adds missing ones, and stores the index if that is

@@ -131,7 +131,7 @@ impl Engine {
         snapshot: &Arc<Snapshot>,
         question: &ParsedQuery,
     ) -> Result<Scored, EmbedError> {
-        let build = self.build_of(snapshot);
+        let build = self.build_of(snapshot, true);
         if let Some(scored) = build.known(question) {
             return Ok(scored);
         }
@@ -148,7 +148,7 @@ impl Engine {
         if let Some(similarities) = score(&library) {
             return Ok(build.keep(question, library, similarities));
         }
-        let build = self.renewed(&build);
+        let build = self.build_of(snapshot, false);
         let library = self.library(store, &build)?;
         let similarities = score(&library);
         Ok(build.keep(question, library, similarities.expect("an index that was just made is consistent")))
@@ -157,33 +157,23 @@ impl Engine {
     /// The library of a build, made by the first caller. If that fails, all callers that waited
     /// get the error; later callers try again.
     fn library(&self, store: &Store, build: &Arc<Build>) -> Result<Arc<Library>, EmbedError> {
-        let open = if build.uses_index { Library::open } else { Library::without_index };
-        let library = build
-            .library
-            .get_or_init(|| open(store, Arc::clone(&build.snapshot), &*self.embedder).map(Arc::new));
+        let open = || Library::open(store, Arc::clone(&build.snapshot), &*self.embedder, build.uses_index);
+        let library = build.library.get_or_init(|| open().map(Arc::new));
         if library.is_err() {
             lock(&self.current_build).take_if(|current| Arc::ptr_eq(current, build));
         }
         library.clone()
     }
 
-    /// The current build if it is of this snapshot, else a new one.
-    fn build_of(&self, snapshot: &Arc<Snapshot>) -> Arc<Build> {
+    /// The current build if it is of this snapshot, else a new one. Without `uses_index`, it is one that
+    /// ignores the stored index.
+    fn build_of(&self, snapshot: &Arc<Snapshot>, uses_index: bool) -> Arc<Build> {
         let mut current_build = lock(&self.current_build);
+        let fits =
+            |build: &Build| Arc::ptr_eq(&build.snapshot, snapshot) && (uses_index || !build.uses_index);
         match &*current_build {
-            Some(build) if Arc::ptr_eq(&build.snapshot, snapshot) => Arc::clone(build),
-            _ => Arc::clone(current_build.insert(Arc::new(Build::new(Arc::clone(snapshot), true)))),
-        }
-    }
-
-    /// A build that ignores the stored index, in place of one whose index is inconsistent.
-    fn renewed(&self, build: &Arc<Build>) -> Arc<Build> {
-        let mut current_build = lock(&self.current_build);
-        match &*current_build {
-            Some(other) if Arc::ptr_eq(&other.snapshot, &build.snapshot) && !other.uses_index => {
-                Arc::clone(other)
-            }
-            _ => Arc::clone(current_build.insert(Arc::new(Build::new(Arc::clone(&build.snapshot), false)))),
+            Some(build) if fits(build) => Arc::clone(build),
+            _ => Arc::clone(current_build.insert(Arc::new(Build::new(Arc::clone(snapshot), uses_index)))),
         }
     }
 }
