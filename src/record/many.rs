@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::Document;
+use crate::document::{Document, Section};
 use crate::record::turn::Turn;
 use crate::record::{RecordError, RecordReport, Recorder};
 use crate::store::StoreError;
@@ -110,18 +110,14 @@ pub(crate) struct Holdings {
 impl Holdings {
     /// Counts.
     pub(crate) fn of(document: &Document) -> Holdings {
-        let mut holdings = Holdings::default();
-        let mut largest = 0;
-        for (scope, section) in document.sections() {
-            let memories = section.live().count() as u64;
-            holdings.places += u64::from(matches!(scope, Scope::Location(_)));
-            holdings.memories += memories;
-            holdings.tried += section.tried.len() as u64;
-            if memories >= largest {
-                largest = memories;
-                holdings.largest = Some((scope, section.name));
-            }
+        let sections = document.sections();
+        let live = |(_, section): &&(Scope, Section)| section.live().count() as u64;
+        let largest = sections.iter().max_by_key(live);
+        Holdings {
+            places: sections.iter().filter(|(scope, _)| matches!(scope, Scope::Location(_))).count() as u64,
+            memories: sections.iter().map(|section| live(&section)).sum(),
+            tried: sections.iter().map(|(_, section)| section.tried.len() as u64).sum(),
+            largest: largest.map(|(scope, section)| (scope.clone(), section.name.clone())),
         }
-        holdings
     }
 }

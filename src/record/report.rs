@@ -147,6 +147,9 @@ pub(super) fn outcome(report: &RecordReport, judged: &ModelOutcome) -> Outcome {
 /// The turn's journal entry, with the whole turn, so that it can be offered to a model again.
 pub(super) fn entry<'a>(context: &TurnContext, report: &'a RecordReport) -> Entry<'a, Value> {
     let mut turn = json!(context.turn);
+    if let Value::Object(fields) = &mut turn {
+        fields.retain(|_, value| !value.is_null());
+    }
     turn["episode"] = json!(context.episode);
     turn["turn"] = json!(context.number);
     turn["location_before"] = json!(report.place);

@@ -15,10 +15,8 @@ use crate::types::{Category, DEFAULT_IMPORTANCE, clamp_importance};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TurnLocation {
     /// The engine's id.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<u64>,
     /// The name for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
@@ -37,52 +35,38 @@ pub struct Remember {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Turn {
     /// Episode; the running one where absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub episode: Option<u64>,
     /// Number of the turn; one more than the last where absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
     /// The player's command.
     pub action: String,
     /// The game's reply.
     pub response: String,
     /// The place where the action was taken.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub location_before: Option<TurnLocation>,
     /// The place afterwards.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub location_after: Option<TurnLocation>,
     /// Score before.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub score_before: Option<i64>,
     /// Score after.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub score_after: Option<i64>,
     /// The engine's move counter before.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub moves_before: Option<i64>,
     /// The engine's move counter after.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub moves_after: Option<i64>,
     /// Items carried before.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub inventory_before: Option<Vec<String>>,
     /// Items carried after.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub inventory_after: Option<Vec<String>>,
     /// The player died.
     pub died: bool,
     /// The game's world changed; `None` if unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub world_changed: Option<bool>,
     /// The player's reason.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
     /// A memory that the player states directly.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub remember: Option<Remember>,
     /// Time of the turn: a date or RFC 3339.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<String>,
 }
 
@@ -175,13 +159,13 @@ impl Turn {
     /// See [`TurnError`].
     pub fn from_value(value: &Value) -> Result<Turn, TurnError> {
         let Value::Object(object) = value else { return Err(TurnError::NotAnObject(kind_of(value))) };
-        let fields = TurnFields(Fields::of(object).with_nested("z_machine_context"));
+        let fields = Fields::of(object).with_nested("z_machine_context");
         let action = fields.read("action", text)?.ok_or(TurnError::Missing("action"))?;
         let response = fields.read("response", text)?.ok_or(TurnError::Missing("response"))?;
-        let location_after = fields.location("location_after")?;
-        let before = match fields.location("location_before")? {
-            Some(location) => Some(location),
-            None => fields.location("location")?.or(fields.split_location()?),
+        let location_after = location(fields, "location_after")?;
+        let before = match location(fields, "location_before")? {
+            Some(before) => Some(before),
+            None => location(fields, "location")?.or(split_location(fields)?),
         };
         if before.is_none() && location_after.is_none() {
             return Err(TurnError::Missing("location_before"));
@@ -205,70 +189,56 @@ impl Turn {
                 None => fields.read("valid", flag)?,
             },
             reasoning: fields.read("reasoning", text)?,
-            remember: fields.remember()?,
+            remember: remember(fields)?,
             timestamp: fields.read("timestamp", date)?,
         })
     }
 }
 
-/// The fields of a turn, with those under `z_machine_context` for missing ones.
-struct TurnFields<'a>(Fields<'a>);
-
-impl TurnFields<'_> {
-    fn read<T>(
-        &self,
-        name: &str,
-        conversion: impl FnOnce(&Value) -> Result<T, Expected>,
-    ) -> Result<Option<T>, TurnError> {
-        Ok(self.0.read(name, conversion)?)
-    }
-
-    /// Reads a place from one field: an id, a name, or an object with both.
-    fn location(&self, name: &str) -> Result<Option<TurnLocation>, TurnError> {
-        let Some(value) = self.0.get(name) else { return Ok(None) };
-        let wrong = |value: &Value, expected: &'static str| FieldError::new(name, value, expected);
-        let id = |value: &Value| location_id(value).map_err(|_| wrong(value, ID));
-        let location = match value {
-            Value::Object(object) => {
-                let fields = Fields::of(object);
-                let name = fields.get("name").and_then(Value::as_str).map(str::to_owned);
-                TurnLocation { id: fields.get("id").or_else(|| fields.get("num")).map(id).transpose()?, name }
-            }
-            Value::String(text) => {
-                let digits = text.trim();
-                if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
-                    return Err(wrong(value, ID).into());
-                }
-                TurnLocation { id: None, name: Some(text.clone()) }
-            }
-            other => TurnLocation { id: Some(id(other)?), name: None },
-        };
-        let nameless = location.name.as_deref().is_none_or(|name| name.trim().is_empty());
-        if location.id.is_none() && nameless {
-            return Err(wrong(value, PLACE).into());
+/// Reads a place from one field: an id, a name, or an object with both.
+fn location(fields: Fields<'_>, name: &str) -> Result<Option<TurnLocation>, FieldError> {
+    let Some(value) = fields.get(name) else { return Ok(None) };
+    let wrong = |value: &Value, expected: &'static str| FieldError::new(name, value, expected);
+    let id = |value: &Value| location_id(value).map_err(|_| wrong(value, ID));
+    let location = match value {
+        Value::Object(object) => {
+            let fields = Fields::of(object);
+            let name = fields.get("name").and_then(Value::as_str).map(str::to_owned);
+            TurnLocation { id: fields.get("id").or_else(|| fields.get("num")).map(id).transpose()?, name }
         }
-        Ok(Some(location))
-    }
-
-    /// Reads a place from two fields: `location_id` and `location_name`.
-    fn split_location(&self) -> Result<Option<TurnLocation>, TurnError> {
-        let id = self.read("location_id", location_id)?;
-        let name = self.read("location_name", text)?;
-        if id.is_none() && name.as_deref().is_some_and(|name| name.trim().is_empty()) {
-            return Err(FieldError::new("location_name", &Value::from(""), PLACE).into());
+        Value::String(text) => {
+            let digits = text.trim();
+            if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+                return Err(wrong(value, ID));
+            }
+            TurnLocation { id: None, name: Some(text.clone()) }
         }
-        Ok((id.is_some() || name.is_some()).then_some(TurnLocation { id, name }))
+        other => TurnLocation { id: Some(id(other)?), name: None },
+    };
+    let nameless = location.name.as_deref().is_none_or(|name| name.trim().is_empty());
+    if location.id.is_none() && nameless {
+        return Err(wrong(value, PLACE));
     }
+    Ok(Some(location))
+}
 
-    fn remember(&self) -> Result<Option<Remember>, TurnError> {
-        let Some(text) = self.read("remember", text)?.filter(|text| !text.trim().is_empty()) else {
-            return Ok(None);
-        };
-        let importance = self.0.get("remember_importance").or_else(|| self.0.get("rememberImportance"));
-        let importance = importance.and_then(Value::as_f64).map_or(DEFAULT_IMPORTANCE, clamp_importance);
-        let category = self.read("remember_category", category)?.unwrap_or_else(Category::note);
-        Ok(Some(Remember { text, importance, category }))
+/// Reads a place from two fields: `location_id` and `location_name`.
+fn split_location(fields: Fields<'_>) -> Result<Option<TurnLocation>, FieldError> {
+    let id = fields.read("location_id", location_id)?;
+    let name = fields.read("location_name", text)?;
+    if id.is_none() && name.as_deref().is_some_and(|name| name.trim().is_empty()) {
+        return Err(FieldError::new("location_name", &Value::from(""), PLACE));
     }
+    Ok((id.is_some() || name.is_some()).then_some(TurnLocation { id, name }))
+}
+
+fn remember(fields: Fields<'_>) -> Result<Option<Remember>, FieldError> {
+    let text = fields.read("remember", text)?.filter(|text| !text.trim().is_empty());
+    let Some(text) = text else { return Ok(None) };
+    let importance = fields.get("remember_importance").or_else(|| fields.get("rememberImportance"));
+    let importance = importance.and_then(Value::as_f64).map_or(DEFAULT_IMPORTANCE, clamp_importance);
+    let category = fields.read("remember_category", category)?.unwrap_or_else(Category::note);
+    Ok(Some(Remember { text, importance, category }))
 }
 
 /// Reads a category.

@@ -266,14 +266,6 @@ impl<'de> Visitor<'de> for YamlVisitor {
         Ok(Yaml(Value::Null))
     }
 
-    fn visit_none<E>(self) -> Result<Yaml, E> {
-        Ok(Yaml(Value::Null))
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Yaml, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-
     fn visit_bool<E>(self, _: bool) -> Result<Yaml, E> {
         Ok(Yaml(Value::Flag))
     }
@@ -282,15 +274,7 @@ impl<'de> Visitor<'de> for YamlVisitor {
         Ok(Yaml(Value::Number))
     }
 
-    fn visit_i128<E>(self, _: i128) -> Result<Yaml, E> {
-        Ok(Yaml(Value::Number))
-    }
-
     fn visit_u64<E>(self, _: u64) -> Result<Yaml, E> {
-        Ok(Yaml(Value::Number))
-    }
-
-    fn visit_u128<E>(self, _: u128) -> Result<Yaml, E> {
         Ok(Yaml(Value::Number))
     }
 
