@@ -37,8 +37,7 @@ use proposal::{Proposal, Side};
 use triggers::{Changes, Switches, fired, score_change};
 use turn::Turn;
 
-pub use context::PlaceMemories;
-pub use context::TurnContext;
+pub use context::{PlaceMemories, TurnContext};
 pub use error::RecordError;
 pub use judge::Judge;
 pub use report::RecordReport;

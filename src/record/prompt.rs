@@ -120,8 +120,7 @@ fn short_memories(turn: &Turn, memories: &[Memory]) -> Option<Vec<Value>> {
     ranked.sort_by(|(a, similarity_a), (b, similarity_b)| {
         b.category.is_danger().cmp(&a.category.is_danger()).then(similarity_b.total_cmp(similarity_a))
     });
-    let ranked: Vec<&Memory> = ranked.into_iter().map(|(memory, _)| memory).collect();
-    let short = |memory: &&Memory| {
+    let short = |(memory, _): &(&Memory, f32)| {
         let status = if memory.status == Status::Tentative { Some("tentative") } else { None };
         json!({"category": memory.category, "title": memory.title, "text": memory.text, "status": status})
     };

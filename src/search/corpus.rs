@@ -133,8 +133,6 @@ impl Corpus {
             .map(|number| self.vocabulary.number_of(other.vocabulary.word(number), self.model))
             .collect();
         let mut counts: Vec<(u32, u32)> = Vec::new();
-        let (rows, inverse_lengths) = other.vectors.parts();
-        let dimensions = rows.len() / inverse_lengths.len().max(1);
         let mut vector = 0;
         let mut ended: Vec<Vec<(u32, u32)>> = Vec::new();
         other.each(
@@ -147,10 +145,7 @@ impl Corpus {
             if wanted(text) {
                 counts.sort_unstable();
                 self.write_occurrences(&counts);
-                for at in vector..vector + vectors {
-                    let row = &rows[at * dimensions..(at + 1) * dimensions];
-                    self.vectors.push_row(row, inverse_lengths[at]);
-                }
+                (vector..vector + vectors).for_each(|at| self.vectors.push_copy(&other.vectors, at));
                 self.vector_counts.push(vectors as u8);
                 self.question_counts.push(other.question_counts[text]);
             }

@@ -72,25 +72,17 @@ pub trait Embedder: Send + Sync {
 /// Quantized vectors of one embedder, in order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Vectors {
-    dimensions: usize,
-    rows: Vec<u8>,
-    inverse_lengths: Vec<f32>,
+    pub(super) dimensions: usize,
+    /// One row of `dimensions` bytes for each vector.
+    pub(super) rows: Vec<u8>,
+    /// The inverse of each vector's length.
+    pub(super) inverse_lengths: Vec<f32>,
 }
 
 impl Vectors {
     /// An empty list of vectors with that many dimensions.
     pub fn new(dimensions: usize) -> Vectors {
         Vectors { dimensions, rows: Vec::new(), inverse_lengths: Vec::new() }
-    }
-
-    /// Vectors from their stored form.
-    pub(super) fn from_parts(dimensions: usize, rows: Vec<u8>, inverse_lengths: Vec<f32>) -> Vectors {
-        Vectors { dimensions, rows, inverse_lengths }
-    }
-
-    /// The stored form: rows of bytes, and the inverse of each length.
-    pub(super) fn parts(&self) -> (&[u8], &[f32]) {
-        (&self.rows, &self.inverse_lengths)
     }
 
     /// Quantizes a vector and appends it.
@@ -107,16 +99,19 @@ impl Vectors {
         self.inverse_lengths.push(if squares > 0.0 { 1.0 / squares.sqrt() } else { 0.0 });
     }
 
-    /// Appends a vector that is quantized already.
-    pub(super) fn push_row(&mut self, row: &[u8], inverse_length: f32) {
-        self.rows.extend_from_slice(row);
-        self.inverse_lengths.push(inverse_length);
+    /// Appends a vector of another list of the same embedder.
+    pub(super) fn push_copy(&mut self, other: &Vectors, number: usize) {
+        self.rows.extend_from_slice(other.row(number));
+        self.inverse_lengths.push(other.inverse_lengths[number]);
+    }
+
+    fn row(&self, number: usize) -> &[u8] {
+        &self.rows[number * self.dimensions..(number + 1) * self.dimensions]
     }
 
     /// The cosine of one vector and a query vector.
     pub(crate) fn cosine(&self, number: usize, with: &QueryVector) -> f32 {
-        let row = &self.rows[number * self.dimensions..(number + 1) * self.dimensions];
-        with.dot(row) * self.inverse_lengths[number]
+        with.dot(self.row(number)) * self.inverse_lengths[number]
     }
 
     /// The cosine of each vector and a query vector, from -1 to 1; 0 if either is all zeros.

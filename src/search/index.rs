@@ -43,7 +43,8 @@ pub(crate) fn key_of_heading(scope: &str, name: &str) -> Key {
 /// Texts and their keys.
 #[derive(Debug, Clone)]
 pub(crate) struct Index {
-    corpus: Corpus,
+    /// The texts; to add one, its key is also needed, by [`Index::push_key`].
+    pub(super) corpus: Corpus,
     keys: Vec<Key>,
     /// Numbers by keys; filled when a text is not found at `next`.
     numbers: HashMap<Key, u32, FixedState>,
@@ -57,16 +58,6 @@ impl Index {
     pub(crate) fn new(embedder: &dyn Embedder) -> Index {
         let corpus = Corpus::new(embedder.dimensions());
         Index { corpus, keys: Vec::new(), numbers: HashMap::default(), next: 0 }
-    }
-
-    /// The texts.
-    pub fn corpus(&self) -> &Corpus {
-        &self.corpus
-    }
-
-    /// The texts, to add some; each also needs its key by [`Index::push_key`].
-    pub(crate) fn corpus_mut(&mut self) -> &mut Corpus {
-        &mut self.corpus
     }
 
     /// Number of texts with keys.
@@ -110,7 +101,7 @@ impl Index {
     /// The index as bytes, without texts that have a key but are not added yet.
     pub fn write(&self, embedder: &dyn Embedder) -> Vec<u8> {
         let Corpus { vocabulary, occurrences, vector_counts, question_counts, vectors, .. } = &self.corpus;
-        let (rows, inverse_lengths) = vectors.parts();
+        let Vectors { rows, inverse_lengths, .. } = vectors;
         let keys = &self.keys[..self.corpus.len()];
         let mut out = Vec::with_capacity(64 + 17 * keys.len() + rows.len() + occurrences.len() * 2);
         out.extend_from_slice(MAGIC);
@@ -153,7 +144,7 @@ impl Index {
         let vector_counts = take(bytes, texts)?.to_vec();
         let question_counts = take(bytes, texts)?.to_vec();
         let (lengths, _) = take(bytes, vectors.checked_mul(4)?)?.as_chunks::<4>();
-        let lengths = lengths.iter().map(|length| f32::from_le_bytes(*length)).collect();
+        let inverse_lengths = lengths.iter().map(|length| f32::from_le_bytes(*length)).collect();
         let rows = take(bytes, vectors.checked_mul(dimensions)?)?.to_vec();
         if vector_counts.iter().map(|&count| usize::from(count)).sum::<usize>() != vectors {
             return None;
@@ -163,7 +154,7 @@ impl Index {
         corpus.vocabulary = Vocabulary::read(bytes, StaticModel::new())?;
         corpus.vector_counts = vector_counts;
         corpus.question_counts = question_counts;
-        corpus.vectors = Vectors::from_parts(dimensions, rows, lengths);
+        corpus.vectors = Vectors { dimensions, rows, inverse_lengths };
         bytes.is_empty().then_some(Index { corpus, keys, numbers: HashMap::default(), next: 0 })
     }
 }

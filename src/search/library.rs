@@ -120,7 +120,7 @@ impl Library {
         let name = if embedder.is_served() { SERVED_INDEX } else { INDEX };
         let keep = |index: &Index| store.keep_index(name, &index.write(embedder));
         add(&mut index, &new, embedder, &keep)?;
-        debug_assert!(index.len() == index.corpus().len());
+        debug_assert!(index.len() == index.corpus.len());
         let mut present = vec![false; index.len()];
         let mut is_live = vec![false; index.len()];
         for (at, (entry, &text)) in entries.iter().zip(&texts).enumerate() {
@@ -143,7 +143,7 @@ impl Library {
         vector: &[f32],
         unrelated: f32,
     ) -> Option<Similarities> {
-        let parts = score(self.index.corpus(), question, vector, unrelated, |text| self.is_live[text])?;
+        let parts = score(&self.index.corpus, question, vector, unrelated, |text| self.is_live[text])?;
         let parts: Vec<SimilarityParts> = self.texts.iter().map(|&text| parts[text]).collect();
         let own: Vec<f32> = parts.iter().map(SimilarityParts::similarity).collect();
         let entries = self.snapshot.entries();
@@ -216,7 +216,7 @@ impl Library {
     /// The passage of a long text that is most similar to the question; `None` for a short text.
     fn passage(&self, entry: usize, text: &str, query: &QueryVector) -> Option<String> {
         let passages = split_passages(text);
-        let best = self.index.corpus().best_passage(self.texts[entry], passages.len(), query)?;
+        let best = self.index.corpus.best_passage(self.texts[entry], passages.len(), query)?;
         Some(passages[best].to_owned())
     }
 }
@@ -256,16 +256,16 @@ fn add(
     keep: &dyn Fn(&Index) -> bool,
 ) -> Result<(), EmbedError> {
     if !embedder.is_served() {
-        return index.corpus_mut().add(new, embedder);
+        return index.corpus.add(new, embedder);
     }
-    let mut kept = index.corpus().len();
+    let mut kept = index.corpus.len();
     for (number, texts) in new.chunks(BATCH).enumerate() {
         embedder.report(number * BATCH, new.len());
-        let added = index.corpus_mut().add(texts, embedder);
-        let unkept = index.corpus().len() - kept;
+        let added = index.corpus.add(texts, embedder);
+        let unkept = index.corpus.len() - kept;
         if added.is_err() && unkept > 0 || unkept >= SAVE_EVERY.max(kept / 4) {
             keep(index);
-            kept = index.corpus().len();
+            kept = index.corpus.len();
         }
         added?;
     }

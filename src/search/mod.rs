@@ -31,8 +31,6 @@ pub(crate) mod top;
 mod vocabulary;
 pub mod words;
 
-pub use results::Hit;
-pub use results::SearchError;
-pub use results::SearchResults;
+pub use results::{Hit, SearchError, SearchResults};
 pub use searcher::Searcher;
 pub use settings::SearchSettings;

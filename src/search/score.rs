@@ -186,7 +186,7 @@ impl TermSimilarities {
                 model.add(tokens, &mut sum);
                 let mut vector = Vectors::new(model.dimensions());
                 vector.push(&sum);
-                compare(&term_vectors, vector.parts().0, row);
+                compare(&term_vectors, &vector.rows, row);
             }
             if !query.may_match(vocabulary.word(number as u32)) {
                 continue;

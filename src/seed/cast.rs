@@ -293,7 +293,7 @@ pub(crate) fn is_called(agent: &Agent, name: &str) -> bool {
 }
 
 /// An id derived from a name: `jo-ann` from `Jo Ann`.
-fn id_of_name(name: &str) -> String {
+pub(crate) fn id_of_name(name: &str) -> String {
     let folded = name.trim().to_lowercase();
     folded.split_whitespace().collect::<Vec<_>>().join("-")
 }

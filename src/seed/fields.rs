@@ -205,13 +205,17 @@ impl<'a> TableFields<'a> {
     pub(crate) fn unknown(&self, known: &[&str]) -> Vec<String> {
         let untaken = self.pairs.iter().zip(&self.taken).filter(|(_, taken)| !**taken);
         let warning = |((key, _), _): (&(Key, Node), &bool)| {
-            let near = nearest(&folded(&key.name), known.iter().copied(), 1);
-            let near = near.first().map(|near| format!("; the nearest is `{near}`")).unwrap_or_default();
+            let near = nearest_hint(&folded(&key.name), known.iter().copied());
             let (at, path) = (self.position_at(key.line), self.path(&key.name));
             format!("{at}: unknown key `{path}` is left out{near}")
         };
         untaken.map(warning).collect()
     }
+}
+
+/// The most similar of the known names, as the end of a warning.
+pub(crate) fn nearest_hint<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> String {
+    nearest(name, known, 1).first().map(|near| format!("; the nearest is `{near}`")).unwrap_or_default()
 }
 
 /// The key in snake case: `decision_style` for `decisionStyle` and `Decision style`.

@@ -4,8 +4,9 @@
 //! role, background and the other fields stay private. A relationship may be to an agent that only the
 //! memory file knows.
 
-use crate::document::{Document, nearest};
-use crate::seed::cast::{Agent, Cast, OWN_KEYS, Relationship, is_called};
+use crate::document::Document;
+use crate::seed::cast::{Agent, Cast, OWN_KEYS, Relationship, id_of_name, is_called};
+use crate::seed::fields::nearest_hint;
 use crate::types::{Category, Memory, Persistence, Scope, is_id, same_title};
 
 /// Categories and titles of an agent's own memories, in the order of [`OWN_KEYS`].
@@ -183,10 +184,7 @@ fn of_undescribed(
         .headings()
         .find_map(|heading| Some((meant(&heading.scope, &heading.name)?, heading.name.clone())));
     let known = in_file.is_some();
-    let (id, name) = in_file.unwrap_or_else(|| {
-        let id = one.to.trim().to_lowercase().split_whitespace().collect::<Vec<_>>().join("-");
-        (id, one.to.trim().to_owned())
-    });
+    let (id, name) = in_file.unwrap_or_else(|| (id_of_name(&one.to), one.to.trim().to_owned()));
     if !is_id(&id) {
         let near = near(&one.to, cast);
         return Err(format!("{place}: no agent is called `{}`, and it is not an id: left out{near}", one.to));
@@ -207,7 +205,5 @@ fn undescribed_warning(agent: &Agent, one: &Relationship, cast: &Cast) -> String
 }
 
 fn near(name: &str, cast: &Cast) -> String {
-    let ids = cast.agents.iter().map(|agent| agent.id.as_str());
-    let near = nearest(name, ids, 1);
-    near.first().map(|near| format!("; the nearest is `{near}`")).unwrap_or_default()
+    nearest_hint(name, cast.agents.iter().map(|agent| agent.id.as_str()))
 }

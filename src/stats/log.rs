@@ -31,10 +31,8 @@ impl Entry<'_> {
     }
 
     fn concerns(&self, scope: &Scope) -> bool {
-        let here = self.turn.as_ref().and_then(|turn| turn.location_before.as_ref()?.id);
         let written = scope.to_string();
-        here.is_some_and(|id| *scope == Scope::Location(id))
-            || self.parts().any(|part| text(&part.scope) == written)
+        self.is_here(&written) || self.parts().any(|part| text(&part.scope) == written)
     }
 
     fn has_outcome(&self, outcome: &str) -> bool {

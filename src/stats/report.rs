@@ -23,11 +23,10 @@ pub(crate) fn render(stats: &Stats) -> String {
         line("persistence", list(&stats.by_persistence));
     }
     if let Some(top) = &stats.top_location {
-        let name = if top.name.is_empty() { String::new() } else { format!(" ({})", top.scope) };
-        let label = if top.name.is_empty() { top.scope.to_string() } else { top.name.clone() };
+        let place = top.scope.label(&top.name);
         line(
             "places",
-            format!("{} with memories, most in {label}{name}: {}", stats.locations_covered, top.memories),
+            format!("{} with memories, most in {place}: {}", stats.locations_covered, top.memories),
         );
     }
     if stats.places.visited > 0 {

@@ -104,10 +104,8 @@ impl PlaceIndex {
         let name = match place {
             PlaceReference::Scope(scope, name) => return Ok((scope.clone(), name.clone())),
             PlaceReference::Unsaid => {
-                let scope = self.fallback.clone();
-                return scope
-                    .map(|scope| (scope, String::new()))
-                    .ok_or_else(|| "no place is named".to_owned());
+                let scope = self.fallback.clone().ok_or("no place is named")?;
+                return Ok((scope, String::new()));
             }
             PlaceReference::Named(name) => name,
         };

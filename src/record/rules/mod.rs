@@ -24,8 +24,7 @@ use crate::record::proposal::{Proposal, Side};
 use sentences::Reply;
 use view::{TurnView, find_title};
 
-pub use draft::MAX_TEXT_CHARS;
-pub use draft::MAX_TITLE_CHARS;
+pub use draft::{MAX_TEXT_CHARS, MAX_TITLE_CHARS};
 
 /// Judges a turn.
 pub fn judge(context: &TurnContext) -> Proposal {

@@ -14,6 +14,7 @@ use crate::record::rules::draft::Draft;
 use crate::record::rules::sentences::{Fragment, Reply, cut, end_sentence, is_dark, is_refusal, upper_first};
 use crate::record::rules::view::{TurnView, find_title, text_of};
 use crate::record::rules::words;
+use crate::types::text::fold_spaces;
 use crate::types::{Category, Memory};
 
 /// Title of the memory of what earned points at a place.
@@ -374,7 +375,7 @@ impl List {
 
 /// A text without the separators of a list.
 pub(super) fn listed(text: &str) -> String {
-    text.replace([';', ':', '.'], " ").split_whitespace().collect::<Vec<_>>().join(" ")
+    fold_spaces(&text.replace([';', ':', '.'], " "))
 }
 
 /// True if both names are of the same place, one perhaps with its id.

@@ -4,6 +4,8 @@
 //! with the number of its line, and the positions of title lines. The words are the game's own; only
 //! white space, wrapped lines and printed lists are normalised.
 
+use crate::types::text::fold_spaces;
+
 /// The kind of a fragment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -112,7 +114,7 @@ fn join_lines(reply: &str, names: &[&str]) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     let mut after_blank = true;
     for raw in reply.lines().take(400) {
-        let text = raw.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = fold_spaces(raw);
         if text.is_empty() {
             after_blank = true;
             continue;
