@@ -173,16 +173,11 @@ pub(crate) fn write_moment(moment: &Moment) -> String {
 pub(crate) fn parse_moment(text: &str) -> Option<Moment> {
     let mut moment = Moment::default();
     for word in text.split_whitespace() {
-        let known = if is_date(word) {
-            set(&mut moment.date, Some(word.to_owned()))
-        } else if let Some(number) = word.strip_prefix("Ep") {
-            set(&mut moment.episode, parse_number(number))
-        } else if let Some(number) = word.strip_prefix('T') {
-            set(&mut moment.turn, parse_number(number))
-        } else if let Some(number) = word.strip_prefix('M') {
-            set(&mut moment.message, parse_number(number))
-        } else {
-            false
+        let numbers = [("Ep", &mut moment.episode), ("T", &mut moment.turn), ("M", &mut moment.message)];
+        let number = numbers.into_iter().find_map(|(mark, slot)| Some((word.strip_prefix(mark)?, slot)));
+        let known = match number {
+            Some((digits, slot)) => set(slot, parse_number(digits)),
+            None => is_date(word) && set(&mut moment.date, Some(word.to_owned())),
         };
         if !known {
             return None;

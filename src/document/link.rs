@@ -9,7 +9,7 @@ use std::fmt;
 
 use crate::document::grammar::{split_heading, write_key};
 use crate::document::text::unescape;
-use crate::types::{Scope, same_title};
+use crate::types::{Scope, fold_title};
 
 /// The target of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,14 +64,8 @@ impl Link {
     pub(crate) fn add_to(&self, see_also: Option<&str>) -> Option<String> {
         let see_also = see_also.map(str::trim).filter(|line| !line.is_empty());
         let Some(line) = see_also else { return Some(self.to_string()) };
-        let leads_there = |link: &Link| {
-            link.scope == self.scope
-                && match (&link.title, &self.title) {
-                    (Some(a), Some(b)) => same_title(a, b),
-                    (a, b) => a == b,
-                }
-        };
-        let known = Link::parse_all(line).iter().any(leads_there);
+        let goal = |link: &Link| (link.scope.clone(), link.title.as_deref().map(fold_title));
+        let known = Link::parse_all(line).iter().any(|link| goal(link) == goal(self));
         (!known).then(|| format!("{line}, {self}"))
     }
 }

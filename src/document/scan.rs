@@ -59,7 +59,8 @@ pub fn walk(text: &[u8], mut report: impl FnMut(Event<'_>)) {
 #[derive(Default)]
 pub(crate) struct LineScan {
     open: Option<Open>,
-    unclosed: Unclosed,
+    /// Blocks that are known to stay unclosed, one of each kind.
+    unclosed: Vec<Block>,
 }
 
 impl LineScan {
@@ -76,7 +77,7 @@ impl LineScan {
             return Event::Hidden(offset, line);
         }
         match Block::opened_by(first_line_without_bom(offset, line)) {
-            Some(block) if !self.unclosed.holds(block) => {
+            Some(block) if !self.unclosed.iter().any(|known| known.implies_unclosed(block)) => {
                 if block != Block::Comment || !block.is_closed_by(line) {
                     self.open = Some(Open { block, opener: offset, resume: None });
                 }
@@ -96,7 +97,8 @@ impl LineScan {
     /// line at `opener` is visible, and the scan goes on with the line at `resume`, where there is one.
     pub(crate) fn end(&mut self) -> Option<(u64, Option<u64>)> {
         let open = self.open.take()?;
-        self.unclosed.remember(open.block);
+        self.unclosed.retain(|known| !open.block.implies_unclosed(*known));
+        self.unclosed.push(open.block);
         Some((open.opener, open.resume))
     }
 }
@@ -143,6 +145,16 @@ impl Block {
         valid.then_some(Block::Fence(mark, length))
     }
 
+    /// True if another block stays unclosed wherever this one does: one that needs the same end or a
+    /// longer one.
+    pub(crate) fn implies_unclosed(self, other: Block) -> bool {
+        match (self, other) {
+            (Block::Comment, Block::Comment) => true,
+            (Block::Fence(mark, length), Block::Fence(same, longer)) => mark == same && length <= longer,
+            _ => false,
+        }
+    }
+
     /// True if a line ends the block. A comment may end on the line that opens it.
     pub(crate) fn is_closed_by(self, line: &[u8]) -> bool {
         match self {
@@ -152,37 +164,6 @@ impl Block {
                 let run = line.iter().take_while(|&&byte| byte == mark).count();
                 run >= length && line[run..].iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
             }
-        }
-    }
-}
-
-/// Openers that are known to stay unclosed.
-struct Unclosed {
-    backticks: usize,
-    tildes: usize,
-    comment: bool,
-}
-
-impl Default for Unclosed {
-    fn default() -> Unclosed {
-        Unclosed { backticks: usize::MAX, tildes: usize::MAX, comment: false }
-    }
-}
-
-impl Unclosed {
-    fn remember(&mut self, block: Block) {
-        match block {
-            Block::Comment => self.comment = true,
-            Block::Fence(b'`', length) => self.backticks = self.backticks.min(length),
-            Block::Fence(_, length) => self.tildes = self.tildes.min(length),
-        }
-    }
-
-    fn holds(&self, block: Block) -> bool {
-        match block {
-            Block::Comment => self.comment,
-            Block::Fence(b'`', length) => length >= self.backticks,
-            Block::Fence(_, length) => length >= self.tildes,
         }
     }
 }

@@ -155,9 +155,8 @@ fn push_line(out: &mut String, line: &str) {
 /// `unclosed` collects openers without an end, so that no text costs more than a few passes.
 fn own_fence(lines: &[&str], unclosed: &mut Vec<Block>) -> usize {
     let first = lines[0].as_bytes();
-    let Some(block @ Block::Fence(mark, length)) = Block::opened_by(first) else { return 0 };
-    let known = |open: &Block| matches!(open, Block::Fence(m, l) if *m == mark && *l <= length);
-    if first[0] != mark || unclosed.iter().any(known) {
+    let Some(block @ Block::Fence(mark, _)) = Block::opened_by(first) else { return 0 };
+    if first[0] != mark || unclosed.iter().any(|known| known.implies_unclosed(block)) {
         return 0;
     }
     match lines.iter().skip(1).position(|line| block.is_closed_by(line.as_bytes())) {
