@@ -22,7 +22,7 @@ const ERROR_LIMIT: usize = 8 * 1024;
 /// Pause between two looks at a program that has closed its stdout and still runs.
 const POLL: Duration = Duration::from_millis(5);
 
-/// A program that answers.
+/// A program that answers. It has no `Debug`, because arguments may hold secrets.
 pub(crate) struct Command {
     program: String,
     arguments: Vec<String>,
@@ -145,12 +145,6 @@ impl Command {
 
     fn garbled(&self, problem: &str) -> ModelError {
         ModelError::Garbled { at: self.at(), problem: problem.to_owned() }
-    }
-}
-
-impl std::fmt::Debug for Command {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Command").field(&self.shown).finish()
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) enum Failure {
     /// No reply.
     Transport(TransportError),
     /// A reply that is an error.
-    Reply(ErrorReply),
+    Reply(Box<ErrorReply>),
 }
 
 /// The meaning of a failure.
@@ -238,7 +238,8 @@ fn read(reply: Result<Reply, TransportError>) -> Result<Success, Failure> {
     if (200..300).contains(&status) {
         return Ok(Success { value, body: reply.body });
     }
-    Err(Failure::Reply(ErrorReply { status, body: reply.body.to_lowercase(), value, reply }))
+    let body = reply.body.to_lowercase();
+    Err(Failure::Reply(Box::new(ErrorReply { status, body, value, reply })))
 }
 
 /// The status, or that of an error which a gateway reports under status 200.

@@ -101,13 +101,12 @@ impl PromptRequest<'_> {
         let Answer { text, data, .. } = all.find(tool)?.call(self.memories, self.watcher, &arguments)?;
         let count = |name: &str| data[name].as_array().map_or(0, Vec::len);
         let nothing = count("memories") + count("tried") + count("linked") == 0;
-        Ok(if nothing { format!("   {NOTHING}\n") } else { fenced(&text) })
+        let text = text.trim_end().replace("</memory>", "< /memory>");
+        Ok(match nothing {
+            true => format!("   {NOTHING}\n"),
+            false => format!("   <memory>\n{text}\n   </memory>\n"),
+        })
     }
-}
-
-/// A text from memory, fenced as data.
-fn fenced(text: &str) -> String {
-    format!("   <memory>\n{}\n   </memory>\n", text.trim_end().replace("</memory>", "< /memory>"))
 }
 
 fn consult_memory_first(request: &PromptRequest<'_>) -> Result<String, Refusal> {

@@ -84,13 +84,9 @@ impl Extractor<'_> {
         let passed = counts.turns.saturating_sub(counts.extracted);
         let periodic = self.settings.mode == ExtractMode::Periodic;
         ExtractReport {
-            outcome: ExtractOutcome::Waiting,
             turns: counts.turns,
             due_in: periodic.then(|| self.settings.every.max(1).saturating_sub(passed)),
-            memories: Vec::new(),
-            model: None,
-            failure: None,
-            warnings: Vec::new(),
+            ..ExtractReport::default()
         }
     }
 

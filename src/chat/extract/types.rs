@@ -47,7 +47,7 @@ impl Default for ExtractSettings {
 }
 
 /// The outcome of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExtractOutcome {
     /// Memories were stored, or merged with existing ones.
@@ -55,6 +55,7 @@ pub enum ExtractOutcome {
     /// Nothing was worth remembering.
     Nothing,
     /// Extraction is not due yet.
+    #[default]
     Waiting,
     /// The conversation has reached its maximum number of memories.
     Full,
@@ -63,7 +64,7 @@ pub enum ExtractOutcome {
 }
 
 /// The result of a call.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ExtractReport {
     /// The outcome.
     pub outcome: ExtractOutcome,
