@@ -36,11 +36,8 @@ pub fn read_answer(text: &str, proven: bool) -> Result<Proposal, String> {
     };
     let title = text_of(&answer, "memory_title");
     let memory_text = text_of(&answer, "memory_text");
-    let wanted = match answer.get("should_remember").and_then(flag_of) {
-        Some(wanted) => wanted,
-        None => !title.is_empty() && !memory_text.is_empty(),
-    };
-    if !wanted {
+    let wanted = answer.get("should_remember").and_then(flag_of);
+    if !wanted.unwrap_or(!title.is_empty() && !memory_text.is_empty()) {
         return Ok(proposal);
     }
     if let Some(reason) = title_problem(&title).or_else(|| text_problem(&memory_text, SYSTEM)) {

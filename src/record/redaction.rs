@@ -2,7 +2,7 @@
 //! sent.
 
 use crate::record::proposal::Proposal;
-use crate::record::turn::{Turn, TurnLocation};
+use crate::record::turn::Turn;
 use crate::redact::redact;
 
 /// Redacts the texts of a turn in place; returns a warning for each kind of secret.
@@ -17,17 +17,12 @@ pub(crate) fn redact_turn(turn: &mut Turn) -> Vec<String> {
     if let Some(remember) = &mut turn.remember {
         hide(&mut remember.text, "`remember`");
     }
-    for TurnLocation { name, .. } in
-        [&mut turn.location_before, &mut turn.location_after].into_iter().flatten()
-    {
-        if let Some(name) = name {
-            hide(name, "a place's name");
-        }
+    let locations = [&mut turn.location_before, &mut turn.location_after].into_iter().flatten();
+    for name in locations.filter_map(|location| location.name.as_mut()) {
+        hide(name, "a place's name");
     }
-    for items in [&mut turn.inventory_before, &mut turn.inventory_after].into_iter().flatten() {
-        for item in items {
-            hide(item, "the inventory");
-        }
+    for item in [&mut turn.inventory_before, &mut turn.inventory_after].into_iter().flatten().flatten() {
+        hide(item, "the inventory");
     }
     warnings
 }

@@ -193,13 +193,11 @@ impl Library {
             if relevance < settings.floor {
                 continue;
             }
-            let (scope, name) = (scope.clone(), name.clone());
-            let passage = self.passage(at, &memory.text, &similarities.query);
             let hit = Hit {
-                scope,
-                name,
+                scope: scope.clone(),
+                name: name.clone(),
+                passage: self.passage(at, &memory.text, &similarities.query),
                 memory,
-                passage,
                 relevance,
                 similarity,
                 parts,

@@ -40,7 +40,16 @@ pub(crate) fn similar_pairs(texts: &[&str]) -> Vec<(usize, usize)> {
 /// The distinct words of a text, sorted.
 fn words_of(text: &str) -> Vec<String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let mut words: Vec<String> = words.map(str::to_lowercase).collect();
+    distinct(words.map(str::to_lowercase).collect())
+}
+
+/// The distinct stems of a text without stop words, sorted.
+fn stems_of(text: &str) -> Vec<String> {
+    let words = words(text).into_iter().filter(|word| !is_stop_word(word));
+    distinct(words.map(|word| stem(&word).into_owned()).collect())
+}
+
+fn distinct(mut words: Vec<String>) -> Vec<String> {
     words.sort_unstable();
     words.dedup();
     words
@@ -61,16 +70,6 @@ fn share(a: &[String], b: &[String]) -> f64 {
         common += usize::from(b.get(at) == Some(word));
     }
     common as f64 / (a.len() + b.len() - common) as f64
-}
-
-/// The distinct stems of a text without stop words, sorted.
-fn stems_of(text: &str) -> Vec<String> {
-    let mut words = words(text);
-    words.retain(|word| !is_stop_word(word));
-    let mut stems: Vec<String> = words.iter().map(|word| stem(word).into_owned()).collect();
-    stems.sort_unstable();
-    stems.dedup();
-    stems
 }
 
 #[cfg(test)]

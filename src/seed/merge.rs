@@ -246,10 +246,8 @@ impl<'a> SectionSeeding<'a> {
         }
         if only_if_new || before == hash && !self.options.force {
             let as_given = now == before && entry.is_live();
-            return (
-                if as_given || only_if_new { SeedOutcome::Unchanged } else { SeedOutcome::Edited },
-                None,
-            );
+            let unchanged = as_given || only_if_new;
+            return (if unchanged { SeedOutcome::Unchanged } else { SeedOutcome::Edited }, None);
         }
         if before == hash && now == hash && entry.is_live() {
             return (SeedOutcome::Unchanged, None);

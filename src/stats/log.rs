@@ -81,11 +81,8 @@ impl Entry<'_> {
             let title = part.title.as_ref().map(&quoted).unwrap_or_default();
             let elsewhere = part.scope.as_ref().filter(|scope| !self.is_here(scope));
             let elsewhere = elsewhere.map(|scope| format!(" in {}", stored_line(scope)));
-            said.push(format!(
-                "{} {title}{}",
-                stored_line(text(&part.outcome)),
-                elsewhere.unwrap_or_default()
-            ));
+            let outcome = stored_line(text(&part.outcome));
+            said.push(format!("{outcome} {title}{}", elsewhere.unwrap_or_default()));
             said.extend(part.superseded.iter().map(|title| format!("superseded {}", quoted(title))));
         }
         said.extend(self.invalidated.iter().flatten().map(|title| format!("invalidated {}", quoted(title))));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use crate::stats::figures::{EpisodeFigures, ModelFigures, QueueFigures, Stats};
+use crate::stats::figures::{EpisodeFigures, ModelFigures, QueueFigures, Stats, TokenFigures};
 
 /// Episodes shown; the JSON has all of them.
 const MAX_EPISODES: usize = 10;
@@ -34,13 +34,8 @@ pub(crate) fn render(stats: &Stats) -> String {
         line("visited", format!("{visited}, {with} of them with memories ({})", percent(stats.places.share)));
     }
     if let Some(tokens) = &stats.recall_tokens {
-        line(
-            "recall",
-            format!(
-                "{} tokens in the middle, {} at most, over {} places",
-                tokens.p50, tokens.max, tokens.places
-            ),
-        );
+        let TokenFigures { places, p50, max } = tokens;
+        line("recall", format!("{p50} tokens in the middle, {max} at most, over {places} places"));
     }
     let turns = &stats.turns;
     if turns.recorded > 0 {

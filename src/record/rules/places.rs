@@ -64,13 +64,10 @@ impl Here {
         let (rest, seen) = rest.split_once(SEEN).unwrap_or((rest, ""));
         let (rest, vain) = rest.split_once(VAIN).unwrap_or((rest, ""));
         let (rest, worked) = rest.split_once(WORKED).unwrap_or((rest, ""));
-        let (dark, ways) = match rest.strip_prefix(DARK) {
-            Some(ways) => (true, ways),
-            None => (false, rest),
-        };
+        let behind_dark = rest.strip_prefix(DARK);
         Here {
-            dark,
-            ways: List::parse(ways),
+            dark: behind_dark.is_some(),
+            ways: List::parse(behind_dark.unwrap_or(rest)),
             worked: List::parse(worked),
             vain: List::parse(vain),
             seen: seen.trim().to_owned(),

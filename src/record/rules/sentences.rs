@@ -123,27 +123,19 @@ fn join_lines(reply: &str, names: &[&str]) -> Vec<Line> {
             continue;
         }
         let indented = raw.starts_with("  ") || raw.starts_with('\t');
-        let joined = match lines.last_mut() {
+        match lines.last_mut() {
             Some(last) if indented && (last.text.ends_with(':') || last.items > 0) => {
-                last.text.push_str(if last.items > 0 && !last.text.ends_with([':', '.', '!', '?']) {
-                    ", "
-                } else {
-                    " "
-                });
+                let continues = last.items > 0 && !last.text.ends_with([':', '.', '!', '?']);
+                last.text.push_str(if continues { ", " } else { " " });
                 let goes_on = !last.text.ends_with(['.', '!', '?']);
                 last.text.push_str(&if goes_on { lower_first(&text) } else { text.clone() });
                 last.items += 1;
-                true
             }
             Some(last) if !after_blank && is_wrapped(&last.text, &text, names) => {
                 last.text.push(' ');
                 last.text.push_str(&text);
-                true
             }
-            _ => false,
-        };
-        if !joined {
-            lines.push(Line { text, after_blank, items: 0 });
+            _ => lines.push(Line { text, after_blank, items: 0 }),
         }
         after_blank = false;
     }
