@@ -24,7 +24,7 @@ const SEE_ALSO: &str = "See also:";
 pub(crate) fn stored_text(text: &str) -> String {
     let text = replace_controls(text);
     let mut lines: Vec<&str> = text.split('\n').collect();
-    while lines.last().is_some_and(|line| scan::is_blank(line)) {
+    while lines.last().is_some_and(scan::is_blank) {
         lines.pop();
     }
     let leading = lines.iter().take_while(|line| scan::is_blank(line)).count();
