@@ -92,10 +92,10 @@ impl Settings {
             Some(file) => environment.folder.join(file).parent().map_or_else(PathBuf::new, Path::to_owned),
             None => environment.folder.clone(),
         };
-        let found = match &config {
-            Some(config) => Some(config.clone()),
-            None => find_above(&start, FILE_NAME).map(|path| relative_to(&environment.folder, path)),
+        let find = |folder: &Path, name: &str| {
+            find_above(folder, name).map(|path| relative_to(&environment.folder, path))
         };
+        let found = config.or_else(|| find(&start, FILE_NAME));
         // `init` writes this file.
         let is_there = |path: &&PathBuf| !config_may_be_missing || path.exists();
         let existing = found.as_ref().filter(is_there);
@@ -105,10 +105,7 @@ impl Settings {
         let memory_file = settings_file.read("memory_file", text)?.map(|file| beside.join(file));
         let file = file
             .or(memory_file)
-            .or_else(|| {
-                let found = find_above(&environment.folder, MEMORY_FILE_NAME)?;
-                Some(relative_to(&environment.folder, found))
-            })
+            .or_else(|| find(&environment.folder, MEMORY_FILE_NAME))
             .unwrap_or_else(|| PathBuf::from(MEMORY_FILE_NAME));
         let config_path = found.unwrap_or_else(|| relative_to(&environment.folder, start.join(FILE_NAME)));
         let enabled = settings_file.read("enabled", flag)?.unwrap_or(true);

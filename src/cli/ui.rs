@@ -157,6 +157,11 @@ impl Ui {
         }
     }
 
+    /// Prints notices, if any; silent under `--quiet`.
+    pub(crate) fn notices<'a>(&mut self, texts: impl IntoIterator<Item = &'a String>) {
+        texts.into_iter().for_each(|text| self.notice(text));
+    }
+
     /// Prints details; only under `--verbose`.
     pub(crate) fn detail(&mut self, text: &str) {
         if self.verbose {
@@ -170,8 +175,8 @@ impl Ui {
     }
 
     /// Prints warnings, also under `--quiet`.
-    pub(crate) fn warnings(&mut self, texts: &[String]) {
-        texts.iter().for_each(|text| self.warning(text));
+    pub(crate) fn warnings<'a>(&mut self, texts: impl IntoIterator<Item = &'a String>) {
+        texts.into_iter().for_each(|text| self.warning(text));
     }
 
     /// Prints an error.

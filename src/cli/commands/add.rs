@@ -75,19 +75,16 @@ pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
         let applied = draft.add(&new)?;
         Ok((applied, draft.files.section(&new.scope).name))
     })?;
-    if cli.ui.json {
-        return cli.ui.json_answer(&json!({
-            "outcome": applied.outcome, "scope": applied.scope, "title": applied.title,
-            "raised_to": applied.raised_to,
-        }));
-    }
+    let json = json!({
+        "outcome": applied.outcome, "scope": applied.scope, "title": applied.title,
+        "raised_to": applied.raised_to,
+    });
     let place = new.scope.label(&section_name);
     let what = match applied.outcome {
         AddOutcome::Stored | AddOutcome::Revised => "stored",
         AddOutcome::Duplicate => "duplicate of",
     };
-    cli.ui.data(&format!("{what} \"{}\" in {place}{}\n", applied.title, applied.raised()))?;
-    Ok(0)
+    cli.ui.answer(&json, &format!("{what} \"{}\" in {place}{}\n", applied.title, applied.raised()))
 }
 
 /// Resolves a scope. A name alone does not create a place.

@@ -71,7 +71,7 @@ pub fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8, Failure> {
         None => ask(&mut cli, model, &scope, &candidates)?,
     };
     cli.ui.warnings(&given.warnings);
-    candidates.kept.iter().for_each(|kept| cli.ui.notice(kept));
+    cli.ui.notices(&candidates.kept);
     let (applied, changed) = cli.edit(&notebook, "consolidate", !apply, |draft| {
         let at = draft.moment()?;
         let applied = apply_plan(&mut draft.files, &scope, &given.plan, &given.seen, &at);
@@ -195,16 +195,13 @@ fn quoted(titles: &[String]) -> String {
 }
 
 fn show_too_few(cli: Cli<'_>, scope: &Scope, found: &Candidates) -> Result<u8, Failure> {
-    found.kept.iter().for_each(|kept| cli.ui.notice(kept));
-    if cli.ui.json {
-        let seen = found.seen();
-        return cli.ui.json_answer(&json!({
-            "changed": false, "scope": scope, "name": found.name, "memories": seen, "plan": null,
-            "kept": seen.len(), "results": [], "refused": [], "model": null, "warnings": [],
-        }));
-    }
-    let memories = counted(found.memories.len(), "memory", "memories");
+    cli.ui.notices(&found.kept);
+    let seen = found.seen();
+    let json = json!({
+        "changed": false, "scope": scope, "name": found.name, "memories": seen, "plan": null,
+        "kept": seen.len(), "results": [], "refused": [], "model": null, "warnings": [],
+    });
+    let memories = counted(seen.len(), "memory", "memories");
     let place = scope.label(&found.name);
-    cli.ui.data(&format!("{memories} of {place}: consolidation needs at least {FEWEST}\n"))?;
-    Ok(0)
+    cli.ui.answer(&json, &format!("{memories} of {place}: consolidation needs at least {FEWEST}\n"))
 }

@@ -123,9 +123,7 @@ pub fn run(mut cli: Cli<'_>, args: ExtractArgs) -> Result<u8, Failure> {
         injected: &[],
     };
     let mut report = extractor.extract(input)?;
-    if let Some(notice) = notice.filter(|_| report.model.is_some()) {
-        cli.ui.notice(&notice);
-    }
+    cli.ui.notices(notice.iter().filter(|_| report.model.is_some()));
     cli.ui.warnings(&report.warnings);
     let instead = "nothing is written, and these turns are looked at the next time";
     match report.failure.take() {

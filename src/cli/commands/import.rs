@@ -193,31 +193,28 @@ impl ImportAnswer<'_> {
     }
 
     fn json(&self, store: &Store) -> Value {
-        let MergeReport {
-            stored,
-            revised,
-            already_there,
-            duplicates,
-            skipped,
-            failed,
-            new_sections,
-            tried,
-            warnings,
-        } = self.report;
+        let report = self.report;
         let unstored = |list: &[Unstored], key: &str| -> Value {
-            let one = |Unstored { at, scope, title, other }: &Unstored| json!({"at": at.to_string(), "scope": scope, "title": title, key: other});
-            list.iter().map(one).collect()
+            list.iter().map(|item| unstored_json(item, key)).collect()
         };
-        let failed: Value =
-            failed.iter().map(|(at, problem)| json!({"at": at.to_string(), "error": problem})).collect();
+        let failed: Value = report
+            .failed
+            .iter()
+            .map(|(at, problem)| json!({"at": at.to_string(), "error": problem}))
+            .collect();
         json!({
             "source": self.input.display().to_string(), "format": self.format.to_string(),
-            "dry_run": self.dry_run, "file": store.path().display().to_string(), "stored": stored,
-            "revised": revised, "already_there": already_there, "duplicates": unstored(duplicates, "twin"),
-            "skipped": unstored(skipped, "why"), "failed": failed, "new_sections": new_sections, "tried": tried,
-            "unknown_keys": self.source.unknown, "warnings": warnings,
+            "dry_run": self.dry_run, "file": store.path().display().to_string(), "stored": report.stored,
+            "revised": report.revised, "already_there": report.already_there,
+            "duplicates": unstored(&report.duplicates, "twin"), "skipped": unstored(&report.skipped, "why"),
+            "failed": failed, "new_sections": report.new_sections, "tried": report.tried,
+            "unknown_keys": self.source.unknown, "warnings": report.warnings,
         })
     }
+}
+
+fn unstored_json(item: &Unstored, key: &str) -> Value {
+    json!({"at": item.at.to_string(), "scope": item.scope, "title": item.title, key: item.other})
 }
 
 /// Shows the first lines of a list, and how many more there are.

@@ -80,9 +80,7 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     let store = cli.store()?;
     let scopes = scopes.iter().map(|scope| resolve_scope(&store, scope)).collect::<Result<_, _>>()?;
     let choice = model.choose(&mut cli)?;
-    if let Some(notice) = choice.notice {
-        cli.ui.notice(&notice);
-    }
+    cli.ui.notices(&choice.notice);
     let chat = &cli.settings.chat;
     let settings = HookSettings {
         use_memory: chat.use_memory,

@@ -95,8 +95,11 @@ fn run_brief(
     let longest = sections.iter().map(|(_, section)| section.memories.len()).max().unwrap_or(0);
     let limit = (1..=longest.min(last)).rev().find(fits).unwrap_or(1);
     let newest = newest_of(limit);
-    let scope_json = |(scope, name, memories): &(Scope, String, Vec<Memory>)| json!({"scope": scope, "name": name, "memories": memories_json(scope, memories)});
-    show(cli, &render_brief(&newest), || newest.iter().map(scope_json).collect())
+    show(cli, &render_brief(&newest), || newest.iter().map(brief_json).collect())
+}
+
+fn brief_json((scope, name, memories): &(Scope, String, Vec<Memory>)) -> Value {
+    json!({"scope": scope, "name": name, "memories": memories_json(scope, memories)})
 }
 
 fn view_json(view: &View) -> Value {

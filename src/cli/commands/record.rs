@@ -123,7 +123,7 @@ pub fn run(mut cli: Cli<'_>, args: RecordArgs) -> Result<u8, Failure> {
     let strict = args.strict;
     if let Some(file) = &args.turns {
         let text = cli.read_file(file, "--turns takes a file with one JSON object a line")?;
-        announce(&mut cli, notice.as_deref());
+        cli.ui.notices(&notice);
         return record_many(cli, &recorder, &text, strict);
     }
     let turn = match args.action {
@@ -132,16 +132,10 @@ pub fn run(mut cli: Cli<'_>, args: RecordArgs) -> Result<u8, Failure> {
     };
     let report = recorder.record(turn)?;
     if report.model.is_some() {
-        announce(&mut cli, notice.as_deref());
+        cli.ui.notices(&notice);
     }
     show_report(&mut cli, &report)?;
     Ok(exit_code(&report, strict))
-}
-
-fn announce(cli: &mut Cli<'_>, notice: Option<&str>) {
-    if let Some(notice) = notice {
-        cli.ui.notice(notice);
-    }
 }
 
 fn exit_code(report: &RecordReport, strict: bool) -> u8 {
@@ -151,10 +145,8 @@ fn exit_code(report: &RecordReport, strict: bool) -> u8 {
 
 fn turn_from_stdin(cli: &mut Cli<'_>) -> Result<Turn, Failure> {
     if cli.ui.stdin_is_terminal() {
-        let failure = Failure::usage("no turn given");
-        return Err(
-            failure.hint("use --action, --response and --location, --turns FILE, or send JSON on stdin")
-        );
+        return Err(Failure::usage("no turn given")
+            .hint("use --action, --response and --location, --turns FILE, or send JSON on stdin"));
     }
     Ok(Turn::from_json(&cli.read_input("a turn")?)?)
 }
@@ -259,7 +251,7 @@ fn warn(cli: &mut Cli<'_>, summary: &TurnSummary) {
         let turns = counted(*count, "turn is", "turns are");
         cli.ui.warning(&format!("{error}; {turns} queued"));
     }
-    summary.warnings.iter().take(MAX_WARNINGS).for_each(|warning| cli.ui.warning(warning));
+    cli.ui.warnings(summary.warnings.iter().take(MAX_WARNINGS));
     if summary.warnings.len() > MAX_WARNINGS {
         let more = counted(summary.warnings.len() - MAX_WARNINGS, "warning", "warnings");
         cli.ui.warning(&format!("{more} more like these; the journal has them all"));

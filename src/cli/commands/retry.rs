@@ -51,9 +51,7 @@ pub fn run(mut cli: Cli<'_>, args: RetryArgs) -> Result<u8, Failure> {
         let failure = Failure::user("no model is set up");
         return Err(failure.hint("set a key or a host, or choose one with --provider"));
     }
-    if let Some(notice) = notice.filter(|_| !queue.is_empty()) {
-        cli.ui.notice(&notice);
-    }
+    cli.ui.notices(notice.iter().filter(|_| !queue.is_empty()));
     let settings = cli.settings.record.clone();
     let recorder = Recorder { notebook: &notebook, judge: Judge::of(model.as_deref()), settings: &settings };
     work_off(cli, &recorder, &queue)

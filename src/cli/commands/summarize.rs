@@ -84,14 +84,10 @@ pub fn run(mut cli: Cli<'_>, args: SummarizeArgs) -> Result<u8, Failure> {
 }
 
 fn show_nothing_known(cli: Cli<'_>, scope: Option<&Scope>, name: &str) -> Result<u8, Failure> {
-    if cli.ui.json {
-        return cli.ui.json_answer(&json!({
-            "scope": scope, "name": name, "summary": null, "titles": [],
-            "memories": 0, "left_out": 0, "model": null, "warnings": [],
-        }));
-    }
-    cli.ui.data(&format!(
-        "No memories recorded for '{name}'. Either you haven't been there or nothing important was noted.\n"
-    ))?;
-    Ok(0)
+    let json = json!({
+        "scope": scope, "name": name, "summary": null, "titles": [], "memories": 0, "left_out": 0,
+        "model": null, "warnings": [],
+    });
+    let why = "Either you haven't been there or nothing important was noted.";
+    cli.ui.answer(&json, &format!("No memories recorded for '{name}'. {why}\n"))
 }

@@ -40,7 +40,12 @@ impl ProcessEnvironment {
             anthropic_api_key: variable("ANTHROPIC_API_KEY").map(SecretString::from),
             anthropic_base_url: variable("ANTHROPIC_BASE_URL"),
             ollama_host: variable("OLLAMA_HOST"),
-            embedder: EmbedderVariables::read(variable),
+            embedder: EmbedderVariables {
+                provider: variable("MEMORIES_EMBEDDER"),
+                model: variable("MEMORIES_EMBEDDING_MODEL"),
+                url: variable("MEMORIES_EMBEDDING_URL"),
+                api_key: variable("MEMORIES_EMBEDDING_API_KEY").map(SecretString::from),
+            },
             folder: std::env::current_dir().unwrap_or_default(),
         }
     }
@@ -53,17 +58,6 @@ pub(super) struct EmbedderVariables {
     pub(super) model: Option<String>,
     pub(super) url: Option<String>,
     pub(super) api_key: Option<SecretString>,
-}
-
-impl EmbedderVariables {
-    fn read(variable: impl Fn(&str) -> Option<String>) -> EmbedderVariables {
-        EmbedderVariables {
-            provider: variable("MEMORIES_EMBEDDER"),
-            model: variable("MEMORIES_EMBEDDING_MODEL"),
-            url: variable("MEMORIES_EMBEDDING_URL"),
-            api_key: variable("MEMORIES_EMBEDDING_API_KEY").map(SecretString::from),
-        }
-    }
 }
 
 /// The key, if it may be sent. It may if the environment names the server (`is_named`), or if no settings
