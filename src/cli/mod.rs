@@ -48,7 +48,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: Streams) -> u
     result.unwrap_or_else(|failure| report(&mut ui, &failure))
 }
 
+/// Parses with the named command alone; what that does not understand is answered by the whole command line.
 fn parse(arguments: &[OsString]) -> Result<Arguments, clap::Error> {
+    if let Ok(matches) = args::command_of(arguments).try_get_matches_from(arguments) {
+        return Arguments::from_arg_matches(&matches);
+    }
     let asks_help = |argument: &OsString| argument == "-h" || argument == "--help";
     let command = match arguments.iter().any(asks_help) {
         true => args::command_with_overview(),
