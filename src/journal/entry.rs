@@ -125,7 +125,7 @@ pub(crate) struct MemoryEntry<'a> {
     /// Titles that it superseded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) superseded: Vec<Text<'a>>,
-    /// For a near-duplicate: the importance to which the existing memory was raised.
+    /// For a duplicate: the importance to which the existing memory was raised.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) raised_to: Option<u16>,
     /// The messages of a conversation from which it was made.

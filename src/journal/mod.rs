@@ -53,7 +53,7 @@ impl EarlierTurn {
 impl Journal {
     /// The journal of a memory file.
     pub fn of(store: &Store) -> Journal {
-        Journal { log: LineLog::new(store.folder(), ROTATION) }
+        Journal { log: LineLog::new(store.folder(), ("journal", ".jsonl"), ROTATION) }
     }
 
     /// The log that a change adds a line to.

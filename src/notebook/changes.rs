@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use crate::document::{DocumentError, stored};
 use crate::journal::entry::{Entry, MemoryEntry};
 use crate::journal::text::Text;
-use crate::notebook::add::{AddReport, store_memory, title_in_use};
+use crate::notebook::add::{AddReport, Authority, Claim, store_memory, title_in_use};
 use crate::notebook::correct::{Corrected, Correction, CorrectionError, correct};
 use crate::notebook::dialogue::{speaker, spoken};
-use crate::notebook::transaction::Draft;
-use crate::store::StoreError;
+use crate::notebook::transaction::{Draft, EndedSession};
+use crate::store::{State, StoreError};
 use crate::types::hint::{Advice, Hint};
-use crate::types::{Memory, Moment, Scope};
+use crate::types::{Memory, Scope};
 
 /// A memory to add, as the caller worded it.
 #[derive(Debug, Clone)]
@@ -78,8 +78,8 @@ impl Draft<'_> {
         if let Some(title) = title_in_use(&self.files, scope, &memory) {
             return Err(AddError::TitleInUse { scope: scope.clone(), title });
         }
-        let (at, mut warnings) = (Moment::default(), Vec::new());
-        let applied = store_memory(&mut self.files, (scope, name), &memory, &[], &at, &mut warnings)?;
+        let claim = Claim::of(Authority::Command);
+        let applied = store_memory(&mut self.files, (scope, name), &memory, claim, &mut Vec::new())?;
         self.note(Entry::<Value> {
             outcome: Some(<&str>::from(applied.outcome).into()),
             memories: Some(vec![MemoryEntry::from(&applied)]),
@@ -122,18 +122,26 @@ impl Draft<'_> {
         // A folder without state has not started its first episode yet: that one is running.
         state.episode = number.unwrap_or_else(|| state.episode.saturating_add(1));
         let episode = state.episode;
-        let sections = self.files.session.sections();
-        let ended = sections.iter().map(|(_, section)| section.live().count() as u64).sum();
+        self.new_state = Some(state);
+        let ended = self.end_session()?;
         self.note(Entry::<Value> {
             outcome: Some("episode_started".into()),
             episode: Some(episode),
-            ephemeral_ended: Some(ended),
-            session: self.session_text()?.map(Text::from),
+            ephemeral_ended: Some(ended.memories),
+            session: ended.text.map(Text::from),
             ..Entry::default()
         });
-        self.new_state = Some(state);
-        self.ends_session = ended > 0;
-        Ok((episode, ended))
+        Ok((episode, ended.memories))
+    }
+
+    /// Makes the episode of a recorded turn the running one, unless a later one was named already.
+    pub(crate) fn reach_episode(&mut self, episode: u64) -> Result<Option<EndedSession>, StoreError> {
+        let state = self.state()?;
+        if episode <= state.episode {
+            return Ok(None);
+        }
+        self.new_state = Some(State { episode, ..state });
+        self.end_session().map(Some)
     }
 
     /// Replaces the text of the memory file by one in which some lines are rewritten.

@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use crate::document::link::Link;
 use crate::document::{DocumentError, EntryEdit, EntryRef, nearest, stored};
-use crate::notebook::add::{AddOutcome, revise, store_memory};
+use crate::notebook::add::{AddOutcome, Authority, Claim, store_memory};
+use crate::notebook::duplicates::find_duplicate;
 use crate::notebook::files::{Files, FoundEntry, Tier};
-use crate::notebook::near_duplicates::find_near_duplicate;
 use crate::types::hint::{Advice, Hint};
 use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope, Status, did_you_mean, same_title};
 
@@ -273,28 +273,25 @@ fn supersede(
     if others().any(|other| same_title(&other.title, &successor.title)) {
         return Err(CorrectionError::TitleInUse { scope: scope.clone(), title: successor.title });
     }
-    if let Some(other) = find_near_duplicate(&successor.text, others()) {
+    if let Some(other) = find_duplicate(&successor.text, others()) {
         return Err(CorrectionError::NearDuplicate(other.title.clone()));
     }
     // A memory that supersedes a core memory is core.
     if olds.iter().any(|old| old.persistence == Persistence::Core) {
         successor.persistence = Persistence::Core;
     }
+    if let Some(old) = olds.iter().find(|old| same_title(&old.title, &successor.title)) {
+        successor.see_also = successor.see_also.or_else(|| old.see_also.clone());
+    }
     let mut results = Vec::new();
-    for (target, old) in
-        targets.iter().zip(&olds).filter(|(_, old)| !same_title(&old.title, &successor.title))
-    {
+    for (target, old) in targets.iter().zip(&olds) {
         let mut found = locate(files, target, true, Memory::is_live)?;
         let reference = Reference { at: at.clone(), cause: Cause::SupersededBy(successor.title.clone()) };
         found.entry.edit(EntryEdit::Supersede(Some(reference)))?;
         results.push(done("superseded", scope, &old.title));
     }
-    if let Some(old) = olds.iter().find(|old| same_title(&old.title, &successor.title)) {
-        revise(files, (scope, &section.name), old, &successor)?;
-        results.push(done("revised", scope, &old.title));
-        return Ok(results);
-    }
-    let applied = store_memory(files, (scope, &section.name), &successor, &[], at, &mut Vec::new())?;
+    let claim = Claim::of(Authority::Command);
+    let applied = store_memory(files, (scope, &section.name), &successor, claim, &mut Vec::new())?;
     debug_assert_eq!(applied.outcome, AddOutcome::Stored);
     results.push(done("stored", scope, &applied.title));
     Ok(results)
@@ -444,7 +441,7 @@ It glows.
 
     fn files() -> Files {
         let [lasting, session] = [SECTION, ""].map(|text| Document::parse(text.to_owned()));
-        Files { lasting, session }
+        Files::new(lasting, session)
     }
 
     fn target(title: &str, line: Option<usize>) -> Target {

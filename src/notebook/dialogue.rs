@@ -72,7 +72,7 @@ mod tests {
     use crate::types::Span;
 
     fn files(text: &str) -> Files {
-        Files { lasting: Document::parse(text.to_owned()), session: Document::parse(String::new()) }
+        Files::new(Document::parse(text.to_owned()), Document::parse(String::new()))
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! The two files that hold memories: `Memories.md`, which lasts, and `session.md`, which ends with its
 //! episode. Both have the same format; a title is unique in both together.
 
+use std::path::Path;
+
 use crate::document::{Document, EntryMut, EntryRef, Section};
+use crate::notebook::authorship::Authorship;
 use crate::types::{Memory, Persistence, Scope, same_title, without_brackets};
 
 /// One of the two files.
@@ -47,6 +50,8 @@ pub struct Files {
     pub lasting: Document,
     /// `session.md`.
     pub session: Document,
+    /// Which entries programs wrote.
+    pub(crate) authorship: Authorship,
 }
 
 /// An entry of one of the files, open for edits.
@@ -66,6 +71,21 @@ impl FoundEntry<'_> {
 }
 
 impl Files {
+    /// Both documents. Without a sidecar folder all entries are a person's.
+    pub fn new(lasting: Document, session: Document) -> Files {
+        Files { lasting, session, authorship: Authorship::default() }
+    }
+
+    /// The same, with the authorship that the sidecar folder of the file knows.
+    pub(crate) fn with_sidecar(self, folder: &Path) -> Files {
+        Files { authorship: Authorship::of(folder), ..self }
+    }
+
+    /// True if an entry is a person's: `add` wrote it, or it is not what a program wrote last.
+    pub(crate) fn is_by_hand(&self, scope: &Scope, memory: &Memory) -> bool {
+        self.authorship.is_by_hand(scope, memory)
+    }
+
     /// One of the two.
     pub(crate) fn of(&mut self, tier: Tier) -> &mut Document {
         match tier {

@@ -1,16 +1,17 @@
 //! The notebook: a memory file, its session file and its journal, read and changed together.
 //!
 //! `Memories.md` lasts, `session.md` ends with its episode. [`Snapshot`] reads both, and [`Notebook`] is
-//! the one way to change them. `add`, `correct` and `dialogue` are the edits; `near_duplicates` decides
-//! which texts say nearly the same.
+//! the one way to change them. `add`, `correct` and `dialogue` are the edits; `duplicates` decides
+//! which texts say the same.
 
 pub(crate) mod add;
+pub(crate) mod authorship;
 mod changes;
 mod clock;
 pub(crate) mod correct;
 pub(crate) mod dialogue;
+pub(crate) mod duplicates;
 pub mod files;
-pub(crate) mod near_duplicates;
 mod section_window;
 pub(crate) mod snapshot;
 mod transaction;

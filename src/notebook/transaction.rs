@@ -13,6 +13,7 @@ use serde::Serialize;
 use crate::document::{Document, DocumentError};
 use crate::journal::Journal;
 use crate::journal::entry::{Entry, RECORD};
+use crate::notebook::authorship::Author;
 use crate::notebook::clock::Clock;
 use crate::notebook::files::Files;
 use crate::store::{Change, Sidecar, State, Store, StoreError, Update, UpdateError};
@@ -26,6 +27,15 @@ const VERSION: u32 = 1;
 pub struct Notebook {
     store: Store,
     clock: Clock,
+}
+
+/// A session that ended with its episode.
+#[derive(Debug)]
+pub(crate) struct EndedSession {
+    /// Live memories that it had.
+    pub memories: u64,
+    /// Its text; `None` where there was none.
+    pub text: Option<String>,
 }
 
 /// The result of a transaction.
@@ -78,11 +88,10 @@ impl Notebook {
         command: &'static str,
         mut edit: impl FnMut(&mut Draft<'_>) -> Result<T, E>,
     ) -> Result<Written<T>, E> {
-        let journal = Journal::of(&self.store);
         let update = self.store.update(|text, sidecar| {
             let mut draft = self.draft(command, text, sidecar)?;
             let value = edit(&mut draft)?;
-            Ok(draft.into_change(&journal, value)?)
+            Ok(draft.into_change(value)?)
         });
         let Update { value, written, warnings } = update.map_err(|error: UpdateError<E>| match error {
             UpdateError::Store(error) => error.into(),
@@ -113,6 +122,7 @@ impl Notebook {
             is_new: text.is_none(),
             files: open(text, sidecar)?,
             sidecar,
+            journal: Journal::of(&self.store),
             command,
             id: self.clock.fresh_id(),
             now: self.clock.now(),
@@ -137,6 +147,7 @@ pub(crate) struct Draft<'a> {
     /// True if all memories of the session are to be removed.
     pub ends_session: bool,
     sidecar: &'a Sidecar,
+    journal: Journal,
     command: &'static str,
     id: String,
     replaced: bool,
@@ -144,6 +155,11 @@ pub(crate) struct Draft<'a> {
 }
 
 impl Draft<'_> {
+    /// Says that a program writes the entries of this change, and no person.
+    pub(crate) fn by_program(&mut self) {
+        self.files.authorship.set_author(Author::Program);
+    }
+
     /// The whole text of the memory file.
     ///
     /// # Errors
@@ -168,22 +184,31 @@ impl Draft<'_> {
         Ok(self.sidecar.state_for_writers()?.0)
     }
 
-    /// The running episode, for reference lines.
+    /// The time for reference lines: the running episode, and the last turn if it was recorded in it.
     ///
     /// # Errors
     ///
-    /// As [`Draft::state`].
+    /// As [`Draft::state`]; also when the journal cannot be read.
     pub(crate) fn moment(&self) -> Result<Moment, StoreError> {
-        Ok(Moment { episode: Some(self.state()?.episode), ..Moment::default() })
+        let episode = Some(self.state()?.episode);
+        let last = self.journal.last_turns(1)?.pop().filter(|turn| turn.episode == episode);
+        Ok(Moment { episode, turn: last.and_then(|turn| turn.number), ..Moment::default() })
     }
 
-    /// The text of the session; `None` where there is none.
+    /// Removes all memories of the session.
     ///
     /// # Errors
     ///
-    /// When it cannot be read.
-    pub(crate) fn session_text(&self) -> Result<Option<String>, StoreError> {
-        self.sidecar.session()
+    /// When its text, which the journal keeps, cannot be read.
+    pub(crate) fn end_session(&mut self) -> Result<EndedSession, StoreError> {
+        let text = self.sidecar.session()?;
+        let sections = self.files.session.sections();
+        let memories = sections.iter().map(|(_, section)| section.live().count() as u64).sum();
+        if memories > 0 {
+            self.files.session = Document::parse(String::new());
+            self.ends_session = true;
+        }
+        Ok(EndedSession { memories, text })
     }
 
     /// The journal entry of this change. Without one, the journal says nothing of it.
@@ -193,24 +218,25 @@ impl Draft<'_> {
         self.line = Some(Entry { version: Some(VERSION), id, time, command, ..entry }.to_line());
     }
 
-    fn into_change<T>(self, journal: &Journal, value: T) -> Result<Change<T>, DocumentError> {
-        let Files { lasting, session } = self.files;
+    fn into_change<T>(self, value: T) -> Result<Change<T>, DocumentError> {
+        let Files { lasting, session, authorship } = self.files;
         // With the first memory of a session there is a memory file, too, though an empty one.
         let first = self.is_new && session.is_edited();
         let mut change = match self.replaced || lasting.is_edited() || first {
             true => Change::to(lasting.into_text()?, value),
             false => Change::unchanged(value),
         };
-        if self.ends_session {
-            change = change.with_session(String::new());
-        } else if session.is_edited() {
+        if self.ends_session || session.is_edited() {
             change = change.with_session(session.into_text()?);
         }
         if let Some(state) = self.new_state {
             change = change.with_state(state);
         }
-        Ok(match self.line {
-            Some(line) => change.with_line(journal.log(), line),
+        if let Some(line) = self.line {
+            change = change.with_lines(self.journal.log(), vec![line]);
+        }
+        Ok(match authorship.into_lines() {
+            Some((written, lines)) => change.with_lines(&written, lines),
             None => change,
         })
     }
@@ -218,5 +244,5 @@ impl Draft<'_> {
 
 fn open(text: Option<String>, sidecar: &Sidecar) -> Result<Files, StoreError> {
     let session = Document::parse(sidecar.session()?.unwrap_or_default());
-    Ok(Files { lasting: Document::parse(text.unwrap_or_default()), session })
+    Ok(Files::new(Document::parse(text.unwrap_or_default()), session).with_sidecar(sidecar.folder()))
 }

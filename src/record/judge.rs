@@ -57,7 +57,7 @@ fn ask(model: &dyn Model, context: &TurnContext) -> Result<(Proposal, ModelUse),
         ModelUse { name: name.clone(), usage, error: Some(error) }
     };
     let answer = answer.map_err(|error| failed(Usage::default(), error.to_string()))?;
-    let proven = context.changes.death || context.changes.score;
+    let proven = context.changes.prove();
     match read_answer(&answer.text, proven) {
         Ok(proposal) => Ok((proposal, ModelUse { name, usage: answer.usage, error: None })),
         Err(problem) => {

@@ -23,13 +23,15 @@ pub mod turn;
 use crate::document::text::{stored_line, stored_reply};
 use crate::document::{Document, DocumentError, stored};
 use crate::journal::Journal;
-use crate::journal::entry::RECORD;
+use crate::journal::entry::{Entry, RECORD};
+use crate::journal::text::Text;
 use crate::notebook::Notebook;
-use crate::notebook::add::{free_title, store_memory, strike};
+use crate::notebook::add::{Authority, Claim, free_title, invalidate, store_memory};
+use crate::notebook::duplicates::says_the_same;
 use crate::notebook::files::Files;
-use crate::notebook::near_duplicates::says_the_same;
 use crate::types::{
-    Attempt, Cause, DEFAULT_IMPORTANCE, Memory, Moment, OFFLINE_TAG, Reference, Span, fold_action,
+    Attempt, Cause, DEFAULT_IMPORTANCE, Memory, Moment, OFFLINE_TAG, Persistence, Reference, Span,
+    fold_action,
 };
 
 use context::ModelOutcome;
@@ -99,14 +101,15 @@ impl Recorder<'_> {
     /// Reads memory file and journal, without the lock.
     fn gather(&self, turn: Turn) -> Result<TurnContext, RecordError> {
         let store = self.notebook.store();
-        let files = self.notebook.read()?;
+        let mut files = self.notebook.read()?;
         let mut history = Journal::of(store).last_turns(self.settings.history_window.max(1))?;
         let last = history.last().and_then(|turn| turn.number);
         let number = turn.turn.unwrap_or(last.map_or(1, |last| last + 1));
-        let episode = match turn.episode {
-            Some(episode) => episode,
-            None => store.sidecar().state_for_writers()?.0.episode,
-        };
+        let running = store.sidecar().state_for_writers()?.0.episode;
+        let episode = turn.episode.unwrap_or(running);
+        if episode > running {
+            files.session = Document::parse(String::new());
+        }
         history.retain(|turn| turn.episode == Some(episode));
         if self.settings.history_window == 0 {
             history.clear();
@@ -128,9 +131,17 @@ impl Recorder<'_> {
     /// Writes everything that follows from the turn in one transaction.
     fn commit(&self, context: &TurnContext, judged: &ModelOutcome) -> Result<RecordReport, RecordError> {
         let done = self.notebook.edit(RECORD, |draft| {
+            draft.by_program();
             let now = draft.now.clone();
-            let report = self.edit(&mut draft.files, context, judged, &now)?;
-            draft.note(entry(context, &report));
+            let ended = draft.reach_episode(context.episode)?;
+            let running = draft.state()?.episode.max(context.episode);
+            let report = self.edit(&mut draft.files, context, judged, (&now, running))?;
+            let ended = ended.filter(|ended| ended.memories > 0);
+            draft.note(Entry {
+                ephemeral_ended: ended.as_ref().map(|ended| ended.memories),
+                session: ended.and_then(|ended| ended.text).map(Text::from),
+                ..entry(context, &report)
+            });
             Ok::<_, RecordError>(report)
         })?;
         let mut report = done.value;
@@ -143,7 +154,7 @@ impl Recorder<'_> {
         files: &mut Files,
         context: &TurnContext,
         judged: &ModelOutcome,
-        now: &str,
+        (now, running): (&str, u64),
     ) -> Result<RecordReport, RecordError> {
         let TurnContext { turn, episode, changes, .. } = context;
         let document = &mut files.lasting;
@@ -166,7 +177,7 @@ impl Recorder<'_> {
             let meant = |other: &Memory| says_the_same(&other.text, &memory.text);
             let memory = free_title(files, &before.scope(), memory.clone(), meant);
             let place = (&before.scope(), before.name.as_str());
-            memories.push(store_memory(files, place, &memory, &[], &Moment::default(), &mut warnings)?);
+            memories.push(store_memory(files, place, &memory, Claim::of(Authority::Model), &mut warnings)?);
         }
         let mut report =
             RecordReport { memories, tried, warnings, ..RecordReport::of(context, before.clone()) };
@@ -175,7 +186,7 @@ impl Recorder<'_> {
             ModelOutcome::Failed(model) => report.model = Some(model.clone()),
             ModelOutcome::Answered(proposal, model) => {
                 report.model = Some(model.clone());
-                self.apply(files, context, proposal, (&before, &after), &mut report, now)?;
+                self.apply(files, context, proposal, (&before, &after), &mut report, (now, running))?;
             }
         }
         report.visits = files.lasting.section(&before.scope()).unwrap_or_default().visits;
@@ -215,28 +226,41 @@ impl Recorder<'_> {
         proposal: &Proposal,
         (before, after): (&Place, &Place),
         report: &mut RecordReport,
-        now: &str,
+        (now, running): (&str, u64),
     ) -> Result<(), DocumentError> {
         report.reasoning.clone_from(&proposal.reasoning);
         report.warnings.extend(proposal.warnings.iter().cloned());
         let at = Moment { episode: Some(context.episode), turn: Some(context.number), ..Moment::default() };
-        if let Some((memory, side)) = &proposal.memory {
-            let place = if *side == Side::After { after } else { before };
-            let offline = matches!(self.judge, Judge::Rules);
-            let memory = self.with_provenance(memory.clone(), context, now, offline);
-            let scope = (&place.scope(), place.name.as_str());
-            let supersedes = &proposal.supersedes;
-            report.memories.push(store_memory(files, scope, &memory, supersedes, &at, &mut report.warnings)?);
-        }
-        let reason = match proposal.invalidation_reason.as_str() {
-            "" => &proposal.reasoning,
-            reason => reason,
+        let authority = match self.judge {
+            Judge::Rules => Authority::Rules,
+            Judge::Model(_) if context.changes.prove() => Authority::ProvenModel,
+            Judge::Model(_) => Authority::Model,
+        };
+        let reasons = [proposal.invalidation_reason.as_str(), &proposal.reasoning];
+        let reason = match reasons.into_iter().find(|reason| !reason.trim().is_empty()) {
+            Some(reason) => reason.to_owned(),
+            None => self::prompt::turn_in_brief(&context.turn),
         };
         for title in &proposal.invalidates {
             let here = !files.find(&before.scope(), title).is_empty();
             let scope = if here { before.scope() } else { after.scope() };
-            let reference = Reference { at: at.clone(), cause: Cause::Invalidated(reason.to_owned()) };
-            report.invalidated.extend(strike(files, &scope, title, &reference, &mut report.warnings)?);
+            let reference = Reference { at: at.clone(), cause: Cause::Invalidated(reason.clone()) };
+            let struck = invalidate(files, &scope, title, &reference, authority, &mut report.warnings)?;
+            report.invalidated.extend(struck);
+        }
+        let over =
+            |memory: &Memory| memory.persistence == Persistence::Ephemeral && context.episode < running;
+        if let Some((memory, _)) = proposal.memory.as_ref().filter(|(memory, _)| over(memory)) {
+            let title = &memory.title;
+            report
+                .warnings
+                .push(format!("`{title}` ends with episode {}, which is over: not kept", context.episode));
+        } else if let Some((memory, side)) = &proposal.memory {
+            let place = if *side == Side::After { after } else { before };
+            let memory = self.with_provenance(memory.clone(), context, now, authority == Authority::Rules);
+            let scope = (&place.scope(), place.name.as_str());
+            let claim = Claim { authority, supersedes: &proposal.supersedes, at: &at };
+            report.memories.push(store_memory(files, scope, &memory, claim, &mut report.warnings)?);
         }
         Ok(())
     }

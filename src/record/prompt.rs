@@ -10,7 +10,7 @@ use crate::llm::fence::fenced;
 use crate::record::context::TurnContext;
 use crate::record::turn::Turn;
 use crate::search::similarity::similarities;
-use crate::types::text::truncate;
+use crate::types::text::{fold_spaces, truncate};
 use crate::types::{Memory, Status};
 
 /// The name of the answer's schema.
@@ -27,6 +27,9 @@ const HISTORY_CHARS: usize = 300;
 
 /// Longest reply of the turn itself in the prompt, in characters.
 const RESPONSE_CHARS: usize = 4000;
+
+/// Longest reply in the reason of an invalidation, in characters.
+const REASON_CHARS: usize = 120;
 
 /// The role and the task of the model.
 pub(crate) const SYSTEM: &str = "\
@@ -106,6 +109,12 @@ pub(crate) fn prompt(context: &TurnContext) -> String {
     add("memories_of_place_before", json!(short_memories(turn, &context.memories.before)));
     add("memories_of_place_after", json!(short_memories(turn, &context.memories.after)));
     fenced("TURN", &data)
+}
+
+/// A turn in one line, as the reason for what an answer invalidates without one.
+pub(crate) fn turn_in_brief(turn: &Turn) -> String {
+    let reply = fold_spaces(&turn.response);
+    format!("{}: {}", fold_spaces(&turn.action), truncate(&reply, REASON_CHARS))
 }
 
 fn short_turn(turn: &EarlierTurn) -> Value {

@@ -32,11 +32,11 @@ use crate::types::Attempt;
 pub enum Outcome {
     /// A new memory is on disk.
     Stored,
-    /// A memory with the same title got a new text.
+    /// A memory took the title of another, which was superseded or holds less.
     Revised,
     /// The model failed; the turn waits for `retry`.
     Queued,
-    /// Another memory says nearly the same.
+    /// Another memory says the same.
     Duplicate,
     /// The model saw nothing worth keeping.
     Declined,
@@ -89,8 +89,8 @@ impl RecordReport {
         for applied in &self.memories {
             let (title, scope) = (&applied.title, &applied.scope);
             parts.push(match applied.outcome {
-                AddOutcome::Stored => format!("stored \"{title}\" in {scope}"),
-                AddOutcome::Revised => format!("revised \"{title}\" in {scope}"),
+                AddOutcome::Stored => format!("stored \"{title}\" in {scope}{}", applied.beside()),
+                AddOutcome::Revised => format!("revised \"{title}\" in {scope}{}", applied.beside()),
                 AddOutcome::Duplicate => format!("duplicate of \"{title}\" in {scope}{}", applied.raised()),
             });
             parts.extend(applied.superseded.iter().map(|title| format!("superseded \"{title}\"")));

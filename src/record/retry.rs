@@ -133,11 +133,13 @@ impl Recorder<'_> {
         }
         let journal = Journal::of(self.notebook.store());
         let done = self.notebook.edit("retry", |draft| {
+            draft.by_program();
             if journal.is_resolved(&waiting.id)? {
                 return Ok(Offer::Gone);
             }
             let now = draft.now.clone();
-            let report = self.edit_again(&mut draft.files, &context, &judged, &now)?;
+            let running = draft.state()?.episode;
+            let report = self.edit_again(&mut draft.files, &context, &judged, (&now, running))?;
             draft.note(Entry { resolves: Some((&waiting.id).into()), ..entry(&context, &report) });
             Ok::<_, RecordError>(Offer::Done(Box::new(report)))
         })?;
@@ -175,12 +177,12 @@ impl Recorder<'_> {
         files: &mut Files,
         context: &TurnContext,
         judged: &ModelOutcome,
-        now: &str,
+        when: (&str, u64),
     ) -> Result<RecordReport, DocumentError> {
         let mut report = RecordReport::of(context, context.before.clone());
         if let ModelOutcome::Answered(proposal, model) = judged {
             report.model = Some(model.clone());
-            self.apply(files, context, proposal, (&context.before, &context.after), &mut report, now)?;
+            self.apply(files, context, proposal, (&context.before, &context.after), &mut report, when)?;
         }
         report.visits = files.section(&context.before.scope()).visits;
         report.outcome = outcome(&report, judged);

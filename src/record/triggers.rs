@@ -72,6 +72,11 @@ impl Changes {
         }
     }
 
+    /// True if the game's state bears out an answer that gives or takes much weight: a death, or points.
+    pub(crate) fn prove(self) -> bool {
+        self.death || self.score
+    }
+
     /// True if the turn changed nothing that the game shows: the action was tried in vain.
     pub(crate) fn nothing(self) -> bool {
         !(self.score || self.location || self.inventory || self.death || self.world)

@@ -1,6 +1,7 @@
-//! Pairs of texts that may say the same: hints for `check`, and a filter for injected memories.
+//! Pairs of texts that may say the same: hints for `check --dupes`, never a reason to drop one.
 
-use crate::notebook::near_duplicates::ComparableText;
+use similar::TextDiff;
+
 use crate::search::similarity::PairwiseCosines;
 use crate::search::words::{is_stop_word, stem, words};
 
@@ -10,14 +11,19 @@ const MIN_WORDS: f64 = 0.7;
 /// Minimum share of common stems, without stop words, if the meaning is similar too.
 const MIN_STEMS: f64 = 0.5;
 
+/// Minimum share of common words of texts that are compared by characters, which takes long.
+const MIN_EDITED_WORDS: f64 = 0.3;
+
+/// Minimum share of characters that stand in both texts in the same order.
+const MIN_CHARACTERS: f32 = 0.9;
+
 /// Minimum cosine of the two texts that goes with [`MIN_STEMS`].
 const MIN_COSINE: f32 = 0.8;
 
-/// Pairs of texts that may say the same, as positions in the list: near-duplicates, texts that share most words,
+/// Pairs of texts that may say the same, as positions in the list: texts that share most characters or most words,
 /// and texts of similar meaning that share half of their stems.
 pub(crate) fn similar_pairs(texts: &[&str]) -> Vec<(usize, usize)> {
     let words: Vec<Vec<String>> = texts.iter().map(|text| words_of(text)).collect();
-    let comparable: Vec<ComparableText> = texts.iter().map(|text| ComparableText::new(text)).collect();
     let stems: Vec<Vec<String>> = texts.iter().map(|text| stems_of(text)).collect();
     let cosines = PairwiseCosines::of(texts);
     let mut pairs = Vec::new();
@@ -28,13 +34,19 @@ pub(crate) fn similar_pairs(texts: &[&str]) -> Vec<(usize, usize)> {
                 share(&stems[first], &stems[second]) >= MIN_STEMS
                     && cosines.cosine(first, second) >= MIN_COSINE
             };
-            let near_duplicates = || !a.is_empty() && comparable[second].says_the_same(&comparable[first]);
-            if shared >= MIN_WORDS || near_duplicates() || similar_meaning() {
+            let few_edits = || shared >= MIN_EDITED_WORDS && share_characters(texts[first], texts[second]);
+            if shared >= MIN_WORDS || few_edits() || similar_meaning() {
                 pairs.push((first, second));
             }
         }
     }
     pairs
+}
+
+/// True for texts of similar length that differ in a few characters.
+fn share_characters(a: &str, b: &str) -> bool {
+    let (short, long) = (a.len().min(b.len()), a.len().max(b.len()));
+    5 * short > 4 * long && TextDiff::from_chars(a, b).ratio() > MIN_CHARACTERS
 }
 
 /// The distinct words of a text, sorted.

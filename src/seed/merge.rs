@@ -290,7 +290,7 @@ impl<'a> SectionSeeding<'a> {
         (SeedOutcome::Revised, None)
     }
 
-    /// Replaces the text of an entry, which keeps its other fields.
+    /// Gives an entry the text of the seed; it keeps its other fields. Words of a person are struck, not replaced.
     fn revise(&mut self, number: usize, entry: &Memory, new: Memory, hash: &str) {
         let mut provenance = entry.provenance.clone();
         provenance.sources.retain(|source| !source.starts_with(MARK));
@@ -307,7 +307,17 @@ impl<'a> SectionSeeding<'a> {
             provenance,
             ..new
         };
-        self.update.entries.insert(number, EntryEdit::Revise(marked(revised, hash)));
+        let as_given = mark_of(entry).is_some_and(|mark| mark == digest(entry));
+        if as_given || entry.text == revised.text {
+            self.update.entries.insert(number, EntryEdit::Revise(marked(revised, hash)));
+            return;
+        }
+        if entry.is_live() {
+            let cause = Cause::SupersededBy(revised.title.clone());
+            let reference = Reference { at: Moment::default(), cause };
+            self.update.entries.insert(number, EntryEdit::Supersede(Some(reference)));
+        }
+        self.update.memories.push(marked(revised, hash));
     }
 
     /// True if another live entry of either file has the title.

@@ -1,4 +1,4 @@
-//! An append-only log of lines in two files: `journal.jsonl` and, before it, `journal.1.jsonl`.
+//! An append-only log of lines in two files, such as `journal.jsonl` and, before it, `journal.1.jsonl`.
 //!
 //! Lines enter under the lock and leave in the order in which they came. A file that is full becomes the
 //! older part, and the one that was older is dropped. The content of lines is not interpreted here:
@@ -46,12 +46,12 @@ pub struct LineLog {
 }
 
 impl LineLog {
-    /// The log of a store's folder.
-    pub(crate) fn new(folder: &Path, rotation: Rotation) -> LineLog {
+    /// The log of a store's folder with this name and ending, such as `journal` and `.jsonl`.
+    pub(crate) fn new(folder: &Path, (name, ending): (&str, &str), rotation: Rotation) -> LineLog {
         LineLog {
-            current: folder.join("journal.jsonl"),
-            older: folder.join("journal.1.jsonl"),
-            next: folder.join("journal.jsonl.new"),
+            current: folder.join(format!("{name}{ending}")),
+            older: folder.join(format!("{name}.1{ending}")),
+            next: folder.join(format!("{name}{ending}.new")),
             rotation,
             rotation_size: ROTATION_SIZE,
         }
@@ -59,7 +59,7 @@ impl LineLog {
 
     #[cfg(test)]
     pub(crate) fn with_rotation_size(folder: &Path, rotation: Rotation, rotation_size: u64) -> LineLog {
-        LineLog { rotation_size, ..LineLog::new(folder, rotation) }
+        LineLog { rotation_size, ..LineLog::new(folder, ("journal", ".jsonl"), rotation) }
     }
 
     /// Visits all lines, oldest first, without their line ends. Skips lines that are not UTF-8.

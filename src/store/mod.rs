@@ -194,10 +194,12 @@ impl Store {
             published => done |= published.transpose()?.is_some(),
         }
         done |= session.map(PendingFile::replace).transpose()?.is_some();
-        match change.log.map_or(Ok(()), |log| log.append(&change.lines)) {
-            // Once one of the files has the change, the command has not failed.
-            Err(failed) if done => update.warnings.push(failed),
-            appended => appended?,
+        for (log, lines) in change.lines {
+            match log.append(&lines) {
+                // Once one of the files has the change, the command has not failed.
+                Err(failed) if done => update.warnings.push(failed),
+                appended => appended?,
+            }
         }
         Ok(Some(update))
     }
@@ -212,14 +214,13 @@ pub struct Change<T> {
     text: Option<String>,
     session: Option<String>,
     state: Option<State>,
-    log: Option<LineLog>,
-    lines: Vec<String>,
+    lines: Vec<(LineLog, Vec<String>)>,
 }
 
 impl<T> Change<T> {
     /// The file stays as it is.
     pub fn unchanged(value: T) -> Change<T> {
-        Change { value, text: None, session: None, state: None, log: None, lines: Vec::new() }
+        Change { value, text: None, session: None, state: None, lines: Vec::new() }
     }
 
     /// The file gets this text. Where that is the text it has, nothing is written.
@@ -227,11 +228,10 @@ impl<T> Change<T> {
         Change { text: Some(text), ..Change::unchanged(value) }
     }
 
-    /// Also adds a line to the log.
-    pub fn with_line(mut self, log: &LineLog, line: String) -> Change<T> {
-        debug_assert!(!line.contains('\n'), "a line of a log is one line");
-        self.log = Some(log.clone());
-        self.lines.push(line);
+    /// Also adds lines to a log.
+    pub fn with_lines(mut self, log: &LineLog, lines: Vec<String>) -> Change<T> {
+        debug_assert!(!lines.iter().any(|line| line.contains('\n')), "a line of a log is one line");
+        self.lines.push((log.clone(), lines));
         self
     }
 

@@ -1,15 +1,15 @@
 //! The rules by which imported memories are merged into one section.
 //!
-//! Live titles stay unique. A memory that the section already has, or a near-duplicate of one, is not
+//! Live titles stay unique. A memory that the section already has, or a duplicate of one, is not
 //! stored; an entry that is struck here is only revived on request. Memories of the same source are not
-//! searched for near-duplicates among themselves.
+//! searched for duplicates among themselves.
 
 use std::collections::HashMap;
 
 use crate::document::{EntryEdit, Section, SectionUpdate};
+use crate::notebook::duplicates::{ComparableText, says_the_same};
 use crate::notebook::files::Tier;
-use crate::notebook::near_duplicates::{ComparableText, says_the_same};
-use crate::types::{Memory, Persistence, fold_title};
+use crate::types::{Cause, Memory, Moment, Persistence, Reference, Status, fold_title};
 
 /// How to treat a memory whose title has another text here, or is struck here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -32,7 +32,7 @@ pub(crate) enum MergeOutcome {
     Revised,
     /// An entry of its title has the same text.
     AlreadyThere,
-    /// A near-duplicate of the entry with this title.
+    /// A duplicate of the entry with this title.
     Duplicate(String),
     /// Not stored, for the reason given.
     Conflict(String),
@@ -48,6 +48,8 @@ struct MergeEntry {
     /// A memory of the source was matched with it.
     matched: bool,
     revised: bool,
+    /// A memory of the source with another text took its place.
+    superseded: bool,
     /// It moves from the session file to the memory file.
     moves: bool,
 }
@@ -86,7 +88,15 @@ impl SectionEntries {
         if memory.is_live() {
             self.by_text.entry(memory.text.clone()).or_insert(at);
         }
-        self.entries.push(MergeEntry { memory, tier, number, matched: false, revised: false, moves: false });
+        self.entries.push(MergeEntry {
+            memory,
+            tier,
+            number,
+            matched: false,
+            revised: false,
+            superseded: false,
+            moves: false,
+        });
     }
 
     /// Merges a memory in its stored form; `titled` is true if the source gave it a title.
@@ -126,7 +136,7 @@ impl SectionEntries {
         if on_conflict != OnConflict::Revise && same_title.iter().any(struck) {
             return MergeOutcome::Conflict(format!("`{}` is struck here", memory.title));
         }
-        match self.near_duplicate(&memory.text) {
+        match self.duplicate(&memory.text) {
             Some(title) => MergeOutcome::Duplicate(title),
             None => self.store(memory),
         }
@@ -156,8 +166,8 @@ impl SectionEntries {
         MergeOutcome::AlreadyThere
     }
 
-    /// The title of the first existing live entry that is a near-duplicate of the text.
-    fn near_duplicate(&mut self, text: &str) -> Option<String> {
+    /// The title of the first existing live entry that is a duplicate of the text.
+    fn duplicate(&mut self, text: &str) -> Option<String> {
         let entries = &self.entries;
         let texts = self.comparable.get_or_insert_with(|| {
             let live = |entry: &MergeEntry| {
@@ -187,11 +197,21 @@ impl SectionEntries {
         self.store(memory)
     }
 
-    /// Replaces an entry.
+    /// Puts a memory in the place of an entry, which is superseded where its text is another. Context, links and
+    /// a higher persistence of the old one are kept.
     fn revise(&mut self, at: usize, new: Memory) -> MergeOutcome {
         let entry = &mut self.entries[at];
-        entry.memory = entry.memory.revised_to(new);
-        entry.moves |= entry.tier == Tier::Session && Tier::of(entry.memory.persistence) == Tier::Lasting;
+        let revised = entry.memory.revised_to(new);
+        if entry.number.is_some() && revised.text != entry.memory.text {
+            let cause = Cause::SupersededBy(revised.title.clone());
+            entry.memory.status = Status::Superseded;
+            entry.memory.reference = Some(Reference { at: Moment::default(), cause });
+            entry.superseded = true;
+            self.store(revised);
+            return MergeOutcome::Revised;
+        }
+        entry.moves |= entry.tier == Tier::Session && Tier::of(revised.persistence) == Tier::Lasting;
+        entry.memory = revised;
         entry.revised = true;
         MergeOutcome::Revised
     }
@@ -205,6 +225,10 @@ impl SectionEntries {
             match entry.number {
                 Some(_) if entry.moves && tier == Tier::Lasting => update.memories.push(memory()),
                 Some(number) if entry.moves => drop(update.entries.insert(number, EntryEdit::Remove)),
+                Some(number) if entry.tier == tier && entry.superseded => {
+                    let reference = entry.memory.reference.clone();
+                    update.entries.insert(number, EntryEdit::Supersede(reference));
+                }
                 Some(number) if entry.tier == tier && entry.revised => {
                     update.entries.insert(number, EntryEdit::Revise(memory()));
                 }

@@ -96,7 +96,7 @@ impl Play {
         };
         let cast = read(&[source("friends.yaml"), source("evening.toml")]).unwrap();
         let empty = || Document::parse(String::new());
-        let mut files = Files { lasting: empty(), session: empty() };
+        let mut files = Files::new(empty(), empty());
         seed(&mut files, &cast, &SeedOptions::default()).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("Memories.md");

@@ -11,7 +11,7 @@ const ROOM: &str = include_str!("../support/troll_room.md");
 
 fn files() -> Files {
     let session = "# Location Memories\n\n## Location 5: Troll Room\n\n### Memories\n\n**[NOTE] Door open**\nThe door is open.\n\n---\n";
-    Files { lasting: Document::parse(ROOM.to_owned()), session: Document::parse(session.to_owned()) }
+    Files::new(Document::parse(ROOM.to_owned()), Document::parse(session.to_owned()))
 }
 
 fn plan(decisions: &Value) -> Plan {
@@ -205,8 +205,7 @@ fn what_changed_meanwhile_is_refused_and_the_rest_is_done() {
         .replace("South leads to the cellar.", "South leads nowhere.")
         .replace("[NOTE - TENTATIVE] Troll may sleep", "[NOTE] Troll may sleep")
         .replace("**[FACT] Fears water**", "**[FACT] Fears fire**");
-    let mut files =
-        Files { lasting: Document::parse(changed.clone()), session: Document::parse(String::new()) };
+    let mut files = Files::new(Document::parse(changed.clone()), Document::parse(String::new()));
     let decisions = json!([
         drop_of(&["Way south"]),
         drop_of(&["Troll may sleep"]),
@@ -225,10 +224,10 @@ fn what_changed_meanwhile_is_refused_and_the_rest_is_done() {
     );
     assert_eq!(applied.results.len(), 1);
     // An entry that was added meanwhile was never shown.
-    let mut files = Files {
-        lasting: Document::parse(ROOM.replace("A person", "**[NOTE] New**\nIt is new.\n\nA person")),
-        session: Document::parse(String::new()),
-    };
+    let mut files = Files::new(
+        Document::parse(ROOM.replace("A person", "**[NOTE] New**\nIt is new.\n\nA person")),
+        Document::parse(String::new()),
+    );
     let applied = apply_in(&mut files, &json!([drop_of(&["New"])]));
     assert_eq!(applied.refused[0].why, "`New` was not among the memories shown");
 }

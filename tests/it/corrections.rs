@@ -79,7 +79,7 @@ fn supersede_strikes_and_stores_in_one_write() {
 }
 
 #[test]
-fn the_same_title_is_a_revision() {
+fn a_successor_may_have_the_same_title() {
     let place = Place::new();
     place.ok(&[
         "supersede",
@@ -92,7 +92,8 @@ fn the_same_title_is_a_revision() {
     ]);
     let text = place.text();
     assert!(text.contains("**[NOTE - CORE] Sword glows**\nIt glows near trolls.\n"), "{text}");
-    assert!(!text.contains("SUPERSEDED"));
+    assert!(text.contains("[Superseded at Ep1 by \"Sword glows\"]\n~~"), "{text}");
+    assert!(place.ok(&["check"]).is_empty(), "a title that supersedes itself is no circle");
 }
 
 #[test]
@@ -249,7 +250,7 @@ fn what_a_model_calls_ephemeral_goes_to_the_session() {
     let turn = r#"{"action": "open grating", "response": "Opened.", "location": 23, "world_changed": true}"#;
     let output = place.command().arg("record").write_stdin(turn).output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(stderr.contains("`Sword glows` lasts and is not superseded by an ephemeral memory"), "{stderr}");
+    assert!(stderr.contains("`Sword glows` is not superseded: a person wrote it"), "{stderr}");
     assert!(place.session().contains("**[NOTE] Grating is open** *(Ep1, T1)*"), "{}", place.session());
     let entries = |text: &str| {
         text.lines().filter(|line| line.starts_with("**[")).map(str::to_owned).collect::<Vec<_>>()

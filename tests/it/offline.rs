@@ -65,6 +65,8 @@ fn context(facts: &Value) -> TurnContext {
         memories: PlaceMemories {
             before: memories(&facts["memories"]),
             after: memories(&facts["memories_after"]),
+            rule_notes_before: memories(&facts["memories"]),
+            rule_notes_after: memories(&facts["memories_after"]),
         },
         history: Vec::new(),
     }

@@ -22,8 +22,7 @@ fn seeded_json(text: &str, json: &str) -> (String, SeedReport) {
 }
 
 fn seeded_cast(text: &str, cast: &Cast, options: SeedOptions) -> (String, SeedReport) {
-    let mut files =
-        Files { lasting: Document::parse(text.to_owned()), session: Document::parse(String::new()) };
+    let mut files = Files::new(Document::parse(text.to_owned()), Document::parse(String::new()));
     let report = seed(&mut files, cast, &options).unwrap();
     assert_eq!(files.lasting.is_edited(), report.changes_the_file());
     (files.lasting.into_text().unwrap(), report)
@@ -56,9 +55,9 @@ fn each_change_is_told_from_every_other() {
     assert_eq!(one(&given, SEED, false), (SeedOutcome::Unchanged, false, false));
     assert_eq!(one(&given, &newer, false), (SeedOutcome::Revised, true, false));
     assert_eq!(one(&theirs, SEED, false), (SeedOutcome::Edited, false, true));
-    assert_eq!(one(&theirs, SEED, true), (SeedOutcome::Revised, false, false));
+    assert_eq!(one(&theirs, SEED, true), (SeedOutcome::Revised, false, true));
     assert_eq!(one(&theirs, &newer, false), (SeedOutcome::Kept, false, true));
-    assert_eq!(one(&theirs, &newer, true), (SeedOutcome::Revised, true, false));
+    assert_eq!(one(&theirs, &newer, true), (SeedOutcome::Revised, true, true));
     // The person had written before what the seed says now.
     let same = given.replace("diving", "sailing");
     assert_eq!(one(&same, &newer, false), (SeedOutcome::Revised, true, false));

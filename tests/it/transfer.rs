@@ -28,7 +28,7 @@ const FORMATS: &[TransferFormat] = &[
 ];
 
 fn files() -> Files {
-    Files { lasting: Document::parse(String::new()), session: Document::parse(String::new()) }
+    Files::new(Document::parse(String::new()), Document::parse(String::new()))
 }
 
 /// All that both files say, by scope.
@@ -48,10 +48,10 @@ fn import(files: &mut Files, bytes: &[u8], format: TransferFormat, on_conflict: 
 
 /// Both files, written and read again.
 fn reopened(files: Files) -> Files {
-    Files {
-        lasting: Document::parse(files.lasting.into_text().unwrap()),
-        session: Document::parse(files.session.into_text().unwrap()),
-    }
+    Files::new(
+        Document::parse(files.lasting.into_text().unwrap()),
+        Document::parse(files.session.into_text().unwrap()),
+    )
 }
 
 fn line() -> impl Strategy<Value = String> {
@@ -460,5 +460,8 @@ fn an_entry_that_leaves_the_session_shifts_no_other() {
         section.memories.iter().map(|memory| format!("{}: {}", memory.title, memory.text)).collect()
     };
     assert_eq!(texts(&files.lasting), ["Lamp: It glows."]);
-    assert_eq!(texts(&files.session), ["Rug: A trap door lies below.", "Door: It is shut."]);
+    assert_eq!(
+        texts(&files.session),
+        ["Rug: It is heavy.", "Door: It is shut.", "Rug: A trap door lies below."]
+    );
 }

@@ -50,7 +50,7 @@ fn store_error<T, E>(result: Result<Update<T>, UpdateError<E>>) -> StoreError {
 
 /// The change with a line for the journal.
 fn with_line<T>(store: &Store, change: Change<T>, line: Value) -> Change<T> {
-    change.with_line(Journal::of(store).log(), line.to_string())
+    change.with_lines(Journal::of(store).log(), vec![line.to_string()])
 }
 
 /// The lines of the journal.

@@ -20,9 +20,9 @@ use crate::chat::error::ChatError;
 use crate::journal::entry::{Entry, ModelEntry};
 use crate::llm::{Model, ModelUse};
 use crate::notebook::Notebook;
-use crate::notebook::add::store_memory;
+use crate::notebook::add::{Authority, Claim, store_memory};
 use crate::redact::redacted;
-use crate::types::{Category, Memory, Moment, Span};
+use crate::types::{Category, Memory, Span};
 
 use pending::{PendingScope, pending_at_event, pending_at_exit};
 use prompt::{Subject, Summary, summarize};
@@ -114,6 +114,7 @@ impl Digester<'_> {
         report: &mut DigestReport,
     ) -> Result<(), ChatError> {
         let update = self.notebook.edit("digest", |draft| {
+            draft.by_program();
             let (mut written, mut warnings) = (Vec::new(), Vec::new());
             for summary in summaries {
                 let scope = &pending[summary.scope];
@@ -123,8 +124,8 @@ impl Digester<'_> {
                 }
                 let memory = entry_of(conversation, scope, summary, &draft.now);
                 let place = (&scope.scope, scope.name.as_str());
-                let at = Moment::default();
-                let applied = store_memory(&mut draft.files, place, &memory, &[], &at, &mut warnings)?;
+                let claim = Claim::of(Authority::Model);
+                let applied = store_memory(&mut draft.files, place, &memory, claim, &mut warnings)?;
                 written.push(WrittenEntry {
                     outcome: "stored",
                     scope: scope.scope.clone(),

@@ -4,7 +4,7 @@
 //! blocks are removed, and so are sentences that only repeat an injected memory.
 
 use crate::chat::inject::block::without_blocks;
-use crate::notebook::near_duplicates::says_the_same;
+use crate::notebook::duplicates::says_the_same;
 use crate::search::words::words;
 
 use unicode_segmentation::UnicodeSegmentation;

@@ -2,9 +2,9 @@
 //!
 //! Messages enter; memories are written and an [`ExtractReport`] leaves. The flow is [`Extractor::extract`]: count the
 //! turns (`count`) → is extraction due? → skip replies that say nothing new (`gate`) → ask the model (`aspects`),
-//! or apply keyword rules (`rules`) → merge near-duplicates and store the rest. It always holds that
+//! or apply keyword rules (`rules`) → merge duplicates and store the rest. It always holds that
 //!
-//! * a near-duplicate of an existing memory is merged with it: the higher importance, both sources;
+//! * a duplicate of an existing memory is merged with it: the higher importance, both sources;
 //! * if the model fails, nothing is lost: the same turns are due at the next call;
 //! * stored memories do not depend on the counts in `state.json`.
 
@@ -24,11 +24,11 @@ use crate::chat::message_json::{message_json, prompt_text};
 use crate::document::stored;
 use crate::journal::entry::{Entry, MemoryEntry, ModelEntry};
 use crate::llm::{Model, ModelUse};
-use crate::notebook::add::{AddOutcome, AddReport, free_title, store_memory};
+use crate::notebook::add::{AddOutcome, AddReport, Authority, Claim, free_title, store_memory};
+use crate::notebook::duplicates::says_the_same;
 use crate::notebook::files::{Files, live};
-use crate::notebook::near_duplicates::says_the_same;
 use crate::notebook::{Draft, Notebook};
-use crate::types::{DEFAULT_IMPORTANCE, Memory, Moment, OFFLINE_TAG, Scope, Span};
+use crate::types::{DEFAULT_IMPORTANCE, Memory, OFFLINE_TAG, Scope, Span};
 
 use aspects::{Aspect, TOOL, find, read_items};
 use count::{Counts, is_reply};
@@ -171,6 +171,7 @@ impl Extractor<'_> {
         let id = &input.conversation.id;
         let turns = Span { first: first_turn, last: counts.turns };
         let update = self.notebook.edit("extract", |draft| {
+            draft.by_program();
             let mut state = draft.state()?;
             let mut done = Counts::of(&state, id);
             // Another process may have counted more turns meanwhile.
@@ -234,7 +235,7 @@ impl Extractor<'_> {
             let meant = |other: &Memory| says_the_same(&other.text, &memory.text);
             let memory = free_title(files, &scope, memory.clone(), meant);
             let place = (&scope, "");
-            let done = store_memory(files, place, &memory, &[], &Moment::default(), &mut warnings)?;
+            let done = store_memory(files, place, &memory, Claim::of(Authority::Model), &mut warnings)?;
             if done.outcome == AddOutcome::Duplicate {
                 join_sources(files, &scope, &done.title, &memory);
             } else {
@@ -312,7 +313,7 @@ fn count_extracted(files: &Files, conversation: &str) -> usize {
     memories.filter(|memory| !memory.category.only_grows() && memory.provenance.tags.contains(&tag)).count()
 }
 
-/// Adds the sources of a near-duplicate to a memory.
+/// Adds the sources of a duplicate to a memory.
 fn join_sources(files: &mut Files, scope: &Scope, title: &str, other: &Memory) {
     let Ok(mut found) = files.only(scope, title, live) else { return };
     let mut memory = found.entry.memory().clone();

@@ -1,13 +1,13 @@
 //! Chooses the memories to inject.
 //!
 //! Candidates that a search found enter; memories as they are injected leave: ranked by importance ×
-//! recency × similarity, without near-duplicates, as many as the tokens allow.
+//! recency × similarity, without duplicates, as many as the tokens allow.
 
 use crate::chat::inject::age::{days, in_words};
 use crate::chat::inject::block::{InjectedMemory, render};
 use crate::chat::inject::settings::InjectSettings;
+use crate::notebook::duplicates::says_the_same;
 use crate::recall::budget::{cut_at_sentence, estimate_tokens};
-use crate::search::similar_pairs::similar_pairs;
 use crate::types::{Memory, Scope};
 
 /// Half-life of the recency factor in days. The factor falls from 1 towards 0.5.
@@ -47,21 +47,18 @@ pub fn choose(mut candidates: Vec<Candidate>, settings: &InjectSettings, now: &s
         importance * recency(&candidate.memory, newest, now) * f64::from(candidate.similarity)
     };
     candidates.sort_by(|a, b| score(b).total_cmp(&score(a)));
-    let texts: Vec<&str> = candidates.iter().map(|candidate| candidate.memory.text.as_str()).collect();
-    let alike = similar_pairs(&texts);
-    let mut chosen: Vec<usize> = Vec::new();
+    let mut chosen: Vec<&Candidate> = Vec::new();
     let mut memories: Vec<InjectedMemory> = Vec::new();
-    for (at, candidate) in candidates.iter().enumerate() {
+    for candidate in &candidates {
         if memories.len() >= settings.max_memories {
             break;
         }
-        let is_duplicate = |other: &usize| alike.contains(&(*other, at));
-        if chosen.iter().any(is_duplicate) {
+        if chosen.iter().any(|other| says_the_same(&other.memory.text, &candidate.memory.text)) {
             continue;
         }
         if let Some(memory) = fitted(&memories, as_injected(candidate, now), settings) {
             memories.push(memory);
-            chosen.push(at);
+            chosen.push(candidate);
         }
     }
     memories
@@ -177,13 +174,18 @@ mod tests {
     }
 
     #[test]
-    fn near_duplicates_are_held_back() {
+    fn duplicates_are_held_back_but_not_the_contrary() {
         let all = vec![
             candidate("The northern gate is unguarded at dawn.", 800, 0.5),
-            candidate("The northern gate is unguarded at dawn!", 700, 0.5),
+            candidate("the northern gate is unguarded at dawn", 700, 0.5),
+            candidate("The northern gate is never unguarded at dawn.", 600, 0.5),
             candidate("Marcus lies when he is cornered.", 100, 0.5),
         ];
-        let expected = ["The northern gate is unguarded at dawn.", "Marcus lies when he is cornered."];
+        let expected = [
+            "The northern gate is unguarded at dawn.",
+            "The northern gate is never unguarded at dawn.",
+            "Marcus lies when he is cornered.",
+        ];
         assert_eq!(summaries(all, &InjectSettings::default()), expected);
     }
 

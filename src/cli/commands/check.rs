@@ -30,7 +30,7 @@ Exit code 0: clean; 1: there are problems.
 
 Examples:
   memories check
-  memories check --dupes               also near-duplicates
+  memories check --dupes               also memories with similar texts
   memories check --map rooms.json      also places that the game does not have
   memories check --fix --dry-run       show what would be mended
 
@@ -40,7 +40,7 @@ or a text with one id a line.
 With --json: {version, file, problems: [{line, column, severity, kind, message,
 hint}]}; with --fix also {written, fixed: [{line, before, after}]}.")]
 pub(crate) struct CheckArgs {
-    /// Also report near-duplicates within a section; nothing is merged
+    /// Also report memories with similar texts within a section; nothing is merged
     #[arg(long)]
     dupes: bool,
     /// Also report places whose ids are not in this file

@@ -73,6 +73,7 @@ pub fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8, Failure> {
     cli.ui.warnings(&given.warnings);
     cli.ui.notices(&candidates.kept);
     let (applied, changed) = cli.edit(&notebook, "consolidate", !apply, |draft| {
+        draft.by_program();
         let at = draft.moment()?;
         let applied = apply_plan(&mut draft.files, &scope, &given.plan, &given.seen, &at);
         if !applied.decisions.is_empty() {

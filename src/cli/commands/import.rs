@@ -22,7 +22,7 @@ memory needs only `text` or `content`. `scope` (or `location`) names its place: 
 id, a scope, `Name (ID: 15)`, or the name of one place.
 
 A memory that is already there is skipped, so a file may be imported twice. A
-near-duplicate of an older entry is reported and not stored. A title in use for
+duplicate of an older entry is reported and not stored. A title in use for
 another text is refused; all other memories are stored in one write, and the exit
 code is then 4.
 
@@ -143,7 +143,7 @@ impl ImportAnswer<'_> {
         let failed = failed.iter().map(|(at, problem)| format!("{at}: {problem}"));
         show_first(failed, |text| cli.ui.error(text), "the other memories are accepted");
         let duplicates = duplicates.iter().map(|Unstored { at, scope, title, other }| {
-            format!("{at}: \"{title}\" is a near-duplicate of \"{other}\" in {scope}: not stored")
+            format!("{at}: \"{title}\" is a duplicate of \"{other}\" in {scope}: not stored")
         });
         show_first(duplicates, |text| cli.ui.notice(text), "`--json` lists all");
         let why = |Unstored { at, scope, other, .. }: &Unstored| format!("{at}: {scope}: {other}");

@@ -135,7 +135,10 @@ fn form_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
     }
     call.watcher.goes_on()?;
     let new = NewMemory { scope, name: String::new(), memory, speaker: None };
-    let added = call.memories.notebook().edit("form_memory", |draft| Ok::<_, Refusal>(draft.add(&new)?))?;
+    let added = call.memories.notebook().edit("form_memory", |draft| {
+        draft.by_program();
+        Ok::<_, Refusal>(draft.add(&new)?)
+    })?;
     warnings.extend(added.warnings);
     let applied = added.value;
     let what = match applied.outcome {
@@ -244,10 +247,13 @@ fn invalidate_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
 fn change(
     call: &Call<'_>,
     tool: &'static str,
-    edit: impl FnMut(&mut Draft<'_>) -> Result<Vec<Corrected>, Refusal>,
+    mut edit: impl FnMut(&mut Draft<'_>) -> Result<Vec<Corrected>, Refusal>,
 ) -> Result<(Vec<Corrected>, Vec<String>), Refusal> {
     call.watcher.goes_on()?;
-    let done = call.memories.notebook().edit(tool, edit)?;
+    let done = call.memories.notebook().edit(tool, |draft| {
+        draft.by_program();
+        edit(draft)
+    })?;
     Ok((done.value, done.warnings))
 }
 

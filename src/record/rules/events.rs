@@ -138,7 +138,7 @@ fn judge_victory(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     words::opponent(&turn.action)?;
     let relevant = reply.statements().into_iter().find(|fragment| words::is_decisive(&fragment.text))?;
     let title = upper_first(&cut(&turn.action, MAX_TITLE_CHARS));
-    if turn.known(&title).is_some() {
+    if turn.is_titled(&title) {
         return Some(Proposal::decline("how this fight is won is known"));
     }
     let text = cut(&relevant.text, MAX_STORY_CHARS);

@@ -34,7 +34,7 @@ pub fn judge(context: &TurnContext) -> Proposal {
     if let Some((memory, side)) = &proposal.memory {
         // A known title is used again only to say more, so it is named: a revision, however
         // similar the texts.
-        let memories = if *side == Side::After { turn.memories_here() } else { turn.memories() };
+        let memories = if *side == Side::After { turn.notes_here() } else { turn.notes() };
         proposal.supersedes.extend(find_title(memories, &memory.title).map(|known| known.title.clone()));
     }
     proposal

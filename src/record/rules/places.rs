@@ -126,7 +126,7 @@ fn judge_way(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     if !turn.moved() {
         return None;
     }
-    let mut here = Here::find(turn.memories(), turn.context.episode);
+    let mut here = Here::find(turn.notes(), turn.context.episode);
     if !(turn.first_visit() || (here.may_grow && here.ways.0.is_empty())) {
         return None;
     }
@@ -135,7 +135,7 @@ fn judge_way(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     if action.chars().count() > MAX_ACTION_CHARS {
         return None;
     }
-    let there = Here::find(turn.memories_here(), turn.context.episode);
+    let there = Here::find(turn.notes_here(), turn.context.episode);
     if here.is_new && !turn.first_visit() && there.ways.has_target(&listed(&turn.from)) {
         return None;
     }
@@ -169,7 +169,7 @@ fn judge_action(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     if !is_listable || words::is_meta(&action) || words::is_look(&action) || words::is_for_all(&action) {
         return None;
     }
-    let mut here = Here::find(turn.memories(), turn.context.episode);
+    let mut here = Here::find(turn.notes(), turn.context.episode);
     let refused = reply.sentences().first().is_some_and(|first| is_refusal(&first.text));
     let failed = refused || !gained && (words::is_taking(&action) || words::direction(&action).is_some());
     if failed {
@@ -201,7 +201,7 @@ fn judge_darkness(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     if !shows_place(turn, reply) {
         return None;
     }
-    let mut here = Here::find(turn.memories_here(), turn.context.episode);
+    let mut here = Here::find(turn.notes_here(), turn.context.episode);
     let is_news = !here.dark
         && !here.is_new
         && visible_fragments(turn, reply).iter().any(|fragment| is_dark(&fragment.text));
@@ -214,7 +214,7 @@ fn judge_sight(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     if !shows_place(turn, reply) {
         return None;
     }
-    let mut here = Here::find(turn.memories_here(), turn.context.episode);
+    let mut here = Here::find(turn.notes_here(), turn.context.episode);
     if !here.seen.is_empty() || !here.may_grow || here.is_new {
         return None;
     }

@@ -59,19 +59,24 @@ impl TurnView<'_> {
         self.context.triggers.contains(&Trigger::FirstVisit)
     }
 
-    /// Live memories of the place where the action was taken.
-    pub(super) fn memories(&self) -> &[Memory] {
-        &self.context.memories.before
+    /// The rules' own notes of the place where the action was taken.
+    pub(super) fn notes(&self) -> &[Memory] {
+        &self.context.memories.rule_notes_before
     }
 
-    /// Live memories of the place where the player is now.
-    pub(super) fn memories_here(&self) -> &[Memory] {
-        if self.moved() { &self.context.memories.after } else { &self.context.memories.before }
+    /// The rules' own notes of the place where the player is now.
+    pub(super) fn notes_here(&self) -> &[Memory] {
+        if self.moved() { &self.context.memories.rule_notes_after } else { self.notes() }
     }
 
-    /// The text of a memory at the place of the action, by its title.
+    /// The text of an own note at the place of the action, by its title.
     pub(super) fn known(&self, title: &str) -> Option<String> {
-        find_title(self.memories(), title).map(text_of)
+        find_title(self.notes(), title).map(text_of)
+    }
+
+    /// True if the place of the action has a memory with that title, whoever wrote it.
+    pub(super) fn is_titled(&self, title: &str) -> bool {
+        find_title(&self.context.memories.before, title).is_some()
     }
 
     /// Names of both places, for recognising title lines; that of the present place is the last.
