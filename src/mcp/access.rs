@@ -314,13 +314,18 @@ impl Character {
         named == self.id
             || named == self.scope.to_string()
             || named == name
-            || name.split_whitespace().next() == Some(&named)
+            || !is_article(&named) && name.split_whitespace().next() == Some(&named)
     }
 
     /// The name, else the id.
     pub(super) fn called(&self) -> &str {
         if self.name.is_empty() { &self.id } else { &self.name }
     }
+}
+
+/// True for a word in lower case that says nothing of whom it is before.
+pub(super) fn is_article(word: &str) -> bool {
+    matches!(word, "the" | "a" | "an")
 }
 
 /// A memory in its stored form, with probable secrets masked, since a model wrote its text.

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::mcp::access::{Character, is_article};
 use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::parameter::ArgumentType::{Integer, Text};
 use crate::mcp::parameter::Parameter;
@@ -153,12 +154,13 @@ fn recall_interactions(call: &Call<'_>) -> Result<Answer, Refusal> {
     scopes.extend(call.memories.setup.agent.clone().map(Scope::Agent));
     let filter = Filter { scopes, ..Filter::default() };
     let tag = format!("about:{}", character.id);
-    let first_name = called.split_whitespace().next().unwrap_or(&called).to_lowercase();
+    let names = names_of(&character);
+    let is_named = |text: &str| names.iter().any(|name| has_words(text, name));
     let concerns = |Hit { scope, memory, .. }: &Hit| {
         matches!(scope, Scope::Npc(id) if *id == character.id)
             || memory.provenance.tags.iter().any(|own| own.to_lowercase() == tag)
-            || has_word(&memory.title, &first_name)
-            || has_word(&memory.text, &first_name)
+            || is_named(&memory.title)
+            || is_named(&memory.text)
     };
     let question = format!("what happened between me and {called}?");
     let mut hits = call.memories.search(call.watcher, &question, &filter, usize::MAX, true)?;
@@ -172,9 +174,28 @@ fn recall_interactions(call: &Call<'_>) -> Result<Answer, Refusal> {
     Ok(answer)
 }
 
-/// True if the text contains the word, given in lower case.
-fn has_word(text: &str, word: &str) -> bool {
-    text.to_lowercase().split(|c: char| !c.is_alphanumeric() && c != '-' && c != '_').any(|own| own == word)
+/// The words by which a text names a character: its id, also with spaces for hyphens, and its whole name
+/// without an article before it.
+fn names_of(character: &Character) -> Vec<Vec<String>> {
+    let mut name = words(&character.name);
+    if name.first().is_some_and(|word| is_article(word)) {
+        name.remove(0);
+    }
+    let mut names = vec![words(&character.id), words(&character.id.replace(['-', '_'], " ")), name];
+    names.retain(|name| !name.is_empty());
+    names
+}
+
+/// True if the words stand in the text, one after the other.
+fn has_words(text: &str, name: &[String]) -> bool {
+    words(text).windows(name.len()).any(|words| words == name)
+}
+
+/// The words of a text in lower case.
+fn words(text: &str) -> Vec<String> {
+    let lower = text.to_lowercase();
+    let words = lower.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '_');
+    words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
 fn check_similar_situations(call: &Call<'_>) -> Result<Answer, Refusal> {
@@ -205,8 +226,20 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_a_word_of_its_own() {
-        assert!(has_word("Jordan said: hello", "jordan") && has_word("with jordan.", "jordan"));
-        assert!(!has_word("Jordanian food", "jordan"));
+    fn a_character_is_named_by_id_or_whole_name() {
+        let named = |id: &str, name: &str, text: &str| {
+            let character =
+                Character { id: id.to_owned(), name: name.to_owned(), scope: Scope::Npc(id.to_owned()) };
+            names_of(&character).iter().any(|name| has_words(text, name))
+        };
+        assert!(named("jordan", "Jordan", "Jordan said: hello") && named("jordan", "", "with jordan."));
+        assert!(!named("jordan", "Jordan", "Jordanian food"));
+        assert!(
+            named("troll", "The Troll", "A troll's axe") && !named("troll", "The Troll", "The dam opened")
+        );
+        assert!(
+            named("old-man", "Old Man", "An old man sits.") && !named("old-man", "Old Man", "An old ship")
+        );
+        assert!(named("m", "The Old Man", "an old man") && !named("m", "The", "the end"));
     }
 }

@@ -19,7 +19,7 @@ use crate::notebook::add::AddOutcome;
 use crate::notebook::correct::{Corrected, Correction, MAX_IMPORTANCE, Target};
 use crate::notebook::files::Files;
 use crate::notebook::{Draft, NewMemory};
-use crate::types::{Category, Memory, Persistence, Scope, Span, did_you_mean, means_title};
+use crate::types::{Category, Memory, Persistence, Scope, Span, did_you_mean, means_title, same_title};
 
 /// Default amount by which `reinforce_memory` raises an importance.
 const REINFORCEMENT: u16 = 100;
@@ -42,6 +42,7 @@ const TYPE: Parameter =
 const SCOPE: Parameter = Parameter::new("scope", Text).about("default self");
 const NEW_MEMORY_TITLE: Parameter = Parameter::new("title", Text);
 const TURN: Parameter = Parameter::new("turn", Integer);
+const SPEAKER: Parameter = Parameter::new("speaker", Text).about("in dialogue; default self");
 const TITLE: Parameter =
     Parameter::new("title", Text).about("exact").required("give the exact title, as answers show it");
 const AMOUNT: Parameter = Parameter::new("amount", Integer).about("default 100");
@@ -57,7 +58,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         name: "form_memory",
         about: "Store a new memory in your own words.",
         effect: Effect::AddsOnce,
-        parameters: &[CONTENT, IMPORTANCE, TYPE, SCOPE, NEW_MEMORY_TITLE, TURN],
+        parameters: &[CONTENT, IMPORTANCE, TYPE, SCOPE, NEW_MEMORY_TITLE, TURN, SPEAKER],
         answer: schema::change,
         run: form_memory,
     },
@@ -126,17 +127,26 @@ fn memory_of(
 
 fn form_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
     let mut warnings = Vec::new();
-    let mut memory =
-        memory_of(call, call.arguments.text(&NEW_MEMORY_TITLE)?, &Category::note(), &mut warnings)?;
+    let title = call.arguments.text(&NEW_MEMORY_TITLE)?;
+    let memory = memory_of(call, title.clone(), &Category::note(), &mut warnings)?;
     let scope = call.memories.scope(call.arguments.text(&SCOPE)?.as_deref().unwrap_or("self"))?;
-    if let Some(turn) = call.arguments.count(&TURN)? {
-        memory.provenance.turns = Some(Span::one(turn));
-        memory.provenance.episode = Some(call.memories.episode()?);
-    }
+    let turn = call.arguments.count(&TURN)?;
+    let speaker = speaker_of(call, &scope)?;
     call.watcher.goes_on()?;
-    let new = NewMemory { scope, name: String::new(), memory, speaker: None };
     let added = call.memories.notebook().edit("form_memory", |draft| {
         draft.by_program();
+        let mut memory = memory.clone();
+        if turn.is_some() || memory.category.only_grows() || speaker.is_some() {
+            // What happened or was said has a time, by default that of the last turn.
+            let now = draft.moment()?;
+            memory.provenance.episode = now.episode;
+            memory.provenance.turns = turn.or(now.turn).map(Span::one);
+        }
+        if title.is_none() && speaker.is_some() {
+            // It gets its title from the speaker's name.
+            memory.title.clear();
+        }
+        let new = NewMemory { scope: scope.clone(), name: String::new(), memory, speaker: speaker.clone() };
         Ok::<_, Refusal>(draft.add(&new)?)
     })?;
     warnings.extend(added.warnings);
@@ -150,6 +160,29 @@ fn form_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
         "outcome": applied.outcome, "scope": applied.scope, "title": applied.title, "raised_to": applied.raised_to,
     });
     Ok(Answer { warnings, ..Answer::new(text, data) })
+}
+
+/// The speaker of a line of dialogue: the one given, else the agent itself.
+fn speaker_of(call: &Call<'_>, scope: &Scope) -> Result<Option<String>, Refusal> {
+    let given = call.arguments.text(&SPEAKER)?;
+    if *scope != Scope::Dialogue {
+        return match given {
+            None => Ok(None),
+            Some(_) => Err(Refusal::new(format!("`speaker` is only for `dialogue`, not for {scope}"))
+                .hint("add `scope`: `dialogue`, or leave out the speaker")),
+        };
+    }
+    match call.arguments.text(&TYPE)?.map(|name| kind_of(&name)).transpose()? {
+        Some((category, Persistence::Permanent)) if !category.only_grows() => {
+            Err(Refusal::new(format!("`type` is {category}, but what is said is DIALOGUE"))
+                .hint("leave out the type, or name another scope"))
+        }
+        _ => match (given, &call.memories.setup.agent) {
+            (Some(speaker), _) => Ok(Some(speaker)),
+            (None, Some(agent)) => Ok(Some(agent.clone())),
+            (None, None) => Err(Refusal::new("nobody is named who says this").hint("name the `speaker`")),
+        },
+    }
 }
 
 fn reinforce_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
@@ -222,12 +255,13 @@ fn supersede_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
         results.iter().partition(|done| done.outcome != "superseded");
     let new = new.first().copied().unwrap_or(&results[0]);
     let old: Vec<&str> = old.iter().map(|done| done.title.as_str()).collect();
-    let text = match old.first() {
-        Some(old) => format!("\"{}\" in {} takes the place of \"{old}\"\n", new.title, new.scope),
-        None => format!("revised \"{}\" in {}\n", new.title, new.scope),
+    let text = match old.as_slice() {
+        [old] if same_title(old, &new.title) => {
+            format!("\"{}\" in {} has a new text; the old one is struck\n", new.title, new.scope)
+        }
+        _ => format!("\"{}\" in {} takes the place of \"{}\"\n", new.title, new.scope, old.join("\", \"")),
     };
-    let outcome = if old.is_empty() { new.outcome } else { "superseded" };
-    let data = json!({"outcome": outcome, "scope": new.scope, "title": new.title, "superseded": old});
+    let data = json!({"outcome": "superseded", "scope": new.scope, "title": new.title, "superseded": old});
     Ok(Answer { warnings, ..Answer::new(text, data) })
 }
 

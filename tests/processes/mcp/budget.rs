@@ -76,7 +76,7 @@ fn a_gifted_agent_needs_half_the_prompt_of_one_that_is_told_everything() {
         pasted += tokens(&everything);
         own += tokens(&format!("{}\n{scene}", texts(&mut narrator, &format!("agent:{agent}"), &[])));
         let line = json!({
-            "content": format!("{agent} said: {said}"), "type": "dialogue", "scope": "dialogue", "turn": number + 1,
+            "content": said, "speaker": agent, "scope": "dialogue", "turn": number + 1,
         });
         narrator.values("form_memory", line);
     }

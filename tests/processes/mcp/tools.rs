@@ -320,7 +320,14 @@ fn what_is_superseded_or_invalid_is_struck_and_gone() {
         &["**[DANGER] Trap door is barred** *(Ep1, importance 900)*", "~~The trap door shuts behind you.~~"],
     );
     let revised = json!({"title": "Trap door is barred", "content": "It shuts and is barred; bring an axe."});
-    assert_eq!(client.values("supersede_memory", revised)["outcome"], "revised");
+    assert_eq!(
+        client.says("supersede_memory", revised),
+        "\"Trap door is barred\" in location:23 has a new text; the old one is struck\n"
+    );
+    assert_says(
+        &world.text(),
+        &["~~It shuts and is barred from above.~~", "It shuts and is barred; bring an axe."],
+    );
     let gone = client
         .refuses("supersede_memory", json!({"title": "Trap door shuts", "scope": "23", "content": "x"}));
     assert_says(
@@ -366,6 +373,56 @@ fn looking_back() {
     let alike = client.titles("check_similar_situations", json!({"context": "a door that shuts behind me"}));
     assert_eq!(alike[0], "Trap door shuts");
     assert_says(&client.refuses("check_similar_situations", json!({})), &["`context` is empty"]);
+}
+
+#[test]
+fn a_character_is_named_by_more_than_an_article() {
+    let world = World::new(
+        "## NPC troll: The Troll\n\n**[NOTE] Gifts**\nAccepts gifts.\n\n## NPC old-man: Old Man\n\n\
+         ## World\n\n**[EVENT] Dam** *(Ep1, T1)*\nThe dam opened.\n\n**[EVENT] Ship** *(Ep1, T2)*\nAn old ship \
+         sank.\n\n**[EVENT] Axe** *(Ep1, T3)*\nThe axe of a troll fell.\n\n## Dialogue\n\n\
+         **[DIALOGUE] Ep1 T4 Old Man** *(Ep1, T4)*\nOld Man said: The sun is shining.\n",
+    );
+    let mut client = world.serve(&[]);
+    let mut with = |name: &str| client.titles("recall_interactions", json!({"character": name}));
+    assert_eq!(
+        (with("The Troll"), with("troll")),
+        (vec!["Gifts".into(), "Axe".into()], vec!["Gifts".into(), "Axe".into()])
+    );
+    assert_eq!(with("Old Man"), ["Ep1 T4 Old Man"]);
+    let refused = client.refuses("recall_interactions", json!({"character": "the"}));
+    assert_says(&refused, &["nobody called `the` is known"]);
+}
+
+#[test]
+fn what_is_said_and_done_has_the_time_of_the_last_turn() {
+    let (world, mut client) = alex();
+    client.values(
+        "record_turn",
+        json!({"location": 23, "action": "wait", "response": "Time passes.", "episode": 2, "turn": 7}),
+    );
+    client.values("form_memory", json!({"content": "I fed the hungry dragon.", "type": "episodic"}));
+    client.values("form_memory", json!({"content": "Supper is ready.", "scope": "dialogue"}));
+    client.values(
+        "form_memory",
+        json!({"content": "At last!", "scope": "dialogue", "speaker": "jordan", "turn": 8}),
+    );
+    assert_eq!(client.titles("recall_episodes", json!({"query": "dragon"})), ["I fed the hungry dragon."]);
+    assert_says(
+        &world.text(),
+        &[
+            "**[EVENT] I fed the hungry dragon.** *(Ep2, T7)*",
+            "**[DIALOGUE] Ep2 T7 Alex** *(Ep2, T7, #speaker:alex)*\nAlex said: Supper is ready.",
+            "**[DIALOGUE] Ep2 T8 Jordan** *(Ep2, T8, #speaker:jordan)*\nJordan said: At last!",
+        ],
+    );
+    let elsewhere = client.refuses("form_memory", json!({"content": "x", "speaker": "alex"}));
+    assert_says(&elsewhere, &["`speaker` is only for `dialogue`, not for agent:alex"]);
+    let wrong =
+        client.refuses("form_memory", json!({"content": "x", "scope": "dialogue", "type": "semantic"}));
+    assert_says(&wrong, &["`type` is FACT, but what is said is DIALOGUE"]);
+    let nobody = world.serve(&[]).refuses("form_memory", json!({"content": "x", "scope": "dialogue"}));
+    assert_says(&nobody, &["nobody is named who says this", "hint: name the `speaker`"]);
 }
 
 #[test]
