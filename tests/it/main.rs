@@ -29,6 +29,7 @@ mod search;
 mod seed;
 mod tokens;
 mod transfer;
+mod words;
 mod zorkgpt_files;
 
 use proptest::prelude::ProptestConfig;

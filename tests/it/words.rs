@@ -1,0 +1,234 @@
+//! Nobody's words vanish: a person edits the file by hand while models, rules and agents write into it.
+//!
+//! `MEMORIES_SESSIONS=10000 cargo test --test it words` runs more sessions; a folder in memory (`TMPDIR`) makes
+//! that quick.
+
+use std::cell::RefCell;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use assert_cmd::Command;
+use memories::llm::{Answer, Model, ModelError, Question, Usage};
+use memories::notebook::{Clock, Notebook};
+use memories::record::turn::{Turn, TurnLocation};
+use memories::record::{Judge, RecordSettings, Recorder};
+use memories::store::Store;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::program::memories;
+
+const FILE: &str = "# Location Memories\n\n## Location 5: Bridge\n**Visits:** 1 | **Episodes:** 1\n\n### Memories\n\n\
+    **[DANGER - CORE] Troll at the bridge** *(importance 950)*\nThe troll demands a toll, says hand0 the ferryman.\n\n---\n";
+
+/// Titles that everybody uses again and again.
+const TITLES: [&str; 5] = ["Troll at the bridge", "Here", "Points", "Deaths", "Rope on the bank"];
+
+/// A model that gives one answer.
+struct Puppet(RefCell<Value>);
+
+impl Model for Puppet {
+    fn name(&self) -> String {
+        "puppet".to_owned()
+    }
+
+    fn ask(&self, _: &Question<'_>) -> Result<Answer, ModelError> {
+        Ok(Answer { text: self.0.borrow().to_string(), model: self.name(), usage: Usage::default() })
+    }
+}
+
+/// One step of a session.
+#[derive(Debug, Clone)]
+enum Step {
+    /// A person appends a sentence to the text of an entry, counted from the first.
+    Append(usize),
+    /// A person gives an entry another title.
+    Retitle(usize),
+    /// A person writes an entry at the end of the section.
+    Write { title: usize, category: &'static str },
+    /// A model answers a turn.
+    Answered { answer: Value, died: bool, score: i64 },
+    /// The rules judge a turn.
+    Ruled { direction: &'static str, died: bool, score: i64 },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let title = || 0..TITLES.len();
+    let category = || prop::sample::select(vec!["NOTE", "DANGER", "SUCCESS", "DISCOVERY"]);
+    let persistence = prop::sample::select(vec!["permanent", "core", "ephemeral"]);
+    let status = prop::sample::select(vec!["active", "tentative"]);
+    let titles = || prop::collection::vec(title(), 0..3);
+    let score = || prop::sample::select(vec![0, 0, 0, 5, -10]);
+    let answer = (any::<bool>(), title(), category(), persistence, status, 1..1000, titles(), titles(), 0..9);
+    let answer = answer.prop_map(|(remember, title, category, persistence, status, importance, over, wrong, word)| {
+        let named = |list: Vec<usize>| list.into_iter().map(|at| TITLES[at]).collect::<Vec<_>>();
+        json!({
+            "should_remember": remember, "memory_title": TITLES[title], "category": category, "status": status,
+            "memory_text": format!("The troll {word} holds the rope on the bridge."), "persistence": persistence,
+            "importance": importance, "supersedes": named(over), "invalidates": named(wrong),
+        })
+    });
+    prop_oneof![
+        2 => (0..9_usize).prop_map(Step::Append),
+        1 => (0..9_usize).prop_map(Step::Retitle),
+        1 => (title(), category()).prop_map(|(title, category)| Step::Write { title, category }),
+        4 => (answer, any::<bool>(), score()).prop_map(|(answer, died, score)| Step::Answered { answer, died, score }),
+        2 => (prop::sample::select(vec!["north", "south", "up", "jump"]), any::<bool>(), score())
+            .prop_map(|(direction, died, score)| Step::Ruled { direction, died, score }),
+    ]
+}
+
+/// A memory file, and the sentences that a person wrote into it.
+struct Session {
+    folder: TempDir,
+    by_hand: Vec<String>,
+    turns: u64,
+}
+
+impl Session {
+    fn new() -> Session {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("Memories.md"), FILE).unwrap();
+        Session { folder, by_hand: vec!["says hand0 the ferryman".to_owned()], turns: 0 }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("Memories.md")
+    }
+
+    fn text(&self) -> String {
+        fs::read_to_string(self.path()).unwrap()
+    }
+
+    fn sentence(&mut self) -> String {
+        let sentence = format!("hand{} of a person wrote this", self.by_hand.len());
+        self.by_hand.push(sentence.clone());
+        sentence
+    }
+
+    fn play(&mut self, step: &Step) {
+        match step {
+            Step::Append(at) => self.edit_entry(*at, |line, sentence| format!("{line}\n{sentence}.")),
+            Step::Retitle(at) => self.edit_entry(*at, |line, sentence| match line.split_once("] ") {
+                Some((bracket, _)) => format!("{bracket}] {sentence}**"),
+                None => format!("{line}\n{sentence}."),
+            }),
+            Step::Write { title, category } => {
+                let sentence = self.sentence();
+                let text = self.text();
+                let end = text.rfind("\n---").unwrap();
+                let entry =
+                    format!("\n**[{category}] {} by hand {}**\n{sentence}.\n", TITLES[*title], self.turns);
+                fs::write(self.path(), format!("{}{entry}{}", &text[..end], &text[end..])).unwrap();
+            }
+            Step::Answered { answer, died, score } => {
+                let puppet = Puppet(RefCell::new(answer.clone()));
+                self.record(Judge::Model(&puppet), "pull the rope", *died, *score);
+            }
+            Step::Ruled { direction, died, score } => self.record(Judge::Rules, direction, *died, *score),
+        }
+    }
+
+    /// Edits the line of a live entry: title line for a title, else the first line of its text.
+    fn edit_entry(&mut self, at: usize, edit: impl Fn(&str, &str) -> String) {
+        let text = self.text();
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let is_live = |line: &String| line.starts_with("**[") && !line.contains("SUPERSEDED");
+        let live: Vec<usize> = (0..lines.len()).filter(|&number| is_live(&lines[number])).collect();
+        let Some(&number) = live.get(at % live.len().max(1)) else { return };
+        // A title that a person wrote stays, or its sentence would be the person's own loss.
+        let is_titled = lines[number].contains("of a person wrote this");
+        let sentence = self.sentence();
+        lines[number] = match is_titled {
+            true => format!("{}\n{sentence}.", lines[number]),
+            false => edit(&lines[number], &sentence),
+        };
+        fs::write(self.path(), lines.join("\n") + "\n").unwrap();
+    }
+
+    fn record(&mut self, judge: Judge<'_>, action: &str, died: bool, score: i64) {
+        self.turns += 1;
+        let reply =
+            "The troll holds the rope on the bridge, and looks at you for a long time without a word. "
+                .repeat(2);
+        let place = TurnLocation { id: Some(5), name: Some("Bridge".to_owned()) };
+        let moved = action == "north" || action == "up";
+        let after = TurnLocation { id: Some(if moved { 6 } else { 5 }), name: Some("Bank".to_owned()) };
+        let turn = Turn {
+            score_before: Some(0),
+            score_after: Some(score),
+            died,
+            location_after: Some(after),
+            ..Turn::new(action, reply, Some(place))
+        };
+        let store = Store::open(self.path(), Duration::from_secs(5)).unwrap();
+        let notebook = Notebook::new(store, Clock::fixed("2026-01-31T10:40:00Z"));
+        let settings = RecordSettings::default();
+        Recorder { notebook: &notebook, judge, settings: &settings }.record(turn).unwrap();
+    }
+}
+
+/// Sessions to play: more where `MEMORIES_SESSIONS` says so.
+fn sessions() -> ProptestConfig {
+    let wanted = std::env::var("MEMORIES_SESSIONS").ok().and_then(|count| count.parse().ok());
+    ProptestConfig { failure_persistence: None, cases: wanted.unwrap_or(60), ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(sessions())]
+
+    #[test]
+    fn every_sentence_of_a_person_stays_in_the_file(steps in prop::collection::vec(step(), 1..16)) {
+        let mut session = Session::new();
+        for step in &steps {
+            session.play(step);
+            let text = session.text();
+            for sentence in &session.by_hand {
+                prop_assert!(text.contains(sentence.as_str()), "{sentence:?} is gone after {step:?}\n{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn texts_under_titles_of_their_own_are_refused_only_if_another_holds_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let documents = fs::read_to_string("fixtures/search/documents.jsonl").unwrap();
+    let texts: Vec<String> = documents
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).unwrap()["text"].as_str().map(str::to_owned))
+        .collect();
+    let lines = texts.iter().enumerate().map(|(number, text)| {
+        json!({"scope": "world", "title": format!("Text {number}"), "text": text}).to_string()
+    });
+    let output = Command::from(memories(folder.path(), &["import", "-", "--format", "jsonl", "--json"]))
+        .write_stdin(lines.collect::<Vec<_>>().join(
+            "
+",
+        ))
+        .output()
+        .unwrap();
+    let report = String::from_utf8(output.stdout).unwrap();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let folded = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    for duplicate in report["duplicates"].as_array().unwrap() {
+        let number: usize =
+            duplicate["title"].as_str().unwrap().strip_prefix("Text ").unwrap().parse().unwrap();
+        let own = folded(&texts[number]);
+        let is_held = texts.iter().enumerate().any(|(other, text)| {
+            other != number && (folded(text).contains(&own) || own.contains(&folded(text)))
+        });
+        assert!(is_held, "{duplicate}");
+    }
+    println!(
+        "{} texts, {} of them are held by others",
+        texts.len(),
+        report["duplicates"].as_array().unwrap().len()
+    );
+    assert_eq!(
+        report["stored"].as_u64().unwrap() as usize + report["duplicates"].as_array().unwrap().len(),
+        texts.len()
+    );
+}
