@@ -163,6 +163,11 @@ fn data_of(request: &Request) -> Value {
     serde_json::from_str(data.trim_end_matches('`')).unwrap_or_else(|error| panic!("{error}: {prompt}"))
 }
 
+/// The turn with a change of the score, which proves what a model says of a person's memories.
+fn scored() -> Value {
+    with(turn(), &json!({"score_before": 0, "score_after": 5}))
+}
+
 #[test]
 fn a_good_answer_is_stored_with_its_reasons_and_its_cost() {
     let server = saying(&answer());
@@ -195,7 +200,7 @@ fn superseded_and_invalidated_in_one_write() {
     });
     let server = saying(&with(answer(), &change));
     let play = Play::with(&server);
-    let report = play.record(&turn()).json();
+    let report = play.record(&scored()).json();
     assert_eq!(report["memories"][0]["superseded"], json!(["Troll accepts gifts"]));
     assert_eq!(report["invalidated"], json!(["Axe is harmless"]));
     let text = play.text();
@@ -218,7 +223,7 @@ fn invalidations_count_though_nothing_is_remembered() {
     let decline = json!({"should_remember": false, "invalidates": ["Axe is harmless"], "invalidation_reason": "it hurt"});
     let server = saying(&with(answer(), &decline));
     let play = Play::with(&server);
-    let report = play.record(&turn()).json();
+    let report = play.record(&scored()).json();
     assert_eq!(
         (&report["outcome"], &report["invalidated"]),
         (&json!("revised"), &json!(["Axe is harmless"]))
@@ -326,7 +331,7 @@ fn titles_that_do_not_exist_are_dropped_with_a_warning() {
     let change = json!({"supersedes": ["Troll accepts", "Troll accepts gifts"], "invalidates": ["Axe"]});
     let server = saying(&with(answer(), &change));
     let play = Play::with(&server);
-    let said = play.record(&turn());
+    let said = play.record(&scored());
     assert_eq!(said.json()["memories"][0]["superseded"], json!(["Troll accepts gifts"]));
     for title in ["Troll accepts", "Axe"] {
         assert!(said.stderr.contains(&format!("called `{title}`: left alone")), "{}", said.stderr);
@@ -345,13 +350,22 @@ fn a_memory_of_the_place_reached_stands_there() {
 }
 
 #[test]
-fn a_title_in_use_is_a_revision_and_nearly_the_same_text_a_duplicate() {
+fn a_title_in_use_is_superseded_if_the_state_proves_it_and_the_same_text_is_a_duplicate() {
     let revision =
         json!({"memory_title": "ways out", "memory_text": "North leads to a chasm, west to the maze."});
     let server = saying(&with(answer(), &revision));
     let play = Play::with(&server);
-    assert_eq!(play.record(&turn()).json()["outcome"], "revised");
-    assert!(play.text().contains("Ways out** *(Ep2, T45, importance 600)*\nNorth leads"), "{}", play.text());
+    let beside = &play.record(&turn()).json()["memories"][0];
+    assert_eq!((&beside["title"], &beside["beside"]["title"]), (&json!("ways out (2)"), &json!("Ways out")));
+    assert!(play.text().contains("Ways out** *(Ep1, T5)*\nSouth leads"), "{}", play.text());
+    let play = Play::with(&server);
+    assert_eq!(play.record(&scored()).json()["outcome"], "revised");
+    assert!(
+        play.text().contains("ways out** *(Ep2, T45, +5, importance 600)*\nNorth leads"),
+        "{}",
+        play.text()
+    );
+    assert!(play.text().contains("~~South leads to the cellar.~~"), "{}", play.text());
     let duplicate = json!({"memory_title": "Cellar", "memory_text": "south leads to the  cellar"});
     let server = saying(&with(answer(), &duplicate));
     let play = Play::with(&server);
