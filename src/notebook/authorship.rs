@@ -5,9 +5,9 @@
 //! or the log is not there. A later line that begins with `-` takes a hash back, because a person said the same.
 
 use std::cell::OnceCell;
-use std::collections::HashSet;
 use std::path::Path;
 
+use memchr::memmem;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::store::{LineLog, Rotation};
@@ -37,7 +37,9 @@ pub(crate) enum Repeated {
 pub(crate) struct Authorship {
     log: Option<LineLog>,
     author: Author,
-    written: OnceCell<HashSet<u64>>,
+    /// The lines of the log, read when they are first needed.
+    logged: OnceCell<String>,
+    /// The lines that this change adds.
     lines: Vec<String>,
 }
 
@@ -54,24 +56,15 @@ impl Authorship {
 
     /// True if an entry is a person's.
     pub(crate) fn is_by_hand(&self, scope: &Scope, memory: &Memory) -> bool {
-        !self.written().contains(&hash_of(scope, memory))
+        !self.is_written(&hash_of(scope, memory))
     }
 
     /// Notes that the author of this change writes an entry.
     pub(crate) fn note(&mut self, scope: &Scope, memory: &Memory, repeated: Repeated) {
         let hash = hash_of(scope, memory);
-        let known = self.written().contains(&hash);
-        // The set was just made.
-        let written = self.written.get_mut().expect("the hashes are read");
         match self.author {
-            Author::Program if !known && repeated == Repeated::No => {
-                written.insert(hash);
-                self.lines.push(format!("{hash:016x}"));
-            }
-            Author::Person if known => {
-                written.remove(&hash);
-                self.lines.push(format!("-{hash:016x}"));
-            }
+            Author::Program if repeated == Repeated::No => self.lines.push(hash),
+            Author::Person if self.is_written(&hash) => self.lines.push(format!("-{hash}")),
             _ => {}
         }
     }
@@ -81,16 +74,30 @@ impl Authorship {
         self.log.filter(|_| !self.lines.is_empty()).map(|log| (log, self.lines))
     }
 
-    fn written(&self) -> &HashSet<u64> {
-        self.written.get_or_init(|| {
-            let mut hashes = HashSet::new();
-            let Some(log) = &self.log else { return hashes };
-            let read = log.visit(|line| match line.strip_prefix('-') {
-                Some(hash) => drop(u64::from_str_radix(hash, 16).map(|hash| hashes.remove(&hash))),
-                None => drop(u64::from_str_radix(line, 16).map(|hash| hashes.insert(hash))),
+    /// True if the last line about a hash does not take it back.
+    fn is_written(&self, hash: &str) -> bool {
+        let added = self.lines.iter().rfind(|line| line.ends_with(hash));
+        added.map_or_else(
+            || {
+                let logged = self.logged();
+                let found = memmem::rfind(logged.as_bytes(), hash.as_bytes());
+                found.is_some_and(|at| !logged[..at].ends_with('-'))
+            },
+            |line| !line.starts_with('-'),
+        )
+    }
+
+    /// All lines of the log. What cannot be read counts as a person's, which is the safe side.
+    fn logged(&self) -> &str {
+        self.logged.get_or_init(|| {
+            let mut lines = String::new();
+            let visited = self.log.as_ref().map(|log| {
+                log.visit(|line| {
+                    lines.push_str(line);
+                    lines.push('\n');
+                })
             });
-            // What cannot be read counts as a person's, which is the safe side.
-            read.map(|()| hashes).unwrap_or_default()
+            if visited.is_some_and(|read| read.is_err()) { String::new() } else { lines }
         })
     }
 }
@@ -98,6 +105,43 @@ impl Authorship {
 /// Nothing is carried over a rotation: the oldest of a million entries count as a person's.
 const ROTATION: Rotation = Rotation { carry: |_| Ok(Vec::new()), is_copy: |_| false };
 
-fn hash_of(scope: &Scope, memory: &Memory) -> u64 {
-    xxh3_64(format!("{scope}\0{}\0{}", memory.title, memory.text).as_bytes())
+/// The hash of an entry, in 16 hexadecimal digits.
+fn hash_of(scope: &Scope, memory: &Memory) -> String {
+    format!("{:016x}", xxh3_64(format!("{scope}\0{}\0{}", memory.title, memory.text).as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::Category;
+
+    fn memory(text: &str) -> Memory {
+        Memory::new(Category::note(), "Rope", text)
+    }
+
+    #[test]
+    fn what_a_program_wrote_is_a_persons_once_it_differs_or_a_person_says_the_same() {
+        let (mut entries, scope) = (Authorship::default(), Scope::World);
+        assert!(entries.is_by_hand(&scope, &memory("It holds.")));
+        entries.set_author(Author::Program);
+        entries.note(&scope, &memory("It holds."), Repeated::No);
+        entries.note(&scope, &memory("It is wet."), Repeated::Yes);
+        assert!(!entries.is_by_hand(&scope, &memory("It holds.")));
+        assert!(entries.is_by_hand(&Scope::Scene, &memory("It holds.")));
+        assert!(
+            entries.is_by_hand(&scope, &memory("It holds!"))
+                && entries.is_by_hand(&scope, &memory("It is wet."))
+        );
+        entries.set_author(Author::Person);
+        entries.note(&scope, &memory("It holds."), Repeated::Yes);
+        assert!(entries.is_by_hand(&scope, &memory("It holds.")));
+    }
+
+    #[test]
+    fn the_last_line_of_the_log_decides() {
+        let [yours, mine] = [hash_of(&Scope::World, &memory("a")), hash_of(&Scope::World, &memory("b"))];
+        let logged = format!("{yours}\n-{mine}\ntorn0\n-{yours}\n{mine}\n");
+        let entries = Authorship { logged: OnceCell::from(logged), ..Authorship::default() };
+        assert_eq!((entries.is_written(&yours), entries.is_written(&mine)), (false, true));
+    }
 }
