@@ -9,11 +9,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use assert_cmd::Command;
+use memories::document::Document;
 use memories::llm::{Answer, Model, ModelError, Question, Usage};
 use memories::notebook::{Clock, Notebook};
 use memories::record::turn::{Turn, TurnLocation};
 use memories::record::{Judge, RecordSettings, Recorder};
 use memories::store::Store;
+use memories::types::Scope;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -75,7 +77,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (0..9_usize).prop_map(Step::Retitle),
         1 => (title(), category()).prop_map(|(title, category)| Step::Write { title, category }),
         4 => (answer, any::<bool>(), score()).prop_map(|(answer, died, score)| Step::Answered { answer, died, score }),
-        2 => (prop::sample::select(vec!["north", "south", "up", "jump"]), any::<bool>(), score())
+        2 => (prop::sample::select(vec!["north", "south", "up", "jump", "pull rope", "ring bell"]), any::<bool>(), score())
             .prop_map(|(direction, died, score)| Step::Ruled { direction, died, score }),
     ]
 }
@@ -96,6 +98,15 @@ impl Session {
 
     fn path(&self) -> PathBuf {
         self.folder.path().join("Memories.md")
+    }
+
+    /// Sentences of a person that stand in live entries.
+    fn live(&self) -> Vec<String> {
+        let document = Document::parse(self.text());
+        let section = document.section(&Scope::Location(5)).unwrap();
+        let texts: String =
+            section.live().map(|memory| format!("{}\n{}\n", memory.title, memory.text)).collect();
+        self.by_hand.iter().filter(|sentence| texts.contains(sentence.as_str())).cloned().collect()
     }
 
     fn text(&self) -> String {
@@ -154,8 +165,11 @@ impl Session {
             "The troll holds the rope on the bridge, and looks at you for a long time without a word. "
                 .repeat(2);
         let place = TurnLocation { id: Some(5), name: Some("Bridge".to_owned()) };
-        let moved = action == "north" || action == "up";
-        let after = TurnLocation { id: Some(if moved { 6 } else { 5 }), name: Some("Bank".to_owned()) };
+        // Each way leads to a new place, so that the rules have something to add to their note.
+        let moved = ["north", "south", "up"].contains(&action);
+        let (id, name) =
+            if moved { (100 + self.turns, format!("Bank {}", self.turns)) } else { (5, "Bridge".to_owned()) };
+        let after = TurnLocation { id: Some(id), name: Some(name) };
         let turn = Turn {
             score_before: Some(0),
             score_after: Some(score),
@@ -183,7 +197,15 @@ proptest! {
     fn every_sentence_of_a_person_stays_in_the_file(steps in prop::collection::vec(step(), 1..16)) {
         let mut session = Session::new();
         for step in &steps {
+            let live = session.live();
             session.play(step);
+            let proven = matches!(step, Step::Answered { died, score, .. } if *died || *score != 0);
+            if !proven {
+                let after = session.live();
+                for sentence in &live {
+                    prop_assert!(after.contains(sentence), "{sentence:?} is struck by {step:?}\n{}", session.text());
+                }
+            }
             let text = session.text();
             for sentence in &session.by_hand {
                 prop_assert!(text.contains(sentence.as_str()), "{sentence:?} is gone after {step:?}\n{text}");
