@@ -107,7 +107,8 @@ fn a_memory_is_one_memory(text: &str) {
     };
     let before = Memory::new(note(), "Before", "One.");
     let after = Memory::new(note(), "After", "Another.");
-    let attempt = Attempt { action: title, count: 1, episode: Some(1), turn: None, reply };
+    let attempt =
+        Attempt { action: title, count: 1, episode: Some(1), turn: None, reply, effect_unknown: true };
     let mut document = Document::parse(String::new());
     for memory in [&before, &hostile, &after] {
         document.add(&scope, &hostile.title, memory).expect("nothing is open in a file of ours");

@@ -359,7 +359,7 @@ pub fn fold_title(title: &str) -> String {
     title.trim().to_lowercase()
 }
 
-/// An action that had no visible effect in the game: a line of `### Tried`.
+/// An action after which score, place, inventory and life were the same: a line of `### Tried`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Attempt {
     /// The action in its first wording.
@@ -374,6 +374,9 @@ pub struct Attempt {
     pub turn: Option<u64>,
     /// The beginning of the last reply, on one line.
     pub reply: String,
+    /// The caller did not say whether the action changed the game's world.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub effect_unknown: bool,
 }
 
 /// The form in which actions are compared: lower case, single spaces.

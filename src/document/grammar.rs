@@ -261,6 +261,9 @@ pub(crate) fn looks_like_attempt(line: &str) -> bool {
     ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark))
 }
 
+/// The field of a tried action that may have changed the game's world.
+const EFFECT_UNKNOWN: &str = "effect unknown";
+
 /// Reads ``- `take window` ×3 *(Ep2, T31)*: You can't be serious.``; the code span may be missing.
 pub fn parse_attempt(line: &str) -> Option<Attempt> {
     if !looks_like_attempt(line) {
@@ -297,7 +300,8 @@ pub fn parse_attempt(line: &str) -> Option<Attempt> {
         None => return None,
     };
     let turn = provenance.turns.map(|turns| turns.last);
-    Some(Attempt { action, count, episode: provenance.episode, turn, reply })
+    let effect_unknown = provenance.other.iter().any(|field| field == EFFECT_UNKNOWN);
+    Some(Attempt { action, count, episode: provenance.episode, turn, reply, effect_unknown })
 }
 
 /// The content of a code span at the start of a line, and the rest of the line.
@@ -337,9 +341,11 @@ pub fn write_attempt(attempt: &Attempt) -> String {
     line
 }
 
-/// The fields of a tried action: when it was tried last.
+/// The fields of a tried action: when it was tried last, and whether its effect is unknown.
 pub(crate) fn fields_of_attempt(attempt: &Attempt) -> Provenance {
-    Provenance { episode: attempt.episode, turns: attempt.turn.map(Span::one), ..Provenance::default() }
+    let Attempt { episode, turn, effect_unknown, .. } = *attempt;
+    let other = if effect_unknown { vec![EFFECT_UNKNOWN.to_owned()] } else { Vec::new() };
+    Provenance { episode, turns: turn.map(Span::one), other, ..Provenance::default() }
 }
 
 /// A text in a code span whose fence is longer than any run of backticks in it.
@@ -420,10 +426,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn attempts_come_back(action in "[`a ×*():]{1,12}", count in 1u64..5, reply in "[`a:*() ]{0,9}", turn: Option<u64>) {
+        fn attempts_come_back(action in "[`a ×*():]{1,12}", count in 1u64..5, reply in "[`a:*() ]{0,9}", turn: Option<u64>, effect_unknown: bool) {
             let action = stored_line(&action);
             prop_assume!(!action.is_empty());
-            let attempt = Attempt { action, count, episode: Some(2), turn, reply: stored_reply(&reply) };
+            let attempt = Attempt { action, count, episode: Some(2), turn, reply: stored_reply(&reply), effect_unknown };
             prop_assert_eq!(parse_attempt(&write_attempt(&attempt)), Some(attempt));
         }
 

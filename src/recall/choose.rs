@@ -255,7 +255,8 @@ fn fit_tries(tried: &[Attempt], room: usize, format: Format) -> Vec<Attempt> {
     for at in ranked {
         // An upper bound: each costs no more than it would alone.
         let cost = cost_of_tries(&[shorten(&tried[at], 0)], format);
-        let cost = if chosen.is_empty() { cost } else { cost - cost_of_tries_line(format) + 1 };
+        let is_first = !chosen.iter().any(|&other| tried[other].effect_unknown == tried[at].effect_unknown);
+        let cost = if is_first { cost } else { cost - cost_of_tries_line(&tried[at], format) + 1 };
         if cost <= left {
             left -= cost;
             chosen.push(at);
@@ -265,9 +266,9 @@ fn fit_tries(tried: &[Attempt], room: usize, format: Format) -> Vec<Attempt> {
     chosen.into_iter().map(|at| shorten(&tried[at], 0)).collect()
 }
 
-/// Tokens of the line of tried actions before its first action.
-fn cost_of_tries_line(format: Format) -> usize {
-    let empty = Attempt { action: String::new(), count: 1, episode: None, turn: None, reply: String::new() };
+/// Tokens of the line of tried actions that a tried action is in, before its first action.
+fn cost_of_tries_line(attempt: &Attempt, format: Format) -> usize {
+    let empty = Attempt { action: String::new(), count: 1, reply: String::new(), ..attempt.clone() };
     if format == Format::Xml { 0 } else { cost_of_tries(&[empty], format) }
 }
 

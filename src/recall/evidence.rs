@@ -10,7 +10,7 @@ use crate::types::{Attempt, Moment, fold_action, fold_title};
 pub struct Evidence {
     /// The action on one line; empty where none was named.
     pub action: String,
-    /// The tried action of the section: it changed nothing.
+    /// The tried action of the section.
     pub attempt: Option<Attempt>,
     /// Titles of the live memories that mention the action in title or text.
     pub memories: Vec<String>,
@@ -31,8 +31,13 @@ impl Evidence {
         }
     }
 
-    /// The answer in text, each line ended: yes with count and reply, or no; then the memories. `place`
-    /// names the place.
+    /// True if the action was tried in vain: nothing changed.
+    pub(crate) fn in_vain(&self) -> bool {
+        self.attempt.as_ref().is_some_and(|attempt| !attempt.effect_unknown)
+    }
+
+    /// The answer in text, each line ended: yes or no, with count and reply where it was tried; then the
+    /// memories. `place` names the place.
     pub fn render(&self, place: &str) -> String {
         let mut out = match &self.attempt {
             None => format!("no: \"{}\" is not among what was tried in vain at {place}\n", self.action),
@@ -43,7 +48,10 @@ impl Evidence {
                 let reply =
                     if attempt.reply.is_empty() { String::new() } else { format!(": {}", attempt.reply) };
                 let times = if attempt.count == 1 { "time" } else { "times" };
-                format!("yes: \"{}\" {} {times} at {place}{last}{reply}\n", attempt.action, attempt.count)
+                let (yes, effect) =
+                    if attempt.effect_unknown { ("no", ", effect unknown") } else { ("yes", "") };
+                let Attempt { action, count, .. } = attempt;
+                format!("{yes}: \"{action}\" {count} {times} at {place}{effect}{last}{reply}\n")
             }
         };
         for title in &self.memories {

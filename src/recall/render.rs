@@ -215,26 +215,28 @@ pub(super) fn render_origin(memory: &Memory) -> String {
     write_fields(&Provenance { episode, turns, score_change, ..Provenance::default() })
 }
 
-/// All tried actions in one line, after a blank line.
+/// The tried actions in one line, and those whose effect is unknown in another, after a blank line.
 pub(super) fn render_tried(tried: &[Attempt], format: Format) -> String {
     let count =
         |attempt: &Attempt| if attempt.count == 1 { String::new() } else { format!(" ×{}", attempt.count) };
     if format == Format::Xml {
         let line = |attempt: &Attempt| {
             let (action, reply) = (escape(&attempt.action), escape(&attempt.reply));
-            format!("<tried action=\"{action}\" count=\"{}\">{reply}</tried>\n", attempt.count)
+            let effect = if attempt.effect_unknown { " effect=\"unknown\"" } else { "" };
+            format!("<tried action=\"{action}\" count=\"{}\"{effect}>{reply}</tried>\n", attempt.count)
         };
         return tried.iter().map(line).collect();
     }
-    let items: Vec<String> = tried
-        .iter()
-        .map(|attempt| {
-            let reply =
-                if attempt.reply.is_empty() { String::new() } else { format!(" ({})", attempt.reply) };
-            format!("{}{}{reply}", attempt.action, count(attempt))
-        })
-        .collect();
-    format!("\nTried here, no visible change: {}\n", items.join("; "))
+    let item = |attempt: &Attempt| {
+        let reply = if attempt.reply.is_empty() { String::new() } else { format!(" ({})", attempt.reply) };
+        format!("{}{}{reply}", attempt.action, count(attempt))
+    };
+    let line = |(heading, unknown): (&str, bool)| {
+        let items: Vec<String> =
+            tried.iter().filter(|attempt| attempt.effect_unknown == unknown).map(item).collect();
+        if items.is_empty() { String::new() } else { format!("\n{heading}: {}\n", items.join("; ")) }
+    };
+    [("Tried here, no visible change", false), ("Tried here, effect unknown", true)].map(line).concat()
 }
 
 fn left_out(view: &View) -> Option<String> {

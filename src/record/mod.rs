@@ -213,6 +213,7 @@ impl Recorder<'_> {
             episode: Some(context.episode),
             turn: Some(context.number),
             reply: stored_reply(&context.turn.response),
+            effect_unknown: context.turn.world_changed.is_none(),
         };
         document.put_attempt(&place.scope(), &place.name, &attempt, self.settings.tried_per_place)?;
         Ok(Some(attempt))

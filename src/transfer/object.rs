@@ -11,7 +11,7 @@ use crate::record::turn::{category, date};
 use crate::transfer::place::PlaceReference;
 use crate::transfer::source::Item;
 use crate::types::fields::{
-    Expected, FieldError, Fields, count, episode, integer, named, number, text, texts,
+    Expected, FieldError, Fields, count, episode, flag, integer, named, number, text, texts,
 };
 use crate::types::text::truncate;
 use crate::types::{
@@ -272,5 +272,12 @@ pub(crate) fn read_attempt(value: &Value) -> Result<Attempt, String> {
         episode: fields.read("episode", count)?,
         turn: fields.read("turn", count)?,
         reply: fields.read("reply", text)?.unwrap_or_default(),
+        // SQLite has no truth values.
+        effect_unknown: fields
+            .read("effect_unknown", |value| match value.as_u64() {
+                Some(number @ (0 | 1)) => Ok(number == 1),
+                _ => flag(value),
+            })?
+            .unwrap_or_default(),
     })
 }

@@ -18,7 +18,7 @@ use crate::transfer::error::TransferError;
 use crate::transfer::object::{memory_object, read_attempt, read_item, read_section};
 use crate::transfer::source::{Item, Origin, TransferSource};
 use crate::types::fields::{Expected, Fields, integer, number, parse_episode};
-use crate::types::{Memory, Scope, Span, clamp_importance};
+use crate::types::{Attempt, Memory, Scope, Span, clamp_importance};
 
 /// The tables. A `u64` may be too large for an INTEGER; columns without a type store it as text.
 const SCHEMA: &str = "\
@@ -37,7 +37,9 @@ CREATE TABLE memories (
 CREATE INDEX memories_by_session_and_importance ON memories (session_id, importance);
 CREATE INDEX memories_by_session_and_location ON memories (session_id, location);
 CREATE TABLE places (scope TEXT PRIMARY KEY, name TEXT NOT NULL, visits, episodes TEXT NOT NULL);
-CREATE TABLE tried (scope TEXT NOT NULL, action TEXT NOT NULL, count, episode, turn, reply TEXT NOT NULL);
+CREATE TABLE tried (
+    scope TEXT NOT NULL, action TEXT NOT NULL, count, episode, turn, reply TEXT NOT NULL, effect_unknown
+);
 ";
 
 const NO_DATABASE: &str = "give a database with a table `memories` that has a column `content`";
@@ -69,7 +71,7 @@ pub fn write(sections: &[(Scope, Section)]) -> Result<Vec<u8>, TransferError> {
 
 fn fill(connection: &Connection, sections: &[(Scope, Section)]) -> rusqlite::Result<()> {
     let mut place = connection.prepare("INSERT INTO places VALUES (?, ?, ?, ?)")?;
-    let mut tried = connection.prepare("INSERT INTO tried VALUES (?, ?, ?, ?, ?, ?)")?;
+    let mut tried = connection.prepare("INSERT INTO tried VALUES (?, ?, ?, ?, ?, ?, ?)")?;
     let mut row = connection.prepare(
         "INSERT INTO memories (session_id, turn_number, content, importance, location, score, moves, timestamp, \
          fields) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -80,7 +82,8 @@ fn fill(connection: &Connection, sections: &[(Scope, Section)]) -> rusqlite::Res
         place.execute(params![key, section.name, cell(section.visits), episodes])?;
         for attempt in &section.tried {
             let (episode, turn) = (attempt.episode.map(cell), attempt.turn.map(cell));
-            tried.execute(params![key, attempt.action, cell(attempt.count), episode, turn, attempt.reply])?;
+            let Attempt { action, reply, effect_unknown, .. } = attempt;
+            tried.execute(params![key, action, cell(attempt.count), episode, turn, reply, effect_unknown])?;
         }
         let location = match scope {
             Scope::Location(id) if section.name.is_empty() => id.to_string(),

@@ -247,8 +247,14 @@ impl Edit {
                 if action.is_empty() {
                     return Ok(());
                 }
-                let attempt =
-                    Attempt { action, count: 2, episode: Some(1), turn: Some(4), reply: reply.clone() };
+                let attempt = Attempt {
+                    action,
+                    count: 2,
+                    episode: Some(1),
+                    turn: Some(4),
+                    reply: reply.clone(),
+                    effect_unknown: true,
+                };
                 document.put_attempt(scope, "New", &attempt, usize::MAX)?;
                 let reply = memories::document::text::stored_reply(reply);
                 let attempt = Attempt { reply, ..attempt };
@@ -330,8 +336,14 @@ fn an_entry_among_the_tries_keeps_its_text() {
     let mut document = Document::parse(format!("## Location 3: Cell\n### Tried\n{list}\n---\n"));
     let before = document.section(&scope).expect("a section");
     assert_eq!((before.memories[0].text.as_str(), before.tried.len()), ("- a list\n- of its own", 0));
-    let wait =
-        Attempt { action: "wait".to_owned(), count: 2, episode: None, turn: None, reply: String::new() };
+    let wait = Attempt {
+        action: "wait".to_owned(),
+        count: 2,
+        episode: None,
+        turn: None,
+        reply: String::new(),
+        effect_unknown: false,
+    };
     document.put_attempt(&scope, "", &wait, 9).expect("nothing is open");
     let text = document.into_text().expect("read as meant");
     assert_eq!(text, format!("## Location 3: Cell\n### Tried\n\n- `wait` ×2\n\n{list}\n---\n"));

@@ -169,8 +169,17 @@ fn memory() -> impl Strategy<Value = Memory> {
 }
 
 fn attempt() -> impl Strategy<Value = Attempt> {
-    (line(), number(), prop::option::of(number()), prop::option::of(number()), line())
-        .prop_map(|(action, count, episode, turn, reply)| Attempt { action, count, episode, turn, reply })
+    let times = (number(), prop::option::of(number()), prop::option::of(number()));
+    (line(), times, line(), any::<bool>()).prop_map(
+        |(action, (count, episode, turn), reply, effect_unknown)| Attempt {
+            action,
+            count,
+            episode,
+            turn,
+            reply,
+            effect_unknown,
+        },
+    )
 }
 
 /// What goes into the section of one scope.
@@ -431,6 +440,7 @@ fn a_reply_and_an_action_take_their_stored_forms() {
         episode: Some(1),
         turn: None,
         reply: "a\nb".repeat(99),
+        effect_unknown: true,
     };
     let addition = SectionUpdate { attempts: vec![attempt.clone()], ..SectionUpdate::default() };
     let files = remembered(&BTreeMap::from([(Scope::World, addition)]));

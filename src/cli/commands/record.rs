@@ -79,9 +79,9 @@ pub(crate) struct RecordArgs {
     /// The player died
     #[arg(long)]
     died: bool,
-    /// The game's world changed, although no other fact shows it
-    #[arg(long)]
-    world_changed: bool,
+    /// The game's world changed, although no other fact shows it; `=false`: it did not
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    world_changed: Option<bool>,
     /// The player's reason for the action
     #[arg(long, value_name = "TEXT")]
     reasoning: Option<String>,
@@ -180,7 +180,7 @@ fn turn_from_flags(args: RecordArgs) -> Result<Turn, Failure> {
         inventory_before: items(args.inventory_before),
         inventory_after: items(args.inventory_after),
         died: args.died,
-        world_changed: args.world_changed.then_some(true),
+        world_changed: args.world_changed,
         reasoning: args.reasoning,
         remember,
         timestamp: args.timestamp,

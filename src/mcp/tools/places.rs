@@ -248,7 +248,7 @@ fn check_action(call: &Call<'_>) -> Result<Answer, Refusal> {
     let evidence = Evidence::of(&section, &action);
     let attempt = evidence.attempt.as_ref();
     let data = without_nulls(json!({
-        "tried": attempt.is_some(),
+        "tried": evidence.in_vain(),
         "scope": scope,
         "action": evidence.action,
         "memories": evidence.memories,
@@ -256,6 +256,7 @@ fn check_action(call: &Call<'_>) -> Result<Answer, Refusal> {
         "reply": attempt.map(|attempt| &attempt.reply),
         "episode": attempt.and_then(|attempt| attempt.episode),
         "turn": attempt.and_then(|attempt| attempt.turn),
+        "effect_unknown": attempt.map(|attempt| attempt.effect_unknown),
     }));
     Ok(Answer::new(evidence.render(&scope.label(&section.name)), data))
 }
