@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::document::commonmark::viewer_differences;
+use crate::document::conflict::{Conflicts, conflicts};
 use crate::document::double_encoding::find_encoded_twice;
 use crate::document::format::reference_line;
 use crate::document::grammar;
@@ -31,8 +32,18 @@ pub(crate) struct Located {
     pub(crate) line: usize,
 }
 
-/// Finds all problems of a file; lines count from 1.
+/// Finds all problems of a file; lines count from 1. What stands in a conflict of a merge is not looked at.
 pub fn problems(source: &str) -> Vec<Problem> {
+    let Some(Conflicts { lines, rest }) = conflicts(source) else {
+        return problems_outside_conflicts(source);
+    };
+    let mut problems = problems_outside_conflicts(&rest);
+    problems.extend(lines.into_iter().map(|line| Problem { line, column: 1, kind: Kind::Conflict }));
+    problems.sort_by_key(|problem| (problem.line, problem.column));
+    problems
+}
+
+fn problems_outside_conflicts(source: &str) -> Vec<Problem> {
     let document = Document::parse(source.to_owned());
     let numbers = LineNumbers::of(source);
     let mut problems = Vec::new();

@@ -14,6 +14,7 @@
 pub mod check;
 mod commonmark;
 pub(crate) mod compare;
+pub(crate) mod conflict;
 mod double_encoding;
 mod entry;
 mod error;

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::document::grammar;
 use crate::document::text::find_unescaped_stars;
+use crate::types::hint::RESOLVE;
 use crate::types::text::truncate;
 
 /// A problem of a file.
@@ -93,6 +94,9 @@ pub enum Kind {
         /// The characters that were meant.
         meant: String,
     },
+    /// A conflict that a merge left.
+    #[error("an unresolved git merge conflict")]
+    Conflict,
     /// Something looks like a secret; the kind of secret.
     #[error("this looks like a secret: {0}")]
     Secret(String),
@@ -121,6 +125,7 @@ impl Kind {
             | Kind::UnclosedFence
             | Kind::UnclosedComment
             | Kind::BrokenReference(_)
+            | Kind::Conflict
             | Kind::SameTitle(_) => Severity::Error,
             _ => Severity::Warning,
         }
@@ -158,6 +163,7 @@ impl Kind {
             Kind::EncodedTwice { .. } => {
                 "put the right characters there; a program read UTF-8 as Windows-1252 and saved it"
             }
+            Kind::Conflict => RESOLVE,
             Kind::Secret(_) => "remove it here and from the history of the repository, and have it revoked",
             Kind::NotOnMap(_) => "mind the id; places that the game does not have are never recalled",
             Kind::LookAlike { .. } => "read both; where one is enough, supersede the other",

@@ -14,10 +14,10 @@ use memchr::{memchr, memmem};
 pub(super) const BYTE_ORDER_MARK: char = '\u{FEFF}';
 
 /// True if a line with that first byte is plain text: it starts no section, opens and closes no fence,
-/// and opens no comment. It may close a comment.
+/// opens no comment, and is no marker of a merge conflict. It may close a comment.
 #[inline]
 pub(crate) fn is_plain_start(first: u8) -> bool {
-    !matches!(first, b'#' | b'`' | b'~' | b'<' | b' ')
+    !matches!(first, b'#' | b'`' | b'~' | b'<' | b'>' | b'|' | b' ')
 }
 
 /// An event of the scan.

@@ -1,15 +1,18 @@
 //! Sections of a file, found without keeping the whole file in memory.
 //!
-//! An open file and a predicate on headings enter; the texts of the sections wanted leave. Reading a
-//! whole file of 10 MB costs a `recall` more than twice the time, one of 100 MB four times: most of
+//! An open file and a predicate on headings enter; the texts of the sections wanted leave. A file that is
+//! not UTF-8, or in which a merge left conflicts, is an error: it has to be read whole. Reading a whole file of 10 MB costs a `recall` more than twice the time, one of 100 MB four times: most of
 //! that is fresh memory.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::str::Utf8Error;
 
 use memchr::memchr_iter;
 
+use crate::document::conflict;
 use crate::document::scan::{self, Event, LineScan};
+use crate::store::is_utf16;
 
 /// Bytes read at a time: smaller buffers cost more calls, larger ones more page faults, and they leave
 /// the processor's cache.
@@ -19,7 +22,8 @@ const WINDOW: usize = 64 * 1024;
 ///
 /// # Errors
 ///
-/// When the file cannot be read, also because it was truncated meanwhile.
+/// When the file cannot be read, also because it was truncated meanwhile; when it is not UTF-8 or has the
+/// marker of a conflict.
 pub(super) fn read_sections(file: &File, wanted: impl FnMut(&[u8]) -> bool) -> io::Result<Vec<Vec<u8>>> {
     read_sections_through(WINDOW, file, wanted)
 }
@@ -29,11 +33,14 @@ fn read_sections_through(
     mut file: &File,
     wanted: impl FnMut(&[u8]) -> bool,
 ) -> io::Result<Vec<Vec<u8>>> {
-    let mut reader = BufReader::with_capacity(window, file);
+    let mut reader = BufReader::with_capacity(window, Utf8Reader { file, begun: Vec::new() });
     let mut found = FoundRanges { wanted, ranges: Vec::new(), is_open: false };
     let mut scan = LineScan::default();
     let mut offset = 0;
     let mut line = Vec::new();
+    if is_utf16(reader.fill_buf()?) {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
     loop {
         loop {
             // The first line of the file may begin with a byte order mark.
@@ -49,6 +56,9 @@ fn read_sections_through(
             }
             if let Event::Visible(offset, line) = scan.read(offset, line.strip_suffix(b"\n").unwrap_or(&line))
             {
+                if conflict::is_marker(scan::first_line_without_bom(offset, line)) {
+                    return Err(io::ErrorKind::InvalidData.into());
+                }
                 found.read(offset, line);
             }
             offset += read as u64;
@@ -83,6 +93,51 @@ fn length_of_plain_lines(buffer: &[u8]) -> usize {
         }
     }
     length
+}
+
+/// A file that is read as UTF-8: other bytes are an error.
+struct Utf8Reader<'a> {
+    file: &'a File,
+    /// The beginning of a character whose other bytes are still to be read.
+    begun: Vec<u8>,
+}
+
+impl Utf8Reader<'_> {
+    fn check(&mut self, mut bytes: &[u8]) -> Result<(), Utf8Error> {
+        while let Some((first, rest)) = bytes.split_first().filter(|_| !self.begun.is_empty()) {
+            self.begun.push(*first);
+            bytes = rest;
+            match std::str::from_utf8(&self.begun) {
+                Err(error) if error.error_len().is_some() => return Err(error),
+                Err(_) => {}
+                Ok(_) => self.begun.clear(),
+            }
+        }
+        match std::str::from_utf8(bytes) {
+            Err(error) if error.error_len().is_none() => self.begun.extend(&bytes[error.valid_up_to()..]),
+            checked => drop(checked?),
+        }
+        Ok(())
+    }
+}
+
+impl Read for Utf8Reader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        let is_cut = read == 0 && !self.begun.is_empty();
+        if is_cut || self.check(&buffer[..read]).is_err() {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        Ok(read)
+    }
+}
+
+impl Seek for Utf8Reader<'_> {
+    /// To the start of a line.
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        self.begun.clear();
+        self.file.seek(position)
+    }
 }
 
 /// Positions of the wanted sections.

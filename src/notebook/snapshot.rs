@@ -9,16 +9,20 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use crate::document::Section;
+use crate::document::conflict::conflicts;
 use crate::document::grammar::{Heading, split_heading};
 use crate::document::outline::{EntrySpan, SectionSpan, outline};
 use crate::notebook::section_window::read_sections;
 use crate::store::{OpenFiles, Store, StoreError};
+use crate::types::hint::RESOLVE;
 use crate::types::{Memory, Persistence, Scope};
 
 /// A memory file and its session as they were read.
 pub struct Snapshot {
     files: OpenFiles,
     lasting: String,
+    /// Line of the first conflict of a merge; the lines in conflict were left out.
+    conflict: Option<usize>,
     session: String,
     contents: OnceLock<Contents>,
 }
@@ -42,11 +46,16 @@ impl Snapshot {
     pub fn read(store: &Store) -> Result<Snapshot, StoreError> {
         let files = store.open_files()?;
         let lasting = files.memories.read()?.unwrap_or_default();
-        Snapshot::of(files, lasting)
+        Ok(match conflicts(&lasting) {
+            Some(found) => {
+                Snapshot { conflict: found.lines.first().copied(), ..Snapshot::of(files, found.rest)? }
+            }
+            None => Snapshot::of(files, lasting)?,
+        })
     }
 
     /// Reads only those sections of the memory file whose scope and name are wanted, and the session: as
-    /// if the file had no others. The others need not even be UTF-8.
+    /// if the file had no others. A file with conflicts is read whole.
     ///
     /// # Errors
     ///
@@ -63,14 +72,15 @@ impl Snapshot {
         });
         match texts.ok().and_then(|texts| String::from_utf8(texts.concat()).ok()) {
             Some(lasting) => Snapshot::of(files, lasting),
-            // Reading the whole file gives the exact error, or succeeds because the write is over.
+            // Reading the whole file gives the exact error, or leaves conflicts out, or succeeds because
+            // the write is over.
             None => Snapshot::read(store),
         }
     }
 
     fn of(files: OpenFiles, lasting: String) -> Result<Snapshot, StoreError> {
         let session = files.session.read()?.unwrap_or_default();
-        Ok(Snapshot { files, lasting, session, contents: OnceLock::new() })
+        Ok(Snapshot { files, lasting, conflict: None, session, contents: OnceLock::new() })
     }
 
     /// True if the file and its session still are those that were read.
@@ -87,7 +97,13 @@ impl Snapshot {
         self.files.file().is_some()
     }
 
-    /// The text of the memory file.
+    /// A warning where a part of the memory file was not read.
+    pub(crate) fn warning(&self) -> Option<String> {
+        let line = self.conflict?;
+        Some(format!("line {line}: an unresolved git merge conflict; hint: {RESOLVE}"))
+    }
+
+    /// The text of the memory file, without lines in conflict.
     pub fn text(&self) -> &str {
         &self.lasting
     }

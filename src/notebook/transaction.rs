@@ -10,6 +10,7 @@
 
 use serde::Serialize;
 
+use crate::document::conflict::conflicts;
 use crate::document::{Document, DocumentError};
 use crate::journal::Journal;
 use crate::journal::entry::{Entry, RECORD};
@@ -70,9 +71,9 @@ impl Notebook {
     ///
     /// # Errors
     ///
-    /// When one of them cannot be read.
+    /// When one of them cannot be read, or the memory file has conflicts of a merge.
     pub fn read(&self) -> Result<Files, StoreError> {
-        open(self.store.read()?, self.store.sidecar())
+        open(&self.store, self.store.read()?)
     }
 
     /// Changes the files under the lock, or not at all. The function is called again, with fresh files, when
@@ -120,7 +121,7 @@ impl Notebook {
     ) -> Result<Draft<'a>, StoreError> {
         Ok(Draft {
             is_new: text.is_none(),
-            files: open(text, sidecar)?,
+            files: open(&self.store, text)?,
             sidecar,
             journal: Journal::of(&self.store),
             command,
@@ -242,7 +243,12 @@ impl Draft<'_> {
     }
 }
 
-fn open(text: Option<String>, sidecar: &Sidecar) -> Result<Files, StoreError> {
-    let session = Document::parse(sidecar.session()?.unwrap_or_default());
-    Ok(Files::new(Document::parse(text.unwrap_or_default()), session).with_sidecar(sidecar.folder()))
+/// The files of a store with that text; an error where a merge left conflicts in it.
+fn open(store: &Store, text: Option<String>) -> Result<Files, StoreError> {
+    let text = text.unwrap_or_default();
+    if let Some(found) = conflicts(&text) {
+        return Err(StoreError::Conflict { path: store.path().to_owned(), line: found.lines[0] });
+    }
+    let session = Document::parse(store.sidecar().session()?.unwrap_or_default());
+    Ok(Files::new(Document::parse(text), session).with_sidecar(store.folder()))
 }

@@ -7,7 +7,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::types::hint::{Advice, Hint};
+use crate::types::hint::{Advice, Hint, RESOLVE};
 
 /// Why a file could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +44,14 @@ pub enum StoreError {
         column: usize,
         /// Bytes before the first wrong one.
         offset: usize,
+    },
+    /// The file has conflicts of a merge that are not resolved. It is not written.
+    #[error("`{}`, line {line}: an unresolved git merge conflict", path.display())]
+    Conflict {
+        /// The file.
+        path: PathBuf,
+        /// Line of the first marker, from 1.
+        line: usize,
     },
     /// A file cannot be read.
     #[error("cannot read `{}`", path.display())]
@@ -143,6 +151,7 @@ impl StoreError {
             StoreError::NotUtf8 { .. } => {
                 "convert the file to UTF-8, for example with `iconv`; it was left as it is"
             }
+            StoreError::Conflict { .. } => RESOLVE,
             StoreError::Locked { .. } => {
                 "try again, wait longer with `--lock-timeout`, or look at what that process does"
             }

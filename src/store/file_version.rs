@@ -36,6 +36,10 @@ impl FileVersion {
     pub(crate) fn read(&self) -> Result<Option<String>, StoreError> {
         let Some((file, metadata)) = &self.opened else { return Ok(None) };
         let bytes = read_bytes(file, metadata).map_err(StoreError::read(&self.path))?;
+        if is_utf16(&bytes) {
+            let (path, column) = (self.path.clone(), usize::from(bytes[0] != 0) + 1);
+            return Err(StoreError::NotUtf8 { path, line: 1, column, offset: column - 1 });
+        }
         let text = String::from_utf8(bytes).map_err(|error| {
             let offset = error.utf8_error().valid_up_to();
             let before = String::from_utf8_lossy(&error.as_bytes()[..offset]);
@@ -93,6 +97,12 @@ impl OpenFiles {
     pub fn file(&self) -> Option<&File> {
         self.memories.file()
     }
+}
+
+/// True if a file begins like UTF-16 without a byte order mark, which may be valid UTF-8.
+pub(crate) fn is_utf16(start: &[u8]) -> bool {
+    let Some(zeros) = start.first_chunk::<4>().map(|bytes| bytes.map(|byte| byte == 0)) else { return false };
+    matches!(zeros, [true, false, true, false] | [false, true, false, true])
 }
 
 /// Opens a file for reading; `None` where there is none.

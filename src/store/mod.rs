@@ -36,7 +36,7 @@ use std::time::Duration;
 pub(crate) use atomic_write::{Existing, create_folder, write_file};
 pub use backups::Backup;
 pub use error::StoreError;
-pub(crate) use file_version::OpenFiles;
+pub(crate) use file_version::{OpenFiles, is_utf16};
 pub(crate) use follow::Follower;
 pub(crate) use log::{LineLog, Rotation};
 pub use sidecar::{INDEX, SERVED_INDEX, Sidecar};

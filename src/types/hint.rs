@@ -3,6 +3,9 @@
 use std::error::Error;
 use std::iter::successors;
 
+/// How to resolve a conflict that a merge left in a file.
+pub(crate) const RESOLVE: &str = "keep what is true of both sides and remove the lines with the markers";
+
 /// The change after which the same call can succeed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remedy {

@@ -7,7 +7,9 @@ use serde_json::json;
 use crate::cli::commands::common::{counted, no_section, read_existing, resolve_scope};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-use crate::document::{Document, Section};
+use crate::document::Section;
+use crate::notebook::Notebook;
+use crate::notebook::files::Files;
 use crate::store::{Existing, Store, write_file};
 use crate::transfer::{self, TransferFormat};
 use crate::types::{Memory, Scope, by_file_ending};
@@ -67,7 +69,8 @@ pub fn run(mut cli: Cli<'_>, args: ExportArgs) -> Result<u8, Failure> {
         None if to_stdout && cli.ui.json => TransferFormat::Json,
         format => format_of(&output, format)?,
     };
-    let store = cli.store()?;
+    let notebook = cli.notebook()?;
+    let store = notebook.store();
     let target = match to_stdout {
         true => None,
         false => Some(Store::open(&output, cli.settings.lock_timeout)?.real_path().to_owned()),
@@ -76,8 +79,8 @@ pub fn run(mut cli: Cli<'_>, args: ExportArgs) -> Result<u8, Failure> {
         let failure = Failure::user(format!("`{}` is the memory file itself", output.display()));
         return Err(failure.hint("export to another file"));
     }
-    let wanted = scopes.iter().map(|name| resolve_scope(&store, name)).collect::<Result<Vec<_>, _>>()?;
-    let (sections, free_lines) = sections(&store, &wanted, live)?;
+    let wanted = scopes.iter().map(|name| resolve_scope(store, name)).collect::<Result<Vec<_>, _>>()?;
+    let (sections, free_lines) = sections(&notebook, &wanted, live)?;
     let bytes = transfer::write(&sections, format)?;
     let existing = if force { Existing::Replace } else { Existing::Keep };
     match &target {
@@ -99,9 +102,13 @@ pub fn run(mut cli: Cli<'_>, args: ExportArgs) -> Result<u8, Failure> {
 }
 
 /// The wanted sections in the order of the file, and the number of free lines, which are not exported.
-fn sections(store: &Store, wanted: &[Scope], live: bool) -> Result<(Vec<(Scope, Section)>, usize), Failure> {
-    let lasting = Document::parse(read_existing(store)?);
-    let session = Document::parse(store.sidecar().session()?.unwrap_or_default());
+fn sections(
+    notebook: &Notebook,
+    wanted: &[Scope],
+    live: bool,
+) -> Result<(Vec<(Scope, Section)>, usize), Failure> {
+    read_existing(notebook.store())?;
+    let Files { lasting, session, .. } = notebook.read()?;
     let mut sections = lasting.sections();
     for (scope, of_session) in session.sections() {
         let at = sections.iter().position(|(other, _)| *other == scope).unwrap_or_else(|| {

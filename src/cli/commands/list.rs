@@ -6,6 +6,7 @@ use crate::cli::commands::common::counted;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::Document;
+use crate::notebook::Snapshot;
 use crate::types::Scope;
 
 /// List all places and other scopes with what they hold
@@ -21,7 +22,7 @@ pub(crate) struct ListArgs {}
 
 pub fn run(cli: Cli<'_>, ListArgs {}: ListArgs) -> Result<u8, Failure> {
     let store = cli.store()?;
-    let sections = Document::parse(store.read()?.unwrap_or_default()).sections();
+    let sections = Document::parse(Snapshot::read(&store)?.text().to_owned()).sections();
     if cli.ui.json {
         let sections = sections.iter().map(|(scope, section)| {
             let live = section.live().count();

@@ -9,7 +9,7 @@ use crate::cli::values::parse_count;
 use crate::document::Section;
 use crate::recall::brief::{USUAL, newest, render_brief};
 use crate::recall::budget::estimate_tokens;
-use crate::recall::{Format, Limits, View, read, read_scopes, recall_newest, render};
+use crate::recall::{Format, Limits, View, read, recall_newest, render, sections};
 use crate::types::{Memory, Scope};
 
 /// Print what matters at a place, within a budget of tokens
@@ -60,10 +60,12 @@ pub fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
         false => Limits { max_tokens: max_tokens.or(defaults.max_tokens), ..defaults },
     };
     let (store, names) = (cli.store()?, parse_scopes(&scopes)?);
+    let snapshot = read(&store, &names)?;
+    cli.ui.warnings(&snapshot.warning());
     if brief {
-        return run_brief(cli, &read_scopes(&store, &names)?, last.unwrap_or(USUAL), max_tokens);
+        return run_brief(cli, &sections(&snapshot, &names)?, last.unwrap_or(USUAL), max_tokens);
     }
-    let views = recall_newest(&read(&store, &names)?, &names, &limits, format, last.unwrap_or(usize::MAX))?;
+    let views = recall_newest(&snapshot, &names, &limits, format, last.unwrap_or(usize::MAX))?;
     show(cli, &render(&views, format), || views.iter().map(view_json).collect())
 }
 
@@ -80,7 +82,7 @@ fn show(cli: Cli<'_>, text: &str, scopes: impl FnOnce() -> Value) -> Result<u8, 
 /// are shown, but at least one for each scope.
 fn run_brief(
     cli: Cli<'_>,
-    sections: &[(Scope, Section)],
+    sections: &[(Scope, &Section)],
     last: usize,
     max_tokens: Option<usize>,
 ) -> Result<u8, Failure> {

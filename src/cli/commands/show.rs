@@ -26,6 +26,7 @@ pub fn run(cli: Cli<'_>, args: ShowArgs) -> Result<u8, Failure> {
     let store = cli.store()?;
     let names = parse_scopes(&[scope])?;
     let snapshot = recall::read(&store, &names)?;
+    cli.ui.warnings(&snapshot.warning());
     let (scope, section) = recall::sections(&snapshot, &names)?.remove(0);
     let texts: Vec<&str> = snapshot.section_texts(&scope).collect();
     if texts.is_empty() {

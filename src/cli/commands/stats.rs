@@ -4,6 +4,7 @@ use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::Document;
 use crate::journal::Journal;
+use crate::notebook::Snapshot;
 use crate::stats::collect::stats;
 use crate::stats::report::render;
 use crate::stats::tally::Tally;
@@ -52,7 +53,7 @@ pub fn run(cli: Cli<'_>, StatsArgs {}: StatsArgs) -> Result<u8, Failure> {
     let store = cli.store()?;
     let mut tally = Tally::default();
     Journal::of(&store).visit(|line| tally.count(line))?;
-    let lasting = Document::parse(store.read()?.unwrap_or_default());
+    let lasting = Document::parse(Snapshot::read(&store)?.text().to_owned());
     let session = Document::parse(store.sidecar().session()?.unwrap_or_default());
     let file = store.path().display().to_string();
     let figures = stats(file, &lasting, &session, tally, &cli.settings.limits, &cli.settings.now);
