@@ -5,7 +5,7 @@
 use memories::document::scan::{Event, lines, walk};
 use memories::document::{Document, check, grammar, stored};
 use memories::llm::answer::parse_object;
-use memories::record::answer::{MAX_UNPROVEN_IMPORTANCE, read_answer};
+use memories::record::answer::{Evidence, MAX_UNPROVEN_IMPORTANCE, read_answer};
 use memories::record::prompt::MAX_TITLES;
 use memories::record::turn::Turn;
 use memories::types::{Attempt, Category, Memory, Scope};
@@ -168,7 +168,8 @@ pub fn answer(text: &str) {
         let read = parse_object(&plain).expect("what was read is read again");
         assert!(is_same(&read.clone().into(), &object.clone().into()), "{read:?} is not {object:?}");
     }
-    let Ok(proposal) = read_answer(text, false) else {
+    let evidence = Evidence { texts: vec![text.to_owned()], ..Evidence::default() };
+    let Ok(proposal) = read_answer(text, &evidence) else {
         assert!(object.is_err());
         return;
     };

@@ -10,7 +10,7 @@ use crate::document::stored;
 use crate::llm::answer::{text_problem, title_problem};
 use crate::notebook::correct::{Correction, Target};
 use crate::notebook::files::{Files, Tier};
-use crate::search::words::{is_stop_word, stem, words};
+use crate::search::shared_words::SharedWords;
 use crate::types::{
     Category, Memory, OFFLINE_TAG, Persistence, Provenance, Scope, Span, Status, fold_title, same_title,
 };
@@ -217,15 +217,9 @@ fn subjects(memory: &Memory) -> Vec<&str> {
 
 /// True if enough words of a text occur in the memories that it replaces.
 fn rests_on(text: &str, olds: &[Memory]) -> bool {
-    let stems = |text: &str| -> Vec<String> {
-        let words = words(text);
-        words.iter().filter(|word| !is_stop_word(word)).map(|word| stem(word).into_owned()).collect()
-    };
-    let said: Vec<String> =
-        olds.iter().flat_map(|old| stems(&format!("{}\n{}", old.title, old.text))).collect();
-    let new = stems(text);
-    let shared = new.iter().filter(|word| said.contains(word)).count();
-    shared > 0 && shared * SHARED_WORDS >= new.len()
+    let said = olds.iter().flat_map(|old| [old.title.as_str(), &old.text]);
+    let SharedWords { shared, all } = SharedWords::of(text, said);
+    shared > 0 && shared * SHARED_WORDS >= all
 }
 
 /// The memory that replaces others. It keeps the highest importance, the firmest persistence, and DANGER.

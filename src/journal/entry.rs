@@ -154,15 +154,13 @@ pub(crate) struct ModelEntry<'a> {
     pub(crate) error: Option<Text<'a>>,
 }
 
-/// The turn of a line, as far as figures, `log` and the next prompt need it.
+/// The turn of a line, as far as figures and `log` need it.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 pub(crate) struct PlayedTurn<'a> {
     pub(crate) episode: Option<u64>,
     pub(crate) turn: Option<u64>,
     pub(crate) action: Option<Text<'a>>,
-    /// Not decoded: it is long, and only a prompt needs it.
-    response: Option<&'a RawValue>,
     pub(crate) location_before: Option<PlaceEntry<'a>>,
     pub(crate) location_after: Option<PlaceEntry<'a>>,
     pub(crate) score_before: Option<i64>,
@@ -182,11 +180,6 @@ pub(crate) struct PlaceEntry<'a> {
 }
 
 impl PlayedTurn<'_> {
-    /// The game's response.
-    pub(crate) fn response(&self) -> Option<String> {
-        serde_json::from_str(self.response?.get()).ok()
-    }
-
     /// The id of the place where the action was taken; where the turn names none, of the one reached.
     pub(crate) fn place(&self) -> Option<u64> {
         let id = |place: &Option<PlaceEntry<'_>>| place.as_ref()?.id;

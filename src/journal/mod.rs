@@ -24,29 +24,21 @@ pub struct Journal {
     log: LineLog,
 }
 
-/// A turn that was played before, as a prompt shows it.
+/// A turn that was played before.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EarlierTurn {
     pub(crate) episode: Option<u64>,
     pub(crate) number: Option<u64>,
-    /// The name of the place where the action was taken.
-    pub(crate) place: Option<String>,
-    pub(crate) action: Option<String>,
-    pub(crate) response: Option<String>,
+    /// The whole turn, as it was recorded.
+    pub(crate) turn: Value,
 }
 
 impl EarlierTurn {
     /// The turn of a line; `None` where it has none.
-    pub(crate) fn of(entry: &Entry<'_>) -> Option<EarlierTurn> {
-        let turn = entry.turn.as_ref()?;
-        let place = turn.location_before.as_ref().and_then(|place| place.name.as_deref());
-        Some(EarlierTurn {
-            episode: turn.episode,
-            number: turn.turn,
-            place: place.map(str::to_owned),
-            action: turn.action.as_deref().map(str::to_owned),
-            response: turn.response(),
-        })
+    pub(crate) fn of(entry: &Entry<'_, Value>) -> Option<EarlierTurn> {
+        let turn = entry.turn.as_ref().filter(|turn| turn.is_object())?;
+        let (episode, number) = (turn["episode"].as_u64(), turn["turn"].as_u64());
+        Some(EarlierTurn { episode, number, turn: turn.clone() })
     }
 }
 

@@ -128,7 +128,7 @@ pub(crate) fn flag_of(value: &Value) -> Option<bool> {
 const REPEATED_CHARS: usize = 60;
 
 /// Names of the schema that a model returns when it has nothing to say.
-const SCHEMA_NAMES: [&str; 8] = [
+const SCHEMA_NAMES: [&str; 9] = [
     "memory title",
     "memory_title",
     "memory_text",
@@ -137,6 +137,7 @@ const SCHEMA_NAMES: [&str; 8] = [
     "should_remember",
     "short title",
     "exact title",
+    "turn",
 ];
 
 /// Why a title is unusable although it fits the schema.

@@ -2,25 +2,66 @@
 //!
 //! The text of an answer enters; a `Proposal` leaves, or the reason why there is none. Missing fields
 //! get defaults, excess is dropped with a warning, and nonsense that fits the schema is refused: a title
-//! that is a name of the schema, a text that repeats the prompt.
+//! that is a name of the schema, a text that repeats the prompt or has nothing to do with the turn.
 
 use serde_json::{Map, Value};
 
 use crate::llm::answer::{flag_of, parse_object, text_of, text_problem, title_problem};
-use crate::record::prompt::{MAX_TITLES, SYSTEM};
+use crate::record::context::TurnContext;
+use crate::record::prompt::{MAX_TEXT_CHARS, MAX_TITLE_CHARS, MAX_TITLES, SYSTEM};
 use crate::record::proposal::{Proposal, Side};
-use crate::types::{Category, Memory, Persistence, Status, clamp_importance};
+use crate::search::shared_words::SharedWords;
+use crate::types::text::{cut_at_sentence, cut_at_word};
+use crate::types::{Category, Memory, Persistence, Span, Status, clamp_importance};
 
 /// Highest importance of a memory that neither death nor score supports.
 pub const MAX_UNPROVEN_IMPORTANCE: u16 = 700;
 
-/// Reads an answer. `proven`: death or score supports a high importance.
+/// What an answer must be borne out by.
+#[derive(Debug, Clone, Default)]
+pub struct Evidence {
+    /// Death or score supports a high importance.
+    pub proven: bool,
+    /// Texts of the turn and of the memories that the model was shown.
+    pub texts: Vec<String>,
+    /// From the earliest turn that the model was shown to the turn itself.
+    pub turns: Option<Span>,
+}
+
+impl Evidence {
+    pub(super) fn of(context: &TurnContext) -> Evidence {
+        let TurnContext { turn, before, after, memories, history, number, .. } = context;
+        let mut texts = vec![&turn.action, &turn.response, &before.name, &after.name];
+        texts.extend(&turn.reasoning);
+        texts.extend(turn.inventory_before.iter().chain(&turn.inventory_after).flatten());
+        for earlier in history {
+            texts.extend([&earlier.action, &earlier.response]);
+            texts.extend(&earlier.reasoning);
+        }
+        for memory in memories.before.iter().chain(&memories.after) {
+            texts.extend([&memory.title, &memory.text]);
+        }
+        let earliest = history.iter().filter_map(|earlier| earlier.turn).filter(|shown| shown < number).min();
+        Evidence {
+            proven: context.changes.prove(),
+            texts: texts.into_iter().cloned().collect(),
+            turns: Some(Span { first: earliest.unwrap_or(*number), last: *number }),
+        }
+    }
+
+    /// True if a text says something of what the model was shown.
+    fn bears_out(&self, text: &str) -> bool {
+        SharedWords::of(text, self.texts.iter().map(String::as_str)).shared > 0
+    }
+}
+
+/// Reads an answer.
 ///
 /// # Errors
 ///
 /// Why it cannot be read: it holds no JSON object. Nonsense that fits the schema is not an error but a
 /// proposal without a memory.
-pub fn read_answer(text: &str, proven: bool) -> Result<Proposal, String> {
+pub fn read_answer(text: &str, evidence: &Evidence) -> Result<Proposal, String> {
     let answer = parse_object(text)?;
     let mut warnings = Vec::new();
     let mut titles = |names: [&str; 2]| read_titles(&answer, names, &mut warnings);
@@ -44,8 +85,47 @@ pub fn read_answer(text: &str, proven: bool) -> Result<Proposal, String> {
         proposal.warnings.push(format!("the model's memory is refused: {reason}"));
         return Ok(proposal);
     }
-    proposal.memory = Some(read_memory(&answer, title, memory_text, proven, &mut proposal.warnings));
+    if !evidence.bears_out(&memory_text) {
+        let reason = "its text has no word of the turn or of a memory shown";
+        proposal.warnings.push(format!("the model's answer is not believed: {reason}"));
+        proposal.invalidates.clear();
+        return Ok(proposal);
+    }
+    let (title, text) = within_bounds(title, memory_text, &mut proposal.warnings);
+    let (mut memory, side) = read_memory(&answer, title, text, evidence.proven, &mut proposal.warnings);
+    memory.provenance.turns = read_turns(answer.get("first_turn"), evidence.turns, &mut proposal.warnings);
+    proposal.memory = Some((memory, side));
     Ok(proposal)
+}
+
+/// Title and text, cut where they are longer than the schema allows.
+fn within_bounds(title: String, text: String, warnings: &mut Vec<String>) -> (String, String) {
+    let (title_chars, text_chars) = (title.chars().count(), text.chars().count());
+    if title_chars > MAX_TITLE_CHARS {
+        warnings.push(format!("the model's title of {title_chars} characters is cut at a word"));
+    }
+    if text_chars > MAX_TEXT_CHARS {
+        warnings.push(format!("the model's text of {text_chars} characters is cut at a sentence"));
+    }
+    (cut_at_word(&title, MAX_TITLE_CHARS).to_owned(), cut_at_sentence(&text, MAX_TEXT_CHARS))
+}
+
+/// The turns of a memory that begins before the turn itself.
+fn read_turns(first: Option<&Value>, shown: Option<Span>, warnings: &mut Vec<String>) -> Option<Span> {
+    let said = match first? {
+        Value::String(text) => text.trim().trim_start_matches(['T', 't']).parse().ok()?,
+        value => value.as_f64().filter(|number| number.is_finite())?,
+    };
+    let Span { first, last } = shown?;
+    // Exact for the numbers of turns: they are far below 2^53.
+    let span = Span { first: (said as u64).clamp(first, last), last };
+    if said != span.first as f64 {
+        warnings.push(format!(
+            "the model's first turn {said} was not shown: the memory is of {}",
+            span.marked('T')
+        ));
+    }
+    Some(span)
 }
 
 fn read_memory(
@@ -61,6 +141,9 @@ fn read_memory(
     memory.status = if status == Status::Superseded { Status::Active } else { status };
     let persistence = text_of(answer, "persistence").parse().unwrap_or_default();
     let may_be = proven || persistence != Persistence::Core;
+    if !may_be {
+        warnings.push("core lowered to permanent: neither death nor score bears it out".to_owned());
+    }
     memory.persistence = if may_be { persistence } else { Persistence::Permanent };
     let importance = match answer.get("importance") {
         Some(Value::String(text)) => text.trim().parse().ok(),
@@ -101,19 +184,31 @@ fn read_titles(answer: &Map<String, Value>, names: [&str; 2], warnings: &mut Vec
 mod tests {
     use super::*;
 
+    /// Shown were turns 40 to 45, and words of all answers below but one.
+    fn evidence(proven: bool) -> Evidence {
+        let texts = ["open window", "All obey the lamp.", "The door is shut.", "A troll bites."];
+        let texts = texts.map(str::to_owned).to_vec();
+        Evidence { proven, texts, turns: Some(Span { first: 40, last: 45 }) }
+    }
+
+    fn read(answer: &str, proven: bool) -> Result<Proposal, String> {
+        read_answer(answer, &evidence(proven))
+    }
+
     fn memory(answer: &str, proven: bool) -> Memory {
-        read_answer(answer, proven).expect("read").memory.expect("a memory").0
+        read(answer, proven).expect("read").memory.expect("a memory").0
     }
 
     fn refused(answer: &str) -> String {
-        let proposal = read_answer(answer, false).expect("read");
+        let proposal = read(answer, false).expect("read");
         assert_eq!(proposal.memory, None);
         proposal.warnings.join("; ")
     }
 
     #[test]
     fn missing_parts_get_defaults() {
-        let memory = memory(r#"{"memory_title": "Open the window", "memory_text": "It opens."}"#, false);
+        let memory =
+            memory(r#"{"memory_title": "Open the window", "memory_text": "It opens with force."}"#, false);
         assert_eq!(
             (memory.category.as_str(), memory.status, memory.importance()),
             ("NOTE", Status::Active, 500)
@@ -122,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_decline_may_still_invalidate() {
-        let proposal = read_answer(
+        let proposal = read(
             r#"```json
             {"should_remember": false, "invalidate_memory_titles": "[Troll is kind]", "invalidation_reason": "It bites."}
             ```"#,
@@ -144,7 +239,7 @@ mod tests {
         let echo = &SYSTEM[140..320];
         assert!(refused(&answer("What to do", echo)).contains("repeats"));
         assert!(
-            read_answer(&answer("Take lamp", "The lamp lights dark places."), false)
+            read(&answer("Take lamp", "The lamp lights dark places."), false)
                 .is_ok_and(|p| p.memory.is_some())
         );
     }
@@ -160,8 +255,57 @@ mod tests {
 
     #[test]
     fn too_many_titles_are_cut() {
-        let proposal =
-            read_answer(r#"{"should_remember": false, "supersedes": ["a", "b", "c", "d"]}"#, false);
+        let proposal = read(r#"{"should_remember": false, "supersedes": ["a", "b", "c", "d"]}"#, false);
         assert_eq!(proposal.expect("read").supersedes.len(), 3);
+    }
+
+    #[test]
+    fn a_text_without_a_word_of_the_turn_is_not_believed() {
+        let answer = r#"{"memory_title": "Wise words", "memory_text": "Patience pays off.", "invalidates": ["Troll is kind"]}"#;
+        assert!(refused(answer).contains("not believed"), "{}", refused(answer));
+        assert_eq!(read(answer, false).expect("read").invalidates, [""; 0]);
+        assert!(refused(r#"{"memory_title": "TURN", "memory_text": "TURN"}"#).contains("refused"));
+    }
+
+    #[test]
+    fn what_is_too_long_is_cut_and_said() {
+        let (title, text) = ("window ".repeat(20), "Open the window. ".repeat(60));
+        let answer = serde_json::json!({"memory_title": title, "memory_text": text}).to_string();
+        let proposal = read(&answer, false).expect("read");
+        let (memory, _) = proposal.memory.expect("a memory");
+        assert_eq!(memory.title, "window ".repeat(11).trim());
+        assert_eq!(memory.text, "Open the window. ".repeat(23).trim());
+        assert_eq!(
+            proposal.warnings,
+            [
+                "the model's title of 139 characters is cut at a word",
+                "the model's text of 1019 characters is cut at a sentence"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_range_of_turns_stays_within_those_shown() {
+        let turns = |first: Value| {
+            let answer = serde_json::json!({"memory_title": "Open window", "memory_text": "It opens with force.", "first_turn": first});
+            let proposal = read(&answer.to_string(), false).expect("read");
+            (proposal.memory.expect("a memory").0.provenance.turns, proposal.warnings.len())
+        };
+        let span = |first| Some(Span { first, last: 45 });
+        assert_eq!(turns(43.into()), (span(43), 0));
+        assert_eq!(turns("T43".into()), (span(43), 0));
+        assert_eq!(turns(45.into()), (span(45), 0));
+        for (said, clamped) in [(3, 40), (-7, 40), (46, 45)] {
+            assert_eq!(turns(said.into()), (span(clamped), 1), "{said}");
+        }
+        assert_eq!(turns(Value::Null), (None, 0));
+    }
+
+    #[test]
+    fn a_core_that_is_lowered_is_said() {
+        let answer = r#"{"memory_title": "Lamp", "memory_text": "Obey the lamp.", "persistence": "core"}"#;
+        let warnings = |proven| read(answer, proven).expect("read").warnings;
+        assert_eq!(warnings(false), ["core lowered to permanent: neither death nor score bears it out"]);
+        assert_eq!(warnings(true), [""; 0]);
     }
 }

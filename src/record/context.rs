@@ -1,11 +1,11 @@
 //! A turn with everything that the files say about it, and the outcome of its judgement.
 
-use crate::journal::EarlierTurn;
 use crate::llm::ModelUse;
 use crate::notebook::add::without_number;
 use crate::notebook::files::Files;
 use crate::record::places::Place;
 use crate::record::proposal::Proposal;
+use crate::record::surroundings::Surroundings;
 use crate::record::triggers::{Changes, Trigger};
 use crate::record::turn::Turn;
 use crate::types::{Memory, OFFLINE_TAG};
@@ -32,7 +32,9 @@ pub struct TurnContext {
     /// Live memories of both places.
     pub memories: PlaceMemories,
     /// Earlier turns of the episode, oldest first.
-    pub history: Vec<EarlierTurn>,
+    pub history: Vec<Turn>,
+    /// What else is known of both places; gathered only where a model is asked.
+    pub surroundings: Surroundings,
 }
 
 /// The outcome of a judgement.

@@ -1,7 +1,7 @@
 //! Decides what is worth remembering of a turn: a language model or the built-in rules.
 
 use crate::llm::{Model, ModelUse, Question, Usage};
-use crate::record::answer::read_answer;
+use crate::record::answer::{Evidence, read_answer};
 use crate::record::context::{ModelOutcome, TurnContext};
 use crate::record::proposal::Proposal;
 use crate::record::redaction::redact_proposal;
@@ -57,8 +57,7 @@ fn ask(model: &dyn Model, context: &TurnContext) -> Result<(Proposal, ModelUse),
         ModelUse { name: name.clone(), usage, error: Some(error) }
     };
     let answer = answer.map_err(|error| failed(Usage::default(), error.to_string()))?;
-    let proven = context.changes.prove();
-    match read_answer(&answer.text, proven) {
+    match read_answer(&answer.text, &Evidence::of(context)) {
         Ok(proposal) => Ok((proposal, ModelUse { name, usage: answer.usage, error: None })),
         Err(problem) => {
             Err(failed(answer.usage, format!("the model {name} gave no usable answer: {problem}")))

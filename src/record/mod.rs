@@ -17,14 +17,15 @@ mod redaction;
 mod report;
 pub(crate) mod retry;
 pub mod rules;
+mod surroundings;
 pub mod triggers;
 pub mod turn;
 
 use crate::document::text::{stored_line, stored_reply};
 use crate::document::{Document, DocumentError, stored};
-use crate::journal::Journal;
 use crate::journal::entry::{Entry, RECORD};
 use crate::journal::text::Text;
+use crate::journal::{EarlierTurn, Journal};
 use crate::notebook::Notebook;
 use crate::notebook::add::{Authority, Claim, free_title, invalidate, store_memory};
 use crate::notebook::duplicates::says_the_same;
@@ -44,6 +45,7 @@ pub use error::RecordError;
 pub use judge::Judge;
 pub use report::RecordReport;
 use report::{entry, outcome};
+pub use surroundings::Surroundings;
 
 pub use places::Place;
 
@@ -74,6 +76,11 @@ impl Default for RecordSettings {
     }
 }
 
+/// Turns of the journal as they were played.
+fn turns_of<'a>(earlier: impl IntoIterator<Item = &'a EarlierTurn>) -> Vec<Turn> {
+    earlier.into_iter().filter_map(|earlier| Turn::from_value(&earlier.turn).ok()).collect()
+}
+
 /// Records turns in one file.
 pub struct Recorder<'a> {
     /// The memory file.
@@ -102,7 +109,8 @@ impl Recorder<'_> {
     fn gather(&self, turn: Turn) -> Result<TurnContext, RecordError> {
         let store = self.notebook.store();
         let mut files = self.notebook.read()?;
-        let mut history = Journal::of(store).last_turns(self.settings.history_window.max(1))?;
+        let journal = Journal::of(store);
+        let mut history = journal.last_turns(self.settings.history_window.max(1))?;
         let last = history.last().and_then(|turn| turn.number);
         let number = turn.turn.unwrap_or(last.map_or(1, |last| last + 1));
         let running = store.sidecar().state_for_writers()?.0.episode;
@@ -125,7 +133,26 @@ impl Recorder<'_> {
         let repeat = changes.nothing()
             && section.tried.iter().any(|tried| fold_action(&tried.action) == action && tried.reply == reply);
         let memories = PlaceMemories::of(&files, &before, &after);
-        Ok(TurnContext { turn, episode, number, before, after, changes, triggers, repeat, memories, history })
+        let surroundings = match self.judge {
+            Judge::Model(_) if !triggers.is_empty() && !repeat => {
+                Surroundings::of(&journal, &files, (&before, &after), None)?
+            }
+            _ => Surroundings::default(),
+        };
+        let history = turns_of(&history);
+        Ok(TurnContext {
+            turn,
+            episode,
+            number,
+            before,
+            after,
+            changes,
+            triggers,
+            repeat,
+            memories,
+            history,
+            surroundings,
+        })
     }
 
     /// Writes everything that follows from the turn in one transaction.
@@ -270,7 +297,7 @@ impl Recorder<'_> {
         let turn = &context.turn;
         let fields = &mut memory.provenance;
         fields.episode = Some(context.episode);
-        fields.turns = Some(Span::one(context.number));
+        fields.turns.get_or_insert(Span::one(context.number));
         fields.score_change = score_change(turn).filter(|change| *change != 0);
         fields.importance = fields.importance.filter(|importance| *importance != DEFAULT_IMPORTANCE);
         if offline {

@@ -15,9 +15,10 @@ use crate::journal::{EarlierTurn, Journal};
 use crate::notebook::files::Files;
 use crate::record::context::{ModelOutcome, PlaceMemories, TurnContext};
 use crate::record::report::{RecordReport, entry, outcome};
+use crate::record::surroundings::Surroundings;
 use crate::record::triggers::{Changes, Trigger};
 use crate::record::turn::Turn;
-use crate::record::{Judge, RecordError, Recorder, places};
+use crate::record::{Judge, RecordError, Recorder, places, turns_of};
 use crate::store::{Store, StoreError};
 use crate::types::{OFFLINE_TAG, Provenance, Span, same_title};
 
@@ -43,7 +44,7 @@ pub(crate) struct Waiting {
     triggers: Vec<String>,
     /// Titles of the memories that it added.
     stored: Vec<String>,
-    history: Vec<EarlierTurn>,
+    history: Vec<Turn>,
 }
 
 /// The result of an offer.
@@ -70,12 +71,12 @@ pub(crate) fn waiting(store: &Store, wanted: Wanted, window: usize) -> Result<Ve
     Journal::of(store).visit(|line| {
         let Some(entry) = Entry::<Value>::parse(line) else { return };
         resolved.extend(entry.resolves.as_deref().map(str::to_owned));
-        let Some(turn) = Entry::parse(line).as_ref().and_then(EarlierTurn::of) else { return };
+        let Some(turn) = EarlierTurn::of(&entry) else { return };
         if is_wanted(&entry, wanted)
             && let Some(id) = entry.id.as_deref()
             && seen.insert(id.to_owned())
         {
-            let history = history.iter().filter(|before| before.episode == turn.episode).cloned().collect();
+            let history = turns_of(history.iter().filter(|before| before.episode == turn.episode));
             found.push(Waiting::of(&entry, id, history));
         }
         history.push_back(turn);
@@ -98,7 +99,7 @@ fn is_wanted(entry: &Entry<'_, Value>, wanted: Wanted) -> bool {
 }
 
 impl Waiting {
-    fn of(entry: &Entry<'_, Value>, id: &str, history: Vec<EarlierTurn>) -> Waiting {
+    fn of(entry: &Entry<'_, Value>, id: &str, history: Vec<Turn>) -> Waiting {
         let turn = entry.turn.clone().unwrap_or_default();
         let is_new = |memory: &&MemoryEntry<'_>| memory.outcome.as_deref() == Some("stored");
         let stored = entry.memories.iter().flatten().filter(is_new);
@@ -157,6 +158,8 @@ impl Recorder<'_> {
         let (before, after) = places::resolve(&files.lasting, &turn, false)?;
         let noticed = |trigger: &Trigger| waiting.triggers.iter().any(|name| name == <&str>::from(*trigger));
         let memories = PlaceMemories::of(&files, &before, &after);
+        let journal = Journal::of(self.notebook.store());
+        let surroundings = Surroundings::of(&journal, &files, (&before, &after), Some(&waiting.id))?;
         Ok(Some(TurnContext {
             episode: turn.episode.unwrap_or(1),
             number: turn.turn.unwrap_or(1),
@@ -165,6 +168,7 @@ impl Recorder<'_> {
             repeat: false,
             memories,
             history: waiting.history.clone(),
+            surroundings,
             before,
             after,
             turn,

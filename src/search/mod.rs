@@ -25,6 +25,7 @@ pub mod searchable_text;
 mod searcher;
 pub(crate) mod served;
 mod settings;
+pub(crate) mod shared_words;
 pub(crate) mod similar_pairs;
 pub(crate) mod similarity;
 pub(crate) mod top;

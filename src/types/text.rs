@@ -1,5 +1,7 @@
 //! Operations on plain text that every layer needs.
 
+use unicode_segmentation::UnicodeSegmentation;
+
 /// The words of a text, separated by single spaces.
 pub(crate) fn fold_spaces(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
@@ -18,6 +20,26 @@ pub(crate) fn truncate(text: &str, chars: usize) -> String {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
+}
+
+/// The sentences of a text that fit into a number of characters; where not even the first does, its words.
+pub(crate) fn cut_at_sentence(text: &str, chars: usize) -> String {
+    let Some((limit, _)) = text.char_indices().nth(chars) else { return text.to_owned() };
+    let ends = text.split_sentence_bound_indices().map(|(start, sentence)| start + sentence.trim_end().len());
+    match ends.take_while(|end| *end <= limit).last() {
+        Some(end) => text[..end].to_owned(),
+        None => format!("{}…", cut_at_word(text, chars.saturating_sub(1))),
+    }
+}
+
+/// The words of a text that fit into a number of characters; where not even the first does, its beginning.
+pub(crate) fn cut_at_word(text: &str, chars: usize) -> &str {
+    let Some((limit, _)) = text.char_indices().nth(chars) else { return text };
+    let begun = text[..limit].trim_end();
+    if text[begun.len()..].starts_with(char::is_whitespace) {
+        return begun;
+    }
+    begun.rfind(char::is_whitespace).map_or(begun, |end| begun[..end].trim_end())
 }
 
 /// A run of backticks longer than any in the text, and at least `min` long.
@@ -40,6 +62,17 @@ mod tests {
     fn a_fence_is_longer_than_what_it_holds() {
         assert_eq!(backtick_fence("a ``b`` `c`", 1), "```");
         assert_eq!(backtick_fence("a", 3), "```");
+    }
+
+    #[test]
+    fn long_texts_are_cut_at_a_sentence_and_titles_at_a_word() {
+        assert_eq!(cut_at_sentence("One two. Three.", 15), "One two. Three.");
+        assert_eq!(cut_at_sentence("One two. Three four.", 15), "One two.");
+        assert_eq!(cut_at_sentence("One two three four.", 10), "One two…");
+        assert_eq!(cut_at_sentence("Oné", 2), "O…");
+        assert_eq!(cut_at_word("rug and the trap door", 16), "rug and the trap");
+        assert_eq!(cut_at_word("rug and the trap door", 15), "rug and the");
+        assert_eq!((cut_at_word("trapdoor", 4), cut_at_word("a b", 3)), ("trap", "a b"));
     }
 
     #[test]

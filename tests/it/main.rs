@@ -20,6 +20,7 @@ mod offline;
 mod poison;
 #[path = "../support/program.rs"]
 mod program;
+mod prompt;
 #[cfg(unix)]
 mod readme;
 mod replay;

@@ -5,7 +5,7 @@ mod rules;
 use memories::record::rules::{MAX_TEXT_CHARS, MAX_TITLE_CHARS, judge};
 use memories::record::triggers::{Changes, Trigger};
 use memories::record::turn::Turn;
-use memories::record::{Place, PlaceMemories, TurnContext};
+use memories::record::{Place, PlaceMemories, Surroundings, TurnContext};
 use memories::types::{Category, Memory, Status};
 use serde_json::{Value, json};
 
@@ -69,6 +69,7 @@ fn context(facts: &Value) -> TurnContext {
             rule_notes_after: memories(&facts["memories_after"]),
         },
         history: Vec::new(),
+        surroundings: Surroundings::default(),
     }
 }
 

@@ -240,7 +240,7 @@ fn importance_and_core_must_be_borne_out() {
 
 #[test]
 fn no_more_is_superseded_than_may_be() {
-    let mut greedy = answer("All is lost", "Nothing that was said is true.");
+    let mut greedy = answer("All is lost", "No voice that was heard is true.");
     greedy["supersedes"] = json!(["One", "Two", "Three", "Four", "Sword glows", "Rope"]);
     let mut world = World::new(FILE);
     let scored =
@@ -278,7 +278,7 @@ fn no_more_is_superseded_than_may_be() {
 fn an_open_comment_of_a_person_is_not_closed() {
     let open = format!("{FILE}\n<!-- my draft\n\n## Location 30: Draft\n");
     let mut world = World::new(&open);
-    let result = world.record(turn("look", "Quiet."), answer("A new title", "--> and there it ends"));
+    let result = world.record(turn("look", "Quiet."), answer("A new title", "--> and there the quiet ends"));
     assert!(matches!(result, Err(RecordError::Document(_))), "{result:?}");
     assert_eq!(world.text(), open);
 }
@@ -287,7 +287,7 @@ fn an_open_comment_of_a_person_is_not_closed() {
 fn secrets_reach_neither_file_nor_journal() {
     let key = format!("ghp_{}", "1a2B3c4D5e6F7g8H9i0J1k2L3m4N5o6P7q8R");
     let said = |text: &str| format!("{text} {key} and more");
-    let mut model = answer(&said("Use"), &said("The key is"));
+    let mut model = answer(&said("Use"), &said("The key typed is"));
     model["reasoning"] = json!(said("because of"));
     model["invalidates"] = json!([said("Old")]);
     let remember = Some(Remember { text: said("keep"), importance: 500, category: Category::note() });

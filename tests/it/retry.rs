@@ -7,7 +7,7 @@ use assert_cmd::Command;
 use serde_json::{Value, json};
 
 const ANSWER: &str = r#"{"should_remember": true, "category": "SUCCESS", "memory_title": "Lamp gives light",
-    "memory_text": "The lamp lights dark places.", "importance": 600, "reasoning": "It shines."}"#;
+    "memory_text": "Once taken, the lamp lights dark places.", "importance": 600, "reasoning": "It shines."}"#;
 
 struct Game(tempfile::TempDir);
 
@@ -136,7 +136,7 @@ fn two_retries_at_once_do_no_turn_twice() {
         .map(|turn| {
             let answer = json!({
                 "should_remember": true, "memory_title": format!("Thing number {turn}"),
-                "memory_text": format!("{} opens the door.", "abcdef".chars().nth(turn - 1).unwrap().to_string().repeat(9 * turn)),
+                "memory_text": format!("{} opens the thing.", "abcdef".chars().nth(turn - 1).unwrap().to_string().repeat(9 * turn)),
             });
             json!({"when": asked_about(&format!("take thing {turn}")), "answer": answer}).to_string()
         })
@@ -193,7 +193,7 @@ fn what_later_turns_added_to_an_entry_is_not_struck_with_its_first_turn() {
         });
         game.run(&["record"], &turn.to_string());
     };
-    open(1, "open chest", "Opened.");
+    open(1, "open chest", "Opened: a lamp.");
     open(2, "open window", "Opened.");
     assert!(game.text().contains("Worked: open chest; open window"), "{}", game.text());
     let answers = [

@@ -4,9 +4,11 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use memories::document::Document;
+use memories::llm::{Answer, Model, ModelError, Question, Usage};
 use memories::notebook::{Clock, Notebook};
 use memories::recall::budget::estimate_tokens;
 use memories::recall::{Format, Limits, render};
@@ -14,6 +16,7 @@ use memories::record::turn::Turn;
 use memories::record::{Judge, RecordSettings, Recorder};
 use memories::store::Store;
 use memories::types::{Scope, ScopeName};
+use serde_json::{Value, json};
 
 /// Formats with the options that their users get.
 const FORMATS: [Format; 3] = [Format::Text, Format::Markdown, Format::Xml];
@@ -93,6 +96,61 @@ fn the_estimate_is_never_below_the_true_count_of_what_recall_prints() {
     );
     assert!(ratios.len() > 500, "{} texts", ratios.len());
     assert!(below.is_empty(), "{} of {}: {:?}", below.len(), ratios.len(), below.first());
+}
+
+/// Most tokens of a prompt about a turn, at the median of the recorded turns that ask a model.
+const PROMPT_TOKENS: usize = 1300;
+
+/// Keeps the beginning of each reply, as an eager model would, and counts what it was sent.
+#[derive(Default)]
+struct Counter(Mutex<Vec<usize>>);
+
+impl Model for Counter {
+    fn name(&self) -> String {
+        "counter".to_owned()
+    }
+
+    fn ask(&self, question: &Question<'_>) -> Result<Answer, ModelError> {
+        let sent = format!("{}{}{}", question.system, question.prompt, question.schema);
+        self.0.lock().expect("not poisoned").push(count_tokens(&sent));
+        let data = question.prompt.lines().skip(2).take_while(|line| !line.starts_with('`'));
+        let turn: Value = serde_json::from_str(&data.collect::<String>()).expect("JSON");
+        let said = |field: &str| turn[field].as_str().expect("a text").to_owned();
+        let text = said("response").split_whitespace().take(30).collect::<Vec<_>>().join(" ");
+        let answer = json!({"should_remember": true, "memory_title": said("action"), "memory_text": text});
+        Ok(Answer { text: answer.to_string(), model: self.name(), usage: Usage::default() })
+    }
+}
+
+#[test]
+fn a_prompt_about_a_turn_is_short() {
+    let folder = folder();
+    let store = Store::open(folder.path().join("Memories.md"), Duration::from_secs(10)).expect("opens");
+    let settings = RecordSettings::default();
+    let notebook = Notebook::new(store, Clock::fixed("2026-01-31T12:00:00Z"));
+    let model = Counter::default();
+    let recorder = Recorder { notebook: &notebook, judge: Judge::Model(&model), settings: &settings };
+    let mut stored = 0;
+    for episode in 1..=5 {
+        let turns = std::fs::read_to_string(format!("fixtures/turns/zork1_ep{episode}.jsonl"));
+        for line in turns.expect("the turns are there").lines() {
+            let report = recorder.record(Turn::from_json(line).expect("a turn")).expect("recorded");
+            stored += report.memories.len();
+        }
+    }
+    let mut tokens = model.0.into_inner().expect("not poisoned");
+    tokens.sort_unstable();
+    let at = |part: f64| tokens[((tokens.len() - 1) as f64 * part) as usize];
+    println!(
+        "tokens of {} prompts (system, turn, schema): least {}, median {}, 95 % within {}, most {}; {stored} stored",
+        tokens.len(),
+        at(0.0),
+        at(0.5),
+        at(0.95),
+        at(1.0),
+    );
+    assert!(tokens.len() > 300 && stored > 200, "{} prompts, {stored} memories", tokens.len());
+    assert!(at(0.5) <= PROMPT_TOKENS, "{} tokens at the median", at(0.5));
 }
 
 /// Texts that no English game prints, with the least ratio of the estimate to the true count.

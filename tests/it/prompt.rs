@@ -1,0 +1,155 @@
+//! The prompt about a turn: what a model is told of places, earlier turns and memories.
+
+use std::fs;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use memories::llm::{Answer, Model, ModelError, Question, Usage};
+use memories::notebook::{Clock, Notebook};
+use memories::record::turn::Turn;
+use memories::record::{Judge, RecordReport, RecordSettings, Recorder};
+use memories::store::Store;
+use serde_json::{Value, json};
+
+const FILE: &str = "\
+# Location Memories
+
+## Location 37: Maze
+**Visits:** 1 | **Episodes:** 1
+
+### Memories
+
+**[NOTE] Here** *(Ep1, T1, #offline)*
+Worked: drop coin
+
+### Tried
+
+- `take wall` ×2 *(Ep1, T1)*: You must be joking.
+
+---
+";
+
+/// Says the same every time, and keeps the last data that it was shown.
+struct Puppet(Value, Mutex<Value>);
+
+impl Model for Puppet {
+    fn name(&self) -> String {
+        "puppet".to_owned()
+    }
+
+    fn ask(&self, question: &Question<'_>) -> Result<Answer, ModelError> {
+        let data = question.prompt.lines().skip(2).take_while(|line| !line.starts_with('`'));
+        *self.1.lock().unwrap() = serde_json::from_str(&data.collect::<String>()).expect("JSON");
+        Ok(Answer { text: self.0.to_string(), model: self.name(), usage: Usage::default() })
+    }
+}
+
+struct World(tempfile::TempDir, Notebook);
+
+impl World {
+    fn new() -> World {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("Memories.md");
+        fs::write(&path, FILE).unwrap();
+        let store = Store::open(path, Duration::from_secs(10)).unwrap();
+        World(folder, Notebook::new(store, Clock::fixed("2026-01-31T12:00:00Z")))
+    }
+
+    /// Records a turn with a model that gives that answer; the second value is what the model was shown.
+    fn record(&self, turn: &Value, answer: Value) -> (RecordReport, Value) {
+        let model = Puppet(answer, Mutex::default());
+        let settings = RecordSettings::default();
+        let recorder = Recorder { notebook: &self.1, judge: Judge::Model(&model), settings: &settings };
+        let report = recorder.record(Turn::from_value(turn).unwrap()).unwrap();
+        (report, model.1.into_inner().unwrap())
+    }
+
+    fn text(&self) -> String {
+        fs::read_to_string(self.0.path().join("Memories.md")).unwrap()
+    }
+}
+
+fn turn(episode: u64, number: u64, action: &str, (from, to): (u64, u64)) -> Value {
+    json!({
+        "episode": episode, "turn": number, "action": action, "response": "You crawl through the twisty maze.",
+        "location_before": {"id": from, "name": "Maze"}, "location_after": {"id": to, "name": "Maze"},
+    })
+}
+
+fn declined() -> Value {
+    json!({"should_remember": false})
+}
+
+#[test]
+fn places_have_ids_and_earlier_turns_their_reasons_and_changes() {
+    let world = World::new();
+    let reasoned = json!({"reasoning": "south is new", "score_before": 0, "score_after": 5});
+    let mut first = turn(2, 30, "south", (37, 40));
+    first.as_object_mut().unwrap().extend(reasoned.as_object().unwrap().clone());
+    world.record(&first, declined());
+    world.record(&turn(2, 31, "north", (40, 37)), declined());
+    let (_, shown) = world.record(&turn(2, 32, "up", (37, 41)), declined());
+    assert_eq!(shown["turn"], 32);
+    assert_eq!(
+        [&shown["place_before"], &shown["place_after"], &shown["changed"]],
+        ["Maze (id 37)", "Maze (id 41)", "moved to Maze (id 41)"]
+    );
+    assert_eq!(
+        shown["turns_before"][0],
+        json!({
+            "turn": 30, "place": "Maze (id 37)", "action": "south", "response": "You crawl through the twisty maze.",
+            "changed": "moved to Maze (id 40); score +5", "player_reasoning": "south is new",
+        })
+    );
+    assert_eq!(shown["known_ways"], json!(["south: Maze (id 40)"]));
+    assert_eq!(shown["tried_here"], json!(["take wall ×2: You must be joking."]));
+    assert_eq!([&shown["place_before_last_seen"], &shown["place_after_last_seen"]], ["Ep2 T30", "never"]);
+    assert_eq!(
+        shown["memories_of_place_before"],
+        json!([{"category": "NOTE", "title": "Here", "text": "Worked: drop coin", "raw": true}])
+    );
+}
+
+#[test]
+fn a_memory_of_several_turns_bears_their_range_and_replaces_a_raw_note() {
+    let world = World::new();
+    world.record(&turn(2, 30, "south", (37, 40)), declined());
+    world.record(&turn(2, 31, "north", (40, 37)), declined());
+    let answer = json!({
+        "should_remember": true, "category": "DISCOVERY", "memory_title": "Maze loops back",
+        "memory_text": "South and north in the maze lead back here.", "first_turn": 30,
+    });
+    let (report, _) = world.record(&turn(2, 32, "up", (37, 41)), answer.clone());
+    assert_eq!(report.warnings, [""; 0]);
+    assert!(world.text().contains("**[DISCOVERY] Maze loops back** *(Ep2, T30-32)*"), "{}", world.text());
+    let early = json!({"memory_title": "Maze again", "memory_text": "The maze is twisty.", "first_turn": 3});
+    let mut early_answer = answer;
+    early_answer.as_object_mut().unwrap().extend(early.as_object().unwrap().clone());
+    let (report, _) = world.record(&turn(2, 33, "down", (41, 37)), early_answer);
+    assert_eq!(report.warnings, ["the model's first turn 3 was not shown: the memory is of T30-33"]);
+    assert!(world.text().contains("**[DISCOVERY] Maze again** *(Ep2, T30-33)*"), "{}", world.text());
+}
+
+#[test]
+fn an_invalidation_without_a_reason_has_the_turn_as_its_reason() {
+    let world = World::new();
+    let mut played = turn(2, 30, "drop coin", (37, 37));
+    played["score_before"] = json!(5);
+    played["score_after"] = json!(0);
+    let (report, _) = world.record(&played, json!({"should_remember": false, "invalidates": ["Here"]}));
+    assert_eq!(report.invalidated, ["Here"]);
+    let reference = "[Invalidated at Ep2 T30: \"drop coin: You crawl through the twisty maze.\"]";
+    assert!(world.text().contains(reference), "{}", world.text());
+}
+
+#[test]
+fn an_answer_that_has_nothing_of_the_turn_changes_nothing() {
+    let world = World::new();
+    let answer = json!({
+        "should_remember": true, "memory_title": "TURN NOW", "memory_text": "Wisdom", "invalidates": ["Here"],
+    });
+    let (report, _) = world.record(&turn(2, 30, "south", (37, 40)), answer);
+    assert_eq!(report.outcome.to_string(), "declined");
+    assert!(report.warnings[0].contains("not believed"), "{:?}", report.warnings);
+    assert!(world.text().contains("**[NOTE] Here** *(Ep1, T1, #offline)*"), "{}", world.text());
+}
