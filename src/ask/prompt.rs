@@ -1,5 +1,7 @@
 //! A prompt about stored memories: instructions, and data behind a fence that it cannot close.
 
+use std::cmp::Reverse;
+
 use serde_json::{Value, json};
 
 use crate::llm::fence::fenced;
@@ -7,6 +9,9 @@ use crate::llm::{Model, ModelError, ModelUse, Question};
 use crate::redact::redacted;
 use crate::types::text::truncate;
 use crate::types::{Memory, Persistence, Status};
+
+/// Memories that a model is shown.
+pub(super) const MAX_MEMORIES: usize = 40;
 
 /// Longest text of one memory in a prompt, in characters.
 pub(super) const TEXT_CHARS: usize = 1200;
@@ -68,6 +73,13 @@ pub(super) fn first_by<T, K: Ord>(items: Vec<T>, limit: usize, key: impl Fn(&T) 
     ranked.truncate(limit);
     ranked.sort_by_key(|(at, _)| *at);
     ranked.into_iter().map(|(_, item)| item).collect()
+}
+
+/// The order of memories to show: live ones first, then core and DANGER, then by importance, then the newest.
+pub(super) fn weight(memory: &Memory) -> impl Ord + use<> {
+    let first = memory.persistence == Persistence::Core || memory.category.is_danger();
+    let when = (memory.provenance.episode, memory.provenance.turns.map(|turns| turns.last));
+    Reverse((memory.is_live(), first, memory.importance(), when))
 }
 
 /// A memory as a prompt shows it.

@@ -1,22 +1,17 @@
 //! Lets a model summarise what is known of a place in two or three sentences.
 
-use std::cmp::Reverse;
-
 use serde_json::{Value, json};
 
 use crate::ask::grounded::{GroundedAnswer, GroundedQuestion};
-use crate::ask::prompt::{first_by, memory_json};
+use crate::ask::prompt::{MAX_MEMORIES, first_by, memory_json, weight};
 use crate::document::Section;
 use crate::llm::{Model, ModelError, ModelUse};
 use crate::redact::redacted;
 use crate::types::text::truncate;
-use crate::types::{Memory, Persistence, Scope};
+use crate::types::{Memory, Scope};
 
 /// Longest summary, in sentences.
 const MAX_SENTENCES: usize = 3;
-
-/// Memories that the model is shown.
-const MAX_MEMORIES: usize = 40;
 
 /// Tried actions that the model is shown.
 const MAX_TRIED: usize = 10;
@@ -56,7 +51,7 @@ pub(crate) struct Summary {
 pub(crate) fn summarize(model: &dyn Model, scope: &Scope, section: &Section) -> Result<Summary, ModelError> {
     let live: Vec<&Memory> = section.live().collect();
     let count = live.len();
-    let chosen = first_by(live, MAX_MEMORIES, |memory| importance(memory));
+    let chosen = first_by(live, MAX_MEMORIES, |memory| weight(memory));
     let memories: Value = (1..).zip(&chosen).map(|(number, memory)| memory_json(number, memory)).collect();
     let tried = section.tried.iter().rev().take(MAX_TRIED).map(|tried| {
         let reply = truncate(redacted(&tried.reply).trim(), REPLY_CHARS);
@@ -83,11 +78,4 @@ pub(crate) fn summarize(model: &dyn Model, scope: &Scope, section: &Section) -> 
     let (GroundedAnswer { text, numbers, warnings }, model) = question.ask(model)?;
     let titles = numbers.iter().map(|number| chosen[number - 1].title.clone()).collect();
     Ok(Summary { text, titles, model, left_out: count - chosen.len(), warnings })
-}
-
-/// Order of the memories to show: core and DANGER first, then by importance, then by age, newest first.
-fn importance(memory: &Memory) -> impl Ord + use<> {
-    let first = memory.persistence == Persistence::Core || memory.category.is_danger();
-    let when = (memory.provenance.episode, memory.provenance.turns.map(|turns| turns.last));
-    Reverse((first, memory.importance(), when))
 }

@@ -5,10 +5,11 @@ mod hits;
 
 use serde_json::{Value, json};
 
+use crate::ask::answer::memories_to_read;
 use crate::cli::commands::common::find_scopes;
 use crate::cli::commands::memory_args::{bare_tag, episode_number};
 use crate::cli::commands::model_args::ModelArgs;
-use crate::cli::commands::query::hits::{Listing, hit_json, nothing_found, within};
+use crate::cli::commands::query::hits::{Listing, hit_json, within};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::values::{parse_count, parse_importance};
@@ -32,16 +33,18 @@ Examples:
   memories query 'the way out' --explain --json
   memories query 'how do I get past the troll?' --answer
 
-With --answer a model answers from the memories found, in at most two sentences,
-and names those that the answer is based on; without a model they are listed.
+With --answer a model answers in at most two sentences, and names the memories that
+the answer is based on; without a model those found are listed. It reads all memories
+if they are at most 40, else the 40 most relevant, else the 40 most important.
 
 With --json: {version, query, memories: [{content, relevance, turn, scope,
 name, title, category, type, status, matched, passage, …}]}, `passage` being the
 most similar part of a long text; with --explain also
 {explain: {likeness, words, soft, meaning, importance_factor, recency_factor}}.
-With --answer also {answer, relevant, model, warnings}, and each memory has its
-number; answer is null if the memories hold none, or if no model answered: then
-model.error holds the reason (model is null if none is set up).")]
+With --answer also {answer, relevant, model, warnings}, each memory has its number,
+and those that the answer is based on are among them; answer is null if the memories
+hold none, or if no model answered: then model.error holds the reason (model is null
+if none is set up).")]
 pub(crate) struct QueryArgs {
     /// The question, in words
     #[arg(required = true, value_name = "QUESTION")]
@@ -57,7 +60,7 @@ pub(crate) struct QueryArgs {
     /// Show the parts of each relevance
     #[arg(long)]
     explain: bool,
-    /// Let a model answer from the memories found
+    /// Let a model answer from the memories
     #[arg(long)]
     answer: bool,
     #[command(flatten)]
@@ -111,10 +114,15 @@ pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
     let filter = filter_of(&store, filter)?;
     let limit = number.unwrap_or(cli.settings.search_results).max(1);
     let searcher = Searcher::new(SharedSnapshot::new(store), cli.settings.search.clone(), cli.embedder()?);
-    let mut found = searcher.query(&question.join(" "), &filter, limit)?;
+    let question = question.join(" ");
+    let mut found = searcher.query(&question, &filter, limit)?;
     cli.warn_of_fallback(found.fallback.as_ref());
     if answer {
-        return answer::run(cli, model, found, max_tokens, explain);
+        let hits = memories_to_read(found.hits.len(), |count, all| match all {
+            true => searcher.query_all(&question, &filter, count),
+            false => searcher.query(&question, &filter, count),
+        })?;
+        return answer::run(cli, model, found, &hits, (max_tokens, explain));
     }
     if cli.ui.json {
         let memories: Vec<Value> =
@@ -122,12 +130,7 @@ pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
         let memories = within(memories, max_tokens, |memory| memory.to_string());
         return cli.ui.json_answer(&json!({"query": found.question.text, "memories": memories}));
     }
-    let listing = Listing::take(&mut found, max_tokens, explain);
-    if listing.hits.is_empty() {
-        cli.ui.data(nothing_found(&found))?;
-        return Ok(0);
-    }
-    listing.show(cli.ui, &found.question, |_| true)
+    Listing::of(&mut found, max_tokens, explain).show(cli.ui, &found)
 }
 
 fn filter_of(store: &crate::store::Store, args: FilterArgs) -> Result<Filter, Failure> {

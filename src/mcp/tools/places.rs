@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::ask::answer::answer;
+use crate::ask::answer::{answer, memories_to_read};
 use crate::llm::{self, Choice, Model, ModelError, Question};
 use crate::mcp::access::{Memories, Watcher};
 use crate::mcp::answer::{Answer, Refusal, memory_text, memory_value, without_nulls};
@@ -211,34 +211,50 @@ pub(crate) fn relevance_note(hit: &Hit) -> String {
 fn query_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
     let question = call.arguments.required(&QUESTION)?;
     let wants_answer = call.arguments.flag(&ANSWER)?.unwrap_or(false);
-    let hits = call.memories.search(call.watcher, &question, &Filter::default(), FOUND, false)?;
-    let mut result = found(&question, &hits, relevance_note);
-    if wants_answer && !hits.hits.is_empty() {
-        add_answer(call, &question, &hits.hits, &mut result)?;
+    let search = |count, all| call.memories.search(call.watcher, &question, &Filter::default(), count, all);
+    let results = search(FOUND, false)?;
+    if wants_answer {
+        let hits = memories_to_read(results.hits.len(), search)?;
+        if !hits.is_empty() {
+            return answered(call, &question, results, hits);
+        }
     }
-    Ok(result)
+    Ok(found(&question, &results, relevance_note))
 }
 
-/// Puts a model's answer before the hits it is based on; without one, adds a warning.
-fn add_answer(call: &Call<'_>, question: &str, hits: &[Hit], result: &mut Answer) -> Result<(), Refusal> {
+/// A model's answer before the hits, and the other memories that it is based on; without one, the hits with a
+/// warning.
+fn answered(
+    call: &Call<'_>,
+    question: &str,
+    results: SearchResults,
+    hits: Vec<Hit>,
+) -> Result<Answer, Refusal> {
+    let plain = |warning: String| {
+        let mut result = found(question, &results, relevance_note);
+        result.warnings.push(warning);
+        Ok(result)
+    };
     let Some(model) = call.memories.model()?.model else {
-        result.warnings.push("no model is set up to answer; these are the memories themselves".to_owned());
-        return Ok(());
+        return plain("no model is set up to answer; these are the memories themselves".to_owned());
     };
     call.watcher.goes_on()?;
     let model = ReportingModel { model, watcher: call.watcher };
-    let hits: Vec<&Hit> = hits.iter().collect();
-    match answer(&model, question, &hits) {
-        Ok((answered, _)) => {
-            let said = answered.text.as_deref().unwrap_or("The memories do not say.");
-            result.text = format!("Answer: {said}\n\n{}", result.text);
-            result.data["answer"] = json!(answered.text);
-            result.data["relevant"] = json!(answered.numbers);
-            result.warnings.extend(answered.warnings);
-        }
-        Err(error) => result.warnings.push(format!("{error}; these are the memories themselves")),
-    }
-    Ok(())
+    let (answered, _) = match answer(&model, question, &hits.iter().collect::<Vec<_>>()) {
+        Ok(answered) => answered,
+        Err(error) => return plain(format!("{error}; these are the memories themselves")),
+    };
+    let listed = results.hits.len();
+    let shown = (1..).zip(hits).filter(|(number, _)| *number <= listed || answered.numbers.contains(number));
+    let (numbers, hits): (Vec<usize>, Vec<Hit>) = shown.unzip();
+    let mut result = found(question, &SearchResults { hits, ..results }, relevance_note);
+    let said = answered.text.as_deref().unwrap_or("The memories do not say.");
+    result.text = format!("Answer: {said}\n\n{}", result.text);
+    result.data["answer"] = json!(answered.text);
+    let place = |number: &usize| numbers.iter().position(|shown| shown == number).map(|at| at + 1);
+    result.data["relevant"] = json!(answered.numbers.iter().filter_map(place).collect::<Vec<_>>());
+    result.warnings.extend(answered.warnings);
+    Ok(result)
 }
 
 fn check_action(call: &Call<'_>) -> Result<Answer, Refusal> {

@@ -1,11 +1,11 @@
-//! `query --answer`: a model answers from the memories found. Without a model they are listed.
+//! `query --answer`: a model answers from the memories. Without a model those found are listed.
 
 use serde_json::{Value, json};
 
 use crate::ask::answer::{GroundedAnswer, answer as ask_model};
 use crate::cli::commands::common::counted;
 use crate::cli::commands::model_args::ModelArgs;
-use crate::cli::commands::query::hits::{Listing, hit_json, nothing_found};
+use crate::cli::commands::query::hits::{Listing, hit_json};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::llm::{Choice, ModelUse};
@@ -22,64 +22,88 @@ enum Unanswered {
     Failed(String),
 }
 
+/// `hits` are the memories to answer from; they begin with those found.
 pub(super) fn run(
     mut cli: Cli<'_>,
     model: ModelArgs,
     mut found: SearchResults,
-    max_tokens: Option<usize>,
-    explain: bool,
+    hits: &[Hit],
+    (max_tokens, explain): (Option<usize>, bool),
 ) -> Result<u8, Failure> {
-    let listing = Listing::take(&mut found, max_tokens, explain);
-    let shown = &listing.hits;
-    if shown.is_empty() && !cli.ui.json {
-        cli.ui.data(nothing_found(&found))?;
-        return Ok(0);
-    }
-    let answer = match shown.is_empty() {
+    let listed = found.hits.len();
+    let answer = match hits.is_empty() {
         true => None,
-        false => Some(ask(&mut cli, model, &found.question.text, shown)),
+        false => Some(ask(&mut cli, model, &found.question.text, hits)),
     };
     match &answer {
         None => {}
         Some(Ok((answered, _))) => cli.ui.warnings(&answered.warnings),
-        Some(Err(Unanswered::NoModel)) => cli.ui.notice(
+        Some(Err(Unanswered::NoModel)) if listed > 0 => cli.ui.notice(
             "no model is set up, so the memories are listed; set a key or a host, or use `--provider`",
         ),
-        Some(Err(Unanswered::Failed(problem))) => {
+        Some(Err(Unanswered::NoModel)) => cli.ui.notice(
+            "no model is set up to read the other memories; set a key or a host, or use `--provider`",
+        ),
+        Some(Err(Unanswered::Failed(problem))) if listed > 0 => {
             cli.ui.warning(&format!("{problem}; the memories are listed instead"));
         }
+        Some(Err(Unanswered::Failed(problem))) => cli.ui.warning(problem),
     }
     if cli.ui.json {
-        let memories = shown.iter().map(|(number, hit)| {
-            let mut value = hit_json(hit, &found.question, explain);
+        let based_on: &[usize] =
+            answer.iter().flatten().next().map_or(&[], |(answered, _)| &answered.numbers);
+        let listing =
+            Listing::take(numbered(hits, |number| number <= listed), &found.question, max_tokens, explain);
+        let is_shown =
+            |number| listing.hits.iter().any(|(shown, _)| *shown == number) || based_on.contains(&number);
+        let memories = numbered(hits, is_shown).into_iter().map(|(number, hit)| {
+            let mut value = hit_json(&hit, &found.question, explain);
             value["number"] = json!(number);
             value
         });
-        return cli.ui.json_answer(&answer_json(&found.question.text, answer, memories.collect()));
+        let memories = memories.collect();
+        return cli.ui.json_answer(&answer_json(&found.question.text, answer, memories));
     }
-    let Some(Ok((answered, _))) = answer else { return listing.show(cli.ui, &found.question, |_| true) };
-    show_answer(&mut cli, &answered, shown.len())?;
-    listing.show(cli.ui, &found.question, |number| answered.numbers.contains(&number))
+    let Some(Ok((answered, _))) = answer else {
+        return Listing::of(&mut found, max_tokens, explain).show(cli.ui, &found);
+    };
+    show_answer(&mut cli, &answered, listed)?;
+    if answered.text.is_none() {
+        return Ok(0);
+    }
+    let based_on = numbered(hits, |number| answered.numbers.contains(&number));
+    Listing::take(based_on, &found.question, max_tokens, explain).show(cli.ui, &found)
+}
+
+/// The hits with the wanted numbers.
+fn numbered(hits: &[Hit], is_wanted: impl Fn(usize) -> bool) -> Vec<(usize, Hit)> {
+    (1..)
+        .zip(hits)
+        .filter(|(number, _)| is_wanted(*number))
+        .map(|(number, hit)| (number, hit.clone()))
+        .collect()
 }
 
 fn ask(
     cli: &mut Cli<'_>,
     model: ModelArgs,
     question: &str,
-    shown: &[(usize, Hit)],
+    hits: &[Hit],
 ) -> Result<(GroundedAnswer, ModelUse), Unanswered> {
     let Choice { model, .. } = model.choose(cli).map_err(|failure| Unanswered::Failed(failure.message()))?;
     let Some(model) = model else { return Err(Unanswered::NoModel) };
-    let hits: Vec<&Hit> = shown.iter().map(|(_, hit)| hit).collect();
+    let hits: Vec<&Hit> = hits.iter().collect();
     ask_model(&*model, question, &hits).map_err(|error| Unanswered::Failed(error.to_string()))
 }
 
 /// Prints the two lines of the answer. The memories that it is based on follow.
-fn show_answer(cli: &mut Cli<'_>, answered: &GroundedAnswer, shown: usize) -> Result<(), Failure> {
+fn show_answer(cli: &mut Cli<'_>, answered: &GroundedAnswer, listed: usize) -> Result<(), Failure> {
     let Some(text) = &answered.text else {
         cli.ui.data(&format!("Relevant memories: none\nAnswer: {NO_ANSWER}\n"))?;
-        let found = counted(shown, "memory was", "memories were");
-        cli.ui.notice(&format!("{found} found; without `--answer` they are listed"));
+        if listed > 0 {
+            let found = counted(listed, "memory was", "memories were");
+            cli.ui.notice(&format!("{found} found; without `--answer` they are listed"));
+        }
         return Ok(());
     };
     let numbers: Vec<String> = answered.numbers.iter().map(|number| format!("#{number}")).collect();

@@ -14,7 +14,7 @@ use crate::search::{Hit, SearchResults};
 use crate::types::{Persistence, Status};
 
 /// The answer when there are no hits.
-pub(super) fn nothing_found(answer: &SearchResults) -> &'static str {
+fn nothing_found(answer: &SearchResults) -> &'static str {
     match answer.entries {
         0 => "No memories recorded yet.\n",
         _ => "No relevant memories found.\n",
@@ -46,26 +46,32 @@ pub(super) struct Listing {
 
 impl Listing {
     /// Takes the hits out of the results.
-    pub(super) fn take(found: &mut SearchResults, max_tokens: Option<usize>, explain: bool) -> Listing {
-        let hits = std::mem::take(&mut found.hits);
+    pub(super) fn of(found: &mut SearchResults, max_tokens: Option<usize>, explain: bool) -> Listing {
+        let hits = (1..).zip(std::mem::take(&mut found.hits)).collect();
+        Listing::take(hits, &found.question, max_tokens, explain)
+    }
+
+    /// Those of numbered hits that fit.
+    pub(super) fn take(
+        hits: Vec<(usize, Hit)>,
+        question: &ParsedQuery,
+        max_tokens: Option<usize>,
+        explain: bool,
+    ) -> Listing {
         let all = hits.len();
-        let numbered = (1..).zip(hits).collect();
-        let text =
-            |(number, hit): &(usize, Hit)| render(*number, hit, &found.question, explain, Style::new());
-        let hits = within(numbered, max_tokens, text);
+        let text = |(number, hit): &(usize, Hit)| render(*number, hit, question, explain, Style::new());
+        let hits = within(hits, max_tokens, text);
         Listing { left_out: all - hits.len(), hits, explain }
     }
 
-    /// Prints the hits with the wanted numbers.
-    pub(super) fn show(
-        &self,
-        ui: &mut Ui,
-        question: &ParsedQuery,
-        is_wanted: impl Fn(usize) -> bool,
-    ) -> Result<u8, Failure> {
+    /// Prints the hits; `found` are the results that they are from.
+    pub(super) fn show(&self, ui: &mut Ui, found: &SearchResults) -> Result<u8, Failure> {
+        if self.hits.is_empty() {
+            ui.data(nothing_found(found))?;
+        }
         let mark = ui.mark();
-        for (number, hit) in self.hits.iter().filter(|(number, _)| is_wanted(*number)) {
-            ui.data(&render(*number, hit, question, self.explain, mark))?;
+        for (number, hit) in &self.hits {
+            ui.data(&render(*number, hit, &found.question, self.explain, mark))?;
         }
         if self.left_out > 0 {
             let left_out = counted(self.left_out, "more memory", "more memories");
