@@ -6,15 +6,13 @@
 
 use serde::Serialize;
 
-use crate::document::text::TITLE_CHARS;
 use crate::document::{DocumentError, EntryEdit, stored};
+use crate::notebook::authority::{Authority, is_rewritten, protection};
 use crate::notebook::authorship::Repeated;
-use crate::notebook::duplicates::{find_duplicate, says_the_same};
+use crate::notebook::duplicates::find_duplicate;
 use crate::notebook::files::{Files, Tier, live};
-use crate::types::text::fold_spaces;
-use crate::types::{
-    Cause, Memory, Moment, OFFLINE_TAG, Persistence, Reference, Scope, Status, means_title, same_title,
-};
+use crate::notebook::titles::{free_title, numbered_titles};
+use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope, means_title, same_title};
 
 /// The outcome of adding a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
@@ -87,19 +85,6 @@ impl AddReport {
         let told = |beside: &Beside| format!(" beside \"{}\", which stays: {}", beside.title, beside.reason);
         self.beside.as_ref().map(told).unwrap_or_default()
     }
-}
-
-/// The grounds on which a memory may take the place of another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Authority {
-    /// A person, or an agent that names the entry.
-    Command,
-    /// A model, and the game's state bears it out: a death, or a change of the score.
-    ProvenModel,
-    /// A model, without such evidence.
-    Model,
-    /// The built-in rules, which rewrite their own notes.
-    Rules,
 }
 
 /// What comes with a memory that is stored.
@@ -219,48 +204,6 @@ fn take_title(
     owner.cloned()
 }
 
-/// Why an entry may not be replaced by a memory, or be invalidated where there is none.
-pub(crate) fn protection(
-    files: &Files,
-    scope: &Scope,
-    old: &Memory,
-    new: Option<&Memory>,
-    authority: Authority,
-) -> Option<&'static str> {
-    let proven = authority == Authority::ProvenModel;
-    let is_weaker = |new: &Memory| {
-        new.importance() < old.importance() || old.category.is_danger() && !new.category.is_danger()
-    };
-    if authority == Authority::Command {
-        None
-    } else if !proven && files.is_by_hand(scope, old) {
-        Some("a person wrote it")
-    } else if authority == Authority::Rules && old.provenance.tags.iter().any(|tag| tag == OFFLINE_TAG) {
-        None
-    } else if old.persistence == Persistence::Core && new.map_or(!proven, is_weaker) {
-        Some("it is core")
-    } else if old.status == Status::Active && new.is_some_and(|new| new.status == Status::Tentative) {
-        Some("it is confirmed")
-    } else if Tier::of(old.persistence) == Tier::Lasting
-        && new.is_some_and(|new| new.persistence == Persistence::Ephemeral)
-    {
-        Some("it lasts")
-    } else {
-        None
-    }
-}
-
-/// True if an entry is rewritten in place, because that loses nothing: the new text holds the whole old one,
-/// or the built-in rules rewrite a note of their own.
-fn is_rewritten(files: &Files, scope: &Scope, old: &Memory, new: &Memory, authority: Authority) -> bool {
-    if files.is_by_hand(scope, old) {
-        return false;
-    }
-    let offline = |memory: &Memory| memory.provenance.tags.iter().any(|tag| tag == OFFLINE_TAG);
-    let rules_own = authority == Authority::Rules && offline(old) && offline(new);
-    rules_own || fold_spaces(&new.text).contains(&fold_spaces(&old.text))
-}
-
 /// Strikes an entry that an answer calls wrong, unless it may not be.
 ///
 /// # Errors
@@ -283,44 +226,6 @@ pub(crate) fn invalidate(
         }
         None => strike(files, scope, title, reference, warnings),
     }
-}
-
-/// The title of the live entry that has a new memory's title and says something else. A title is an
-/// address: it is unique, except among kinds that only grow.
-pub(crate) fn title_in_use(files: &Files, scope: &Scope, memory: &Memory) -> Option<String> {
-    if memory.category.only_grows() {
-        return None;
-    }
-    let section = files.section(scope);
-    let other = section.live().find(|other| same_title(&other.title, &memory.title));
-    other.filter(|other| !says_the_same(&other.text, &memory.text)).map(|other| other.title.clone())
-}
-
-/// The memory with a free title: its own, else the first of its own with ` (2)`, ` (3)` … that no live
-/// entry of the section has. A title also counts as free if the entry that has it is `meant`.
-pub(crate) fn free_title(
-    files: &Files,
-    scope: &Scope,
-    memory: Memory,
-    meant: impl Fn(&Memory) -> bool,
-) -> Memory {
-    let section = files.section(scope);
-    let taken = |title: &str| section.live().find(|other| same_title(&other.title, title));
-    let title = numbered_titles(&memory.title).find(|title| taken(title).is_none_or(&meant));
-    Memory { title: title.unwrap_or_default(), ..memory }
-}
-
-/// A title, then the same with ` (2)`, ` (3)` …, without end and within the longest title.
-fn numbered_titles(title: &str) -> impl Iterator<Item = String> {
-    let stem: String = title.chars().take(TITLE_CHARS - 6).collect();
-    std::iter::once(title.to_owned()).chain((2..).map(move |number| format!("{stem} ({number})")))
-}
-
-/// A title without the number that [`numbered_titles`] gave it.
-pub(crate) fn without_number(title: &str) -> &str {
-    let stem = title.strip_suffix(')').and_then(|title| title.rsplit_once(" ("));
-    let is_number = |number: &str| number.parse::<u64>().is_ok();
-    stem.filter(|(_, number)| is_number(number)).map_or(title, |(stem, _)| stem)
 }
 
 /// Adds a memory to the file for its persistence.
@@ -418,5 +323,177 @@ pub(crate) fn strike(
             warnings.push(format!("{several} memories of {scope} are called `{title}`: left alone"));
             Ok(None)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::document::Document;
+    use crate::notebook::authorship::Author;
+    use crate::types::{Category, OFFLINE_TAG, Status};
+
+    const SCOPE: Scope = Scope::Location(5);
+
+    /// Files of a folder of their own, in which a program writes.
+    fn files() -> (TempDir, Files) {
+        let folder = tempfile::tempdir().unwrap();
+        let [lasting, session] = [(); 2].map(|()| Document::parse(String::new()));
+        let mut files = Files::new(lasting, session).with_sidecar(folder.path());
+        files.authorship.set_author(Author::Program);
+        (folder, files)
+    }
+
+    fn memory(category: &str, title: &str, text: &str) -> Memory {
+        Memory::new(Category::new(category).unwrap(), title, text)
+    }
+
+    fn store(files: &mut Files, memory: &Memory, authority: Authority) -> AddReport {
+        store_memory(files, (&SCOPE, "Bridge"), memory, Claim::of(authority), &mut Vec::new()).unwrap()
+    }
+
+    fn live(files: &Files) -> Vec<String> {
+        files.section(&SCOPE).live().map(|memory| format!("{}: {}", memory.title, memory.text)).collect()
+    }
+
+    /// Stores `old`, then `new` under its title; the reason why `old` stays, if it does.
+    fn reason(author: Author, old: &Memory, new: &Memory, authority: Authority) -> Option<&'static str> {
+        let (_folder, mut files) = files();
+        files.authorship.set_author(author);
+        store(&mut files, old, Authority::Command);
+        files.authorship.set_author(Author::Program);
+        let report = store(&mut files, new, authority);
+        assert_eq!(report.outcome == AddOutcome::Revised, report.beside.is_none());
+        let texts = files.section(&SCOPE).memories;
+        assert!(texts.iter().any(|memory| memory.text == old.text), "the old words stay: {texts:?}");
+        assert!(texts.iter().any(|memory| memory.text == new.text && memory.is_live()), "{texts:?}");
+        report.beside.map(|beside| beside.reason)
+    }
+
+    #[test]
+    fn an_entry_stays_where_the_new_memory_is_the_weaker_one() {
+        use Author::{Person, Program};
+        use Authority::{Command, Model, ProvenModel};
+        let old = memory("NOTE", "Troll", "The troll sleeps.");
+        let new = memory("NOTE", "troll", "The troll is awake.");
+        for (author, authority, expected) in [
+            (Program, Model, None),
+            (Program, ProvenModel, None),
+            (Person, Model, Some("a person wrote it")),
+            (Person, Authority::Rules, Some("a person wrote it")),
+            (Person, ProvenModel, None),
+            (Person, Command, None),
+        ] {
+            assert_eq!(reason(author, &old, &new, authority), expected, "{author:?} {authority:?}");
+        }
+        let tentative = Memory { status: Status::Tentative, ..new.clone() };
+        assert_eq!(reason(Program, &old, &tentative, ProvenModel), Some("it is confirmed"));
+        assert_eq!(reason(Program, &tentative, &old, Model), None);
+        assert_eq!(
+            reason(
+                Program,
+                &Memory { text: "It may sleep.".to_owned(), ..tentative.clone() },
+                &tentative,
+                Model
+            ),
+            None
+        );
+        let ephemeral = Memory { persistence: Persistence::Ephemeral, ..new.clone() };
+        assert_eq!(reason(Program, &old, &ephemeral, ProvenModel), Some("it lasts"));
+        assert_eq!(reason(Program, &ephemeral, &old, Model), None);
+    }
+
+    #[test]
+    fn core_stays_unless_the_new_memory_weighs_as_much() {
+        let weighing = |category: &str, importance: u16, text: &str| {
+            let mut memory = memory(category, "Troll", text);
+            memory.provenance.importance = Some(importance);
+            memory
+        };
+        let core = |category: &str| Memory {
+            persistence: Persistence::Core,
+            ..weighing(category, 900, "It kills.")
+        };
+        let judged = |old: &Memory, category: &str, importance: u16| {
+            reason(
+                Author::Program,
+                old,
+                &weighing(category, importance, "It is awake."),
+                Authority::ProvenModel,
+            )
+        };
+        assert_eq!(judged(&core("DANGER"), "DANGER", 899), Some("it is core"));
+        assert_eq!(judged(&core("DANGER"), "NOTE", 900), Some("it is core"));
+        assert_eq!(judged(&core("DANGER"), "DANGER", 900), None);
+        assert_eq!(judged(&core("NOTE"), "SUCCESS", 900), None);
+        let (_folder, mut files) = files();
+        store(&mut files, &core("DANGER"), Authority::Command);
+        store(&mut files, &weighing("DANGER", 950, "It is awake."), Authority::ProvenModel);
+        let successor = files.find(&SCOPE, "Troll").remove(0).1;
+        assert_eq!(successor.persistence, Persistence::Core, "what takes the place of core is core");
+    }
+
+    #[test]
+    fn what_may_not_replace_gets_a_title_of_its_own_and_keeps_it() {
+        let (_folder, mut files) = files();
+        files.authorship.set_author(Author::Person);
+        store(&mut files, &memory("NOTE", "Troll", "The troll sleeps."), Authority::Command);
+        files.authorship.set_author(Author::Program);
+        let beside = store(&mut files, &memory("NOTE", "Troll", "The troll is awake."), Authority::Model);
+        assert_eq!((beside.outcome, beside.title.as_str()), (AddOutcome::Stored, "Troll (2)"));
+        let again = store(&mut files, &memory("NOTE", "Troll", "The troll eats."), Authority::Model);
+        assert_eq!((again.outcome, again.title.as_str()), (AddOutcome::Revised, "Troll (2)"));
+        assert_eq!(again.superseded, ["Troll (2)"]);
+        assert_eq!(live(&files), ["Troll: The troll sleeps.", "Troll (2): The troll eats."]);
+        let claim = Claim { supersedes: &["Troll".to_owned()], ..Claim::of(Authority::Model) };
+        let mut warnings = Vec::new();
+        let new = memory("NOTE", "Ogre", "An ogre came.");
+        let report = store_memory(&mut files, (&SCOPE, ""), &new, claim, &mut warnings).unwrap();
+        assert_eq!(
+            (report.superseded, warnings.as_slice()),
+            (Vec::new(), ["`Troll` is not superseded: a person wrote it".to_owned()].as_slice())
+        );
+    }
+
+    #[test]
+    fn a_program_rewrites_its_own_text_only_where_the_new_one_holds_it() {
+        let (_folder, mut files) = files();
+        store(&mut files, &memory("NOTE", "Exits", "A way leads north."), Authority::Model);
+        let longer = memory("NOTE", "Exits", "A way leads north. Another one leads down to the cellar.");
+        assert_eq!(store(&mut files, &longer, Authority::Model).superseded, [""; 0]);
+        assert_eq!(files.section(&SCOPE).memories.len(), 1);
+        let other = memory("NOTE", "Exits", "All ways are shut.");
+        assert_eq!(store(&mut files, &other, Authority::Model).superseded, ["Exits"]);
+        assert_eq!(files.section(&SCOPE).memories.len(), 2);
+        let noted = |text: &str| {
+            let mut note = memory("NOTE", "Here", text);
+            note.provenance.tags = vec![OFFLINE_TAG.to_owned()];
+            note
+        };
+        store(&mut files, &noted("n: Hall"), Authority::Rules);
+        assert_eq!(store(&mut files, &noted("e: Stable"), Authority::Rules).superseded, [""; 0]);
+        assert_eq!(live(&files)[1], "Here: e: Stable");
+        assert_eq!(store(&mut files, &noted("s: Well"), Authority::Model).superseded, ["Here"]);
+    }
+
+    #[test]
+    fn an_equal_text_is_stored_once_and_lasts_if_either_does() {
+        let (folder, mut files) = files();
+        let lasting = memory("NOTE", "Door", "The door is open.");
+        let ephemeral =
+            Memory { persistence: Persistence::Ephemeral, ..memory("NOTE", "Gate", "the door is open") };
+        assert_eq!(store(&mut files, &ephemeral, Authority::Model).outcome, AddOutcome::Stored);
+        let kept = store(&mut files, &lasting, Authority::Model);
+        assert_eq!((kept.outcome, kept.title.as_str()), (AddOutcome::Revised, "Gate"));
+        assert!(files.session.section(&SCOPE).unwrap_or_default().memories.is_empty());
+        let mut important = lasting.clone();
+        important.provenance.importance = Some(800);
+        let again = store(&mut files, &important, Authority::Model);
+        assert_eq!((again.outcome, again.raised_to), (AddOutcome::Duplicate, Some(800)));
+        assert!(fs::read_dir(folder.path()).unwrap().next().is_none(), "nothing is written here");
     }
 }

@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use crate::document::link::Link;
 use crate::document::{DocumentError, EntryEdit, EntryRef, nearest, stored};
-use crate::notebook::add::{AddOutcome, Authority, Claim, store_memory};
+use crate::notebook::add::{AddOutcome, Claim, store_memory};
+use crate::notebook::authority::Authority;
 use crate::notebook::duplicates::find_duplicate;
 use crate::notebook::files::{Files, FoundEntry, Tier};
 use crate::types::hint::{Advice, Hint};

@@ -5,6 +5,7 @@
 //! which texts say the same.
 
 pub(crate) mod add;
+pub(crate) mod authority;
 pub(crate) mod authorship;
 mod changes;
 mod clock;
@@ -14,6 +15,7 @@ pub(crate) mod duplicates;
 pub mod files;
 mod section_window;
 pub(crate) mod snapshot;
+pub(crate) mod titles;
 mod transaction;
 
 pub(crate) use changes::NewMemory;

@@ -1,8 +1,8 @@
 //! A turn with everything that the files say about it, and the outcome of its judgement.
 
 use crate::llm::ModelUse;
-use crate::notebook::add::without_number;
 use crate::notebook::files::Files;
+use crate::notebook::titles::without_number;
 use crate::record::places::Place;
 use crate::record::proposal::Proposal;
 use crate::record::surroundings::Surroundings;

@@ -27,9 +27,11 @@ use crate::journal::entry::{Entry, RECORD};
 use crate::journal::text::Text;
 use crate::journal::{EarlierTurn, Journal};
 use crate::notebook::Notebook;
-use crate::notebook::add::{Authority, Claim, free_title, invalidate, store_memory};
+use crate::notebook::add::{Claim, invalidate, store_memory};
+use crate::notebook::authority::Authority;
 use crate::notebook::duplicates::says_the_same;
 use crate::notebook::files::Files;
+use crate::notebook::titles::free_title;
 use crate::types::{
     Attempt, Cause, DEFAULT_IMPORTANCE, Memory, Moment, OFFLINE_TAG, Persistence, Reference, Span,
     fold_action,

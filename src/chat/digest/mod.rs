@@ -20,7 +20,8 @@ use crate::chat::error::ChatError;
 use crate::journal::entry::{Entry, ModelEntry};
 use crate::llm::{Model, ModelUse};
 use crate::notebook::Notebook;
-use crate::notebook::add::{Authority, Claim, store_memory};
+use crate::notebook::add::{Claim, store_memory};
+use crate::notebook::authority::Authority;
 use crate::redact::redacted;
 use crate::types::{Category, Memory, Span};
 

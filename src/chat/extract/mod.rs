@@ -24,9 +24,11 @@ use crate::chat::message_json::{message_json, prompt_text};
 use crate::document::stored;
 use crate::journal::entry::{Entry, MemoryEntry, ModelEntry};
 use crate::llm::{Model, ModelUse};
-use crate::notebook::add::{AddOutcome, AddReport, Authority, Claim, free_title, store_memory};
+use crate::notebook::add::{AddOutcome, AddReport, Claim, store_memory};
+use crate::notebook::authority::Authority;
 use crate::notebook::duplicates::says_the_same;
 use crate::notebook::files::{Files, live};
+use crate::notebook::titles::free_title;
 use crate::notebook::{Draft, Notebook};
 use crate::types::{DEFAULT_IMPORTANCE, Memory, OFFLINE_TAG, Scope, Span};
 
