@@ -13,6 +13,7 @@ mod grounded;
 mod guard;
 pub mod plan;
 mod prompt;
+pub(crate) mod remembering;
 pub(crate) mod summary;
 
 pub(crate) use grounded::first_sentences;

@@ -227,6 +227,7 @@ fn read_keys(config: &llm::Config, environment: &ProcessEnvironment) -> llm::Env
         anthropic_base_url: environment.anthropic_base_url.clone(),
         ollama_host: environment.ollama_host.clone(),
         ollama_api_key: environment.api_key.clone(),
+        key_variable: environment.api_key.as_ref().map(|_| "MEMORIES_API_KEY"),
     }
 }
 

@@ -76,7 +76,12 @@ pub(super) fn model(
         max_output_tokens: config.max_output_tokens,
         temperature: config.temperature,
     };
-    let access = Access { key, variable: KEY_VARIABLE, scheme: Scheme::ApiKey, headers: HEADERS };
+    let access = Access {
+        key,
+        variable: environment.key_variable.unwrap_or(KEY_VARIABLE),
+        scheme: Scheme::ApiKey,
+        headers: HEADERS,
+    };
     ServedModel::new(protocol, (endpoint, CALL), access, config, seed)
 }
 
@@ -166,8 +171,9 @@ impl Protocol for Anthropic {
             }
             402 => Diagnosis::permanent("check the account's billing"),
             404 if kind == "not_found_error" && failure.body.contains("model") => {
-                Diagnosis::permanent("no such model for this key; check `model`")
+                Diagnosis::permanent("no such model for this key; name another with `--model`")
             }
+            404 => Diagnosis::permanent("check the address, and the model's name with `--model`"),
             // A monthly spend limit: the wait would be days.
             429 if code == Some("enforced_spend_limit_reached") => {
                 Diagnosis::permanent("the account's spend limit is reached")

@@ -116,6 +116,7 @@ mod tests {
             anthropic_base_url: Some("https://h".to_owned()),
             ollama_host: Some(" ".to_owned()),
             ollama_api_key: Some(SecretString::from("key")),
+            key_variable: None,
         };
         for environment in [Environment::default(), blank] {
             let choice = choose(&Config::default(), &environment, 1).unwrap();

@@ -60,7 +60,7 @@ impl Command {
         command.spawn().map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => self.settings("was not found"),
             io::ErrorKind::PermissionDenied => self.settings("may not be run"),
-            _ => self.unreachable(format!("it does not start: {error}")),
+            _ => self.unavailable(format!("does not start: {error}")),
         })
     }
 
@@ -95,7 +95,7 @@ impl Command {
                     end(&mut child);
                     return Err(self.too_late());
                 }
-                Err(error) => return Err(self.unreachable(format!("it is lost: {error}"))),
+                Err(error) => return Err(self.unavailable(format!("is lost: {error}"))),
             }
         };
         if status.success() {
@@ -111,16 +111,16 @@ impl Command {
         let errors = String::from_utf8_lossy(errors);
         let last = errors.lines().rev().find(|line| !line.trim().is_empty());
         let mut problem = match status.code() {
-            Some(code) => format!("it ended with exit code {code}"),
-            None => format!("it ended with {status}"),
+            Some(code) => format!("ended with exit code {code}"),
+            None => format!("ended with {status}"),
         };
         if let Some(last) = last {
             problem = format!("{problem}: {}", one_line(last));
         }
         match status.code() {
-            Some(126 | 127) => self.settings(&format!("does not run: {problem}")),
-            Some(69 | 75) | None => self.unreachable(problem),
-            Some(_) => ModelError::Refused { at: self.at(), problem },
+            Some(126 | 127) => self.settings(&format!("does not run: it {problem}")),
+            Some(69 | 75) | None => self.unavailable(problem),
+            Some(_) => ModelError::Refused { at: self.at(), problem: format!("it {problem}") },
         }
     }
 
@@ -136,11 +136,11 @@ impl Command {
     }
 
     fn too_late(&self) -> ModelError {
-        self.unreachable(format!("no answer within {} s", self.timeout.as_secs_f64()))
+        self.unavailable(format!("did not answer within {} s", self.timeout.as_secs_f64()))
     }
 
-    fn unreachable(&self, problem: String) -> ModelError {
-        ModelError::Unreachable { at: self.at(), problem }
+    fn unavailable(&self, problem: String) -> ModelError {
+        ModelError::Unavailable { at: self.at(), problem }
     }
 
     fn garbled(&self, problem: &str) -> ModelError {
@@ -274,8 +274,8 @@ mod tests {
         let line = format!("sleep 600 & echo $! > '{}'; wait", pids.display());
         let started = Instant::now();
         let error = ask_with(shell(&line), "", Duration::from_secs(1)).unwrap_err();
-        assert!(matches!(error, ModelError::Unreachable { .. }), "{error}");
-        assert!(error.to_string().contains("no answer within 1 s"), "{error}");
+        assert!(matches!(error, ModelError::Unavailable { .. }), "{error}");
+        assert!(error.to_string().contains("did not answer within 1 s"), "{error}");
         assert!(started.elapsed() < Duration::from_secs(20));
         let pid = std::fs::read_to_string(&pids).unwrap();
         let gone = format!(
@@ -284,7 +284,7 @@ mod tests {
         );
         assert_eq!(ask(&gone).unwrap().text, "gone\n");
         let error = ask_with(shell("exec >&-; sleep 600"), "", Duration::from_millis(500));
-        assert!(error.unwrap_err().to_string().contains("no answer within"));
+        assert!(error.unwrap_err().to_string().contains("did not answer within"));
     }
 
     #[test]
@@ -293,8 +293,8 @@ mod tests {
         assert!(matches!(error, ModelError::Refused { .. }));
         let text = error.to_string();
         assert!(text.ends_with("it ended with exit code 3: no such model"), "{text}");
-        assert!(matches!(ask("exit 75"), Err(ModelError::Unreachable { .. })));
-        assert!(matches!(ask("kill -9 $$"), Err(ModelError::Unreachable { .. })));
+        assert!(matches!(ask("exit 75"), Err(ModelError::Unavailable { .. })));
+        assert!(matches!(ask("kill -9 $$"), Err(ModelError::Unavailable { .. })));
         assert!(matches!(ask("no-such-program-here"), Err(ModelError::Settings { .. })));
         assert!(matches!(ask("true"), Err(ModelError::Garbled { .. })));
         let missing = vec!["no-such-program-here".to_owned()];

@@ -11,6 +11,7 @@ use secrecy::{ExposeSecret, SecretString};
 use strum::VariantNames;
 
 use crate::llm::model::ModelError;
+use crate::llm::refusals::Refusals;
 
 /// How models are reached.
 #[derive(
@@ -119,6 +120,8 @@ pub struct Config {
     pub temperature: Option<f64>,
     /// How JSON is asked for. Default: [`StructuredOutput::Auto`].
     pub structured_output: StructuredOutput,
+    /// What servers refused in earlier commands.
+    pub refusals: Refusals,
 }
 
 impl Default for Config {
@@ -135,6 +138,7 @@ impl Default for Config {
             max_output_tokens: 500,
             temperature: None,
             structured_output: StructuredOutput::Auto,
+            refusals: Refusals::default(),
         }
     }
 }
@@ -174,6 +178,8 @@ pub struct Environment {
     pub ollama_host: Option<String>,
     /// A key for an Ollama server behind a gateway that requires one.
     pub ollama_api_key: Option<SecretString>,
+    /// The variable that holds all keys above, where it is not each provider's own.
+    pub key_variable: Option<&'static str>,
 }
 
 /// The key, unless it is blank.

@@ -3,11 +3,14 @@
 //! A form and a server's refusal enter; another form that may be accepted leaves. Nothing is sent here.
 //! Forms only become weaker, each step once, so that trying them ends.
 
+use serde_json::{Value, json};
+
 use crate::llm::config::StructuredOutput;
 use crate::llm::model::{ModelError, Question};
 
 /// How JSON is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
+#[strum(serialize_all = "lowercase")]
 pub(super) enum Format {
     /// The server enforces the schema.
     Schema,
@@ -48,6 +51,10 @@ pub(super) struct Form {
     proven: bool,
     /// One bit for each switch.
     switched: u8,
+    /// Position on the ladder to which refusals led; prose may lead further.
+    refused: usize,
+    /// It is taken from an earlier command, and no answer has come to it yet.
+    recalled: bool,
 }
 
 impl Form {
@@ -70,7 +77,35 @@ impl Form {
                 hint: "set `structured_output` to `auto`".to_owned(),
             });
         };
-        Ok(Form { traits, step, fixed: way != StructuredOutput::Auto, proven: false, switched: 0 })
+        let fixed = way != StructuredOutput::Auto;
+        Ok(Form { traits, step, fixed, proven: false, switched: 0, refused: 0, recalled: false })
+    }
+
+    /// The form with what [`Form::refusals`] said in an earlier command; what is not understood is ignored.
+    pub(crate) fn recalling(mut self, refusals: &Value) -> Form {
+        let fields: Vec<&str> =
+            refusals["fields"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        for (place, word) in self.traits.switches.iter().enumerate() {
+            if fields.contains(word) {
+                self.switched |= 1 << place;
+            }
+        }
+        let known = |format: &Format| refusals["format"] == format.to_string();
+        if let Some(step) = self.traits.ladder.iter().position(known).filter(|_| !self.fixed) {
+            (self.step, self.refused) = (step, step);
+        }
+        Form { recalled: self.switched != 0 || self.refused != 0, ..self }
+    }
+
+    /// What the server refuses; `null` where that is nothing.
+    pub(crate) fn refusals(self) -> Value {
+        let words = self.traits.switches.iter().filter(|word| self.is_switched(word));
+        let fields: Vec<&&str> = words.collect();
+        if fields.is_empty() && self.refused == 0 {
+            return Value::Null;
+        }
+        let format = self.traits.ladder[self.refused].to_string();
+        json!({"format": format, "fields": fields})
     }
 
     /// How JSON is asked for.
@@ -99,8 +134,8 @@ impl Form {
     pub(crate) fn after_answer(self, well_formed: bool) -> Form {
         let demanding = matches!(self.format(), Format::Schema | Format::Tool);
         match self.weaker() {
-            Some(weaker) if demanding && !self.fixed && !well_formed => weaker,
-            _ => Form { proven: true, ..self },
+            Some(weaker) if demanding && !self.fixed && !well_formed => Form { recalled: false, ..weaker },
+            _ => Form { proven: true, recalled: false, ..self },
         }
     }
 
@@ -108,6 +143,11 @@ impl Form {
     ///
     /// `is_final`: the same request failed before or may not be repeated.
     pub(crate) fn adapted(self, status: u16, body: &str, is_final: bool) -> Option<Form> {
+        // The server may be another one by now.
+        if self.recalled && matches!(status, 400 | 415 | 422) && !names_other_cause(body) {
+            let step = if self.fixed { self.step } else { 0 };
+            return Some(Form { step, switched: 0, refused: 0, recalled: false, ..self });
+        }
         if matches!(status, 400 | 422) {
             for (place, word) in self.traits.switches.iter().enumerate() {
                 if self.switched & (1 << place) == 0 && body.contains(word) {
@@ -125,7 +165,10 @@ impl Form {
             501 => named || !self.proven,
             _ => false,
         };
-        if self.fixed || !blamed { None } else { self.weaker() }
+        let weaker = self.weaker().filter(|_| blamed && !self.fixed)?;
+        // A failure that names no format may have been chance: nothing to remember for later commands.
+        let refused = if status < 500 || named { weaker.step } else { self.refused };
+        Some(Form { refused, ..weaker })
     }
 
     fn weaker(self) -> Option<Form> {
@@ -198,6 +241,38 @@ mod tests {
         assert_eq!(form.after_answer(false).format(), Format::Object);
         let fixed = Form::first(&TRAITS, StructuredOutput::JsonSchema).unwrap();
         assert_eq!(fixed.after_answer(false).format(), Format::Schema);
+    }
+
+    #[test]
+    fn refusals_are_recalled_and_damaged_ones_ignored() {
+        let refused = json!({"format": "object", "fields": ["temperature"]});
+        let learned = first().adapted(400, "temperature", false).unwrap();
+        let learned = learned.adapted(400, "response_format", false).unwrap().after_answer(true);
+        assert_eq!(learned.refusals(), refused);
+        let recalled = first().recalling(&refused);
+        assert!(recalled.is_switched("temperature") && recalled.format() == Format::Object);
+        assert_eq!(recalled.refusals(), refused);
+        for damaged in
+            [json!(null), json!([]), json!({"format": 7, "fields": {"a": 1}}), json!({"fields": ["x", 3]})]
+        {
+            assert_eq!(first().recalling(&damaged), first(), "{damaged}");
+        }
+    }
+
+    #[test]
+    fn a_recalled_form_that_is_refused_is_forgotten() {
+        let recalled = first().recalling(&json!({"format": "plain", "fields": ["max_completion_tokens"]}));
+        assert_eq!(recalled.adapted(400, "unknown field max_completion_tokens", true), Some(first()));
+        assert_eq!(recalled.adapted(400, "the context is too long", true), None);
+        let proven = recalled.after_answer(true);
+        assert_eq!(proven.adapted(400, "unknown field max_completion_tokens", true), None);
+    }
+
+    #[test]
+    fn chance_and_prose_are_not_remembered() {
+        let crashed = first().adapted(500, "crash", true).unwrap();
+        assert_eq!((crashed.format(), crashed.refusals()), (Format::Object, Value::Null));
+        assert_eq!(first().after_answer(false).refusals(), Value::Null);
     }
 
     #[test]

@@ -186,7 +186,7 @@ fn read_body(response: Response, deadline: Instant) -> Result<String, TransportE
             Err(error) if remaining(deadline).is_none() || is_timeout(&error) => {
                 return Err(TransportError::TooLate);
             }
-            Err(_) => return Err(TransportError::Broken("the answer broke off".to_owned())),
+            Err(_) => return Err(TransportError::Broken("the answer is not whole".to_owned())),
         }
     }
     if body.len() as u64 > BODY_LIMIT {

@@ -8,7 +8,7 @@
 //!
 //! [`choose`] turns settings into a [`Model`]. Each provider has a file: `openai`, `anthropic` and
 //! `ollama` (on top of `served`, `form`, `address`, `server`, `http` and `connect`), `command` and
-//! `replay`. Models that turn texts into vectors are in [`embedding`].
+//! `replay`. What servers refuse outlives a command in [`Refusals`]. Models that turn texts into vectors are in [`embedding`].
 
 #[cfg(feature = "llm")]
 mod address;
@@ -32,6 +32,7 @@ mod model;
 mod ollama;
 #[cfg(feature = "llm")]
 mod openai;
+mod refusals;
 mod replay;
 #[cfg(feature = "llm")]
 mod served;
@@ -54,3 +55,4 @@ pub use model::ModelError;
 pub(crate) use model::ModelUse;
 pub use model::Question;
 pub use model::Usage;
+pub use refusals::Refusals;

@@ -111,12 +111,12 @@ pub enum ModelError {
         /// The next step for the user.
         hint: String,
     },
-    /// No server, or none that answered in time. Trying later may help.
-    #[error("the model at {at} cannot be reached: {problem}")]
-    Unreachable {
+    /// No answer for now: no connection, none in time, or a server that fails. Trying later may help.
+    #[error("the model at {at} {problem}")]
+    Unavailable {
         /// Address or program, without secrets.
         at: String,
-        /// The problem.
+        /// What it did instead of answering: `did not answer within 60 s`.
         problem: String,
     },
     /// The server answered and refused: wrong key, wrong model, too long a context.
@@ -137,12 +137,22 @@ pub enum ModelError {
     },
 }
 
+impl ModelError {
+    /// The cost of a question that failed with this error, of which the model counted so many requests.
+    pub(crate) fn usage(&self, counted: u32) -> Usage {
+        let asked = !matches!(self, ModelError::Settings { .. });
+        Usage { calls: counted.max(asked.into()), ..Usage::default() }
+    }
+}
+
 impl Hint for ModelError {
     fn advice(&self) -> Advice {
         match self {
             ModelError::Settings { hint, .. } => Advice::fix(hint),
-            ModelError::Unreachable { .. } => Advice::retry("try again when it answers"),
-            ModelError::Refused { .. } => Advice::fix("check the model's name, its key and its limits"),
+            ModelError::Unavailable { .. } => Advice::retry("try again when it answers"),
+            ModelError::Refused { .. } => {
+                Advice::fix("check the model's name (`--model`), its key and its limits")
+            }
             ModelError::Garbled { .. } => Advice::fix("try again, or another model with `--model`"),
         }
     }
@@ -159,6 +169,19 @@ pub trait Model: Send {
     ///
     /// See [`ModelError`]. An answer that does not follow the schema is not an error here.
     fn ask(&self, question: &Question<'_>) -> Result<Answer, ModelError>;
+
+    /// Requests made so far, those of failed questions too, where the model counts them.
+    fn calls_made(&self) -> u32 {
+        0
+    }
+
+    /// What the server refuses of a request, by address and model, to be handed in with [`Refusals`] later;
+    /// `null` where it refuses nothing.
+    ///
+    /// [`Refusals`]: crate::llm::Refusals
+    fn refusal(&self) -> Option<(String, Value)> {
+        None
+    }
 }
 
 /// The deadline of a question; limits of more than a day count as a day.

@@ -95,7 +95,9 @@ impl Protocol for Ollama {
         }
         let tags = server.fetch(&self.tags, deadline, |failure| self.judge(failure))?;
         let first = first_installed(&tags).ok_or_else(|| {
-            server.refused("no model is installed (install one with `ollama pull NAME`, or set `model`)")
+            server.refused(
+                "no model is installed (install one with `ollama pull NAME`, or name one with `--model`)",
+            )
         })?;
         let _ = self.found.set(first);
         Ok(())
@@ -152,10 +154,10 @@ impl Protocol for Ollama {
         let said = |words: &[&str]| words.iter().any(|word| failure.body.contains(word));
         match failure.status {
             404 if said(&["model"]) => Diagnosis::permanent(format!(
-                "install it with `ollama pull {}`, or set `model`",
+                "install it with `ollama pull {}`, or name another with `--model`",
                 self.model()
             )),
-            404 => Diagnosis::permanent("is this an Ollama server?"),
+            404 => Diagnosis::permanent("is this an Ollama server? `--model` names another model"),
             400..=599 if said(&["context length", "context size", "context window", "too long"]) => {
                 Diagnosis::permanent("start the server with a larger `OLLAMA_CONTEXT_LENGTH`")
             }

@@ -70,7 +70,12 @@ pub(super) fn model(
         max_output_tokens: config.max_output_tokens,
         temperature: config.temperature.unwrap_or_default(),
     };
-    let access = Access { key, variable: KEY_VARIABLE, scheme: Scheme::Bearer, headers: &[] };
+    let access = Access {
+        key,
+        variable: environment.key_variable.unwrap_or(KEY_VARIABLE),
+        scheme: Scheme::Bearer,
+        headers: &[],
+    };
     ServedModel::new(protocol, (endpoint, CALL), access, config, seed)
 }
 
@@ -155,6 +160,7 @@ impl Protocol for OpenAi {
     fn judge(&self, failure: &ErrorReply) -> Diagnosis {
         match failure.status {
             429 if failure.body.contains("insufficient_quota") => Diagnosis { temporary: false, hint: None },
+            404 => Diagnosis::permanent("check the address, and the model's name with `--model`"),
             status => Diagnosis::of_status(status),
         }
     }

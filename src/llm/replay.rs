@@ -66,11 +66,17 @@ impl Model for Replay {
             None => true,
         };
         let Some(record) = self.records()?.iter().find(fits) else {
-            return Err(ModelError::Unreachable { at, problem: "no recorded answer matches".to_owned() });
+            return Err(ModelError::Unavailable {
+                at,
+                problem: "has no recorded answer that matches".to_owned(),
+            });
         };
         let problem = "recorded".to_owned();
         match record.error {
-            Some(Failure::Unreachable) => return Err(ModelError::Unreachable { at, problem }),
+            Some(Failure::Unreachable) => {
+                let problem = format!("cannot be reached: {problem}");
+                return Err(ModelError::Unavailable { at, problem });
+            }
             Some(Failure::Refused) => return Err(ModelError::Refused { at, problem }),
             Some(Failure::Garbled) => return Err(ModelError::Garbled { at, problem }),
             None => {}
@@ -147,7 +153,7 @@ mod tests {
     #[test]
     fn errors_can_be_recorded() {
         let unreachable = ask("{\"error\": \"unreachable\"}", "x").unwrap_err();
-        assert!(matches!(unreachable, ModelError::Unreachable { .. }));
+        assert!(matches!(unreachable, ModelError::Unavailable { .. }));
         let refused = ask("{\"error\": \"refused\"}", "x").unwrap_err();
         assert!(matches!(refused, ModelError::Refused { .. }));
         let garbled = ask("{\"error\": \"garbled\"}", "x").unwrap_err();
@@ -158,8 +164,8 @@ mod tests {
     fn no_line_that_fits_is_unreachable() {
         for lines in ["", "{\"when\": \"lamp\", \"answer\": \"one\"}"] {
             let error = ask(lines, "sword").unwrap_err();
-            assert!(error.to_string().ends_with("no recorded answer matches"));
-            assert!(matches!(error, ModelError::Unreachable { .. }));
+            assert!(error.to_string().ends_with("has no recorded answer that matches"));
+            assert!(matches!(error, ModelError::Unavailable { .. }));
         }
     }
 

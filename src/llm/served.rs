@@ -3,11 +3,13 @@
 //! A [`Protocol`] says how a question is put and how an answer is read; everything that all servers have in
 //! common is here. A question is one request. Further ones follow only where the last one failed for a
 //! reason that may be temporary, or that another form of request avoids. The form that worked is kept for
-//! the life of the value, so that later questions do not pay again. Every question ends by its deadline,
+//! the life of the value, so that later questions do not pay again; what was refused outlives it as a
+//! [`Refusals`](crate::llm::Refusals). Every question ends by its deadline,
 //! and no error contains the key.
 
 use std::fmt;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
 use reqwest::Url;
@@ -77,7 +79,10 @@ pub(super) struct ServedModel<P> {
     protocol: P,
     endpoint: Url,
     server: Server,
+    /// Address and model, by which refusals are remembered.
+    known_as: String,
     form: Mutex<Form>,
+    calls: AtomicU32,
 }
 
 impl<P: Protocol> ServedModel<P> {
@@ -102,8 +107,10 @@ impl<P: Protocol> ServedModel<P> {
             connection_hint: P::TRAITS.connection_hint,
             http: Http::new(&endpoint),
         };
-        let form = Mutex::new(Form::first(P::TRAITS, config.structured_output)?);
-        Ok(ServedModel { protocol, endpoint, server, form })
+        let known_as = format!("{} {}", server.at, protocol.name());
+        let form = Form::first(P::TRAITS, config.structured_output)?;
+        let form = Mutex::new(form.recalling(config.refusals.of(&known_as)));
+        Ok(ServedModel { protocol, endpoint, server, known_as, form, calls: AtomicU32::new(0) })
     }
 
     /// Asks until there is an answer, a permanent failure, or no time left.
@@ -112,6 +119,7 @@ impl<P: Protocol> ServedModel<P> {
         let (mut calls, mut retries, mut retried) = (0, 0, false);
         loop {
             calls += 1;
+            self.calls.fetch_add(1, Ordering::Relaxed);
             let request = self.protocol.request(question, form);
             let failure = match self.server.post(&self.endpoint, &request, deadline) {
                 Ok(reply) => {
@@ -168,6 +176,14 @@ impl<P: Protocol> Model for ServedModel<P> {
         let deadline = deadline_after(self.server.limits.timeout);
         self.protocol.prepare(&self.server, deadline)?;
         self.ask_until(question, deadline)
+    }
+
+    fn refusal(&self) -> Option<(String, Value)> {
+        Some((self.known_as.clone(), lock(&self.form).refusals()))
+    }
+
+    fn calls_made(&self) -> u32 {
+        self.calls.load(Ordering::Relaxed)
     }
 }
 

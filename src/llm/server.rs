@@ -64,7 +64,7 @@ impl Diagnosis {
 pub(super) enum RequestError {
     /// The same request may succeed later.
     Temporary {
-        /// The problem.
+        /// What the server did.
         problem: String,
         /// The pause that the server asks for.
         pause: Option<Duration>,
@@ -130,7 +130,7 @@ impl Server {
         let seed = self.seed.wrapping_add(u64::from(calls));
         let pause = pause.unwrap_or_else(|| http::backoff(self.limits.retry_delay, retries, seed));
         if http::remaining(deadline).is_none_or(|left| pause >= left) {
-            return Err(self.unreachable(format!("{problem} (no time is left to try again)")));
+            return Err(self.unavailable(format!("{problem} (no time is left to try again)")));
         }
         std::thread::sleep(pause);
         Ok(())
@@ -151,14 +151,16 @@ impl Server {
     fn transport_failed(&self, error: TransportError) -> RequestError {
         RequestError::Permanent(match error {
             TransportError::TooLate => {
-                self.unreachable(format!("no answer within {} s", self.limits.timeout.as_secs_f64()))
+                self.unavailable(format!("did not answer within {} s", self.limits.timeout.as_secs_f64()))
             }
-            TransportError::NoConnection(problem) | TransportError::Broken(problem) => {
-                let problem = match self.connection_hint {
-                    Some(hint) => format!("{problem} ({hint})"),
-                    None => problem,
-                };
-                return RequestError::Temporary { problem: self.access.scrub(&problem), pause: None };
+            TransportError::NoConnection(problem) => {
+                let hint = self.connection_hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
+                let problem = self.access.scrub(&format!("cannot be reached: {problem}{hint}"));
+                return RequestError::Temporary { problem, pause: None };
+            }
+            TransportError::Broken(problem) => {
+                let problem = self.access.scrub(&format!("broke off: {problem}"));
+                return RequestError::Temporary { problem, pause: None };
             }
             TransportError::TooLong => self.garbled("the reply is longer than 4 MiB"),
             TransportError::Setup(problem) => ModelError::Settings {
@@ -195,7 +197,10 @@ impl Server {
             problem = format!("{problem} ({hint})");
         }
         match diagnosis.temporary {
-            true => RequestError::Temporary { problem, pause: reply.retry_after },
+            true => {
+                let problem = format!("answered with {problem}");
+                RequestError::Temporary { problem, pause: reply.retry_after }
+            }
             false => RequestError::Permanent(self.refused(problem)),
         }
     }
@@ -203,14 +208,14 @@ impl Server {
     /// The error when nothing is tried again.
     pub(crate) fn model_error(&self, error: RequestError) -> ModelError {
         match error {
-            RequestError::Temporary { problem, .. } => self.unreachable(problem),
+            RequestError::Temporary { problem, .. } => self.unavailable(problem),
             RequestError::Permanent(error) => error,
         }
     }
 
-    /// No server, or none that answered in time.
-    pub(crate) fn unreachable(&self, problem: String) -> ModelError {
-        ModelError::Unreachable { at: self.at.clone(), problem }
+    /// No answer for now; the problem says what the server did.
+    pub(crate) fn unavailable(&self, problem: String) -> ModelError {
+        ModelError::Unavailable { at: self.at.clone(), problem }
     }
 
     /// The server answered and refused.

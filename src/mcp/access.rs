@@ -6,6 +6,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+use crate::ask::remembering;
 use crate::document::grammar::{Heading, split_heading};
 use crate::document::{Section, nearest, stored};
 use crate::llm;
@@ -205,7 +206,7 @@ impl Memories {
     /// The model of the settings; the first time with a notice, if there is one.
     pub(super) fn model(&self) -> Result<llm::Choice, Refusal> {
         let Setup { llm, llm_environment, seed, .. } = &self.setup;
-        let llm::Choice { model, .. } = llm::choose(llm, llm_environment, *seed)?;
+        let llm::Choice { model, .. } = remembering::choose(llm, llm_environment, *seed, self.notebook())?;
         Ok(llm::Choice { model, notice: lock(&self.notice).take() })
     }
 

@@ -9,6 +9,7 @@
 //! * a function that fails leaves nothing behind, not even an empty folder.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::document::conflict::conflicts;
 use crate::document::{Document, DocumentError};
@@ -99,6 +100,24 @@ impl Notebook {
             UpdateError::Edit(error) => error,
         })?;
         Ok(Written { value, written, warnings: warnings.iter().map(ToString::to_string).collect() })
+    }
+
+    /// Changes what is kept of servers' refusals, without waiting for the lock, and nothing else.
+    ///
+    /// # Errors
+    ///
+    /// When another process is writing, and those of reading and writing the state.
+    pub(crate) fn keep_refusals(
+        &self,
+        change: impl Fn(Value) -> Value,
+    ) -> Result<(), Box<dyn std::error::Error>> {
+        let notebook = Notebook { store: self.store.without_waiting(), clock: self.clock.clone() };
+        let written = notebook.edit::<(), Box<dyn std::error::Error>>("", |draft| {
+            let state = draft.state()?;
+            draft.new_state = Some(State { refusals: change(state.refusals.clone()), ..state });
+            Ok(())
+        });
+        written.map(|_| ())
     }
 
     /// Lets a function edit the files as they are without the lock, and writes nothing: a dry run.

@@ -1,6 +1,6 @@
 //! Decides what is worth remembering of a turn: a language model or the built-in rules.
 
-use crate::llm::{Model, ModelUse, Question, Usage};
+use crate::llm::{Model, ModelUse, Question};
 use crate::record::answer::{Evidence, read_answer};
 use crate::record::context::{ModelOutcome, TurnContext};
 use crate::record::proposal::Proposal;
@@ -44,6 +44,7 @@ impl<'a> Judge<'a> {
 
 /// The model's proposal; on failure, the model and the reason.
 fn ask(model: &dyn Model, context: &TurnContext) -> Result<(Proposal, ModelUse), ModelUse> {
+    let calls_before = model.calls_made();
     let answer = model.ask(&Question {
         system: prompt::SYSTEM,
         prompt: &prompt::prompt(context),
@@ -56,7 +57,10 @@ fn ask(model: &dyn Model, context: &TurnContext) -> Result<(Proposal, ModelUse),
         let error = redacted(&error);
         ModelUse { name: name.clone(), usage, error: Some(error) }
     };
-    let answer = answer.map_err(|error| failed(Usage::default(), error.to_string()))?;
+    let answer = answer.map_err(|error| {
+        let calls = model.calls_made().saturating_sub(calls_before);
+        failed(error.usage(calls), error.to_string())
+    })?;
     match read_answer(&answer.text, &Evidence::of(context)) {
         Ok(proposal) => Ok((proposal, ModelUse { name, usage: answer.usage, error: None })),
         Err(problem) => {

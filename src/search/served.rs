@@ -91,7 +91,7 @@ mod http {
     }
 
     fn failed(error: ModelError) -> EmbedError {
-        let passing = matches!(error, ModelError::Unreachable { .. });
+        let passing = matches!(error, ModelError::Unavailable { .. });
         let problem = error.to_string();
         let hint = match error {
             ModelError::Settings { hint, .. } => hint,

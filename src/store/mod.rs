@@ -69,6 +69,11 @@ impl Store {
         Ok(Store { path, real_path, sidecar, lock_timeout })
     }
 
+    /// The same, for writers that would rather write nothing than wait for the lock.
+    pub(crate) fn without_waiting(&self) -> Store {
+        Store { lock_timeout: Duration::ZERO, ..self.clone() }
+    }
+
     /// The path as it was given, for messages.
     pub fn path(&self) -> &Path {
         &self.path
@@ -153,8 +158,7 @@ impl Store {
     /// where that is not possible, because another process is writing or nothing may be written here;
     /// then the index has to be made again.
     pub(crate) fn keep_index(&self, name: &str, bytes: &[u8]) -> bool {
-        let store = Store { lock_timeout: Duration::ZERO, ..self.clone() };
-        let Ok(_lock) = store.lock() else { return false };
+        let Ok(_lock) = self.without_waiting().lock() else { return false };
         self.sidecar.write_index(name, bytes).is_ok()
     }
 

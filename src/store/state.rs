@@ -1,4 +1,4 @@
-//! The state that commands share: the running episode.
+//! The state that commands share: the running episode, and what servers of models refuse.
 //!
 //! Reads `state.json` into a [`State`] and back. Fields that other versions wrote are kept. A damaged
 //! file never stops a command: it counts as empty, with a warning.
@@ -19,6 +19,9 @@ pub struct State {
     pub version: u32,
     /// The running episode.
     pub episode: u64,
+    /// What servers refuse of requests to models, kept for [`crate::llm`]; any JSON.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub refusals: Value,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub other: Map<String, Value>,
@@ -26,7 +29,7 @@ pub struct State {
 
 impl Default for State {
     fn default() -> State {
-        State { version: 1, episode: 1, other: Map::new() }
+        State { version: 1, episode: 1, refusals: Value::Null, other: Map::new() }
     }
 }
 
@@ -67,6 +70,19 @@ mod tests {
         assert!(warning.is_none());
         assert_eq!((state.version, state.episode), (1, 7));
         assert_eq!(render(&state), "{\"version\":1,\"episode\":7,\"mood\":[\"grim\",{\"deep\":null}]}\n");
+    }
+
+    #[test]
+    fn foreign_refusals_do_not_damage_the_state() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.json");
+        for refusals in ["7", "[]", "\"x\"", "{\"a\":{\"b\":1}}"] {
+            let text = format!("{{\"version\":1,\"episode\":7,\"refusals\":{refusals}}}\n");
+            fs::write(&path, &text).unwrap();
+            let (state, warning) = load(&path);
+            assert!(warning.is_none() && state.episode == 7, "{refusals}");
+            assert_eq!(render(&state), text);
+        }
     }
 
     #[test]

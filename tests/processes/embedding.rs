@@ -310,7 +310,7 @@ fn what_may_pass_is_tried_again() {
     let (result, requests) = embed(EmbedderKind::Openai, vec![Behaviour::Close, good()]);
     assert_eq!((result.unwrap().len(), requests.len()), (2, 2));
     let (result, requests) = embed(EmbedderKind::Openai, vec![limited]);
-    assert!(matches!(result, Err(ModelError::Unreachable { .. })));
+    assert!(matches!(result, Err(ModelError::Unavailable { .. })));
     assert_eq!(requests.len(), 3, "two retries");
     let long = Behaviour::error(429, "Rate limit reached").with_header("Retry-After", "3600");
     let (result, requests) = embed(EmbedderKind::Openai, vec![long]);
@@ -377,7 +377,7 @@ fn servers_without_end_are_left_in_time() {
             ..config(EmbedderKind::Ollama, &server)
         };
         let started = Instant::now();
-        assert_said(client(&config).embed_texts(&["a"]), "no answer within 0.3 s");
+        assert_said(client(&config).embed_texts(&["a"]), "did not answer within 0.3 s");
         assert!(started.elapsed() < AMPLE / 3);
     }
 }
@@ -399,7 +399,7 @@ fn where_nobody_listens_nothing_is_tried_again() {
     };
     let started = Instant::now();
     let result = client(&config).embed_texts(&["a"]);
-    assert!(matches!(result, Err(ModelError::Unreachable { .. })));
+    assert!(matches!(result, Err(ModelError::Unavailable { .. })));
     assert_said(result, "(is `ollama serve` running?)");
     assert!(started.elapsed() < Duration::from_secs(7), "no pause for a retry");
 }

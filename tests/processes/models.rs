@@ -244,10 +244,13 @@ fn babble_is_queued_and_visits_and_tries_are_written_all_the_same() {
             "{}",
             said.stderr
         );
-        assert!(said.stderr.ends_with("; the turn is queued\n"), "{}", said.stderr);
+        assert!(said.stderr.contains("; the turn is queued\nhint: `memories retry`"), "{}", said.stderr);
         let text = play.text();
         assert!(text.contains("**Visits:** 2 | **Episodes:** 1, 2\n"), "{text}");
-        assert!(text.contains("- `give lunch to troll` *(Ep2, T45)*: The troll eats it"), "{text}");
+        assert!(
+            text.contains("- `give lunch to troll` *(Ep2, T45, effect unknown)*: The troll eats it"),
+            "{text}"
+        );
         let line = &play.journal()[0];
         assert_eq!((&line["outcome"], &line["turn"]["action"]), (&json!("queued"), &turn()["action"]));
     }
@@ -276,7 +279,86 @@ fn a_server_that_hangs_costs_no_more_than_the_time_limit() {
     let said = play.record(&turn());
     assert!(start.elapsed() < Duration::from_secs(5));
     assert_eq!((said.code, &said.json()["outcome"]), (0, &json!("queued")));
-    assert!(said.stderr.contains("cannot be reached"), "{}", said.stderr);
+    assert!(said.stderr.contains("did not answer within 0.3 s"), "{}", said.stderr);
+}
+
+#[test]
+fn a_failure_is_worded_as_what_it_is_and_its_calls_are_counted() {
+    let cases = [
+        (429, "answered with HTTP 429: no", 1),
+        (500, "answered with HTTP 500: no", 3),
+        (503, "answered with HTTP 503: no", 1),
+        (401, "refused: HTTP 401: no (check the key in `MEMORIES_API_KEY`)", 1),
+        (403, "refused: HTTP 403: no (check the key in `MEMORIES_API_KEY`)", 1),
+        (404, "refused: HTTP 404: no (check the address, and the model's name with `--model`)", 1),
+    ];
+    for (status, words, calls) in cases {
+        let server = Server::start(vec![Behaviour::error(status, "no")]);
+        let play = Play::with(&server).settings("max_retries = 0\n");
+        let said = play.record(&turn());
+        assert!(said.stderr.contains(words), "{status}: {}", said.stderr);
+        assert!(!said.stderr.contains("cannot be reached"), "{status}: {}", said.stderr);
+        assert_eq!(said.stderr.matches("memories retry").count(), 1, "{status}: {}", said.stderr);
+        assert_eq!(said.json()["model"]["calls"], calls, "{status}");
+        assert_eq!(server.requests().len(), calls, "{status}");
+    }
+}
+
+/// A server that refuses fields of a request by name, as models that reason do.
+fn refusing(fields: &'static [&'static str]) -> Server {
+    Server::deciding(move |request, _| {
+        let used = fields.iter().find(|field| !request.body[**field].is_null());
+        match used {
+            Some(&"max_tokens") => Behaviour::error(400, "use 'max_completion_tokens' instead"),
+            Some(field) => Behaviour::error(400, &format!("'{field}' is not supported")),
+            None => Behaviour::says(&answer().to_string()),
+        }
+    })
+}
+
+#[test]
+fn what_a_server_refuses_is_not_asked_again_by_later_commands() {
+    let server = refusing(&["max_tokens", "temperature", "response_format"]);
+    let mut play = Play::with(&server);
+    let state = play.folder.join(".memories/Memories.md/state.json");
+    let calls = |play: &Play, turn: u64| {
+        let said = play.record(&with(self::turn(), &json!({"turn": turn, "action": format!("hit {turn}")})));
+        said.json()["model"]["calls"].as_u64().unwrap()
+    };
+    assert_eq!(calls(&play, 1), 5);
+    assert_eq!(calls(&play, 2), 1);
+    assert_eq!(play.run(&["summarize", "5"], "").code, 4, "the answer is none of a summary");
+    assert_eq!(server.requests().len(), 7, "another command knows it, too");
+    let kept: Value = serde_json::from_str(&fs::read_to_string(&state).unwrap()).unwrap();
+    assert_eq!(kept["episode"], 2);
+    assert!(!kept.to_string().contains("SECRET"));
+
+    for (turn, damage) in [(10, json!(7)), (20, json!({"x": 1})), (30, json!([[]]))] {
+        fs::write(&state, json!({"episode": 2, "refusals": damage}).to_string()).unwrap();
+        assert_eq!((calls(&play, turn), calls(&play, turn + 1)), (5, 1), "{damage}");
+    }
+    play.run(&["episode", "start", "7"], "");
+    assert_eq!(calls(&play, 40), 1, "an episode that begins forgets nothing");
+
+    let other = refusing(&["max_completion_tokens"]);
+    let text = fs::read_to_string(&state).unwrap();
+    fs::write(&state, text.replace(&server.base_url(), &other.base_url())).unwrap();
+    play.variables[0].1 = other.base_url();
+    assert_eq!((calls(&play, 50), calls(&play, 51)), (2, 1), "a server that was replaced is asked afresh");
+}
+
+#[test]
+fn many_queued_turns_name_the_next_step_once() {
+    let server = Server::start(vec![Behaviour::error(401, "no such key")]);
+    let play = Play::with(&server);
+    let lines: String = (1..=3)
+        .map(|number| {
+            with(turn(), &json!({"turn": number, "action": format!("hit {number}")})).to_string() + "\n"
+        })
+        .collect();
+    let said = play.run(&["record", "--turns", "-"], &lines);
+    assert!(said.stderr.contains("3 turns are queued"), "{}", said.stderr);
+    assert_eq!(said.stderr.matches("memories retry").count(), 1, "{}", said.stderr);
 }
 
 #[test]
@@ -463,7 +545,7 @@ fn what_the_game_says_stands_in_the_prompt_only_as_data() {
     let request = &server.requests()[0];
     let data = data_of(request);
     assert_eq!(data["response"], evil.trim());
-    assert_eq!(data["place_before"], "Troll Room");
+    assert_eq!(data["place_before"], "Troll Room (id 5)");
     let prompt = prompt_of(request);
     let loose: Vec<&str> = prompt
         .lines()
@@ -527,8 +609,8 @@ fn the_prompt_shows_the_turns_before() {
     }
     play.record(&turn());
     let actions = |data: &Value| -> Vec<String> {
-        let turns = data["turns_before"].as_array().unwrap();
-        turns.iter().map(|turn| turn["action"].as_str().unwrap().to_owned()).collect()
+        let turns = data["turns_before"].as_array().into_iter().flatten();
+        turns.map(|turn| turn["action"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(actions(&data_of(&server.requests()[0])), ["wait 3", "wait 4", "wait 5"]);
 

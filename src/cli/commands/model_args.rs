@@ -1,5 +1,6 @@
 //! The flags that choose a model.
 
+use crate::ask::remembering;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::llm;
@@ -27,7 +28,8 @@ impl ModelArgs {
     /// The model that flags, environment and settings name. No connection is opened yet.
     pub(crate) fn choose(self, cli: &mut Cli<'_>) -> Result<llm::Choice, Failure> {
         self.override_settings(cli);
-        Ok(llm::choose(&cli.settings.llm, &cli.settings.llm_environment, cli.settings.seed())?)
+        let (config, environment) = (&cli.settings.llm, &cli.settings.llm_environment);
+        Ok(remembering::choose(config, environment, cli.settings.seed(), cli.notebook()?)?)
     }
 }
 

@@ -210,6 +210,7 @@ fn show_report(cli: &mut Cli<'_>, report: &RecordReport) -> Result<(), Failure> 
     cli.ui.warnings(&report.warnings);
     if let Some(error) = report.model.as_ref().and_then(|model| model.error.as_ref()) {
         cli.ui.warning(&format!("{error}; the turn is queued"));
+        cli.ui.hint(RETRY);
     }
     cli.ui.answer(report, &format!("{}\n", report.one_line()))?;
     if !report.reasoning.is_empty() {
@@ -217,6 +218,9 @@ fn show_report(cli: &mut Cli<'_>, report: &RecordReport) -> Result<(), Failure> 
     }
     Ok(())
 }
+
+/// The next step for turns that wait, said once a command.
+const RETRY: &str = "`memories retry` offers queued turns to the model again";
 
 /// Limit on warnings that are shown after many turns.
 const MAX_WARNINGS: usize = 10;
@@ -250,6 +254,9 @@ fn warn(cli: &mut Cli<'_>, summary: &TurnSummary) {
     for (error, count) in &summary.model_errors {
         let turns = counted(*count, "turn is", "turns are");
         cli.ui.warning(&format!("{error}; {turns} queued"));
+    }
+    if !summary.model_errors.is_empty() {
+        cli.ui.hint(RETRY);
     }
     cli.ui.warnings(summary.warnings.iter().take(MAX_WARNINGS));
     if summary.warnings.len() > MAX_WARNINGS {

@@ -35,7 +35,7 @@ impl Model for Witness {
         let number = *self.asked.borrow();
         *self.asked.borrow_mut() += 1;
         if self.fails.contains(&number) {
-            return Err(ModelError::Unreachable { at: "witness".to_owned(), problem: "down".to_owned() });
+            return Err(ModelError::Unavailable { at: "witness".to_owned(), problem: "down".to_owned() });
         }
         let facts = data_of(question.prompt);
         let about = match (facts.get("character"), facts.get("event")) {

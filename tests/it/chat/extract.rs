@@ -40,7 +40,7 @@ impl Model for Finder {
         self.shown.borrow_mut().push(data_of(question.prompt)["messages"].to_string());
         match &self.finds {
             Ok(text) => Ok(Answer { text: text.clone(), model: self.name(), usage: Usage::default() }),
-            Err(problem) => Err(ModelError::Unreachable { at: self.name(), problem: (*problem).to_owned() }),
+            Err(problem) => Err(ModelError::Unavailable { at: self.name(), problem: (*problem).to_owned() }),
         }
     }
 }

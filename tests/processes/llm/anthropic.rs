@@ -274,7 +274,7 @@ fn what_will_not_pass_is_told_at_once() {
         (error(402, "billing_error", "no money"), "HTTP 402: no money (check the account's billing)"),
         (
             error(404, "not_found_error", "model: claude-haiku-5-5"),
-            "HTTP 404: model: claude-haiku-5-5 (no such model for this key; check `model`)",
+            "HTTP 404: model: claude-haiku-5-5 (no such model for this key; name another with `--model`)",
         ),
         (
             invalid("prompt is too long: 213462 tokens > 200000 maximum"),
@@ -336,7 +336,7 @@ fn a_hanging_server_is_left_in_time() {
         let server = Server::start(vec![behaviour]);
         let started = Instant::now();
         let result = ask(&*model_with(&Config { limits: quick(SHORT), ..config(&server) }));
-        assert_unreachable(result, "no answer within 0.3 s");
+        assert_unreachable(result, "did not answer within 0.3 s");
         assert!(started.elapsed() < AMPLE / 3);
     }
 }

@@ -115,12 +115,18 @@ fn no_installed_model_is_told() {
     for list in [tags(&[]), tags(&[("nomic-embed-text", "nomic-bert")]), Behaviour::text(200, "{}")] {
         let server = Server::start(vec![list]);
         let result = ask(&*model_with(&Config { model: None, ..config(&server) }));
-        assert_refused(result, "no model is installed (install one with `ollama pull NAME`, or set `model`)");
+        assert_refused(
+            result,
+            "no model is installed (install one with `ollama pull NAME`, or name one with `--model`)",
+        );
         assert_eq!(server.requests().len(), 1);
     }
     let server = Server::start(vec![Behaviour::text(404, "404 page not found")]);
     let result = ask(&*model_with(&Config { model: None, ..config(&server) }));
-    assert_refused(result, "HTTP 404: 404 page not found (is this an Ollama server?)");
+    assert_refused(
+        result,
+        "HTTP 404: 404 page not found (is this an Ollama server? `--model` names another model)",
+    );
 }
 
 #[test]
@@ -178,7 +184,7 @@ fn what_will_not_pass_is_told_at_once() {
     for (behaviour, said) in [
         (
             error(404, "model 'llama3.2' not found"),
-            "HTTP 404: model 'llama3.2' not found (install it with `ollama pull llama3.2`, or set `model`)",
+            "HTTP 404: model 'llama3.2' not found (install it with `ollama pull llama3.2`, or name another with `--model`)",
         ),
         (
             error(404, "model \"llama3.2\" not found, try pulling it first"),
@@ -226,7 +232,7 @@ fn a_server_that_is_gone_is_unreachable() {
         let text = error.to_string();
         assert!(text.starts_with("the model at http://127.0.0.1:1 cannot be reached: "), "{text}");
         assert!(text.ends_with(" (is `ollama serve` running?)"), "{text}");
-        assert!(matches!(error, ModelError::Unreachable { .. }));
+        assert!(matches!(error, ModelError::Unavailable { .. }));
     }
 }
 
@@ -254,7 +260,7 @@ fn a_hanging_server_is_left_in_time() {
         let server = Server::start(vec![Behaviour::Hang]);
         let started = Instant::now();
         let result = ask(&*model_with(&Config { limits: quick(SHORT), model, ..config(&server) }));
-        assert_unreachable(result, "no answer within 0.3 s");
+        assert_unreachable(result, "did not answer within 0.3 s");
         assert!(started.elapsed() < AMPLE / 3);
     }
 }
