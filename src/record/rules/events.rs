@@ -7,7 +7,7 @@
 
 use crate::record::proposal::Proposal;
 use crate::record::rules::draft::{Draft, MAX_TEXT_CHARS, MAX_TITLE_CHARS};
-use crate::record::rules::places::{self, List, POINTS, listed};
+use crate::record::rules::places::{self, List, POINTS, item, listed};
 use crate::record::rules::sentences::{
     Fragment, Kind, Reply, cut, end_sentence, first_that_fit, is_obituary, is_refusal, upper_first,
 };
@@ -45,13 +45,14 @@ fn judge_death(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     let cause = find_cause(reply);
     let cause = if cause.is_empty() { "You died.".to_owned() } else { end_sentence(&cause) };
     let known = turn.known(DEATHS).unwrap_or_default();
-    if known.contains(&format!("{action}{cause}")) {
+    let death = format!("{action}{cause}");
+    if known.contains(&death) || turn.is_said(&death) {
         return Some(Proposal::decline("this death is known"));
     }
     let text = match known.split_once(&cause) {
         // The same cause by another action.
         Some((before, after)) => format!("{before}{cause} Also {}.{after}", action.trim_end_matches(": ")),
-        None => format!("{known} {action}{cause}"),
+        None => format!("{known} {death}"),
     };
     Some(Draft::new(Category::danger(), 900, DEATHS, from_newest(text.trim())).because("the player died"))
 }
@@ -126,7 +127,8 @@ fn judge_score(turn: &TurnView<'_>) -> Option<Proposal> {
     let known = turn.known(title).unwrap_or_default();
     let mut points = List::parse(&known);
     let action = listed(&short_action(turn).to_lowercase());
-    if !points.add(&action, &format!("{:+} points{goal}", turn.score_change)) {
+    let gain = format!("{:+} points{goal}", turn.score_change);
+    if turn.is_said(&item(&action, &gain)) || !points.add(&action, &gain) {
         return Some(Proposal::decline("these points are known"));
     }
     while points.render().chars().count() > MAX_TEXT_CHARS && points.drop_oldest() {}

@@ -152,7 +152,7 @@ fn judge_way(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     if visible_fragments(turn, reply).iter().any(|fragment| is_dark(&fragment.text)) {
         target.push_str(" (dark)");
     }
-    if direction.is_none() && here.ways.has_target(&target) {
+    if direction.is_none() && here.ways.has_target(&target) || turn.is_said(&item(&action, &target)) {
         return None;
     }
     here.ways.add(&action, &target).then(|| here.draft(false, "a way to another place"))
@@ -173,7 +173,7 @@ fn judge_action(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     let refused = reply.sentences().first().is_some_and(|first| is_refusal(&first.text));
     let failed = refused || !gained && (words::is_taking(&action) || words::direction(&action).is_some());
     if failed {
-        let is_news = !here.is_new && here.vain.add(&action, "");
+        let is_news = !here.is_new && !turn.is_said(&action) && here.vain.add(&action, "");
         return is_news.then(|| here.draft(false, "it failed while something else changed"));
     }
     if !gained && turn.lost.is_empty() && words::opponent(&action).is_some() {
@@ -184,6 +184,9 @@ fn judge_action(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
         false => reply.revealed().map(|text| listed(&text)).unwrap_or_default(),
     };
     let result = if result.chars().count() <= MAX_RESULT_CHARS { result } else { String::new() };
+    if turn.is_said(&item(&action, &result)) {
+        return None;
+    }
     here.vain.remove(&action);
     here.worked.add(&action, &result).then(|| here.draft(false, "the action changed something"))
 }
@@ -204,6 +207,7 @@ fn judge_darkness(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     let mut here = Here::find(turn.notes_here(), turn.context.episode);
     let is_news = !here.dark
         && !here.is_new
+        && !turn.is_said_here(DARK)
         && visible_fragments(turn, reply).iter().any(|fragment| is_dark(&fragment.text));
     here.dark = true;
     is_news.then(|| here.draft(turn.moved(), "the place is dark"))
@@ -218,7 +222,7 @@ fn judge_sight(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
     if !here.seen.is_empty() || !here.may_grow || here.is_new {
         return None;
     }
-    here.seen = choose_sight(&visible_fragments(turn, reply))?;
+    here.seen = choose_sight(&visible_fragments(turn, reply)).filter(|seen| !turn.is_said_here(seen))?;
     Some(here.draft(turn.moved(), "what the place shows"))
 }
 
@@ -362,12 +366,14 @@ impl List {
     }
 
     pub(super) fn render(&self) -> String {
-        let parts = self.0.iter().map(|(action, target)| match target.as_str() {
-            "" => action.clone(),
-            _ => format!("{action}: {target}"),
-        });
-        parts.collect::<Vec<_>>().join("; ")
+        let parts: Vec<String> = self.0.iter().map(|(action, target)| item(action, target)).collect();
+        parts.join("; ")
     }
+}
+
+/// An item of a list.
+pub(super) fn item(action: &str, target: &str) -> String {
+    if target.is_empty() { action.to_owned() } else { format!("{action}: {target}") }
 }
 
 /// A text without the separators of a list.

@@ -74,6 +74,19 @@ impl TurnView<'_> {
         find_title(self.notes(), title).map(text_of)
     }
 
+    /// True if an entry of the place of the action that is not the rules' own holds a fact word for word.
+    pub(super) fn is_said(&self, fact: &str) -> bool {
+        holds(&self.context.memories.before, self.notes(), fact)
+    }
+
+    /// The same of the place where the player is now.
+    pub(super) fn is_said_here(&self, fact: &str) -> bool {
+        match self.moved() {
+            true => holds(&self.context.memories.after, self.notes_here(), fact),
+            false => self.is_said(fact),
+        }
+    }
+
     /// True if the place of the action has a memory with that title, whoever wrote it.
     pub(super) fn is_titled(&self, title: &str) -> bool {
         find_title(&self.context.memories.before, title).is_some()
@@ -87,6 +100,22 @@ impl TurnView<'_> {
 
 pub(super) fn find_title<'a>(memories: &'a [Memory], title: &str) -> Option<&'a Memory> {
     memories.iter().find(|memory| same_title(&memory.title, title))
+}
+
+fn holds(memories: &[Memory], notes: &[Memory], fact: &str) -> bool {
+    let others = memories.iter().filter(|memory| !notes.iter().any(|note| note.text == memory.text));
+    let fact = fact.trim_end_matches('.').to_lowercase();
+    others.into_iter().any(|memory| has_item(&memory.text.to_lowercase(), &fact))
+}
+
+/// True if a text has an item of a list, or a sentence; a remark in parentheses may follow.
+fn has_item(text: &str, item: &str) -> bool {
+    text.match_indices(item).any(|(at, _)| {
+        let before = text[..at].trim_end_matches(' ');
+        let after = text[at + item.len()..].trim_start_matches(' ');
+        (before.is_empty() || before.ends_with(['\n', ';', '.', ':', '-', '*']))
+            && (after.is_empty() || after.starts_with(['\n', ';', '.', ',', '(']))
+    })
 }
 
 /// The text of a memory on one line.
@@ -110,4 +139,20 @@ fn clean(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let keep = |c: char| if c.is_control() && c != '\n' { ' ' } else { c };
     text.trim_matches('\n').chars().map(keep).take(MAX_REPLY_CHARS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_item_is_known_where_it_stands_as_one() {
+        let text = "n: hall (the guard wakes at night)\nworked: take lamp: brass lantern; take sword. the key is silver.";
+        for item in ["n: hall", "take lamp: brass lantern", "take sword", "the key is silver"] {
+            assert!(has_item(text, item), "{item}");
+        }
+        for other in ["n: hal", ": hall", "take lamp", "silver", "key is silver", "s: hall"] {
+            assert!(!has_item(text, other), "{other}");
+        }
+    }
 }
