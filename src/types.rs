@@ -5,6 +5,7 @@
 
 pub(crate) mod fields;
 pub mod hint;
+mod importance;
 pub(crate) mod lock;
 mod names;
 mod scope;
@@ -16,6 +17,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
+pub(crate) use importance::{
+    DEFAULT_IMPORTANCE, EXPECTED_IMPORTANCE, clamp_importance, importance_of_person, importance_of_program,
+};
 pub use names::by_file_ending;
 pub(crate) use names::{did_you_mean, one_of, unknown_name};
 pub(crate) use scope::is_id;
@@ -182,15 +186,6 @@ impl Span {
         let Span { first, last } = self;
         if first == last { format!("{mark}{first}") } else { format!("{mark}{first}-{last}") }
     }
-}
-
-/// Importance of a memory that states none; the scale is 1 to 1000.
-pub(crate) const DEFAULT_IMPORTANCE: u16 = 500;
-
-/// An importance, rounded and clamped to 1 to 1000.
-pub(crate) fn clamp_importance(importance: f64) -> u16 {
-    // Exact: the value is a whole number within the range of `u16`.
-    importance.round().clamp(1.0, 1000.0) as u16
 }
 
 /// Tag of memories that the built-in rules made, so that a model can be asked about them later.

@@ -166,7 +166,8 @@ fn take(files: &mut Files, scope: &Scope, step: &Step, at: &Moment) -> Result<Ve
                 let struck = strike(files, scope, title, &reference, &mut warnings);
                 let struck = struck.map_err(|error| error.to_string())?;
                 let title = struck.ok_or_else(|| warnings.join("; "))?;
-                results.push(Corrected { outcome: "superseded", scope: scope.clone(), title, memory: None });
+                let (outcome, scope) = ("superseded", scope.clone());
+                results.push(Corrected { outcome, scope, title, persistence: None, memory: None });
             }
             Ok(results)
         }

@@ -2,6 +2,10 @@
 
 use std::time::Duration;
 
+use crate::document::fields::is_date;
+use crate::types::fields::parse_span;
+use crate::types::{EXPECTED_IMPORTANCE, Span, importance_of_person};
+
 /// A duration: `10s`, `500ms`, `1m`; a bare number is seconds.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let spelled =
@@ -23,8 +27,25 @@ pub(crate) fn parse_integer(text: &str) -> Result<i64, String> {
 
 /// An importance; it is clamped to its range later.
 pub(crate) fn parse_importance(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number: &f64| !number.is_nan());
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
     number.ok_or_else(|| format!("`{text}` is not a number"))
+}
+
+/// An importance that a person gives a memory.
+pub(crate) fn parse_own_importance(text: &str) -> Result<u16, String> {
+    let importance = importance_of_person(parse_importance(text)?);
+    importance.ok_or_else(|| format!("an importance is {EXPECTED_IMPORTANCE}"))
+}
+
+/// A date or a time.
+pub(crate) fn parse_date(text: &str) -> Result<String, String> {
+    let date = is_date(text).then(|| text.to_owned());
+    date.ok_or_else(|| "write a date such as 2026-01-31 or a time such as 2026-01-31T10:40:00Z".to_owned())
+}
+
+/// Turns: a number, or first and last.
+pub(crate) fn parse_turns(text: &str) -> Result<Span, String> {
+    parse_span(text).map_err(|expected| format!("write {expected}"))
 }
 
 #[cfg(test)]

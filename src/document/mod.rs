@@ -40,7 +40,7 @@ mod update;
 pub use entry::EntryMut;
 pub(crate) use entry::EntryRef;
 pub use error::DocumentError;
-pub(crate) use nearest::nearest;
+pub(crate) use nearest::{nearest, unknown_field};
 pub use scan::line_number;
 pub use section::Section;
 pub use splice::EntryEdit;

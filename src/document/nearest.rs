@@ -1,5 +1,10 @@
 //! Suggestions for a name that was not found.
 
+use crate::types::text::truncate;
+
+/// Longest unknown name that a warning shows, in characters.
+const NAME_CHARS: usize = 60;
+
 /// The candidates most similar to a text, best first, at most `limit`; dissimilar ones are left out.
 pub(crate) fn nearest<'a>(
     text: &str,
@@ -23,4 +28,11 @@ pub(crate) fn nearest<'a>(
     let original =
         |close: &str| names.iter().find(|(folded, _)| folded == close).map(|(_, name)| (*name).to_owned());
     found.into_iter().filter_map(original).collect()
+}
+
+/// The warning about a field that its reader does not know, with the most similar one that it knows.
+pub(crate) fn unknown_field(name: &str, of: &str, known: &[&str]) -> String {
+    let near = nearest(name, known.iter().copied(), 1);
+    let near = near.first().map(|near| format!("; the nearest is `{near}`")).unwrap_or_default();
+    format!("unknown field `{}` of {of} is ignored{near}", truncate(name, NAME_CHARS))
 }

@@ -6,7 +6,7 @@
 //!
 //! | command | fields |
 //! |---|---|
-//! | `record` (not named in the line) | `turn`, `triggers`, `memories`, `invalidated`, `reasoning`, `model`, `warnings`, `visits` |
+//! | `record` (not named in the line) | `turn`, `triggers`, `memories`, `invalidated`, `reasoning`, `model`, `warnings`, `visits`; where its episode ended ephemeral memories `ephemeral_ended` and `session` |
 //! | `retry` | the same, and `resolves`: the `id` of the line whose turn waited |
 //! | `add`, `form_memory` | `memories` |
 //! | `supersede` and other corrections | `corrected`, `reasoning` |
@@ -154,13 +154,17 @@ pub(crate) struct ModelEntry<'a> {
     pub(crate) error: Option<Text<'a>>,
 }
 
-/// The turn of a line, as far as figures and `log` need it.
+/// The turn of a line, as far as figures, `log` and comparisons need it.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 pub(crate) struct PlayedTurn<'a> {
+    /// The caller's id.
+    pub(crate) id: Option<Text<'a>>,
     pub(crate) episode: Option<u64>,
     pub(crate) turn: Option<u64>,
     pub(crate) action: Option<Text<'a>>,
+    /// Not decoded: it is long, and only comparisons need it.
+    response: Option<&'a RawValue>,
     pub(crate) location_before: Option<PlaceEntry<'a>>,
     pub(crate) location_after: Option<PlaceEntry<'a>>,
     pub(crate) score_before: Option<i64>,
@@ -180,6 +184,11 @@ pub(crate) struct PlaceEntry<'a> {
 }
 
 impl PlayedTurn<'_> {
+    /// The game's response.
+    pub(crate) fn response(&self) -> Option<String> {
+        serde_json::from_str(self.response?.get()).ok()
+    }
+
     /// The id of the place where the action was taken; where the turn names none, of the one reached.
     pub(crate) fn place(&self) -> Option<u64> {
         let id = |place: &Option<PlaceEntry<'_>>| place.as_ref()?.id;

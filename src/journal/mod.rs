@@ -7,6 +7,7 @@
 //! into the new file, marked `"carried": true`. Lines are written by [`crate::notebook`] alone.
 
 pub(crate) mod entry;
+pub(crate) mod recorded;
 pub mod text;
 
 use std::sync::LazyLock;

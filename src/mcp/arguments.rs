@@ -8,7 +8,7 @@ use crate::document::nearest;
 use crate::mcp::answer::Refusal;
 use crate::mcp::parameter::Parameter;
 use crate::types::fields::{self, Expected, Fields};
-use crate::types::{clamp_importance, did_you_mean};
+use crate::types::{clamp_importance, did_you_mean, importance_of_program};
 
 /// The arguments of one call.
 #[derive(Debug, Clone, Copy)]
@@ -73,11 +73,25 @@ impl<'a> Arguments<'a> {
         self.read(parameter, |value| fields::count(&unquoted(value)))
     }
 
-    /// An importance, clamped to its range.
-    pub(crate) fn importance(&self, parameter: &Parameter) -> Result<Option<u16>, Refusal> {
+    /// The importance of a new memory, with a warning where it is changed.
+    pub(crate) fn importance(
+        &self,
+        parameter: &Parameter,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<u16>, Refusal> {
+        let number = self.number(parameter)?;
+        Ok(number.and_then(|number| importance_of_program(&Value::from(number), warnings)))
+    }
+
+    /// The lowest importance of a search, clamped to its range.
+    pub(crate) fn lowest_importance(&self, parameter: &Parameter) -> Result<Option<u16>, Refusal> {
+        Ok(self.number(parameter)?.map(clamp_importance))
+    }
+
+    fn number(&self, parameter: &Parameter) -> Result<Option<f64>, Refusal> {
         let number =
             |value: &Value| fields::number(&unquoted(value)).map_err(|_| "a number, 1 to 1000".into());
-        Ok(self.read(parameter, number)?.map(clamp_importance))
+        self.read(parameter, number)
     }
 
     pub(crate) fn flag(&self, parameter: &Parameter) -> Result<Option<bool>, Refusal> {
@@ -118,7 +132,7 @@ mod tests {
                 .required(&blank.required("say it"))
                 .is_err_and(|refusal| refusal.text() == "`blank` is empty\nhint: say it")
         );
-        assert_eq!(arguments.importance(no), Ok(Some(1)));
+        assert_eq!(arguments.lowest_importance(no), Ok(Some(1)));
         let others = ["a", "n", "q", "f", "no", "yes", "blanks", "null"].map(named);
         let refusal = Arguments::of(value.as_object().unwrap(), &others).unwrap_err();
         assert_eq!(refusal.text(), "there is no argument `blank`\nhint: did you mean `blanks`?");

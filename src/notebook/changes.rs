@@ -14,7 +14,7 @@ use crate::notebook::titles::title_in_use;
 use crate::notebook::transaction::{Draft, EndedSession};
 use crate::store::{State, StoreError};
 use crate::types::hint::{Advice, Hint};
-use crate::types::{Memory, Scope};
+use crate::types::{Memory, Moment, Scope};
 
 /// A memory to add, as the caller worded it.
 #[derive(Debug, Clone)]
@@ -90,7 +90,7 @@ impl Draft<'_> {
         Ok(applied)
     }
 
-    /// Makes corrections, all or none. The running episode is the moment for reference lines.
+    /// Makes corrections, all or none. The last recorded turn is the moment for reference lines.
     ///
     /// # Errors
     ///
@@ -99,9 +99,25 @@ impl Draft<'_> {
         &mut self,
         corrections: &[Correction],
     ) -> Result<Vec<Corrected>, E> {
-        let at = self.moment()?;
+        self.correct_at(corrections, &vec![Moment::default(); corrections.len()])
+    }
+
+    /// The same, each at its own moment, whose missing parts are those of the last recorded turn.
+    ///
+    /// # Errors
+    ///
+    /// As [`Draft::correct`].
+    pub(crate) fn correct_at<E: From<CorrectionError> + From<StoreError>>(
+        &mut self,
+        corrections: &[Correction],
+        moments: &[Moment],
+    ) -> Result<Vec<Corrected>, E> {
+        let last = self.moment()?;
         let mut results = Vec::new();
-        for correction in corrections {
+        for (correction, given) in corrections.iter().zip(moments) {
+            let episode = given.episode.or(last.episode);
+            let turn = given.turn.or(last.turn.filter(|_| episode == last.episode));
+            let at = Moment { episode, turn, ..Moment::default() };
             results.extend(correct(&mut self.files, correction, &at)?);
         }
         let reasons = corrections.iter().filter_map(|correction| match correction {

@@ -19,6 +19,9 @@ use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope, Status,
 /// Highest importance of a memory.
 pub(crate) const MAX_IMPORTANCE: u16 = 1000;
 
+/// The reason in the reference line of a memory that is marked as superseded.
+const MARKED: &str = "marked as superseded";
+
 /// An entry's address: its exact title, and its line if several entries written by hand share the title.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Target {
@@ -70,6 +73,9 @@ pub struct Corrected {
     pub scope: Scope,
     /// The title; of a renamed section, its new name.
     pub title: String,
+    /// For a successor that is core because it supersedes a core memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub persistence: Option<Persistence>,
     /// The forgotten memory, for the journal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<Memory>,
@@ -201,7 +207,7 @@ pub(crate) fn correct(
     match correction {
         Correction::Supersede(targets, successor) => supersede(files, targets, successor, at),
         Correction::Invalidate(targets, reason) => invalidate(files, targets, reason, at),
-        Correction::Mark(target, marks) => mark(files, target, *marks),
+        Correction::Mark(target, marks) => mark(files, target, *marks, at),
         Correction::Reinforce(target, amount) => reinforce(files, target, *amount),
         Correction::Associate(one, other) => associate(files, one, other),
         Correction::Forget(target) => forget(files, target),
@@ -210,7 +216,7 @@ pub(crate) fn correct(
 }
 
 fn done(outcome: &'static str, scope: &Scope, title: &str) -> Corrected {
-    Corrected { outcome, scope: scope.clone(), title: title.to_owned(), memory: None }
+    Corrected { outcome, scope: scope.clone(), title: title.to_owned(), persistence: None, memory: None }
 }
 
 /// The only `wanted` entry with the title, and the line, of a target.
@@ -278,7 +284,9 @@ fn supersede(
         return Err(CorrectionError::NearDuplicate(other.title.clone()));
     }
     // A memory that supersedes a core memory is core.
-    if olds.iter().any(|old| old.persistence == Persistence::Core) {
+    let stays_core = successor.persistence != Persistence::Core
+        && olds.iter().any(|old| old.persistence == Persistence::Core);
+    if stays_core {
         successor.persistence = Persistence::Core;
     }
     if let Some(old) = olds.iter().find(|old| same_title(&old.title, &successor.title)) {
@@ -294,7 +302,8 @@ fn supersede(
     let claim = Claim::of(Authority::Command);
     let applied = store_memory(files, (scope, &section.name), &successor, claim, &mut Vec::new())?;
     debug_assert_eq!(applied.outcome, AddOutcome::Stored);
-    results.push(done("stored", scope, &applied.title));
+    let persistence = stays_core.then_some(Persistence::Core);
+    results.push(Corrected { persistence, ..done("stored", scope, &applied.title) });
     Ok(results)
 }
 
@@ -321,7 +330,12 @@ fn invalidate(
     Ok(results)
 }
 
-fn mark(files: &mut Files, target: &Target, marks: Marks) -> Result<Vec<Corrected>, CorrectionError> {
+fn mark(
+    files: &mut Files,
+    target: &Target,
+    marks: Marks,
+    at: &Moment,
+) -> Result<Vec<Corrected>, CorrectionError> {
     if marks == Marks::default() {
         return Err(CorrectionError::NothingToSet);
     }
@@ -340,7 +354,10 @@ fn mark(files: &mut Files, target: &Target, marks: Marks) -> Result<Vec<Correcte
         return Err(CorrectionError::TitleInUse { scope: target.scope.clone(), title: old.title });
     }
     match marks.status {
-        Some(Status::Superseded) if old.is_live() => found.entry.edit(EntryEdit::Supersede(None))?,
+        Some(Status::Superseded) if old.is_live() => {
+            let cause = Cause::Invalidated(MARKED.to_owned());
+            found.entry.edit(EntryEdit::Supersede(Some(Reference { at: at.clone(), cause })))?;
+        }
         Some(status) if !old.is_live() && status != Status::Superseded => {
             found.entry.edit(EntryEdit::Revive(status))?;
         }

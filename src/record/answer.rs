@@ -12,7 +12,7 @@ use crate::record::prompt::{MAX_TEXT_CHARS, MAX_TITLE_CHARS, MAX_TITLES, SYSTEM}
 use crate::record::proposal::{Proposal, Side};
 use crate::search::shared_words::SharedWords;
 use crate::types::text::{cut_at_sentence, cut_at_word};
-use crate::types::{Category, Memory, Persistence, Span, Status, clamp_importance};
+use crate::types::{Category, Memory, Persistence, Span, Status, importance_of_program};
 
 /// Highest importance of a memory that neither death nor score supports.
 pub const MAX_UNPROVEN_IMPORTANCE: u16 = 700;
@@ -145,12 +145,8 @@ fn read_memory(
         warnings.push("core lowered to permanent: neither death nor score bears it out".to_owned());
     }
     memory.persistence = if may_be { persistence } else { Persistence::Permanent };
-    let importance = match answer.get("importance") {
-        Some(Value::String(text)) => text.trim().parse().ok(),
-        Some(value) => value.as_f64(),
-        None => None,
-    };
-    memory.provenance.importance = importance.filter(|number: &f64| number.is_finite()).map(clamp_importance);
+    let importance = answer.get("importance");
+    memory.provenance.importance = importance.and_then(|value| importance_of_program(value, warnings));
     if !proven && memory.importance() > MAX_UNPROVEN_IMPORTANCE {
         warnings.push(format!(
             "importance {} lowered to {MAX_UNPROVEN_IMPORTANCE}: neither death nor score bears it out",

@@ -3,9 +3,13 @@
 //! A line that is refused leaves the others alone. An error of the store ends the work: it concerns every
 //! line.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::document::{Document, Section};
+use crate::journal::Journal;
+use crate::journal::recorded::{Known, RecordedTurns};
+use crate::record::once::{Checked, key_of, other_with_id};
+use crate::record::redaction::redact_turn;
 use crate::record::turn::Turn;
 use crate::record::{RecordError, RecordReport, Recorder};
 use crate::store::StoreError;
@@ -65,22 +69,56 @@ impl Recorder<'_> {
         mut after: impl FnMut(Option<&RecordReport>),
     ) -> Result<TurnSummary, RecordManyError> {
         let mut summary = TurnSummary::default();
+        let first = lines.0.first().map_or(1, |(number, _)| *number);
+        let at = |line: usize| move |source| RecordManyError { line, source };
+        let mut recorded = Journal::of(self.notebook.store()).recorded_turns().map_err(at(first))?;
+        let mut said = HashSet::new();
         for (number, line) in &lines.0 {
             let turn = std::str::from_utf8(line).map_err(|_| "not UTF-8".to_owned());
             let turn = turn.and_then(|line| Turn::from_json(line).map_err(|error| error.to_string()));
-            let recorded = match turn.map(|turn| self.record(turn)) {
-                Ok(Ok(report)) => Ok(report),
-                Ok(Err(RecordError::Store(source))) => return Err(RecordManyError { line: *number, source }),
-                Ok(Err(error)) => Err(error.to_string()),
+            let report = match turn {
+                Ok(mut turn) => {
+                    // A field that is not known is named once, not in each line.
+                    turn.notes.retain(|note| said.insert(note.clone()));
+                    match self.record_unless(turn, &mut recorded) {
+                        Err(RecordError::Store(source)) => return Err(at(*number)(source)),
+                        report => report.map_err(|error| error.to_string()),
+                    }
+                }
                 Err(problem) => Err(problem),
             };
-            after(recorded.as_ref().ok());
-            match recorded {
+            after(report.as_ref().ok());
+            match report {
                 Ok(report) => summary.add(*number, &report),
                 Err(problem) => summary.refused.push((*number, problem)),
             }
         }
         Ok(summary)
+    }
+
+    /// Records a turn unless it is one of those that were recorded, and adds it to them.
+    fn record_unless(
+        &self,
+        mut turn: Turn,
+        recorded: &mut RecordedTurns,
+    ) -> Result<RecordReport, RecordError> {
+        let mut notes = redact_turn(&mut turn);
+        notes.append(&mut turn.notes);
+        let key = key_of(self.notebook.store(), &turn)?;
+        let known = if self.settings.again { Known::New } else { recorded.know(&key) };
+        let mut report = match known {
+            Known::New => {
+                let report = self.record_new(turn, Checked::IsNew)?;
+                recorded.insert(&key);
+                report
+            }
+            Known::Recorded | Known::OtherWithId => {
+                notes.extend(turn.id.as_deref().filter(|_| known == Known::OtherWithId).map(other_with_id));
+                RecordReport::recorded_before(&turn)
+            }
+        };
+        report.warnings.extend(notes);
+        Ok(report)
     }
 }
 

@@ -10,11 +10,12 @@ mod context;
 mod error;
 mod judge;
 pub(crate) mod many;
+mod once;
 mod places;
 pub mod prompt;
 pub(crate) mod proposal;
 mod redaction;
-mod report;
+pub(crate) mod report;
 pub(crate) mod retry;
 pub mod rules;
 mod surroundings;
@@ -38,6 +39,7 @@ use crate::types::{
 };
 
 use context::ModelOutcome;
+use once::{Checked, is_repeat, recorded_before};
 use proposal::{Proposal, Side};
 use triggers::{Changes, Switches, fired, score_change};
 use turn::Turn;
@@ -64,6 +66,8 @@ pub struct RecordSettings {
     pub provenance: bool,
     /// An unknown name makes a new place.
     pub new_place: bool,
+    /// A turn that was recorded before is recorded again.
+    pub again: bool,
 }
 
 impl Default for RecordSettings {
@@ -74,6 +78,7 @@ impl Default for RecordSettings {
             tried_per_place: 40,
             provenance: false,
             new_place: false,
+            again: false,
         }
     }
 }
@@ -100,11 +105,26 @@ impl Recorder<'_> {
     ///
     /// See [`RecordError`]. A model that fails is not an error: the turn is queued.
     pub fn record(&self, mut turn: Turn) -> Result<RecordReport, RecordError> {
-        let redactions = redaction::redact_turn(&mut turn);
-        let context = self.gather(turn)?;
-        let mut report = self.commit(&context, &self.judge.judge(&context))?;
-        report.warnings.extend(redactions);
+        let mut notes = redaction::redact_turn(&mut turn);
+        notes.append(&mut turn.notes);
+        let before = match turn.id {
+            Some(_) if !self.settings.again => {
+                recorded_before(self.notebook.store(), &turn, &self.notebook.read()?)?
+            }
+            _ => None,
+        };
+        let mut report = match before {
+            Some(report) => report,
+            None => self.record_new(turn, Checked::NotYet)?,
+        };
+        report.warnings.extend(notes);
         Ok(report)
+    }
+
+    /// Records a turn whose secrets are redacted.
+    fn record_new(&self, turn: Turn, checked: Checked) -> Result<RecordReport, RecordError> {
+        let context = self.gather(turn)?;
+        self.commit(&context, &self.judge.judge(&context), checked)
     }
 
     /// Reads memory file and journal, without the lock.
@@ -114,7 +134,7 @@ impl Recorder<'_> {
         let journal = Journal::of(store);
         let mut history = journal.last_turns(self.settings.history_window.max(1))?;
         let last = history.last().and_then(|turn| turn.number);
-        let number = turn.turn.unwrap_or(last.map_or(1, |last| last + 1));
+        let number = turn.turn.unwrap_or(last.map_or(1, |last| last.saturating_add(1)));
         let running = store.sidecar().state_for_writers()?.0.episode;
         let episode = turn.episode.unwrap_or(running);
         if episode > running {
@@ -130,10 +150,7 @@ impl Recorder<'_> {
         let first_visit = files.lasting.section(&reached.scope()).is_none();
         let triggers = fired(&turn, changes, first_visit, &self.settings.switches);
         let section = files.section(&before.scope());
-        let action = fold_action(&stored_line(&turn.action));
-        let reply = stored_reply(&turn.response);
-        let repeat = changes.nothing()
-            && section.tried.iter().any(|tried| fold_action(&tried.action) == action && tried.reply == reply);
+        let repeat = changes.nothing() && is_repeat(store, &turn, &before, &section)?;
         let memories = PlaceMemories::of(&files, &before, &after);
         let surroundings = match self.judge {
             Judge::Model(_) if !triggers.is_empty() && !repeat => {
@@ -158,16 +175,28 @@ impl Recorder<'_> {
     }
 
     /// Writes everything that follows from the turn in one transaction.
-    fn commit(&self, context: &TurnContext, judged: &ModelOutcome) -> Result<RecordReport, RecordError> {
+    fn commit(
+        &self,
+        context: &TurnContext,
+        judged: &ModelOutcome,
+        checked: Checked,
+    ) -> Result<RecordReport, RecordError> {
         let done = self.notebook.edit(RECORD, |draft| {
+            if checked == Checked::NotYet
+                && !self.settings.again
+                && let Some(report) = recorded_before(self.notebook.store(), &context.turn, &draft.files)?
+            {
+                return Ok(report);
+            }
             draft.by_program();
             let now = draft.now.clone();
             let ended = draft.reach_episode(context.episode)?;
             let running = draft.state()?.episode.max(context.episode);
-            let report = self.edit(&mut draft.files, context, judged, (&now, running))?;
+            let mut report = self.edit(&mut draft.files, context, judged, (&now, running))?;
             let ended = ended.filter(|ended| ended.memories > 0);
+            report.ephemeral_ended = ended.as_ref().map(|ended| ended.memories);
             draft.note(Entry {
-                ephemeral_ended: ended.as_ref().map(|ended| ended.memories),
+                ephemeral_ended: report.ephemeral_ended,
                 session: ended.and_then(|ended| ended.text).map(Text::from),
                 ..entry(context, &report)
             });

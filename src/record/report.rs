@@ -10,6 +10,7 @@ use crate::notebook::add::{AddOutcome, AddReport};
 use crate::record::context::{ModelOutcome, TurnContext};
 use crate::record::places::Place;
 use crate::record::triggers::Trigger;
+use crate::record::turn::Turn;
 use crate::types::Attempt;
 
 /// The outcome of a turn.
@@ -45,6 +46,8 @@ pub enum Outcome {
     /// No trigger fired, and nothing was noted as tried.
     #[default]
     NotSignificant,
+    /// It was recorded already; nothing is changed.
+    RecordedBefore,
 }
 
 /// The report on a turn.
@@ -76,6 +79,9 @@ pub struct RecordReport {
     /// The model that was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelUse>,
+    /// Ephemeral memories of the earlier episode, which this turn ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ephemeral_ended: Option<u64>,
     /// Everything that was dropped, changed or could not be done.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -101,6 +107,9 @@ impl RecordReport {
                 let times = if tried.count == 1 { "time" } else { "times" };
                 parts.push(format!("tried \"{}\" {} {times} at {place}", tried.action, tried.count));
             }
+            (Outcome::RecordedBefore, _) => {
+                parts.push(format!("recorded before as Ep{} T{} at {place}", self.episode, self.turn));
+            }
             (Outcome::Queued, _) => parts.insert(0, format!("queued turn {} at {place}", self.turn)),
             (Outcome::Declined | Outcome::NotSignificant, _) if parts.is_empty() => {
                 parts.push(format!("{} at {place}", self.outcome));
@@ -113,6 +122,22 @@ impl RecordReport {
             false => format!(" (triggers: {})", triggers.join(", ")),
         };
         format!("{}{triggers}", parts.join(", "))
+    }
+
+    /// The report on a turn that was recorded before, as it was sent or as the journal has it.
+    pub(super) fn recorded_before(turn: &Turn) -> RecordReport {
+        let location = turn.location_before.as_ref().or(turn.location_after.as_ref());
+        let place = location.map(|location| Place {
+            id: location.id.unwrap_or_default(),
+            name: location.name.clone().unwrap_or_default(),
+        });
+        RecordReport {
+            outcome: Outcome::RecordedBefore,
+            episode: turn.episode.unwrap_or_default(),
+            turn: turn.turn.unwrap_or_default(),
+            place: place.unwrap_or_default(),
+            ..RecordReport::default()
+        }
     }
 
     /// The report on a turn before anything is done with it.

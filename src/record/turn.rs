@@ -1,18 +1,32 @@
 //! One turn of a game, read from the JSON that scripts send.
 //!
-//! Unknown fields are ignored and `null` counts as absent. A field with an unusable value is refused with
-//! its name and the expectation.
+//! `null` counts as absent. A field with an unusable value is refused with its name and the expectation. A
+//! field that is not known, or not used, is named in the notes of the turn.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::document::fields::is_date;
+use crate::document::unknown_field;
 use crate::types::fields::{Expected, FieldError, Fields, count, episode, flag, integer, text};
 use crate::types::hint::{Advice, Hint};
-use crate::types::{Category, DEFAULT_IMPORTANCE, clamp_importance};
+use crate::types::{Category, DEFAULT_IMPORTANCE, importance_of_program};
+
+/// The fields of a turn. Those of the last line are known from recorded play and not used.
+#[rustfmt::skip]
+const FIELDS: [&str; 29] = [
+    "episode", "turn", "id", "action", "response", "location", "location_before", "location_after",
+    "location_id", "location_name", "score_before", "score_after", "moves_before", "moves_after",
+    "inventory_before", "inventory_after", "died", "world_changed", "valid", "reasoning", "remember",
+    "remember_importance", "rememberImportance", "remember_category", "timestamp", CONTEXT,
+    "game", "outcome", "won",
+];
+
+/// An object whose fields count as the turn's own.
+const CONTEXT: &str = "z_machine_context";
 
 /// A place given by id, by name, or by both.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct TurnLocation {
     /// The engine's id.
     pub id: Option<u64>,
@@ -34,6 +48,8 @@ pub struct Remember {
 /// One turn. `None` means that the caller gave no value.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Turn {
+    /// The caller's own id of the turn, by which it is recorded once.
+    pub id: Option<String>,
     /// Episode; the running one where absent.
     pub episode: Option<u64>,
     /// Number of the turn; one more than the last where absent.
@@ -68,6 +84,9 @@ pub struct Turn {
     pub remember: Option<Remember>,
     /// Time of the turn: a date or RFC 3339.
     pub timestamp: Option<String>,
+    /// What was not taken as the caller sent it.
+    #[serde(skip)]
+    pub notes: Vec<String>,
 }
 
 /// A turn that cannot be read.
@@ -159,23 +178,19 @@ impl Turn {
     /// See [`TurnError`].
     pub fn from_value(value: &Value) -> Result<Turn, TurnError> {
         let Value::Object(object) = value else { return Err(TurnError::NotAnObject(kind_of(value))) };
-        let fields = Fields::of(object).with_nested("z_machine_context");
+        let fields = Fields::of(object).with_nested(CONTEXT);
+        let mut notes = unknown_fields(object);
         let action = fields.read("action", text)?.ok_or(TurnError::Missing("action"))?;
         let response = fields.read("response", text)?.ok_or(TurnError::Missing("response"))?;
-        let location_after = location(fields, "location_after")?;
-        let before = match location(fields, "location_before")? {
-            Some(before) => Some(before),
-            None => location(fields, "location")?.or(split_location(fields)?),
-        };
-        if before.is_none() && location_after.is_none() {
-            return Err(TurnError::Missing("location_before"));
-        }
+        let (location_before, location_after) = locations(fields, &mut notes)?;
+        let remember = remember(fields, &mut notes)?;
         Ok(Turn {
+            id: fields.read("id", id)?,
             action,
             response,
             episode: fields.read("episode", episode)?,
             turn: fields.read("turn", count)?,
-            location_before: before,
+            location_before,
             location_after,
             score_before: fields.read("score_before", integer)?,
             score_after: fields.read("score_after", integer)?,
@@ -189,9 +204,66 @@ impl Turn {
                 None => fields.read("valid", flag)?,
             },
             reasoning: fields.read("reasoning", text)?,
-            remember: remember(fields)?,
+            remember,
             timestamp: fields.read("timestamp", date)?,
+            notes,
         })
+    }
+}
+
+/// A note on each field that is not known.
+fn unknown_fields(object: &Map<String, Value>) -> Vec<String> {
+    let nested = object.get(CONTEXT).and_then(Value::as_object).into_iter().flat_map(Map::keys);
+    let names = object.keys().chain(nested).filter(|name| !FIELDS.contains(&name.as_str()));
+    names.map(|name| unknown_field(name, "a turn", &FIELDS)).collect()
+}
+
+/// Reads the places before and after the action, at least one of which is there.
+fn locations(
+    fields: Fields<'_>,
+    notes: &mut Vec<String>,
+) -> Result<(Option<TurnLocation>, Option<TurnLocation>), TurnError> {
+    let mut after = location(fields, "location_after")?;
+    let mut before = location(fields, "location_before")?;
+    let named = match location(fields, "location")? {
+        Some(named) => Some(("location", named)),
+        None => split_location(fields)?
+            .map(|named| (if named.id.is_some() { "location_id" } else { "location_name" }, named)),
+    };
+    match (&mut before, named) {
+        (_, None) => {}
+        (None, Some((_, named))) => before = Some(named),
+        (Some(before), Some((field, named))) => {
+            if !give_name([Some(before), after.as_mut()], &named) {
+                notes.push(format!("`{field}` is not used: it is not the place before or after the action"));
+            }
+        }
+    }
+    match (&before, &after) {
+        (None, None) => Err(TurnError::Missing("location_before")),
+        _ => Ok((before, after)),
+    }
+}
+
+/// Gives the name of `named` to the places of a turn that have its id and no name. Without an id it is the name of
+/// the only place of the turn. False where it is none of them.
+fn give_name(places: [Option<&mut TurnLocation>; 2], named: &TurnLocation) -> bool {
+    let mut places: Vec<&mut TurnLocation> = places.into_iter().flatten().collect();
+    let stays = places.iter().all(|place| place.id == places[0].id);
+    places.retain(|place| named.id.map_or(stays, |id| place.id == Some(id)));
+    let is_meant = !places.is_empty();
+    for place in places {
+        place.name = place.name.take().or_else(|| named.name.clone());
+    }
+    is_meant
+}
+
+/// Reads the caller's id of a turn.
+fn id(value: &Value) -> Result<String, Expected> {
+    match value {
+        Value::String(id) if !id.trim().is_empty() => Ok(id.trim().to_owned()),
+        Value::Number(id) => Ok(id.to_string()),
+        _ => Err("a text or a number".into()),
     }
 }
 
@@ -232,11 +304,12 @@ fn split_location(fields: Fields<'_>) -> Result<Option<TurnLocation>, FieldError
     Ok((id.is_some() || name.is_some()).then_some(TurnLocation { id, name }))
 }
 
-fn remember(fields: Fields<'_>) -> Result<Option<Remember>, FieldError> {
+fn remember(fields: Fields<'_>, notes: &mut Vec<String>) -> Result<Option<Remember>, FieldError> {
     let text = fields.read("remember", text)?.filter(|text| !text.trim().is_empty());
     let Some(text) = text else { return Ok(None) };
     let importance = fields.get("remember_importance").or_else(|| fields.get("rememberImportance"));
-    let importance = importance.and_then(Value::as_f64).map_or(DEFAULT_IMPORTANCE, clamp_importance);
+    let importance = importance.and_then(|value| importance_of_program(value, notes));
+    let importance = importance.unwrap_or(DEFAULT_IMPORTANCE);
     let category = fields.read("remember_category", category)?.unwrap_or_else(Category::note);
     Ok(Some(Remember { text, importance, category }))
 }

@@ -11,11 +11,11 @@ use crate::record::turn::{category, date};
 use crate::transfer::place::PlaceReference;
 use crate::transfer::source::Item;
 use crate::types::fields::{
-    Expected, FieldError, Fields, count, episode, flag, integer, named, number, text, texts,
+    Expected, FieldError, Fields, count, episode, flag, integer, named, number, span, text, texts,
 };
 use crate::types::text::truncate;
 use crate::types::{
-    Attempt, Category, Cause, Memory, Moment, Provenance, Reference, Scope, Span, clamp_importance,
+    Attempt, Category, Cause, Memory, Moment, Provenance, Reference, Scope, clamp_importance,
 };
 
 /// Keys of a memory without its provenance, and of a section.
@@ -223,20 +223,6 @@ impl<'a> ObjectReader<'a> {
 fn counts(value: &Value) -> Result<Vec<u64>, Expected> {
     let numbers = value.as_array().and_then(|items| items.iter().map(Value::as_u64).collect());
     numbers.ok_or("a list of whole numbers".into())
-}
-
-/// `3`, `[3, 5]` or `{"first": 3, "last": 5}`.
-fn span(value: &Value) -> Result<Span, Expected> {
-    let ends = match value {
-        Value::Array(ends) => (ends.first(), ends.last()),
-        Value::Object(ends) => (ends.get("first"), ends.get("last")),
-        number => (Some(number), Some(number)),
-    };
-    let number = |end: Option<&Value>| end.and_then(Value::as_u64);
-    match (number(ends.0), number(ends.1)) {
-        (Some(first), Some(last)) => Ok(Span { first, last }),
-        _ => Err("a number or its `first` and `last`".into()),
-    }
 }
 
 /// The reference of a superseded memory; unreadable parts of its moment are left out.

@@ -10,6 +10,8 @@ use std::str::FromStr;
 use serde_json::{Map, Value};
 use strum::VariantNames;
 
+use crate::types::Span;
+use crate::types::importance::{EXPECTED_IMPORTANCE, importance_of_person};
 use crate::types::names::one_of;
 use crate::types::text::truncate;
 
@@ -67,6 +69,11 @@ impl<'a> Fields<'a> {
     pub(crate) fn get(&self, name: &str) -> Option<&'a Value> {
         let nested = || self.fallback.and_then(|fallback| fallback.get(name));
         self.object.get(name).or_else(nested).filter(|value| !value.is_null())
+    }
+
+    /// The names of the fields.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.object.keys().map(String::as_str)
     }
 
     /// The converted value of a field, `None` where it is missing.
@@ -145,6 +152,35 @@ pub(crate) fn parse_episode(label: &str) -> Option<u64> {
     let number = runs.next()?.parse().ok()?;
     let signed = label.trim_start().starts_with(['-', '+']);
     (runs.next().is_none() && !signed).then_some(number)
+}
+
+/// An importance that a person states.
+pub(crate) fn importance(value: &Value) -> Result<u16, Expected> {
+    value.as_f64().and_then(importance_of_person).ok_or(EXPECTED_IMPORTANCE.into())
+}
+
+/// Turns or messages: `3`, `"3-5"`, `[3, 5]` or `{"first": 3, "last": 5}`.
+pub(crate) fn span(value: &Value) -> Result<Span, Expected> {
+    let number = |end: Option<&Value>| end.and_then(Value::as_u64);
+    let ends = match value {
+        Value::String(text) => return parse_span(text).map_err(Expected::from),
+        Value::Array(ends) => (number(ends.first()), number(ends.last())),
+        Value::Object(ends) => (number(ends.get("first")), number(ends.get("last"))),
+        one => (one.as_u64(), one.as_u64()),
+    };
+    match ends {
+        (Some(first), Some(last)) => Ok(Span { first, last }),
+        _ => Err("a number or its `first` and `last`".into()),
+    }
+}
+
+/// A number, or first and last of a run: `23`, `23-24`.
+pub(crate) fn parse_span(text: &str) -> Result<Span, &'static str> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    match (first.trim().parse(), last.trim().parse()) {
+        (Ok(first), Ok(last)) if first <= last => Ok(Span { first, last }),
+        _ => Err("a number, or first and last such as `23-24`"),
+    }
 }
 
 /// The value of an enum by its name.

@@ -12,7 +12,7 @@ use crate::llm::answer::{parse_object, text_of, text_problem};
 use crate::llm::{Model, ModelError, ModelUse};
 use crate::redact::redacted;
 use crate::types::text::truncate;
-use crate::types::{Category, clamp_importance};
+use crate::types::{Category, DEFAULT_IMPORTANCE, importance_of_program};
 
 /// The name of the tool by which a model asks for a memory.
 pub(crate) const TOOL: &str = "remember";
@@ -43,7 +43,7 @@ will want to know in a later one, at most four things, each on its own: facts, d
 stand to one another, what was learned from an error. Small talk, what everybody knows, and what holds only for \
 the moment is not worth it: then the list is empty.
 
-For each: `category`; `importance` from 1 (trifle) to 10 (must never be forgotten); `summary`, one sentence that \
+For each: `category`; `importance` from 1 (trifle) to 1000 (must never be forgotten); `summary`, one sentence that \
 can be understood alone, with names in place of pronouns; `context`, in a few words where it came up. Say nothing \
 that the messages do not say.
 
@@ -95,7 +95,7 @@ fn aspect_schema() -> Value {
         "type": "object",
         "properties": {
             "category": {"type": "string", "enum": CATEGORIES},
-            "importance": {"type": "integer", "minimum": 1, "maximum": 10},
+            "importance": {"type": "integer", "minimum": 1, "maximum": 1000},
             "summary": {"type": "string", "maxLength": SUMMARY_CHARS},
             "context": {"type": "string", "maxLength": CONTEXT_CHARS},
         },
@@ -150,10 +150,8 @@ pub(crate) fn read_items(items: &[Value], limit: usize) -> FoundAspects {
     let (mut aspects, mut warnings) = (Vec::new(), Vec::new());
     for (item, number) in items.iter().zip(1..) {
         match read_item(item) {
-            Ok((aspect, masked)) => {
-                if masked {
-                    warnings.push(format!("memory {number} held what looks like a secret, masked"));
-                }
+            Ok((aspect, changes)) => {
+                warnings.extend(changes.iter().map(|change| format!("memory {number}: {change}")));
                 aspects.push(aspect);
             }
             Err(problem) => warnings.push(format!("memory {number} of the model is dropped: {problem}")),
@@ -166,7 +164,8 @@ pub(crate) fn read_items(items: &[Value], limit: usize) -> FoundAspects {
     (aspects, warnings)
 }
 
-fn read_item(item: &Value) -> Result<(Aspect, bool), String> {
+/// The aspect of an item, and how it was changed.
+fn read_item(item: &Value) -> Result<(Aspect, Vec<String>), String> {
     // OpenAI sends a tool's arguments as JSON inside a string.
     let parsed = item.as_str().map(parse_object).transpose()?;
     let fields = match (&parsed, item) {
@@ -179,14 +178,18 @@ fn read_item(item: &Value) -> Result<(Aspect, bool), String> {
     }
     let context = stored_line(&first_text(fields, &["context", "sourceContext", "source_context"]));
     let (safe, safe_context) = (redacted(&summary), redacted(&context));
-    let held_secret = safe != summary || safe_context != context;
+    let mut changes = Vec::new();
+    if safe != summary || safe_context != context {
+        changes.push("it held what looks like a secret, masked".to_owned());
+    }
+    let importance = fields.get("importance").and_then(|value| importance_of_program(value, &mut changes));
     let aspect = Aspect {
         category: category_of(fields),
-        importance: importance_of(fields),
+        importance: importance.unwrap_or(DEFAULT_IMPORTANCE),
         summary: truncate(&safe, SUMMARY_CHARS),
         context: truncate(&safe_context, CONTEXT_CHARS),
     };
-    Ok((aspect, held_secret))
+    Ok((aspect, changes))
 }
 
 fn first_text(fields: &Map<String, Value>, names: &[&str]) -> String {
@@ -204,20 +207,6 @@ fn category_of(fields: &Map<String, Value>) -> Category {
     category.filter(|category| !category.only_grows()).unwrap_or_else(Category::note)
 }
 
-/// Maps 1 to 10 to hundreds; keeps larger numbers; anything else is the default.
-fn importance_of(fields: &Map<String, Value>) -> u16 {
-    let number = match fields.get("importance") {
-        Some(Value::String(text)) => text.split('/').next().and_then(|text| text.trim().parse().ok()),
-        Some(value) => value.as_f64(),
-        None => None,
-    };
-    match number.filter(|number: &f64| number.is_finite()) {
-        Some(number) if number <= 10.0 => clamp_importance(number.max(1.0) * 100.0),
-        Some(number) => clamp_importance(number),
-        None => crate::types::DEFAULT_IMPORTANCE,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -233,14 +222,15 @@ mod tests {
     #[test]
     fn answers_in_many_formats() {
         let one = || vec![("FACT".to_owned(), 800, "The gate is open.".to_owned())];
-        let item = r#"{"category": "fact", "importance": 8, "summary": "The gate is open.", "context": ""}"#;
+        let item =
+            r#"{"category": "fact", "importance": 800, "summary": "The gate is open.", "context": ""}"#;
         for said in [
             format!("{{\"memories\": [{item}]}}"),
             format!("[{item}]"),
             format!("<think>[1]</think>Here: ```json\n[{item}]\n```"),
             format!("```json\n{{\"aspects\": [{item}]}}\n```"),
             item.to_owned(),
-            "{\"memories\": [{\"aspect\": \"FACT\", \"importance\": \"8/10\", \"text\": \"The gate is open.\"}".to_owned(),
+            "{\"memories\": [{\"aspect\": \"FACT\", \"importance\": \"800\", \"text\": \"The gate is open.\"}".to_owned(),
         ] {
             assert_eq!(summaries(&said), (one(), 0), "{said}");
         }
@@ -256,7 +246,7 @@ mod tests {
         ]});
         let (kept, warnings) = summaries(&said.to_string());
         let note = |importance, summary: &str| ("NOTE".to_owned(), importance, summary.to_owned());
-        assert_eq!((kept, warnings), (vec![note(900, "Kira likes tea."), note(100, "Marcus lies.")], 3));
+        assert_eq!((kept, warnings), (vec![note(900, "Kira likes tea."), note(1, "Marcus lies.")], 4));
         let many: Vec<Value> =
             (0..9).map(|number| json!({"summary": format!("Fact number {number} is so.")})).collect();
         assert_eq!(read_items(&many, 4).0.len(), 4);

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::cli::commands::common::{resolve_scope, warn_of_secrets};
-use crate::cli::commands::memory_args::{JsonFields, MemoryArgs};
+use crate::cli::commands::memory_args::{JsonFields, MEMORY_FIELDS, MemoryArgs};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::stored;
@@ -17,7 +17,10 @@ use crate::types::{Category, Memory, Scope};
 /// Add a memory that you worded yourself
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Without --text, a JSON object is read from stdin, with the flags' names as fields.
+Without --text, a JSON object is read from stdin: {text, title, category, importance,
+persistence (core, permanent, ephemeral), status (active, tentative), episode, turn or
+turns (\"23-24\"), score_change, score, moves, date, source, goal, tags, context, name,
+speaker}. Another field is a warning.
 
 Examples:
   memories add 23 --text 'Dark without a lamp.'
@@ -27,6 +30,8 @@ Examples:
       --text 'Accepts gifts and attacks all the same.'
   memories add world --category EVENT --title 'The dam opened' \\
       --text 'The reservoir is empty.' --episode 2 --turn 81
+  memories add 15 --category SUCCESS --title 'Open window' --text 'It opens.' \\
+      --episode 1 --turns 23-24 --score-change +0
   memories add dialogue --speaker alex --turn 3 --text 'I love Italian food'
   echo '{\"text\": \"Dark without a lamp.\", \"importance\": 700}' | memories add 24
 
@@ -54,23 +59,25 @@ pub(crate) struct AddArgs {
 pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
     let notebook = cli.notebook()?;
     let scope = find_scope(notebook.store(), &args.scope)?;
-    let mut speaker = args.speaker;
+    let (mut speaker, mut name) = (args.speaker, args.name);
     let memory = match args.memory.text {
         Some(_) => args.memory.into_memory()?,
         None if cli.ui.stdin_is_terminal() => {
             return Err(Failure::usage("no text given").hint("use --text, or send a JSON object on stdin"));
         }
         None => {
-            let (memory, said_by) = memory_from_json(&cli.read_input("a memory")?)?;
-            speaker = said_by;
-            memory
+            let read = memory_from_json(&cli.read_input("a memory")?)?;
+            cli.ui.warnings(&read.warnings);
+            speaker = read.speaker;
+            name = name.or(read.name);
+            read.memory
         }
     };
     check_speaker(speaker.as_deref(), &scope)?;
     // A line of dialogue gets its title later, from the speaker's name.
     let memory = if speaker.is_some() { memory } else { stored(&memory) };
     warn_of_secrets(&mut cli, &memory);
-    let new = NewMemory { scope, name: args.name.unwrap_or_default(), memory, speaker };
+    let new = NewMemory { scope, name: name.unwrap_or_default(), memory, speaker };
     let ((applied, section_name), _) = cli.edit(&notebook, "add", false, |draft| {
         let applied = draft.add(&new)?;
         Ok((applied, draft.files.section(&new.scope).name))
@@ -110,14 +117,21 @@ fn check_speaker(speaker: Option<&str>, scope: &Scope) -> Result<(), Failure> {
     }
 }
 
-/// The memory and its speaker.
-fn memory_from_json(text: &str) -> Result<(Memory, Option<String>), Failure> {
+/// What a JSON object says.
+struct JsonMemory {
+    memory: Memory,
+    speaker: Option<String>,
+    name: Option<String>,
+    warnings: Vec<String>,
+}
+
+fn memory_from_json(text: &str) -> Result<JsonMemory, Failure> {
     let hint = "send {\"text\": \"…\", \"title\": \"…\", \"category\": \"NOTE\", \"importance\": 500}";
     let value: serde_json::Value =
         serde_json::from_str(text).map_err(|error| Failure::user(format!("not JSON: {error}")).hint(hint))?;
     let fields = JsonFields::of(&value, hint)?;
-    let (memory, called) = (fields.memory()?, fields.read("speaker", fields::text)?);
-    if called.is_some()
+    let (memory, speaker) = (fields.memory()?, fields.read("speaker", fields::text)?);
+    if speaker.is_some()
         && fields.read("category", fields::text)?.is_some()
         && memory.category != Category::dialogue()
     {
@@ -126,5 +140,7 @@ fn memory_from_json(text: &str) -> Result<(Memory, Option<String>), Failure> {
             memory.category
         )));
     }
-    Ok((memory, called))
+    let known = [&MEMORY_FIELDS[..], &["name", "speaker"]].concat();
+    let (name, warnings) = (fields.read("name", fields::text)?, fields.unknown("a memory", &known));
+    Ok(JsonMemory { memory, speaker, name, warnings })
 }

@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use crate::cli::commands::common::{resolve_scope, warn_of_secrets};
-use crate::cli::commands::memory_args::JsonFields;
+use crate::cli::commands::memory_args::{JsonFields, MEMORY_FIELDS};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::notebook::correct::{Corrected, Correction, Marks, Target, check_consistent};
 use crate::store::Store;
-use crate::types::Scope;
 use crate::types::fields::{count, named, text, texts};
+use crate::types::{Moment, Persistence, Scope, Status};
 
 /// Arguments of every correction.
 #[derive(Debug, Default, clap::Args)]
@@ -32,9 +32,13 @@ Without arguments, JSON is read from stdin: one object or a list, all or nothing
    \"importance\": 900, \"persistence\": \"core\"}
   {\"command\": \"forget\", \"scope\": \"23\", \"title\": \"…\"}
   {\"command\": \"rename\", \"scope\": \"23\", \"name\": \"…\"}
+`supersede` takes all fields of `add`. `episode` and `turn` of what is struck go into
+its reference line; without them those of the last recorded turn. An unknown field is a
+warning.
 
 Answer: a line for each title, or with --json
-{version, changed, results: [{outcome, scope, title}]}.";
+{version, changed, results: [{outcome, scope, title, persistence}]}; the last only
+where a successor stays core.";
 
 /// The entry of a title.
 pub(crate) fn target(scope: &Scope, title: &str, line: Option<usize>) -> Target {
@@ -52,10 +56,10 @@ pub fn run(
     command: &'static str,
     args: CorrectionArgs,
     scope: Option<String>,
-    from_flags: impl FnOnce(Scope) -> Result<Correction, Failure>,
+    from_flags: impl FnOnce(Scope) -> Result<(Correction, Moment), Failure>,
 ) -> Result<u8, Failure> {
     let notebook = cli.notebook()?;
-    let corrections = match scope {
+    let dated = match scope {
         Some(scope) => vec![from_flags(resolve_scope(notebook.store(), &scope)?)?],
         None if cli.ui.stdin_is_terminal() => {
             let failure = Failure::usage("no correction is given");
@@ -63,8 +67,15 @@ pub fn run(
                 "`memories {command} --help` shows examples; send several at once as JSON on stdin"
             )));
         }
-        None => from_json(notebook.store(), command, &cli.read_input("a list of corrections")?)?,
+        None => {
+            let text = cli.read_input("a list of corrections")?;
+            from_json(notebook.store(), command, &text, &mut |warning| cli.ui.warning(&warning))?
+        }
     };
+    let (corrections, moments): (Vec<Correction>, Vec<Moment>) = dated.into_iter().unzip();
+    for (correction, moment) in corrections.iter().zip(&moments) {
+        check_moment(correction, moment)?;
+    }
     check_consistent(&corrections)?;
     for correction in &corrections {
         if let Correction::Supersede(_, successor) = correction {
@@ -72,7 +83,11 @@ pub fn run(
         }
     }
     let dry_run = args.dry_run;
-    let (mut results, _) = cli.edit(&notebook, command, dry_run, |draft| draft.correct(&corrections))?;
+    let (mut results, _) =
+        cli.edit(&notebook, command, dry_run, |draft| draft.correct_at(&corrections, &moments))?;
+    for result in results.iter().filter(|result| result.persistence == Some(Persistence::Core)) {
+        cli.ui.warning(&format!("`{}` stays core, because it supersedes a core memory", result.title));
+    }
     // The forgotten memory is for the journal.
     results.iter_mut().for_each(|result| result.memory = None);
     let would = if dry_run { "would be " } else { "" };
@@ -84,7 +99,25 @@ pub fn run(
     cli.ui.answer(&json!({"changed": !dry_run, "results": results}), &text)
 }
 
-fn from_json(store: &Store, command: &str, text: &str) -> Result<Vec<Correction>, Failure> {
+/// A moment is only for what strikes an entry.
+fn check_moment(correction: &Correction, moment: &Moment) -> Result<(), Failure> {
+    let strikes = match correction {
+        Correction::Mark(_, marks) => marks.status == Some(Status::Superseded),
+        _ => true,
+    };
+    if strikes || *moment == Moment::default() {
+        return Ok(());
+    }
+    let failure = Failure::user("`episode` and `turn` say when a memory was struck, and none is struck");
+    Err(failure.hint("leave them out, or set the status `superseded`"))
+}
+
+fn from_json(
+    store: &Store,
+    command: &str,
+    text: &str,
+    warn: &mut dyn FnMut(String),
+) -> Result<Vec<(Correction, Moment)>, Failure> {
     const HINT: &str = "`memories supersede --help` shows the form of each correction";
     let value: Value =
         serde_json::from_str(text).map_err(|error| Failure::user(format!("not JSON: {error}")).hint(HINT))?;
@@ -95,7 +128,34 @@ fn from_json(store: &Store, command: &str, text: &str) -> Result<Vec<Correction>
     if list.is_empty() {
         return Err(Failure::user("the list of corrections is empty").hint(HINT));
     }
-    list.iter().map(|value| one_from_json(store, command, &JsonFields::of(value, HINT)?)).collect()
+    let mut corrections = Vec::new();
+    for value in &list {
+        let fields = JsonFields::of(value, HINT)?;
+        let correction = one_from_json(store, command, &fields)?;
+        let (name, known) = fields_of(&correction);
+        fields.unknown(name, &known).into_iter().for_each(&mut *warn);
+        let moment = if known.contains(&"turn") { fields.moment()? } else { Moment::default() };
+        corrections.push((correction, moment));
+    }
+    Ok(corrections)
+}
+
+/// The name of a correction and the fields of its JSON object.
+fn fields_of(correction: &Correction) -> (&'static str, Vec<&'static str>) {
+    const ALL: [&str; 3] = ["command", "scope", "line"];
+    let (name, own): (_, &[&str]) = match correction {
+        Correction::Supersede(..) => ("supersede", &["titles"]),
+        Correction::Invalidate(..) => ("invalidate", &["titles", "reason", "episode", "turn"]),
+        Correction::Mark(..) => {
+            ("mark", &["title", "status", "importance", "persistence", "episode", "turn"])
+        }
+        Correction::Rename(..) => ("rename", &["name"]),
+        Correction::Forget(_) | Correction::Reinforce(..) | Correction::Associate(..) => {
+            ("forget", &["title"])
+        }
+    };
+    let memory: &[&str] = if name == "supersede" { &MEMORY_FIELDS } else { &[] };
+    (name, [&ALL[..], own, memory].concat())
 }
 
 fn one_from_json(store: &Store, command: &str, fields: &JsonFields<'_>) -> Result<Correction, Failure> {
@@ -115,7 +175,7 @@ fn one_from_json(store: &Store, command: &str, fields: &JsonFields<'_>) -> Resul
         "mark" => {
             let marks = Marks {
                 status: fields.read("status", named)?,
-                importance: fields.importance(),
+                importance: fields.importance()?,
                 persistence: fields.read("persistence", named)?,
             };
             Ok(Correction::Mark(one()?, marks))

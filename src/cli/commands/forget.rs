@@ -4,6 +4,7 @@ use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, target};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::notebook::correct::Correction;
+use crate::types::Moment;
 
 /// Remove a memory from the file; the journal keeps it
 #[derive(Debug, clap::Args)]
@@ -30,6 +31,6 @@ pub fn run(cli: Cli<'_>, args: ForgetArgs) -> Result<u8, Failure> {
     let ForgetArgs { scope, title, correction } = args;
     let line = correction.line;
     correct::run(cli, "forget", correction, scope, |scope| {
-        Ok(Correction::Forget(target(&scope, &title.unwrap_or_default(), line)))
+        Ok((Correction::Forget(target(&scope, &title.unwrap_or_default(), line)), Moment::default()))
     })
 }

@@ -1,6 +1,7 @@
 //! `invalidate`: strikes memories that are proven wrong.
 
 use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, targets};
+use crate::cli::commands::moment_args::MomentArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::notebook::correct::Correction;
@@ -11,6 +12,7 @@ use crate::notebook::correct::Correction;
 Examples:
   memories invalidate 23 'Troll is friendly' --reason 'It attacked at once.'
   memories invalidate 23 'Door is locked' 'Key is needed' --reason 'The door was only stuck.'
+  memories invalidate 23 'Lamp is eternal' --reason 'It went out.' --episode 2 --turn 310
 
 {JSON_HELP}"))]
 pub(crate) struct InvalidateArgs {
@@ -24,13 +26,16 @@ pub(crate) struct InvalidateArgs {
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     #[command(flatten)]
+    moment: MomentArgs,
+    #[command(flatten)]
     correction: CorrectionArgs,
 }
 
 pub fn run(cli: Cli<'_>, args: InvalidateArgs) -> Result<u8, Failure> {
-    let InvalidateArgs { scope, titles, reason, correction } = args;
+    let InvalidateArgs { scope, titles, reason, moment, correction } = args;
     let line = correction.line;
     correct::run(cli, "invalidate", correction, scope, |scope| {
-        Ok(Correction::Invalidate(targets(&scope, &titles, line), reason.unwrap_or_default()))
+        let correction = Correction::Invalidate(targets(&scope, &titles, line), reason.unwrap_or_default());
+        Ok((correction, moment.into_moment()?))
     })
 }

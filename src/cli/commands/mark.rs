@@ -1,10 +1,12 @@
 //! `mark`: sets status, importance or persistence of a memory.
 
 use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, target};
+use crate::cli::commands::moment_args::MomentArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+use crate::cli::values::parse_own_importance;
 use crate::notebook::correct::{Correction, Marks};
-use crate::types::{Persistence, Status, clamp_importance};
+use crate::types::{Persistence, Status};
 
 /// Set a memory's status, importance or persistence
 #[derive(Debug, clap::Args)]
@@ -13,6 +15,7 @@ Examples:
   memories mark 23 'Trophy case may score' --status active
   memories mark 23 'Troll attacks after gifts' --importance 900 --persistence core
   memories mark 23 'Door stands open' --persistence permanent
+  memories mark 23 'Door is shut' --status superseded --episode 2 --turn 40
 
 {JSON_HELP}"))]
 pub(crate) struct MarkArgs {
@@ -26,20 +29,23 @@ pub(crate) struct MarkArgs {
     #[arg(long, value_name = "STATUS")]
     status: Option<Status>,
     /// 1 to 1000
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    importance: Option<f64>,
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_own_importance)]
+    importance: Option<u16>,
     /// `permanent` or `core`; a lasting memory never becomes ephemeral
     #[arg(long, value_name = "PERSISTENCE")]
     persistence: Option<Persistence>,
+    #[command(flatten)]
+    moment: MomentArgs,
     #[command(flatten)]
     correction: CorrectionArgs,
 }
 
 pub fn run(cli: Cli<'_>, args: MarkArgs) -> Result<u8, Failure> {
-    let MarkArgs { scope, title, status, importance, persistence, correction } = args;
+    let MarkArgs { scope, title, status, importance, persistence, moment, correction } = args;
     let line = correction.line;
     correct::run(cli, "mark", correction, scope, |scope| {
-        let marks = Marks { status, importance: importance.map(clamp_importance), persistence };
-        Ok(Correction::Mark(target(&scope, &title.unwrap_or_default(), line), marks))
+        let marks = Marks { status, importance, persistence };
+        let target = target(&scope, &title.unwrap_or_default(), line);
+        Ok((Correction::Mark(target, marks), moment.into_moment()?))
     })
 }

@@ -3,10 +3,35 @@
 use serde_json::Value;
 
 use crate::cli::failure::Failure;
-use crate::cli::values::{parse_count, parse_importance};
+use crate::cli::values::{parse_count, parse_date, parse_integer, parse_own_importance, parse_turns};
+use crate::document::unknown_field;
 use crate::record::turn::{category, date};
-use crate::types::fields::{Expected, Fields, count, named, parse_episode, text, texts};
-use crate::types::{Category, Memory, Persistence, Span, Status, clamp_importance, one_of};
+use crate::types::fields::{
+    self, Expected, Fields, count, importance, integer, named, parse_episode, span, text, texts,
+};
+use crate::types::{Category, Memory, Moment, Persistence, Provenance, Span, Status, one_of};
+
+/// The fields of a memory as a JSON object.
+pub(crate) const MEMORY_FIELDS: [&str; 18] = [
+    "text",
+    "title",
+    "category",
+    "importance",
+    "persistence",
+    "status",
+    "context",
+    "episode",
+    "turn",
+    "turns",
+    "score",
+    "score_change",
+    "moves",
+    "goal",
+    "date",
+    "source",
+    "sources",
+    "tags",
+];
 
 /// The flags of a memory.
 #[derive(Debug, Default, clap::Args)]
@@ -21,8 +46,9 @@ pub(crate) struct MemoryArgs {
     #[arg(long, value_name = "CATEGORY", requires = "text")]
     category: Option<Category>,
     /// Importance, 1 to 1000 [default: 500]
-    #[arg(long, value_name = "N", requires = "text", allow_negative_numbers = true, value_parser = parse_importance)]
-    importance: Option<f64>,
+    #[arg(long, value_name = "N", requires = "text", allow_negative_numbers = true)]
+    #[arg(value_parser = parse_own_importance)]
+    importance: Option<u16>,
     /// Always show it first
     #[arg(long, requires = "text")]
     core: bool,
@@ -38,10 +64,31 @@ pub(crate) struct MemoryArgs {
     /// Turn in which it was learned
     #[arg(long, value_name = "N", requires = "text", allow_negative_numbers = true, value_parser = parse_count::<u64>)]
     turn: Option<u64>,
+    /// Turns in which it was learned, such as `23-24`
+    #[arg(long, value_name = "TURNS", requires = "text", conflicts_with = "turn", value_parser = parse_turns)]
+    turns: Option<Span>,
+    /// Change of the score, such as `+5`, `-10` or `+0`
+    #[arg(long, value_name = "N", requires = "text", allow_negative_numbers = true, value_parser = parse_integer)]
+    score_change: Option<i64>,
+    /// Score at that time
+    #[arg(long, value_name = "N", requires = "text", allow_negative_numbers = true, value_parser = parse_integer)]
+    score: Option<i64>,
+    /// Move counter at that time
+    #[arg(long, value_name = "N", requires = "text", allow_negative_numbers = true, value_parser = parse_integer)]
+    moves: Option<i64>,
+    /// Date, or time in RFC 3339
+    #[arg(long, value_name = "TIME", requires = "text", value_parser = parse_date)]
+    date: Option<String>,
+    /// URI of a source; repeatable
+    #[arg(long = "source", value_name = "URI", requires = "text")]
+    sources: Vec<String>,
+    /// Goal of the agent at that time
+    #[arg(long, value_name = "TEXT", requires = "text")]
+    goal: Option<String>,
     /// A tag such as `troll` or `about:jordan`; repeatable
     #[arg(long = "tag", value_name = "TAG", requires = "text")]
     tags: Vec<String>,
-    /// Source of the memory, in words
+    /// Where the memory comes from, in words
     #[arg(long, value_name = "TEXT", requires = "text")]
     context: Option<String>,
 }
@@ -59,6 +106,13 @@ impl MemoryArgs {
             tentative,
             episode,
             turn,
+            turns,
+            score_change,
+            score,
+            moves,
+            date,
+            sources,
+            goal,
             tags,
             context,
         } = self;
@@ -71,10 +125,20 @@ impl MemoryArgs {
         };
         memory.status = if tentative { Status::Tentative } else { Status::Active };
         memory.context = context;
-        memory.provenance.importance = importance.map(clamp_importance);
-        memory.provenance.turns = turn.map(Span::one);
-        memory.provenance.tags = tags.iter().map(|tag| bare_tag(tag)).collect();
-        memory.provenance.episode = episode.as_deref().map(episode_number).transpose()?;
+        memory.provenance = Provenance {
+            episode: episode.as_deref().map(episode_number).transpose()?,
+            turns: turns.or(turn.map(Span::one)),
+            messages: None,
+            score_change,
+            date,
+            importance,
+            score,
+            moves,
+            sources,
+            tags: tags.iter().map(|tag| bare_tag(tag)).collect(),
+            other: Vec::new(),
+            goal,
+        };
         not_empty(memory)
     }
 }
@@ -133,9 +197,29 @@ impl<'a> JsonFields<'a> {
         self.read(name, text)?.ok_or_else(|| self.wrong(format!("`{name}` is missing")))
     }
 
-    /// An importance; a value that is not a number is ignored.
-    pub(crate) fn importance(&self) -> Option<u16> {
-        self.fields.get("importance").and_then(Value::as_f64).map(clamp_importance)
+    /// A warning for each field that is not one of these.
+    pub(crate) fn unknown(&self, of: &str, known: &[&str]) -> Vec<String> {
+        let names = self.fields.names().filter(|name| !known.contains(name));
+        names.map(|name| unknown_field(name, of, known)).collect()
+    }
+
+    /// An importance.
+    pub(crate) fn importance(&self) -> Result<Option<u16>, Failure> {
+        self.read("importance", importance)
+    }
+
+    /// Episode and turn, as far as they are given.
+    pub(crate) fn moment(&self) -> Result<Moment, Failure> {
+        let turns = self.turns()?;
+        let episode = self.read("episode", fields::episode)?;
+        Ok(Moment { episode, turn: turns.map(|turns| turns.last), ..Moment::default() })
+    }
+
+    fn turns(&self) -> Result<Option<Span>, Failure> {
+        match (self.read("turns", span)?, self.read("turn", count)?) {
+            (Some(_), Some(_)) => Err(self.wrong("`turn` and `turns` say the same: give one of them")),
+            (turns, turn) => Ok(turns.or(turn.map(Span::one))),
+        }
     }
 
     /// The memory that the object describes.
@@ -146,12 +230,22 @@ impl<'a> JsonFields<'a> {
         memory.persistence = self.read("persistence", named)?.unwrap_or_default();
         memory.status = self.read("status", live_status)?.unwrap_or_default();
         memory.context = self.read("context", text)?;
-        let fields = &mut memory.provenance;
-        fields.importance = self.importance();
-        fields.episode = self.read("episode", count)?;
-        fields.turns = self.read("turn", count)?.map(Span::one);
-        fields.date = self.read("date", date)?;
-        fields.tags = self.read("tags", texts)?.unwrap_or_default().iter().map(|tag| bare_tag(tag)).collect();
+        let sources = self.read("sources", texts)?.or(self.read("source", texts)?).unwrap_or_default();
+        let tags = self.read("tags", texts)?.unwrap_or_default();
+        memory.provenance = Provenance {
+            episode: self.read("episode", fields::episode)?,
+            turns: self.turns()?,
+            messages: None,
+            score_change: self.read("score_change", integer)?,
+            date: self.read("date", date)?,
+            importance: self.importance()?,
+            score: self.read("score", integer)?,
+            moves: self.read("moves", integer)?,
+            sources,
+            tags: tags.iter().map(|tag| bare_tag(tag)).collect(),
+            other: Vec::new(),
+            goal: self.read("goal", text)?,
+        };
         not_empty(memory)
     }
 }

@@ -25,6 +25,7 @@ mod mark;
 mod mcp;
 mod memory_args;
 mod model_args;
+mod moment_args;
 mod proxy;
 mod query;
 mod recall;

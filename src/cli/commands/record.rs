@@ -14,10 +14,11 @@ use crate::cli::values::{parse_count, parse_importance, parse_integer};
 use crate::document::Document;
 use crate::llm;
 use crate::record::many::{Holdings, RecordManyError, TurnLines, TurnSummary};
+use crate::record::report::Outcome;
 use crate::record::turn::{Remember, Turn, TurnLocation};
 use crate::record::{Judge, RecordReport, Recorder};
 use crate::store::Store;
-use crate::types::{Category, DEFAULT_IMPORTANCE, Scope, clamp_importance};
+use crate::types::{Category, DEFAULT_IMPORTANCE, Scope, importance_of_program};
 
 /// Record a turn: game facts decide when to ask a model, the model what to keep
 #[derive(Debug, clap::Args)]
@@ -34,14 +35,19 @@ Examples:
   echo '{\"action\": \"look\", \"response\": \"A field.\", \"location\": 64}' |
       memories record
   memories record --turns turns.jsonl
+  memories record --turns turns.jsonl --again
 
 Answer: one line, or with --json {version, outcome, episode, turn, place,
-visits, triggers, memories, invalidated, tried, reasoning, model, warnings}.
-Outcomes: stored, revised, duplicate, declined, tried, not_significant, and
-queued (the model failed; the turn waits for `retry`).
+visits, triggers, memories, invalidated, tried, reasoning, model,
+ephemeral_ended, warnings}.
+Outcomes: stored, revised, duplicate, declined, tried, not_significant, queued
+(the model failed; the turn waits for `retry`), and recorded_before (a turn with
+that `id` is in the journal; nothing is changed).
 With --turns and --json: {version, file, turns, outcomes, failed: [{line,
 error}], places, memories, tried}. A line that is refused leaves the others
-alone; the exit code is then 4.")]
+alone; the exit code is then 4. A turn whose episode, number, action and reply,
+or whose `id`, the journal has is not recorded again: after an interruption, run
+the same command again.")]
 pub(crate) struct RecordArgs {
     /// Read many turns from a file, one JSON object a line; `-` is stdin
     #[arg(long, value_name = "FILE", conflicts_with_all = ["action", "response"])]
@@ -91,10 +97,16 @@ pub(crate) struct RecordArgs {
     /// Number of the turn [default: one more than the last]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count::<u64>)]
     turn: Option<u64>,
+    /// Your own id of the turn, by which it is recorded once
+    #[arg(long, value_name = "ID", requires = "action", allow_negative_numbers = true)]
+    id: Option<String>,
+    /// Record again what was recorded before
+    #[arg(long)]
+    again: bool,
     /// Store this text unchanged, without a model
     #[arg(long, value_name = "TEXT")]
     remember: Option<String>,
-    /// Importance of that text, 1 to 1000 [default: 500]
+    /// Importance of that text, 1 to 1000; up to 10 on a scale of ten [default: 500]
     #[arg(long, value_name = "N", allow_negative_numbers = true, requires = "remember")]
     #[arg(value_parser = parse_importance)]
     remember_importance: Option<f64>,
@@ -116,6 +128,7 @@ pub(crate) struct RecordArgs {
 
 pub fn run(mut cli: Cli<'_>, args: RecordArgs) -> Result<u8, Failure> {
     cli.settings.record.new_place = args.new_place;
+    cli.settings.record.again = args.again;
     let notebook = cli.notebook()?;
     let llm::Choice { model, notice } = args.model.clone().choose(&mut cli)?;
     let settings = cli.settings.record.clone();
@@ -161,12 +174,15 @@ fn turn_from_flags(args: RecordArgs) -> Result<Turn, Failure> {
         let failure = Failure::usage(format!("`{time}` is not a time"));
         return Err(failure.hint("write a date such as 2026-01-31 or a time such as 2026-01-31T10:40:00Z"));
     }
+    let mut notes = Vec::new();
+    let importance = json!(args.remember_importance);
     let remember = args.remember.filter(|text| !text.trim().is_empty()).map(|text| Remember {
         text,
-        importance: args.remember_importance.map_or(DEFAULT_IMPORTANCE, clamp_importance),
+        importance: importance_of_program(&importance, &mut notes).unwrap_or(DEFAULT_IMPORTANCE),
         category: args.remember_category.unwrap_or_else(Category::note),
     });
     Ok(Turn {
+        id: args.id,
         episode,
         turn: args.turn,
         action: args.action.unwrap_or_default(),
@@ -184,6 +200,7 @@ fn turn_from_flags(args: RecordArgs) -> Result<Turn, Failure> {
         reasoning: args.reasoning,
         remember,
         timestamp: args.timestamp,
+        notes,
     })
 }
 
@@ -213,6 +230,10 @@ fn show_report(cli: &mut Cli<'_>, report: &RecordReport) -> Result<(), Failure> 
         cli.ui.hint(RETRY);
     }
     cli.ui.answer(report, &format!("{}\n", report.one_line()))?;
+    if let Some(ended) = report.ephemeral_ended {
+        let memories = counted(ended, "ephemeral memory", "ephemeral memories");
+        cli.ui.notice(&format!("removed {memories} of the previous episode"));
+    }
     if !report.reasoning.is_empty() {
         cli.ui.detail(&format!("why: {}", report.reasoning));
     }
@@ -283,15 +304,26 @@ fn show_summary(
         }))?;
         return Ok(());
     }
-    let outcomes: Vec<String> = outcomes.iter().map(|(name, count)| format!("{count} {name}")).collect();
+    let before = outcomes.get(<&str>::from(Outcome::RecordedBefore)).copied().unwrap_or_default();
+    let done = (turns - refused.len()) as u64 - before;
+    let outcomes = outcomes.iter().filter(|(name, _)| **name != <&str>::from(Outcome::RecordedBefore));
+    let outcomes: Vec<String> = outcomes.map(|(name, count)| format!("{count} {name}")).collect();
     let outcomes = if outcomes.is_empty() { String::new() } else { format!(": {}", outcomes.join(", ")) };
+    if before > 0 {
+        cli.ui.data(&format!("{} recorded before\n", counted(before, "turn was", "turns were")))?;
+    }
+    if done > 0 || before == 0 {
+        cli.ui.data(&format!("{} recorded{outcomes}\n", counted(done, "turn", "turns")))?;
+    }
     cli.ui.data(&format!(
-        "{} recorded{outcomes}\n{path} now knows {}: {}, {}\n",
-        counted(turns - refused.len(), "turn", "turns"),
+        "{path} now knows {}: {}, {}\n",
         counted(places, "place", "places"),
         counted(memories, "memory", "memories"),
         counted(tried, "tried action", "tried actions"),
     ))?;
+    if before > 0 {
+        cli.ui.hint("`--again` records them all the same");
+    }
     if !refused.is_empty() {
         cli.ui.hint("correct these lines and record only them; the others are recorded");
     }

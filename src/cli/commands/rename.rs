@@ -4,6 +4,7 @@ use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::notebook::correct::Correction;
+use crate::types::Moment;
 
 /// Give a place or character another name; its id stays
 #[derive(Debug, clap::Args)]
@@ -27,6 +28,6 @@ pub(crate) struct RenameArgs {
 pub fn run(cli: Cli<'_>, args: RenameArgs) -> Result<u8, Failure> {
     let RenameArgs { scope, name, dry_run } = args;
     correct::run(cli, "rename", CorrectionArgs { line: None, dry_run }, scope, |scope| {
-        Ok(Correction::Rename(scope, name.unwrap_or_default()))
+        Ok((Correction::Rename(scope, name.unwrap_or_default()), Moment::default()))
     })
 }

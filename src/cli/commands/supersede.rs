@@ -5,6 +5,7 @@ use crate::cli::commands::memory_args::MemoryArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::notebook::correct::Correction;
+use crate::types::Moment;
 
 /// Replace memories by a better one; the old ones are struck
 #[derive(Debug, clap::Args)]
@@ -34,6 +35,9 @@ pub fn run(cli: Cli<'_>, args: SupersedeArgs) -> Result<u8, Failure> {
     let SupersedeArgs { scope, titles, memory, correction } = args;
     let line = correction.line;
     correct::run(cli, "supersede", correction, scope, |scope| {
-        Ok(Correction::Supersede(targets(&scope, &titles, line), Box::new(memory.into_memory()?)))
+        let memory = memory.into_memory()?;
+        let turn = memory.provenance.turns.map(|turns| turns.last);
+        let moment = Moment { episode: memory.provenance.episode, turn, ..Moment::default() };
+        Ok((Correction::Supersede(targets(&scope, &titles, line), Box::new(memory)), moment))
     })
 }

@@ -286,6 +286,7 @@ fn record_turn(call: &Call<'_>) -> Result<Answer, Refusal> {
             spell_out(place);
         }
     }
+    fields.remove(NEW_PLACE.name);
     let turn = Turn::from_value(&Value::Object(fields))?;
     let settings = RecordSettings {
         new_place: call.arguments.flag(&NEW_PLACE)?.unwrap_or(false),

@@ -80,7 +80,7 @@ fn recall_episodes(call: &Call<'_>) -> Result<Answer, Refusal> {
         episodes: range.episode.into_iter().collect(),
         min_turn: range.first,
         max_turn: range.last,
-        min_importance: call.arguments.importance(&IMPORTANCE_THRESHOLD)?,
+        min_importance: call.arguments.lowest_importance(&IMPORTANCE_THRESHOLD)?,
         ..Filter::default()
     };
     // Memories without a time are not episodes.

@@ -1,0 +1,75 @@
+//! Recognises what was recorded before: a whole turn, and the whole reply to a tried action.
+
+use crate::document::Section;
+use crate::document::text::{REPLY_CHARS, stored_line, stored_reply};
+use crate::journal::Journal;
+use crate::journal::recorded::TurnKey;
+use crate::notebook::files::Files;
+use crate::record::places::Place;
+use crate::record::report::RecordReport;
+use crate::record::turn::Turn;
+use crate::store::{Store, StoreError};
+use crate::types::fold_action;
+
+/// Whether a turn was looked for in the journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Checked {
+    /// Its id is to be looked for under the lock.
+    NotYet,
+    /// It is new.
+    IsNew,
+}
+
+/// The report on a turn whose id was recorded before; `None` if it is new.
+pub(super) fn recorded_before(
+    store: &Store,
+    turn: &Turn,
+    files: &Files,
+) -> Result<Option<RecordReport>, StoreError> {
+    let Some(id) = turn.id.as_deref() else { return Ok(None) };
+    let recorded = Journal::of(store).turn_with_id(id)?;
+    let Some(recorded) = recorded.and_then(|recorded| Turn::from_value(&recorded).ok()) else {
+        return Ok(None);
+    };
+    let differs = (&recorded.action, &recorded.response) != (&turn.action, &turn.response);
+    let mut report = RecordReport::recorded_before(&recorded);
+    report.visits = files.section(&report.place.scope()).visits;
+    report.warnings.extend(differs.then(|| other_with_id(id)));
+    Ok(Some(report))
+}
+
+/// The key by which a turn of many is recognised.
+pub(super) fn key_of(store: &Store, turn: &Turn) -> Result<TurnKey, StoreError> {
+    let episode = match turn.episode {
+        Some(episode) => episode,
+        None => store.sidecar().state_for_writers()?.0.episode,
+    };
+    Ok(TurnKey::of(turn.id.as_deref(), (episode, turn.turn), (&turn.action, &turn.response)))
+}
+
+/// True if the action is listed as tried at its place, with the same whole reply. The list has the first
+/// characters of a reply; the journal has all.
+pub(super) fn is_repeat(
+    store: &Store,
+    turn: &Turn,
+    place: &Place,
+    section: &Section,
+) -> Result<bool, StoreError> {
+    let folded = |action: &str| fold_action(&stored_line(action));
+    let action = folded(&turn.action);
+    let reply = stored_reply(&turn.response);
+    if !section.tried.iter().any(|tried| folded(&tried.action) == action && tried.reply == reply) {
+        return Ok(false);
+    }
+    // A reply that was cut may have lost a space at its end, too.
+    if reply.chars().count() + 1 < REPLY_CHARS {
+        return Ok(true);
+    }
+    let last = Journal::of(store).last_reply(place.id, |other| folded(other) == action)?;
+    Ok(last.is_some_and(|last| stored_line(&last) == stored_line(&turn.response)))
+}
+
+/// The warning about a turn with the id of another.
+pub(super) fn other_with_id(id: &str) -> String {
+    format!("a turn with another action or reply has the id `{id}`: not recorded, unless with `--again`")
+}
