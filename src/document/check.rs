@@ -12,11 +12,13 @@ use crate::document::double_encoding::find_encoded_twice;
 use crate::document::format::reference_line;
 use crate::document::grammar;
 use crate::document::link::Link;
+use crate::document::misread::misread;
 use crate::document::parser::{Entry, ParsedSection};
 use crate::document::problem::{Kind, Problem, column};
 use crate::document::references::{Node, PlacedLink, References};
 use crate::document::scan::{self, BYTE_ORDER_MARK, Event, LineNumbers, walk};
 use crate::document::tree::{Block, Document};
+use crate::document::{near, near_entry};
 use crate::types::{Memory, Scope, fold_title};
 
 pub use crate::document::commonmark::viewer_headings;
@@ -38,7 +40,7 @@ pub fn problems(source: &str) -> Vec<Problem> {
         return problems_outside_conflicts(source);
     };
     let mut problems = problems_outside_conflicts(&rest);
-    problems.extend(lines.into_iter().map(|line| Problem { line, column: 1, kind: Kind::Conflict }));
+    problems.extend(lines.into_iter().map(|line| Problem::new(line, 1, Kind::Conflict)));
     problems.sort_by_key(|problem| (problem.line, problem.column));
     problems
 }
@@ -58,15 +60,9 @@ fn problems_outside_conflicts(source: &str) -> Vec<Problem> {
             let marked = start == BYTE_ORDER_MARK.len_utf8() && source.starts_with(BYTE_ORDER_MARK);
             boundaries.push(if marked { 0 } else { start });
         }
-        let Some(heading) = &block.heading else {
-            let first = text.lines().next().unwrap_or("");
-            if looks_like_ours(first) {
-                problems.push(Problem::of_line(line, first, Kind::BrokenHeading(first.to_owned())));
-            }
-            continue;
-        };
+        let Some(heading) = &block.heading else { continue };
         if titles.contains_key(&heading.scope) {
-            problems.push(Problem { line, column: 1, kind: Kind::SecondSection(heading.scope.to_string()) });
+            problems.push(Problem::new(line, 1, Kind::SecondSection(heading.scope.to_string())));
         }
         let section = Section { text, line };
         let parsed = block.parsed(source);
@@ -77,6 +73,7 @@ fn problems_outside_conflicts(source: &str) -> Vec<Problem> {
         let links = parsed.entries.iter().flat_map(|entry| section.links(entry));
         references.links.extend(links.map(|link| (&heading.scope, link)));
     }
+    problems.extend(misread(&document).problems);
     problems.extend(references.problems());
     if document.is_unclosed() {
         unclosed(source, &numbers, &mut problems);
@@ -112,19 +109,56 @@ pub(crate) fn not_on_map(source: &str, map: &BTreeSet<u64>) -> Vec<Problem> {
         (Scope::Location(id), Some(start)) if !map.contains(id) => {
             let line = block.text(source);
             let at = line.find(&id.to_string()).unwrap_or(0);
-            Some(Problem { line: numbers.line(start), column: column(line, at), kind: Kind::NotOnMap(*id) })
+            Some(Problem::new(numbers.line(start), column(line, at), Kind::NotOnMap(*id)))
         }
         _ => None,
     };
     document.blocks().iter().filter_map(off_map).collect()
 }
 
-/// True if a person most likely meant a heading as one of our sections.
-fn looks_like_ours(line: &str) -> bool {
-    let Some(rest) = line.strip_prefix("## ") else { return false };
-    ["Location ", "Location:", "NPC ", "Agent "].iter().any(|keyword| rest.starts_with(keyword))
-        && (rest.contains(':') || rest.bytes().any(|byte| byte.is_ascii_digit()))
-        && grammar::parse_heading(line).is_none()
+/// The first line of a file that hides a whole section or entry, because it is not read as it was meant:
+/// a heading or an entry line that is nearly one, or a heading of nothing above entries.
+///
+/// For a file without such lines this costs one scan, which looks at the lines that begin with a mark.
+pub fn first_error(source: &str) -> Option<Problem> {
+    let mut in_scope = false;
+    let mut is_suspect = false;
+    walk(source.as_bytes(), |event| {
+        if let Event::Visible(offset, line) = event {
+            is_suspect = is_suspect || is_suspect_line(source, offset, line, &mut in_scope);
+        }
+    });
+    if !is_suspect {
+        return None;
+    }
+    let found = misread(&Document::parse(source.to_owned())).problems;
+    found.into_iter().filter(|problem| problem.kind.hides_memories()).min_by_key(|problem| problem.line)
+}
+
+/// True if a line may hide something. `in_scope` says whether a section of ours is open.
+fn is_suspect_line(source: &str, offset: u64, line: &[u8], in_scope: &mut bool) -> bool {
+    let line = scan::first_line_without_bom(offset, line);
+    let Some(first) = line.first() else { return false };
+    if first.is_ascii_alphanumeric() {
+        return false;
+    }
+    let Some(text) = usize::try_from(offset).ok().and_then(|start| source.get(start..)) else { return false };
+    let text = text.trim_start_matches(BYTE_ORDER_MARK);
+    let text = text.split('\n').next().unwrap_or("");
+    let text = text.strip_suffix('\r').unwrap_or(text);
+    if *first == b'#' {
+        let is_heading = grammar::split_heading(text).is_some();
+        if scan::is_section_boundary(line) {
+            *in_scope = is_heading;
+        }
+        return !is_heading && (near::heading(text).is_some() || near::part(text).is_some());
+    }
+    match grammar::looks_like_entry(text) {
+        true => !*in_scope || grammar::split_entry(text).is_none_or(|entry| entry.read_bracket().is_none()),
+        false => {
+            near::heading(text).is_some() || near_entry::entry(text).is_some() || near::part(text).is_some()
+        }
+    }
 }
 
 /// A section to check; `line` is the line of its heading.
@@ -135,8 +169,6 @@ struct Section<'a> {
 
 impl Section<'_> {
     fn check(&self, parsed: &ParsedSection, titles: &mut BTreeSet<String>, problems: &mut Vec<Problem>) {
-        let in_file = |problem: &Problem| Problem { line: self.line + problem.line, ..problem.clone() };
-        problems.extend(parsed.problems.iter().map(in_file));
         for entry in &parsed.entries {
             let unique = entry.memory.is_live() && !entry.memory.category.only_grows();
             if unique && !titles.insert(fold_title(&entry.memory.title)) {
@@ -177,7 +209,7 @@ fn unclosed(source: &str, numbers: &LineNumbers, problems: &mut Vec<Problem>) {
             Some(scan::Block::Comment) => Kind::UnclosedComment,
             _ => Kind::UnclosedFence,
         };
-        problems.push(Problem { line: numbers.line(offset), column: 1, kind });
+        problems.push(Problem::new(numbers.line(offset), 1, kind));
     });
 }
 
@@ -190,11 +222,7 @@ fn encoded_twice(source: &str, numbers: &LineNumbers, problems: &mut Vec<Problem
             let start = source[..found.range.start].rfind('\n').map_or(0, |at| at + 1);
             let kind =
                 Kind::EncodedTwice { seen: source[found.range.clone()].to_owned(), meant: found.meant };
-            problems.push(Problem {
-                line,
-                column: column(&source[start..], found.range.start - start),
-                kind,
-            });
+            problems.push(Problem::new(line, column(&source[start..], found.range.start - start), kind));
         }
         last = line;
     }

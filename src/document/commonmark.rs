@@ -23,7 +23,7 @@ pub(crate) fn viewer_differences(
         let line = numbers.line(offset);
         if !reported.contains(&line) {
             let text = source[offset..].lines().next().unwrap_or("").to_owned();
-            problems.push(Problem { line, column: 1, kind: kind(text) });
+            problems.push(Problem::new(line, 1, kind(text)));
         }
     };
     for &offset in theirs.iter().filter(|offset| ours.binary_search(offset).is_err()) {

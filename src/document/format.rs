@@ -7,13 +7,14 @@
 
 use std::ops::Range;
 
-use crate::document::fields::{parse_fields, write_fields};
+use crate::document::fields::parse_fields;
 use crate::document::grammar;
+use crate::document::misread::misread;
 use crate::document::parser::{Entry, ParsedSection, RegionKind};
 use crate::document::scan::{self, LineNumbers};
 use crate::document::splice::ends_with_blank_line;
 use crate::document::tree::Document;
-use crate::types::{Attempt, Provenance, Status};
+use crate::types::{Attempt, Provenance};
 
 /// The canonical form of a file and the lines that differ from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,33 +36,76 @@ pub struct LineChange {
     pub after: String,
 }
 
-/// Repairs to make besides the canonical form.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Repair {
-    /// Nothing: the file reads exactly the same.
-    FormOnly,
-    /// Lines that are misread and can mean only one thing.
-    Safe,
-}
-
 /// Writes a file in its canonical form.
 pub fn format(source: &str) -> Formatted {
-    rewrite(source, Repair::FormOnly)
+    canonical_form(&Document::parse(source.to_owned()))
 }
 
-/// Writes a file in its canonical form, with repairs if asked for.
-pub(crate) fn rewrite(source: &str, repair: Repair) -> Formatted {
-    let document = Document::parse(source.to_owned());
+/// Rounds of mending: a mended heading makes a section, whose lines can then be mended.
+const MAX_ROUNDS: usize = 8;
+
+/// Writes a file in its canonical form, and lines that are misread and can mean only one thing as what
+/// they mean.
+pub fn mend(source: &str) -> Formatted {
+    let mut done = Formatted { text: source.to_owned(), changes: Vec::new() };
+    for _ in 0..MAX_ROUNDS {
+        let document = Document::parse(done.text.clone());
+        let mut round = apply(&document, misread(&document).mends);
+        if round.changes.is_empty() {
+            round = canonical_form(&document);
+        }
+        if round.changes.is_empty() {
+            break;
+        }
+        done = done.then(round);
+    }
+    done
+}
+
+fn canonical_form(document: &Document) -> Formatted {
+    let source = document.source();
     let mut edits: Vec<(Range<usize>, String)> = Vec::new();
     for block in document.blocks().iter().filter(|block| block.heading.is_some()) {
         let Some(start) = block.source_start() else { continue };
         let mut section = Section { text: block.text(source), start, edits: &mut edits };
-        section.rewrite(block.parsed(source), repair);
+        section.rewrite(block.parsed(source));
     }
-    apply(source, &document, edits)
+    apply(document, edits)
 }
 
-fn apply(source: &str, document: &Document, mut edits: Vec<(Range<usize>, String)>) -> Formatted {
+impl Formatted {
+    /// These changes and those of the next round as changes of the first text.
+    fn then(self, next: Formatted) -> Formatted {
+        let mut earlier = self.changes.into_iter().peekable();
+        let mut changes = Vec::with_capacity(earlier.len() + next.changes.len());
+        // A line's number in the first text is its number in this round plus the shift.
+        let mut shift = 0_isize;
+        for change in next.changes {
+            let at = change.line.cast_signed();
+            let mut change = LineChange { line: (at + shift).cast_unsigned(), ..change };
+            while let Some(before) = earlier.next_if(|before| {
+                let line = before.line.cast_signed() - shift;
+                line < at || (line == at && (before.before.is_none() || change.before.is_some()))
+            }) {
+                let is_same = before.before.is_some() && before.line == change.line;
+                let joined = |lines: &String| lines.matches('\n').count().cast_signed();
+                shift += before.before.as_ref().map_or(-1, joined);
+                if is_same {
+                    change.before = before.before;
+                    break;
+                }
+                changes.push(before);
+                change.line = (at + shift).cast_unsigned();
+            }
+            changes.push(change);
+        }
+        changes.extend(earlier);
+        Formatted { text: next.text, changes }
+    }
+}
+
+fn apply(document: &Document, mut edits: Vec<(Range<usize>, String)>) -> Formatted {
+    let source = document.source();
     if edits.is_empty() {
         return Formatted { text: source.to_owned(), changes: Vec::new() };
     }
@@ -94,7 +138,7 @@ struct Section<'a> {
 }
 
 impl Section<'_> {
-    fn rewrite(&mut self, parsed: &ParsedSection, repair: Repair) {
+    fn rewrite(&mut self, parsed: &ParsedSection) {
         let heading = line_at(self.text, 0);
         self.put(heading, |line| {
             canonical(line, grammar::parse_heading, |heading| {
@@ -124,9 +168,6 @@ impl Section<'_> {
             self.put(line_at(self.text, tried.range.start), canonical_attempt);
         }
         self.rewrite_break(parsed);
-        if repair == Repair::Safe {
-            self.mend_entries(parsed);
-        }
     }
 
     /// The `---` that ends the section, and the blank line before it; without it a viewer takes the text
@@ -142,16 +183,6 @@ impl Section<'_> {
             self.edits.push((self.start + line.start..self.start + line.start, String::new()));
         }
         self.put(line, |_| Some("---".to_owned()));
-    }
-
-    /// Repairs entries whose fields lack their stars: `**[NOTE] Title** (Ep1, T2)`.
-    fn mend_entries(&mut self, parsed: &ParsedSection) {
-        let lines = scan::lines(self.text);
-        for problem in &parsed.problems {
-            let line = &lines[problem.line];
-            let start = line.range.start;
-            self.put(start..start + line.text(self.text).len(), mended_entry);
-        }
     }
 
     /// Replaces a line if `write` gives a different one.
@@ -215,23 +246,6 @@ fn fields_are_all(line: &str, attempt: &Attempt) -> bool {
     rest.split_once(")*").is_some_and(|(fields, _)| parse_fields(fields) == known)
 }
 
-/// An entry line with the stars that its fields lack; `None` if it could mean anything else.
-fn mended_entry(line: &str) -> Option<String> {
-    if !grammar::looks_like_entry(line) || grammar::parse_entry(line).is_some() {
-        return None;
-    }
-    let (head, fields) = line.trim_end().strip_suffix(')')?.rsplit_once(" (")?;
-    let fields = parse_fields(fields);
-    if !fields.other.is_empty() || fields == Provenance::default() {
-        return None;
-    }
-    let entry = grammar::parse_entry(head.trim_end())?;
-    (entry.status != Status::Superseded).then_some(())?;
-    let line = format!("{} *({})*", head.trim_end(), write_fields(&fields));
-    grammar::parse_entry(&line)?;
-    canonical_entry(&line).or(Some(line))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -284,7 +298,7 @@ mod tests {
 
     #[test]
     fn only_what_can_mean_one_thing_is_mended() {
-        let mended = |line: &str| rewrite(&format!("## Location 1: A\n{line}\n"), Repair::Safe).text;
+        let mended = |line: &str| mend(&format!("## Location 1: A\n{line}\n")).text;
         assert!(mended("**[NOTE] x** (T2, Ep1)").contains("\n**[NOTE] x** *(Ep1, T2)*\n"));
         assert!(mended("**[NOTE] x** (or so)").contains("\n**[NOTE] x** (or so)\n"));
         assert!(mended("**[NOTE] x* (Ep1)").contains("\n**[NOTE] x* (Ep1)\n"));

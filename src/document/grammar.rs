@@ -305,7 +305,7 @@ pub fn parse_attempt(line: &str) -> Option<Attempt> {
 }
 
 /// The content of a code span at the start of a line, and the rest of the line.
-fn split_code_span(line: &str) -> Option<(&str, &str)> {
+pub(crate) fn split_code_span(line: &str) -> Option<(&str, &str)> {
     let fence = line.bytes().take_while(|&byte| byte == b'`').count();
     if fence == 0 {
         return None;

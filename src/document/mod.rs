@@ -9,6 +9,8 @@
 //!   entries, open for edits, and [`SectionUpdate`] many edits of one section at once.
 //! * `scan` decides which lines count; `grammar`, `fields` and `text` read and write single lines;
 //!   `parser` reads a section; `splice` edits its text.
+//! * `near` and `near_entry` know what a line was most likely meant to be, `misread` where in a file that is
+//!   and what can be mended.
 //! * `check`, `compare` and `format` are the work of the commands `check`, `diff` and `fmt`.
 
 pub mod check;
@@ -23,6 +25,9 @@ pub mod format;
 mod free_lines;
 pub mod grammar;
 pub(crate) mod link;
+mod misread;
+mod near;
+mod near_entry;
 mod nearest;
 mod new_sections;
 pub(crate) mod outline;
@@ -33,6 +38,7 @@ pub mod scan;
 mod section;
 mod splice;
 mod stored_form;
+mod strike;
 pub mod text;
 mod tree;
 mod update;

@@ -16,6 +16,17 @@ pub struct Problem {
     pub column: usize,
     /// The kind of problem.
     pub kind: Kind,
+    /// The nearest right form of the line, where one is known.
+    pub(crate) nearest: Option<Nearest>,
+}
+
+/// The nearest right form of a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Nearest {
+    /// The line as it is written right.
+    pub(crate) line: String,
+    /// True if nothing else can be meant, so that `check --fix` writes it.
+    pub(crate) mended: bool,
 }
 
 /// The severity of a problem.
@@ -44,6 +55,35 @@ pub enum Kind {
     /// A heading starts like one of our sections but is none.
     #[error("`{}` starts like a section and is none", cut(.0))]
     BrokenHeading(String),
+    /// A heading that names no section, above entries: they belong to nothing.
+    #[error("`{}` is no section, and {count} {} below it {} to nothing", cut(heading),
+        if *count == 1 { "memory" } else { "memories" }, if *count == 1 { "belongs" } else { "belong" })]
+    LostEntries {
+        /// The heading, or the first of the entries where they stand above all headings.
+        heading: String,
+        /// Number of entries.
+        count: usize,
+    },
+    /// A field behind a title is nearly one that is known, and is not read.
+    #[error("the field `{}` cannot be read", cut(.0))]
+    BrokenField(String),
+    /// The fields of an entry stand in the line below it, where they are text.
+    #[error("`{}` stands below its entry and is read as text", cut(.0))]
+    WrappedFields(String),
+    /// An entry under `### Tried`; the tries behind it are read as its text.
+    #[error("the tried actions behind `{}` are read as its text", cut(.0))]
+    EntryAmongTries(String),
+    /// The whole text of a live entry is struck.
+    #[error("the text of `{}` is struck, and its brackets say that it holds", cut(.0))]
+    StruckLive(String),
+    /// A category that is nearly a known one, or holds a word that is set off by ` - `.
+    #[error("the category `{category}` is nearly `{nearest}`")]
+    NearCategory {
+        /// The category in the file.
+        category: String,
+        /// The brackets that were most likely meant.
+        nearest: String,
+    },
     /// More than one visits line.
     #[error("a second visits line in one section")]
     SecondVisits,
@@ -122,6 +162,11 @@ impl Kind {
             | Kind::BrokenAttempt(_)
             | Kind::BrokenVisits(_)
             | Kind::BrokenHeading(_)
+            | Kind::LostEntries { .. }
+            | Kind::BrokenField(_)
+            | Kind::WrappedFields(_)
+            | Kind::EntryAmongTries(_)
+            | Kind::StruckLive(_)
             | Kind::UnclosedFence
             | Kind::UnclosedComment
             | Kind::BrokenReference(_)
@@ -129,6 +174,11 @@ impl Kind {
             | Kind::SameTitle(_) => Severity::Error,
             _ => Severity::Warning,
         }
+    }
+
+    /// True if a whole section or entry is not read as it was meant.
+    pub(crate) fn hides_memories(&self) -> bool {
+        matches!(self, Kind::BrokenHeading(_) | Kind::LostEntries { .. } | Kind::BrokenEntry(_))
     }
 
     /// How to fix it.
@@ -140,6 +190,16 @@ impl Kind {
             Kind::BrokenHeading(_) => {
                 "write `## Location 15: Name`, `## NPC id: Name`, `## Agent id: Name`, with an id of `a-z0-9_-`"
             }
+            Kind::LostEntries { .. } => {
+                "write `## Location 15: Name` with the place's id, or move them into a section"
+            }
+            Kind::BrokenField(_) => {
+                "write `Ep1`, `T2`, `importance 900` (1 to 1000) and other fields with commas between them"
+            }
+            Kind::WrappedFields(_) => "move it to the end of the line above",
+            Kind::EntryAmongTries(_) => "move the entry above `### Tried`",
+            Kind::StruckLive(_) => "write ` - SUPERSEDED` into the brackets, or remove the strikes",
+            Kind::NearCategory { .. } => "write the known one, or keep it: categories may be your own",
             Kind::SecondVisits => "keep one of the lines; the first counts",
             Kind::IndentedHeading => "move it to the start of the line, or put `\\` before the `#`",
             Kind::EphemeralEntry => "remove `EPHEMERAL`: what stands in this file stays",
@@ -172,6 +232,25 @@ impl Kind {
 }
 
 impl Problem {
+    pub(crate) fn new(line: usize, column: usize, kind: Kind) -> Problem {
+        Problem { line, column, kind, nearest: None }
+    }
+
+    /// A problem of a line with its nearest right form, at the column where the two begin to differ.
+    pub(crate) fn near(number: usize, line: &str, nearest: Nearest, kind: Kind) -> Problem {
+        let same = line.chars().zip(nearest.line.chars()).take_while(|(one, other)| one == other).count();
+        Problem { line: number, column: same + 1, kind, nearest: Some(nearest) }
+    }
+
+    /// How to fix it.
+    pub fn hint(&self) -> String {
+        match &self.nearest {
+            None => self.kind.hint().to_owned(),
+            Some(Nearest { line, mended: false }) => format!("write `{line}`"),
+            Some(Nearest { line, mended: true }) => format!("write `{line}`; `memories check --fix` does"),
+        }
+    }
+
     /// A problem of a line, with the column at which the line stops being understood.
     pub(crate) fn of_line(number: usize, line: &str, kind: Kind) -> Problem {
         let offset = match kind {
@@ -184,11 +263,11 @@ impl Problem {
             Kind::IndentedHeading | Kind::BrokenReference(_) | Kind::ReferenceOfLiveEntry(_) => 0,
             Kind::EphemeralEntry => line.to_ascii_uppercase().find("EPHEMERAL").unwrap_or(0),
             Kind::SameTitle(_) => line.find(']').map_or(0, |at| at + 1),
-            _ => return Problem { line: number, column: 1, kind },
+            _ => return Problem::new(number, 1, kind),
         };
         let offset = offset.min(line.len());
         let space = line[offset..].len() - line[offset..].trim_start().len();
-        Problem { line: number, column: column(line, offset + space), kind }
+        Problem::new(number, column(line, offset + space), kind)
     }
 }
 

@@ -51,7 +51,7 @@ impl References<'_> {
         for (scope, PlacedLink { link, line, column }) in &self.links {
             if !self.leads_somewhere(scope, link) {
                 let kind = Kind::LostLink(link.to_string());
-                problems.push(Problem { line: *line, column: *column, kind });
+                problems.push(Problem::new(*line, *column, kind));
             }
         }
         problems
@@ -88,7 +88,7 @@ fn successors(nodes: &[Node<'_>], problems: &mut Vec<Problem>) {
             && next(node).is_none()
         {
             let kind = Kind::LostReference(title.to_owned());
-            problems.push(Problem { line: node.line, column: 1, kind });
+            problems.push(Problem::new(node.line, 1, kind));
         }
         let mut path = vec![start];
         while let Some(at) = path.last().and_then(|&last| next(&nodes[last])) {
@@ -96,7 +96,7 @@ fn successors(nodes: &[Node<'_>], problems: &mut Vec<Problem>) {
                 let circle = &path[from..];
                 let titles = circle.iter().chain([&at]).map(|&at| nodes[at].memory.title.clone()).collect();
                 let line = circle.iter().map(|&at| nodes[at].line).min().unwrap_or(0);
-                problems.push(Problem { line, column: 1, kind: Kind::CircularReference(titles) });
+                problems.push(Problem::new(line, 1, Kind::CircularReference(titles)));
                 break;
             }
             if !done.insert(at) {

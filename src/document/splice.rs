@@ -8,9 +8,8 @@ use std::ops::Range;
 use crate::document::grammar::{self, Visits};
 use crate::document::parser::{Entry, ParsedSection, Region, RegionKind, Tried};
 use crate::document::scan;
-use crate::document::text::{
-    Fences, closing_place, mark_comments, strike, unstrike, write_closing_lines, write_text,
-};
+use crate::document::strike::{strike, unstrike};
+use crate::document::text::{Fences, closing_place, mark_comments, write_closing_lines, write_text};
 use crate::types::{Attempt, Memory, Reference, Scope, Status};
 
 /// An edit of an entry.

@@ -2,6 +2,8 @@
 //!
 //! Each property runs 256 cases, or as many as `PROPTEST_CASES` says.
 
+mod mending;
+
 use memories::document::check::viewer_headings;
 use memories::document::format::format;
 use memories::document::scan::{Event, is_section_boundary, lines, walk};
@@ -29,7 +31,10 @@ fn hostile_line() -> impl Strategy<Value = String> {
             "- item", "  - nested", "> quote", "1. one", "| a | b |", "    code", "\tcode", "\u{2028}", "\u{202e}rtl", "\u{0}",
             "**[note - PERMANENT - ACTIVE]  Sloppy ** *(T2, Ep1,+5 )*", "**[X - SUPERSEDED] Old**", "* wait x ×1", "- go: no",
             "**Visits:**  7 |**Episodes:** 1,2  ", " ### Tried ", "### Memories  ", "## Location:  Place 3 (ID: 3)",
-            " [Superseded at  T45 by \"x\"] ", "- `a` *(Ep1, T2-3)*", " ---", "a\rb", "\u{FEFF}", "[a]: b", "a\\", "*", "` `` ```",
+            " [Superseded at  T45 by \"x\"] ", "- `a` *(Ep1, T2-3)*", " ---", "a\rb", "## Locaton 3: x",
+            "##Location 2: x", "### Location 9: x", "## Location 8 - x", "**[NOTE] a *(Ep1)*", "[NOTE] b** *(T2)*", "**NOTE] c**",
+            "**[NOTE - CORE] d** _(Ep1, T2)_", "**[NOTE] wrapped", "line** *(Ep1)*", "*(Ep1, T2)*", "\t**[NOTE] tab**", "**Visits** 3",
+            "### Tryed", "- `go` x3 *(Ep1)*", "**[DANGR - CORE] e** *(Ep1 T2)*", "## Memories", "__[NOTE] f__", "- **[NOTE] g**", "\u{FEFF}", "[a]: b", "a\\", "*", "` `` ```",
         ]).prop_map(str::to_owned),
     ]
 }

@@ -13,6 +13,7 @@ mod ask;
 mod chat;
 mod corrections;
 mod golden;
+mod hand_edits;
 mod hostile;
 mod journal;
 mod laws;

@@ -12,7 +12,7 @@ use crate::cli::commands::fmt::{described, line_json};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::check::{Located, entries, not_on_map, problems};
-use crate::document::format::{LineChange, Repair, rewrite};
+use crate::document::format::{self, LineChange};
 use crate::document::problem::{Kind, Problem, Severity, column};
 use crate::document::scan::LineNumbers;
 use crate::notebook::Draft;
@@ -23,8 +23,10 @@ use crate::types::Scope;
 /// Report lines that cannot be read as intended, and mend those that are safe to mend
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-`--fix` writes the canonical form, as `fmt` does, and mends what has only one
-possible meaning. It never merges, removes or guesses.
+A line that is nearly a heading, an entry, a visits line or a tried action is
+reported with the nearest right form. `--fix` writes that form where nothing else
+can be meant, and the canonical form, as `fmt` does. It never merges, removes or
+guesses.
 
 Exit code 0: clean; 1: there are problems.
 
@@ -38,7 +40,8 @@ A map is a JSON array of ids or of objects with an `id`, an object keyed by ids,
 or a text with one id a line.
 
 With --json: {version, file, problems: [{line, column, severity, kind, message,
-hint}]}; with --fix also {written, fixed: [{line, before, after}]}.")]
+hint, nearest, mended_by_fix}]}, `nearest` being null where no right form is
+known; with --fix also {written, fixed: [{line, before, after}]}.")]
 pub(crate) struct CheckArgs {
     /// Also report memories with similar texts within a section; nothing is merged
     #[arg(long)]
@@ -63,7 +66,7 @@ pub fn run(mut cli: Cli<'_>, args: CheckArgs) -> Result<u8, Failure> {
     let mut fixed = Vec::new();
     let mut written = false;
     if fix {
-        let mended = rewrite(&text, Repair::Safe);
+        let mended = format::mend(&text);
         (text, fixed) = (mended.text, mended.changes);
         if !dry_run && !fixed.is_empty() {
             ((text, fixed), written) = cli.edit(&notebook, "check", false, mend)?;
@@ -104,7 +107,7 @@ fn report(cli: Cli<'_>, path: &str, found: &[Problem]) -> Result<(), Failure> {
         };
         let (line, column) = (problem.line, problem.column);
         cli.ui.data(&format!("{path}:{line}:{column}: {severity}: {}\n", problem.kind))?;
-        cli.ui.data(&format!("    hint: {}\n", problem.kind.hint()))?;
+        cli.ui.data(&format!("    hint: {}\n", problem.hint()))?;
     }
     match found.len() {
         0 => cli.ui.notice(&format!("{path} is clean")),
@@ -115,7 +118,7 @@ fn report(cli: Cli<'_>, path: &str, found: &[Problem]) -> Result<(), Failure> {
 
 /// Fixes the file, read again under the lock.
 fn mend(draft: &mut Draft<'_>) -> Result<(String, Vec<LineChange>), Failure> {
-    let mended = rewrite(&draft.text()?, Repair::Safe);
+    let mended = format::mend(&draft.text()?);
     draft.rewrite("fixed", mended.text.clone(), mended.changes.len());
     Ok((mended.text, mended.changes))
 }
@@ -125,11 +128,12 @@ fn secrets_in(text: &str) -> Vec<Problem> {
     let numbers = LineNumbers::of(if found.is_empty() { "" } else { text });
     let place = |secret: redact::Secret| {
         let start = text[..secret.range.start].rfind('\n').map_or(0, |at| at + 1);
-        Problem {
-            line: numbers.line(secret.range.start),
-            column: column(&text[start..], secret.range.start - start),
-            kind: Kind::Secret(secret.kind.to_owned()),
-        }
+        let kind = Kind::Secret(secret.kind.to_owned());
+        Problem::new(
+            numbers.line(secret.range.start),
+            column(&text[start..], secret.range.start - start),
+            kind,
+        )
     };
     found.into_iter().map(place).collect()
 }
@@ -152,7 +156,7 @@ fn duplicates_in(text: &str) -> Vec<Problem> {
                 other: first.memory.title.clone(),
                 line: first.line,
             };
-            found.push(Problem { line: second.line, column: 1, kind });
+            found.push(Problem::new(second.line, 1, kind));
         }
     }
     found
@@ -161,6 +165,8 @@ fn duplicates_in(text: &str) -> Vec<Problem> {
 fn problem_json(problem: &Problem) -> Value {
     json!({
         "line": problem.line, "column": problem.column, "severity": problem.kind.severity(),
-        "kind": <&str>::from(&problem.kind), "message": problem.kind.to_string(), "hint": problem.kind.hint(),
+        "kind": <&str>::from(&problem.kind), "message": problem.kind.to_string(), "hint": problem.hint(),
+        "nearest": problem.nearest.as_ref().map(|nearest| &nearest.line),
+        "mended_by_fix": problem.nearest.as_ref().is_some_and(|nearest| nearest.mended),
     })
 }

@@ -1,0 +1,259 @@
+//! Lines that are nearly the first line of an entry, and brackets and fields that are nearly known ones.
+//!
+//! A line or an entry enters; the nearest right form leaves, and whether it is the only possible reading.
+
+use crate::document::fields::parse_fields;
+use crate::document::grammar;
+use crate::document::near::{Near, edits, is_space};
+use crate::document::text::{find_unescaped_stars, read_title};
+use crate::types::{Memory, Persistence, Provenance, Status};
+
+/// A line that was meant as the first line of an entry and is none.
+pub(crate) fn entry(line: &str) -> Option<Near> {
+    let trimmed = line.trim_matches(is_space);
+    let first = *trimmed.as_bytes().first()?;
+    if !matches!(first, b'*' | b'_' | b'[' | b'-' | b'+' | b'>' | b'#' | b'~') || is_reference(trimmed) {
+        return None;
+    }
+    if trimmed.len() < line.len() && grammar::parse_entry(trimmed).is_some() {
+        return Some(Near::of(trimmed.to_owned(), true));
+    }
+    let listed = trimmed.strip_prefix("* ");
+    if listed.is_some() || matches!(first, b'-' | b'+' | b'>' | b'#' | b'~') {
+        let inner = listed.unwrap_or(trimmed).trim_start_matches(['-', '+', '>', '#', '~']);
+        let inner = if first == b'~' { inner.trim_end_matches('~') } else { inner };
+        let memory = grammar::parse_entry(inner.trim_start_matches(is_space))?;
+        let status = if first == b'~' { Status::Superseded } else { memory.status };
+        return Some(Near::of(grammar::write_entry(&Memory { status, ..memory }), false));
+    }
+    loose_entry(trimmed)
+}
+
+fn is_reference(line: &str) -> bool {
+    ["[Superseded", "[Invalidated"].iter().any(|start| line.starts_with(start))
+}
+
+/// An entry line that lacks some of its marks or has other ones.
+fn loose_entry(line: &str) -> Option<Near> {
+    let begun = grammar::looks_like_entry(line);
+    let (body, fields) = split_fields(line);
+    let inner = body.trim_start_matches(['*', '_']);
+    let opening = body.len() - inner.len();
+    let bracketed = inner.strip_prefix('[');
+    let inner = bracketed.unwrap_or(inner);
+    let unclear = begun.then_some(Near { form: None, certain: false });
+    if !begun && !(opening >= 2 || bracketed.is_some()) {
+        return None;
+    }
+    let Some((bracket, rest)) = split_bracket(inner, bracketed.is_some()) else {
+        let told = opening >= 2 && bracketed.is_none() && fields.is_some();
+        return unclear.or(told.then_some(Near { form: None, certain: false }));
+    };
+    let upper = bracket.len() > 1 && !bracket.bytes().any(|byte| byte.is_ascii_lowercase());
+    let rest = rest.trim_matches(is_space);
+    let closed = ["**", "__"].iter().find_map(|marks| rest.strip_suffix(marks));
+    let title = closed.unwrap_or(rest).trim_matches(is_space);
+    let title = title.strip_prefix("**").or(title.strip_prefix("__")).unwrap_or(title).trim_matches(is_space);
+    if !begun && !(upper && (fields.is_some() || closed.is_some())) {
+        return None;
+    }
+    if find_unescaped_stars(title).is_some() || read_title(title).is_empty() {
+        return unclear;
+    }
+    let fields_text = fields.map(|fields| format!(" *({fields})*")).unwrap_or_default();
+    let form = format!("**[{}] {title}**{fields_text}", dashes(bracket));
+    if grammar::parse_entry(&form).is_none() {
+        return unclear;
+    }
+    let marks = title.starts_with(['*', '_', ']', '[']) || title.ends_with(['*', '_']);
+    let alone = fields.is_none() && closed.is_none();
+    Some(Near::of(form, !marks && !alone && !title.contains("](")))
+}
+
+/// Splits a line before its fields, whatever marks stand around them; they must all be known.
+fn split_fields(line: &str) -> (&str, Option<&str>) {
+    let fields = line.trim_end_matches(['*', '_']).strip_suffix(')').and_then(|inner| {
+        let at =
+            inner.find("*(").or(inner.find("_(")).map(|at| at + 1).or(inner.rfind(" (").map(|at| at + 1))?;
+        let known = parse_fields(&inner[at + 1..]);
+        let all = known.other.is_empty() && known != Provenance::default();
+        let before = &inner[..at];
+        let body = before.strip_suffix(['*', '_']).filter(|body| body.ends_with(is_space)).unwrap_or(before);
+        all.then_some((body.trim_end_matches(is_space), &inner[at + 1..]))
+    });
+    fields.map_or((line, None), |(body, fields)| (body, Some(fields)))
+}
+
+/// Splits behind the brackets. Where one is lost, the other tells where the category is.
+fn split_bracket(inner: &str, opened: bool) -> Option<(&str, &str)> {
+    if let Some(at) = inner.find(']') {
+        return Some((inner[..at].trim(), &inner[at + 1..]));
+    }
+    let (word, rest) = inner.split_once(' ').filter(|_| opened)?;
+    (KNOWN.contains(&word) && !rest.trim_start().starts_with('-')).then_some((word, rest))
+}
+
+/// The text of brackets with hyphens for the dashes of word processors.
+fn dashes(bracket: &str) -> String {
+    let parts = bracket.split(['–', '—', '−']).map(str::trim);
+    parts.collect::<Vec<_>>().join(" - ")
+}
+
+/// True if a line is nothing but the fields of the entry above it.
+pub(crate) fn is_wrapped_fields(line: &str) -> bool {
+    let (body, fields) = split_fields(line.trim());
+    (line.starts_with("*(") || line.starts_with("_(")) && body.is_empty() && fields.is_some()
+}
+
+/// The categories that the contract names; others may be anybody's own.
+const KNOWN: [&str; 33] = [
+    "SUCCESS",
+    "FAILURE",
+    "DISCOVERY",
+    "DANGER",
+    "NOTE",
+    "PUZZLE",
+    "SPAWN",
+    "PROCEDURE",
+    "OBSERVATION",
+    "GOAL",
+    "BEHAVIOR",
+    "OUTCOME",
+    "INSIGHT",
+    "DECISION",
+    "ERROR_LESSON",
+    "FACT",
+    "RELATIONSHIP",
+    "EMOTION",
+    "SESSION",
+    "EVENT",
+    "DIALOGUE",
+    "IDENTITY",
+    "BACKGROUND",
+    "COMMUNICATION",
+    "DECISION_STYLE",
+    "TRAITS",
+    "SKILLS",
+    "VALUES",
+    "KNOWLEDGE",
+    "LOCATION",
+    "ATMOSPHERE",
+    "TIME",
+    "CONTEXT",
+];
+
+/// The bracket that an entry most likely was meant to have, where its category is unknown: a slip of the
+/// hand, or a mark such as CORE that is not set off by ` - `.
+pub(crate) fn bracket(memory: &Memory) -> Option<Near> {
+    let name = memory.category.as_str();
+    if KNOWN.contains(&name) {
+        return None;
+    }
+    let (mut meant, mut head) = (memory.clone(), name);
+    let mut certain = meant.persistence != Persistence::default() || meant.status != Status::default();
+    let parted = name.rsplit_once(|c: char| !c.is_alphanumeric()).filter(|(head, _)| !head.is_empty());
+    let mut stuck = false;
+    if let Some((before, word)) = parted {
+        let persistence = word.parse::<Persistence>().ok().filter(|_| !certain);
+        let status = word.parse::<Status>().ok().filter(|_| !certain);
+        stuck = persistence.is_some() || status.is_some();
+        meant.persistence = persistence.unwrap_or(meant.persistence);
+        meant.status = status.unwrap_or(meant.status);
+        if stuck {
+            (certain, head) = (true, before.trim_end_matches(|c: char| !c.is_alphanumeric()));
+        }
+    }
+    let known: Vec<&str> = KNOWN.into_iter().filter(|known| edits(head, known) <= 1).collect();
+    let exact = known.iter().find(|known| **known == head).copied();
+    let category = exact.or(known.first().copied()).or(stuck.then_some(head))?;
+    certain &= head.len() > 3 && (exact.is_some() || known.len() == 1);
+    meant.category = category.parse().ok()?;
+    let line = grammar::write_entry(&meant);
+    let bracket = line.get(3..line.find(']')?)?;
+    Some(Near::of(bracket.to_owned(), certain))
+}
+
+/// The fields that a field of unknown shape most likely was meant as.
+pub(crate) fn fields(field: &str) -> Option<Near> {
+    let all_known = |text: &str| {
+        let fields = parse_fields(text);
+        fields.other.is_empty() && fields != Provenance::default()
+    };
+    let parted = field.split_whitespace().collect::<Vec<_>>().join(", ");
+    if parted.contains(',') && all_known(&parted) {
+        return Some(Near::of(parted, true));
+    }
+    let end = field.find(|c: char| !c.is_ascii_alphabetic())?;
+    let value = field[end..].trim_start_matches([' ', ':', '=']);
+    let word = field[..end].to_lowercase();
+    let (name, least) = [("importance", 8), ("score", 5), ("moves", 5), ("Ep", 1), ("T", 1), ("M", 1)]
+        .into_iter()
+        .find(|(name, _)| edits(&word, &name.to_lowercase()) <= usize::from(*name == "importance"))?;
+    if value.is_empty() || word.len() < least {
+        return None;
+    }
+    let form = if name.len() > 2 { format!("{name} {value}") } else { format!("{name}{value}") };
+    let readable = form != field && all_known(&form);
+    let named = name == "importance" || field[end..].starts_with([' ', ':', '=']) && name.len() > 2;
+    (readable || named).then(|| Near { form: readable.then_some(form), certain: readable })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_that_are_nearly_ours() {
+        let form = "**[DANGER - CORE] Troll** *(Ep1, T2)*";
+        for line in [
+            "[DANGER - CORE] Troll** *(Ep1, T2)*",
+            "**[DANGER - CORE] Troll *(Ep1, T2)*",
+            "[DANGER - CORE] Troll *(Ep1, T2)*",
+            "**DANGER - CORE] Troll** *(Ep1, T2)*",
+            "**[DANGER – CORE] Troll** *(Ep1, T2)*",
+            "**[DANGER - CORE] Troll** (Ep1, T2)",
+            "**[DANGER - CORE] Troll** _(Ep1, T2)_",
+            "__[DANGER - CORE] Troll__ _(Ep1, T2)_",
+            "**[DANGER - CORE] Troll** *(Ep1, T2)",
+            "**[DANGER - CORE]** Troll *(Ep1, T2)*",
+            "\t**[DANGER - CORE] Troll** *(Ep1, T2)*",
+            "  **[DANGER - CORE] Troll** *(Ep1, T2)*",
+        ] {
+            assert_eq!(entry(line), Some(Near::of(form.to_owned(), true)), "{line}");
+        }
+        let known = Some(Near::of("**[DANGER] Troll** *(Ep1, T2)*".to_owned(), true));
+        assert_eq!(entry("**[DANGER Troll** *(Ep1, T2)*"), known);
+        assert_eq!(entry("- **[NOTE] x**"), Some(Near::of("**[NOTE] x**".to_owned(), false)));
+        assert_eq!(entry("~~**[NOTE] x**~~"), Some(Near::of("**[NOTE - SUPERSEDED] x**".to_owned(), false)));
+        for line in ["**[NOTE] x** y", "**The dam opened** *(Ep1, T2)*", "**[NOTE] x** (or so)"] {
+            assert_eq!(entry(line), Some(Near { form: None, certain: false }), "{line}");
+        }
+        for line in
+            ["[DANGER] ahead", "**The dam opened**", "[x] done**", "* a list", "[link](there)", "*x* *(Ep1)*"]
+        {
+            assert_eq!(entry(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn brackets_and_fields_that_are_nearly_known() {
+        let near = |line: &str| {
+            bracket(&grammar::parse_entry(line).expect("an entry"))
+                .map(|near| (near.form.expect("a form"), near.certain))
+        };
+        assert_eq!(near("**[DANGR] x**"), Some(("DANGER".to_owned(), false)));
+        assert_eq!(near("**[DANGR - CORE] x**"), Some(("DANGER - CORE".to_owned(), true)));
+        assert_eq!(near("**[DANGER CORE] x**"), Some(("DANGER - CORE".to_owned(), true)));
+        assert_eq!(near("**[DANGER-CORE] x**"), Some(("DANGER - CORE".to_owned(), true)));
+        assert_eq!(near("**[LOOT CORE] x**"), Some(("LOOT - CORE".to_owned(), false)));
+        assert_eq!(near("**[LOOT] x**"), None);
+        let near = |field: &str| fields(field).map(|near| (near.form.unwrap_or_default(), near.certain));
+        assert_eq!(near("Ep1 T25"), Some(("Ep1, T25".to_owned(), true)));
+        assert_eq!(near("ep 1"), Some(("Ep1".to_owned(), true)));
+        assert_eq!(near("importance: 900"), Some(("importance 900".to_owned(), true)));
+        assert_eq!(near("importance 9000"), Some((String::new(), false)));
+        assert_eq!(near("importance high"), Some((String::new(), false)));
+        assert_eq!(near("moved twice"), None);
+        assert_eq!(near("maybe"), None);
+    }
+}
