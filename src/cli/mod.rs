@@ -25,6 +25,8 @@ use failure::{Failure, FailureKind};
 use settings::{ProcessEnvironment, Settings};
 use ui::Ui;
 
+use crate::store::Store;
+
 pub use ui::Streams;
 
 /// Exit code of a panic.
@@ -95,7 +97,22 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: ProcessEnvironment) 
         // Exit code 1 of `tried` means "not tried yet": without memory, a script plays the action.
         return Ok(u8::from(matches!(command, MemoryCommand::Tried(_))));
     }
+    warn_of_damage(ui, &settings);
     command.run(Cli { ui, settings })
+}
+
+/// Warns of a damaged session or state, which withholds nothing that lasts.
+fn warn_of_damage(ui: &mut Ui, settings: &Settings) {
+    let Ok(store) = Store::open(&settings.file, settings.lock_timeout) else { return };
+    let damage = [
+        (store.sidecar().session().err(), "ephemeral memories are left out"),
+        (store.sidecar().state().1, "the running episode is taken from journal and memory file"),
+    ];
+    for (error, consequence) in damage {
+        if let Some(error) = error {
+            ui.warning(&format!("{}; {consequence}", Failure::from(error).message()));
+        }
+    }
 }
 
 fn report(ui: &mut Ui, failure: &Failure) -> u8 {

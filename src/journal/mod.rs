@@ -19,6 +19,9 @@ use crate::store::{Follower, LineLog, Rotation, Store, StoreError};
 
 use entry::Entry;
 
+/// Lines in which the running episode is looked for where `state.json` is damaged.
+const LAST_LINES: usize = 200;
+
 /// The journal of a memory file. It need not exist.
 #[derive(Debug, Clone)]
 pub struct Journal {
@@ -98,6 +101,18 @@ impl Journal {
         })?;
         newest_first.reverse();
         Ok(newest_first)
+    }
+
+    /// The highest episode in the last lines of the journal.
+    pub(crate) fn highest_episode(&self) -> Option<u64> {
+        let mut highest = None;
+        let visited = self.log.tail(LAST_LINES, |line| {
+            let entry: Option<Entry<'_>> = Entry::parse(line);
+            let episode = entry.and_then(|entry| entry.episode.max(entry.turn.and_then(|turn| turn.episode)));
+            highest = highest.max(episode);
+            episode.is_some()
+        });
+        visited.ok().and(highest)
     }
 
     /// True if a line resolves the one of that id. Searches from the end, because writers wait meanwhile.

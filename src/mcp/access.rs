@@ -130,7 +130,7 @@ impl Memories {
 
     /// The running episode.
     pub(super) fn episode(&self) -> Result<u64, Refusal> {
-        Ok(self.store().sidecar().state_for_writers()?.0.episode)
+        Ok(self.notebook().state().episode)
     }
 
     /// The memory file, to be changed.

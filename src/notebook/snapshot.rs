@@ -42,15 +42,15 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// When one of them cannot be read.
+    /// When the memory file cannot be read.
     pub fn read(store: &Store) -> Result<Snapshot, StoreError> {
         let files = store.open_files()?;
         let lasting = files.memories.read()?.unwrap_or_default();
         Ok(match conflicts(&lasting) {
             Some(found) => {
-                Snapshot { conflict: found.lines.first().copied(), ..Snapshot::of(files, found.rest)? }
+                Snapshot { conflict: found.lines.first().copied(), ..Snapshot::of(files, found.rest) }
             }
-            None => Snapshot::of(files, lasting)?,
+            None => Snapshot::of(files, lasting),
         })
     }
 
@@ -59,28 +59,29 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// When one of the files cannot be read.
+    /// When the memory file cannot be read.
     pub fn read_sections(
         store: &Store,
         mut wanted: impl FnMut(&Scope, &str) -> bool,
     ) -> Result<Snapshot, StoreError> {
         let files = store.open_files()?;
-        let Some(file) = files.file() else { return Snapshot::of(files, String::new()) };
+        let Some(file) = files.file() else { return Ok(Snapshot::of(files, String::new())) };
         let texts = read_sections(file, |line| {
             let heading = std::str::from_utf8(line).ok().and_then(|line| split_heading(line.trim_end()));
             heading.is_some_and(|(scope, name)| wanted(&scope, name))
         });
         match texts.ok().and_then(|texts| String::from_utf8(texts.concat()).ok()) {
-            Some(lasting) => Snapshot::of(files, lasting),
+            Some(lasting) => Ok(Snapshot::of(files, lasting)),
             // Reading the whole file gives the exact error, or leaves conflicts out, or succeeds because
             // the write is over.
             None => Snapshot::read(store),
         }
     }
 
-    fn of(files: OpenFiles, lasting: String) -> Result<Snapshot, StoreError> {
-        let session = files.session.read()?.unwrap_or_default();
-        Ok(Snapshot { files, lasting, conflict: None, session, contents: OnceLock::new() })
+    /// A session that cannot be read withholds nothing that lasts.
+    fn of(files: OpenFiles, lasting: String) -> Snapshot {
+        let session = files.session.read().ok().flatten().unwrap_or_default();
+        Snapshot { files, lasting, conflict: None, session, contents: OnceLock::new() }
     }
 
     /// True if the file and its session still are those that were read.
@@ -90,6 +91,17 @@ impl Snapshot {
     /// When that cannot be determined.
     pub(crate) fn is_current(&self) -> Result<bool, StoreError> {
         Ok(self.files.memories.is_current()? && self.files.session.is_current()?)
+    }
+
+    /// The highest episode that a visit, memory or tried action bears.
+    pub(crate) fn highest_episode(&self) -> Option<u64> {
+        let sections = self.contents().parsed.keys().map(|scope| self.section(scope));
+        let of_section = |section: &Section| {
+            let memories = section.memories.iter().filter_map(|memory| memory.provenance.episode);
+            let tried = section.tried.iter().filter_map(|tried| tried.episode);
+            memories.chain(tried).chain(section.episodes.iter().copied()).max()
+        };
+        sections.filter_map(of_section).max()
     }
 
     /// True if there is a memory file.

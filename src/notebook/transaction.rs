@@ -18,7 +18,8 @@ use crate::journal::entry::{Entry, RECORD};
 use crate::notebook::authorship::Author;
 use crate::notebook::clock::Clock;
 use crate::notebook::files::Files;
-use crate::store::{Change, Sidecar, State, Store, StoreError, Update, UpdateError};
+use crate::notebook::snapshot::Snapshot;
+use crate::store::{Change, State, Store, StoreError, Update, UpdateError};
 use crate::types::Moment;
 
 /// The version of the journal's lines.
@@ -68,11 +69,23 @@ impl Notebook {
         &self.clock
     }
 
+    /// The running episode and other counters. Where they are damaged, the episode is the highest one that
+    /// journal or memory file show, so that no number is used twice.
+    pub fn state(&self) -> State {
+        let (state, damage) = self.store.sidecar().state();
+        if damage.is_none() {
+            return state;
+        }
+        let shown = Snapshot::read(&self.store).ok().and_then(|snapshot| snapshot.highest_episode());
+        let episode = shown.max(Journal::of(&self.store).highest_episode()).unwrap_or(state.episode);
+        State { episode, ..state }
+    }
+
     /// The memory file and its session as they are, to be looked at.
     ///
     /// # Errors
     ///
-    /// When one of them cannot be read, or the memory file has conflicts of a merge.
+    /// When the memory file cannot be read, or has conflicts of a merge.
     pub fn read(&self) -> Result<Files, StoreError> {
         open(&self.store, self.store.read()?)
     }
@@ -90,8 +103,8 @@ impl Notebook {
         command: &'static str,
         mut edit: impl FnMut(&mut Draft<'_>) -> Result<T, E>,
     ) -> Result<Written<T>, E> {
-        let update = self.store.update(|text, sidecar| {
-            let mut draft = self.draft(command, text, sidecar)?;
+        let update = self.store.update(|text, _| {
+            let mut draft = self.draft(command, text)?;
             let value = edit(&mut draft)?;
             Ok(draft.into_change(value)?)
         });
@@ -113,7 +126,7 @@ impl Notebook {
     ) -> Result<(), Box<dyn std::error::Error>> {
         let notebook = Notebook { store: self.store.without_waiting(), clock: self.clock.clone() };
         let written = notebook.edit::<(), Box<dyn std::error::Error>>("", |draft| {
-            let state = draft.state()?;
+            let state = draft.state();
             draft.new_state = Some(State { refusals: change(state.refusals.clone()), ..state });
             Ok(())
         });
@@ -129,19 +142,14 @@ impl Notebook {
         &self,
         mut edit: impl FnMut(&mut Draft<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        edit(&mut self.draft("", self.store.read()?, self.store.sidecar())?)
+        edit(&mut self.draft("", self.store.read()?)?)
     }
 
-    fn draft<'a>(
-        &self,
-        command: &'static str,
-        text: Option<String>,
-        sidecar: &'a Sidecar,
-    ) -> Result<Draft<'a>, StoreError> {
+    fn draft(&self, command: &'static str, text: Option<String>) -> Result<Draft<'_>, StoreError> {
         Ok(Draft {
             is_new: text.is_none(),
             files: open(&self.store, text)?,
-            sidecar,
+            notebook: self,
             journal: Journal::of(&self.store),
             command,
             id: self.clock.fresh_id(),
@@ -166,7 +174,7 @@ pub(crate) struct Draft<'a> {
     pub new_state: Option<State>,
     /// True if all memories of the session are to be removed.
     pub ends_session: bool,
-    sidecar: &'a Sidecar,
+    notebook: &'a Notebook,
     journal: Journal,
     command: &'static str,
     id: String,
@@ -195,40 +203,30 @@ impl Draft<'_> {
         self.replaced = true;
     }
 
-    /// The running episode and other counters.
-    ///
-    /// # Errors
-    ///
-    /// When they are there but cannot be read: what is built on the default would be wrong.
-    pub(crate) fn state(&self) -> Result<State, StoreError> {
-        Ok(self.sidecar.state_for_writers()?.0)
+    /// The running episode and other counters; see [`Notebook::state`].
+    pub(crate) fn state(&self) -> State {
+        self.notebook.state()
     }
 
-    /// The time for reference lines: the running episode, and the last turn if it was recorded in it.
-    ///
-    /// # Errors
-    ///
-    /// As [`Draft::state`]; also when the journal cannot be read.
-    pub(crate) fn moment(&self) -> Result<Moment, StoreError> {
-        let episode = Some(self.state()?.episode);
-        let last = self.journal.last_turns(1)?.pop().filter(|turn| turn.episode == episode);
-        Ok(Moment { episode, turn: last.and_then(|turn| turn.number), ..Moment::default() })
+    /// The time for reference lines: the running episode, and the last turn if it was recorded in it. A
+    /// journal that cannot be read has no last turn; appending to it fails with a warning.
+    pub(crate) fn moment(&self) -> Moment {
+        let episode = Some(self.state().episode);
+        let last = self.journal.last_turns(1).ok().and_then(|mut last| last.pop());
+        let last = last.filter(|turn| turn.episode == episode);
+        Moment { episode, turn: last.and_then(|turn| turn.number), ..Moment::default() }
     }
 
-    /// Removes all memories of the session.
-    ///
-    /// # Errors
-    ///
-    /// When its text, which the journal keeps, cannot be read.
-    pub(crate) fn end_session(&mut self) -> Result<EndedSession, StoreError> {
-        let text = self.sidecar.session()?;
+    /// Removes all memories of the session; one that is damaged is set aside.
+    pub(crate) fn end_session(&mut self) -> EndedSession {
+        let text = self.notebook.store.sidecar().session();
         let sections = self.files.session.sections();
         let memories = sections.iter().map(|(_, section)| section.live().count() as u64).sum();
-        if memories > 0 {
+        if memories > 0 || text.is_err() {
             self.files.session = Document::parse(String::new());
             self.ends_session = true;
         }
-        Ok(EndedSession { memories, text })
+        EndedSession { memories, text: text.ok().flatten() }
     }
 
     /// The journal entry of this change. Without one, the journal says nothing of it.
@@ -268,6 +266,6 @@ fn open(store: &Store, text: Option<String>) -> Result<Files, StoreError> {
     if let Some(found) = conflicts(&text) {
         return Err(StoreError::Conflict { path: store.path().to_owned(), line: found.lines[0] });
     }
-    let session = Document::parse(store.sidecar().session()?.unwrap_or_default());
-    Ok(Files::new(Document::parse(text), session).with_sidecar(store.folder()))
+    let session = store.sidecar().session().ok().flatten().unwrap_or_default();
+    Ok(Files::new(Document::parse(text), Document::parse(session)).with_sidecar(store.folder()))
 }

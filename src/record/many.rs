@@ -104,7 +104,7 @@ impl Recorder<'_> {
     ) -> Result<RecordReport, RecordError> {
         let mut notes = redact_turn(&mut turn);
         notes.append(&mut turn.notes);
-        let key = key_of(self.notebook.store(), &turn)?;
+        let key = key_of(self.notebook, &turn);
         let known = if self.settings.again { Known::New } else { recorded.know(&key) };
         let mut report = match known {
             Known::New => {

@@ -132,10 +132,11 @@ impl Recorder<'_> {
         let store = self.notebook.store();
         let mut files = self.notebook.read()?;
         let journal = Journal::of(store);
-        let mut history = journal.last_turns(self.settings.history_window.max(1))?;
+        // A journal that cannot be read withholds no memory; appending to it fails with a warning.
+        let mut history = journal.last_turns(self.settings.history_window.max(1)).unwrap_or_default();
         let last = history.last().and_then(|turn| turn.number);
         let number = turn.turn.unwrap_or(last.map_or(1, |last| last.saturating_add(1)));
-        let running = store.sidecar().state_for_writers()?.0.episode;
+        let running = self.notebook.state().episode;
         let episode = turn.episode.unwrap_or(running);
         if episode > running {
             files.session = Document::parse(String::new());
@@ -154,7 +155,7 @@ impl Recorder<'_> {
         let memories = PlaceMemories::of(&files, &before, &after);
         let surroundings = match self.judge {
             Judge::Model(_) if !triggers.is_empty() && !repeat => {
-                Surroundings::of(&journal, &files, (&before, &after), None)?
+                Surroundings::of(&journal, &files, (&before, &after), None).unwrap_or_default()
             }
             _ => Surroundings::default(),
         };
@@ -190,8 +191,8 @@ impl Recorder<'_> {
             }
             draft.by_program();
             let now = draft.now.clone();
-            let ended = draft.reach_episode(context.episode)?;
-            let running = draft.state()?.episode.max(context.episode);
+            let ended = draft.reach_episode(context.episode);
+            let running = draft.state().episode.max(context.episode);
             let mut report = self.edit(&mut draft.files, context, judged, (&now, running))?;
             let ended = ended.filter(|ended| ended.memories > 0);
             report.ephemeral_ended = ended.as_ref().map(|ended| ended.memories);

@@ -4,6 +4,7 @@ use crate::document::Section;
 use crate::document::text::{REPLY_CHARS, stored_line, stored_reply};
 use crate::journal::Journal;
 use crate::journal::recorded::TurnKey;
+use crate::notebook::Notebook;
 use crate::notebook::files::Files;
 use crate::record::places::Place;
 use crate::record::report::RecordReport;
@@ -39,12 +40,9 @@ pub(super) fn recorded_before(
 }
 
 /// The key by which a turn of many is recognised.
-pub(super) fn key_of(store: &Store, turn: &Turn) -> Result<TurnKey, StoreError> {
-    let episode = match turn.episode {
-        Some(episode) => episode,
-        None => store.sidecar().state_for_writers()?.0.episode,
-    };
-    Ok(TurnKey::of(turn.id.as_deref(), (episode, turn.turn), (&turn.action, &turn.response)))
+pub(super) fn key_of(notebook: &Notebook, turn: &Turn) -> TurnKey {
+    let episode = turn.episode.unwrap_or_else(|| notebook.state().episode);
+    TurnKey::of(turn.id.as_deref(), (episode, turn.turn), (&turn.action, &turn.response))
 }
 
 /// True if the action is listed as tried at its place, with the same whole reply. The list has the first

@@ -64,7 +64,7 @@ pub enum StoreError {
     /// A file cannot be written. The memory file is unchanged, unless this is a warning of an update.
     #[error("cannot {action} `{}`", path.display())]
     Write {
-        /// The step that failed: `write`, `replace`, `back up`, `sync`.
+        /// The step that failed: `write`, `replace`, `back up`, `set aside`, `sync`.
         action: &'static str,
         /// The file.
         path: PathBuf,
@@ -118,12 +118,20 @@ pub enum StoreError {
         tries: u32,
     },
     /// The state is not valid; the default is used instead. Always a warning.
-    #[error("`{}` is damaged and was taken as empty: {reason}", path.display())]
+    #[error("`{}` is damaged: {reason}", path.display())]
     DamagedState {
         /// The state file.
         path: PathBuf,
         /// The problem.
         reason: String,
+    },
+    /// A session that cannot be read was renamed. Always a warning.
+    #[error("`{}` is damaged and was set aside as `{}`", path.display(), aside.display())]
+    SetAside {
+        /// The session file.
+        path: PathBuf,
+        /// Its new name.
+        aside: PathBuf,
     },
     /// There is no backup of that number.
     #[error("there is no backup `{}`", path.display())]
@@ -160,6 +168,7 @@ impl StoreError {
             }
             StoreError::KeepsChanging { .. } => "try again when the other program has finished",
             StoreError::DamagedState { .. } => "set the episode again with `episode start`",
+            StoreError::SetAside { .. } => "mend that file, or delete it",
             StoreError::NoBackup { .. } => "choose one of the backups that exist",
             StoreError::NotConfirmed { .. } => "check the disk, then whether the file holds what was written",
             StoreError::Read { source, .. }

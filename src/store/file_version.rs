@@ -32,6 +32,11 @@ impl FileVersion {
         Ok(FileVersion { path: path.to_owned(), opened })
     }
 
+    /// The same, but a file that cannot be opened counts as missing.
+    pub(super) fn open_if_readable(path: &Path) -> FileVersion {
+        FileVersion::open(path).unwrap_or_else(|_| FileVersion { path: path.to_owned(), opened: None })
+    }
+
     /// The whole text; `None` where there is no file. To be called once.
     pub(crate) fn read(&self) -> Result<Option<String>, StoreError> {
         let Some((file, metadata)) = &self.opened else { return Ok(None) };

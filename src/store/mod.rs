@@ -105,10 +105,10 @@ impl Store {
     }
 
     /// The memory file and its session, for a reader that wants parts of them or wants to notice when
-    /// they change.
+    /// they change. A session that cannot be read is as good as none.
     pub fn open_files(&self) -> Result<OpenFiles, StoreError> {
         let memories = FileVersion::open(&self.real_path)?;
-        Ok(OpenFiles { memories, session: FileVersion::open(&self.sidecar.session_path())? })
+        Ok(OpenFiles { memories, session: FileVersion::open_if_readable(&self.sidecar.session_path()) })
     }
 
     /// The former states that are kept, newest first: the first is the state before the last write.
@@ -197,7 +197,11 @@ impl Store {
             Some(Err(failed)) if done => update.warnings.push(failed),
             published => done |= published.transpose()?.is_some(),
         }
-        done |= session.map(PendingFile::replace).transpose()?.is_some();
+        if let Some(session) = session {
+            update.warnings.extend(self.sidecar.set_session_aside()?);
+            session.replace()?;
+            done = true;
+        }
         for (log, lines) in change.lines {
             match log.append(&lines) {
                 // Once one of the files has the change, the command has not failed.

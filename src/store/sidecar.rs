@@ -27,18 +27,9 @@ pub struct Sidecar {
 }
 
 impl Sidecar {
-    /// The running episode, with a warning where the file is damaged.
+    /// The running episode, with a warning where the file is damaged or cannot be read.
     pub fn state(&self) -> (State, Option<StoreError>) {
         state::load(&self.state_path())
-    }
-
-    /// The same for writers, but an error where the file exists and cannot be read: a number of the next
-    /// episode that was counted from the default would be wrong.
-    pub fn state_for_writers(&self) -> Result<(State, Option<StoreError>), StoreError> {
-        match self.state() {
-            (_, Some(unread @ StoreError::Read { .. })) => Err(unread),
-            state => Ok(state),
-        }
     }
 
     /// The text of `session.md`, the memories that end with the episode; `None` where there are none.
@@ -96,6 +87,23 @@ impl Sidecar {
     /// Writes the text of `session.md` where no reader sees it yet.
     pub(super) fn stage_session(&self, text: &str) -> Result<PendingFile, StoreError> {
         stage(&self.session_path(), text)
+    }
+
+    /// Puts a session that cannot be read under a free name, so that a new one can be written. `None`
+    /// where it can be read, or is missing.
+    pub(super) fn set_session_aside(&self) -> Result<Option<StoreError>, StoreError> {
+        let path = self.session_path();
+        if self.session().is_ok() {
+            return Ok(None);
+        }
+        let named = |number: u64| match number {
+            1 => path.with_added_extension("damaged"),
+            number => path.with_added_extension(format!("damaged.{number}")),
+        };
+        let aside = (1..).map(named).find(|name| fs::symlink_metadata(name).is_err());
+        let aside = aside.expect("a folder has fewer files than there are numbers");
+        fs::rename(&path, &aside).map_err(StoreError::write("set aside", &path))?;
+        Ok(Some(StoreError::SetAside { path, aside }))
     }
 
     /// Removes temporary files of a killed writer.

@@ -52,9 +52,11 @@ pub(crate) struct StatsArgs {}
 pub fn run(cli: Cli<'_>, StatsArgs {}: StatsArgs) -> Result<u8, Failure> {
     let store = cli.store()?;
     let mut tally = Tally::default();
-    Journal::of(&store).visit(|line| tally.count(line))?;
+    if let Err(error) = Journal::of(&store).visit(|line| tally.count(line)) {
+        cli.ui.warning(&format!("{}; its turns are not counted", Failure::from(error).message()));
+    }
     let lasting = Document::parse(Snapshot::read(&store)?.text().to_owned());
-    let session = Document::parse(store.sidecar().session()?.unwrap_or_default());
+    let session = Document::parse(store.sidecar().session().ok().flatten().unwrap_or_default());
     let file = store.path().display().to_string();
     let figures = stats(file, &lasting, &session, tally, &cli.settings.limits, &cli.settings.now);
     if cli.ui.json {

@@ -4,6 +4,8 @@ use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::process::Command;
 
+use memories::notebook::{Clock, Notebook, Snapshot};
+
 use super::*;
 
 fn append(path: &Path, text: &str) {
@@ -207,11 +209,52 @@ fn a_session_stays_where_the_state_cannot_be_replaced() {
     let session = Change::unchanged(()).with_session("fleeting".to_owned());
     let _ = store.update(|_, _| Ok::<_, Infallible>(session.clone())).unwrap();
     fs::create_dir(store.folder().join("state.json")).unwrap();
-    assert!(matches!(store.sidecar().state_for_writers(), Err(StoreError::Read { .. })));
+    assert!(matches!(store.sidecar().state().1, Some(StoreError::Read { .. })));
     let end = Change::unchanged(()).with_session(String::new()).with_state(State::default());
     store_error(store.update(|_, _| Ok::<_, Infallible>(end.clone())));
     assert_eq!(store.sidecar().session().unwrap().as_deref(), Some("fleeting"));
     assert_eq!(names(store.folder()), ["lock", "session.md", "state.json"]);
+}
+
+/// What a person or a disk made of it may still be mended.
+#[test]
+fn a_damaged_session_is_set_aside_and_none_that_was_before() {
+    let (_folder, path) = empty_folder();
+    let store = open(&path);
+    write(&store, "one");
+    let session = store.folder().join("session.md");
+    let update = |text: &str| {
+        let change = Change::unchanged(()).with_session(text.to_owned());
+        store.update(|_, _| Ok::<_, Infallible>(change.clone())).unwrap().warnings
+    };
+    fs::write(&session, b"## World\xff").unwrap();
+    let warnings = update("first");
+    assert!(matches!(warnings[..], [StoreError::SetAside { .. }]), "{warnings:?}");
+    assert!(!warnings[0].hint().is_empty());
+    fs::remove_file(&session).unwrap();
+    fs::create_dir(&session).unwrap();
+    fs::write(session.join("inside"), "kept").unwrap();
+    assert_eq!(update("second").len(), 1);
+    assert_eq!(store.sidecar().session().unwrap().as_deref(), Some("second"));
+    assert_eq!(fs::read(store.folder().join("session.md.damaged")).unwrap(), b"## World\xff");
+    assert_eq!(fs::read(store.folder().join("session.md.damaged.2/inside")).unwrap(), b"kept");
+    assert!(update("third").is_empty());
+}
+
+/// A later version, or a person, may have made something else of them.
+#[test]
+fn damaged_side_files_withhold_no_memory_and_no_episode_is_used_twice() {
+    let (_folder, path) = empty_folder();
+    fs::write(&path, "## Location 1: A\n\n**[NOTE] a** *(Ep6, T1)*\nx\n").unwrap();
+    let store = open(&path);
+    for name in ["session.md", "state.json", "journal.jsonl"] {
+        fs::create_dir_all(store.folder().join(name)).unwrap();
+    }
+    let snapshot = Snapshot::read(&store).unwrap();
+    assert_eq!(snapshot.headings().count(), 1);
+    let notebook = Notebook::new(store, Clock::fixed("2026-01-31T10:40:00Z"));
+    assert_eq!(notebook.state().episode, 6);
+    assert_eq!(notebook.read().unwrap().lasting.headings().count(), 1);
 }
 
 /// The memory is stored, so an error would be wrong.
