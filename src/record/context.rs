@@ -38,8 +38,10 @@ pub struct TurnContext {
 }
 
 /// The outcome of a judgement.
-pub(super) enum ModelOutcome {
+pub(crate) enum ModelOutcome {
     NotAsked,
+    /// It is to be asked later.
+    PutOff,
     Answered(Box<Proposal>, ModelUse),
     Failed(ModelUse),
 }

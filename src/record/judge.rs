@@ -15,6 +15,8 @@ pub enum Judge<'a> {
     Model(&'a dyn Model),
     /// The built-in rules of text adventures.
     Rules,
+    /// Nobody now: the turn waits for `retry`.
+    Later,
 }
 
 impl<'a> Judge<'a> {
@@ -31,6 +33,7 @@ impl<'a> Judge<'a> {
         let judged = match self {
             Judge::Model(model) => ask(model, context),
             Judge::Rules => Ok((rules::judge(context), ModelUse::offline())),
+            Judge::Later => return ModelOutcome::PutOff,
         };
         match judged {
             Ok((mut proposal, model)) => {

@@ -242,7 +242,8 @@ impl Recorder<'_> {
             RecordReport { memories, tried, warnings, ..RecordReport::of(context, before.clone()) };
         match judged {
             ModelOutcome::NotAsked => {}
-            ModelOutcome::Failed(model) => report.model = Some(model.clone()),
+            ModelOutcome::PutOff => report.queued = true,
+            ModelOutcome::Failed(model) => (report.model, report.queued) = (Some(model.clone()), true),
             ModelOutcome::Answered(proposal, model) => {
                 report.model = Some(model.clone());
                 self.apply(files, context, proposal, (&before, &after), &mut report, (now, running))?;
@@ -294,7 +295,7 @@ impl Recorder<'_> {
         let authority = match self.judge {
             Judge::Rules => Authority::Rules,
             Judge::Model(_) if context.changes.prove() => Authority::ProvenModel,
-            Judge::Model(_) => Authority::Model,
+            Judge::Model(_) | Judge::Later => Authority::Model,
         };
         let reasons = [proposal.invalidation_reason.as_str(), &proposal.reasoning];
         let reason = match reasons.into_iter().find(|reason| !reason.trim().is_empty()) {

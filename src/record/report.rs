@@ -35,7 +35,7 @@ pub enum Outcome {
     Stored,
     /// A memory took the title of another, which was superseded or holds less.
     Revised,
-    /// The model failed; the turn waits for `retry`.
+    /// The model failed or is to be asked later; the turn waits for `retry`.
     Queued,
     /// Another memory says the same.
     Duplicate,
@@ -73,6 +73,9 @@ pub struct RecordReport {
     /// The action, if it was noted as tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tried: Option<Attempt>,
+    /// The turn waits for `retry`, whatever else was done with it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub queued: bool,
     /// The model's reasons.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reasoning: String,
@@ -114,6 +117,7 @@ impl RecordReport {
             (Outcome::Declined | Outcome::NotSignificant, _) if parts.is_empty() => {
                 parts.push(format!("{} at {place}", self.outcome));
             }
+            _ if self.queued => parts.push(format!("queued turn {} for the model", self.turn)),
             _ => {}
         }
         let triggers: Vec<&str> = self.triggers.iter().map(|trigger| trigger.into()).collect();
@@ -160,7 +164,7 @@ pub(super) fn outcome(report: &RecordReport, judged: &ModelOutcome) -> Outcome {
         AddOutcome::Duplicate => Outcome::Duplicate,
     });
     let model = match judged {
-        ModelOutcome::Failed(_) => Some(Outcome::Queued),
+        ModelOutcome::Failed(_) | ModelOutcome::PutOff => Some(Outcome::Queued),
         ModelOutcome::Answered(..) if !report.invalidated.is_empty() => Some(Outcome::Revised),
         ModelOutcome::Answered(..) => Some(Outcome::Declined),
         ModelOutcome::NotAsked => None,
@@ -181,8 +185,7 @@ pub(super) fn entry<'a>(context: &TurnContext, report: &'a RecordReport) -> Entr
     if context.turn.location_after.is_some() {
         turn["location_after"] = json!(context.after);
     }
-    let failed = report.model.as_ref().is_some_and(|model| model.error.is_some());
-    let outcome = if failed { Outcome::Queued } else { report.outcome };
+    let outcome = if report.queued { Outcome::Queued } else { report.outcome };
     let texts = |texts: &'a [String]| (!texts.is_empty()).then(|| texts.iter().map(Text::from).collect());
     Entry {
         outcome: Some(<&str>::from(outcome).into()),

@@ -22,6 +22,9 @@ use crate::record::{Judge, RecordError, Recorder, places, turns_of};
 use crate::store::{Store, StoreError};
 use crate::types::{OFFLINE_TAG, Provenance, Span, same_title};
 
+/// Consecutive failures after which the server counts as down.
+pub(crate) const MAX_FAILURES: u32 = 2;
+
 /// The turns that are offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
@@ -56,6 +59,14 @@ pub(crate) enum Offer {
     Failed(String),
     /// Another process resolved it meanwhile.
     Gone,
+}
+
+/// The model's answer about a waiting turn, not yet written.
+pub(crate) enum Asked {
+    /// It answered.
+    Judged(Box<TurnContext>, ModelOutcome),
+    /// It failed; the problem.
+    Failed(String),
 }
 
 /// The turns that wait, in the order in which they were played.
@@ -122,16 +133,38 @@ impl Recorder<'_> {
     ///
     /// See [`RecordError`]. A model that fails is no error.
     pub(crate) fn retry(&self, waiting: &Waiting) -> Result<Offer, RecordError> {
+        self.write_answer(waiting, self.ask_again(waiting)?)
+    }
+
+    /// Offers a waiting turn to the model; without the lock, and nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// See [`RecordError`]. A model that fails is no error.
+    pub(crate) fn ask_again(&self, waiting: &Waiting) -> Result<Asked, RecordError> {
         let Some(context) = self.context_of(waiting)? else {
-            return Ok(Offer::Failed("the journal's line holds no turn".to_owned()));
+            return Ok(Asked::Failed("the journal's line holds no turn".to_owned()));
         };
         let mut judged = self.judge.judge(&context);
         if let ModelOutcome::Failed(model) = &judged {
-            return Ok(Offer::Failed(model.error.clone().unwrap_or_default()));
+            return Ok(Asked::Failed(model.error.clone().unwrap_or_default()));
         }
         if let Judge::Model(_) = self.judge {
             replace_rule_made(&mut judged, &context, &waiting.stored);
         }
+        Ok(Asked::Judged(Box::new(context), judged))
+    }
+
+    /// Writes what the model makes of a waiting turn, unless another process was faster.
+    ///
+    /// # Errors
+    ///
+    /// See [`RecordError`].
+    pub(crate) fn write_answer(&self, waiting: &Waiting, asked: Asked) -> Result<Offer, RecordError> {
+        let (context, judged) = match asked {
+            Asked::Judged(context, judged) => (context, judged),
+            Asked::Failed(problem) => return Ok(Offer::Failed(problem)),
+        };
         let journal = Journal::of(self.notebook.store());
         let done = self.notebook.edit("retry", |draft| {
             draft.by_program();

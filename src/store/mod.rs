@@ -74,6 +74,17 @@ impl Store {
         Store { lock_timeout: Duration::ZERO, ..self.clone() }
     }
 
+    /// The right to work off the queue of the journal; `None` while another process has it. It keeps nobody from
+    /// writing.
+    pub(crate) fn try_lock_queue(&self) -> Result<Option<QueueLock>, StoreError> {
+        self.sidecar.create()?;
+        match Lock::acquire(&self.sidecar.queue_lock_path(), Duration::ZERO) {
+            Ok(lock) => Ok(Some(QueueLock { _lock: lock })),
+            Err(StoreError::Locked { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// The path as it was given, for messages.
     pub fn path(&self) -> &Path {
         &self.path
@@ -211,6 +222,12 @@ impl Store {
         }
         Ok(Some(update))
     }
+}
+
+/// The right to work off the queue, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct QueueLock {
+    _lock: Lock,
 }
 
 /// The result of an edit, to be written: the file first and, when that is on disk, state, session and log,

@@ -71,6 +71,10 @@ impl Sidecar {
         self.folder.join("lock")
     }
 
+    pub(super) fn queue_lock_path(&self) -> PathBuf {
+        self.folder.join("queue-lock")
+    }
+
     pub(super) fn backups_path(&self) -> PathBuf {
         self.folder.join("backups")
     }

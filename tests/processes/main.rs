@@ -11,6 +11,8 @@
 mod ask;
 mod chat;
 mod embedding;
+#[cfg(all(feature = "proxy", unix))]
+mod later;
 mod llm;
 mod mcp;
 mod models;

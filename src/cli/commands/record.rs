@@ -36,13 +36,16 @@ Examples:
       memories record
   memories record --turns turns.jsonl
   memories record --turns turns.jsonl --again
+  memories record --turns turns.jsonl --later
+  memories retry --follow                  beside it, as turns come
 
 Answer: one line, or with --json {version, outcome, episode, turn, place,
-visits, triggers, memories, invalidated, tried, reasoning, model,
+visits, triggers, memories, invalidated, tried, queued, reasoning, model,
 ephemeral_ended, warnings}.
 Outcomes: stored, revised, duplicate, declined, tried, not_significant, queued
-(the model failed; the turn waits for `retry`), and recorded_before (a turn with
-that `id` is in the journal; nothing is changed).
+(the model failed, or --later; the turn waits for `retry`), and recorded_before
+(a turn with that `id` is in the journal; nothing is changed). With `queued`
+true, the turn waits whatever else was done.
 With --turns and --json: {version, file, turns, outcomes, failed: [{line,
 error}], places, memories, tried}. A line that is refused leaves the others
 alone; the exit code is then 4. A turn whose episode, number, action and reply,
@@ -124,15 +127,22 @@ pub(crate) struct RecordArgs {
     /// Exit with 3 when the model fails; the turn is written and queued all the same
     #[arg(long)]
     strict: bool,
+    /// Ask no model now: write visits and tried actions, queue the rest for `retry`
+    #[arg(long, conflicts_with_all = ["strict", "provider", "model"])]
+    later: bool,
 }
 
 pub fn run(mut cli: Cli<'_>, args: RecordArgs) -> Result<u8, Failure> {
     cli.settings.record.new_place = args.new_place;
     cli.settings.record.again = args.again;
     let notebook = cli.notebook()?;
-    let llm::Choice { model, notice } = args.model.clone().choose(&mut cli)?;
+    let llm::Choice { model, notice } = match args.later {
+        true => llm::Choice { model: None, notice: None },
+        false => args.model.clone().choose(&mut cli)?,
+    };
     let settings = cli.settings.record.clone();
-    let recorder = Recorder { notebook: &notebook, judge: Judge::of(model.as_deref()), settings: &settings };
+    let judge = if args.later { Judge::Later } else { Judge::of(model.as_deref()) };
+    let recorder = Recorder { notebook: &notebook, judge, settings: &settings };
     let strict = args.strict;
     if let Some(file) = &args.turns {
         let text = cli.read_file(file, "--turns takes a file with one JSON object a line")?;

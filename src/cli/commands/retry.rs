@@ -1,4 +1,6 @@
-//! `retry`: judges turns again whose model call failed.
+//! `retry`: offers turns to the model whose call failed or was put off.
+
+mod follow;
 
 use serde_json::{Value, json};
 
@@ -8,25 +10,28 @@ use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, FailureKind};
 use crate::cli::ui::progress_bar;
 use crate::llm;
-use crate::record::retry::{Offer, Waiting, Wanted, waiting};
+use crate::record::retry::{MAX_FAILURES, Offer, Waiting, Wanted, waiting};
 use crate::record::{Judge, Recorder};
 
-/// Consecutive failures after which the server counts as down.
-const MAX_FAILURES: u32 = 2;
-
-/// Offer the turns whose model call failed to the model again, in order
+/// Offer the turns whose model call failed or was put off to the model, in order
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Stops when the model fails twice in a row: the other turns stay queued, the exit
 code is 3. `memories stats` shows how many turns wait.
+
+With --follow it goes on, and takes turns as `record --later` queues them, until
+Ctrl-C or SIGTERM (exit code 0). When the model fails it pauses, up to a minute.
+Of several followers of a file one works, the others stand by.
 
 Examples:
   memories retry
   memories retry --offline    turns that the built-in rules judged: the model's
                               memory replaces theirs
   memories retry --dry-run    which turns wait
+  memories retry --follow &   beside a game that records with --later
 
-With --json: {version, waiting, done, failed, outcomes: [{turn, outcome}]}.")]
+With --json: {version, waiting, done, failed, outcomes: [{turn, outcome}]}; with
+--follow one {version, turn, outcome} a line.")]
 pub(crate) struct RetryArgs {
     /// Offer the turns that the built-in rules judged to a model
     #[arg(long)]
@@ -34,13 +39,21 @@ pub(crate) struct RetryArgs {
     /// List the waiting turns and ask no model
     #[arg(long)]
     dry_run: bool,
+    /// Keep working, as turns come, until interrupted
+    #[arg(short = 'F', long, conflicts_with_all = ["offline", "dry_run"])]
+    follow: bool,
     #[command(flatten)]
     model: ModelArgs,
 }
 
 pub fn run(mut cli: Cli<'_>, args: RetryArgs) -> Result<u8, Failure> {
-    let RetryArgs { offline, dry_run, model } = args;
+    let RetryArgs { offline, dry_run, follow, model } = args;
     let notebook = cli.notebook()?;
+    if follow {
+        let llm::Choice { model, notice } = model.choose(&mut cli)?;
+        cli.ui.notices(&notice);
+        return follow::follow(cli, notebook, model);
+    }
     let wanted = if offline { Wanted::Offline } else { Wanted::Queued };
     let queue = waiting(notebook.store(), wanted, cli.settings.record.history_window)?;
     if dry_run {
