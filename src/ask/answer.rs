@@ -52,7 +52,7 @@ pub(crate) fn memories_to_read<E>(
 ///
 /// # Errors
 ///
-/// See [`ModelError`]; a rejected answer is [`ModelError::Garbled`].
+/// See [`ModelError`]; a rejected answer is [`ModelError::Unusable`].
 pub(crate) fn answer(
     model: &dyn Model,
     question: &str,

@@ -94,7 +94,7 @@ pub(crate) struct ProposedPlan {
 ///
 /// # Errors
 ///
-/// See [`ModelError`]; an answer without a plan is [`ModelError::Garbled`].
+/// See [`ModelError`]; an answer without a plan is [`ModelError::Unusable`].
 pub(crate) fn propose(
     model: &dyn Model,
     scope: &Scope,

@@ -52,7 +52,7 @@ impl GroundedQuestion<'_> {
     ///
     /// # Errors
     ///
-    /// See [`ModelError`]; a rejected answer is [`ModelError::Garbled`].
+    /// See [`ModelError`]; a rejected answer is [`ModelError::Unusable`].
     pub(super) fn ask(mut self, model: &dyn Model) -> Result<(GroundedAnswer, ModelUse), ModelError> {
         let (data, schema) = (self.data.take(), schema(self.field, self.shown));
         let prompt = Prompt { system: self.system, schema_name: self.field, schema, block: self.block, data };

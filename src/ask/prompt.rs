@@ -51,7 +51,7 @@ impl Prompt<'_> {
     ///
     /// # Errors
     ///
-    /// See [`ModelError`]; an answer that `read` rejects is [`ModelError::Garbled`].
+    /// See [`ModelError`]; an answer that `read` rejects is [`ModelError::Unusable`].
     pub(crate) fn ask_and_read<T>(
         &self,
         model: &dyn Model,
@@ -60,7 +60,7 @@ impl Prompt<'_> {
         let (text, used) = self.ask(model)?;
         match read(&text) {
             Ok(answer) => Ok((answer, used)),
-            Err(problem) => Err(ModelError::Garbled { at: used.name, problem }),
+            Err(problem) => Err(ModelError::Unusable { model: used.name, problem }),
         }
     }
 }

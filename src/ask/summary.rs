@@ -47,7 +47,7 @@ pub(crate) struct Summary {
 ///
 /// # Errors
 ///
-/// See [`ModelError`]; a rejected answer is [`ModelError::Garbled`].
+/// See [`ModelError`]; a rejected answer is [`ModelError::Unusable`].
 pub(crate) fn summarize(model: &dyn Model, scope: &Scope, section: &Section) -> Result<Summary, ModelError> {
     let live: Vec<&Memory> = section.live().collect();
     let count = live.len();

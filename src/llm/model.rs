@@ -127,6 +127,14 @@ pub enum ModelError {
         /// The reason that it gave.
         problem: String,
     },
+    /// The answer came and was rejected.
+    #[error("the model {model} gave no usable answer: {problem}")]
+    Unusable {
+        /// Provider and model.
+        model: String,
+        /// The problem.
+        problem: String,
+    },
     /// The server answered, but not with a usable answer.
     #[error("the model at {at} gave no usable answer: {problem}")]
     Garbled {
@@ -153,7 +161,9 @@ impl Hint for ModelError {
             ModelError::Refused { .. } => {
                 Advice::fix("check the model's name (`--model`), its key and its limits")
             }
-            ModelError::Garbled { .. } => Advice::fix("try again, or another model with `--model`"),
+            ModelError::Unusable { .. } | ModelError::Garbled { .. } => {
+                Advice::fix("try again, or another model with `--model`")
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Decides what is worth remembering of a turn: a language model or the built-in rules.
 
-use crate::llm::{Model, ModelUse, Question};
+use crate::llm::{Model, ModelError, ModelUse, Question};
 use crate::record::answer::{Evidence, read_answer};
 use crate::record::context::{ModelOutcome, TurnContext};
 use crate::record::proposal::Proposal;
@@ -67,7 +67,8 @@ fn ask(model: &dyn Model, context: &TurnContext) -> Result<(Proposal, ModelUse),
     match read_answer(&answer.text, &Evidence::of(context)) {
         Ok(proposal) => Ok((proposal, ModelUse { name, usage: answer.usage, error: None })),
         Err(problem) => {
-            Err(failed(answer.usage, format!("the model {name} gave no usable answer: {problem}")))
+            let error = ModelError::Unusable { model: name.clone(), problem };
+            Err(failed(answer.usage, error.to_string()))
         }
     }
 }

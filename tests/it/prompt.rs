@@ -111,7 +111,7 @@ fn places_have_ids_and_earlier_turns_their_reasons_and_changes() {
 }
 
 #[test]
-fn a_memory_of_several_turns_bears_their_range_and_replaces_a_raw_note() {
+fn a_memory_of_several_turns_bears_their_range() {
     let world = World::new();
     world.record(&turn(2, 30, "south", (37, 40)), declined());
     world.record(&turn(2, 31, "north", (40, 37)), declined());

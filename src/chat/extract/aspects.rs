@@ -69,7 +69,7 @@ pub(crate) type FoundAspects = (Vec<Aspect>, Vec<String>);
 ///
 /// # Errors
 ///
-/// See [`ModelError`]; an answer without a list is [`ModelError::Garbled`].
+/// See [`ModelError`]; an answer without a list is [`ModelError::Unusable`].
 pub(crate) fn find(
     model: &dyn Model,
     messages: &[Value],
