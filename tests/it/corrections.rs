@@ -124,11 +124,13 @@ fn mark_strikes_and_revives() {
     let place = Place::new();
     let before = place.text();
     place.ok(&["mark", "23", "Troll is kind", "--status", "superseded"]);
-    assert!(place.text().contains("**[NOTE - SUPERSEDED] Troll is kind**\n~~It took the lunch.~~\n"));
+    let reference = "[Invalidated at Ep1: \"marked as superseded\"]";
+    let struck = format!("**[NOTE - SUPERSEDED] Troll is kind**\n{reference}\n~~It took the lunch.~~\n");
+    assert!(place.text().contains(&struck));
     place.ok(&["mark", "23", "Troll is kind", "--status", "active"]);
     assert_eq!(place.text(), before);
-    place.ok(&["mark", "23", "Troll is kind", "--importance", "9000", "--status", "tentative"]);
-    assert!(place.text().contains("**[NOTE - TENTATIVE] Troll is kind** *(importance 1000)*\nIt took"));
+    place.ok(&["mark", "23", "Troll is kind", "--importance", "9", "--status", "tentative"]);
+    assert!(place.text().contains("**[NOTE - TENTATIVE] Troll is kind** *(importance 9)*\nIt took"));
 }
 
 #[test]

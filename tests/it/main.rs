@@ -24,6 +24,7 @@ mod program;
 mod prompt;
 #[cfg(unix)]
 mod readme;
+mod recorded_once;
 mod replay;
 mod retrieval;
 mod retry;

@@ -232,6 +232,11 @@ fn memories_are_formed_in_ones_own_section() {
     let passing = json!({"content": "The door stands open just now.", "type": "ephemeral"});
     client.values("form_memory", passing);
     assert!(!world.text().contains("stands open"));
+    let ten = json!({"content": "Salt melts ice.", "title": "Salt", "importance": 8});
+    assert_says(&client.says("form_memory", ten), &["importance 8 is on a scale of ten: 800 is used"]);
+    let more = json!({"title": "Salt", "content": "Salt melts thin ice.", "importance": 5000});
+    assert_says(&client.says("supersede_memory", more), &["importance 5000 is out of range: 1000 is used"]);
+    assert_says(&world.text(), &["Salt** *(importance 800)*", "importance 1000)*\nSalt melts thin ice."]);
     let secret = json!({"content": format!("The key is ghp_{}.", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8")});
     assert_says(&client.says("form_memory", secret), &["warning: what looks like a secret was masked"]);
     assert!(!world.text().contains("a1B2c3D4"));
