@@ -6,6 +6,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::document::grammar::name_of_text_id;
+
 /// The location of a message; both fields are empty if it names none.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct MessageLocation {
@@ -112,10 +114,17 @@ impl Message {
             }
         };
         match self.fields.get("location") {
-            Some(Value::Object(place)) => MessageLocation {
-                id: place.get("id").and_then(Value::as_u64),
-                name: place.get("name").and_then(Value::as_str).and_then(|name| of_text(name).name),
-            },
+            Some(Value::Object(place)) => {
+                let name = place.get("name").and_then(Value::as_str).and_then(|name| of_text(name).name);
+                match place.get("id") {
+                    Some(Value::String(id)) => {
+                        let MessageLocation { id, name: text } = of_text(id);
+                        let text = text.map(|id| name_of_text_id(&id, name.as_deref()));
+                        MessageLocation { id, name: text.or(name) }
+                    }
+                    id => MessageLocation { id: id.and_then(Value::as_u64), name },
+                }
+            }
             Some(Value::String(text)) => of_text(text),
             Some(value) => MessageLocation { id: value.as_u64(), name: None },
             None => MessageLocation::default(),

@@ -24,15 +24,29 @@ pub struct Heading {
 }
 
 impl Heading {
-    /// True if this is the heading of a location with that name, ignoring case and outer space.
+    /// True if this is the heading of a location with that name, see [`is_same_name`].
     pub(crate) fn is_called(&self, name: &str) -> bool {
         is_place_called(&self.scope, &self.name, name)
     }
 }
 
-/// True if a scope and name are those of a location called `wanted`, ignoring case and outer space.
+/// True if a scope and name are those of a location called `wanted`, see [`is_same_name`].
 pub(crate) fn is_place_called(scope: &Scope, name: &str, wanted: &str) -> bool {
-    matches!(scope, Scope::Location(_)) && name.to_lowercase() == wanted.trim().to_lowercase()
+    matches!(scope, Scope::Location(_)) && is_same_name(name, wanted)
+}
+
+/// True if two names are those of the same place: case and outer space do not count, and `town-square` is
+/// `Town Square`.
+pub(crate) fn is_same_name(one: &str, other: &str) -> bool {
+    let (one, other) = (one.trim().to_lowercase(), other.trim().to_lowercase());
+    let is_text_id = |name: &str| name.contains(['-', '_']) && is_id(name);
+    let words = |name: &str| name.replace(['-', '_'], " ");
+    one == other || (is_text_id(&one) || is_text_id(&other)) && words(&one) == words(&other)
+}
+
+/// The name of a place whose id is a text: its own where that says the same, else the id.
+pub(crate) fn name_of_text_id(id: &str, name: Option<&str>) -> String {
+    name.filter(|name| is_same_name(name, id)).unwrap_or(id).trim().to_owned()
 }
 
 /// Reads headings such as `## Location 15: West of House`; also `## Location: West of House (ID: 180)`.

@@ -5,6 +5,7 @@
 
 use serde::Serialize;
 
+use crate::document::grammar::is_same_name;
 use crate::document::{Document, DocumentError, nearest};
 use crate::record::turn::{Turn, TurnLocation};
 use crate::types::hint::{Advice, Hint, Remedy};
@@ -79,15 +80,21 @@ pub(crate) fn resolve(
 ) -> Result<(Place, Place), PlaceError> {
     let before = turn.location_before.as_ref();
     let after = turn.location_after.as_ref();
-    let before = resolve_spot(document, before.or(after).ok_or(PlaceError::None)?, new_place)?;
+    let before = resolve_spot(document, before.or(after).ok_or(PlaceError::None)?, new_place, None)?;
     let after = match after {
-        Some(after) => resolve_spot(document, after, new_place)?,
+        Some(after) => resolve_spot(document, after, new_place, Some(&before))?,
         None => before.clone(),
     };
     Ok((before, after))
 }
 
-fn resolve_spot(document: &Document, spot: &TurnLocation, new_place: bool) -> Result<Place, PlaceError> {
+/// `other` is a place of the turn that may not have a section yet.
+fn resolve_spot(
+    document: &Document,
+    spot: &TurnLocation,
+    new_place: bool,
+    other: Option<&Place>,
+) -> Result<Place, PlaceError> {
     let given = spot.name.as_deref().map(str::trim).unwrap_or_default();
     let place = |id: u64| {
         let known = document.headings().find(|heading| heading.scope == Scope::Location(id));
@@ -106,10 +113,14 @@ fn resolve_spot(document: &Document, spot: &TurnLocation, new_place: bool) -> Re
     candidates.dedup();
     match candidates.as_slice() {
         [id] => Ok(place(*id)),
-        [] if new_place => {
-            let highest = document.headings().filter_map(|heading| location(&heading.scope)).max();
-            Ok(place(highest.map_or(1, |id| id.saturating_add(1))))
-        }
+        [] if new_place => match other.filter(|other| is_same_name(&other.name, given)) {
+            Some(other) => Ok(other.clone()),
+            None => {
+                let known = document.headings().filter_map(|heading| location(&heading.scope));
+                let highest = known.chain(other.map(|other| other.id)).max();
+                Ok(place(highest.map_or(1, |id| id.saturating_add(1))))
+            }
+        },
         [] => {
             let names = document.headings().map(|heading| heading.name.as_str());
             Err(PlaceError::Unknown { name: given.to_owned(), nearest: nearest(given, names, 3) })

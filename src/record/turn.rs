@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::document::fields::is_date;
+use crate::document::grammar::name_of_text_id;
 use crate::document::unknown_field;
 use crate::types::fields::{Expected, FieldError, Fields, count, episode, flag, integer, text};
 use crate::types::hint::{Advice, Hint};
@@ -275,12 +276,16 @@ fn location(fields: Fields<'_>, name: &str) -> Result<Option<TurnLocation>, Fiel
     let location = match value {
         Value::Object(object) => {
             let fields = Fields::of(object);
-            let name = fields.get("name").and_then(Value::as_str).map(str::to_owned);
-            TurnLocation { id: fields.get("id").or_else(|| fields.get("num")).map(id).transpose()?, name }
+            let name = fields.get("name").and_then(Value::as_str);
+            match fields.get("id").or_else(|| fields.get("num")) {
+                Some(Value::String(text)) if is_text_id(text) => {
+                    TurnLocation { id: None, name: Some(name_of_text_id(text, name)) }
+                }
+                number => TurnLocation { id: number.map(id).transpose()?, name: name.map(str::to_owned) },
+            }
         }
         Value::String(text) => {
-            let digits = text.trim();
-            if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            if !text.trim().is_empty() && !is_text_id(text) {
                 return Err(wrong(value, ID));
             }
             TurnLocation { id: None, name: Some(text.clone()) }
@@ -296,12 +301,23 @@ fn location(fields: Fields<'_>, name: &str) -> Result<Option<TurnLocation>, Fiel
 
 /// Reads a place from two fields: `location_id` and `location_name`.
 fn split_location(fields: Fields<'_>) -> Result<Option<TurnLocation>, FieldError> {
-    let id = fields.read("location_id", location_id)?;
     let name = fields.read("location_name", text)?;
+    let id = match fields.get("location_id") {
+        Some(Value::String(id)) if is_text_id(id) => {
+            let name = Some(name_of_text_id(id, name.as_deref()));
+            return Ok(Some(TurnLocation { id: None, name }));
+        }
+        _ => fields.read("location_id", location_id)?,
+    };
     if id.is_none() && name.as_deref().is_some_and(|name| name.trim().is_empty()) {
         return Err(FieldError::new("location_name", &Value::from(""), PLACE));
     }
     Ok((id.is_some() || name.is_some()).then_some(TurnLocation { id, name }))
+}
+
+/// True for an id that is a text and no number: it is the name of its place.
+fn is_text_id(text: &str) -> bool {
+    text.trim().bytes().any(|byte| !byte.is_ascii_digit())
 }
 
 fn remember(fields: Fields<'_>, notes: &mut Vec<String>) -> Result<Option<Remember>, FieldError> {
@@ -367,6 +383,12 @@ mod tests {
         assert_eq!(location(&with(r#""location_before": {"id": 23, "name": "x"}"#)), (Some(23), Some("x")));
         assert_eq!(location(&with(r#""location_before": 0"#)), (Some(0), None));
         assert_eq!(location(&with(r#""location": "Attic""#)), (None, Some("Attic")));
+        let town = with(r#""location": {"id": "town-square", "name": "Town Square"}"#);
+        assert_eq!(location(&town), (None, Some("Town Square")));
+        let town = with(r#""location_id": "town-square", "location_name": "Town Square""#);
+        assert_eq!(location(&town), (None, Some("Town Square")));
+        let maze = with(r#""location": {"id": "maze-2", "name": "Maze"}"#);
+        assert_eq!(location(&maze), (None, Some("maze-2")));
         assert_eq!(
             location(&with(r#""location_id": 4, "location_name": "Attic""#)),
             (Some(4), Some("Attic"))

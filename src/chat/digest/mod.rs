@@ -17,17 +17,19 @@ use serde_json::Value;
 
 use crate::chat::conversation::{Conversation, conversation_tag};
 use crate::chat::error::ChatError;
+use crate::document::grammar::is_same_name;
 use crate::journal::entry::{Entry, ModelEntry};
 use crate::llm::{Model, ModelUse};
 use crate::notebook::Notebook;
 use crate::notebook::add::{Claim, store_memory};
 use crate::notebook::authority::Authority;
+use crate::notebook::files::Files;
 use crate::redact::redacted;
-use crate::types::{Category, Memory, Span};
+use crate::types::{Category, Memory, Scope, Span};
 
 use pending::{PendingScope, pending_at_event, pending_at_exit};
 use prompt::{Subject, Summary, summarize};
-use select::{cursor_in, in_runs};
+use select::{Place, cursor_in, in_runs};
 use types::FailedScope;
 
 pub use types::DigestReport;
@@ -67,7 +69,13 @@ impl Digester<'_> {
         let files = self.notebook.read()?;
         let pending = match occasion {
             Occasion::Exit(place, present) => {
-                pending_at_exit(&files, conversation, *place, present, &mut report)?
+                let place = Place { id: *place, name: String::new() };
+                pending_at_exit(&files, conversation, place, present, &mut report)?
+            }
+            Occasion::ExitNew(name, present) => {
+                let Scope::Location(id) = files.place_or_new(name) else { return Ok(report) };
+                let place = Place { id, name: name.clone() };
+                pending_at_exit(&files, conversation, place, present, &mut report)?
             }
             Occasion::Event { kind, related, tags } => {
                 vec![pending_at_event(&files, conversation, (kind, related, tags), &mut report)]
@@ -123,6 +131,11 @@ impl Digester<'_> {
                     warnings.push(format!("{} was digested by somebody else meanwhile", scope.scope));
                     continue;
                 }
+                if is_another(&draft.files, scope) {
+                    warnings
+                        .push(format!("{} is another place meanwhile: run the digest again", scope.scope));
+                    continue;
+                }
                 let memory = entry_of(conversation, scope, summary, &draft.now);
                 let place = (&scope.scope, scope.name.as_str());
                 let claim = Claim::of(Authority::Model);
@@ -155,6 +168,13 @@ impl Digester<'_> {
         report.warnings.extend(update.warnings);
         Ok(())
     }
+}
+
+/// True if a place has another name now: it was new, and somebody else got its id.
+fn is_another(files: &Files, pending: &PendingScope<'_>) -> bool {
+    let known = files.section(&pending.scope).name;
+    let is_place = matches!(pending.scope, Scope::Location(_));
+    is_place && !known.is_empty() && !pending.name.is_empty() && !is_same_name(&known, &pending.name)
 }
 
 /// The entry for a summary.

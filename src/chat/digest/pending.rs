@@ -10,6 +10,7 @@ use crate::chat::digest::select::{Place, around_mentions, at_place, cursor_in, s
 use crate::chat::digest::types::{DigestReport, PresentCharacter};
 use crate::chat::error::ChatError;
 use crate::chat::message::Message;
+use crate::document::grammar::is_same_name;
 use crate::notebook::files::Files;
 use crate::redact::redacted;
 use crate::types::Scope;
@@ -30,12 +31,13 @@ pub(super) struct PendingScope<'a> {
 pub(super) fn pending_at_exit<'a>(
     files: &Files,
     conversation: &'a Conversation,
-    id: u64,
+    place: Place,
     present: &[PresentCharacter],
     report: &mut DigestReport,
 ) -> Result<Vec<PendingScope<'a>>, ChatError> {
+    let id = place.id;
     let scope = Scope::Location(id);
-    let place = known_place(files, conversation, id, report)?;
+    let place = known_place(files, conversation, place, report)?;
     report.cursor = cursor_in(&files.lasting, &scope, &conversation.id);
     let here = json!({"id": id, "name": redacted(&place.name)});
     let mut pending = vec![PendingScope {
@@ -65,21 +67,22 @@ pub(super) fn pending_at_exit<'a>(
     Ok(pending)
 }
 
-/// Finds a place by its id, with the name by which messages may refer to it.
+/// Finds a place by its id, with the name by which messages may refer to it. Only a new place is given with one.
 fn known_place(
     files: &Files,
     conversation: &Conversation,
-    id: u64,
+    place: Place,
     report: &mut DigestReport,
 ) -> Result<Place, ChatError> {
+    let id = place.id;
     let said = conversation.messages.iter().map(Message::location).filter(|place| place.id == Some(id));
     let said: Vec<Option<String>> = said.map(|place| place.name).collect();
     let own = files.lasting.section(&Scope::Location(id)).map(|section| section.name);
-    if own.is_none() && said.is_empty() {
+    if own.is_none() && said.is_empty() && place.name.is_empty() {
         return Err(ChatError::UnknownPlace(id));
     }
     let named = own.filter(|name| !name.is_empty()).or_else(|| said.into_iter().flatten().next());
-    let mut place = Place { id, name: named.unwrap_or_default() };
+    let mut place = Place { id, name: named.unwrap_or(place.name) };
     let is_other_place = |scope: &Scope| matches!(scope, Scope::Location(other) if *other != id);
     let shared = !place.name.is_empty()
         && files
@@ -89,8 +92,7 @@ fn known_place(
     if shared {
         let is_meant = |message: &&Message| {
             let location = message.location();
-            location.id.is_none()
-                && location.name.is_some_and(|name| name.to_lowercase() == place.name.to_lowercase())
+            location.id.is_none() && location.name.is_some_and(|name| is_same_name(&name, &place.name))
         };
         let ambiguous = conversation.messages.iter().filter(is_meant).count();
         if ambiguous > 0 {

@@ -8,6 +8,7 @@ use crate::chat::conversation::{Conversation, conversation_tag};
 use crate::chat::digest::types::PresentCharacter;
 use crate::chat::message::Message;
 use crate::document::Document;
+use crate::document::grammar::is_same_name;
 use crate::types::{Memory, Scope};
 
 /// Maximum number of messages in one prompt.
@@ -42,9 +43,7 @@ impl Place {
         let location = message.location();
         match (location.id, location.name) {
             (Some(id), _) => id == self.id,
-            (None, Some(name)) => {
-                !self.name.is_empty() && name.trim().to_lowercase() == self.name.trim().to_lowercase()
-            }
+            (None, Some(name)) => !self.name.is_empty() && is_same_name(&name, &self.name),
             (None, None) => false,
         }
     }

@@ -32,6 +32,8 @@ impl PresentCharacter {
 pub enum Occasion {
     /// The place with this id was left; the characters were present.
     Exit(u64, Vec<PresentCharacter>),
+    /// A place of this name was left, which the memory file does not know yet: it gets the next free id.
+    ExitNew(String, Vec<PresentCharacter>),
     /// An event in the story.
     Event {
         /// The kind of event, such as `quest_completed`.

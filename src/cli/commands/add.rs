@@ -2,15 +2,14 @@
 
 use serde_json::json;
 
-use crate::cli::commands::common::{resolve_scope, warn_of_secrets};
+use crate::cli::commands::common::{resolve_or_new, warn_of_secrets};
 use crate::cli::commands::memory_args::{JsonFields, MEMORY_FIELDS, MemoryArgs};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+use crate::document::grammar::{is_same_name, name_of_text_id};
 use crate::document::stored;
 use crate::notebook::NewMemory;
 use crate::notebook::add::AddOutcome;
-use crate::recall::RecallError;
-use crate::store::Store;
 use crate::types::fields;
 use crate::types::{Category, Memory, Scope};
 
@@ -33,6 +32,7 @@ Examples:
   memories add 15 --category SUCCESS --title 'Open window' --text 'It opens.' \\
       --episode 1 --turns 23-24 --score-change +0
   memories add dialogue --speaker alex --turn 3 --text 'I love Italian food'
+  memories add town-square --name 'Town Square' --new-place --text 'A market.'
   echo '{\"text\": \"Dark without a lamp.\", \"importance\": 700}' | memories add 24
 
 A line of dialogue is stored as `Alex said: …`, with the name of the agent's section,
@@ -43,11 +43,14 @@ Answer: one line, or with --json {version, outcome, scope, title, raised_to}.
 A text that another entry already has is not stored twice: the outcome is
 `duplicate`, with that entry's title.")]
 pub(crate) struct AddArgs {
-    /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or the name of a known place
+    /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or the name of a place
     #[arg(value_name = "SCOPE", allow_negative_numbers = true)]
     scope: String,
     #[command(flatten)]
     memory: MemoryArgs,
+    /// Let a name or text id that no place has get the next free id
+    #[arg(long)]
+    new_place: bool,
     /// Name of a place or character that has no section yet
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -58,7 +61,7 @@ pub(crate) struct AddArgs {
 
 pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
     let notebook = cli.notebook()?;
-    let scope = find_scope(notebook.store(), &args.scope)?;
+    let scope = resolve_or_new(notebook.store(), &args.scope, args.new_place)?;
     let (mut speaker, mut name) = (args.speaker, args.name);
     let memory = match args.memory.text {
         Some(_) => args.memory.into_memory()?,
@@ -73,20 +76,22 @@ pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
             read.memory
         }
     };
-    check_speaker(speaker.as_deref(), &scope)?;
+    let name = name_of(&args.scope, scope.as_ref(), name)?;
+    check_speaker(speaker.as_deref(), scope.as_ref(), &args.scope)?;
     // A line of dialogue gets its title later, from the speaker's name.
     let memory = if speaker.is_some() { memory } else { stored(&memory) };
     warn_of_secrets(&mut cli, &memory);
-    let new = NewMemory { scope, name: name.unwrap_or_default(), memory, speaker };
     let ((applied, section_name), _) = cli.edit(&notebook, "add", false, |draft| {
-        let applied = draft.add(&new)?;
-        Ok((applied, draft.files.section(&new.scope).name))
+        let scope = scope.clone().unwrap_or_else(|| draft.files.place_or_new(&name));
+        let (name, memory, speaker) = (name.clone(), memory.clone(), speaker.clone());
+        let applied = draft.add(&NewMemory { scope: scope.clone(), name, memory, speaker })?;
+        Ok((applied, draft.files.section(&scope).name))
     })?;
     let json = json!({
         "outcome": applied.outcome, "scope": applied.scope, "title": applied.title,
         "raised_to": applied.raised_to,
     });
-    let place = new.scope.label(&section_name);
+    let place = applied.scope.label(&section_name);
     let what = match applied.outcome {
         AddOutcome::Stored | AddOutcome::Revised => "stored",
         AddOutcome::Duplicate => "duplicate of",
@@ -94,21 +99,26 @@ pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
     cli.ui.answer(&json, &format!("{what} \"{}\" in {place}{}\n", applied.title, applied.raised()))
 }
 
-/// Resolves a scope. A name alone does not create a place.
-fn find_scope(store: &Store, name: &str) -> Result<Scope, Failure> {
-    resolve_scope(store, name).map_err(|failure| {
-        let is_new = failure.cause.downcast_ref::<RecallError>();
-        let is_new = is_new.is_some_and(|error| matches!(error, RecallError::UnknownName { .. }));
-        if is_new { failure.hint("a new place needs its id: `memories add 23 --name NAME`") } else { failure }
-    })
+/// The name of a new section. A place without the engine's id is found by its name alone, which must say the same
+/// as the argument.
+fn name_of(called: &str, scope: Option<&Scope>, name: Option<String>) -> Result<String, Failure> {
+    match (scope, name) {
+        (Some(_), name) => Ok(name.unwrap_or_default()),
+        (None, Some(name)) if !is_same_name(&name, called) => {
+            let problem = format!("`{called}` would not be found under the name `{name}`");
+            Err(Failure::usage(problem).hint(format!("leave out `--name`, or add to `{name}`")))
+        }
+        (None, name) => Ok(name_of_text_id(called, name.as_deref())),
+    }
 }
 
-fn check_speaker(speaker: Option<&str>, scope: &Scope) -> Result<(), Failure> {
+fn check_speaker(speaker: Option<&str>, scope: Option<&Scope>, called: &str) -> Result<(), Failure> {
     match speaker {
         Some(called) if called.trim().is_empty() => {
             Err(Failure::usage("the speaker is empty").hint("name the speaker: `--speaker alex`"))
         }
-        Some(_) if *scope != Scope::Dialogue => {
+        Some(_) if scope != Some(&Scope::Dialogue) => {
+            let scope = scope.map_or_else(|| called.to_owned(), Scope::to_string);
             let failure = Failure::usage(format!("`--speaker` is only for `dialogue`, not for {scope}"));
             Err(failure
                 .hint("`memories add dialogue --speaker alex --text 'Hello.'`, or leave out the speaker"))

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::ui::Ui;
-use crate::recall::read_scopes;
+use crate::recall::{RecallError, read_scopes};
 use crate::redact::redact;
 use crate::store::Store;
 use crate::types::{Memory, Scope, ScopeName};
@@ -30,6 +30,21 @@ pub(crate) fn resolve_scope(store: &Store, name: &str) -> Result<Scope, Failure>
     match name.parse()? {
         ScopeName::Scope(scope) => Ok(scope),
         name @ ScopeName::Name(_) => Ok(read_scopes(store, &[name])?.remove(0).0),
+    }
+}
+
+/// As [`resolve_scope`]; `None` for a name that no place has, where `new_place` allows that.
+pub(crate) fn resolve_or_new(store: &Store, name: &str, new_place: bool) -> Result<Option<Scope>, Failure> {
+    let failure = match resolve_scope(store, name) {
+        Ok(scope) => return Ok(Some(scope)),
+        Err(failure) => failure,
+    };
+    match failure.cause.downcast_ref::<RecallError>() {
+        Some(RecallError::UnknownName { .. }) if new_place => Ok(None),
+        Some(RecallError::UnknownName { .. }) => {
+            Err(failure.hint("a new place gets the next free id with `--new-place`"))
+        }
+        _ => Err(failure),
     }
 }
 

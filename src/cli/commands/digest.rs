@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::chat::digest::{DigestReport, Digester, Occasion, PresentCharacter};
-use crate::cli::commands::common::resolve_scope;
+use crate::cli::commands::common::resolve_or_new;
 use crate::cli::commands::conversation_args::read_conversation;
 use crate::cli::commands::memory_args::bare_tag;
 use crate::cli::commands::model_args::{ModelArgs, no_model};
@@ -32,6 +32,7 @@ is summarized twice, and if the model fails twice, nothing is written or lost.
 Examples:
   memories digest --conversation chat-7.jsonl --exit 23 --present troll,thief
   memories digest --conversation chat-7.jsonl --exit 'Living Room' --present 'troll=The Troll'
+  memories digest --conversation chat-7.jsonl --exit Forest --new-place
   memories digest --conversation chat-7.jsonl --event quest_completed --related quest_id=find-lamp
   memories recall 23 npc:troll world --last 3 --brief
 
@@ -52,6 +53,9 @@ pub(crate) struct DigestArgs {
     #[arg(long, value_name = "PLACE", required_unless_present = "event", conflicts_with = "event")]
     #[arg(allow_negative_numbers = true)]
     exit: Option<String>,
+    /// Let a name or text id that no place has get the next free id
+    #[arg(long, conflicts_with = "event")]
+    new_place: bool,
     /// Characters who were present, by id or as ID=NAME; repeatable, or with commas
     #[arg(long, value_name = "ID", requires = "exit", value_delimiter = ',', value_parser = parse_present)]
     present: Vec<PresentCharacter>,
@@ -93,11 +97,11 @@ fn parse_related(text: &str) -> Result<(String, String), String> {
 }
 
 pub fn run(mut cli: Cli<'_>, args: DigestArgs) -> Result<u8, Failure> {
-    let DigestArgs { conversation, id, exit, present, event, related, tags, strict, model } = args;
+    let DigestArgs { conversation, id, exit, new_place, present, event, related, tags, strict, model } = args;
     let conversation = read_conversation(&mut cli, &conversation, id)?;
     let notebook = cli.notebook()?;
     let occasion = match (exit, event) {
-        (Some(place), _) => Occasion::Exit(place_of(notebook.store(), &place)?, present),
+        (Some(place), _) => exit_of(notebook.store(), &place, new_place, present)?,
         (None, event) => {
             let tags = tags.iter().map(|tag| bare_tag(tag)).filter(|tag| !tag.is_empty()).collect();
             Occasion::Event { kind: event.unwrap_or_default(), related, tags }
@@ -124,11 +128,17 @@ pub fn run(mut cli: Cli<'_>, args: DigestArgs) -> Result<u8, Failure> {
     Ok(if strict && !report.failed.is_empty() { FailureKind::TryAgain.exit_code() } else { 0 })
 }
 
-/// Resolves the id of a place.
-fn place_of(store: &Store, name: &str) -> Result<u64, Failure> {
-    match resolve_scope(store, name)? {
-        Scope::Location(id) => Ok(id),
-        other => Err(Failure::usage(format!("{other} is not a place"))
+/// The occasion of leaving a place.
+fn exit_of(
+    store: &Store,
+    name: &str,
+    new_place: bool,
+    present: Vec<PresentCharacter>,
+) -> Result<Occasion, Failure> {
+    match resolve_or_new(store, name, new_place)? {
+        Some(Scope::Location(id)) => Ok(Occasion::Exit(id, present)),
+        None => Ok(Occasion::ExitNew(name.trim().to_owned(), present)),
+        Some(other) => Err(Failure::usage(format!("{other} is not a place"))
             .hint("`--exit` takes a place's id or name; what happens to the whole story is an `--event`")),
     }
 }
@@ -161,12 +171,15 @@ fn show_report(
         cli.ui.data(&format!("stored [{}] {range} in {place}\n  {}\n", entry.category, entry.text))?;
     }
     if report.written.is_empty() && report.failed.is_empty() {
-        let scope = match occasion {
-            Occasion::Exit(id, _) => Scope::Location(*id),
-            Occasion::Event { .. } => Scope::World,
+        let label = |scope: Scope| {
+            let (_, section) = read_scopes(store, &[ScopeName::Scope(scope.clone())])?.remove(0);
+            Ok::<_, Failure>(scope.label(&section.name))
         };
-        let (_, section) = read_scopes(store, &[ScopeName::Scope(scope.clone())])?.remove(0);
-        let place = scope.label(&section.name);
+        let place = match occasion {
+            Occasion::Exit(id, _) => label(Scope::Location(*id))?,
+            Occasion::ExitNew(name, _) => name.clone(),
+            Occasion::Event { .. } => label(Scope::World)?,
+        };
         let since = match report.cursor {
             0 => String::new(),
             last => format!(" since M{last}"),
