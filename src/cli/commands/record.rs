@@ -62,43 +62,49 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "TEXT", requires = "action")]
     response: Option<String>,
     /// The place: an id, `id:name`, or a name that only one place has
-    #[arg(long, value_name = "PLACE", allow_negative_numbers = true)]
+    #[arg(long, requires = "action", value_name = "PLACE", allow_negative_numbers = true)]
     location: Option<String>,
     /// The place after the action, if it changed
-    #[arg(long, value_name = "PLACE", allow_negative_numbers = true)]
+    #[arg(long, requires = "action", value_name = "PLACE", allow_negative_numbers = true)]
     location_after: Option<String>,
     /// Score before
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_integer)]
+    #[arg(long, requires = "action", value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = parse_integer)]
     score_before: Option<i64>,
     /// Score after
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_integer)]
+    #[arg(long, requires = "action", value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = parse_integer)]
     score_after: Option<i64>,
     /// Move counter before
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_integer)]
+    #[arg(long, requires = "action", value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = parse_integer)]
     moves_before: Option<i64>,
     /// Move counter after
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_integer)]
+    #[arg(long, requires = "action", value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = parse_integer)]
     moves_after: Option<i64>,
     /// Inventory before, separated by commas
-    #[arg(long, value_name = "ITEMS", value_delimiter = ',')]
+    #[arg(long, requires = "action", value_name = "ITEMS", value_delimiter = ',')]
     inventory_before: Option<Vec<String>>,
     /// Inventory after, separated by commas
-    #[arg(long, value_name = "ITEMS", value_delimiter = ',')]
+    #[arg(long, requires = "action", value_name = "ITEMS", value_delimiter = ',')]
     inventory_after: Option<Vec<String>>,
     /// The player died
-    #[arg(long)]
+    #[arg(long, requires = "action")]
     died: bool,
     /// The game's world changed, although no other fact shows it; `=false`: it did not
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(long, requires = "action", value_name = "BOOL")]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     world_changed: Option<bool>,
     /// The player's reason for the action
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, requires = "action", value_name = "TEXT")]
     reasoning: Option<String>,
     /// Episode: a number, or a label such as `ep_003` [default: the running one]
-    #[arg(long, value_name = "EPISODE")]
+    #[arg(long, requires = "action", value_name = "EPISODE")]
     episode: Option<String>,
     /// Number of the turn [default: one more than the last]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count::<u64>)]
+    #[arg(long, requires = "action", value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = parse_count::<u64>)]
     turn: Option<u64>,
     /// Your own id of the turn, by which it is recorded once
     #[arg(long, value_name = "ID", requires = "action", allow_negative_numbers = true)]
@@ -107,7 +113,7 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     again: bool,
     /// Store this text unchanged, without a model
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, requires = "action", value_name = "TEXT")]
     remember: Option<String>,
     /// Importance of that text, 1 to 1000; up to 10 on a scale of ten [default: 500]
     #[arg(long, value_name = "N", allow_negative_numbers = true, requires = "remember")]
@@ -117,7 +123,7 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "CATEGORY", requires = "remember")]
     remember_category: Option<Category>,
     /// Time of the turn: a date or RFC 3339 [default: now]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, requires = "action", value_name = "TIME")]
     timestamp: Option<String>,
     /// Give a place that has only a name the next free id
     #[arg(long)]
