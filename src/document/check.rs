@@ -125,7 +125,7 @@ pub fn first_error(source: &str) -> Option<Problem> {
     let mut is_suspect = false;
     walk(source.as_bytes(), |event| {
         if let Event::Visible(offset, line) = event {
-            is_suspect = is_suspect || is_suspect_line(source, offset, line, &mut in_scope);
+            is_suspect = is_suspect || is_suspect_line(offset, line, &mut in_scope);
         }
     });
     if !is_suspect {
@@ -136,15 +136,13 @@ pub fn first_error(source: &str) -> Option<Problem> {
 }
 
 /// True if a line may hide something. `in_scope` says whether a section of ours is open.
-fn is_suspect_line(source: &str, offset: u64, line: &[u8], in_scope: &mut bool) -> bool {
+pub(crate) fn is_suspect_line(offset: u64, line: &[u8], in_scope: &mut bool) -> bool {
     let line = scan::first_line_without_bom(offset, line);
     let Some(first) = line.first() else { return false };
     if first.is_ascii_alphanumeric() {
         return false;
     }
-    let Some(text) = usize::try_from(offset).ok().and_then(|start| source.get(start..)) else { return false };
-    let text = text.trim_start_matches(BYTE_ORDER_MARK);
-    let text = text.split('\n').next().unwrap_or("");
+    let Ok(text) = std::str::from_utf8(line) else { return false };
     let text = text.strip_suffix('\r').unwrap_or(text);
     if *first == b'#' {
         let is_heading = grammar::split_heading(text).is_some();

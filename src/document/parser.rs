@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use crate::document::grammar::{self, Visits};
+use crate::document::notes::{Part, PlacedNote, notes};
 use crate::document::problem::{Kind, Problem};
 use crate::document::scan::{self, Line};
 use crate::document::text::{ReadText, read_text};
@@ -69,6 +70,8 @@ pub(crate) struct ParsedSection {
     pub(crate) tried: Vec<Tried>,
     /// The section's regions in order; the first is the head.
     pub(crate) regions: Vec<Region>,
+    /// What a person wrote besides, in the order of the file.
+    pub(crate) notes: Vec<PlacedNote>,
     /// Lines that could not be understood, by their number in the section.
     pub(crate) problems: Vec<Problem>,
 }
@@ -99,7 +102,17 @@ pub(crate) fn parse_section(text: &str) -> ParsedSection {
     let mut reader = Reader { text, lines: &lines, parsed: ParsedSection::default(), entry: None };
     reader.open_region(RegionKind::Head, 0, false);
     reader.read_lines(1);
-    reader.parsed
+    let parsed = reader.parsed;
+    let parts = parsed.regions.iter().map(|region| note_part(text, region)).collect();
+    ParsedSection { notes: notes(text, &lines, parts, &parsed.owned_ranges()), ..parsed }
+}
+
+/// A region as a place of notes.
+fn note_part(text: &str, region: &Region) -> Part {
+    let first = text[region.range.clone()].lines().next().unwrap_or("").trim();
+    let is_own = region.kind == RegionKind::Other && !region.after_break;
+    let heading = if is_own { first.trim_matches('#').trim().to_owned() } else { String::new() };
+    Part { start: region.range.start, heading, has_notes: region.kind != RegionKind::Tried }
 }
 
 /// Parses an entry, given its lines alone; `None` if the first is not the first line of an entry.

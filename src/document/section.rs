@@ -1,8 +1,24 @@
 //! One scope of the file, parsed for readers.
 
 use crate::document::grammar::{self, Heading};
+use crate::document::notes::{Note, PlacedNote};
 use crate::document::parser::{ParsedSection, parse_section};
 use crate::types::{Attempt, Memory, Persistence};
+
+/// A comment that stands above a note of a person.
+const NOTE_MARK: &str = "<!-- note by hand -->\n";
+
+/// A section's text with a comment above each note.
+pub(crate) fn mark_notes(text: &str) -> String {
+    let mut marked = String::with_capacity(text.len());
+    let mut copied = 0;
+    for PlacedNote { range, .. } in parse_section(text).notes {
+        marked.push_str(&text[copied..range.start]);
+        marked.push_str(NOTE_MARK);
+        copied = range.start;
+    }
+    marked + &text[copied..]
+}
 
 /// One scope of the file; several sections of the scope are read as one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,6 +33,8 @@ pub struct Section {
     pub memories: Vec<Memory>,
     /// Tried actions, in the order of the file.
     pub tried: Vec<Attempt>,
+    /// What a person wrote besides, in the order of the file.
+    pub notes: Vec<Note>,
 }
 
 impl Section {
@@ -44,6 +62,7 @@ impl Section {
             }
         }
         self.memories.extend(parsed.entries.into_iter().map(|entry| entry.memory));
+        self.notes.extend(parsed.notes.into_iter().map(|placed| placed.note));
         self.tried.extend(parsed.tried.into_iter().map(|tried| tried.attempt));
     }
 

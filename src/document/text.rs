@@ -317,7 +317,7 @@ pub(crate) fn write_closing_lines(see_also: Option<&str>, context: Option<&str>)
     out
 }
 
-fn unescape_line(line: Cow<'_, str>) -> Cow<'_, str> {
+pub(crate) fn unescape_line(line: Cow<'_, str>) -> Cow<'_, str> {
     let Some(rest) = scan::unindent(line.as_bytes()) else { return line };
     let indent = line.len() - rest.len();
     match unescaped(&line[indent..]) {

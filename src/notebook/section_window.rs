@@ -1,7 +1,8 @@
 //! Sections of a file, found without keeping the whole file in memory.
 //!
 //! An open file and a predicate on headings enter; the texts of the sections wanted leave. A file that is
-//! not UTF-8, or in which a merge left conflicts, is an error: it has to be read whole. Reading a whole file of 10 MB costs a `recall` more than twice the time, one of 100 MB four times: most of
+//! not UTF-8, in which a merge left conflicts, or in which a heading is misread, is an error: it has to be
+//! read whole. Reading a whole file of 10 MB costs a `recall` more than twice the time, one of 100 MB four times: most of
 //! that is fresh memory.
 
 use std::fs::File;
@@ -10,6 +11,7 @@ use std::str::Utf8Error;
 
 use memchr::memchr_iter;
 
+use crate::document::check::is_suspect_line;
 use crate::document::conflict;
 use crate::document::scan::{self, Event, LineScan};
 use crate::store::is_utf16;
@@ -22,8 +24,8 @@ const WINDOW: usize = 64 * 1024;
 ///
 /// # Errors
 ///
-/// When the file cannot be read, also because it was truncated meanwhile; when it is not UTF-8 or has the
-/// marker of a conflict.
+/// When the file cannot be read, also because it was truncated meanwhile; when it is not UTF-8, or has the
+/// marker of a conflict or a heading that is misread.
 pub(super) fn read_sections(file: &File, wanted: impl FnMut(&[u8]) -> bool) -> io::Result<Vec<Vec<u8>>> {
     read_sections_through(WINDOW, file, wanted)
 }
@@ -38,13 +40,15 @@ fn read_sections_through(
     let mut scan = LineScan::default();
     let mut offset = 0;
     let mut line = Vec::new();
+    // Outside of our sections each line is looked at: an entry there belongs to a heading that is misread.
+    let mut in_scope = false;
     if is_utf16(reader.fill_buf()?) {
         return Err(io::ErrorKind::InvalidData.into());
     }
     loop {
         loop {
             // The first line of the file may begin with a byte order mark.
-            if offset > 0 && !scan.needs_every_line() {
+            if offset > 0 && !scan.needs_every_line() && in_scope {
                 let skipped = length_of_plain_lines(reader.buffer());
                 reader.consume(skipped);
                 offset += skipped as u64;
@@ -56,7 +60,9 @@ fn read_sections_through(
             }
             if let Event::Visible(offset, line) = scan.read(offset, line.strip_suffix(b"\n").unwrap_or(&line))
             {
-                if conflict::is_marker(scan::first_line_without_bom(offset, line)) {
+                if conflict::is_marker(scan::first_line_without_bom(offset, line))
+                    || is_suspect_line(offset, line, &mut in_scope)
+                {
                     return Err(io::ErrorKind::InvalidData.into());
                 }
                 found.read(offset, line);

@@ -9,9 +9,11 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use crate::document::Section;
+use crate::document::check::first_error;
 use crate::document::conflict::conflicts;
 use crate::document::grammar::{Heading, split_heading};
 use crate::document::outline::{EntrySpan, SectionSpan, outline};
+use crate::document::problem::Problem;
 use crate::notebook::section_window::read_sections;
 use crate::store::{OpenFiles, Store, StoreError};
 use crate::types::hint::RESOLVE;
@@ -55,7 +57,7 @@ impl Snapshot {
     }
 
     /// Reads only those sections of the memory file whose scope and name are wanted, and the session: as
-    /// if the file had no others. A file with conflicts is read whole.
+    /// if the file had no others. A file with conflicts or lines that are misread is read whole.
     ///
     /// # Errors
     ///
@@ -71,10 +73,10 @@ impl Snapshot {
             heading.is_some_and(|(scope, name)| wanted(&scope, name))
         });
         match texts.ok().and_then(|texts| String::from_utf8(texts.concat()).ok()) {
-            Some(lasting) => Ok(Snapshot::of(files, lasting)),
-            // Reading the whole file gives the exact error, or leaves conflicts out, or succeeds because
-            // the write is over.
-            None => Snapshot::read(store),
+            Some(lasting) if first_error(&lasting).is_none() => Ok(Snapshot::of(files, lasting)),
+            // Reading the whole file gives the exact error or its line, or leaves conflicts out, or succeeds
+            // because the write is over.
+            _ => Snapshot::read(store),
         }
     }
 
@@ -109,10 +111,13 @@ impl Snapshot {
         self.files.file().is_some()
     }
 
-    /// A warning where a part of the memory file was not read.
+    /// A warning where a part of the memory file could not be read as it was meant.
     pub(crate) fn warning(&self) -> Option<String> {
-        let line = self.conflict?;
-        Some(format!("line {line}: an unresolved git merge conflict; hint: {RESOLVE}"))
+        if let Some(line) = self.conflict {
+            return Some(format!("line {line}: an unresolved git merge conflict; hint: {RESOLVE}"));
+        }
+        let Problem { line, kind, .. } = first_error(&self.lasting)?;
+        Some(format!("line {line}: {kind}; hint: memories check"))
     }
 
     /// The text of the memory file, without lines in conflict.
@@ -301,7 +306,9 @@ mod tests {
             let is_wanted = |scope: &Scope| matches!(scope, Scope::Location(id) if id & wanted != 0);
             let part = Snapshot::read_sections(&store, |scope, _| is_wanted(scope)).unwrap();
             let headings: Vec<&Heading> = document.headings().filter(|heading| is_wanted(&heading.scope)).collect();
-            prop_assert_eq!(part.headings().collect::<Vec<_>>(), headings);
+            // A file with a line that is misread is read whole.
+            let read = part.headings().filter(|heading| is_wanted(&heading.scope));
+            prop_assert_eq!(read.collect::<Vec<_>>(), headings);
             for scope in [Scope::Location(1), Scope::Location(2)] {
                 let expected = document.section(&scope).unwrap_or_default();
                 prop_assert_eq!(whole.section(&scope), &expected);

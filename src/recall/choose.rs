@@ -8,7 +8,7 @@
 use std::borrow::Borrow;
 use std::cmp::Reverse;
 
-use crate::document::Section;
+use crate::document::{Note, Section};
 use crate::recall::budget::{cut_at_sentence, cut_at_word, estimate_tokens};
 use crate::recall::lookup::links_of;
 use crate::recall::render::{self, Format, Group};
@@ -101,8 +101,10 @@ fn choose_one(
         memories: live.iter().map(|memory| (*memory).clone()).collect(),
         linked: Vec::new(),
         tried: section.tried.clone(),
+        notes: section.notes.clone(),
         memories_left_out: 0,
         tried_left_out: 0,
+        notes_left_out: 0,
     };
     let Some(budget) = budget else {
         view.linked = follow_links(&view, linked);
@@ -110,8 +112,10 @@ fn choose_one(
     };
     view.memories.clear();
     view.tried.clear();
+    view.notes.clear();
     view.memories_left_out = live.len();
     view.tried_left_out = section.tried.len();
+    view.notes_left_out = section.notes.len();
     // Always shown: header, visits, the note on what was left out.
     let frame = estimate_tokens(&render::render_view(&view, format, true)) + 2;
     let room = budget.saturating_sub(frame);
@@ -130,9 +134,11 @@ fn choose_one(
             used += heading + cost;
         }
     }
+    used += fit_notes(&section.notes, (room - reserved).saturating_sub(used), limits, format, &mut view);
     view.tried = fit_tries(&section.tried, room.saturating_sub(used), format);
     view.memories_left_out -= view.memories.len();
     view.tried_left_out -= view.tried.len();
+    view.notes_left_out -= view.notes.len();
     view
 }
 
@@ -224,6 +230,27 @@ fn fit_linked(linked: Linked, left: usize, format: Format) -> Option<(Linked, us
         cut_at_sentence(&linked.memory.text, |text| cost(&with(text)) <= left).map(|text| with(&text))?;
     let cost = cost(&cut);
     Some((cut, cost))
+}
+
+/// Puts the notes into the view that fit into what is left, whole or cut after a sentence. Returns what
+/// they cost.
+fn fit_notes(notes: &[Note], left: usize, limits: &Limits, format: Format, view: &mut View) -> usize {
+    let mut used = estimate_tokens(render::notes_heading(format));
+    for note in notes {
+        let with = |text: &str| Note { text: text.to_owned(), ..note.clone() };
+        let cost = |text: &str| estimate_tokens(&render::render_note(&with(text), format));
+        let fits = |text: &str| used + cost(text) <= left;
+        let whole = match limits.max_text_chars {
+            0 => note.text.clone(),
+            chars => cut_at_word(&note.text, chars),
+        };
+        let text = if fits(&whole) { Some(whole) } else { cut_at_sentence(&whole, fits) };
+        if let Some(text) = text {
+            used += cost(&text);
+            view.notes.push(with(&text));
+        }
+    }
+    if view.notes.is_empty() { 0 } else { used }
 }
 
 fn cost_of_memory(memory: &Memory, format: Format) -> usize {

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use strum::VariantNames as _;
 
+use crate::document::Note;
 use crate::document::fields::write_fields;
 use crate::document::grammar::write_key;
 use crate::recall::view::{Linked, View};
@@ -34,7 +35,8 @@ pub fn render(views: &[View], format: Format) -> String {
 
 /// One view, ended by a line break. A first visit has no header where it stands alone.
 pub(super) fn render_view(view: &View, format: Format, several: bool) -> String {
-    let known = view.memories.len() + view.tried.len() + view.memories_left_out + view.tried_left_out > 0;
+    let shown = view.memories.len() + view.tried.len() + view.notes.len();
+    let known = shown + view.memories_left_out + view.tried_left_out + view.notes_left_out > 0;
     let first_visit = matches!(view.scope, Scope::Location(_)) && view.visits <= 1 && !known;
     if first_visit && !several && format == Format::Text {
         return "First visit - no prior experiences\n".to_owned();
@@ -44,12 +46,12 @@ pub(super) fn render_view(view: &View, format: Format, several: bool) -> String 
         out.push_str("First visit - no prior experiences\n");
     } else if let Some(visits) = render_visits(view) {
         out.push_str(&visits);
-    } else if format != Format::Xml && !(view.memories.is_empty() && view.tried.is_empty()) {
-        // Memories and tried actions begin with a blank line of their own.
+    } else if format != Format::Xml && shown > 0 {
+        // Memories, notes and tried actions begin with a blank line of their own.
         out.pop();
     }
     let has_memories = view.memories.len() + view.memories_left_out > 0;
-    if !first_visit && !has_memories {
+    if !first_visit && !has_memories && view.notes.is_empty() {
         let gap = if out.ends_with("\n\n") || format == Format::Xml { "" } else { "\n" };
         let _ = writeln!(out, "{gap}No memories yet");
     }
@@ -65,6 +67,10 @@ pub(super) fn render_view(view: &View, format: Format, several: bool) -> String 
     if !view.linked.is_empty() {
         out.push_str(linked_heading(format));
         view.linked.iter().for_each(|linked| out.push_str(&render_linked(linked, format)));
+    }
+    if !view.notes.is_empty() {
+        out.push_str(notes_heading(format));
+        view.notes.iter().for_each(|note| out.push_str(&render_note(note, format)));
     }
     if !view.tried.is_empty() {
         out.push_str(&render_tried(&view.tried, format));
@@ -181,6 +187,27 @@ pub(super) fn render_linked(linked: &Linked, format: Format) -> String {
     format!("{gap}{}", render_entry(memory, "", &origin, format))
 }
 
+/// The heading of notes.
+pub(super) fn notes_heading(format: Format) -> &'static str {
+    if format == Format::Xml { "<!-- notes by hand -->\n" } else { "\nNotes by hand:\n" }
+}
+
+/// A note that a person wrote, with its heading.
+pub(super) fn render_note(note: &Note, format: Format) -> String {
+    let Note { heading, text } = note;
+    if format == Format::Xml {
+        let heading =
+            if heading.is_empty() { String::new() } else { format!(" heading=\"{}\"", escape(heading)) };
+        return format!("<by_hand{heading}>{}</by_hand>\n", escape(text));
+    }
+    let is_line = !text.contains('\n') && !text.starts_with(['-', '*', '+', '>']);
+    match (heading.is_empty(), is_line) {
+        (true, _) => format!("{text}\n"),
+        (false, true) => format!("{heading}: {text}\n"),
+        (false, false) => format!("{heading}:\n{text}\n"),
+    }
+}
+
 /// An entry's lines; `attributes` are those of an XML element.
 fn render_entry(memory: &Memory, attributes: &str, origin: &str, format: Format) -> String {
     let Memory { category, title, text, status, .. } = memory;
@@ -246,7 +273,9 @@ fn left_out(view: &View) -> Option<String> {
         count => Some(format!("{count} more {several}")),
     };
     let memories = more(view.memories_left_out, "memory", "memories");
-    let parts: Vec<String> = memories.into_iter().chain(more(view.tried_left_out, "try", "tries")).collect();
+    let notes = more(view.notes_left_out, "note", "notes");
+    let tries = more(view.tried_left_out, "try", "tries");
+    let parts: Vec<String> = memories.into_iter().chain(notes).chain(tries).collect();
     (!parts.is_empty()).then(|| format!("{} not shown", parts.join(", ")))
 }
 

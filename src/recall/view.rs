@@ -1,5 +1,6 @@
 //! The result of a recall for one scope, before it is rendered.
 
+use crate::document::Note;
 use crate::types::{Attempt, Memory, Scope};
 
 /// The memories and tried actions of one scope that fit into the budget.
@@ -19,10 +20,14 @@ pub struct View {
     pub linked: Vec<Linked>,
     /// Tried actions shown, in the order of the file; replies may be cut or empty.
     pub tried: Vec<Attempt>,
+    /// What a person wrote besides, in the order of the file; texts may be cut.
+    pub notes: Vec<Note>,
     /// Live memories that are not shown.
     pub memories_left_out: usize,
     /// Tried actions that are not shown.
     pub tried_left_out: usize,
+    /// Notes that are not shown.
+    pub notes_left_out: usize,
 }
 
 /// A memory of another section.

@@ -31,7 +31,7 @@ pub fn read(bytes: &[u8]) -> Result<TransferSource, TransferError> {
     let mut names: BTreeMap<Scope, String> = BTreeMap::new();
     let mut source = TransferSource::default();
     for (scope, section) in document.sections() {
-        let Section { name, visits, episodes, memories: _, tried } = section;
+        let Section { name, visits, episodes, memories: _, tried, notes: _ } = section;
         let at = Origin::Line(first_lines.get(&scope).copied().unwrap_or(1));
         names.insert(scope.clone(), name.clone());
         let place = PlaceReference::Scope(scope, name);
@@ -63,7 +63,7 @@ pub fn read(bytes: &[u8]) -> Result<TransferSource, TransferError> {
 pub fn write(sections: &[(Scope, Section)]) -> Result<Vec<u8>, TransferError> {
     let mut document = Document::parse(String::new());
     let additions = sections.iter().map(|(scope, section)| {
-        let Section { name, visits, episodes, memories, tried } = section.clone();
+        let Section { name, visits, episodes, memories, tried, notes: _ } = section.clone();
         (
             scope.clone(),
             SectionUpdate { name, visits, episodes, memories, attempts: tried, ..SectionUpdate::default() },

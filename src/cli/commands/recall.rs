@@ -24,11 +24,15 @@ Examples:
                                         the newest of each, a line each
   memories recall 23 --json
 
+What a person wrote at a place without the syntax of an entry follows the
+memories, as `Notes by hand:`.
+
 Memories that a shown one links to by `See also: [[Location 5 › Title]]` are shown
 with it, as far as the budget allows.
 
 With --json: {version, tokens, text, scopes: [{scope, name, visits, episodes,
-memories, linked, tried, memories_left_out, tried_left_out}]}; with --brief
+memories, linked, tried, notes: [{heading, text}], memories_left_out,
+tried_left_out, notes_left_out}]}; with --brief
 {version, tokens, text, scopes: [{scope, name, memories}]}.")]
 pub(crate) struct RecallArgs {
     /// Ids, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or names of places
@@ -109,7 +113,7 @@ fn view_json(view: &View) -> Value {
     json!({
         "scope": view.scope, "name": view.name, "visits": view.visits, "episodes": view.episodes,
         "memories": memories_json(&view.scope, &view.memories), "linked": linked.collect::<Value>(),
-        "tried": view.tried, "memories_left_out": view.memories_left_out,
-        "tried_left_out": view.tried_left_out,
+        "tried": view.tried, "notes": view.notes, "memories_left_out": view.memories_left_out,
+        "tried_left_out": view.tried_left_out, "notes_left_out": view.notes_left_out,
     })
 }

@@ -13,6 +13,7 @@ use crate::cli::ui::progress_bar;
 use crate::cli::values::{parse_count, parse_importance, parse_integer};
 use crate::document::Document;
 use crate::llm;
+use crate::notebook::Snapshot;
 use crate::record::many::{Holdings, RecordManyError, TurnLines, TurnSummary};
 use crate::record::report::Outcome;
 use crate::record::turn::{Remember, Turn, TurnLocation};
@@ -164,6 +165,7 @@ pub fn run(mut cli: Cli<'_>, args: RecordArgs) -> Result<u8, Failure> {
         cli.ui.notices(&notice);
     }
     show_report(&mut cli, &report)?;
+    cli.ui.warnings(&Snapshot::read(notebook.store())?.warning());
     Ok(exit_code(&report, strict))
 }
 
@@ -309,8 +311,10 @@ fn show_summary(
     summary: &TurnSummary,
 ) -> Result<(), Failure> {
     let TurnSummary { outcomes, refused, .. } = summary;
+    let snapshot = Snapshot::read(store)?;
+    cli.ui.warnings(&snapshot.warning());
     let Holdings { places, memories, tried, largest } =
-        Holdings::of(&Document::parse(store.read()?.unwrap_or_default()));
+        Holdings::of(&Document::parse(snapshot.text().to_owned()));
     let path = store.path().display().to_string();
     if cli.ui.json {
         let refused = refused.iter().map(|(line, problem)| json!({"line": line, "error": problem}));

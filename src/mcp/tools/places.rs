@@ -135,8 +135,10 @@ fn get_location_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
         "linked": linked,
         "visits": view.visits,
         "tried": view.tried,
+        "notes": view.notes,
         "memories_left_out": view.memories_left_out,
         "tried_left_out": view.tried_left_out,
+        "notes_left_out": view.notes_left_out,
     });
     Ok(Answer::new(render(&views, Format::Text), data))
 }
