@@ -119,6 +119,16 @@ fn a_model_answers_where_there_is_one() {
     );
     assert_eq!(result["structuredContent"]["answer"], "The brass lantern gives light.");
     assert_eq!(result["structuredContent"]["relevant"], json!([1]));
+    // No memory shares a word with the question: the model reads them all, and what it names is shown.
+    let unlike = json!({"question": "zyxw", "answer": true});
+    assert_eq!(client.says("query_memories", json!({"question": "zyxw"})), "No relevant memories found.\n");
+    world.write(
+        "answer.json",
+        "{\"relevant\": [3, 99], \"known\": true, \"answer\": \"The brass lantern gives light.\"}",
+    );
+    let values = client.values("query_memories", unlike);
+    assert_eq!(values["relevant"], json!([1]), "the number in this answer");
+    assert_eq!(values["memories"].as_array().map(Vec::len), Some(1));
 }
 
 #[test]
