@@ -119,7 +119,8 @@ pub(crate) fn not_on_map(source: &str, map: &BTreeSet<u64>) -> Vec<Problem> {
 /// The first line of a file that hides a whole section or entry, because it is not read as it was meant:
 /// a heading or an entry line that is nearly one, or a heading of nothing above entries.
 ///
-/// For a file without such lines this costs one scan, which looks at the lines that begin with a mark.
+/// For a file without such lines this costs one scan, which looks at the lines that begin with a mark. The
+/// text of one section will do; its heading is then line 1.
 pub fn first_error(source: &str) -> Option<Problem> {
     let mut in_scope = false;
     let mut is_suspect = false;
@@ -135,28 +136,34 @@ pub fn first_error(source: &str) -> Option<Problem> {
     found.into_iter().filter(|problem| problem.kind.hides_memories()).min_by_key(|problem| problem.line)
 }
 
+/// True if a line that begins with `#` may be a heading that is not read as it was meant.
+fn is_suspect_heading(line: &str) -> bool {
+    !matches!(line, "### Memories" | "### Tried")
+        && grammar::split_heading(line).is_none()
+        && (near::heading(line).is_some() || near::part(line).is_some())
+}
+
 /// True if a line may hide something. `in_scope` says whether a section of ours is open.
 pub(crate) fn is_suspect_line(offset: u64, line: &[u8], in_scope: &mut bool) -> bool {
     let line = scan::first_line_without_bom(offset, line);
-    let Some(first) = line.first() else { return false };
-    if first.is_ascii_alphanumeric() {
+    if line.first().is_none_or(u8::is_ascii_alphanumeric) {
         return false;
     }
-    let Ok(text) = std::str::from_utf8(line) else { return false };
-    let text = text.strip_suffix('\r').unwrap_or(text);
-    if *first == b'#' {
-        let is_heading = grammar::split_heading(text).is_some();
-        if scan::is_section_boundary(line) {
-            *in_scope = is_heading;
-        }
-        return !is_heading && (near::heading(text).is_some() || near::part(text).is_some());
+    let Ok(line) = std::str::from_utf8(line) else { return false };
+    let line = line.strip_suffix('\r').unwrap_or(line);
+    if grammar::looks_like_entry(line) {
+        let entry = grammar::split_entry(line).filter(|_| *in_scope);
+        return entry
+            .is_none_or(|entry| !near_entry::is_known(entry.bracket) && entry.read_bracket().is_none());
     }
-    match grammar::looks_like_entry(text) {
-        true => !*in_scope || grammar::split_entry(text).is_none_or(|entry| entry.read_bracket().is_none()),
-        false => {
-            near::heading(text).is_some() || near_entry::entry(text).is_some() || near::part(text).is_some()
+    if line.starts_with('#') {
+        if scan::is_section_boundary(line.as_bytes()) {
+            *in_scope = grammar::split_heading(line).is_some();
         }
+        return is_suspect_heading(line);
     }
+    let may_be_heading = line.trim_start_matches(near::is_space).starts_with('#');
+    may_be_heading && is_suspect_heading(line) || near_entry::entry(line).is_some()
 }
 
 /// A section to check; `line` is the line of its heading.

@@ -91,7 +91,9 @@ impl Formatted {
                 let joined = |lines: &String| lines.matches('\n').count().cast_signed();
                 shift += before.before.as_ref().map_or(-1, joined);
                 if is_same {
-                    change.before = before.before;
+                    let joined = change.before.as_deref().and_then(|lines| lines.split_once('\n'));
+                    let more = joined.map(|(_, more)| format!("\n{more}")).unwrap_or_default();
+                    change.before = before.before.map(|before| before + &more);
                     break;
                 }
                 changes.push(before);
@@ -294,6 +296,21 @@ mod tests {
             after: after.to_owned(),
         };
         assert_eq!(changes, [change(3, Some("## Location 1:  A"), "## Location 1: A"), change(5, None, ""),]);
+    }
+
+    #[test]
+    fn the_changes_of_all_rounds_are_named_by_the_lines_of_the_first_text() {
+        let changes = mend("##Location 1:  A\n**[NOTE] a\nb**\n*(Ep1)*\ntext\n---\n**Visits** 3\n").changes;
+        let change = |line, before: Option<&str>, after: &str| LineChange {
+            line,
+            before: before.map(str::to_owned),
+            after: after.to_owned(),
+        };
+        let expected = [
+            change(1, Some("##Location 1:  A"), "## Location 1: A"),
+            change(2, Some("**[NOTE] a\nb**\n*(Ep1)*"), "**[NOTE] a b** *(Ep1)*"),
+        ];
+        assert_eq!(changes, expected);
     }
 
     #[test]

@@ -168,7 +168,7 @@ impl Reader<'_> {
             self.lines[at + 1..].iter().filter(|line| !line.hidden).map(|line| line.text(self.text));
         let below = visible.take_while(|line| near::heading(line).is_none());
         below.into_iter().any(|line| {
-            grammar::parse_entry(line).is_some()
+            grammar::looks_like_entry(line)
                 || near_entry::entry(line).is_some_and(|near| near.certain)
                 || grammar::looks_like_visits(line)
                 || matches!(line.trim(), "### Memories" | "### Tried")
@@ -188,7 +188,10 @@ impl Reader<'_> {
         let first =
             self.lines[at + 1..].iter().map(|line| line.text(self.text)).find(|line| !scan::is_blank(line));
         let holds = first.is_some_and(|line| match is_tried {
-            true => line.contains('`') && grammar::parse_attempt(line).is_some(),
+            true => {
+                line.contains('`')
+                    && (grammar::parse_attempt(line).is_some() || near::attempt(line).is_some())
+            }
             false => grammar::parse_entry(line).is_some(),
         });
         if ends_section && !holds {

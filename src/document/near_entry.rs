@@ -70,15 +70,19 @@ fn loose_entry(line: &str) -> Option<Near> {
     Some(Near::of(form, !marks && !alone && !title.contains("](")))
 }
 
-/// Splits a line before its fields, whatever marks stand around them; they must all be known.
+/// Splits a line before its fields, whatever marks stand around them; each must be known, or nearly.
 fn split_fields(line: &str) -> (&str, Option<&str>) {
     let fields = line.trim_end_matches(['*', '_']).strip_suffix(')').and_then(|inner| {
         let at =
             inner.find("*(").or(inner.find("_(")).map(|at| at + 1).or(inner.rfind(" (").map(|at| at + 1))?;
         let known = parse_fields(&inner[at + 1..]);
-        let all = known.other.is_empty() && known != Provenance::default();
+        let all =
+            known != Provenance::default() && known.other.iter().all(|field| self::fields(field).is_some());
         let before = &inner[..at];
-        let body = before.strip_suffix(['*', '_']).filter(|body| body.ends_with(is_space)).unwrap_or(before);
+        let body = before
+            .strip_suffix(['*', '_'])
+            .filter(|body| body.is_empty() || body.ends_with(is_space))
+            .unwrap_or(before);
         all.then_some((body.trim_end_matches(is_space), &inner[at + 1..]))
     });
     fields.map_or((line, None), |(body, fields)| (body, Some(fields)))
@@ -90,7 +94,7 @@ fn split_bracket(inner: &str, opened: bool) -> Option<(&str, &str)> {
         return Some((inner[..at].trim(), &inner[at + 1..]));
     }
     let (word, rest) = inner.split_once(' ').filter(|_| opened)?;
-    (KNOWN.contains(&word) && !rest.trim_start().starts_with('-')).then_some((word, rest))
+    (is_known(word) && !rest.trim_start().starts_with('-')).then_some((word, rest))
 }
 
 /// The text of brackets with hyphens for the dashes of word processors.
@@ -142,11 +146,16 @@ const KNOWN: [&str; 33] = [
     "CONTEXT",
 ];
 
+/// True for the name of a category that the contract names.
+pub(crate) fn is_known(category: &str) -> bool {
+    KNOWN.contains(&category)
+}
+
 /// The bracket that an entry most likely was meant to have, where its category is unknown: a slip of the
 /// hand, or a mark such as CORE that is not set off by ` - `.
 pub(crate) fn bracket(memory: &Memory) -> Option<Near> {
     let name = memory.category.as_str();
-    if KNOWN.contains(&name) {
+    if is_known(name) {
         return None;
     }
     let (mut meant, mut head) = (memory.clone(), name);
@@ -221,6 +230,11 @@ mod tests {
         ] {
             assert_eq!(entry(line), Some(Near::of(form.to_owned(), true)), "{line}");
         }
+        let two = "**FAILURE] Take window** _(Ep1 T25, importance 9000)_";
+        assert_eq!(
+            entry(two),
+            Some(Near::of("**[FAILURE] Take window** *(Ep1 T25, importance 9000)*".to_owned(), true))
+        );
         let known = Some(Near::of("**[DANGER] Troll** *(Ep1, T2)*".to_owned(), true));
         assert_eq!(entry("**[DANGER Troll** *(Ep1, T2)*"), known);
         assert_eq!(entry("- **[NOTE] x**"), Some(Near::of("**[NOTE] x**".to_owned(), false)));
@@ -233,6 +247,16 @@ mod tests {
         {
             assert_eq!(entry(line), None, "{line}");
         }
+    }
+
+    #[test]
+    fn fields_in_a_line_of_their_own() {
+        assert!(is_wrapped_fields("*(Ep1, T2)*") && is_wrapped_fields("_(Ep1 T2)_"));
+        assert!(
+            !is_wrapped_fields("*(so I thought)*")
+                && !is_wrapped_fields("* (Ep1)")
+                && !is_wrapped_fields("(Ep1)")
+        );
     }
 
     #[test]

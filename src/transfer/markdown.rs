@@ -44,11 +44,8 @@ pub fn read(bytes: &[u8]) -> Result<TransferSource, TransferError> {
         source.push(Origin::Line(entry.line), Ok(item));
     }
     for problem in problems(text) {
-        let lost = matches!(
-            problem.kind,
-            Kind::BrokenHeading(_) | Kind::BrokenEntry(_) | Kind::BrokenVisits(_) | Kind::BrokenAttempt(_)
-        );
-        if lost {
+        let is_broken = matches!(problem.kind, Kind::BrokenVisits(_) | Kind::BrokenAttempt(_));
+        if is_broken || problem.kind.hides_memories() {
             source.push(Origin::Line(problem.line), Err(problem.kind.to_string()));
         }
     }

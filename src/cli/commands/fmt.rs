@@ -69,6 +69,6 @@ pub(super) fn line_json(change: &LineChange) -> Value {
 pub(super) fn described(change: &LineChange) -> String {
     match &change.before {
         None => "a blank line belongs before this line".to_owned(),
-        Some(before) => format!("`{before}` is written `{}`", change.after),
+        Some(before) => format!("`{}` is written `{}`", before.replace('\n', "\\n"), change.after),
     }
 }
