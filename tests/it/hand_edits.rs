@@ -315,7 +315,7 @@ fn no_edit_of_a_line_loses_anything_in_silence() {
     }
     for (old, new, ..) in NOTES {
         let text = BASE.replace(old, new);
-        wrong.extend(try_edit(&format!("{new:?}"), &text, &[], &text, &[]));
+        wrong.extend(try_edit(&format!("{new:?}"), &text, &[], &text, &["Beware of the thief."]));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
