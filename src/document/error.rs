@@ -1,5 +1,6 @@
 //! Errors of edits.
 
+use crate::types::Scope;
 use crate::types::hint::{Advice, Hint};
 
 /// Why an edit cannot be written.
@@ -11,6 +12,14 @@ pub enum DocumentError {
     )]
     WouldCloseComment {
         /// Line of the comment's opening, from 1.
+        line: usize,
+    },
+    /// The section is there, under a heading that is misread; a second one would hide it.
+    #[error("line {line} is most likely the heading of {scope}, but is not read as one")]
+    MisreadSection {
+        /// The scope that is meant.
+        scope: Scope,
+        /// Line of the heading, from 1.
         line: usize,
     },
     /// The file would not be read back as it was meant.

@@ -26,7 +26,7 @@ mod free_lines;
 pub mod grammar;
 pub(crate) mod link;
 mod misread;
-mod near;
+pub(crate) mod near;
 mod near_entry;
 mod nearest;
 mod new_sections;

@@ -6,6 +6,7 @@
 
 use crate::document::fields::parse_fields;
 use crate::document::grammar::{self, Heading};
+use crate::document::scan::{self, Event, walk};
 use crate::types::{Scope, is_id};
 
 /// What a line most likely was meant to be.
@@ -31,6 +32,22 @@ pub(crate) fn is_space(c: char) -> bool {
 /// Marks that people write between an id and a name.
 fn is_separator(c: char) -> bool {
     matches!(c, ':' | '-' | '–' | '—' | '.' | ',' | ';')
+}
+
+/// The scopes of headings that are misread, with the lines at which they stand.
+pub(crate) fn misread_sections(source: &str) -> Vec<(Scope, usize)> {
+    let mut found = Vec::new();
+    walk(source.as_bytes(), |event| {
+        let Event::Visible(offset, line) = event else { return };
+        let line = scan::first_line_without_bom(offset, line);
+        let text =
+            std::str::from_utf8(line).ok().filter(|line| line.trim_start_matches(is_space).starts_with('#'));
+        if let Some(heading) = text.and_then(heading).and_then(|near| near.form) {
+            let start = usize::try_from(offset).expect("an offset into memory fits");
+            found.push((heading.scope, scan::line_number(source, start)));
+        }
+    });
+    found
 }
 
 /// A line that was meant as the heading of a section and is none.

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::document::error::DocumentError;
 use crate::document::grammar;
+use crate::document::near::misread_sections;
 use crate::document::scan::BYTE_ORDER_MARK;
 use crate::document::splice;
 use crate::document::tree::{Block, Document, FILE_TITLE};
@@ -67,6 +68,12 @@ impl Document {
     pub(super) fn make_sections(&mut self, mut wanted: Vec<(Scope, &str)>) -> Result<(), DocumentError> {
         for (scope, name) in &wanted {
             self.check_new_text(&grammar::write_heading(scope, name))?;
+        }
+        let misread = misread_sections(self.source());
+        if let Some((scope, line)) =
+            misread.iter().find(|(scope, _)| wanted.iter().any(|(other, _)| other == scope))
+        {
+            return Err(DocumentError::MisreadSection { scope: scope.clone(), line: *line });
         }
         let ending = self.style().line_ending;
         let blank =

@@ -12,6 +12,7 @@ use crate::document::Section;
 use crate::document::check::first_error;
 use crate::document::conflict::conflicts;
 use crate::document::grammar::{Heading, split_heading};
+use crate::document::near::misread_sections;
 use crate::document::outline::{EntrySpan, SectionSpan, outline};
 use crate::document::problem::Problem;
 use crate::notebook::section_window::read_sections;
@@ -118,6 +119,14 @@ impl Snapshot {
         }
         let Problem { line, kind, .. } = first_error(&self.lasting)?;
         Some(format!("line {line}: {kind}; hint: memories check"))
+    }
+
+    /// The line of a scope's heading, where the scope has no section because that line is misread.
+    pub(crate) fn misread_line(&self, scope: &Scope) -> Option<usize> {
+        if self.contents().parsed.contains_key(scope) {
+            return None;
+        }
+        misread_sections(&self.lasting).into_iter().find(|(other, _)| other == scope).map(|(_, line)| line)
     }
 
     /// The text of the memory file, without lines in conflict.

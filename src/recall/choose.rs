@@ -102,6 +102,7 @@ fn choose_one(
         linked: Vec::new(),
         tried: section.tried.clone(),
         notes: section.notes.clone(),
+        misread_line: None,
         memories_left_out: 0,
         tried_left_out: 0,
         notes_left_out: 0,

@@ -63,7 +63,11 @@ pub(crate) fn recall_newest(
         .into_iter()
         .map(|scope| (scope.clone(), snapshot.section(&scope)))
         .collect();
-    Ok(choose(&sections, &linked, limits, format))
+    let mut views = choose(&sections, &linked, limits, format);
+    for view in &mut views {
+        view.misread_line = snapshot.misread_line(&view.scope);
+    }
+    Ok(views)
 }
 
 /// A section with no more than its newest memories.

@@ -37,7 +37,8 @@ pub fn render(views: &[View], format: Format) -> String {
 pub(super) fn render_view(view: &View, format: Format, several: bool) -> String {
     let shown = view.memories.len() + view.tried.len() + view.notes.len();
     let known = shown + view.memories_left_out + view.tried_left_out + view.notes_left_out > 0;
-    let first_visit = matches!(view.scope, Scope::Location(_)) && view.visits <= 1 && !known;
+    let first_visit =
+        matches!(view.scope, Scope::Location(_)) && view.visits <= 1 && !known && view.misread_line.is_none();
     if first_visit && !several && format == Format::Text {
         return "First visit - no prior experiences\n".to_owned();
     }
@@ -51,7 +52,10 @@ pub(super) fn render_view(view: &View, format: Format, several: bool) -> String 
         out.pop();
     }
     let has_memories = view.memories.len() + view.memories_left_out > 0;
-    if !first_visit && !has_memories && view.notes.is_empty() {
+    if let Some(line) = view.misread_line {
+        let _ =
+            writeln!(out, "Its memories cannot be read: line {line} of the file is no heading of a section");
+    } else if !first_visit && !has_memories && view.notes.is_empty() {
         let gap = if out.ends_with("\n\n") || format == Format::Xml { "" } else { "\n" };
         let _ = writeln!(out, "{gap}No memories yet");
     }

@@ -22,6 +22,8 @@ pub struct View {
     pub tried: Vec<Attempt>,
     /// What a person wrote besides, in the order of the file; texts may be cut.
     pub notes: Vec<Note>,
+    /// Line of the section's heading, where it is misread and so nothing is known of its memories.
+    pub misread_line: Option<usize>,
     /// Live memories that are not shown.
     pub memories_left_out: usize,
     /// Tried actions that are not shown.
