@@ -10,12 +10,11 @@ use std::ops::Range;
 use memchr::{memchr, memmem};
 
 use crate::document::grammar;
-use crate::document::scan::{self, Event, LineScan};
+use crate::document::scan::{
+    self, CONFLICT_BASE, CONFLICT_CLOSE, CONFLICT_OPEN, Event, LineScan, is_conflict_marker,
+};
 use crate::types::Scope;
 
-const OPEN: &[u8] = b"<<<<<<< ";
-const CLOSE: &[u8] = b">>>>>>> ";
-const BASE: &[u8] = b"||||||| ";
 const MIDDLE: &[u8] = b"=======";
 
 /// The conflicts of a file.
@@ -59,19 +58,14 @@ struct Conflict {
     kept_from: usize,
 }
 
-/// True if a visible line is a marker by which a conflict is recognised.
-pub(crate) fn is_marker(line: &[u8]) -> bool {
-    line.starts_with(OPEN) || line.starts_with(CLOSE) || line.starts_with(BASE)
-}
-
 /// Each line that opens a conflict, with the end of the line that closes it; `None` where no line of the
 /// text is a marker.
 fn closers(text: &[u8]) -> Option<Vec<(usize, usize)>> {
     let at_line_start = |&at: &usize| at == 0 || text[at - 1] == b'\n' || text[..at] == *b"\xEF\xBB\xBF";
     let lines_with = |mark| memmem::find_iter(text, mark).filter(at_line_start);
-    let mut markers: Vec<(usize, bool)> = lines_with(OPEN).map(|at| (at, true)).collect();
-    markers.extend(lines_with(CLOSE).map(|at| (at, false)));
-    if markers.is_empty() && lines_with(BASE).next().is_none() {
+    let mut markers: Vec<(usize, bool)> = lines_with(CONFLICT_OPEN).map(|at| (at, true)).collect();
+    markers.extend(lines_with(CONFLICT_CLOSE).map(|at| (at, false)));
+    if markers.is_empty() && lines_with(CONFLICT_BASE).next().is_none() {
         return None;
     }
     markers.sort_unstable();
@@ -101,7 +95,7 @@ fn find(text: &str, closers: &[(usize, usize)]) -> Vec<Conflict> {
             let event = scan.read(position as u64, line);
             let bare = scan::first_line_without_bom(position as u64, line);
             let is_hidden = matches!(event, Event::Hidden(..));
-            if is_hidden || !is_marker(bare) {
+            if is_hidden || !is_conflict_marker(bare) {
                 is_inside_entry = false;
                 position = end;
                 behind = if is_hidden { end } else { behind };
@@ -110,7 +104,7 @@ fn find(text: &str, closers: &[(usize, usize)]) -> Vec<Conflict> {
             let start = position + line.len() - bare.len();
             let range = match closers.binary_search_by_key(&start, |(opener, _)| *opener) {
                 Ok(at) => start..closers[at].1,
-                Err(_) if bare.starts_with(OPEN) => start..section_end(bytes, end),
+                Err(_) if bare.starts_with(CONFLICT_OPEN) => start..section_end(bytes, end),
                 Err(_) => second_side(bytes, behind, start)..end,
             };
             let (heading, has_structure) = structure(text, range.clone());
@@ -153,7 +147,7 @@ fn structure(text: &str, range: Range<usize>) -> (Option<String>, bool) {
     for line in lines(bytes, range) {
         let content = &bytes[line.clone()];
         has_structure |= is_structure(content);
-        if is_middle(content) || content.starts_with(BASE) {
+        if is_middle(content) || content.starts_with(CONFLICT_BASE) {
             sides.push(None);
         } else if scan::is_section_boundary(content) {
             has_heading = true;
@@ -185,7 +179,8 @@ fn section_end(text: &[u8], from: usize) -> usize {
 
 /// Start of the next entry, part of a section, or conflict; the end of the text where there is none.
 fn entry_end(text: &[u8], from: usize) -> usize {
-    let ends = |line: &Range<usize>| is_structure(&text[line.clone()]) || is_marker(&text[line.clone()]);
+    let ends =
+        |line: &Range<usize>| is_structure(&text[line.clone()]) || is_conflict_marker(&text[line.clone()]);
     lines(text, from..text.len()).find(ends).map_or(text.len(), |line| line.start)
 }
 
@@ -274,7 +269,7 @@ mod tests {
             let text = lines.join("\n");
             let Some(Conflicts { lines: found, rest }) = conflicts(&text) else { return Ok(()) };
             let bare = |line: &str| line.trim_start_matches(BOM).to_owned();
-            let marks = |line: &str| is_marker(bare(line).as_bytes()) || is_middle(line.as_bytes());
+            let marks = |line: &str| is_conflict_marker(bare(line).as_bytes()) || is_middle(line.as_bytes());
             prop_assert!(found.iter().all(|line| marks(lines[line - 1])));
             prop_assert_eq!(conflicts(&rest), None, "{:?}", rest);
             let same = |(left, line): (&str, &&str)| ["", "#", "## Location 1:", "## World", line.trim()].contains(&bare(left).trim());

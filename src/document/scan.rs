@@ -228,6 +228,18 @@ pub(crate) fn heading_level(line: &[u8]) -> Option<usize> {
     (level <= 6 && delimited).then_some(level)
 }
 
+/// Start of the line with which git opens a conflict that it could not merge.
+pub(crate) const CONFLICT_OPEN: &[u8] = b"<<<<<<< ";
+/// Start of the line that closes it.
+pub(crate) const CONFLICT_CLOSE: &[u8] = b">>>>>>> ";
+/// Start of the line before what both sides had.
+pub(crate) const CONFLICT_BASE: &[u8] = b"||||||| ";
+
+/// True if a line, at column 0 and not hidden, is one by which a conflict is recognised.
+pub(crate) fn is_conflict_marker(line: &[u8]) -> bool {
+    [CONFLICT_OPEN, CONFLICT_CLOSE, CONFLICT_BASE].iter().any(|mark| line.starts_with(mark))
+}
+
 /// True if a line starts or ends a section: a level-1 or level-2 heading at column 0.
 #[inline]
 pub fn is_section_boundary(line: &[u8]) -> bool {

@@ -192,6 +192,7 @@ fn starts_something(line: &str, after_text: bool) -> bool {
         b'_' => scan::is_thematic_break(line) || resembles_entry(line),
         b'`' => Block::opened_by(bytes).is_some(),
         b'~' => Block::opened_by(bytes).is_some() || is_struck(line),
+        b'<' | b'>' | b'|' if scan::is_conflict_marker(bytes) => true,
         b'<' => bytes.get(1).is_some_and(|b| b.is_ascii_alphabetic() || matches!(b, b'/' | b'!' | b'?')),
         b'[' => line.starts_with("[Superseded") || line.starts_with("[Invalidated") || resembles_entry(line),
         b'C' => line.starts_with(CONTEXT),
@@ -356,8 +357,8 @@ mod tests {
 
     #[test]
     fn only_lines_that_need_it_are_escaped() {
-        let text = "# a\n#b\n- list\n---\n**[X] y**\nContext: z\n<b>\n< c\n\n==\nx\n==\n\\# d\n\\d\n    # e";
-        let written = "\\# a\n#b\n- list\n\\---\n\\**[X] y**\n\\Context: z\n\\<b>\n< c\n\n==\nx\n\\==\n\\\\# d\n\\d\n    # e";
+        let text = "# a\n#b\n- list\n---\n**[X] y**\nContext: z\n<b>\n< c\n\n==\nx\n==\n\\# d\n\\d\n    # e\n<<<<<<< a\n>>>>>>>";
+        let written = "\\# a\n#b\n- list\n\\---\n\\**[X] y**\n\\Context: z\n\\<b>\n< c\n\n==\nx\n\\==\n\\\\# d\n\\d\n    # e\n\\<<<<<<< a\n>>>>>>>";
         assert_eq!(write_text(text, Fences::Keep), written);
         assert_eq!(read(written, false).text, text);
     }

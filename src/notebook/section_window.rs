@@ -12,7 +12,6 @@ use std::str::Utf8Error;
 use memchr::memchr_iter;
 
 use crate::document::check::is_suspect_line;
-use crate::document::conflict;
 use crate::document::scan::{self, Event, LineScan};
 use crate::store::is_utf16;
 
@@ -60,7 +59,7 @@ fn read_sections_through(
             }
             if let Event::Visible(offset, line) = scan.read(offset, line.strip_suffix(b"\n").unwrap_or(&line))
             {
-                if conflict::is_marker(scan::first_line_without_bom(offset, line))
+                if scan::is_conflict_marker(scan::first_line_without_bom(offset, line))
                     || is_suspect_line(offset, line, &mut in_scope)
                 {
                     return Err(io::ErrorKind::InvalidData.into());

@@ -46,6 +46,9 @@ const ATTACKS: &[&str] = &[
     "One",
     "\\**[NOTE] One** \\\\",
     "===\n---\n***",
+    "<<<<<<< HEAD\nx\n=======\ny\n>>>>>>> theirs",
+    ">>>>>>> theirs",
+    "||||||| base",
     "| a | b |\n|---|---|\n> quoted\n    code",
 ];
 
