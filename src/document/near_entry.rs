@@ -42,7 +42,7 @@ fn loose_entry(line: &str) -> Option<Near> {
     let bracketed = inner.strip_prefix('[');
     let inner = bracketed.unwrap_or(inner);
     let unclear = begun.then_some(Near { form: None, certain: false });
-    if !begun && !(opening >= 2 || bracketed.is_some()) {
+    if !(begun || opening >= 2 || bracketed.is_some()) {
         return None;
     }
     let Some((bracket, rest)) = split_bracket(inner, bracketed.is_some()) else {

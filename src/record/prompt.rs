@@ -58,7 +58,7 @@ lead, what a puzzle needs. Decline what a memory shown says already, plain refus
 elsewhere), and descriptions without use.
 
 Fields of the turn: `changed` is what the game's state shows; `tried_here` changed nothing at this place \
-that was seen; `known_ways` were walked from here; `last_seen` is the last turn there.
+that was seen; `known_ways` were walked from here; `…_last_seen` is the last turn at that place.
 
 Fields of your answer:
 category: SUCCESS reached its goal; FAILURE invalid or without success; DISCOVERY something new learned; \
