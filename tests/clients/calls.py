@@ -31,7 +31,7 @@ GOOD = [
     ("form_memory", {"content": "I promised to cook.", "importance": 700, "type": "episodic", "turn": 3}, "stored"),
     ("reinforce_memory", {"title": "Acquire brass lantern"}, "importance 600"),
     ("associate_memories", {"a": "Location 23 › Acquire brass lantern", "b": "Trap door shuts"}, "linked [["),
-    ("supersede_memory", {"title": "Trap door shuts", "content": "It shuts and is barred."}, "superseded"),
+    ("supersede_memory", {"title": "Trap door shuts", "content": "It shuts and is barred."}, "has a new text"),
     ("invalidate_memory", {"title": "The case opens.", "reason": "It was glued."}, "is struck"),
     ("recall_episodes", {"query": "food and cooking", "time_range": "1-3", "importance_threshold": 1}, "Italian"),
     ("recall_facts", {"topic": "lantern"}, "confidence"),
