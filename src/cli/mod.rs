@@ -8,6 +8,7 @@ mod commands;
 mod context;
 mod embedder;
 mod failure;
+mod interrupt;
 mod settings;
 mod ui;
 mod usage;

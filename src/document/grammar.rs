@@ -169,6 +169,10 @@ pub(crate) fn split_entry(line: &str) -> Option<EntryParts<'_>> {
     let inner = line.strip_prefix("**[")?;
     let close = memchr::memchr(b']', inner.as_bytes())?;
     let (bracket, rest) = (&inner[..close], &inner[close + 1..]);
+    // A link in bold, `**[Map](map.md)**`.
+    if rest.starts_with('(') {
+        return None;
+    }
     let end = find_unescaped_stars(rest)?;
     let tail = rest[end + 2..].trim();
     let fields = match tail.strip_prefix("*(").and_then(|tail| tail.strip_suffix(")*")) {

@@ -34,17 +34,23 @@ fn is_separator(c: char) -> bool {
     matches!(c, ':' | '-' | '–' | '—' | '.' | ',' | ';')
 }
 
-/// The scopes of headings that are misread, with the lines at which they stand.
+/// The scopes of headings that are misread, with the lines at which they stand. Such a heading leads an entry or
+/// a visits line; one of a person's own that only names a place leads neither.
 pub(crate) fn misread_sections(source: &str) -> Vec<(Scope, usize)> {
-    let mut found = Vec::new();
+    let (mut found, mut last) = (Vec::new(), None);
     walk(source.as_bytes(), |event| {
         let Event::Visible(offset, line) = event else { return };
         let line = scan::first_line_without_bom(offset, line);
-        let text =
-            std::str::from_utf8(line).ok().filter(|line| line.trim_start_matches(is_space).starts_with('#'));
-        if let Some(heading) = text.and_then(heading).and_then(|near| near.form) {
-            let start = usize::try_from(offset).expect("an offset into memory fits");
-            found.push((heading.scope, scan::line_number(source, start)));
+        let Ok(text) = std::str::from_utf8(line) else { return };
+        if text.trim_start_matches(is_space).starts_with('#') {
+            if let Some(heading) = heading(text).and_then(|near| near.form) {
+                let start = usize::try_from(offset).expect("an offset into memory fits");
+                last = Some((heading.scope, scan::line_number(source, start)));
+            } else if !matches!(text.trim_end(), "### Memories" | "### Tried") {
+                last = None;
+            }
+        } else if grammar::looks_like_entry(text) || grammar::looks_like_visits(text) {
+            found.extend(last.take());
         }
     });
     found

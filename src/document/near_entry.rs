@@ -67,7 +67,10 @@ fn loose_entry(line: &str) -> Option<Near> {
     }
     let marks = title.starts_with(['*', '_', ']', '[']) || title.ends_with(['*', '_']);
     let alone = fields.is_none() && closed.is_none();
-    Some(Near::of(form, !marks && !alone && !title.contains("](")))
+    // Prose may begin with brackets: only a known category says that an entry was meant.
+    let word = bracket.split([' ', '–', '—', '−']).next().unwrap_or_default();
+    let known = KNOWN.iter().any(|known| edits(word, known) <= 1);
+    Some(Near::of(form, known && !marks && !alone && !title.contains("](")))
 }
 
 /// Splits a line before its fields, whatever marks stand around them; each must be known, or nearly.

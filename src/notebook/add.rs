@@ -4,88 +4,14 @@
 //! Titles are exact. No words vanish: what is replaced is struck and stays in the file, and what may not be
 //! replaced keeps its title. A permanent or core memory never becomes ephemeral.
 
-use serde::Serialize;
-
 use crate::document::{DocumentError, EntryEdit, stored};
+pub use crate::notebook::add_report::{AddOutcome, AddReport, Beside};
 use crate::notebook::authority::{Authority, is_rewritten, protection};
 use crate::notebook::authorship::Repeated;
 use crate::notebook::duplicates::find_duplicate;
 use crate::notebook::files::{Files, Tier, live};
 use crate::notebook::titles::{free_title, numbered_titles};
-use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope, means_title, same_title};
-
-/// The outcome of adding a memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum AddOutcome {
-    /// It was added.
-    Stored,
-    /// It has the title of an entry, which was superseded or holds all of its text.
-    Revised,
-    /// Another entry says the same.
-    Duplicate,
-}
-
-/// The outcome of adding a memory, with its section and title.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct AddReport {
-    /// Stored, revised, or a duplicate.
-    pub outcome: AddOutcome,
-    /// The section.
-    pub scope: Scope,
-    /// Its title; for a duplicate, the title of the entry that is there.
-    pub title: String,
-    /// Its text; for a duplicate, the text that was not stored.
-    pub text: String,
-    /// How long it lives.
-    pub persistence: Persistence,
-    /// Titles that it superseded.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub superseded: Vec<String>,
-    /// For a duplicate: the importance to which the existing entry was raised.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub raised_to: Option<u16>,
-    /// The entry that has the title and may not be replaced.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub beside: Option<Beside>,
-}
-
-/// An entry that keeps its title.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Beside {
-    /// Its title.
-    pub title: String,
-    /// Why it may not be replaced.
-    pub reason: &'static str,
-}
-
-impl AddReport {
-    fn of(outcome: AddOutcome, scope: &Scope, memory: &Memory) -> AddReport {
-        AddReport {
-            outcome,
-            scope: scope.clone(),
-            title: memory.title.clone(),
-            text: memory.text.clone(),
-            persistence: memory.persistence,
-            superseded: Vec::new(),
-            raised_to: None,
-            beside: None,
-        }
-    }
-
-    /// Text to put behind the title of the entry that is there: `, importance raised to 900`.
-    pub(crate) fn raised(&self) -> String {
-        self.raised_to.map(|importance| format!(", importance raised to {importance}")).unwrap_or_default()
-    }
-
-    /// Text to put behind the section of a memory that is stored, such as
-    /// ` beside "Troll", which stays: a person wrote it`.
-    pub(crate) fn beside(&self) -> String {
-        let told = |beside: &Beside| format!(" beside \"{}\", which stays: {}", beside.title, beside.reason);
-        self.beside.as_ref().map(told).unwrap_or_default()
-    }
-}
+use crate::types::{Category, Cause, Memory, Moment, Persistence, Reference, Scope, means_title, same_title};
 
 /// What comes with a memory that is stored.
 #[derive(Debug, Clone, Copy)]
@@ -126,15 +52,26 @@ pub(crate) fn store_memory(
     if memory.category.only_grows() {
         // Entries of kinds that only grow get a number where their title is in use.
         memory = free_title(files, scope, memory, |_| false);
-    } else if let Some(old) = duplicate_of(files, scope, &memory, claim.supersedes) {
-        return merge_duplicate(files, (scope, name), &old, &memory);
+    } else if let Some(mut old) = duplicate_of(files, scope, &memory, claim.supersedes) {
+        let mut report = merge_duplicate(files, (scope, name), &old, &memory)?;
+        if claim.authority == Authority::Command {
+            report.not_taken = not_taken(&old, &memory);
+        }
+        let superseded = supersede(files, scope, &mut old, claim, warnings)?;
+        return Ok(AddReport { superseded, ..report });
     }
-    let mut superseded = supersede(files, scope, &mut memory, claim, warnings)?;
     let mut report = AddReport::of(AddOutcome::Stored, scope, &memory);
-    if let Some(old) = take_title(files, scope, &mut memory, claim, &mut report) {
+    let owner = take_title(files, scope, &mut memory, claim, &mut report);
+    // The entry whose title the memory could not have is named by the report.
+    let stays =
+        |title: &&String| report.beside.as_ref().is_some_and(|beside| means_title(title, &beside.title));
+    let titles: Vec<String> = claim.supersedes.iter().filter(|title| !stays(title)).cloned().collect();
+    let claimed = Claim { supersedes: &titles, ..claim };
+    let mut superseded = supersede(files, scope, &mut memory, claimed, warnings)?;
+    if let Some(old) = owner {
         report.outcome = AddOutcome::Revised;
         if is_rewritten(files, scope, &old, &memory, claim.authority) {
-            revise(files, (scope, name), &old, &memory)?;
+            rewrite_note(files, scope, &old, &memory)?;
             return Ok(AddReport { superseded, ..report });
         }
         memory.persistence = memory.persistence.min(old.persistence);
@@ -143,7 +80,7 @@ pub(crate) fn store_memory(
         let reference = Reference { at: claim.at.clone(), cause };
         superseded.extend(strike(files, scope, &old.title, &reference, warnings)?);
     }
-    add(files, (scope, name), &memory)?;
+    add(files, (scope, name), &memory, Repeated::No)?;
     Ok(AddReport { superseded, persistence: memory.persistence, ..report })
 }
 
@@ -159,8 +96,8 @@ fn duplicate_of(files: &Files, scope: &Scope, memory: &Memory, supersedes: &[Str
     find_duplicate(&memory.text, same_title).or_else(|| find_duplicate(&memory.text, others())).cloned()
 }
 
-/// Gives the higher importance to the entry that is there. One that would end with its episode becomes lasting
-/// if the memory is.
+/// Gives the higher importance to the entry that is there.
+/// One that would end with its episode becomes lasting if the memory is: its words stay, and whose they are.
 fn merge_duplicate(
     files: &mut Files,
     (scope, name): (&Scope, &str),
@@ -170,12 +107,33 @@ fn merge_duplicate(
     let report =
         AddReport { title: old.title.clone(), ..AddReport::of(AddOutcome::Duplicate, scope, memory) };
     if Tier::of(old.persistence) == Tier::Session && Tier::of(memory.persistence) == Tier::Lasting {
-        revise(files, (scope, name), old, memory)?;
+        let repeated = if files.is_by_hand(scope, old) { Repeated::Yes } else { Repeated::No };
+        let mut lasting = Memory { persistence: memory.persistence, ..old.clone() };
+        if memory.importance() > old.importance() {
+            lasting.provenance.importance = memory.provenance.importance;
+        }
+        if let Some(found) = files.first(scope, &old.title) {
+            found.entry.remove();
+        }
+        add(files, (scope, name), &lasting, repeated)?;
         return Ok(AddReport { outcome: AddOutcome::Revised, ..report });
     }
     files.authorship.note(scope, old, Repeated::Yes);
     let raised_to = raise_importance(files, scope, old, memory.importance());
     Ok(AddReport { raised_to, ..report })
+}
+
+/// What a memory says besides its text that the entry that is there does not.
+fn not_taken(old: &Memory, memory: &Memory) -> Vec<&'static str> {
+    let tags = &memory.provenance.tags;
+    let wishes = [
+        ("category", memory.category != Category::note() && memory.category != old.category),
+        ("persistence", memory.persistence < old.persistence && memory.persistence == Persistence::Core),
+        ("status", memory.status != old.status),
+        ("tags", tags.iter().any(|tag| !old.provenance.tags.contains(tag))),
+        ("context", memory.context.is_some() && memory.context != old.context),
+    ];
+    wishes.into_iter().filter_map(|(name, differs)| differs.then_some(name)).collect()
 }
 
 /// Finds a title that the memory may have: its own or, where an entry has that and may not be replaced, its
@@ -229,10 +187,15 @@ pub(crate) fn invalidate(
 }
 
 /// Adds a memory to the file for its persistence.
-fn add(files: &mut Files, (scope, name): (&Scope, &str), memory: &Memory) -> Result<(), DocumentError> {
+fn add(
+    files: &mut Files,
+    (scope, name): (&Scope, &str),
+    memory: &Memory,
+    repeated: Repeated,
+) -> Result<(), DocumentError> {
     let tier = Tier::of(memory.persistence);
     let persistence = tier.written(memory.persistence);
-    files.authorship.note(scope, memory, Repeated::No);
+    files.authorship.note(scope, memory, repeated);
     files.of(tier).add(scope, name, &Memory { persistence, ..memory.clone() })
 }
 
@@ -248,21 +211,26 @@ fn raise_importance(files: &mut Files, scope: &Scope, old: &Memory, importance: 
     Some(importance)
 }
 
-/// Revises an entry. Context and links that the new memory lacks stay. A lasting entry stays lasting and
-/// a core one core; an ephemeral entry that is revised by a lasting one moves to the lasting file.
-pub(crate) fn revise(
-    files: &mut Files,
-    place: (&Scope, &str),
-    old: &Memory,
-    new: &Memory,
-) -> Result<(), DocumentError> {
-    let revised = old.revised_to(new.clone());
-    files.authorship.note(place.0, &revised, Repeated::No);
-    let Some(mut found) = files.first(place.0, &old.title) else { return Ok(()) };
-    if found.tier == Tier::Session && Tier::of(revised.persistence) == Tier::Lasting {
-        found.entry.remove();
-        return add(files, place, &revised);
+/// Gives a note of the built-in rules another text. What else its line says stays: tags, sources, remarks, a
+/// higher importance, and that it is a danger.
+fn rewrite_note(files: &mut Files, scope: &Scope, old: &Memory, new: &Memory) -> Result<(), DocumentError> {
+    let mut revised = old.revised_to(new.clone());
+    let (fields, kept) = (&mut revised.provenance, &old.provenance);
+    fields.importance = fields.importance.max(kept.importance);
+    for (list, old) in [
+        (&mut fields.tags, &kept.tags),
+        (&mut fields.sources, &kept.sources),
+        (&mut fields.other, &kept.other),
+    ] {
+        let missing: Vec<String> = old.iter().filter(|value| !list.contains(value)).cloned().collect();
+        list.extend(missing);
     }
+    if old.category.is_danger() {
+        revised.category = Category::danger();
+    }
+    files.authorship.take_back(scope, old);
+    files.authorship.note(scope, &revised, Repeated::No);
+    let Some(mut found) = files.first(scope, &old.title) else { return Ok(()) };
     let persistence = found.tier.written(revised.persistence);
     found.entry.edit(EntryEdit::Revise(Memory { persistence, ..revised }))
 }
@@ -311,9 +279,10 @@ pub(crate) fn strike(
 ) -> Result<Option<String>, DocumentError> {
     match files.only(scope, title, live) {
         Ok(mut found) => {
-            let title = found.memory().title;
+            let struck = found.memory();
             found.entry.edit(EntryEdit::Supersede(Some(reference.clone())))?;
-            Ok(Some(title))
+            files.authorship.take_back(scope, &struck);
+            Ok(Some(struck.title))
         }
         Err(0) => {
             warnings.push(format!("no live memory of {scope} is called `{title}`: left alone"));
@@ -335,7 +304,7 @@ mod tests {
     use super::*;
     use crate::document::Document;
     use crate::notebook::authorship::Author;
-    use crate::types::{Category, OFFLINE_TAG, Status};
+    use crate::types::{OFFLINE_TAG, Status};
 
     const SCOPE: Scope = Scope::Location(5);
 
@@ -460,12 +429,9 @@ mod tests {
     }
 
     #[test]
-    fn a_program_rewrites_its_own_text_only_where_the_new_one_holds_it() {
+    fn the_rules_rewrite_their_notes_and_nothing_else_is_rewritten() {
         let (_folder, mut files) = files();
         store(&mut files, &memory("NOTE", "Exits", "A way leads north."), Authority::Model);
-        let longer = memory("NOTE", "Exits", "A way leads north. Another one leads down to the cellar.");
-        assert_eq!(store(&mut files, &longer, Authority::Model).superseded, [""; 0]);
-        assert_eq!(files.section(&SCOPE).memories.len(), 1);
         let other = memory("NOTE", "Exits", "All ways are shut.");
         assert_eq!(store(&mut files, &other, Authority::Model).superseded, ["Exits"]);
         assert_eq!(files.section(&SCOPE).memories.len(), 2);
@@ -475,7 +441,16 @@ mod tests {
             note
         };
         store(&mut files, &noted("n: Hall"), Authority::Rules);
+        let mut found = files.first(&SCOPE, "Here").unwrap();
+        let mut marked = found.entry.memory().clone();
+        marked.category = Category::danger();
+        marked.provenance.importance = Some(950);
+        marked.provenance.tags.push("vital".to_owned());
+        found.entry.revise_line(&marked);
         assert_eq!(store(&mut files, &noted("e: Stable"), Authority::Rules).superseded, [""; 0]);
+        let here = files.find(&SCOPE, "Here").remove(0).1;
+        assert_eq!((here.category.as_str(), here.importance()), ("DANGER", 950));
+        assert_eq!(here.provenance.tags, [OFFLINE_TAG, "vital"]);
         assert_eq!(live(&files)[1], "Here: e: Stable");
         assert_eq!(store(&mut files, &noted("s: Well"), Authority::Model).superseded, ["Here"]);
     }
@@ -489,6 +464,7 @@ mod tests {
         assert_eq!(store(&mut files, &ephemeral, Authority::Model).outcome, AddOutcome::Stored);
         let kept = store(&mut files, &lasting, Authority::Model);
         assert_eq!((kept.outcome, kept.title.as_str()), (AddOutcome::Revised, "Gate"));
+        assert_eq!(live(&files), ["Gate: the door is open"], "the words that were there stay");
         assert!(files.session.section(&SCOPE).unwrap_or_default().memories.is_empty());
         let mut important = lasting.clone();
         important.provenance.importance = Some(800);

@@ -4,7 +4,6 @@
 //! `docs/DESIGN.md`, 2.2.
 
 use crate::notebook::files::{Files, Tier};
-use crate::types::text::fold_spaces;
 use crate::types::{Memory, OFFLINE_TAG, Persistence, Scope, Status};
 
 /// The grounds on which a memory may take the place of another.
@@ -51,8 +50,7 @@ pub(crate) fn protection(
     }
 }
 
-/// True if an entry is rewritten in place, because that loses nothing: the new text holds the whole old one,
-/// or the built-in rules rewrite a note of their own.
+/// True if the built-in rules rewrite a note of their own, which nobody changed.
 pub(crate) fn is_rewritten(
     files: &Files,
     scope: &Scope,
@@ -60,10 +58,6 @@ pub(crate) fn is_rewritten(
     new: &Memory,
     authority: Authority,
 ) -> bool {
-    if files.is_by_hand(scope, old) {
-        return false;
-    }
     let offline = |memory: &Memory| memory.provenance.tags.iter().any(|tag| tag == OFFLINE_TAG);
-    let rules_own = authority == Authority::Rules && offline(old) && offline(new);
-    rules_own || fold_spaces(&new.text).contains(&fold_spaces(&old.text))
+    authority == Authority::Rules && offline(old) && offline(new) && !files.is_by_hand(scope, old)
 }

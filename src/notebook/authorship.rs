@@ -69,6 +69,14 @@ impl Authorship {
         }
     }
 
+    /// Notes that an entry no longer stands as a program wrote it: who writes it again is a person.
+    pub(crate) fn take_back(&mut self, scope: &Scope, memory: &Memory) {
+        let hash = hash_of(scope, memory);
+        if self.is_written(&hash) {
+            self.lines.push(format!("-{hash}"));
+        }
+    }
+
     /// The log, and the lines that this change adds to it.
     pub(crate) fn into_lines(self) -> Option<(LineLog, Vec<String>)> {
         self.log.filter(|_| !self.lines.is_empty()).map(|log| (log, self.lines))

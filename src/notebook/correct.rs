@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::document::link::Link;
 use crate::document::{DocumentError, EntryEdit, EntryRef, nearest, stored};
-use crate::notebook::add::{AddOutcome, Claim, store_memory};
+use crate::notebook::add::{Claim, store_memory};
 use crate::notebook::authority::Authority;
 use crate::notebook::duplicates::find_duplicate;
 use crate::notebook::files::{Files, FoundEntry, Tier};
@@ -275,8 +275,7 @@ fn supersede(
         olds.push(old);
     }
     let section = files.section(scope);
-    let is_old = |memory: &&Memory| olds.iter().any(|old| same_title(&old.title, &memory.title));
-    let others = || section.live().filter(|memory| !is_old(memory));
+    let others = || section.live().filter(|memory| !olds.contains(memory));
     if others().any(|other| same_title(&other.title, &successor.title)) {
         return Err(CorrectionError::TitleInUse { scope: scope.clone(), title: successor.title });
     }
@@ -301,7 +300,6 @@ fn supersede(
     }
     let claim = Claim::of(Authority::Command);
     let applied = store_memory(files, (scope, &section.name), &successor, claim, &mut Vec::new())?;
-    debug_assert_eq!(applied.outcome, AddOutcome::Stored);
     let persistence = stays_core.then_some(Persistence::Core);
     results.push(Corrected { persistence, ..done("stored", scope, &applied.title) });
     Ok(results)

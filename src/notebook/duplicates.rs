@@ -94,20 +94,66 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// True for a word that makes a text say something else: a negation, number, direction, colour or name.
-/// A word with a capital counts as a name, unless it is one of the words with which sentences begin.
+/// A word with a capital counts as a name, unless it is one of the words with which sentences begin. The lists
+/// are of English; a word with letters that English lacks matters, because nothing is known of it.
 fn matters(word: &str, folded: &str) -> bool {
     let is_negated = folded.ends_with("n't") || folded.ends_with("n’t");
     let has_digit = || folded.contains(|c: char| c.is_numeric());
     let is_name = || word.starts_with(char::is_uppercase) && !FIRST_WORDS.contains(&folded);
     is_negated
         || has_digit()
+        || !folded.is_ascii()
         || is_name()
         || [NEGATIONS, NUMBERS, DIRECTIONS, COLOURS].iter().any(|list| list.contains(&folded))
 }
 
 const NEGATIONS: &[&str] = &[
-    "no", "not", "never", "none", "nothing", "nobody", "nowhere", "neither", "nor", "cannot", "without",
-    "except", "unless", "hardly", "barely", "only", "until",
+    "no",
+    "not",
+    "never",
+    "none",
+    "nothing",
+    "nobody",
+    "nowhere",
+    "neither",
+    "nor",
+    "cannot",
+    "without",
+    "except",
+    "unless",
+    "hardly",
+    "barely",
+    "rarely",
+    "seldom",
+    "scarcely",
+    "nearly",
+    "almost",
+    "only",
+    "until",
+    "if",
+    "but",
+    "stop",
+    "avoid",
+    "doubt",
+    "false",
+    "wrong",
+    "untrue",
+    "refuse",
+    "refuses",
+    "fail",
+    "fails",
+    "unable",
+    "impossible",
+    "instead",
+    "nicht",
+    "kein",
+    "keine",
+    "nie",
+    "ne",
+    "pas",
+    "jamais",
+    "nunca",
+    "non",
 ];
 
 const NUMBERS: &[&str] = &[
@@ -220,6 +266,15 @@ mod tests {
             ("4 coins lie on the floor of the dark cellar", "-4 coins lie on the floor of the dark cellar"),
             ("The pit is 12 feet deep and 5", "The pit is 12 feet deep and 50"),
             ("The door opens when the bell rings twice", "The trapdoor opens when the bell rings twice"),
+            (
+                "Drinking from the fountain in the courtyard is safe",
+                "I doubt drinking from the fountain in the courtyard is safe",
+            ),
+            (
+                "Das Tor im Norden kann mit dem Schlüssel geöffnet werden",
+                "Das Tor im Norden kann mit dem Schlüssel nicht geöffnet werden",
+            ),
+            ("Прыгать через пропасть безопасно для героя", "не Прыгать через пропасть безопасно для героя"),
             ("The troll attacks.", "The troll attacks when you give it food to eat."),
             ("", "x"),
         ] {

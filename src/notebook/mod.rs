@@ -5,6 +5,7 @@
 //! which texts say the same.
 
 pub(crate) mod add;
+mod add_report;
 pub(crate) mod authority;
 pub(crate) mod authorship;
 mod changes;

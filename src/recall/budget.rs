@@ -107,9 +107,10 @@ pub(crate) fn cut_at_sentence(text: &str, fits: impl Fn(&str) -> bool) -> Option
         .map(|(at, _)| at)
         .filter(|&at| at > 0)
         .collect();
-    let sentence =
-        ends.iter().rev().filter(|end| ends_sentence(end)).map(|&end| candidate(end)).find(|t| fits(t));
-    sentence.or_else(|| ends.iter().rev().map(|&end| candidate(end)).find(|text| fits(text)))
+    // A longer beginning costs more, so the longest that fits is found by halves.
+    let fitting = ends.partition_point(|&end| fits(&candidate(end)));
+    let sentence = ends[..fitting].iter().rev().find(|end| ends_sentence(end));
+    sentence.or(ends[..fitting].last()).map(|&end| candidate(end))
 }
 
 /// A text of at most that many characters; a longer one is cut after a word and gets `…`.

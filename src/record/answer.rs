@@ -83,6 +83,7 @@ pub fn read_answer(text: &str, evidence: &Evidence) -> Result<Proposal, String> 
     }
     if let Some(reason) = title_problem(&title).or_else(|| text_problem(&memory_text, SYSTEM)) {
         proposal.warnings.push(format!("the model's memory is refused: {reason}"));
+        proposal.invalidates.clear();
         return Ok(proposal);
     }
     if !evidence.bears_out(&memory_text) {

@@ -36,6 +36,8 @@ impl<'a> TurnLines<'a> {
 /// The result of recording many turns.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TurnSummary {
+    /// Lines that were read.
+    pub lines: usize,
     /// How many turns had each outcome.
     pub outcomes: BTreeMap<&'static str, u64>,
     /// Lines that were refused, and why.
@@ -58,7 +60,7 @@ pub(crate) struct RecordManyError {
 
 impl Recorder<'_> {
     /// Records turns, one after the other. `after` is called after each line, with the report of a turn that
-    /// was recorded.
+    /// was recorded; where it says no, the other lines are left for another time.
     ///
     /// # Errors
     ///
@@ -66,7 +68,7 @@ impl Recorder<'_> {
     pub(crate) fn record_many(
         &self,
         lines: &TurnLines<'_>,
-        mut after: impl FnMut(Option<&RecordReport>),
+        mut after: impl FnMut(Option<&RecordReport>) -> bool,
     ) -> Result<TurnSummary, RecordManyError> {
         let mut summary = TurnSummary::default();
         let first = lines.0.first().map_or(1, |(number, _)| *number);
@@ -87,10 +89,14 @@ impl Recorder<'_> {
                 }
                 Err(problem) => Err(problem),
             };
-            after(report.as_ref().ok());
+            let goes_on = after(report.as_ref().ok());
+            summary.lines += 1;
             match report {
                 Ok(report) => summary.add(*number, &report),
                 Err(problem) => summary.refused.push((*number, problem)),
+            }
+            if !goes_on {
+                break;
             }
         }
         Ok(summary)

@@ -122,7 +122,11 @@ impl SectionEntries {
             }
             return match on_conflict {
                 _ if !titled => self.store_under_free_title(memory),
-                OnConflict::Revise => self.revise(at, memory),
+                OnConflict::Revise if other.number.is_some() && !other.matched => self.revise(at, memory),
+                OnConflict::Revise => MergeOutcome::Conflict(format!(
+                    "the source has two memories that are called `{}`",
+                    other.memory.title
+                )),
                 _ => MergeOutcome::Conflict(format!("a memory is called `{}` already", other.memory.title)),
             };
         }

@@ -1,6 +1,8 @@
 //! `record`: records one turn of the game, or many.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
 
@@ -9,6 +11,7 @@ use crate::cli::commands::memory_args::episode_number;
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, FailureKind};
+use crate::cli::interrupt::on_interrupt;
 use crate::cli::ui::progress_bar;
 use crate::cli::values::{parse_count, parse_importance, parse_integer};
 use crate::document::Document;
@@ -267,18 +270,28 @@ const MAX_WARNINGS: usize = 10;
 fn record_many(mut cli: Cli<'_>, recorder: &Recorder<'_>, text: &[u8], strict: bool) -> Result<u8, Failure> {
     let lines = TurnLines::of(text);
     let bar = progress_bar(cli.ui.shows_progress(), lines.count(), "turns");
+    let stopped = Arc::new(AtomicBool::new(false));
+    let stop = stopped.clone();
+    on_interrupt(move || stop.store(true, Ordering::Relaxed));
     let recorded = recorder.record_many(&lines, |report| {
         if let Some(report) = report {
             cli.ui.detail(&report.one_line());
         }
         bar.inc(1);
+        !stopped.load(Ordering::Relaxed)
     });
     bar.finish_and_clear();
     let summary = recorded.map_err(|RecordManyError { line, source }| {
         Failure::from(source).hint(format!("the turns before line {line} are recorded"))
     })?;
     warn(&mut cli, &summary);
-    show_summary(&mut cli, recorder.notebook.store(), lines.count(), &summary)?;
+    show_summary(&mut cli, recorder.notebook.store(), summary.lines, &summary)?;
+    let left = lines.count() - summary.lines;
+    if left > 0 {
+        cli.ui.warning(&format!("interrupted: {} left", counted(left as u64, "line is", "lines are")));
+        cli.ui.hint("run the same command again: it continues");
+        return Ok(FailureKind::TryAgain.exit_code());
+    }
     Ok(match (summary.refused.is_empty(), strict && !summary.model_errors.is_empty()) {
         (false, _) => FailureKind::User.exit_code(),
         (true, true) => FailureKind::TryAgain.exit_code(),

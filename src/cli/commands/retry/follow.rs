@@ -13,6 +13,7 @@ use serde_json::json;
 use crate::cli::commands::common::counted;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+use crate::cli::interrupt::on_interrupt;
 use crate::journal::Journal;
 use crate::llm::Model;
 use crate::notebook::Notebook;
@@ -41,7 +42,8 @@ enum Event {
 pub(super) fn follow(cli: Cli<'_>, notebook: Notebook, model: Option<Box<dyn Model>>) -> Result<u8, Failure> {
     let (events, happened) = channel();
     let writing = Arc::new(Mutex::new(()));
-    on_interrupt(events.clone());
+    let interrupted = events.clone();
+    on_interrupt(move || drop(interrupted.send(Event::Interrupted)));
     let settings = cli.settings.record.clone();
     let first_pause = cli.settings.llm.limits.retry_delay;
     let worker = Worker { notebook, model, settings, first_pause, events, writing: Arc::clone(&writing) };
@@ -157,24 +159,3 @@ enum Pass {
     /// Another follower is at work.
     OtherWorks,
 }
-
-/// Reports the first interrupt; a second one ends the program at once. Without the server of `proxy` in the build,
-/// the first one does, which leaves the files whole, too.
-#[cfg(feature = "proxy")]
-fn on_interrupt(events: Sender<Event>) {
-    use crate::chat::proxy::interrupted;
-
-    std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let Ok(runtime) = runtime else { return };
-        runtime.block_on(async {
-            interrupted().await;
-            let _ = events.send(Event::Interrupted);
-            interrupted().await;
-            std::process::exit(130);
-        });
-    });
-}
-
-#[cfg(not(feature = "proxy"))]
-fn on_interrupt(_: Sender<Event>) {}

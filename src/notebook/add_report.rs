@@ -1,0 +1,88 @@
+//! The outcome of adding a memory, for its caller and for the journal.
+
+use serde::Serialize;
+
+use crate::types::{Memory, Persistence, Scope};
+
+/// The outcome of adding a memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum AddOutcome {
+    /// It was added.
+    Stored,
+    /// It has the title of an entry, which was superseded or holds all of its text.
+    Revised,
+    /// Another entry says the same.
+    Duplicate,
+}
+
+/// The outcome of adding a memory, with its section and title.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AddReport {
+    /// Stored, revised, or a duplicate.
+    pub outcome: AddOutcome,
+    /// The section.
+    pub scope: Scope,
+    /// Its title; for a duplicate, the title of the entry that is there.
+    pub title: String,
+    /// Its text; for a duplicate, the text that was not stored.
+    pub text: String,
+    /// How long it lives.
+    pub persistence: Persistence,
+    /// Titles that it superseded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub superseded: Vec<String>,
+    /// For a duplicate: the importance to which the existing entry was raised.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raised_to: Option<u16>,
+    /// For a duplicate: what the memory says besides its text that the existing entry does not take, such as
+    /// its category.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_taken: Vec<&'static str>,
+    /// The entry that has the title and may not be replaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Beside>,
+}
+
+/// An entry that keeps its title.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Beside {
+    /// Its title.
+    pub title: String,
+    /// Why it may not be replaced.
+    pub reason: &'static str,
+}
+
+impl AddReport {
+    pub(super) fn of(outcome: AddOutcome, scope: &Scope, memory: &Memory) -> AddReport {
+        AddReport {
+            outcome,
+            scope: scope.clone(),
+            title: memory.title.clone(),
+            text: memory.text.clone(),
+            persistence: memory.persistence,
+            superseded: Vec::new(),
+            raised_to: None,
+            not_taken: Vec::new(),
+            beside: None,
+        }
+    }
+
+    /// Text to put behind the title of the entry that is there: `, importance raised to 900`.
+    pub(crate) fn raised(&self) -> String {
+        let raised = self.raised_to.map(|importance| format!(", importance raised to {importance}"));
+        let kept = match self.not_taken.is_empty() {
+            true => String::new(),
+            false => format!("; its own {} stays", self.not_taken.join(", ")),
+        };
+        raised.unwrap_or_default() + &kept
+    }
+
+    /// Text to put behind the section of a memory that is stored, such as
+    /// ` beside "Troll", which stays: a person wrote it`.
+    pub(crate) fn beside(&self) -> String {
+        let told = |beside: &Beside| format!(" beside \"{}\", which stays: {}", beside.title, beside.reason);
+        self.beside.as_ref().map(told).unwrap_or_default()
+    }
+}
