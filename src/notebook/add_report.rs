@@ -74,7 +74,7 @@ impl AddReport {
         let raised = self.raised_to.map(|importance| format!(", importance raised to {importance}"));
         let kept = match self.not_taken.is_empty() {
             true => String::new(),
-            false => format!("; its own {} stays", self.not_taken.join(", ")),
+            false => format!("; unchanged: {}", self.not_taken.join(", ")),
         };
         raised.unwrap_or_default() + &kept
     }
