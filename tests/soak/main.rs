@@ -79,6 +79,8 @@ fn unlike(number: usize) -> String {
 struct Kept {
     file: Option<String>,
     session: Option<String>,
+    /// A session that could not be read, and was set aside.
+    set_aside: Option<String>,
     episode: Option<u64>,
     backup: Option<String>,
     /// Numbered backups, newest first.
@@ -100,6 +102,7 @@ impl Kept {
         Kept {
             file: read(folder.join(FILE)),
             session: read(sidecar.join("session.md")),
+            set_aside: read(sidecar.join("session.md.damaged")),
             episode: state.and_then(|state| state["episode"].as_u64()),
             backup: read(folder.join("Memories.md.backup")),
             backups: numbered.into_values().rev().collect(),
