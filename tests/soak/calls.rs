@@ -135,7 +135,7 @@ fn inject(folder: &Path, arguments: &[&str], call: &Call, fault: &str) -> Output
 /// Invariants after every fault.
 fn check_kept(scenario: &Scenario, kept: &Kept) -> Result<(), String> {
     let Scenario { before, after, .. } = scenario;
-    let is_set_aside = kept.set_aside.is_some() && kept.set_aside == before.session;
+    let is_set_aside = kept.set_aside.is_some();
     hold!(kept.file == before.file || kept.file == after.file, "neither old nor new file: {:?}", kept.file);
     hold!(
         kept.session == before.session || kept.session == after.session || is_set_aside,
