@@ -71,7 +71,7 @@ impl Draft<'_> {
             Some(called) => {
                 let mut line = memory.clone();
                 if line.provenance.episode.is_none() {
-                    line.provenance.episode = Some(self.state().episode);
+                    line.provenance.episode = Some(self.state()?.episode);
                 }
                 spoken(&speaker(&self.files, called), line)
             }
@@ -112,7 +112,7 @@ impl Draft<'_> {
         corrections: &[Correction],
         moments: &[Moment],
     ) -> Result<Vec<Corrected>, E> {
-        let last = self.moment();
+        let last = self.moment()?;
         let mut results = Vec::new();
         for (correction, given) in corrections.iter().zip(moments) {
             let episode = given.episode.or(last.episode);
@@ -135,13 +135,13 @@ impl Draft<'_> {
 
     /// Starts an episode, by default the next one, and ends the memories of the session. Answers with its
     /// number and the count of live memories that ended.
-    pub(crate) fn start_episode(&mut self, number: Option<u64>) -> (u64, u64) {
-        let mut state = self.state();
+    pub(crate) fn start_episode(&mut self, number: Option<u64>) -> Result<(u64, u64), StoreError> {
+        let mut state = self.state()?;
         // A folder without state has not started its first episode yet: that one is running.
         state.episode = number.unwrap_or_else(|| state.episode.saturating_add(1));
         let episode = state.episode;
         self.new_state = Some(state);
-        let ended = self.end_session();
+        let ended = self.end_session()?;
         self.note(Entry::<Value> {
             outcome: Some("episode_started".into()),
             episode: Some(episode),
@@ -149,17 +149,17 @@ impl Draft<'_> {
             session: ended.text.map(Text::from),
             ..Entry::default()
         });
-        (episode, ended.memories)
+        Ok((episode, ended.memories))
     }
 
     /// Makes the episode of a recorded turn the running one, unless a later one was named already.
-    pub(crate) fn reach_episode(&mut self, episode: u64) -> Option<EndedSession> {
-        let state = self.state();
+    pub(crate) fn reach_episode(&mut self, episode: u64) -> Result<Option<EndedSession>, StoreError> {
+        let state = self.state()?;
         if episode <= state.episode {
-            return None;
+            return Ok(None);
         }
         self.new_state = Some(State { episode, ..state });
-        Some(self.end_session())
+        self.end_session().map(Some)
     }
 
     /// Replaces the text of the memory file by one in which some lines are rewritten.

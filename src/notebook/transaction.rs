@@ -72,10 +72,13 @@ impl Notebook {
     /// The running episode and other counters. Where they are damaged, the episode is the highest one that
     /// journal or memory file show, so that no number is used twice.
     pub fn state(&self) -> State {
-        let (state, damage) = self.store.sidecar().state();
-        if damage.is_none() {
-            return state;
+        match self.store.sidecar().state() {
+            (state, None) => state,
+            (state, Some(_)) => self.with_highest_episode(state),
         }
+    }
+
+    fn with_highest_episode(&self, state: State) -> State {
         let shown = Snapshot::read(&self.store).ok().and_then(|snapshot| snapshot.highest_episode());
         let episode = shown.max(Journal::of(&self.store).highest_episode()).unwrap_or(state.episode);
         State { episode, ..state }
@@ -126,7 +129,7 @@ impl Notebook {
     ) -> Result<(), Box<dyn std::error::Error>> {
         let notebook = Notebook { store: self.store.without_waiting(), clock: self.clock.clone() };
         let written = notebook.edit::<(), Box<dyn std::error::Error>>("", |draft| {
-            let state = draft.state();
+            let state = draft.state()?;
             draft.new_state = Some(State { refusals: change(state.refusals.clone()), ..state });
             Ok(())
         });
@@ -204,29 +207,48 @@ impl Draft<'_> {
     }
 
     /// The running episode and other counters; see [`Notebook::state`].
-    pub(crate) fn state(&self) -> State {
-        self.notebook.state()
+    ///
+    /// # Errors
+    ///
+    /// When they may be whole, but cannot be read: writing others would lose them.
+    pub(crate) fn state(&self) -> Result<State, StoreError> {
+        match self.notebook.store.sidecar().state() {
+            (state, None) => Ok(state),
+            (state, Some(error)) if error.is_damage() => Ok(self.notebook.with_highest_episode(state)),
+            (_, Some(error)) => Err(error),
+        }
     }
 
     /// The time for reference lines: the running episode, and the last turn if it was recorded in it. A
     /// journal that cannot be read has no last turn; appending to it fails with a warning.
-    pub(crate) fn moment(&self) -> Moment {
-        let episode = Some(self.state().episode);
+    ///
+    /// # Errors
+    ///
+    /// As [`Draft::state`].
+    pub(crate) fn moment(&self) -> Result<Moment, StoreError> {
+        let episode = Some(self.state()?.episode);
         let last = self.journal.last_turns(1).ok().and_then(|mut last| last.pop());
         let last = last.filter(|turn| turn.episode == episode);
-        Moment { episode, turn: last.and_then(|turn| turn.number), ..Moment::default() }
+        Ok(Moment { episode, turn: last.and_then(|turn| turn.number), ..Moment::default() })
     }
 
     /// Removes all memories of the session; one that is damaged is set aside.
-    pub(crate) fn end_session(&mut self) -> EndedSession {
-        let text = self.notebook.store.sidecar().session();
+    ///
+    /// # Errors
+    ///
+    /// When its text, which the journal keeps, may be whole but cannot be read.
+    pub(crate) fn end_session(&mut self) -> Result<EndedSession, StoreError> {
+        let text = match self.notebook.store.sidecar().session() {
+            Err(error) if !error.is_damage() => return Err(error),
+            text => text,
+        };
         let sections = self.files.session.sections();
         let memories = sections.iter().map(|(_, section)| section.live().count() as u64).sum();
         if memories > 0 || text.is_err() {
             self.files.session = Document::parse(String::new());
             self.ends_session = true;
         }
-        EndedSession { memories, text: text.ok().flatten() }
+        Ok(EndedSession { memories, text: text.ok().flatten() })
     }
 
     /// The journal entry of this change. Without one, the journal says nothing of it.
@@ -266,6 +288,9 @@ fn open(store: &Store, text: Option<String>) -> Result<Files, StoreError> {
     if let Some(found) = conflicts(&text) {
         return Err(StoreError::Conflict { path: store.path().to_owned(), line: found.lines[0] });
     }
-    let session = store.sidecar().session().ok().flatten().unwrap_or_default();
+    let session = match store.sidecar().session() {
+        Err(error) if error.is_damage() => String::new(),
+        session => session?.unwrap_or_default(),
+    };
     Ok(Files::new(Document::parse(text), Document::parse(session)).with_sidecar(store.folder()))
 }

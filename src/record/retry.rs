@@ -172,7 +172,7 @@ impl Recorder<'_> {
                 return Ok(Offer::Gone);
             }
             let now = draft.now.clone();
-            let running = draft.state().episode;
+            let running = draft.state()?.episode;
             let report = self.edit_again(&mut draft.files, &context, &judged, (&now, running))?;
             draft.note(Entry { resolves: Some((&waiting.id).into()), ..entry(&context, &report) });
             Ok::<_, RecordError>(Offer::Done(Box::new(report)))

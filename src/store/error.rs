@@ -150,6 +150,16 @@ pub(super) fn unless_missing<T>(result: io::Result<T>) -> io::Result<Option<T>> 
 }
 
 impl StoreError {
+    /// True if what is in the file is at fault, so that reading it again helps nobody; false where it could not
+    /// be read this time, and may be whole.
+    pub(crate) fn is_damage(&self) -> bool {
+        match self {
+            StoreError::NotUtf8 { .. } | StoreError::DamagedState { .. } => true,
+            StoreError::Read { source, .. } => source.kind() == io::ErrorKind::IsADirectory,
+            _ => false,
+        }
+    }
+
     /// The next step for the user.
     pub fn hint(&self) -> &'static str {
         match self {

@@ -192,6 +192,7 @@ impl Store {
         let mut update = Update { value: change.value, written: false, warnings: Vec::new() };
         let state = change.state.map(|state| self.sidecar.stage_state(&state)).transpose()?;
         let session = change.session.map(|text| self.sidecar.stage_session(&text)).transpose()?;
+        let is_damaged = session.is_some() && self.sidecar.session_is_damaged()?;
         if let Some(text) = change.text
             && !old.holds(&text)?
         {
@@ -209,7 +210,9 @@ impl Store {
             published => done |= published.transpose()?.is_some(),
         }
         if let Some(session) = session {
-            update.warnings.extend(self.sidecar.set_session_aside()?);
+            if is_damaged {
+                update.warnings.push(self.sidecar.set_session_aside()?);
+            }
             session.replace()?;
             done = true;
         }

@@ -93,13 +93,21 @@ impl Sidecar {
         stage(&self.session_path(), text)
     }
 
-    /// Puts a session that cannot be read under a free name, so that a new one can be written. `None`
-    /// where it can be read, or is missing.
-    pub(super) fn set_session_aside(&self) -> Result<Option<StoreError>, StoreError> {
-        let path = self.session_path();
-        if self.session().is_ok() {
-            return Ok(None);
+    /// True if the session is damaged, and so would be lost if a new one were written.
+    ///
+    /// # Errors
+    ///
+    /// When it may be whole, but cannot be read.
+    pub(super) fn session_is_damaged(&self) -> Result<bool, StoreError> {
+        match self.session() {
+            Err(error) if error.is_damage() => Ok(true),
+            session => session.map(|_| false),
         }
+    }
+
+    /// Puts a damaged session under a free name, so that a new one can be written. Returns the warning.
+    pub(super) fn set_session_aside(&self) -> Result<StoreError, StoreError> {
+        let path = self.session_path();
         let named = |number: u64| match number {
             1 => path.with_added_extension("damaged"),
             number => path.with_added_extension(format!("damaged.{number}")),
@@ -107,7 +115,7 @@ impl Sidecar {
         let aside = (1..).map(named).find(|name| fs::symlink_metadata(name).is_err());
         let aside = aside.expect("a folder has fewer files than there are numbers");
         fs::rename(&path, &aside).map_err(StoreError::write("set aside", &path))?;
-        Ok(Some(StoreError::SetAside { path, aside }))
+        Ok(StoreError::SetAside { path, aside })
     }
 
     /// Removes temporary files of a killed writer.

@@ -135,10 +135,9 @@ fn inject(folder: &Path, arguments: &[&str], call: &Call, fault: &str) -> Output
 /// Invariants after every fault.
 fn check_kept(scenario: &Scenario, kept: &Kept) -> Result<(), String> {
     let Scenario { before, after, .. } = scenario;
-    let is_set_aside = kept.set_aside.is_some();
     hold!(kept.file == before.file || kept.file == after.file, "neither old nor new file: {:?}", kept.file);
     hold!(
-        kept.session == before.session || kept.session == after.session || is_set_aside,
+        kept.session == before.session || kept.session == after.session,
         "neither old nor new session: {:?}",
         kept.session
     );
@@ -152,7 +151,7 @@ fn check_kept(scenario: &Scenario, kept: &Kept) -> Result<(), String> {
     // Each memory acknowledged earlier: in the file, or in the session unless its episode has ended.
     for title in ["Old", "Other", "Fleeting"].into_iter().filter(|title| before.knows(title)) {
         let may_end = title == "Fleeting" && (kept.episode != before.episode || kept.file != before.file);
-        hold!(kept.knows(title) || may_end || is_set_aside, "`{title}` is lost");
+        hold!(kept.knows(title) || may_end, "`{title}` is lost");
     }
     Ok(())
 }
@@ -191,10 +190,7 @@ fn changed(scenario: &Scenario, kept: &Kept) -> bool {
 fn check_complete(scenario: &Scenario, kept: &Kept) -> Result<(), String> {
     let after = &scenario.after;
     hold!(kept.file == after.file, "acknowledged, but the file is the old one");
-    hold!(
-        kept.session == after.session || kept.set_aside.is_some(),
-        "acknowledged, but the session is the old one"
-    );
+    hold!(kept.session == after.session, "acknowledged, but the session is the old one");
     Ok(())
 }
 

@@ -79,8 +79,6 @@ fn unlike(number: usize) -> String {
 struct Kept {
     file: Option<String>,
     session: Option<String>,
-    /// A session that could not be read, and was set aside.
-    set_aside: Option<String>,
     episode: Option<u64>,
     backup: Option<String>,
     /// Numbered backups, newest first.
@@ -102,7 +100,6 @@ impl Kept {
         Kept {
             file: read(folder.join(FILE)),
             session: read(sidecar.join("session.md")),
-            set_aside: read(sidecar.join("session.md.damaged")),
             episode: state.and_then(|state| state["episode"].as_u64()),
             backup: read(folder.join("Memories.md.backup")),
             backups: numbered.into_values().rev().collect(),
@@ -123,16 +120,8 @@ fn leftovers(folder: &Path) -> Vec<String> {
         entries.map(|entry| entry.file_name().into_string().unwrap()).collect()
     };
     let beside = [".memories", FILE, "Memories.md.backup", "memories.toml"];
-    let inside = [
-        "lock",
-        "state.json",
-        "journal.jsonl",
-        "journal.1.jsonl",
-        "session.md",
-        "session.md.damaged",
-        "written",
-        "backups",
-    ];
+    let inside =
+        ["lock", "state.json", "journal.jsonl", "journal.1.jsonl", "session.md", "written", "backups"];
     let strange = |folder: &Path, known: &[&str]| -> Vec<String> {
         names(folder).into_iter().filter(|name| !known.contains(&name.as_str())).collect()
     };

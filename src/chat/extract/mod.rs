@@ -107,7 +107,7 @@ impl Extractor<'_> {
     fn count(&self, input: ExtractInput<'_>) -> Result<Counts, ChatError> {
         let messages = &input.conversation.messages;
         let counted = self.notebook.edit("extract", |draft| {
-            let mut state = draft.state();
+            let mut state = draft.state()?;
             let before = Counts::of(&state, &input.conversation.id);
             let mut counts = before.clone();
             counts.count(messages, input.whole);
@@ -174,7 +174,7 @@ impl Extractor<'_> {
         let turns = Span { first: first_turn, last: counts.turns };
         let update = self.notebook.edit("extract", |draft| {
             draft.by_program();
-            let mut state = draft.state();
+            let mut state = draft.state()?;
             let mut done = Counts::of(&state, id);
             // Another process may have counted more turns meanwhile.
             done.extracted = counts.extracted.max(done.extracted);

@@ -74,7 +74,7 @@ pub fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8, Failure> {
     cli.ui.notices(&candidates.kept);
     let (applied, changed) = cli.edit(&notebook, "consolidate", !apply, |draft| {
         draft.by_program();
-        let at = draft.moment();
+        let at = draft.moment()?;
         let applied = apply_plan(&mut draft.files, &scope, &given.plan, &given.seen, &at);
         if !applied.decisions.is_empty() {
             note(draft, &applied, &scope, &given.plan.reasoning, given.model.as_ref());

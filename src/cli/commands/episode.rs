@@ -43,7 +43,7 @@ pub fn run(mut cli: Cli<'_>, args: EpisodeArgs) -> Result<u8, Failure> {
         EpisodeAction::Show => (notebook.state().episode, 0),
         EpisodeAction::Start { episode } => {
             let wanted = episode.as_deref().map(episode_number).transpose()?;
-            cli.edit(&notebook, "episode", false, |draft| Ok(draft.start_episode(wanted)))?.0
+            cli.edit(&notebook, "episode", false, |draft| Ok(draft.start_episode(wanted)?))?.0
         }
     };
     cli.ui.answer(&json!({"episode": episode, "ephemeral_ended": ended}), &format!("{episode}\n"))?;

@@ -168,7 +168,12 @@ pub fn run(mut cli: Cli<'_>, args: RecordArgs) -> Result<u8, Failure> {
         cli.ui.notices(&notice);
     }
     show_report(&mut cli, &report)?;
-    cli.ui.warnings(&Snapshot::read(notebook.store())?.warning());
+    // The turn is recorded: a file that cannot be read now is no failure of the command.
+    let warning = match Snapshot::read(notebook.store()) {
+        Ok(snapshot) => snapshot.warning(),
+        Err(error) => Some(error.to_string()),
+    };
+    cli.ui.warnings(&warning);
     Ok(exit_code(&report, strict))
 }
 

@@ -138,7 +138,7 @@ fn form_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
         let mut memory = memory.clone();
         if turn.is_some() || memory.category.only_grows() || speaker.is_some() {
             // What happened or was said has a time, by default that of the last turn.
-            let now = draft.moment();
+            let now = draft.moment()?;
             memory.provenance.episode = now.episode;
             memory.provenance.turns = turn.or(now.turn).map(Span::one);
         }
@@ -246,7 +246,7 @@ fn supersede_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
             let fields = &mut successor.provenance;
             fields.importance = fields.importance.or(old.provenance.importance);
             fields.tags.clone_from(&old.provenance.tags);
-            fields.episode = draft.moment().episode;
+            fields.episode = draft.moment()?.episode;
         }
         draft.correct(&[Correction::Supersede(vec![target], Box::new(successor))])
     })?;
