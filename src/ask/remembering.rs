@@ -14,7 +14,7 @@ use crate::types::lock::lock;
 struct RememberingModel {
     model: Box<dyn Model>,
     notebook: Notebook,
-    /// What the state says of the server.
+    /// The refusals of the server that the state holds.
     kept: Mutex<Value>,
 }
 

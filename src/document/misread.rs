@@ -18,7 +18,7 @@ use crate::document::text::is_escaped_in_text;
 use crate::document::tree::{Block, Document};
 use crate::types::{Memory, Provenance, Scope, Status};
 
-/// What is misread in a file.
+/// Problems of lines that are misread, and what `--fix` makes of them.
 #[derive(Debug, Default)]
 pub(crate) struct Misread {
     pub(crate) problems: Vec<Problem>,

@@ -9,7 +9,7 @@ use crate::document::grammar::{self, Heading};
 use crate::document::scan::{self, Event, walk};
 use crate::types::{Scope, is_id};
 
-/// What a line most likely was meant to be.
+/// The most likely meaning of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Near<T = String> {
     /// The nearest right form; `None` where a part of it is missing.
@@ -159,7 +159,7 @@ pub(crate) fn visits(line: &str) -> Option<Near> {
     Some(Near::of(grammar::write_visits(&visits), certain && parts.next().is_none()))
 }
 
-/// What stands behind a word and its colon, and whether the word is exact but for case.
+/// The text behind a word and its colon, and true if the word is exact but for case.
 fn after_word<'a>(text: &'a str, wanted: &str) -> Option<(&'a str, bool)> {
     let end = text.find(|c: char| !c.is_alphabetic())?;
     let distance = edits(&text[..end].to_lowercase(), wanted);

@@ -70,7 +70,7 @@ pub(crate) struct ParsedSection {
     pub(crate) tried: Vec<Tried>,
     /// The section's regions in order; the first is the head.
     pub(crate) regions: Vec<Region>,
-    /// What a person wrote besides, in the order of the file.
+    /// Notes of a person outside entries, in the order of the file.
     pub(crate) notes: Vec<PlacedNote>,
     /// Lines that could not be understood, by their number in the section.
     pub(crate) problems: Vec<Problem>,

@@ -33,7 +33,7 @@ pub struct Section {
     pub memories: Vec<Memory>,
     /// Tried actions, in the order of the file.
     pub tried: Vec<Attempt>,
-    /// What a person wrote besides, in the order of the file.
+    /// Notes of a person outside entries, in the order of the file.
     pub notes: Vec<Note>,
 }
 

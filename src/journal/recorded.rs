@@ -20,14 +20,14 @@ pub(crate) struct RecordedTurns {
     ids: HashMap<u128, u128>,
 }
 
-/// What makes two turns the same, as hashes.
+/// Hashes by which a turn is recognised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TurnKey {
-    /// Of the caller's id.
+    /// Hash of the caller's id.
     id: Option<u128>,
-    /// Of action and reply.
+    /// Hash of action and reply.
     content: u128,
-    /// Of all; `None` for a turn without a number, which is always new.
+    /// Hash of episode, number, action and reply; `None` for a turn without a number, which is always new.
     turn: Option<u128>,
 }
 

@@ -120,7 +120,7 @@ pub struct Config {
     pub temperature: Option<f64>,
     /// How JSON is asked for. Default: [`StructuredOutput::Auto`].
     pub structured_output: StructuredOutput,
-    /// What servers refused in earlier commands.
+    /// Refusals of servers that earlier commands met.
     pub refusals: Refusals,
 }
 

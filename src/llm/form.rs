@@ -97,7 +97,7 @@ impl Form {
         Form { recalled: self.switched != 0 || self.refused != 0, ..self }
     }
 
-    /// What the server refuses; `null` where that is nothing.
+    /// Parts of a request that the server refuses; `null` where there are none.
     pub(crate) fn refusals(self) -> Value {
         let words = self.traits.switches.iter().filter(|word| self.is_switched(word));
         let fields: Vec<&&str> = words.collect();

@@ -116,7 +116,7 @@ pub enum ModelError {
     Unavailable {
         /// Address or program, without secrets.
         at: String,
-        /// What it did instead of answering: `did not answer within 60 s`.
+        /// The reason why there is no answer: `did not answer within 60 s`.
         problem: String,
     },
     /// The server answered and refused: wrong key, wrong model, too long a context.
@@ -185,7 +185,7 @@ pub trait Model: Send {
         0
     }
 
-    /// What the server refuses of a request, by address and model, to be handed in with [`Refusals`] later;
+    /// Parts of a request that the server refuses, by address and model, to be handed in with [`Refusals`] later;
     /// `null` where it refuses nothing.
     ///
     /// [`Refusals`]: crate::llm::Refusals

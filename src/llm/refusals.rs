@@ -1,4 +1,4 @@
-//! What servers refuse of a request, as a value that outlives a command.
+//! Parts of a request that servers refuse, as a value that outlives a command.
 //!
 //! It is handed in with the settings and out by a [`Model`](crate::llm::Model) that was answered. Where it is
 //! kept is the caller's business. It may be damaged or of another version: what is not understood counts as not
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 /// Servers that are remembered; beyond this number the oldest are forgotten.
 const MAX_SERVERS: usize = 50;
 
-/// What servers refuse, by address and model.
+/// Parts of requests that servers refuse, by address and model.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Refusals(Map<String, Value>);
 
@@ -22,7 +22,7 @@ impl Refusals {
         }
     }
 
-    /// What the server refuses; `null` where nothing is known.
+    /// Parts of a request that the server refuses; `null` where nothing is known.
     pub(crate) fn of(&self, server: &str) -> &Value {
         self.0.get(server).unwrap_or(&Value::Null)
     }

@@ -32,7 +32,7 @@ pub(super) struct ErrorReply {
     reply: Reply,
 }
 
-/// What came instead of a success.
+/// A failure of a request.
 pub(super) enum Failure {
     /// No reply.
     Transport(TransportError),
@@ -64,7 +64,7 @@ impl Diagnosis {
 pub(super) enum RequestError {
     /// The same request may succeed later.
     Temporary {
-        /// What the server did.
+        /// The reason, from the server's status or behaviour.
         problem: String,
         /// The pause that the server asks for.
         pause: Option<Duration>,

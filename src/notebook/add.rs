@@ -13,10 +13,10 @@ use crate::notebook::files::{Files, Tier, live};
 use crate::notebook::titles::{free_title, numbered_titles};
 use crate::types::{Category, Cause, Memory, Moment, Persistence, Reference, Scope, means_title, same_title};
 
-/// What comes with a memory that is stored.
+/// Circumstances of storing a memory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Claim<'a> {
-    /// Who says so.
+    /// The grounds on which it may replace others.
     pub authority: Authority,
     /// Titles that the memory supersedes.
     pub supersedes: &'a [String],
@@ -123,7 +123,7 @@ fn merge_duplicate(
     Ok(AddReport { raised_to, ..report })
 }
 
-/// What a memory says besides its text that the entry that is there does not.
+/// Fields that the caller gave and the existing entry does not have.
 fn not_taken(old: &Memory, memory: &Memory) -> Vec<&'static str> {
     let tags = &memory.provenance.tags;
     let wishes = [

@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::store::{LineLog, Rotation};
 use crate::types::{Memory, Scope};
 
-/// Who writes an entry.
+/// The author of an entry.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Author {
     /// A person, who gives a command.
@@ -23,7 +23,7 @@ pub(crate) enum Author {
     Program,
 }
 
-/// Whether an entry is there already, and its author only says the same again.
+/// Marks an entry that is there already, whose author only says the same again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Repeated {
     /// It is new or has another text.

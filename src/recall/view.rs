@@ -20,7 +20,7 @@ pub struct View {
     pub linked: Vec<Linked>,
     /// Tried actions shown, in the order of the file; replies may be cut or empty.
     pub tried: Vec<Attempt>,
-    /// What a person wrote besides, in the order of the file; texts may be cut.
+    /// Notes of a person outside entries, in the order of the file; texts may be cut.
     pub notes: Vec<Note>,
     /// Line of the section's heading, where it is misread and so nothing is known of its memories.
     pub misread_line: Option<usize>,

@@ -17,7 +17,7 @@ use crate::types::{Category, Memory, Persistence, Span, Status, importance_of_pr
 /// Highest importance of a memory that neither death nor score supports.
 pub const MAX_UNPROVEN_IMPORTANCE: u16 = 700;
 
-/// What an answer must be borne out by.
+/// Evidence that must support an answer.
 #[derive(Debug, Clone, Default)]
 pub struct Evidence {
     /// Death or score supports a high importance.

@@ -33,7 +33,7 @@ pub struct TurnContext {
     pub memories: PlaceMemories,
     /// Earlier turns of the episode, oldest first.
     pub history: Vec<Turn>,
-    /// What else is known of both places; gathered only where a model is asked.
+    /// Tried actions, ways and earlier visits of both places; gathered only where a model is asked.
     pub surroundings: Surroundings,
 }
 

@@ -1,4 +1,4 @@
-//! What file and journal know of the places of a turn besides memories: tried actions, ways, earlier visits.
+//! Tried actions, known ways and earlier visits of the places of a turn, from file and journal.
 //!
 //! It is gathered only where a model is asked, since it takes one reading of the whole journal.
 
@@ -9,7 +9,7 @@ use crate::record::places::Place;
 use crate::store::StoreError;
 use crate::types::{Attempt, Moment, fold_action};
 
-/// What is known of the places of a turn besides memories.
+/// Tried actions, known ways and earlier visits of the places of a turn.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
     /// Actions that changed nothing at the place where the action was taken.

@@ -85,7 +85,7 @@ pub struct Turn {
     pub remember: Option<Remember>,
     /// Time of the turn: a date or RFC 3339.
     pub timestamp: Option<String>,
-    /// What was not taken as the caller sent it.
+    /// Warnings about fields that were not taken as the caller sent them.
     #[serde(skip)]
     pub notes: Vec<String>,
 }

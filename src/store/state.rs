@@ -19,7 +19,7 @@ pub struct State {
     pub version: u32,
     /// The running episode.
     pub episode: u64,
-    /// What servers refuse of requests to models, kept for [`crate::llm`]; any JSON.
+    /// Parts of requests that model servers refuse, kept for [`crate::llm`]; any JSON.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub refusals: Value,
     /// Fields that this version does not know.

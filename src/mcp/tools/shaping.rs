@@ -137,7 +137,7 @@ fn form_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
         draft.by_program();
         let mut memory = memory.clone();
         if turn.is_some() || memory.category.only_grows() || speaker.is_some() {
-            // What happened or was said has a time, by default that of the last turn.
+            // Events and dialogue have a time, by default that of the last turn.
             let now = draft.moment()?;
             memory.provenance.episode = now.episode;
             memory.provenance.turns = turn.or(now.turn).map(Span::one);
