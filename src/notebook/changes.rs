@@ -152,14 +152,19 @@ impl Draft<'_> {
         Ok((episode, ended.memories))
     }
 
-    /// Makes the episode of a recorded turn the running one, unless a later one was named already.
-    pub(crate) fn reach_episode(&mut self, episode: u64) -> Result<Option<EndedSession>, StoreError> {
+    /// Makes the episode of a recorded turn the running one, unless a later one was named already. Returns the
+    /// running episode, and the session that ended.
+    ///
+    /// # Errors
+    ///
+    /// See [`Draft::state`] and [`Draft::end_session`].
+    pub(crate) fn reach_episode(&mut self, episode: u64) -> Result<(u64, Option<EndedSession>), StoreError> {
         let state = self.state()?;
         if episode <= state.episode {
-            return Ok(None);
+            return Ok((state.episode, None));
         }
         self.new_state = Some(State { episode, ..state });
-        self.end_session().map(Some)
+        Ok((episode, Some(self.end_session()?)))
     }
 
     /// Replaces the text of the memory file by one in which some lines are rewritten.

@@ -191,8 +191,7 @@ impl Recorder<'_> {
             }
             draft.by_program();
             let now = draft.now.clone();
-            let ended = draft.reach_episode(context.episode)?;
-            let running = draft.state()?.episode.max(context.episode);
+            let (running, ended) = draft.reach_episode(context.episode)?;
             let mut report = self.edit(&mut draft.files, context, judged, (&now, running))?;
             let ended = ended.filter(|ended| ended.memories > 0);
             report.ephemeral_ended = ended.as_ref().map(|ended| ended.memories);
