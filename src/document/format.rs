@@ -314,6 +314,12 @@ mod tests {
     }
 
     #[test]
+    fn a_broken_entry_does_not_take_the_line_of_another() {
+        let mended = mend("## Location 0: A\n**[NOTE] a *(Ep1)*\n[NOTE] b** *(T2)*\n").text;
+        assert_eq!(mended, "## Location 0: A\n**[NOTE] a** *(Ep1)*\n**[NOTE] b** *(T2)*\n");
+    }
+
+    #[test]
     fn only_what_can_mean_one_thing_is_mended() {
         let mended = |line: &str| mend(&format!("## Location 1: A\n{line}\n")).text;
         assert!(mended("**[NOTE] x** (T2, Ep1)").contains("\n**[NOTE] x** *(Ep1, T2)*\n"));

@@ -252,7 +252,8 @@ impl Reader<'_> {
         for more in 1..=2 {
             let Some(next) = self.lines.get(at + more).filter(|line| !line.hidden) else { break };
             let next = next.text(self.text).trim();
-            if next.is_empty() || next.starts_with('#') || grammar::looks_like_entry(next) {
+            let is_entry = grammar::looks_like_entry(next) || near_entry::entry(next).is_some();
+            if next.is_empty() || next.starts_with('#') || is_entry {
                 break;
             }
             joined = format!("{joined} {next}");
