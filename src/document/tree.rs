@@ -115,11 +115,13 @@ impl Document {
             line_ending: if first_ending_is_crlf(&source) { "\r\n" } else { "\n" },
             fences: if fences { Fences::Escape } else { Fences::Keep },
         };
-        if starts.first() == Some(&0) && source.starts_with(BYTE_ORDER_MARK) {
-            // The mark is a block of its own, so that nothing is ever written before it.
-            starts[0] = BYTE_ORDER_MARK.len_utf8();
+        // A byte order mark is a block of its own: it is part of no line, and nothing is written before it.
+        let mark = if source.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
+        starts.retain(|&start| start != 0);
+        if mark < source.len() {
+            starts.insert(0, mark);
         }
-        if starts.first() != Some(&0) && !source.is_empty() {
+        if mark > 0 {
             starts.insert(0, 0);
         }
         let ends = starts.iter().skip(1).copied().chain([source.len()]);
