@@ -22,8 +22,8 @@ pub(crate) use importance::{
 };
 pub use names::by_file_ending;
 pub(crate) use names::{did_you_mean, one_of, unknown_name};
-pub(crate) use scope::is_id;
 pub use scope::{Scope, ScopeName};
+pub(crate) use scope::{is_id, labelled_id};
 
 /// The kind of a memory, such as `DANGER` or `NOTE`. An open set of names in upper case.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

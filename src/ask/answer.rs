@@ -72,6 +72,6 @@ pub(crate) fn answer(
 
 fn hit_json(number: usize, hit: &Hit) -> Value {
     let mut value = memory_json(number, &hit.memory);
-    value["place"] = if hit.name.is_empty() { json!(hit.scope) } else { json!(redacted(&hit.name)) };
+    value["place"] = json!(redacted(&hit.place));
     value
 }

@@ -8,13 +8,13 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
-use crate::document::Section;
 use crate::document::check::first_error;
 use crate::document::conflict::conflicts;
 use crate::document::grammar::{Heading, split_heading};
 use crate::document::near::misread_sections;
 use crate::document::outline::{EntrySpan, SectionSpan, outline};
 use crate::document::problem::Problem;
+use crate::document::{PlaceNames, Section};
 use crate::notebook::section_window::read_sections;
 use crate::store::{OpenFiles, Store, StoreError};
 use crate::types::hint::RESOLVE;
@@ -27,7 +27,10 @@ pub struct Snapshot {
     /// Line of the first conflict of a merge; the lines in conflict were left out.
     conflict: Option<usize>,
     session: String,
+    /// The heading lines of the whole file, where only some of its sections were read.
+    heading_lines: Option<String>,
     contents: OnceLock<Contents>,
+    place_names: OnceLock<PlaceNames>,
 }
 
 /// Positions of all sections and entries: first those of the memory file, then those of the session.
@@ -69,12 +72,16 @@ impl Snapshot {
     ) -> Result<Snapshot, StoreError> {
         let files = store.open_files()?;
         let Some(file) = files.file() else { return Ok(Snapshot::of(files, String::new())) };
+        let mut heading_lines = String::new();
         let texts = read_sections(file, |line| {
-            let heading = std::str::from_utf8(line).ok().and_then(|line| split_heading(line.trim_end()));
-            heading.is_some_and(|(scope, name)| wanted(&scope, name))
+            let line = std::str::from_utf8(line).unwrap_or_default().trim_end();
+            heading_lines.extend([line, "\n"]);
+            split_heading(line).is_some_and(|(scope, name)| wanted(&scope, name))
         });
         match texts.ok().and_then(|texts| String::from_utf8(texts.concat()).ok()) {
-            Some(lasting) if first_error(&lasting).is_none() => Ok(Snapshot::of(files, lasting)),
+            Some(lasting) if first_error(&lasting).is_none() => {
+                Ok(Snapshot { heading_lines: Some(heading_lines), ..Snapshot::of(files, lasting) })
+            }
             // Reading the whole file gives the exact error or its line, or leaves conflicts out, or succeeds
             // because the write is over.
             _ => Snapshot::read(store),
@@ -84,7 +91,15 @@ impl Snapshot {
     /// A session that cannot be read withholds nothing that lasts.
     fn of(files: OpenFiles, lasting: String) -> Snapshot {
         let session = files.session.read().ok().flatten().unwrap_or_default();
-        Snapshot { files, lasting, conflict: None, session, contents: OnceLock::new() }
+        Snapshot {
+            files,
+            lasting,
+            conflict: None,
+            session,
+            heading_lines: None,
+            contents: OnceLock::new(),
+            place_names: OnceLock::new(),
+        }
     }
 
     /// True if the file and its session still are those that were read.
@@ -138,6 +153,14 @@ impl Snapshot {
     pub fn headings(&self) -> impl Iterator<Item = &Heading> + Clone {
         let contents = self.contents();
         contents.sections[..contents.lasting_sections].iter().map(|section| &section.heading)
+    }
+
+    /// The names that several places of the memory file share, whichever of its sections were read.
+    pub(crate) fn place_names(&self) -> &PlaceNames {
+        self.place_names.get_or_init(|| match &self.heading_lines {
+            Some(lines) => PlaceNames::of_parts(lines.lines().filter_map(split_heading)),
+            None => PlaceNames::of(self.headings()),
+        })
     }
 
     /// The sections of a scope in memory file and session: the session's memories last, and marked as
@@ -300,7 +323,7 @@ mod tests {
         #[test]
         fn sections_read_alone_are_those_of_the_whole_file(
             lines in prop::collection::vec(prop::sample::select(vec![
-                "## Location 1: A", "## Location 2: B", "# T", "text", "```", "````", "<!--", "x -->", "", "\u{FEFF}",
+                "## Location 1: A", "## Location 2: B", "## Location 3: a", "# T", "text", "```", "````", "<!--", "x -->", "", "\u{FEFF}",
                 "## Notes\r", "   ~~~", "~~~~", "**[NOTE] a** *(Ep1, T2)*", "**[NOTE - SUPERSEDED] b**", "**Visits:** 3",
                 "- `take x`: no", "---", "### Tried",
             ]), 0..24),
@@ -321,6 +344,7 @@ mod tests {
             for scope in [Scope::Location(1), Scope::Location(2)] {
                 let expected = document.section(&scope).unwrap_or_default();
                 prop_assert_eq!(whole.section(&scope), &expected);
+                prop_assert_eq!(part.place_names(), whole.place_names());
                 if is_wanted(&scope) {
                     prop_assert_eq!(part.section(&scope), &expected);
                 }

@@ -5,11 +5,14 @@
 
 use crate::document::grammar::{Heading, is_place_called};
 use crate::document::link::Link;
-use crate::document::{Section, nearest};
+use crate::document::{PlaceNames, Section, nearest};
 use crate::notebook::Snapshot;
 use crate::recall::error::RecallError;
 use crate::store::Store;
 use crate::types::{Memory, Scope, ScopeName};
+
+/// Limit of suggestions for a name that no place has.
+const SUGGESTED: usize = 5;
 
 /// Reads as much of a memory file as a recall of these scopes needs: their sections, and those to which
 /// their memories link.
@@ -94,7 +97,15 @@ fn place_called<'a>(
     match candidates.as_slice() {
         [scope] => Ok(scope.clone()),
         [] => {
-            let nearest = nearest(name, headings.map(|heading| heading.name.as_str()), 3);
+            let similar = nearest(name, headings.clone().map(|heading| heading.name.as_str()), 3);
+            let names = PlaceNames::of(headings.clone());
+            let mut nearest: Vec<String> = Vec::new();
+            for similar in &similar {
+                let called = headings.clone().filter(|heading| heading.name == *similar);
+                nearest.extend(called.map(|heading| names.label(&heading.scope, &heading.name)));
+            }
+            nearest.dedup();
+            nearest.truncate(SUGGESTED);
             Err(RecallError::UnknownName { name: name.to_owned(), nearest })
         }
         _ => Err(RecallError::AmbiguousName { name: name.to_owned(), candidates }),

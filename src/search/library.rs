@@ -196,6 +196,7 @@ impl Library {
             let hit = Hit {
                 scope: scope.clone(),
                 name: name.clone(),
+                place: self.snapshot.place_names().label(scope, name),
                 passage: self.passage(at, &memory.text, &similarities.query),
                 memory,
                 relevance,

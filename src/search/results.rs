@@ -14,6 +14,8 @@ pub struct Hit {
     pub scope: Scope,
     /// The name of that place or character; may be empty.
     pub name: String,
+    /// The name as people read it: with the id where several places share it, the scope where it is empty.
+    pub place: String,
     /// The memory, read in full.
     pub memory: Memory,
     /// For a long text: the passage (consecutive sentences) most similar to the question.

@@ -16,6 +16,8 @@ pub(crate) struct RankedMemory {
     pub scope: Scope,
     /// The name of that section; may be empty.
     pub name: String,
+    /// The name as people read it: with the id where several places share it, the scope where it is empty.
+    pub place: String,
     /// The memory itself.
     pub memory: Memory,
     /// Age in turns of play; `None` if the memory has no episode.
@@ -41,7 +43,8 @@ pub(crate) fn top(snapshot: &Snapshot, limit: usize, half_life: Option<f64>) -> 
     ranked.truncate(limit);
     let ranked = ranked.into_iter().map(|(importance, age, at)| {
         let Heading { scope, name } = snapshot.heading_of(at).clone();
-        RankedMemory { scope, name, memory: memories[at].clone(), age, importance }
+        let place = snapshot.place_names().label(&scope, &name);
+        RankedMemory { scope, name, place, memory: memories[at].clone(), age, importance }
     });
     ranked.collect()
 }

@@ -118,12 +118,21 @@ impl FromStr for ScopeName {
             "dialogue" => return Ok(ScopeName::Scope(Scope::Dialogue)),
             _ => {}
         }
+        if let Some(id) = labelled_id(text) {
+            return Ok(ScopeName::Scope(Scope::Location(id)));
+        }
         let numeric = text.trim_start_matches(['+', '-']);
         if !numeric.is_empty() && numeric.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
             return parse_location_id(text).map(ScopeName::Scope);
         }
         Ok(ScopeName::Name(text.to_owned()))
     }
+}
+
+/// The id in a name that is printed as `Maze (id 37)`.
+pub(crate) fn labelled_id(label: &str) -> Option<u64> {
+    let (_, id) = label.strip_suffix(')')?.rsplit_once(" (id ")?;
+    id.bytes().all(|b| b.is_ascii_digit()).then(|| id.parse().ok())?
 }
 
 fn parse_location_id(text: &str) -> Result<Scope, ScopeError> {

@@ -24,8 +24,8 @@ const LEAST_CHARS: usize = 30;
 pub(crate) struct Candidate {
     /// Its section.
     pub scope: Scope,
-    /// The name of that place or character; may be empty.
-    pub name: String,
+    /// The name of that place or character as people read it.
+    pub place: String,
     /// The memory, read in full.
     pub memory: Memory,
     /// Its similarity to the conversation, from 0 to 1.
@@ -99,7 +99,7 @@ fn recency(memory: &Memory, newest: Option<u64>, now: &str) -> f64 {
 }
 
 fn as_injected(candidate: &Candidate, now: &str) -> InjectedMemory {
-    let Candidate { scope, name, memory, similarity: _ } = candidate;
+    let Candidate { scope, place, memory, similarity: _ } = candidate;
     let fields = &memory.provenance;
     let age = match (fields.date.as_deref().and_then(|date| days(date, now)), fields.episode) {
         (Some(days), _) => in_words(days),
@@ -111,7 +111,7 @@ fn as_injected(candidate: &Candidate, now: &str) -> InjectedMemory {
         importance: ((memory.importance() + 50) / 100).clamp(1, 10),
         age,
         summary: summary(memory),
-        context: memory.context.clone().unwrap_or_else(|| origin(scope, name, memory)),
+        context: memory.context.clone().unwrap_or_else(|| origin(scope, place, memory)),
     }
 }
 
@@ -127,12 +127,11 @@ fn summary(memory: &Memory) -> String {
 }
 
 /// `Living Room, episode 1, turn 45`, as far as it is known.
-fn origin(scope: &Scope, name: &str, memory: &Memory) -> String {
+fn origin(scope: &Scope, place: &str, memory: &Memory) -> String {
     let mut parts = Vec::new();
     match scope {
         Scope::World | Scope::Scene | Scope::Dialogue => {}
-        _ if name.is_empty() => parts.push(scope.to_string()),
-        _ => parts.push(name.to_owned()),
+        _ => parts.push(place.to_owned()),
     }
     parts.extend(memory.provenance.episode.map(|episode| format!("episode {episode}")));
     parts.extend(memory.provenance.turns.map(|turns| format!("turn {}", turns.first)));
@@ -149,7 +148,7 @@ mod tests {
     fn candidate(text: &str, importance: u16, similarity: f32) -> Candidate {
         let mut memory = Memory::new(Category::note(), text, text);
         memory.provenance.importance = Some(importance);
-        Candidate { scope: Scope::World, name: String::new(), memory, similarity }
+        Candidate { scope: Scope::World, place: String::new(), memory, similarity }
     }
 
     fn summaries(candidates: Vec<Candidate>, settings: &InjectSettings) -> Vec<String> {
@@ -208,7 +207,7 @@ mod tests {
         place.memory.title = "Trap door".to_owned();
         place.memory.provenance.episode = Some(2);
         place.scope = Scope::Location(24);
-        place.name = "Cellar".to_owned();
+        place.place = "Cellar".to_owned();
         let chosen = as_injected(&place, NOW);
         assert_eq!((chosen.importance, chosen.age.as_str()), (9, "episode 2"));
         assert_eq!(chosen.summary, "Trap door. It drops shut behind you.");

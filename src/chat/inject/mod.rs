@@ -20,7 +20,7 @@ use crate::chat::api_format::ApiFormat;
 use crate::chat::inject::block::{InjectedMemory, render, without_blocks};
 use crate::chat::inject::request::{ChatRequest, insert_block};
 use crate::chat::message::contains_word;
-use crate::document::Document;
+use crate::document::{Document, PlaceNames};
 use crate::notebook::SharedSnapshot;
 use crate::recall::brief::newest;
 use crate::search::embedder::Embedder;
@@ -170,7 +170,7 @@ impl Injector {
             }
             let new = Candidate {
                 scope: hit.scope,
-                name: hit.name,
+                place: hit.place,
                 memory: hit.memory,
                 similarity: hit.similarity,
             };
@@ -189,6 +189,7 @@ impl Injector {
         found: &mut Vec<Candidate>,
     ) -> Result<(), InjectError> {
         let document = Document::parse(self.files().current().map_err(SearchError::from)?.text().to_owned());
+        let names = PlaceNames::of(document.headings());
         let mut shared: Vec<Candidate> = Vec::new();
         for (scope, mut section) in document.sections() {
             let name = section.name.clone();
@@ -198,7 +199,7 @@ impl Injector {
             });
             shared.extend(newest(&section, SHARED).into_iter().map(|memory| Candidate {
                 scope: scope.clone(),
-                name: name.clone(),
+                place: names.label(&scope, &name),
                 memory,
                 similarity: embedded_threshold(settings.threshold),
             }));

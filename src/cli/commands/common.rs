@@ -71,11 +71,10 @@ pub(crate) fn warn_of_secrets(cli: &mut Cli<'_>, memory: &Memory) {
 }
 
 /// Turn, if known, and place of a memory: `Turn 5 @ West of House`.
-pub(crate) fn at_turn(scope: &Scope, name: &str, memory: &Memory) -> String {
-    let place = if name.is_empty() { scope.to_string() } else { name.to_owned() };
+pub(crate) fn at_turn(place: &str, memory: &Memory) -> String {
     match memory.provenance.turns {
         Some(turns) => format!("Turn {} @ {place}", turns.first),
-        None => place,
+        None => place.to_owned(),
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::cli::commands::common::counted;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-use crate::document::Document;
+use crate::document::{Document, PlaceNames};
 use crate::notebook::Snapshot;
 use crate::types::Scope;
 
@@ -22,7 +22,9 @@ pub(crate) struct ListArgs {}
 
 pub fn run(cli: Cli<'_>, ListArgs {}: ListArgs) -> Result<u8, Failure> {
     let store = cli.store()?;
-    let sections = Document::parse(Snapshot::read(&store)?.text().to_owned()).sections();
+    let document = Document::parse(Snapshot::read(&store)?.text().to_owned());
+    let names = PlaceNames::of(document.headings());
+    let sections = document.sections();
     if cli.ui.json {
         let sections = sections.iter().map(|(scope, section)| {
             let live = section.live().count();
@@ -44,7 +46,10 @@ pub fn run(cli: Cli<'_>, ListArgs {}: ListArgs) -> Result<u8, Failure> {
         let visits = counted(section.visits, "visit", "visits");
         let visits = if matches!(scope, Scope::Location(_)) { format!(", {visits}") } else { String::new() };
         let line = format!("{:<width$}  {memories}, {tries}{visits}", scope.to_string());
-        let name = if section.name.is_empty() { String::new() } else { format!("  {}", section.name) };
+        let name = match section.name.as_str() {
+            "" => String::new(),
+            name => format!("  {}", names.label(scope, name)),
+        };
         cli.ui.data(&format!("{line}{name}\n"))?;
     }
     Ok(0)

@@ -65,8 +65,8 @@ pub fn run(cli: Cli<'_>, args: TopArgs) -> Result<u8, Failure> {
 }
 
 fn render(number: usize, ranked: &RankedMemory, decayed: bool) -> String {
-    let RankedMemory { scope, name, memory, age, importance } = ranked;
-    let place = at_turn(scope, name, memory);
+    let RankedMemory { place, memory, age, importance, .. } = ranked;
+    let place = at_turn(place, memory);
     let text = memory.text.replace('\n', "\n   ");
     let text = if text.is_empty() { String::new() } else { format!(": {text}") };
     let mut out = format!("{number}. [{place}] {}{text}\n", memory.title);

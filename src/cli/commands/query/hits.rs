@@ -85,8 +85,7 @@ impl Listing {
 fn render(number: usize, hit: &Hit, question: &ParsedQuery, explain: bool, mark: Style) -> String {
     let memory = &hit.memory;
     let title = marked(&memory.title, question, mark);
-    let mut out =
-        format!("{number}. [{}] {title} ({:.2})\n", at_turn(&hit.scope, &hit.name, memory), hit.relevance);
+    let mut out = format!("{number}. [{}] {title} ({:.2})\n", at_turn(&hit.place, memory), hit.relevance);
     let mut about = vec![memory.category.to_string()];
     about.extend(memory.provenance.episode.map(|episode| format!("Ep{episode}")));
     about.push(hit.scope.to_string());
