@@ -59,6 +59,8 @@ pub(crate) struct Settings {
     /// Limits on the output of `recall`.
     pub limits: Limits,
     pub record: RecordSettings,
+    /// The map of the game, for `record`; it is read when it is needed.
+    pub map: Option<PathBuf>,
     /// Provider, model and request options.
     pub llm: llm::Config,
     /// Keys and hosts for `llm`, from the environment.
@@ -113,6 +115,7 @@ impl Settings {
         settings_file.read("flush_on_death", flag)?;
         let limits = read_limits(&mut settings_file)?;
         let record = read_record(&mut settings_file)?;
+        let map = settings_file.read("record.map", text)?.map(|map| beside.join(map));
         let (llm, llm_environment) = read_llm(&mut settings_file, &beside, &environment)?;
         let (search, search_results) = search::read(&mut settings_file)?;
         let settings = Settings {
@@ -122,6 +125,7 @@ impl Settings {
             enabled,
             limits,
             record,
+            map,
             llm,
             llm_environment,
             search,

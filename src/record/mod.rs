@@ -22,6 +22,8 @@ mod surroundings;
 pub mod triggers;
 pub mod turn;
 
+use std::collections::BTreeSet;
+
 use crate::document::text::{stored_line, stored_reply};
 use crate::document::{Document, DocumentError, stored};
 use crate::journal::entry::{Entry, RECORD};
@@ -68,6 +70,8 @@ pub struct RecordSettings {
     pub new_place: bool,
     /// A turn that was recorded before is recorded again.
     pub again: bool,
+    /// Ids of the game's places; a place that is not among them is a warning.
+    pub map: Option<BTreeSet<u64>>,
 }
 
 impl Default for RecordSettings {
@@ -79,6 +83,7 @@ impl Default for RecordSettings {
             provenance: false,
             new_place: false,
             again: false,
+            map: None,
         }
     }
 }
@@ -219,6 +224,9 @@ impl Recorder<'_> {
         places::name_the_nameless(document, turn)?;
         let (before, after) = places::resolve(document, turn, self.settings.new_place)?;
         let mut warnings = places::name_warnings(document, turn, &before, &after);
+        if let Some(map) = &self.settings.map {
+            warnings.extend(places::map_warnings(map, &before, &after));
+        }
         places::count_visits(document, &before, &after, *episode)?;
         let tried = if changes.nothing() {
             self.note_attempt(document, context, &before)?

@@ -3,9 +3,12 @@
 //! An id is used as it is. A name alone is accepted if exactly one section has it. A place keeps its
 //! first name.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::document::grammar::is_same_name;
+use crate::document::problem::Kind;
 use crate::document::{Document, DocumentError, nearest};
 use crate::record::turn::{Turn, TurnLocation};
 use crate::types::hint::{Advice, Hint, Remedy};
@@ -149,6 +152,14 @@ pub(crate) fn name_warnings(document: &Document, turn: &Turn, before: &Place, af
         }
     }
     warnings
+}
+
+/// A warning for each place of the turn that is not on the game's map.
+pub(crate) fn map_warnings(map: &BTreeSet<u64>, before: &Place, after: &Place) -> Vec<String> {
+    let mut ids = vec![before.id, after.id];
+    ids.dedup();
+    ids.retain(|id| !map.contains(id));
+    ids.into_iter().map(|id| Kind::NotOnMap(id).to_string()).collect()
 }
 
 /// Names a place that had no name so far.

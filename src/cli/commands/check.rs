@@ -1,7 +1,5 @@
 //! `check`: reports problems of the file by line, and fixes those that have one possible fix.
 
-mod map;
-
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -9,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::cli::commands::common::{counted, read_existing};
 use crate::cli::commands::fmt::{described, line_json};
+use crate::cli::commands::map_file::read_map;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::check::{Located, entries, not_on_map, problems};
@@ -61,7 +60,7 @@ pub fn run(mut cli: Cli<'_>, args: CheckArgs) -> Result<u8, Failure> {
     let CheckArgs { dupes, map, fix, dry_run } = args;
     let notebook = cli.notebook()?;
     let path = notebook.store().path().display().to_string();
-    let map = map.map(|map| map::read_map(&map)).transpose()?;
+    let map = map.map(|map| read_map(&map)).transpose()?;
     let mut text = read_existing(notebook.store())?;
     let mut fixed = Vec::new();
     let mut written = false;

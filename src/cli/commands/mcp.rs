@@ -58,6 +58,7 @@ pub fn run(_: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
 
 #[cfg(feature = "mcp")]
 pub fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
+    use crate::cli::commands::map_file::read_map;
     use crate::mcp::{Group, Setup, serve};
 
     let McpArgs { agent, read_only, tools, model } = args;
@@ -75,7 +76,8 @@ pub fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
     let store = cli.store()?;
     cli.ui.flush()?;
     let seed = cli.settings.seed();
-    let settings = cli.settings;
+    let mut settings = cli.settings;
+    settings.record.map = settings.map.as_deref().map(read_map).transpose()?;
     let clock = settings.running_clock();
     let setup = Setup {
         store,

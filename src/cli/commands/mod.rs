@@ -21,6 +21,7 @@ mod invalidate;
 mod list;
 mod log;
 mod man;
+mod map_file;
 mod mark;
 mod mcp;
 mod memory_args;

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::json;
 
 use crate::cli::commands::common::counted;
+use crate::cli::commands::map_file::read_map;
 use crate::cli::commands::memory_args::episode_number;
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::context::Cli;
@@ -40,6 +41,7 @@ Examples:
       memories record
   memories record --turns turns.jsonl
   memories record --turns turns.jsonl --again
+  memories record --turns turns.jsonl --map rooms.json
   memories record --turns turns.jsonl --later
   memories retry --follow                  beside it, as turns come
 
@@ -129,6 +131,9 @@ pub(crate) struct RecordArgs {
     /// Time of the turn: a date or RFC 3339 [default: now]
     #[arg(long, requires = "action", value_name = "TIME")]
     timestamp: Option<String>,
+    /// Warn of places whose ids are not in this file, as `check --map` does
+    #[arg(long, value_name = "FILE")]
+    map: Option<PathBuf>,
     /// Give a place that has only a name the next free id
     #[arg(long)]
     new_place: bool,
@@ -145,6 +150,8 @@ pub(crate) struct RecordArgs {
 pub fn run(mut cli: Cli<'_>, args: RecordArgs) -> Result<u8, Failure> {
     cli.settings.record.new_place = args.new_place;
     cli.settings.record.again = args.again;
+    let map = args.map.as_ref().or(cli.settings.map.as_ref());
+    cli.settings.record.map = map.map(|map| read_map(map)).transpose()?;
     let notebook = cli.notebook()?;
     let llm::Choice { model, notice } = match args.later {
         true => llm::Choice { model: None, notice: None },

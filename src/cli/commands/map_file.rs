@@ -9,6 +9,10 @@ use crate::cli::failure::Failure;
 
 /// Reads the ids of a map: a JSON array of ids or of objects with an `id`, an object keyed by ids,
 /// either of them within another object, or a text with one id a line.
+///
+/// # Errors
+///
+/// When the file cannot be read or names no places.
 pub(crate) fn read_map(path: &Path) -> Result<BTreeSet<u64>, Failure> {
     let shown = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| {
