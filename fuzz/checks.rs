@@ -3,7 +3,7 @@
 //! Each check takes a text and panics if an invariant is broken: bytes lost, an entry forged, a value misread.
 
 use memories::document::scan::{Event, lines, walk};
-use memories::document::{Document, check, grammar, stored};
+use memories::document::{Document, check, evidence, grammar, stored};
 use memories::llm::answer::parse_object;
 use memories::record::answer::{Evidence, MAX_UNPROVEN_IMPORTANCE, read_answer};
 use memories::record::prompt::MAX_TITLES;
@@ -82,11 +82,20 @@ fn lines_settle(line: &str) {
         assert_eq!(grammar::write_reference(&read), written);
         assert_eq!(read.at, reference.at);
     }
-    if let Some(attempt) = grammar::parse_attempt(line) {
-        let written = grammar::write_attempt(&attempt);
-        let read = grammar::parse_attempt(&written);
-        let read = read.unwrap_or_else(|| panic!("what was written is an attempt: {written:?}"));
-        assert_eq!(grammar::write_attempt(&read), written);
+    if let Some(attempts) = evidence::parse_attempts(line) {
+        let written = evidence::write_attempts(&attempts.attempts);
+        let read =
+            written.iter().map(|line| evidence::parse_attempts(line).expect("what was written is read"));
+        let read: Vec<Attempt> = read.flat_map(|line| line.attempts).collect();
+        assert_eq!(evidence::write_attempts(&read), written);
+    }
+    if let Some(way) = evidence::parse_way(line) {
+        let written = evidence::write_way(&way);
+        assert_eq!(evidence::parse_way(&written).map(|way| evidence::write_way(&way)), Some(written));
+    }
+    if let Some(carried) = evidence::parse_carried(line) {
+        let written = evidence::write_carried(&carried);
+        assert_eq!(evidence::parse_carried(&written), Some(carried));
     }
     if let Some(visits) = grammar::parse_visits(line) {
         assert_eq!(grammar::parse_visits(&grammar::write_visits(&visits)), Some(visits));

@@ -3,6 +3,7 @@
 //! There is no I/O here. The text forms of the memory file are in [`crate::document`]; those of the
 //! command line and of JSON are here.
 
+mod evidence;
 pub(crate) mod fields;
 pub mod hint;
 mod importance;
@@ -17,6 +18,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
+pub use evidence::{Attempt, Carried, CarriedChange, Way, fold_action};
 pub(crate) use importance::{
     DEFAULT_IMPORTANCE, EXPECTED_IMPORTANCE, clamp_importance, importance_of_person, importance_of_program,
 };
@@ -352,29 +354,4 @@ pub(crate) fn without_brackets(title: &str) -> &str {
 /// The form in which titles are compared.
 pub fn fold_title(title: &str) -> String {
     title.trim().to_lowercase()
-}
-
-/// An action after which score, place, inventory and life were the same: a line of `### Tried`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Attempt {
-    /// The action in its first wording.
-    pub action: String,
-    /// Number of tries.
-    pub count: u64,
-    /// Episode of the last try.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub episode: Option<u64>,
-    /// Turn of the last try.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub turn: Option<u64>,
-    /// The beginning of the last reply, on one line.
-    pub reply: String,
-    /// The caller did not say whether the action changed the game's world.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub effect_unknown: bool,
-}
-
-/// The form in which actions are compared: lower case, single spaces.
-pub fn fold_action(action: &str) -> String {
-    text::fold_spaces(action).to_lowercase()
 }

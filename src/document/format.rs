@@ -7,14 +7,16 @@
 
 use std::ops::Range;
 
-use crate::document::fields::parse_fields;
+use crate::document::evidence::{
+    AttemptLine, parse_carried, parse_way, share_a_line, write_attempts, write_carried, write_way,
+};
 use crate::document::grammar;
 use crate::document::misread::misread;
-use crate::document::parser::{Entry, ParsedSection, RegionKind};
+use crate::document::parser::{Entry, ParsedSection, Placed};
 use crate::document::scan::{self, LineNumbers};
 use crate::document::splice::ends_with_blank_line;
 use crate::document::tree::Document;
-use crate::types::{Attempt, Provenance};
+use crate::types::Attempt;
 
 /// The canonical form of a file and the lines that differ from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,8 +34,8 @@ pub struct LineChange {
     pub line: usize,
     /// The line before; `None` if a blank line is inserted before it.
     pub before: Option<String>,
-    /// The line after, without its line ending.
-    pub after: String,
+    /// The line after, without its line ending; `None` if the line is removed.
+    pub after: Option<String>,
 }
 
 /// Writes a file in its canonical form.
@@ -88,7 +90,8 @@ impl Formatted {
                 line < at || (line == at && (before.before.is_none() || change.before.is_some()))
             }) {
                 let is_same = before.before.is_some() && before.line == change.line;
-                let joined = |lines: &String| lines.matches('\n').count().cast_signed();
+                let removed = isize::from(before.after.is_none());
+                let joined = |lines: &String| lines.matches('\n').count().cast_signed() + removed;
                 shift += before.before.as_ref().map_or(-1, joined);
                 if is_same {
                     let joined = change.before.as_deref().and_then(|lines| lines.split_once('\n'));
@@ -106,6 +109,7 @@ impl Formatted {
     }
 }
 
+/// Makes the edits: an empty range has a line inserted before it, and a line for which there is no text is removed.
 fn apply(document: &Document, mut edits: Vec<(Range<usize>, String)>) -> Formatted {
     let source = document.source();
     if edits.is_empty() {
@@ -125,8 +129,13 @@ fn apply(document: &Document, mut edits: Vec<(Range<usize>, String)>) -> Formatt
         } else {
             Some(source[range.clone()].to_owned())
         };
-        changes.push(LineChange { line: numbers.line(range.start), before, after });
         done = range.end;
+        let is_removed = after.is_empty() && before.is_some();
+        if is_removed {
+            done += source[done..].find('\n').map_or(source.len() - done, |at| at + 1);
+        }
+        let after = (!is_removed).then_some(after);
+        changes.push(LineChange { line: numbers.line(range.start), before, after });
     }
     text.push_str(&source[done..]);
     Formatted { text, changes }
@@ -148,12 +157,10 @@ impl Section<'_> {
             })
         });
         for region in &parsed.regions {
-            let title = match region.kind {
-                RegionKind::Memories => "### Memories",
-                RegionKind::Tried => "### Tried",
-                RegionKind::Head | RegionKind::Other => continue,
-            };
-            self.put(line_at(self.text, region.range.start), |_| Some(title.to_owned()));
+            let heading = region.kind.heading();
+            if !heading.is_empty() {
+                self.put(line_at(self.text, region.range.start), |_| Some(heading.to_owned()));
+            }
         }
         if let Some((_, range)) = &parsed.visits {
             self.put(line_at(self.text, range.start), |line| {
@@ -166,10 +173,40 @@ impl Section<'_> {
                 self.put(line, |line| canonical(line, grammar::parse_reference, grammar::write_reference));
             }
         }
-        for tried in &parsed.tried {
-            self.put(line_at(self.text, tried.range.start), canonical_attempt);
+        for region in &parsed.regions {
+            let lines = parsed.attempts(region.kind).iter();
+            let lines: Vec<_> = lines.filter(|line| region.range.contains(&line.range.start)).collect();
+            self.fold(&lines);
+        }
+        for way in &parsed.ways {
+            self.put(line_at(self.text, way.range.start), |line| canonical(line, parse_way, write_way));
+        }
+        for carried in &parsed.carried {
+            let line = line_at(self.text, carried.range.start);
+            self.put(line, |line| canonical(line, parse_carried, write_carried));
         }
         self.rewrite_break(parsed);
+    }
+
+    /// Writes actions with the same reply in one line, the first of them. A line whose marks say more than its
+    /// actions do stays.
+    fn fold(&mut self, lines: &[&Placed<AttemptLine>]) {
+        let mut folded: Vec<(usize, Vec<Attempt>)> = Vec::new();
+        for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.value.is_whole) {
+            let attempts = &line.value.attempts;
+            match folded.iter_mut().find(|(_, known)| share_a_line(&known[0], &attempts[0])) {
+                Some((_, known)) => {
+                    known.extend(attempts.iter().cloned());
+                    let line = line_at(self.text, line.range.start);
+                    self.edits.push((self.start + line.start..self.start + line.end, String::new()));
+                }
+                None => folded.push((at, attempts.clone())),
+            }
+        }
+        for (at, attempts) in folded {
+            let written = write_attempts(&attempts).into_iter().next();
+            self.put(line_at(self.text, lines[at].range.start), |_| written);
+        }
     }
 
     /// The `---` that ends the section, and the blank line before it; without it a viewer takes the text
@@ -231,23 +268,6 @@ fn canonical_entry(line: &str) -> Option<String> {
     canonical(line, grammar::parse_entry, grammar::write_entry)
 }
 
-fn canonical_attempt(line: &str) -> Option<String> {
-    let attempt = grammar::parse_attempt(line)?;
-    let written = canonical(line, grammar::parse_attempt, grammar::write_attempt);
-    written.filter(|_| fields_are_all(line, &attempt))
-}
-
-/// True if the fields of a tried action hold nothing besides the attempt.
-fn fields_are_all(line: &str, attempt: &Attempt) -> bool {
-    let Some((_, rest)) = line.split_once("*(") else { return true };
-    let known = grammar::fields_of_attempt(attempt);
-    if known == Provenance::default() {
-        // It has neither field: `*(` belongs to the action or the reply, or is unknown.
-        return attempt.action.contains("*(") || attempt.reply.contains("*(");
-    }
-    rest.split_once(")*").is_some_and(|(fields, _)| parse_fields(fields) == known)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -293,7 +313,7 @@ mod tests {
         let change = |line, before: Option<&str>, after: &str| LineChange {
             line,
             before: before.map(str::to_owned),
-            after: after.to_owned(),
+            after: Some(after.to_owned()),
         };
         assert_eq!(changes, [change(3, Some("## Location 1:  A"), "## Location 1: A"), change(5, None, ""),]);
     }
@@ -304,7 +324,7 @@ mod tests {
         let change = |line, before: Option<&str>, after: &str| LineChange {
             line,
             before: before.map(str::to_owned),
-            after: after.to_owned(),
+            after: Some(after.to_owned()),
         };
         let expected = [
             change(1, Some("##Location 1:  A"), "## Location 1: A"),

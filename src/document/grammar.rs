@@ -1,18 +1,13 @@
-//! The five kinds of lines in the grammar of a memory file: section headings, visits, entries, tried
-//! actions, and references of superseded entries.
+//! Lines of the grammar of a memory file: section headings, visits, entries, and references of superseded
+//! entries; those of evidence are in [`crate::document::evidence`].
 //!
 //! Each kind has a `parse_` function, which takes a line without its line ending, and a `write_`
 //! function, which gives its canonical form. Parsing is tolerant, writing is strict. Other lines are
 //! text.
 
 use crate::document::fields::{parse_fields, parse_moment, parse_number, write_fields, write_moment};
-use crate::document::text::{
-    find_unescaped_stars, read_title, stored_line, stored_reply, unescape, write_title,
-};
-use crate::types::text::backtick_fence;
-use crate::types::{
-    Attempt, Category, Cause, Memory, Persistence, Provenance, Reference, Scope, Span, Status, is_id,
-};
+use crate::document::text::{find_unescaped_stars, read_title, stored_line, unescape, write_title};
+use crate::types::{Category, Cause, Memory, Moment, Persistence, Reference, Scope, Status, is_id};
 
 /// Scope and name of a section heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,6 +71,7 @@ pub(crate) fn split_heading(line: &str) -> Option<(Scope, &str)> {
         "World" if rest.is_empty() => Scope::World,
         "Scene" if rest.is_empty() => Scope::Scene,
         "Dialogue" if rest.is_empty() => Scope::Dialogue,
+        "Game" if rest.is_empty() => Scope::Game,
         _ => return None,
     };
     Some((scope, name))
@@ -87,7 +83,7 @@ pub fn write_heading(scope: &Scope, name: &str) -> String {
     let key = write_key(scope);
     let line = match scope {
         Scope::Location(_) | Scope::Npc(_) | Scope::Agent(_) => format!("## {key}: {name}"),
-        Scope::World | Scope::Scene | Scope::Dialogue => format!("## {key}"),
+        Scope::World | Scope::Scene | Scope::Dialogue | Scope::Game => format!("## {key}"),
     };
     line.trim_end().to_owned()
 }
@@ -101,6 +97,7 @@ pub(crate) fn write_key(scope: &Scope) -> String {
         Scope::World => "World".to_owned(),
         Scope::Scene => "Scene".to_owned(),
         Scope::Dialogue => "Dialogue".to_owned(),
+        Scope::Game => "Game".to_owned(),
     }
 }
 
@@ -111,6 +108,8 @@ pub struct Visits {
     pub count: u64,
     /// Episodes in which it was visited, as listed.
     pub episodes: Vec<u64>,
+    /// Episode and turn of the first visit.
+    pub first: Option<Moment>,
     /// Further `**Key:** value` parts, as they are.
     pub other: Vec<String>,
 }
@@ -126,10 +125,13 @@ pub fn parse_visits(line: &str) -> Option<Visits> {
     let count = parts.next()?.strip_prefix("**Visits:**")?.trim().parse().ok()?;
     let mut visits = Visits { count, ..Visits::default() };
     for part in parts {
-        let episodes = part.trim().strip_prefix("**Episodes:**").and_then(parse_episodes);
-        match episodes {
-            Some(episodes) if visits.episodes.is_empty() => visits.episodes = episodes,
-            _ => visits.other.push(part.trim().to_owned()),
+        let part = part.trim();
+        let episodes = part.strip_prefix("**Episodes:**").and_then(parse_episodes);
+        let first = part.strip_prefix("**First:**").and_then(|moment| parse_moment(moment.trim()));
+        match (episodes, first) {
+            (Some(episodes), _) if visits.episodes.is_empty() => visits.episodes = episodes,
+            (_, Some(first)) if visits.first.is_none() => visits.first = Some(first),
+            _ => visits.other.push(part.to_owned()),
         }
     }
     Some(visits)
@@ -146,6 +148,7 @@ pub fn write_visits(visits: &Visits) -> String {
         let episodes: Vec<String> = visits.episodes.iter().map(u64::to_string).collect();
         parts.push(format!("**Episodes:** {}", episodes.join(", ")));
     }
+    parts.extend(visits.first.as_ref().map(|first| format!("**First:** {}", write_moment(first))));
     parts.extend(visits.other.iter().cloned());
     parts.join(" | ")
 }
@@ -274,105 +277,6 @@ fn quote(text: &str) -> String {
     stored_line(text).replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-/// True if a line starts like a tried action.
-pub(crate) fn looks_like_attempt(line: &str) -> bool {
-    ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark))
-}
-
-/// The field of a tried action that may have changed the game's world.
-const EFFECT_UNKNOWN: &str = "effect unknown";
-
-/// Reads ``- `take window` ×3 *(Ep2, T31)*: You can't be serious.``; the code span may be missing.
-pub fn parse_attempt(line: &str) -> Option<Attempt> {
-    if !looks_like_attempt(line) {
-        return None;
-    }
-    let line = line[2..].trim();
-    let (action, rest) = match split_code_span(line) {
-        Some((action, rest)) => (action.to_owned(), rest),
-        None => {
-            let end = [" ×", " *(", ": "].iter().filter_map(|mark| line.find(mark)).min();
-            let (action, rest) = line.split_at(end.unwrap_or(line.len()));
-            (action.trim_end_matches(':').trim().to_owned(), rest)
-        }
-    };
-    // An action of only white space would be written as nothing.
-    if action.trim().is_empty() {
-        return None;
-    }
-    let rest = rest.trim_start();
-    let (count, rest) = match rest.strip_prefix('×') {
-        Some(rest) => {
-            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-            (rest[..digits].parse().ok()?, rest[digits..].trim_start())
-        }
-        None => (1, rest),
-    };
-    let (provenance, rest) = match rest.strip_prefix("*(").and_then(|rest| rest.split_once(")*")) {
-        Some((fields, rest)) => (parse_fields(fields), rest),
-        None => (Provenance::default(), rest),
-    };
-    let reply = match rest.trim_start().strip_prefix(':') {
-        Some(reply) => reply.trim().to_owned(),
-        None if rest.trim().is_empty() => String::new(),
-        None => return None,
-    };
-    let turn = provenance.turns.map(|turns| turns.last);
-    let effect_unknown = provenance.other.iter().any(|field| field == EFFECT_UNKNOWN);
-    Some(Attempt { action, count, episode: provenance.episode, turn, reply, effect_unknown })
-}
-
-/// The content of a code span at the start of a line, and the rest of the line.
-pub(crate) fn split_code_span(line: &str) -> Option<(&str, &str)> {
-    let fence = line.bytes().take_while(|&byte| byte == b'`').count();
-    if fence == 0 {
-        return None;
-    }
-    let mut at = fence;
-    loop {
-        at += line[at..].find('`')?;
-        let run = line[at..].bytes().take_while(|&byte| byte == b'`').count();
-        if run == fence {
-            let content = &line[fence..at];
-            let padded = content.starts_with(' ') && content.ends_with(' ') && !content.trim().is_empty();
-            let content = if padded { &content[1..content.len() - 1] } else { content };
-            return Some((content, &line[at + run..]));
-        }
-        at += run;
-    }
-}
-
-/// The canonical line of a tried action.
-pub fn write_attempt(attempt: &Attempt) -> String {
-    let mut line = format!("- {}", write_code_span(&stored_line(&attempt.action)));
-    if attempt.count != 1 {
-        line.push_str(&format!(" ×{}", attempt.count));
-    }
-    let fields = write_fields(&fields_of_attempt(attempt));
-    if !fields.is_empty() {
-        line.push_str(&format!(" *({fields})*"));
-    }
-    let reply = stored_reply(&attempt.reply);
-    if !reply.is_empty() {
-        line.push_str(&format!(": {reply}"));
-    }
-    line
-}
-
-/// The fields of a tried action: when it was tried last, and whether its effect is unknown.
-pub(crate) fn fields_of_attempt(attempt: &Attempt) -> Provenance {
-    let Attempt { episode, turn, effect_unknown, .. } = *attempt;
-    let other = if effect_unknown { vec![EFFECT_UNKNOWN.to_owned()] } else { Vec::new() };
-    Provenance { episode, turns: turn.map(Span::one), other, ..Provenance::default() }
-}
-
-/// A text in a code span whose fence is longer than any run of backticks in it.
-pub(crate) fn write_code_span(text: &str) -> String {
-    let fence = backtick_fence(text, 1);
-    let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
-    format!("{fence}{pad}{text}{pad}{fence}")
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -421,36 +325,7 @@ mod tests {
         assert!(parse_reference("[Invalidated at noon: \"no\"]").is_none());
     }
 
-    #[test]
-    fn attempts_of_other_hands() {
-        let attempt = parse_attempt("- eat mailbox ×2 *(Ep1, T12)*: No. Really: no.").expect("an attempt");
-        assert_eq!((attempt.action.as_str(), attempt.count, attempt.turn), ("eat mailbox", 2, Some(12)));
-        assert_eq!(attempt.reply, "No. Really: no.");
-        assert_eq!(parse_attempt("- eat mailbox").expect("an attempt").action, "eat mailbox");
-        assert_eq!(parse_attempt("- eat: no").expect("an attempt").reply, "no");
-        assert_eq!(parse_attempt("- ` `"), None);
-    }
-
     proptest! {
-        #[test]
-        fn a_line_that_is_an_attempt_settles(line in "- [` a]{1,9}") {
-            if let Some(attempt) = parse_attempt(&line) {
-                let written = write_attempt(&attempt);
-                let read = parse_attempt(&written).expect("what was written is an attempt");
-                prop_assert_eq!(write_attempt(&read), written);
-            }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn attempts_come_back(action in "[`a ×*():]{1,12}", count in 1u64..5, reply in "[`a:*() ]{0,9}", turn: Option<u64>, effect_unknown: bool) {
-            let action = stored_line(&action);
-            prop_assume!(!action.is_empty());
-            let attempt = Attempt { action, count, episode: Some(2), turn, reply: stored_reply(&reply), effect_unknown };
-            prop_assert_eq!(parse_attempt(&write_attempt(&attempt)), Some(attempt));
-        }
-
         #[test]
         fn headings_come_back(id: u64, name in "\\PC{0,30}") {
             let name = stored_line(&name);

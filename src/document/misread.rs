@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use crate::document::evidence;
 use crate::document::fields::parse_fields;
 use crate::document::grammar;
 use crate::document::near::{self, Near};
@@ -171,7 +172,7 @@ impl Reader<'_> {
             grammar::looks_like_entry(line)
                 || near_entry::entry(line).is_some_and(|near| near.certain)
                 || grammar::looks_like_visits(line)
-                || matches!(line.trim(), "### Memories" | "### Tried")
+                || RegionKind::begun_by(line) != RegionKind::Other
         })
     }
 
@@ -190,7 +191,7 @@ impl Reader<'_> {
         let holds = first.is_some_and(|line| match is_tried {
             true => {
                 line.contains('`')
-                    && (grammar::parse_attempt(line).is_some() || near::attempt(line).is_some())
+                    && (evidence::parse_attempts(line).is_some() || near::attempt(line).is_some())
             }
             false => grammar::parse_entry(line).is_some(),
         });
@@ -228,7 +229,7 @@ impl Reader<'_> {
             return;
         }
         let (entry, region) = self.place_of(at);
-        let (in_entry, is_tried) = (entry.is_some(), region == RegionKind::Tried);
+        let (in_entry, is_tried) = (entry.is_some(), region.is_evidence());
         let is_list = content.starts_with(['-', '+', '>']) || content.starts_with("* ");
         if let Some(near) = near_entry::entry(content).filter(|_| !is_list || !(in_entry || is_tried)) {
             let certain = near.certain && self.is_a_persons(at, content);
@@ -307,9 +308,9 @@ impl Reader<'_> {
             let nearest = (mended && mend).then(|| Nearest { line: line.clone(), mended: true });
             self.found.problems.push(Problem { line: self.first + at, column, kind, nearest });
         }
-        let is_list = |line: &Line| grammar::looks_like_attempt(line.text(self.text));
+        let is_list = |line: &Line| evidence::is_list_item(line.text(self.text));
         let of_text = self.lines[at + 1..].iter().take_while(|line| line.range.start < entry.range.end);
-        if self.place_of(at).1 == RegionKind::Tried && of_text.into_iter().any(is_list) {
+        if self.place_of(at).1.is_evidence() && of_text.into_iter().any(is_list) {
             let kind = Kind::EntryAmongTries(content.to_owned());
             self.found.problems.push(Problem::new(self.first + at, 1, kind));
         }

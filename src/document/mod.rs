@@ -7,8 +7,8 @@
 //!
 //! * [`Document`] is the tree, [`Section`] one scope of it for readers, [`EntryMut`] one of its
 //!   entries, open for edits, and [`SectionUpdate`] many edits of one section at once.
-//! * `scan` decides which lines count; `grammar`, `fields` and `text` read and write single lines;
-//!   `parser` reads a section; `splice` edits its text.
+//! * `scan` decides which lines count; `grammar`, `evidence`, `fields` and `text` read and write single
+//!   lines; `parser` reads a section; `splice` and `lists` edit its text.
 //! * `near` and `near_entry` know what a line was most likely meant to be, `misread` where in a file that is
 //!   and what can be mended.
 //! * `check`, `compare` and `format` are the work of the commands `check`, `diff` and `fmt`.
@@ -20,11 +20,13 @@ pub(crate) mod conflict;
 mod double_encoding;
 mod entry;
 mod error;
+pub mod evidence;
 pub(crate) mod fields;
 pub mod format;
 mod free_lines;
 pub mod grammar;
 pub(crate) mod link;
+mod lists;
 mod misread;
 pub(crate) mod near;
 mod near_entry;

@@ -4,8 +4,10 @@
 //! A line that the grammar cannot read enters; the nearest right form leaves, and whether it is the only
 //! possible reading. Nothing here looks at other lines.
 
+use crate::document::evidence;
 use crate::document::fields::parse_fields;
 use crate::document::grammar::{self, Heading};
+use crate::document::parser::RegionKind;
 use crate::document::scan::{self, Event, walk};
 use crate::types::{Scope, is_id};
 
@@ -46,7 +48,7 @@ pub(crate) fn misread_sections(source: &str) -> Vec<(Scope, usize)> {
             if let Some(heading) = heading(text).and_then(|near| near.form) {
                 let start = usize::try_from(offset).expect("an offset into memory fits");
                 last = Some((heading.scope, scan::line_number(source, start)));
-            } else if !matches!(text.trim_end(), "### Memories" | "### Tried") {
+            } else if RegionKind::begun_by(text) == RegionKind::Other {
                 last = None;
             }
         } else if grammar::looks_like_entry(text) || grammar::looks_like_visits(text) {
@@ -70,7 +72,7 @@ pub(crate) fn heading(line: &str) -> Option<Near<Heading>> {
     let body = line[level..].trim_start_matches(is_space);
     let end = body.find(|c: char| !c.is_alphabetic()).unwrap_or(body.len());
     let (word, rest) = body.split_at(end);
-    let (keyword, distance) = ["Location", "NPC", "Agent", "World", "Scene", "Dialogue"]
+    let (keyword, distance) = ["Location", "NPC", "Agent", "World", "Scene", "Dialogue", "Game"]
         .into_iter()
         .map(|keyword| (keyword, edits(&word.to_lowercase(), &keyword.to_lowercase())))
         .find(|&(keyword, distance)| distance <= slips(keyword))?;
@@ -79,7 +81,7 @@ pub(crate) fn heading(line: &str) -> Option<Near<Heading>> {
         "Location" => place_heading(rest, exact),
         "NPC" | "Agent" => named_heading(keyword, rest),
         _ if level == 2 && rest.chars().all(|c| is_space(c) || c == ':') => {
-            let scope = [Scope::World, Scope::Scene, Scope::Dialogue];
+            let scope = [Scope::World, Scope::Scene, Scope::Dialogue, Scope::Game];
             let scope = scope.into_iter().find(|scope| grammar::write_key(scope) == keyword)?;
             Some(Near::of(Heading { scope, name: String::new() }, true))
         }
@@ -137,7 +139,7 @@ pub(crate) fn part(line: &str) -> Option<&'static str> {
     let trimmed = line.trim_matches(is_space);
     let level = trimmed.bytes().take_while(|&byte| byte == b'#').count();
     let word = trimmed[level..].trim_matches(|c| is_space(c) || matches!(c, ':' | '*' | '_' | '#'));
-    if !(2..=6).contains(&level) || matches!(line.trim(), "### Memories" | "### Tried") {
+    if !(2..=6).contains(&level) || RegionKind::begun_by(line) != RegionKind::Other {
         return None;
     }
     let near = |part: &&str| edits(&word.to_lowercase(), &part[4..].to_lowercase()) <= 1;
@@ -170,7 +172,7 @@ fn after_word<'a>(text: &'a str, wanted: &str) -> Option<(&'a str, bool)> {
 /// A line under `### Tried` that is read as no action, or with its count as part of the text.
 pub(crate) fn attempt(line: &str) -> Option<String> {
     let inner = line.get(2..)?.trim();
-    let (_, rest) = grammar::split_code_span(inner)?;
+    let (_, rest) = evidence::split_code_span(inner)?;
     let head = &inner[..inner.len() - rest.len()];
     let rest = rest.trim_start();
     let counted = rest.trim_start_matches(['x', 'X', '×']).trim_start();
@@ -191,8 +193,8 @@ pub(crate) fn attempt(line: &str) -> Option<String> {
         _ => return None,
     };
     let form = format!("- {head}{count}{tail}");
-    let attempt = grammar::parse_attempt(&form)?;
-    Some(grammar::write_attempt(&attempt))
+    let line = evidence::parse_attempts(&form)?;
+    evidence::write_attempts(&line.attempts).into_iter().next().filter(|_| line.is_whole)
 }
 
 /// Number of slips between two words: letters put in, left out, exchanged or swapped with the next.

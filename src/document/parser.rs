@@ -5,12 +5,13 @@
 
 use std::ops::Range;
 
+use crate::document::evidence::{AttemptLine, is_list_item, parse_attempts, parse_carried, parse_way};
 use crate::document::grammar::{self, Visits};
 use crate::document::notes::{Part, PlacedNote, notes};
 use crate::document::problem::{Kind, Problem};
 use crate::document::scan::{self, Line};
 use crate::document::text::{ReadText, read_text};
-use crate::types::{Attempt, Memory, Persistence};
+use crate::types::{Carried, Memory, Persistence, Way};
 
 /// A parsed entry and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,25 +25,58 @@ pub(crate) struct Entry {
     pub(crate) line_number: usize,
 }
 
-/// A parsed tried action and its position.
+/// A line of evidence and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Tried {
-    pub(crate) attempt: Attempt,
-    /// Its line with line ending.
+pub(crate) struct Placed<T> {
+    pub(crate) value: T,
+    /// The line with line ending.
     pub(crate) range: Range<usize>,
 }
 
-/// Kinds of regions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Kinds of regions, in the order in which they are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RegionKind {
     /// Starts at the section heading.
     Head,
     /// Starts at `### Memories`.
     Memories,
+    /// Starts at `### Ways`.
+    Ways,
+    /// Starts at `### Carried`.
+    Carried,
+    /// Starts at `### Worked`.
+    Worked,
     /// Starts at `### Tried`.
     Tried,
     /// Starts at any other heading or a thematic break.
     Other,
+}
+
+impl RegionKind {
+    /// The parts of a section, each with the heading that begins it.
+    pub(crate) const PARTS: [(RegionKind, &str); 5] = [
+        (RegionKind::Memories, "### Memories"),
+        (RegionKind::Ways, "### Ways"),
+        (RegionKind::Carried, "### Carried"),
+        (RegionKind::Worked, "### Worked"),
+        (RegionKind::Tried, "### Tried"),
+    ];
+
+    /// The kind of the part that a heading begins.
+    pub(crate) fn begun_by(heading: &str) -> RegionKind {
+        let part = RegionKind::PARTS.iter().find(|(_, known)| *known == heading.trim());
+        part.map_or(RegionKind::Other, |(kind, _)| *kind)
+    }
+
+    /// The heading of a part; empty for regions that are none.
+    pub(crate) fn heading(self) -> &'static str {
+        RegionKind::PARTS.iter().find(|(kind, _)| *kind == self).map_or("", |(_, heading)| heading)
+    }
+
+    /// True for lists of evidence.
+    pub(crate) fn is_evidence(self) -> bool {
+        (RegionKind::Ways..=RegionKind::Tried).contains(&self)
+    }
 }
 
 /// A run of lines between two headings or thematic breaks.
@@ -66,8 +100,14 @@ pub(crate) struct ParsedSection {
     pub(crate) visits: Option<(Visits, Range<usize>)>,
     /// Entries in the order of the file.
     pub(crate) entries: Vec<Entry>,
-    /// Tried actions in the order of the file.
-    pub(crate) tried: Vec<Tried>,
+    /// Lines of ways in the order of the file.
+    pub(crate) ways: Vec<Placed<Way>>,
+    /// Lines of what was carried in the order of the file.
+    pub(crate) carried: Vec<Placed<Carried>>,
+    /// Lines of actions that worked in the order of the file.
+    pub(crate) worked: Vec<Placed<AttemptLine>>,
+    /// Lines of tried actions in the order of the file.
+    pub(crate) tried: Vec<Placed<AttemptLine>>,
     /// The section's regions in order; the first is the head.
     pub(crate) regions: Vec<Region>,
     /// Notes of a person outside entries, in the order of the file.
@@ -77,14 +117,33 @@ pub(crate) struct ParsedSection {
 }
 
 impl ParsedSection {
-    /// The ranges of visits, entries and tried actions, in their order.
+    /// The ranges of visits, entries and evidence, in their order.
     pub(crate) fn owned_ranges(&self) -> Vec<Range<usize>> {
-        let entries = self.entries.iter().map(|entry| &entry.range);
-        let tried = self.tried.iter().map(|tried| &tried.range);
-        let visits = self.visits.iter().map(|(_, range)| range);
-        let mut owned: Vec<Range<usize>> = entries.chain(tried).chain(visits).cloned().collect();
+        let entries = self.entries.iter().map(|entry| entry.range.clone());
+        let visits = self.visits.iter().map(|(_, range)| range.clone());
+        let lists = RegionKind::PARTS.iter().flat_map(|(kind, _)| self.list(*kind));
+        let mut owned: Vec<Range<usize>> = entries.chain(visits).chain(lists).collect();
         owned.sort_by_key(|range| range.start);
         owned
+    }
+
+    /// The ranges of the lines of one kind of evidence.
+    pub(crate) fn list(&self, kind: RegionKind) -> Vec<Range<usize>> {
+        fn ranges<T>(lines: &[Placed<T>]) -> Vec<Range<usize>> {
+            lines.iter().map(|line| line.range.clone()).collect()
+        }
+        match kind {
+            RegionKind::Ways => ranges(&self.ways),
+            RegionKind::Carried => ranges(&self.carried),
+            RegionKind::Worked => ranges(&self.worked),
+            RegionKind::Tried => ranges(&self.tried),
+            RegionKind::Head | RegionKind::Memories | RegionKind::Other => Vec::new(),
+        }
+    }
+
+    /// The lines of tried actions, or of those that worked.
+    pub(crate) fn attempts(&self, kind: RegionKind) -> &[Placed<AttemptLine>] {
+        if kind == RegionKind::Worked { &self.worked } else { &self.tried }
     }
 }
 
@@ -112,7 +171,7 @@ fn note_part(text: &str, region: &Region) -> Part {
     let first = text[region.range.clone()].lines().next().unwrap_or("").trim();
     let is_own = region.kind == RegionKind::Other && !region.after_break;
     let heading = if is_own { first.trim_matches('#').trim().to_owned() } else { String::new() };
-    Part { start: region.range.start, heading, has_notes: region.kind != RegionKind::Tried }
+    Part { start: region.range.start, heading, has_notes: !region.kind.is_evidence() }
 }
 
 /// Parses an entry, given its lines alone; `None` if the first is not the first line of an entry.
@@ -152,11 +211,7 @@ impl Reader<'_> {
         }
         let unindented = scan::unindent(content.as_bytes());
         if let Some(level) = unindented.and_then(scan::heading_level) {
-            let kind = match content.trim() {
-                "### Memories" => RegionKind::Memories,
-                "### Tried" => RegionKind::Tried,
-                _ => RegionKind::Other,
-            };
+            let kind = RegionKind::begun_by(content);
             if level <= 2 {
                 self.problem(at, Kind::IndentedHeading);
             }
@@ -173,13 +228,9 @@ impl Reader<'_> {
         if grammar::looks_like_entry(content) {
             self.problem(at, Kind::BrokenEntry(content.to_owned()));
         }
-        let region = self.parsed.regions.last().map(|region| region.kind);
-        let in_tried = region == Some(RegionKind::Tried) && self.entry.is_none();
-        if in_tried && grammar::looks_like_attempt(content) {
-            match grammar::parse_attempt(content) {
-                Some(attempt) => self.parsed.tried.push(Tried { attempt, range: line.range.clone() }),
-                None => self.problem(at, Kind::BrokenAttempt(content.to_owned())),
-            }
+        let region = self.parsed.regions.last().map_or(RegionKind::Head, |region| region.kind);
+        if region.is_evidence() && self.entry.is_none() && is_list_item(content) {
+            self.read_evidence(region, at);
         } else if grammar::looks_like_visits(content) && self.entry.is_none() {
             match grammar::parse_visits(content) {
                 Some(visits) if self.parsed.visits.is_none() => {
@@ -188,6 +239,27 @@ impl Reader<'_> {
                 Some(_) => self.problem(at, Kind::SecondVisits),
                 None => self.problem(at, Kind::BrokenVisits(content.to_owned())),
             }
+        }
+    }
+
+    /// Reads a line of a list of evidence.
+    fn read_evidence(&mut self, region: RegionKind, at: usize) {
+        let line = &self.lines[at];
+        let (content, range) = (line.text(self.text), line.range.clone());
+        let parsed = &mut self.parsed;
+        let broken = match region {
+            RegionKind::Ways => Kind::BrokenWay(content.to_owned()),
+            RegionKind::Carried => Kind::BrokenCarried(content.to_owned()),
+            _ => Kind::BrokenAttempt(content.to_owned()),
+        };
+        let is_read = match region {
+            RegionKind::Ways => push(&mut parsed.ways, parse_way(content), range),
+            RegionKind::Carried => push(&mut parsed.carried, parse_carried(content), range),
+            RegionKind::Worked => push(&mut parsed.worked, parse_attempts(content), range),
+            _ => push(&mut parsed.tried, parse_attempts(content), range),
+        };
+        if !is_read {
+            self.problem(at, broken);
         }
     }
 
@@ -246,6 +318,13 @@ impl Reader<'_> {
         let line = self.lines[first].range.clone();
         self.parsed.entries.push(Entry { memory, range, line, line_number: first });
     }
+}
+
+/// Appends a line that was read; `false` for one that could not be.
+fn push<T>(lines: &mut Vec<Placed<T>>, value: Option<T>, range: Range<usize>) -> bool {
+    let is_read = value.is_some();
+    lines.extend(value.map(|value| Placed { value, range }));
+    is_read
 }
 
 /// True if a line looks like a reference of a superseded entry.

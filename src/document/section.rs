@@ -3,7 +3,7 @@
 use crate::document::grammar::{self, Heading};
 use crate::document::notes::{Note, PlacedNote};
 use crate::document::parser::{ParsedSection, parse_section};
-use crate::types::{Attempt, Memory, Persistence};
+use crate::types::{Attempt, Carried, Memory, Moment, Persistence, Way};
 
 /// A comment that stands above a note of a person.
 const NOTE_MARK: &str = "<!-- note by hand -->\n";
@@ -29,10 +29,18 @@ pub struct Section {
     pub visits: u64,
     /// Episodes in which it was visited.
     pub episodes: Vec<u64>,
+    /// Episode and turn of the first visit.
+    pub first_visit: Option<Moment>,
     /// All memories, in the order of the file.
     pub memories: Vec<Memory>,
     /// Tried actions, in the order of the file.
     pub tried: Vec<Attempt>,
+    /// Actions that changed something here; without replies.
+    pub worked: Vec<Attempt>,
+    /// Ways that were walked from here.
+    pub ways: Vec<Way>,
+    /// What was carried when, an episode each.
+    pub carried: Vec<Carried>,
     /// Notes of a person outside entries, in the order of the file.
     pub notes: Vec<Note>,
 }
@@ -55,6 +63,7 @@ impl Section {
         }
         if let Some((visits, _)) = parsed.visits {
             self.visits = self.visits.saturating_add(visits.count);
+            self.first_visit = self.first_visit.take().or(visits.first);
             for episode in visits.episodes {
                 if !self.episodes.contains(&episode) {
                     self.episodes.push(episode);
@@ -63,7 +72,10 @@ impl Section {
         }
         self.memories.extend(parsed.entries.into_iter().map(|entry| entry.memory));
         self.notes.extend(parsed.notes.into_iter().map(|placed| placed.note));
-        self.tried.extend(parsed.tried.into_iter().map(|tried| tried.attempt));
+        self.tried.extend(parsed.tried.into_iter().flat_map(|line| line.value.attempts));
+        self.worked.extend(parsed.worked.into_iter().flat_map(|line| line.value.attempts));
+        self.ways.extend(parsed.ways.into_iter().map(|line| line.value));
+        self.carried.extend(parsed.carried.into_iter().map(|line| line.value));
     }
 
     /// Adds the same scope's section of the session file; its memories are ephemeral.

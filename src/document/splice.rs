@@ -6,11 +6,11 @@
 use std::ops::Range;
 
 use crate::document::grammar::{self, Visits};
-use crate::document::parser::{Entry, ParsedSection, Region, RegionKind, Tried};
+use crate::document::parser::{Entry, ParsedSection, Region, RegionKind};
 use crate::document::scan;
 use crate::document::strike::{strike, unstrike};
 use crate::document::text::{Fences, closing_place, mark_comments, write_closing_lines, write_text};
-use crate::types::{Attempt, Memory, Reference, Scope, Status};
+use crate::types::{Memory, Reference, Scope, Status};
 
 /// An edit of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,11 +89,16 @@ pub(crate) fn add_entries(text: &str, parsed: &ParsedSection, memories: &[Memory
         let at = parsed.regions.iter().find(holds_it).map_or(last.range.end, |region| region.content_end);
         return insert_block(text, at, &entries, style);
     }
-    let at = match find(RegionKind::Tried) {
-        Some(region) => parsed.regions[region - 1].content_end,
+    insert_block(text, place_of(parsed, RegionKind::Memories), &format!("### Memories\n\n{entries}"), style)
+}
+
+/// Position of a new part: before the first list that comes later, else at the end of the section.
+pub(crate) fn place_of(parsed: &ParsedSection, kind: RegionKind) -> usize {
+    let is_later = |region: RegionKind| region.is_evidence() && region > kind;
+    match parsed.regions.iter().position(|region| is_later(region.kind)) {
+        Some(later) => parsed.regions[later - 1].content_end,
         None => end_of_content(parsed),
-    };
-    insert_block(text, at, &format!("### Memories\n\n{entries}"), style)
+    }
 }
 
 /// Position of a new part: before the thematic break that ends the section, else at its end.
@@ -105,7 +110,7 @@ fn end_of_content(parsed: &ParsedSection) -> usize {
 }
 
 /// Inserts lines at the start of a line, with blank lines around them.
-fn insert_block(text: &str, at: usize, block: &str, style: Style) -> String {
+pub(crate) fn insert_block(text: &str, at: usize, block: &str, style: Style) -> String {
     let (before, after) = text.split_at(at);
     let ending = style.line_ending;
     let mut out = String::with_capacity(text.len() + block.len() + 8);
@@ -256,48 +261,6 @@ pub(crate) fn set_visits(text: &str, parsed: &ParsedSection, visits: &Visits, st
     let after_heading = if heading.ends_with('\n') { "" } else { ending };
     let blank = if rest.is_empty() || scan::is_blank(first_line(rest)) { "" } else { ending };
     [heading, after_heading, &style.convert(&line), blank, rest].concat()
-}
-
-/// Replaces tried actions, given in the order of the file.
-pub(crate) fn replace_attempts(text: &str, changes: &[(&Tried, &Attempt)], style: Style) -> String {
-    let render =
-        |(old, new): &(&Tried, &Attempt)| (old.range.clone(), format!("{}\n", grammar::write_attempt(new)));
-    splice_all(text, &changes.iter().map(render).collect::<Vec<_>>(), style)
-}
-
-/// Adds tried actions after the last one.
-pub(crate) fn add_attempts(text: &str, parsed: &ParsedSection, new: &[&Attempt], style: Style) -> String {
-    let lines: String = new.iter().map(|new| format!("{}\n", grammar::write_attempt(new))).collect();
-    if let Some(last) = parsed.tried.last() {
-        let (before, after) = text.split_at(last.range.end);
-        let ending = if before.ends_with('\n') { "" } else { style.line_ending };
-        return [before, ending, &style.convert(&lines), after].concat();
-    }
-    match parsed.regions.iter().find(|region| region.kind == RegionKind::Tried) {
-        Some(region) => {
-            // Behind an entry in this region the line would be part of the entry's text.
-            let mut starts = parsed.entries.iter().map(|entry| entry.range.start);
-            let entry = starts.find(|start| region.range.contains(start));
-            insert_block(text, entry.unwrap_or(region.content_end), &lines, style)
-        }
-        None => insert_block(text, end_of_content(parsed), &format!("### Tried\n\n{lines}"), style),
-    }
-}
-
-/// Removes a tried action, and the heading `### Tried` if nothing else stands under it.
-pub(crate) fn remove_attempt(text: &str, parsed: &ParsedSection, tried: &Tried) -> String {
-    let holds_it = |region: &&Region| region.range.contains(&tried.range.start);
-    let mut range = tried.range.clone();
-    if let Some(region) = parsed.regions.iter().find(holds_it) {
-        let body = &text[region.range.clone()];
-        let heading = body.split_inclusive('\n').next().map_or(0, str::len);
-        let before = &text[region.range.start + heading..tried.range.start];
-        let after = &text[tried.range.end..region.range.end];
-        if before.lines().chain(after.lines()).all(scan::is_blank) {
-            range = region.range.clone();
-        }
-    }
-    [&text[..range.start], &text[range.end..]].concat()
 }
 
 #[cfg(test)]

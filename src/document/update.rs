@@ -3,17 +3,19 @@
 //! Single edits and updates share the same steps, so an update says the same as its parts one after
 //! the other. However many edits a section gets, it is parsed once for each kind of edit.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::document::error::DocumentError;
+use crate::document::evidence::{write_attempt, write_carried, write_way};
 use crate::document::grammar::{self, Visits};
-use crate::document::parser::Tried;
+use crate::document::lists::{AttemptLists, ListEdit, edit_list};
+use crate::document::parser::{ParsedSection, Placed, RegionKind};
 use crate::document::splice;
 use crate::document::splice::EntryEdit;
 use crate::document::stored_form::stored;
 use crate::document::text::stored_line;
 use crate::document::tree::Document;
-use crate::types::{Attempt, Memory, Scope, fold_action};
+use crate::types::{Attempt, Carried, Memory, Moment, Scope, Way, fold_action};
 
 /// Edits of the section of one scope.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,8 +30,16 @@ pub struct SectionUpdate {
     pub memories: Vec<Memory>,
     /// Edits of entries, by their number among all entries of the scope, from 0.
     pub entries: BTreeMap<usize, EntryEdit>,
+    /// Episode and turn of the first visit, where none is known.
+    pub first_visit: Option<Moment>,
     /// Tried actions; one that is listed already is written anew.
     pub attempts: Vec<Attempt>,
+    /// Actions that worked; one that is listed already is written anew.
+    pub worked: Vec<Attempt>,
+    /// Ways; one that is listed already is written anew.
+    pub ways: Vec<Way>,
+    /// What was carried; the line of an episode that is listed already is written anew.
+    pub carried: Vec<Carried>,
 }
 
 impl Document {
@@ -75,7 +85,10 @@ impl Document {
         self.edit_entries(blocks, &update.entries)?;
         self.add_entries(blocks[0], update.memories.iter().map(stored).collect())?;
         self.raise_visits(blocks, update);
-        self.put_attempts(blocks, &update.attempts)
+        self.put_ways(blocks, &update.ways)?;
+        self.put_all_carried(blocks, &update.carried)?;
+        self.put_attempts(blocks, RegionKind::Worked, &update.worked)?;
+        self.put_attempts(blocks, RegionKind::Tried, &update.attempts)
     }
 
     /// Adds a memory in its stored form; makes the section where there is none.
@@ -100,14 +113,24 @@ impl Document {
         Ok(())
     }
 
-    /// Counts a visit in an episode; makes the section where there is none.
+    /// Counts a visit in an episode; makes the section where there is none. Of a place that was never
+    /// visited it is the first one.
     ///
     /// # Errors
     ///
     /// See [`DocumentError`].
-    pub fn visit(&mut self, scope: &Scope, name: &str, episode: u64) -> Result<(), DocumentError> {
+    pub fn visit(
+        &mut self,
+        scope: &Scope,
+        name: &str,
+        episode: u64,
+        turn: Option<u64>,
+    ) -> Result<(), DocumentError> {
         let block = self.ensure_section(scope, name)?;
         let mut visits = self.visits_of(block);
+        if visits.count == 0 && visits.first.is_none() {
+            visits.first = Some(Moment { episode: Some(episode), turn, ..Moment::default() });
+        }
         visits.count = visits.count.saturating_add(1);
         if !visits.episodes.contains(&episode) {
             visits.episodes.push(episode);
@@ -118,7 +141,7 @@ impl Document {
 
     /// Several sections of a scope are read as one: what is missing is added to the first of them.
     fn raise_visits(&mut self, blocks: &[usize], update: &SectionUpdate) {
-        if update.visits == 0 && update.episodes.is_empty() {
+        if update.visits == 0 && update.episodes.is_empty() && update.first_visit.is_none() {
             return;
         }
         let all: Vec<Visits> = blocks.iter().map(|&block| self.visits_of(block)).collect();
@@ -129,7 +152,11 @@ impl Document {
         visits.count = visits.count.saturating_add(missing);
         let before = visits.episodes.len();
         visits.episodes.extend(update.episodes.iter().filter(|&&episode| listed.insert(episode)));
-        if missing > 0 || visits.episodes.len() > before {
+        let is_first = update.first_visit.is_some() && all.iter().all(|visits| visits.first.is_none());
+        if is_first {
+            visits.first.clone_from(&update.first_visit);
+        }
+        if missing > 0 || is_first || visits.episodes.len() > before {
             self.set_visits(blocks[0], &visits);
         }
     }
@@ -170,78 +197,137 @@ impl Document {
         attempt: &Attempt,
         limit: usize,
     ) -> Result<(), DocumentError> {
-        self.check_new_text(&grammar::write_attempt(attempt))?;
+        self.check_new_text(&write_attempt(attempt))?;
         self.ensure_section(scope, name)?;
         let blocks: Vec<usize> = self.blocks_of(scope).collect();
-        self.put_attempts(&blocks, std::slice::from_ref(attempt))?;
-        let action = fold_action(&stored_line(&attempt.action));
-        let is_same_action = |tried: &Tried| fold_action(&tried.attempt.action) == action;
-        let block = blocks.into_iter().find(|&block| self.parsed(block).tried.iter().any(is_same_action));
-        let Some(block) = block else { return Ok(()) };
-        loop {
-            let parsed = self.parsed(block);
-            let others = parsed.tried.iter().filter(|tried| !is_same_action(tried));
-            let rank = |tried: &&Tried| {
-                let Attempt { count, episode, turn, .. } = tried.attempt;
-                (count, episode, turn)
-            };
-            match others.min_by_key(rank) {
-                Some(least) if parsed.tried.len() > limit.max(1) => {
-                    let text = splice::remove_attempt(self.block_text(block), parsed, least);
-                    self.replace(block, text);
-                }
-                _ => return Ok(()),
-            }
-        }
+        self.edit_attempts(&blocks, RegionKind::Tried, |lists| {
+            lists.put(attempt);
+            lists.cut(limit, &fold_action(&stored_line(&attempt.action)));
+        });
+        Ok(())
     }
 
-    /// Writes tried actions; of one that is given twice, the last.
-    fn put_attempts(&mut self, blocks: &[usize], attempts: &[Attempt]) -> Result<(), DocumentError> {
-        let mut wanted: HashMap<String, &Attempt> = HashMap::new();
-        let mut order: Vec<String> = Vec::new();
-        for attempt in attempts.iter().filter(|attempt| !stored_line(&attempt.action).is_empty()) {
-            self.check_new_text(&grammar::write_attempt(attempt))?;
-            let action = fold_action(&stored_line(&attempt.action));
-            if wanted.insert(action.clone(), attempt).is_none() {
-                order.push(action);
-            }
-        }
-        if wanted.is_empty() {
-            return Ok(());
-        }
-        for &block in blocks {
-            let mut changes: Vec<(&Tried, &Attempt)> = Vec::new();
-            for tried in &self.parsed(block).tried {
-                if let Some(attempt) = wanted.remove(&fold_action(&tried.attempt.action)) {
-                    changes.push((tried, attempt));
-                }
-            }
-            if !changes.is_empty() {
-                let text = splice::replace_attempts(self.block_text(block), &changes, self.style());
-                self.replace(block, text);
-            }
-        }
-        let new: Vec<&Attempt> = order.iter().filter_map(|action| wanted.remove(action)).collect();
-        if !new.is_empty() {
-            let (text, parsed) = (self.block_text(blocks[0]), self.parsed(blocks[0]));
-            let text = splice::add_attempts(text, parsed, &new, self.style());
-            self.replace(blocks[0], text);
-        }
+    /// Notes an action that changed something, as [`Document::put_attempt`] does; its reply is not kept.
+    ///
+    /// # Errors
+    ///
+    /// See [`DocumentError`].
+    pub fn put_worked(
+        &mut self,
+        scope: &Scope,
+        name: &str,
+        attempt: &Attempt,
+        limit: usize,
+    ) -> Result<(), DocumentError> {
+        let attempt = Attempt { reply: String::new(), ..attempt.clone() };
+        self.check_new_text(&write_attempt(&attempt))?;
+        self.ensure_section(scope, name)?;
+        let blocks: Vec<usize> = self.blocks_of(scope).collect();
+        self.edit_attempts(&blocks, RegionKind::Worked, |lists| {
+            lists.put(&attempt);
+            lists.cut(limit, &fold_action(&stored_line(&attempt.action)));
+        });
         Ok(())
     }
 
     /// Removes the tried action; `false` where it is not listed.
     pub fn remove_attempt(&mut self, scope: &Scope, action: &str) -> bool {
+        let blocks: Vec<usize> = self.blocks_of(scope).collect();
         let action = fold_action(&stored_line(action));
         let mut removed = false;
-        for block in self.blocks_of(scope).collect::<Vec<_>>() {
-            let same = |tried: &&Tried| fold_action(&tried.attempt.action) == action;
-            while let Some(tried) = self.parsed(block).tried.iter().find(same) {
-                let text = splice::remove_attempt(self.block_text(block), self.parsed(block), tried);
-                self.replace(block, text);
-                removed = true;
-            }
-        }
+        self.edit_attempts(&blocks, RegionKind::Tried, |lists| removed = lists.remove(&action));
         removed
+    }
+
+    /// Writes actions of one kind; of one that is given twice, the last.
+    fn put_attempts(
+        &mut self,
+        blocks: &[usize],
+        kind: RegionKind,
+        attempts: &[Attempt],
+    ) -> Result<(), DocumentError> {
+        let named = || attempts.iter().filter(|attempt| !stored_line(&attempt.action).is_empty());
+        named().try_for_each(|attempt| self.check_new_text(&write_attempt(attempt)))?;
+        self.edit_attempts(blocks, kind, |lists| named().for_each(|attempt| lists.put(attempt)));
+        Ok(())
+    }
+
+    fn edit_attempts(&mut self, blocks: &[usize], kind: RegionKind, edit: impl FnOnce(&mut AttemptLists)) {
+        let mut lists = AttemptLists::of(blocks.iter().map(|&block| self.parsed(block).attempts(kind)));
+        edit(&mut lists);
+        for (&block, edit) in blocks.iter().zip(lists.into_edits()) {
+            self.edit_list(block, kind, &edit);
+        }
+    }
+
+    fn edit_list(&mut self, block: usize, kind: RegionKind, edit: &ListEdit) {
+        if let Some(text) = edit_list(self.block_text(block), self.parsed(block), kind, edit, self.style()) {
+            self.replace(block, text);
+        }
+    }
+
+    /// Notes a way that was walked, in place of the same action to the same place; makes the section where
+    /// there is none.
+    ///
+    /// # Errors
+    ///
+    /// See [`DocumentError`].
+    pub fn put_way(&mut self, scope: &Scope, name: &str, way: &Way) -> Result<(), DocumentError> {
+        self.ensure_section(scope, name)?;
+        let blocks: Vec<usize> = self.blocks_of(scope).collect();
+        self.put_ways(&blocks, std::slice::from_ref(way))
+    }
+
+    fn put_ways(&mut self, blocks: &[usize], ways: &[Way]) -> Result<(), DocumentError> {
+        let lines = |parsed: &ParsedSection| parsed.ways.clone();
+        let is_same = |one: &Way, other: &Way| {
+            one.to == other.to && fold_action(&one.action) == fold_action(&other.action)
+        };
+        self.put_lines(blocks, RegionKind::Ways, lines, ways, is_same, write_way)
+    }
+
+    /// Writes what was carried in an episode, in place of the line of that episode.
+    ///
+    /// # Errors
+    ///
+    /// See [`DocumentError`].
+    pub fn put_carried(&mut self, carried: &Carried) -> Result<(), DocumentError> {
+        self.ensure_section(&Scope::Game, "")?;
+        let blocks: Vec<usize> = self.blocks_of(&Scope::Game).collect();
+        self.put_all_carried(&blocks, std::slice::from_ref(carried))
+    }
+
+    fn put_all_carried(&mut self, blocks: &[usize], carried: &[Carried]) -> Result<(), DocumentError> {
+        let lines = |parsed: &ParsedSection| parsed.carried.clone();
+        let is_same = |one: &Carried, other: &Carried| one.episode == other.episode;
+        self.put_lines(blocks, RegionKind::Carried, lines, carried, is_same, write_carried)
+    }
+
+    /// Writes lines of evidence that hold one value each, in place of those that are about the same.
+    fn put_lines<T: PartialEq>(
+        &mut self,
+        blocks: &[usize],
+        kind: RegionKind,
+        lines: impl Fn(&ParsedSection) -> Vec<Placed<T>>,
+        values: &[T],
+        is_same: impl Fn(&T, &T) -> bool,
+        write: impl Fn(&T) -> String,
+    ) -> Result<(), DocumentError> {
+        values.iter().try_for_each(|value| self.check_new_text(&write(value)))?;
+        let mut missing: Vec<&T> = values.iter().collect();
+        for &block in blocks {
+            let mut edit = ListEdit::default();
+            for line in lines(self.parsed(block)) {
+                let Some(at) = missing.iter().position(|new| is_same(&line.value, new)) else { continue };
+                let new = missing.remove(at);
+                if *new != line.value {
+                    edit.changes.push((line.range, Some(write(new))));
+                }
+            }
+            self.edit_list(block, kind, &edit);
+        }
+        let new = missing.into_iter().map(write).collect();
+        self.edit_list(blocks[0], kind, &ListEdit { new, ..ListEdit::default() });
+        Ok(())
     }
 }

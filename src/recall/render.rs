@@ -96,7 +96,7 @@ fn render_header(view: &View, format: Format) -> String {
         Scope::Location(_) => "Location Memory",
         Scope::Npc(_) => "Character Memory",
         Scope::Agent(_) => "Agent Memory",
-        Scope::World | Scope::Scene | Scope::Dialogue => "Memory",
+        Scope::World | Scope::Scene | Scope::Dialogue | Scope::Game => "Memory",
     };
     let key = write_key(&view.scope);
     let called = if view.name.is_empty() { key.clone() } else { format!("{} ({key})", view.name) };

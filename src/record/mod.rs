@@ -227,7 +227,7 @@ impl Recorder<'_> {
         if let Some(map) = &self.settings.map {
             warnings.extend(places::map_warnings(map, &before, &after));
         }
-        places::count_visits(document, &before, &after, *episode)?;
+        places::count_visits(document, &before, &after, (*episode, context.number))?;
         let tried = if changes.nothing() {
             self.note_attempt(document, context, &before)?
         } else {

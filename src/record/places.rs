@@ -188,14 +188,14 @@ pub(crate) fn count_visits(
     document: &mut Document,
     before: &Place,
     after: &Place,
-    episode: u64,
+    (episode, turn): (u64, u64),
 ) -> Result<(), DocumentError> {
     let section = document.section(&before.scope()).unwrap_or_default();
     if !section.episodes.contains(&episode) {
-        document.visit(&before.scope(), &before.name, episode)?;
+        document.visit(&before.scope(), &before.name, episode, Some(turn))?;
     }
     if after.id != before.id {
-        document.visit(&after.scope(), &after.name, episode)?;
+        document.visit(&after.scope(), &after.name, episode, Some(turn))?;
     }
     Ok(())
 }

@@ -34,7 +34,7 @@ impl MemoryKind {
             }
             Scope::Agent(_) => MemoryKind::Character,
             Scope::Scene => MemoryKind::Scene,
-            Scope::Npc(_) | Scope::World | Scope::Dialogue => MemoryKind::Episodic,
+            Scope::Npc(_) | Scope::World | Scope::Dialogue | Scope::Game => MemoryKind::Episodic,
         }
     }
 }

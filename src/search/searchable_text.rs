@@ -43,7 +43,7 @@ impl SearchableText {
         };
         match scope {
             Scope::Npc(id) | Scope::Agent(id) => add(id),
-            Scope::Location(_) | Scope::World | Scope::Scene | Scope::Dialogue => {}
+            Scope::Location(_) | Scope::World | Scope::Scene | Scope::Dialogue | Scope::Game => {}
         }
         if category.as_str() != "NOTE" {
             add(category.as_str());

@@ -31,7 +31,7 @@ pub fn read(bytes: &[u8]) -> Result<TransferSource, TransferError> {
     let mut names: BTreeMap<Scope, String> = BTreeMap::new();
     let mut source = TransferSource::default();
     for (scope, section) in document.sections() {
-        let Section { name, visits, episodes, memories: _, tried, notes: _ } = section;
+        let Section { name, visits, episodes, tried, .. } = section;
         let at = Origin::Line(first_lines.get(&scope).copied().unwrap_or(1));
         names.insert(scope.clone(), name.clone());
         let place = PlaceReference::Scope(scope, name);
@@ -44,7 +44,10 @@ pub fn read(bytes: &[u8]) -> Result<TransferSource, TransferError> {
         source.push(Origin::Line(entry.line), Ok(item));
     }
     for problem in problems(text) {
-        let is_broken = matches!(problem.kind, Kind::BrokenVisits(_) | Kind::BrokenAttempt(_));
+        let is_broken = matches!(
+            problem.kind,
+            Kind::BrokenVisits(_) | Kind::BrokenAttempt(_) | Kind::BrokenWay(_) | Kind::BrokenCarried(_)
+        );
         if is_broken || problem.kind.hides_memories() {
             source.push(Origin::Line(problem.line), Err(problem.kind.to_string()));
         }
@@ -60,7 +63,7 @@ pub fn read(bytes: &[u8]) -> Result<TransferSource, TransferError> {
 pub fn write(sections: &[(Scope, Section)]) -> Result<Vec<u8>, TransferError> {
     let mut document = Document::parse(String::new());
     let additions = sections.iter().map(|(scope, section)| {
-        let Section { name, visits, episodes, memories, tried, notes: _ } = section.clone();
+        let Section { name, visits, episodes, memories, tried, .. } = section.clone();
         (
             scope.clone(),
             SectionUpdate { name, visits, episodes, memories, attempts: tried, ..SectionUpdate::default() },

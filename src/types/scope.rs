@@ -22,10 +22,12 @@ pub enum Scope {
     Scene,
     /// Spoken lines, turn by turn.
     Dialogue,
+    /// What holds wherever the player is.
+    Game,
 }
 
 impl Scope {
-    /// Sort key of the sections of a file: locations first, dialogue last.
+    /// Sort key of the sections of a file: locations first, the game last.
     pub(crate) fn order(&self) -> u8 {
         match self {
             Scope::Location(_) => 0,
@@ -34,6 +36,7 @@ impl Scope {
             Scope::Agent(_) => 3,
             Scope::Scene => 4,
             Scope::Dialogue => 5,
+            Scope::Game => 6,
         }
     }
 
@@ -53,6 +56,7 @@ impl fmt::Display for Scope {
             Scope::Agent(id) => write!(f, "agent:{id}"),
             Scope::Scene => f.write_str("scene"),
             Scope::Dialogue => f.write_str("dialogue"),
+            Scope::Game => f.write_str("game"),
         }
     }
 }
@@ -89,7 +93,7 @@ pub enum ScopeError {
 impl Hint for ScopeError {
     fn advice(&self) -> Advice {
         Advice::command_line(
-            "a scope is an id such as `23`, `npc:troll`, `world`, `agent:alex`, `scene`, `dialogue`, or a place's name",
+            "a scope is an id such as `23`, `npc:troll`, `world`, `agent:alex`, `scene`, `dialogue`, `game`, or a place's name",
         )
     }
 }
@@ -116,6 +120,7 @@ impl FromStr for ScopeName {
             "world" => return Ok(ScopeName::Scope(Scope::World)),
             "scene" => return Ok(ScopeName::Scope(Scope::Scene)),
             "dialogue" => return Ok(ScopeName::Scope(Scope::Dialogue)),
+            "game" => return Ok(ScopeName::Scope(Scope::Game)),
             _ => {}
         }
         if let Some(id) = labelled_id(text) {

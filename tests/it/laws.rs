@@ -5,6 +5,7 @@
 mod mending;
 
 use memories::document::check::viewer_headings;
+use memories::document::evidence;
 use memories::document::format::format;
 use memories::document::scan::{Event, is_section_boundary, lines, walk};
 use memories::document::{
@@ -180,7 +181,7 @@ impl Edit {
     fn apply(&self, document: &mut Document, model: &mut Section) -> Result<(), DocumentError> {
         match self {
             Edit::Visit(scope, episode) => {
-                document.visit(scope, "New", *episode)?;
+                document.visit(scope, "New", *episode, None)?;
                 model.visits += 1;
                 if !model.episodes.contains(episode) {
                     model.episodes.push(*episode);
@@ -475,7 +476,7 @@ fn is_grammar(line: &str) -> bool {
         || grammar::parse_visits(line).is_some()
         || grammar::parse_entry(line).is_some()
         || grammar::parse_reference(line).is_some()
-        || grammar::parse_attempt(line).is_some()
+        || evidence::parse_attempts(line).is_some()
         || matches!(line.trim(), "### Memories" | "### Tried" | "---")
 }
 
@@ -483,7 +484,7 @@ fn is_grammar(line: &str) -> bool {
 fn a_heading_of_nothing_but_its_mark_keeps_nobody_from_writing() {
     for text in ["#", "##\n", "#\r\n\r\n##\r\ntext", "# T\n##\n"] {
         let mut document = Document::parse(text.to_owned());
-        document.visit(&Scope::Location(1), "", 1).expect("can be edited");
+        document.visit(&Scope::Location(1), "", 1, None).expect("can be edited");
         document.into_text().expect("is read back as it was meant");
     }
 }

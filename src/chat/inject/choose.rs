@@ -130,7 +130,7 @@ fn summary(memory: &Memory) -> String {
 fn origin(scope: &Scope, place: &str, memory: &Memory) -> String {
     let mut parts = Vec::new();
     match scope {
-        Scope::World | Scope::Scene | Scope::Dialogue => {}
+        Scope::World | Scope::Scene | Scope::Dialogue | Scope::Game => {}
         _ => parts.push(place.to_owned()),
     }
     parts.extend(memory.provenance.episode.map(|episode| format!("episode {episode}")));

@@ -13,8 +13,9 @@ use crate::document::compare::{
     AttemptDifference, Comparison, LineDifference, MemoryDifference, Presence, SectionDifference, Visits,
     Words, compare, compare_lines, compare_words,
 };
+use crate::document::evidence::write_attempt;
 use crate::document::fields::write_fields;
-use crate::document::grammar::{write_attempt, write_entry};
+use crate::document::grammar::write_entry;
 use crate::store::Store;
 use crate::types::{Attempt, Cause, Memory, Provenance};
 

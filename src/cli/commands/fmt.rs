@@ -69,6 +69,12 @@ pub(super) fn line_json(change: &LineChange) -> Value {
 pub(super) fn described(change: &LineChange) -> String {
     match &change.before {
         None => "a blank line belongs before this line".to_owned(),
-        Some(before) => format!("`{}` is written `{}`", before.replace('\n', "\\n"), change.after),
+        Some(before) => {
+            let before = before.replace('\n', "\\n");
+            match &change.after {
+                Some(after) => format!("`{before}` is written `{after}`"),
+                None => format!("`{before}` joins the line with the same reply"),
+            }
+        }
     }
 }

@@ -2,8 +2,9 @@
 
 use memories::document::Document;
 use memories::document::check::{first_error, problems};
+use memories::document::evidence::parse_attempts;
 use memories::document::format::{format, mend};
-use memories::types::Scope;
+use memories::types::{Attempt, Scope};
 use proptest::prelude::*;
 
 use super::{file, memory};
@@ -19,6 +20,12 @@ fn words(line: &str) -> Vec<String> {
         words.filter(|word| !word.is_empty() && !dropped.contains(&word.as_str())).collect();
     words.sort();
     words
+}
+
+/// The actions that a file lists.
+fn evidence(text: String) -> Vec<Attempt> {
+    let sections = Document::parse(text).sections();
+    sections.into_iter().flat_map(|(_, section)| [section.tried, section.worked].concat()).collect()
 }
 
 /// A text's byte order mark, which may be empty, and the rest.
@@ -54,11 +61,14 @@ proptest! {
             for _ in 0..before.matches('\n').count() {
                 old.next();
             }
-            prop_assert_eq!(new.next().map(|line| line.trim_end_matches(['\r', '\n'])), Some(change.after.as_str()));
-            let known = ["### Tried", "### Memories"].contains(&change.after.as_str()) || change.after.contains("[DANGER");
-            prop_assert!(known || words(before) == words(&change.after), "{:?}", change);
+            let Some(after) = &change.after else { continue };
+            prop_assert_eq!(new.next().map(|line| line.trim_end_matches(['\r', '\n'])), Some(after.as_str()));
+            let known = after.starts_with("### ") || after.contains("[DANGER") || parse_attempts(after).is_some();
+            prop_assert!(known || words(before) == words(after), "{:?}", change);
         }
         prop_assert_eq!((new.next(), changes.next()), (None, None));
+        let (before, after) = (evidence(text), evidence(mended.text.clone()));
+        prop_assert!(before.iter().all(|attempt| after.contains(attempt)), "{:?} of {:?}", after, before);
     }
 
     /// The first error is what a whole check finds, and nothing that a program writes is one.

@@ -1,0 +1,461 @@
+//! Lines of evidence: tried and worked actions, ways, and what was carried when.
+//!
+//! Each kind has a `parse_` function, which takes a line without its line ending, and a `write_` function,
+//! which gives its canonical form, as in [`crate::document::grammar`].
+
+use crate::document::fields::{parse_fields, parse_number, write_fields};
+use crate::document::text::{stored_line, stored_reply, unescape};
+use crate::types::text::backtick_fence;
+use crate::types::{Attempt, Carried, CarriedChange, Provenance, Span, Way};
+
+/// The field of an action that was done without facts by which to tell whether it changed something.
+const EFFECT_UNKNOWN: &str = "effect unknown";
+
+/// The last field of a way; the names of the items follow.
+const REFUSED_WITHOUT: &str = "refused without:";
+
+/// True if a line is an item of a list, as lines of evidence are.
+pub(crate) fn is_list_item(line: &str) -> bool {
+    ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark))
+}
+
+/// Actions with one reply: a line of `### Tried` or `### Worked`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AttemptLine {
+    /// The actions, each with the reply of the line.
+    pub attempts: Vec<Attempt>,
+    /// True if the marks say no more than the attempts do.
+    pub is_whole: bool,
+}
+
+/// Reads ``- `take window` ×3 *(Ep2, T31)*, `break window` *(T33)*: You can't be serious.`` One action alone may
+/// lack the code span.
+pub fn parse_attempts(line: &str) -> Option<AttemptLine> {
+    let mut rest = line.get(2..).filter(|_| is_list_item(line))?.trim();
+    let mut parts: Vec<(String, u64, Option<Provenance>)> = Vec::new();
+    loop {
+        let (action, behind) = match split_code_span(rest) {
+            Some((action, behind)) => (action.to_owned(), behind),
+            None if parts.is_empty() => split_bare_action(rest),
+            None => return None,
+        };
+        // An action of only white space would be written as nothing.
+        if action.trim().is_empty() {
+            return None;
+        }
+        let (count, behind) = split_count(behind)?;
+        let (mark, behind) = split_mark(behind);
+        parts.push((action, count, mark.map(parse_fields)));
+        match behind.trim_start().strip_prefix(',').map(str::trim_start) {
+            Some(next) if next.starts_with('`') => rest = next,
+            _ => {
+                rest = behind.trim_start();
+                break;
+            }
+        }
+    }
+    let reply = match rest.strip_prefix(':') {
+        Some(reply) => reply.trim().to_owned(),
+        None if rest.is_empty() => String::new(),
+        None => return None,
+    };
+    Some(with_marks(parts, &reply))
+}
+
+/// Gives each action its mark: its own, or the next one in the line; an episode is that of the action before.
+fn with_marks(parts: Vec<(String, u64, Option<Provenance>)>, reply: &str) -> AttemptLine {
+    let mut is_whole = true;
+    let mut next: Option<Provenance> = None;
+    let mut marks: Vec<Option<Provenance>> = Vec::with_capacity(parts.len());
+    for (_, _, mark) in parts.iter().rev() {
+        next = mark.clone().or(next);
+        marks.push(next.clone());
+    }
+    marks.reverse();
+    let mut before: Option<u64> = None;
+    let mut attempts = Vec::with_capacity(parts.len());
+    for ((action, count, _), mark) in parts.into_iter().zip(marks) {
+        let mark = mark.unwrap_or_default();
+        let turn = mark.turns.map(|turns| turns.first);
+        let episode = mark.episode.or(before.filter(|_| turn.is_some()));
+        before = episode;
+        let effect_unknown = mark.other.iter().any(|field| field == EFFECT_UNKNOWN);
+        let attempt = Attempt { action, count, episode, turn, reply: reply.to_owned(), effect_unknown };
+        is_whole &= Provenance { episode, ..mark } == fields_of(&attempt);
+        attempts.push(attempt);
+    }
+    AttemptLine { attempts, is_whole }
+}
+
+/// An action without code span, up to its count, its mark or its reply.
+fn split_bare_action(line: &str) -> (String, &str) {
+    let end = [" ×", " *(", ": "].iter().filter_map(|mark| line.find(mark)).min();
+    let (action, rest) = line.split_at(end.unwrap_or(line.len()));
+    (action.trim_end_matches(':').trim().to_owned(), rest)
+}
+
+/// A count such as `×3`; 1 where there is none, `None` for one that is no number.
+fn split_count(text: &str) -> Option<(u64, &str)> {
+    let text = text.trim_start();
+    let Some(rest) = text.strip_prefix('×') else { return Some((1, text)) };
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    Some((rest[..digits].parse().ok()?, rest[digits..].trim_start()))
+}
+
+/// The fields between ` *(` and `)*`, and the rest.
+fn split_mark(text: &str) -> (Option<&str>, &str) {
+    match text.strip_prefix("*(").and_then(|rest| rest.split_once(")*")) {
+        Some((mark, rest)) => (Some(mark), rest),
+        None => (None, text),
+    }
+}
+
+/// The content of a code span at the start of a line, and the rest of the line.
+pub(crate) fn split_code_span(line: &str) -> Option<(&str, &str)> {
+    let fence = line.bytes().take_while(|&byte| byte == b'`').count();
+    if fence == 0 {
+        return None;
+    }
+    let mut at = fence;
+    loop {
+        at += line[at..].find('`')?;
+        let run = line[at..].bytes().take_while(|&byte| byte == b'`').count();
+        if run == fence {
+            let content = &line[fence..at];
+            let padded = content.starts_with(' ') && content.ends_with(' ') && !content.trim().is_empty();
+            let content = if padded { &content[1..content.len() - 1] } else { content };
+            return Some((content, &line[at + run..]));
+        }
+        at += run;
+    }
+}
+
+/// The canonical lines of actions: those with the same reply and the same kinds of fields in one line, in the
+/// order of the first of each line.
+pub fn write_attempts(attempts: &[Attempt]) -> Vec<String> {
+    let mut lines: Vec<Vec<&Attempt>> = Vec::new();
+    for attempt in attempts {
+        match lines.iter_mut().find(|line| share_a_line(line[0], attempt)) {
+            Some(line) => line.push(attempt),
+            None => lines.push(vec![attempt]),
+        }
+    }
+    lines.into_iter().map(|line| write_line(&line)).collect()
+}
+
+/// The canonical line of one action.
+pub fn write_attempt(attempt: &Attempt) -> String {
+    write_line(&[attempt])
+}
+
+/// True if two actions stand in one line: their replies are the same, and no mark would be read as that of the other.
+pub(crate) fn share_a_line(one: &Attempt, other: &Attempt) -> bool {
+    let kinds = |attempt: &Attempt| {
+        let bare =
+            *attempt == Attempt { episode: None, turn: None, effect_unknown: false, ..attempt.clone() };
+        (attempt.episode.is_some(), attempt.turn.is_some(), bare)
+    };
+    stored_reply(&one.reply) == stored_reply(&other.reply) && kinds(one) == kinds(other)
+}
+
+fn write_line(attempts: &[&Attempt]) -> String {
+    let mut before = None;
+    let item = |attempt: &&Attempt| {
+        let is_known = attempt.episode.is_some() && attempt.episode == before && attempt.turn.is_some();
+        before = attempt.episode;
+        let mut fields = fields_of(attempt);
+        fields.episode = fields.episode.filter(|_| !is_known);
+        let action = write_code_span(&stored_line(&attempt.action));
+        format!("{action}{}{}", write_count(attempt.count), write_mark(&write_fields(&fields)))
+    };
+    let items: Vec<String> = attempts.iter().map(item).collect();
+    let reply = stored_reply(&attempts[0].reply);
+    let reply = if reply.is_empty() { reply } else { format!(": {reply}") };
+    format!("- {}{reply}", items.join(", "))
+}
+
+fn write_count(count: u64) -> String {
+    if count == 1 { String::new() } else { format!(" ×{count}") }
+}
+
+fn write_mark(fields: &str) -> String {
+    if fields.is_empty() { String::new() } else { format!(" *({fields})*") }
+}
+
+/// The fields of an action: when it was tried last, and whether its effect is unknown.
+fn fields_of(attempt: &Attempt) -> Provenance {
+    let Attempt { episode, turn, effect_unknown, .. } = *attempt;
+    let other = if effect_unknown { vec![EFFECT_UNKNOWN.to_owned()] } else { Vec::new() };
+    Provenance { episode, turns: turn.map(Span::one), other, ..Provenance::default() }
+}
+
+/// A text in a code span whose fence is longer than any run of backticks in it.
+pub(crate) fn write_code_span(text: &str) -> String {
+    let fence = backtick_fence(text, 1);
+    let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{fence}{pad}{text}{pad}{fence}")
+}
+
+/// Reads ``- `north` → [North of House](#location-137-north-of-house) ×5 *(Ep5, T12)*``; also
+/// ``- `north` -> Location 137: North of House``.
+pub fn parse_way(line: &str) -> Option<Way> {
+    let line = line.get(2..).filter(|_| is_list_item(line))?.trim();
+    let (action, rest) = split_code_span(line)?;
+    let rest = rest.trim_start();
+    let rest = rest.strip_prefix('→').or_else(|| rest.strip_prefix("->"))?.trim_start();
+    let (to, name, rest) = split_link(rest).or_else(|| split_place(rest))?;
+    let (count, rest) = split_count(rest)?;
+    let fields = match rest.trim().strip_prefix("*(") {
+        Some(fields) => fields.strip_suffix(")*")?,
+        None if rest.trim().is_empty() => "",
+        None => return None,
+    };
+    let (fields, items) = match fields.find(REFUSED_WITHOUT) {
+        Some(at) => (&fields[..at], &fields[at + REFUSED_WITHOUT.len()..]),
+        None => (fields, ""),
+    };
+    let fields = parse_fields(fields);
+    let refused_without: Vec<String> = split_names(items, ';').into_iter().map(read_name).collect();
+    let action = (!action.trim().is_empty()).then(|| action.to_owned())?;
+    let (episode, turn) = (fields.episode, fields.turns.map(|turns| turns.last));
+    Some(Way { action, to, name, count, episode, turn, refused_without })
+}
+
+/// A link to the section of a place: its id, its name, and the rest of the line.
+fn split_link(text: &str) -> Option<(u64, String, &str)> {
+    let inner = text.strip_prefix('[')?;
+    let mut escaped = false;
+    let end = inner.char_indices().find_map(|(at, c)| {
+        let ends = c == ']' && !escaped;
+        escaped = c == '\\' && !escaped;
+        ends.then_some(at)
+    })?;
+    let (anchor, rest) = inner[end + 1..].strip_prefix("(#location-")?.split_once(')')?;
+    let digits = anchor.bytes().take_while(u8::is_ascii_digit).count();
+    let to = parse_number(&anchor[..digits]).filter(|_| digits > 0)?;
+    let name = unescape(&inner[..end], |c| matches!(c, '\\' | '[' | ']'));
+    let name = if name == format!("Location {to}") { String::new() } else { name };
+    Some((to, name, rest))
+}
+
+/// A place as its heading names it, up to the count or the fields.
+fn split_place(text: &str) -> Option<(u64, String, &str)> {
+    let text = text.strip_prefix("Location ")?;
+    let end = [" ×", " *("].iter().filter_map(|mark| text.find(mark)).min().unwrap_or(text.len());
+    let (id, name) = text[..end].split_once(':').unwrap_or((&text[..end], ""));
+    let id = id.trim();
+    Some((parse_number(id).filter(|_| !id.is_empty())?, name.trim().to_owned(), &text[end..]))
+}
+
+/// The canonical line of a way.
+pub fn write_way(way: &Way) -> String {
+    let Way { action, to, name, count, episode, turn, refused_without } = way;
+    let name = stored_line(name);
+    let label = if name.is_empty() { format!("Location {to}") } else { escape(&name, &['\\', '[', ']']) };
+    let fields = Provenance { episode: *episode, turns: turn.map(Span::one), ..Provenance::default() };
+    let mut fields = write_fields(&fields);
+    if !refused_without.is_empty() {
+        let gap = if fields.is_empty() { "" } else { ", " };
+        fields.push_str(&format!("{gap}{REFUSED_WITHOUT} {}", write_names(refused_without, "", "; ")));
+    }
+    let action = write_code_span(&stored_line(action));
+    let anchor = anchor(&format!("Location {to}: {name}"));
+    format!("- {action} → [{label}](#{anchor}){}{}", write_count(*count), write_mark(&fields))
+}
+
+/// The anchor that Markdown viewers give a heading: lower case, hyphens for spaces, no punctuation.
+pub(crate) fn anchor(heading: &str) -> String {
+    let kept = heading.trim().chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+/// Reads `- Ep1: T12 +leaflet; T15 +brass lantern, -sword`.
+pub fn parse_carried(line: &str) -> Option<Carried> {
+    let line = line.get(2..).filter(|_| is_list_item(line))?.trim();
+    let (episode, rest) = line.strip_prefix("Ep")?.split_once(':')?;
+    let mut changes = Vec::new();
+    for part in split_names(rest, ';') {
+        let (turn, items) = part.trim().strip_prefix('T')?.split_once(' ')?;
+        let (mut gained, mut lost) = (Vec::new(), Vec::new());
+        for item in split_names(items, ',') {
+            match item.trim().split_at_checked(1)? {
+                ("+", name) => gained.push(read_name(name)),
+                ("-", name) => lost.push(read_name(name)),
+                _ => return None,
+            }
+        }
+        changes.push(CarriedChange { turn: parse_number(turn).filter(|_| !turn.is_empty())?, gained, lost });
+    }
+    let episode = parse_number(episode.trim()).filter(|_| !episode.trim().is_empty())?;
+    Some(Carried { episode, changes })
+}
+
+/// The canonical line of what was carried in an episode.
+pub fn write_carried(carried: &Carried) -> String {
+    let change = |change: &CarriedChange| {
+        let gained = write_names(&change.gained, "+", ", ");
+        let lost = write_names(&change.lost, "-", ", ");
+        let items: Vec<String> = [gained, lost].into_iter().filter(|items| !items.is_empty()).collect();
+        format!("T{} {}", change.turn, items.join(", "))
+    };
+    let changes: Vec<String> = carried.changes.iter().map(change).collect();
+    format!("- Ep{}: {}", carried.episode, changes.join("; ")).trim_end().to_owned()
+}
+
+/// Names with a mark before each, and a gap between them.
+fn write_names(names: &[String], mark: &str, gap: &str) -> String {
+    let names = names.iter().map(|name| format!("{mark}{}", escape(&stored_line(name), &['\\', ',', ';'])));
+    names.collect::<Vec<_>>().join(gap)
+}
+
+/// Splits at a character that no `\` precedes; empty parts are left out.
+fn split_names(text: &str, separator: char) -> Vec<&str> {
+    let (mut parts, mut start, mut escaped) = (Vec::new(), 0, false);
+    for (at, c) in text.char_indices() {
+        if c == separator && !escaped {
+            parts.push(&text[start..at]);
+            start = at + c.len_utf8();
+        }
+        escaped = c == '\\' && !escaped;
+    }
+    parts.push(&text[start..]);
+    parts.retain(|part| !part.trim().is_empty());
+    parts
+}
+
+fn read_name(text: &str) -> String {
+    unescape(text.trim(), |c| matches!(c, '\\' | ',' | ';'))
+}
+
+fn escape(text: &str, marks: &[char]) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if marks.contains(&c) {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn attempt(action: &str, count: u64, at: (u64, u64), reply: &str) -> Attempt {
+        let (episode, turn) = (Some(at.0), Some(at.1));
+        Attempt { action: action.into(), count, episode, turn, reply: reply.into(), effect_unknown: false }
+    }
+
+    #[test]
+    fn actions_with_the_same_reply_share_a_line() {
+        let no = "You can't go that way.";
+        let attempts = [
+            attempt("southwest", 1, (1, 12), no),
+            attempt("eat mailbox", 2, (1, 13), "No: really."),
+            attempt("up", 2, (1, 154), no),
+            attempt("down", 1, (2, 3), no),
+        ];
+        let lines = write_attempts(&attempts);
+        let expected = [
+            "- `southwest` *(Ep1, T12)*, `up` ×2 *(T154)*, `down` *(Ep2, T3)*: You can't go that way.",
+            "- `eat mailbox` ×2 *(Ep1, T13)*: No: really.",
+        ];
+        assert_eq!(lines, expected);
+        let read: Vec<Attempt> =
+            lines.iter().flat_map(|line| parse_attempts(line).unwrap().attempts).collect();
+        assert_eq!(read, [0, 2, 3, 1].map(|at| attempts[at].clone()));
+    }
+
+    #[test]
+    fn a_mark_counts_for_the_actions_before_it() {
+        let line = parse_attempts("- `a`, `b` ×2, `c` *(Ep1, T12-154)*: no").unwrap();
+        assert_eq!(line.attempts, [("a", 1), ("b", 2), ("c", 1)].map(|(a, n)| attempt(a, n, (1, 12), "no")));
+        assert!(!line.is_whole, "the range would be lost");
+    }
+
+    #[test]
+    fn attempts_of_other_hands() {
+        let only = |line: &str| parse_attempts(line).expect("a line").attempts.remove(0);
+        let eat = only("- eat mailbox ×2 *(Ep1, T12)*: No. Really: no.");
+        assert_eq!(eat, attempt("eat mailbox", 2, (1, 12), "No. Really: no."));
+        assert_eq!(only("- eat mailbox").action, "eat mailbox");
+        assert_eq!(only("- eat: no").reply, "no");
+        assert_eq!(only("- `eat`: `a`, `b`").reply, "`a`, `b`");
+        assert_eq!((parse_attempts("- ` `"), parse_attempts("- `a`, b: no")), (None, None));
+    }
+
+    #[test]
+    fn ways_are_links() {
+        let way = Way {
+            action: "north".into(),
+            to: 137,
+            name: "North of [the] House".into(),
+            count: 5,
+            episode: Some(5),
+            turn: Some(12),
+            refused_without: vec!["brass lantern".into(), "a; b".into()],
+        };
+        let line = "- `north` → [North of \\[the\\] House](#location-137-north-of-the-house) ×5 \
+            *(Ep5, T12, refused without: brass lantern; a\\; b)*";
+        assert_eq!(write_way(&way), line);
+        assert_eq!(parse_way(line), Some(way));
+        let by_hand = parse_way("- `n` -> Location 3: Hall ×2").unwrap();
+        assert_eq!((by_hand.to, by_hand.name.as_str(), by_hand.count), (3, "Hall", 2));
+        for broken in
+            ["- `n`: no", "- `n` → Hall", "- n → Location 3", "- `n` → [Hall](#hall)", "- `n` → Location x"]
+        {
+            assert_eq!(parse_way(broken), None, "{broken}");
+        }
+    }
+
+    #[test]
+    fn what_was_carried() {
+        let line = "- Ep2: T12 +leaflet; T15 +brass lantern, -leaflet; T40 +leaflet";
+        let carried = parse_carried(line).unwrap();
+        assert_eq!(write_carried(&carried), line);
+        assert_eq!((carried.at(12), carried.at(15)), (vec![], vec!["leaflet".to_owned()]));
+        assert_eq!((carried.at(16), carried.now().len()), (vec!["brass lantern".to_owned()], 2));
+        assert_eq!(parse_carried("- Ep2: T12 leaflet"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn evidence_comes_back(
+            actions in prop::collection::vec(("[`a ×*():,]{1,12}", 1u64..5, prop::option::of(0u64..3), any::<Option<u64>>(), any::<bool>()), 1..5),
+            reply in "[`a:*(), ]{0,9}",
+        ) {
+            let attempts: Vec<Attempt> = actions
+                .into_iter()
+                .map(|(action, count, episode, turn, effect_unknown)| {
+                    let (action, reply) = (stored_line(&action), stored_reply(&reply));
+                    Attempt { action, count, episode, turn, reply, effect_unknown }
+                })
+                .filter(|attempt| !attempt.action.is_empty())
+                .collect();
+            let mut read: Vec<Attempt> = Vec::new();
+            for line in write_attempts(&attempts) {
+                let line = parse_attempts(&line).expect("what was written is read");
+                prop_assert!(line.is_whole);
+                read.extend(line.attempts);
+            }
+            prop_assert_eq!(read.len(), attempts.len());
+            prop_assert!(attempts.iter().all(|attempt| read.contains(attempt)), "{:?} of {:?}", read, attempts);
+        }
+
+        #[test]
+        fn ways_and_items_come_back(action in "[`a →]{1,5}", name in "\\PC{0,12}", items in prop::collection::vec("\\PC{1,9}", 0..3), to: u64) {
+            let named: Vec<String> = items.iter().map(|item| stored_line(item)).filter(|item| !item.is_empty()).collect();
+            let (action, name) = (stored_line(&action), stored_line(&name));
+            prop_assume!(!action.is_empty() && name != format!("Location {to}"));
+            let way = Way { action, to, name, count: 1, episode: Some(1), turn: None, refused_without: named.clone() };
+            prop_assert_eq!(parse_way(&write_way(&way)), Some(way));
+            let changes = vec![CarriedChange { turn: 3, gained: named.clone(), lost: Vec::new() }, CarriedChange { turn: 4, gained: Vec::new(), lost: named.clone() }];
+            let changes = if named.is_empty() { Vec::new() } else { changes };
+            let carried = Carried { episode: 1, changes };
+            prop_assert_eq!(parse_carried(&write_carried(&carried)), Some(carried));
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Edits of the lists of evidence in a section: lines are replaced, removed and added.
+
+use std::ops::Range;
+
+use crate::document::evidence::{AttemptLine, share_a_line, write_attempts};
+use crate::document::parser::{ParsedSection, Placed, RegionKind};
+use crate::document::scan;
+use crate::document::splice::{Style, insert_block, place_of, splice_all};
+use crate::types::{Attempt, fold_action};
+
+/// Edits of one list of a section.
+#[derive(Debug, Default)]
+pub(crate) struct ListEdit {
+    /// Lines in the order of the file, each with its new text; `None` removes it.
+    pub(crate) changes: Vec<(Range<usize>, Option<String>)>,
+    /// New lines, behind the last one.
+    pub(crate) new: Vec<String>,
+}
+
+impl ListEdit {
+    fn is_empty(&self) -> bool {
+        self.changes.is_empty() && self.new.is_empty()
+    }
+}
+
+/// Edits a list; `None` where nothing changes. A heading that is left without lines goes with them.
+pub(crate) fn edit_list(
+    text: &str,
+    parsed: &ParsedSection,
+    kind: RegionKind,
+    edit: &ListEdit,
+    style: Style,
+) -> Option<String> {
+    if edit.is_empty() {
+        return None;
+    }
+    let new: String = edit.new.iter().map(|line| format!("{line}\n")).collect();
+    let line = |line: &Option<String>| line.as_ref().map_or(String::new(), |line| format!("{line}\n"));
+    let mut changes: Vec<(Range<usize>, String)> =
+        edit.changes.iter().map(|(range, new)| (range.clone(), line(new))).collect();
+    match parsed.list(kind).last() {
+        Some(last) if !new.is_empty() => {
+            let gap = if text[..last.end].ends_with('\n') { "" } else { "\n" };
+            changes.push((last.end..last.end, format!("{gap}{new}")));
+        }
+        _ if !new.is_empty() => return Some(begin_list(text, parsed, kind, &new, style)),
+        _ => remove_bare_headings(text, parsed, kind, &mut changes),
+    }
+    Some(splice_all(text, &changes, style))
+}
+
+/// Adds the first lines of a list, under its heading.
+fn begin_list(text: &str, parsed: &ParsedSection, kind: RegionKind, new: &str, style: Style) -> String {
+    if let Some(region) = parsed.regions.iter().find(|region| region.kind == kind) {
+        // Behind an entry in this region the line would be part of the entry's text.
+        let mut starts = parsed.entries.iter().map(|entry| entry.range.start);
+        let entry = starts.find(|start| region.range.contains(start));
+        return insert_block(text, entry.unwrap_or(region.content_end), new, style);
+    }
+    insert_block(text, place_of(parsed, kind), &format!("{}\n\n{new}", kind.heading()), style)
+}
+
+/// Where each line of a region is removed and nothing else stands in it, its heading goes too.
+fn remove_bare_headings(
+    text: &str,
+    parsed: &ParsedSection,
+    kind: RegionKind,
+    changes: &mut Vec<(Range<usize>, String)>,
+) {
+    for region in parsed.regions.iter().filter(|region| region.kind == kind) {
+        let heading =
+            text[region.range.clone()].find('\n').map_or(region.range.end, |at| region.range.start + at);
+        let mut rest = heading..region.range.end;
+        let mut is_bare = true;
+        for (line, new) in changes.iter().filter(|(line, _)| region.range.contains(&line.start)) {
+            is_bare &= new.is_empty() && text[rest.start..line.start].lines().all(scan::is_blank);
+            rest.start = line.end;
+        }
+        if is_bare && rest.start > heading && text[rest].lines().all(scan::is_blank) {
+            changes.retain(|(line, _)| !region.range.contains(&line.start));
+            let at = changes.partition_point(|(line, _)| line.start < region.range.start);
+            changes.insert(at, (region.range.clone(), String::new()));
+        }
+    }
+}
+
+/// Lines of actions of one kind in all sections of a scope, open for changes.
+pub(crate) struct AttemptLists {
+    /// By section.
+    sections: Vec<Vec<OpenLine>>,
+    /// Actions that share no line with another one.
+    new: Vec<Attempt>,
+}
+
+/// A line, and the actions that it shall have.
+struct OpenLine {
+    range: Range<usize>,
+    line: AttemptLine,
+    changed: bool,
+}
+
+impl AttemptLists {
+    /// Opens the lines of the sections.
+    pub(crate) fn of<'a>(sections: impl Iterator<Item = &'a [Placed<AttemptLine>]>) -> AttemptLists {
+        let open = |line: &Placed<AttemptLine>| OpenLine {
+            range: line.range.clone(),
+            line: line.value.clone(),
+            changed: false,
+        };
+        AttemptLists {
+            sections: sections.map(|lines| lines.iter().map(open).collect()).collect(),
+            new: Vec::new(),
+        }
+    }
+
+    fn lines(&mut self) -> impl Iterator<Item = &mut OpenLine> {
+        self.sections.iter_mut().flatten()
+    }
+
+    /// The number of actions.
+    pub(crate) fn len(&self) -> usize {
+        let listed = self.sections.iter().flatten().map(|open| open.line.attempts.len());
+        listed.sum::<usize>() + self.new.len()
+    }
+
+    /// Writes an action, in place of the same one.
+    pub(crate) fn put(&mut self, attempt: &Attempt) {
+        let action = fold_action(&attempt.action);
+        self.new.retain(|new| fold_action(&new.action) != action);
+        for open in self.lines() {
+            let attempts = &mut open.line.attempts;
+            let Some(at) = attempts.iter().position(|old| fold_action(&old.action) == action) else {
+                continue;
+            };
+            if share_a_line(&attempts[at], attempt) {
+                attempts[at] = attempt.clone();
+                open.changed = true;
+                return;
+            }
+        }
+        self.remove(&action);
+        let fits = |open: &&mut OpenLine| {
+            let first = open.line.attempts.first();
+            open.line.is_whole && first.is_some_and(|first| share_a_line(first, attempt))
+        };
+        match self.sections.iter_mut().flatten().find(fits) {
+            Some(open) => {
+                open.line.attempts.push(attempt.clone());
+                open.changed = true;
+            }
+            None => self.new.push(attempt.clone()),
+        }
+    }
+
+    /// Removes an action, given in its folded form; `false` where it is not listed.
+    pub(crate) fn remove(&mut self, action: &str) -> bool {
+        let mut removed = false;
+        for open in self.lines() {
+            let before = open.line.attempts.len();
+            open.line.attempts.retain(|attempt| fold_action(&attempt.action) != action);
+            open.changed |= open.line.attempts.len() < before;
+            removed |= open.line.attempts.len() < before;
+        }
+        removed
+    }
+
+    /// Removes the least repeated, then the oldest, until `limit` stay; `spared` in its folded form stays.
+    pub(crate) fn cut(&mut self, limit: usize, spared: &str) {
+        while self.len() > limit.max(1) {
+            let all = self.sections.iter().flatten().flat_map(|open| &open.line.attempts);
+            let others = all.filter(|attempt| fold_action(&attempt.action) != spared);
+            let Some(least) = others.min_by_key(|attempt| (attempt.count, attempt.episode, attempt.turn))
+            else {
+                return;
+            };
+            let least = fold_action(&least.action);
+            self.remove(&least);
+        }
+    }
+
+    /// The edits of each section; new lines go into the first.
+    pub(crate) fn into_edits(self) -> Vec<ListEdit> {
+        let mut edits: Vec<ListEdit> = Vec::with_capacity(self.sections.len());
+        for lines in self.sections {
+            let changed = lines.into_iter().filter(|open| open.changed);
+            let change =
+                |open: OpenLine| (open.range, write_attempts(&open.line.attempts).into_iter().next());
+            edits.push(ListEdit { changes: changed.map(change).collect(), new: Vec::new() });
+        }
+        if let Some(first) = edits.first_mut() {
+            first.new = write_attempts(&self.new);
+        }
+        edits
+    }
+}

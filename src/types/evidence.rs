@@ -1,0 +1,101 @@
+//! Evidence of play: tried actions, ways, and what was carried when.
+
+use serde::Serialize;
+
+use crate::types::text;
+
+/// An action and its last reply: in `### Tried` one after which score, place, inventory and life were the same,
+/// in `### Worked` one that did change something, without reply.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Attempt {
+    /// The action in its first wording.
+    pub action: String,
+    /// Number of tries.
+    pub count: u64,
+    /// Episode of the last try.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub episode: Option<u64>,
+    /// Turn of the last try.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<u64>,
+    /// The beginning of the last reply, on one line.
+    pub reply: String,
+    /// The caller gave no facts by which to tell whether the action changed something.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub effect_unknown: bool,
+}
+
+/// A way that was walked: a line of `### Ways`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Way {
+    /// The action in its first wording.
+    pub action: String,
+    /// Id of the place to which it led.
+    pub to: u64,
+    /// Name of that place; may be empty.
+    pub name: String,
+    /// How often it led there.
+    pub count: u64,
+    /// Episode of the last time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub episode: Option<u64>,
+    /// Turn of the last time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<u64>,
+    /// What was carried, and had been lacking when the action was refused here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub refused_without: Vec<String>,
+}
+
+/// What came and went in one episode: a line of `### Carried`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Carried {
+    /// The episode.
+    pub episode: u64,
+    /// In the order in which they were recorded.
+    pub changes: Vec<CarriedChange>,
+}
+
+/// What came and went in one turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CarriedChange {
+    /// The turn that made the change.
+    pub turn: u64,
+    /// Items that came, each as often as it came.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gained: Vec<String>,
+    /// Items that went.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<String>,
+}
+
+impl Carried {
+    /// What is carried at the end of what was recorded.
+    pub fn now(&self) -> Vec<String> {
+        self.at(u64::MAX)
+    }
+
+    /// What was carried when a turn began.
+    pub fn at(&self, turn: u64) -> Vec<String> {
+        let mut items: Vec<String> = Vec::new();
+        for change in self.changes.iter().filter(|change| change.turn < turn) {
+            for lost in &change.lost {
+                if let Some(at) = items.iter().position(|item| is_same_item(item, lost)) {
+                    items.remove(at);
+                }
+            }
+            items.extend(change.gained.iter().cloned());
+        }
+        items
+    }
+}
+
+/// True if two names are those of the same item: case and surplus space do not count.
+fn is_same_item(one: &str, other: &str) -> bool {
+    fold_action(one) == fold_action(other)
+}
+
+/// The form in which actions are compared: lower case, single spaces.
+pub fn fold_action(action: &str) -> String {
+    text::fold_spaces(action).to_lowercase()
+}
