@@ -327,7 +327,8 @@ fn read_name(text: &str) -> String {
     unescape(text.trim(), |c| matches!(c, '\\' | ',' | ';'))
 }
 
-fn escape(text: &str, marks: &[char]) -> String {
+/// A text with `\` before each of the marks.
+pub(crate) fn escape(text: &str, marks: &[char]) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if marks.contains(&c) {

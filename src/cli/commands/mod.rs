@@ -34,6 +34,7 @@ mod record;
 mod rename;
 mod restore;
 mod retry;
+mod section_order;
 mod seed;
 mod show;
 mod stats;

@@ -1,12 +1,20 @@
-//! `show`: prints a whole section of the file, with a mark above the notes of a person.
+//! `show`: prints a whole section of the file, or all of them behind a table of contents, with a mark above the
+//! notes of a person.
 
-use serde_json::json;
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
 
 use crate::cli::commands::common::{memories_json, no_section, parse_scopes};
+use crate::cli::commands::section_order::{Order, arranged};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-use crate::document::mark_notes;
+use crate::document::evidence::{anchor, escape};
+use crate::document::grammar::write_key;
+use crate::document::{Document, PlaceNames, Section, mark_notes};
+use crate::notebook::Snapshot;
 use crate::recall;
+use crate::types::Scope;
 
 /// Print a whole section, superseded memories too
 #[derive(Debug, clap::Args)]
@@ -14,20 +22,31 @@ use crate::recall;
 Examples:
   memories show 23
   memories show 'Living Room' --json
+  memories show --all > all.md      all sections, behind a table of contents
+  memories show --all --by name
 
 What a person wrote without the syntax of an entry has the comment
-`<!-- note by hand -->` above it.
+`<!-- note by hand -->` above it. With --all places stand in the order of their
+first visit, as in `list`.
 
-With --json: {version, scope, name, visits, episodes, memories, tried,
-notes: [{heading, text}]}.")]
+With --json: {version, scope, name, visits, episodes, first_visit, memories, ways,
+worked, tried, carried, notes: [{heading, text}]}; with --all {version, order,
+sections: […]}.")]
 pub(crate) struct ShowArgs {
-    /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or a place's name
-    #[arg(value_name = "SCOPE", allow_negative_numbers = true)]
-    scope: String,
+    /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, `game`, or a place's name
+    #[arg(value_name = "SCOPE", allow_negative_numbers = true, required_unless_present = "all")]
+    scope: Option<String>,
+    /// Print all sections, behind a table of contents
+    #[arg(long, conflicts_with = "scope")]
+    all: bool,
+    /// Order of the places with --all: `visit`, `id` or `name` [default: visit]
+    #[arg(long = "by", value_name = "ORDER", conflicts_with = "scope", value_parser = str::parse::<Order>)]
+    order: Option<Order>,
 }
 
 pub fn run(cli: Cli<'_>, args: ShowArgs) -> Result<u8, Failure> {
-    let ShowArgs { scope } = args;
+    let ShowArgs { scope, all: _, order } = args;
+    let Some(scope) = scope else { return show_all(cli, order.unwrap_or_default()) };
     let store = cli.store()?;
     let names = parse_scopes(&[scope])?;
     let snapshot = recall::read(&store, &names)?;
@@ -38,18 +57,70 @@ pub fn run(cli: Cli<'_>, args: ShowArgs) -> Result<u8, Failure> {
         return Err(no_section(&scope));
     }
     if cli.ui.json {
-        let memories = memories_json(&scope, &section.memories);
-        return cli.ui.json_answer(&json!({
-            "scope": scope, "name": section.name, "visits": section.visits,
-            "episodes": section.episodes, "memories": memories, "tried": section.tried,
-            "notes": section.notes,
-        }));
+        return cli.ui.json_answer(&section_json(&scope, section));
     }
     for text in texts {
-        cli.ui.data(&mark_notes(text))?;
-        if !text.ends_with('\n') {
-            cli.ui.data("\n")?;
-        }
+        cli.ui.data(&whole_lines(text))?;
     }
     Ok(0)
+}
+
+fn show_all(cli: Cli<'_>, order: Order) -> Result<u8, Failure> {
+    let snapshot = Snapshot::read(&cli.store()?)?;
+    cli.ui.warnings(&snapshot.warning());
+    let document = Document::parse(snapshot.text().to_owned());
+    let sections = arranged(&document, order);
+    if cli.ui.json {
+        let sections: Value = sections.iter().map(|(scope, section)| section_json(scope, section)).collect();
+        return cli.ui.json_answer(&json!({"order": order, "sections": sections}));
+    }
+    if sections.is_empty() {
+        cli.ui.notice("no memories recorded yet");
+        return Ok(0);
+    }
+    let names = PlaceNames::of(document.headings());
+    let mut contents = "# Contents\n\n".to_owned();
+    let mut texts = String::new();
+    let mut anchors: HashMap<String, usize> = HashMap::new();
+    for (scope, section) in &sections {
+        for (at, text) in document.section_texts(scope).enumerate() {
+            let heading = text.lines().next().unwrap_or_default().trim_start_matches(['\u{FEFF}', '#']);
+            // A viewer numbers headings that would have the same anchor.
+            let mut target = anchor(heading);
+            let before = anchors.entry(target.clone()).or_default();
+            if *before > 0 {
+                target.push_str(&format!("-{before}"));
+            }
+            *before += 1;
+            if at == 0 {
+                let name = match section.name.as_str() {
+                    "" => write_key(scope),
+                    name => names.label(scope, name),
+                };
+                let label = escape(&name, &['\\', '[', ']', '<', '`', '*', '_']);
+                contents.push_str(&format!("- [{label}](#{target})\n"));
+            }
+            texts.push_str(&whole_lines(text));
+            if !texts.ends_with("\n\n") {
+                texts.push('\n');
+            }
+        }
+    }
+    cli.ui.data(&format!("{contents}\n{texts}"))?;
+    Ok(0)
+}
+
+/// A section's text, ended by a line break.
+fn whole_lines(text: &str) -> String {
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    format!("{}{end}", mark_notes(text))
+}
+
+fn section_json(scope: &Scope, section: &Section) -> Value {
+    json!({
+        "scope": scope, "name": section.name, "visits": section.visits, "episodes": section.episodes,
+        "first_visit": section.first_visit, "memories": memories_json(scope, &section.memories),
+        "ways": section.ways, "worked": section.worked, "tried": section.tried, "carried": section.carried,
+        "notes": section.notes,
+    })
 }
