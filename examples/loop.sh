@@ -16,8 +16,9 @@ head -n "$count" "$turns" | while IFS= read -r turn; do
 
     # What the agent reads before it acts.
     memories recall "$place" > recalled.txt
-    if memories tried "$place" "$action" > evidence.txt; then
-        echo "> $action   (tried before: $(cut -d' ' -f2- evidence.txt))"
+    # A real agent chooses another action where this one is in vain (exit code 0).
+    if evidence=$(memories tried "$place" "$action"); then
+        echo "> $action   (in vain: ${evidence#yes: })"
     else
         echo "> $action"
     fi

@@ -18,7 +18,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
-pub use evidence::{Attempt, Carried, CarriedChange, Way, fold_action};
+pub use evidence::{Attempt, Carried, CarriedChange, Way, fold_action, gained_since};
 pub(crate) use importance::{
     DEFAULT_IMPORTANCE, EXPECTED_IMPORTANCE, clamp_importance, importance_of_person, importance_of_program,
 };

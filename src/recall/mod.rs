@@ -21,7 +21,7 @@ use crate::types::{Scope, ScopeName};
 pub use choose::Limits;
 pub use choose::choose;
 pub(crate) use error::RecallError;
-pub use evidence::Evidence;
+pub use evidence::{Circumstances, Evidence, Judgement, Verdict};
 pub use lookup::read;
 pub(crate) use lookup::{read_scopes, sections};
 pub use render::Format;

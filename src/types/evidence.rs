@@ -90,6 +90,17 @@ impl Carried {
     }
 }
 
+/// The items of `now` that `then` does not have, each as often as it lacks.
+pub fn gained_since(now: &[String], then: &[String]) -> Vec<String> {
+    let mut gained = now.to_vec();
+    for item in then {
+        if let Some(at) = gained.iter().position(|other| is_same_item(item, other)) {
+            gained.remove(at);
+        }
+    }
+    gained
+}
+
 /// True if two names are those of the same item: case and surplus space do not count.
 fn is_same_item(one: &str, other: &str) -> bool {
     fold_action(one) == fold_action(other)

@@ -16,7 +16,7 @@ GOOD = [
     ("get_location_memories", {"location": "Living Room"}, "Acquire brass lantern"),
     ("get_top_memories", {"limit": 3}, "1. [DANGER] Trap door shuts"),
     ("query_memories", {"question": "where is light?"}, "Brass lantern"),
-    ("check_action", {"location": "23", "action": "eat rug"}, 'yes: "eat rug" 2 times'),
+    ("check_action", {"location": "23", "action": "eat rug"}, 'leave it: "eat rug" 2 times'),
     (
         "record_turn",
         {"location": "23", "action": "open case", "response": "The case is open.", "remember": "The case opens."},

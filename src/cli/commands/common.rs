@@ -56,6 +56,12 @@ pub(crate) fn find_scopes(store: &Store, names: &[String]) -> Result<Vec<Scope>,
     Ok(read_scopes(store, &parse_scopes(names)?)?.into_iter().map(|(scope, _)| scope).collect())
 }
 
+/// Items of an inventory as they were listed, without blank ones.
+pub(crate) fn items(list: Option<Vec<String>>) -> Option<Vec<String>> {
+    let items = list?.into_iter().map(|item| item.trim().to_owned());
+    Some(items.filter(|item| !item.is_empty()).collect())
+}
+
 /// A number with its noun.
 pub(crate) fn counted<N: Display + PartialEq + From<u8>>(count: N, one: &str, many: &str) -> String {
     if count == N::from(1) { format!("1 {one}") } else { format!("{count} {many}") }

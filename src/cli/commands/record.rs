@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
 
-use crate::cli::commands::common::counted;
+use crate::cli::commands::common::{counted, items};
 use crate::cli::commands::map_file::read_map;
 use crate::cli::commands::memory_args::episode_number;
 use crate::cli::commands::model_args::ModelArgs;
@@ -198,10 +198,6 @@ fn turn_from_stdin(cli: &mut Cli<'_>) -> Result<Turn, Failure> {
 }
 
 fn turn_from_flags(args: RecordArgs) -> Result<Turn, Failure> {
-    let items = |list: Option<Vec<String>>| -> Option<Vec<String>> {
-        let items = list?.into_iter().map(|item| item.trim().to_owned());
-        Some(items.filter(|item| !item.is_empty()).collect())
-    };
     let episode = args.episode.as_deref().map(episode_number).transpose()?;
     if let Some(time) = args.timestamp.as_deref().filter(|time| !crate::document::fields::is_date(time)) {
         let failure = Failure::usage(format!("`{time}` is not a time"));

@@ -1,12 +1,11 @@
 //! `tried`: looks up an action in the tried actions of a place; the exit code is the answer.
 
-use serde_json::json;
-
-use crate::cli::commands::common::parse_scopes;
+use crate::cli::commands::common::{items, parse_scopes};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::text::stored_line;
-use crate::recall::{Evidence, read_scopes};
+use crate::recall::{Circumstances, Evidence, read_scopes};
+use crate::types::{Scope, ScopeName};
 
 /// Ask whether an action has been tried in vain at a place
 #[derive(Debug, clap::Args)]
@@ -14,12 +13,23 @@ use crate::recall::{Evidence, read_scopes};
 Examples:
   memories tried 64 take mailbox
   memories tried 64 'take mailbox' > /dev/null || play 'take mailbox'
+  memories tried 22 down --inventory 'brass lantern,sword'
 
-Exit code 0: yes, it changed nothing; 1: no. An action whose effect is unknown,
-because the turn did not say `world_changed`, is a no with the evidence, so that it
-is not kept from being played.
-With --json: {version, tried, scope, action, memories, count, episode, turn,
-reply, effect_unknown}. Memories are those that name the action in title or text.")]
+The verdict, and the exit code:
+  in_vain              0  it failed here, and nothing is carried now that was
+                          lacking then; or all that was tried here gets this
+                          reply; or the game does not understand it: leave it
+  other_circumstances  1  it failed, but something carried now was lacking then
+  worked               1  it has changed something here, or led elsewhere
+  unknown_effect       1  it was done, but nobody said whether it changed
+                          something; the reply is shown
+  no                   1  it was never done here
+
+What is carried now is what the last recorded turn of the running episode left,
+or --inventory. With --json: {version, verdict, tried, scope, action, memories,
+count, episode, turn, reply, lacking, worked_at, leads_to}. `tried` is true for
+in_vain alone; episode, turn and reply are those of the last try; memories are
+those that name the action in title or text.")]
 pub(crate) struct TriedArgs {
     /// The place
     #[arg(value_name = "ID", allow_negative_numbers = true)]
@@ -27,33 +37,34 @@ pub(crate) struct TriedArgs {
     /// The action; several words are one action
     #[arg(required = true, value_name = "ACTION")]
     action: Vec<String>,
+    /// Items carried now, separated by commas; empty for none
+    #[arg(long, value_name = "ITEMS", value_delimiter = ',')]
+    inventory: Option<Vec<String>>,
 }
 
 pub fn run(cli: Cli<'_>, args: TriedArgs) -> Result<u8, Failure> {
-    let TriedArgs { place, action } = args;
+    let TriedArgs { place, action, inventory } = args;
     let action = stored_line(&action.join(" "));
     if action.is_empty() {
         return Err(
             Failure::usage("the action is empty").hint("name the action: `memories tried 64 take mailbox`")
         );
     }
-    let (scope, section) = read_scopes(&cli.store()?, &parse_scopes(&[place])?)?.remove(0);
-    let evidence = Evidence::of(&section, &action);
-    let tried = evidence.in_vain();
-    if cli.ui.json {
-        let mut value = json!({
-            "tried": tried, "scope": scope, "action": action, "memories": evidence.memories,
-        });
-        if let Some(attempt) = &evidence.attempt {
-            value["count"] = json!(attempt.count);
-            value["episode"] = json!(attempt.episode);
-            value["turn"] = json!(attempt.turn);
-            value["reply"] = json!(attempt.reply);
-            value["effect_unknown"] = json!(attempt.effect_unknown);
-        }
-        cli.ui.json_answer(&value)?;
-    } else {
-        cli.ui.data(&evidence.render(&scope.label(&section.name)))?;
+    let mut names = parse_scopes(&[place])?;
+    names.push(ScopeName::Scope(Scope::Game));
+    let notebook = cli.notebook()?;
+    let sections = read_scopes(notebook.store(), &names)?;
+    let ((scope, section), (_, game)) = (&sections[0], &sections[sections.len() - 1]);
+    let mut circumstances = Circumstances::of(game, notebook.state().episode);
+    if let Some(items) = items(inventory) {
+        circumstances = circumstances.carrying(items);
     }
-    Ok(u8::from(!tried))
+    let evidence = Evidence::of(section, &circumstances, &action);
+    if cli.ui.json {
+        cli.ui.json_answer(&evidence.to_json(scope))?;
+    } else {
+        let answer = if evidence.in_vain() { "yes" } else { "no" };
+        cli.ui.data(&evidence.render(answer, &scope.label(&section.name)))?;
+    }
+    Ok(u8::from(!evidence.in_vain()))
 }

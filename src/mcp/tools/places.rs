@@ -10,7 +10,7 @@ use crate::mcp::parameter::ArgumentType::{Flag, Integer, Text, Texts};
 use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::schema;
 use crate::mcp::tools::tool::{Call, Effect, Tool};
-use crate::recall::{Evidence, Format, render};
+use crate::recall::{Circumstances, Evidence, Format, render};
 use crate::record::turn::Turn;
 use crate::record::{Judge, RecordSettings, Recorder};
 use crate::search::filter::Filter;
@@ -32,6 +32,7 @@ const QUESTION: Parameter =
     Parameter::new("question", Text).required("ask in words, such as `where is the key?`");
 const ANSWER: Parameter = Parameter::new("answer", Flag).about("have a model answer from the hits");
 const ACTION: Parameter = Parameter::new("action", Text).required("name the action, such as `take mailbox`");
+const INVENTORY: Parameter = Parameter::new("inventory", Texts).about("carried now");
 const TURN_LOCATION: Parameter = Parameter::new("location", Text)
     .about("where: id, `id:name` or name")
     .required("say where it happened: the game's id, `id:name`, or a name");
@@ -65,11 +66,12 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "check_action",
-        about: "Check whether an action was tried at a place in vain. Call before acting.",
+        about: "Call before acting. `in_vain`: it failed here and would again, leave it. Else it may be tried.",
         effect: Effect::Reads,
-        parameters: &[LOCATION, ACTION],
+        parameters: &[LOCATION, ACTION, INVENTORY],
         answer: || {
             schema::object(&[
+                ("verdict", "string"),
                 ("tried", "boolean"),
                 ("scope", "string"),
                 ("action", "string"),
@@ -260,23 +262,18 @@ fn answered(
 }
 
 fn check_action(call: &Call<'_>) -> Result<Answer, Refusal> {
-    let place = place(call)?;
+    let names = [place(call)?, ScopeName::Scope(Scope::Game)];
     let action = call.arguments.required(&ACTION)?;
-    let (scope, section) = call.memories.sections(&[place])?.remove(0);
-    let evidence = Evidence::of(&section, &action);
-    let attempt = evidence.attempt.as_ref();
-    let data = without_nulls(json!({
-        "tried": evidence.in_vain(),
-        "scope": scope,
-        "action": evidence.action,
-        "memories": evidence.memories,
-        "count": attempt.map(|attempt| attempt.count),
-        "reply": attempt.map(|attempt| &attempt.reply),
-        "episode": attempt.and_then(|attempt| attempt.episode),
-        "turn": attempt.and_then(|attempt| attempt.turn),
-        "effect_unknown": attempt.map(|attempt| attempt.effect_unknown),
-    }));
-    Ok(Answer::new(evidence.render(&scope.label(&section.name)), data))
+    let sections = call.memories.sections(&names)?;
+    let ((scope, section), (_, game)) = (&sections[0], &sections[sections.len() - 1]);
+    let mut circumstances = Circumstances::of(game, call.memories.notebook().state().episode);
+    if let Some(items) = call.arguments.texts(&INVENTORY)? {
+        circumstances = circumstances.carrying(items);
+    }
+    let evidence = Evidence::of(section, &circumstances, &action);
+    let advice = if evidence.in_vain() { "leave it" } else { "may be tried" };
+    let text = evidence.render(advice, &scope.label(&section.name));
+    Ok(Answer::new(text, without_nulls(evidence.to_json(scope))))
 }
 
 fn record_turn(call: &Call<'_>) -> Result<Answer, Refusal> {

@@ -136,11 +136,21 @@ fn an_action_was_tried_or_not() {
     let (_world, mut client) = alex();
     let yes = client.values("check_action", json!({"location": "23", "action": "EAT  rug"}));
     assert_eq!(
-        (&yes["tried"], &yes["count"], &yes["reply"]),
-        (&json!(true), &json!(2), &json!("I don't think so."))
+        (&yes["verdict"], &yes["tried"], &yes["count"], &yes["reply"]),
+        (&json!("in_vain"), &json!(true), &json!(2), &json!("I don't think so."))
+    );
+    let with_sword = json!({"location": "23", "action": "eat rug", "inventory": ["sword "]});
+    let values = client.values("check_action", with_sword.clone());
+    assert_eq!((&values["verdict"], &values["lacking"]), (&json!("other_circumstances"), &json!(["sword"])));
+    assert_says(
+        &client.says("check_action", with_sword),
+        &["may be tried: failed at ", " without: sword: I don't"],
     );
     let no = client.says("check_action", json!({"location": "23", "action": "open case"}));
-    assert_says(&no, &["no: \"open case\" is not among what was tried in vain at Living Room (location:23)"]);
+    assert_says(
+        &no,
+        &["may be tried: \"open case\" is not among what was tried at Living Room (location:23)"],
+    );
     assert_says(&client.refuses("check_action", json!({"location": "23"})), &["`action` is empty"]);
 }
 
