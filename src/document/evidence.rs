@@ -130,6 +130,30 @@ pub(crate) fn split_code_span(line: &str) -> Option<(&str, &str)> {
     }
 }
 
+/// A reply without the words of its action: `You can't see any _ here!`. Replies of one template say the same.
+pub(crate) fn template(action: &str, reply: &str) -> String {
+    let is_word = |c: char| c.is_alphanumeric() || c == '\'';
+    let action = action.to_lowercase();
+    let of_action: Vec<&str> = action.split(|c| !is_word(c)).filter(|word| !word.is_empty()).collect();
+    let mut out = String::with_capacity(reply.len());
+    let mut rest = reply;
+    while !rest.is_empty() {
+        let (word, behind) = rest.split_at(rest.find(|c| !is_word(c)).unwrap_or(rest.len()));
+        let is_named = of_action.contains(&word.to_lowercase().as_str());
+        out.push_str(if is_named { "_" } else { word });
+        let (gap, next) = behind.split_at(behind.find(is_word).unwrap_or(behind.len()));
+        out.push_str(gap);
+        rest = next;
+    }
+    out
+}
+
+/// True if a reply to an action is that of the list, which may be written as a template.
+pub(crate) fn is_same_reply(listed: &Attempt, reply: &str) -> bool {
+    let reply = stored_reply(reply);
+    listed.reply == reply || listed.reply == template(&listed.action, &reply)
+}
+
 /// The canonical lines of actions: those with the same reply and the same kinds of fields in one line, in the
 /// order of the first of each line.
 pub fn write_attempts(attempts: &[Attempt]) -> Vec<String> {
@@ -148,28 +172,48 @@ pub fn write_attempt(attempt: &Attempt) -> String {
     write_line(&[attempt])
 }
 
-/// True if two actions stand in one line: their replies are the same, and no mark would be read as that of the other.
+/// True if two actions stand in one line: their replies have one template, and no mark would be read as that of the
+/// other.
 pub(crate) fn share_a_line(one: &Attempt, other: &Attempt) -> bool {
     let kinds = |attempt: &Attempt| {
         let bare =
             *attempt == Attempt { episode: None, turn: None, effect_unknown: false, ..attempt.clone() };
         (attempt.episode.is_some(), attempt.turn.is_some(), bare)
     };
-    stored_reply(&one.reply) == stored_reply(&other.reply) && kinds(one) == kinds(other)
+    let reply = |attempt: &Attempt| template(&attempt.action, &stored_reply(&attempt.reply));
+    kinds(one) == kinds(other) && reply(one) == reply(other)
+}
+
+/// Actions with one reply from which on it is final, whatever was carried.
+pub(crate) const FINAL_REPLY: usize = 3;
+
+/// The mark that the actions of a line share: the earliest, where the reply is final.
+fn shared_mark(attempts: &[&Attempt]) -> Option<(Option<u64>, Option<u64>)> {
+    let is_marked = |attempt: &&Attempt| attempt.turn.is_some() && !attempt.effect_unknown;
+    let is_final = attempts.len() >= FINAL_REPLY && attempts.iter().all(is_marked);
+    let marks = attempts.iter().map(|attempt| (attempt.episode, attempt.turn));
+    marks.min().filter(|_| is_final && !attempts[0].reply.is_empty())
 }
 
 fn write_line(attempts: &[&Attempt]) -> String {
+    let shared = shared_mark(attempts);
     let mut before = None;
-    let item = |attempt: &&Attempt| {
-        let is_known = attempt.episode.is_some() && attempt.episode == before && attempt.turn.is_some();
-        before = attempt.episode;
+    let item = |(at, attempt): (usize, &&Attempt)| {
         let mut fields = fields_of(attempt);
-        fields.episode = fields.episode.filter(|_| !is_known);
+        if let Some((episode, turn)) = shared {
+            let mark = Provenance { episode, turns: turn.map(Span::one), ..Provenance::default() };
+            fields = if at + 1 == attempts.len() { mark } else { Provenance::default() };
+        } else if fields.episode == before && attempt.turn.is_some() {
+            fields.episode = None;
+        }
+        before = attempt.episode;
         let action = write_code_span(&stored_line(&attempt.action));
         format!("{action}{}{}", write_count(attempt.count), write_mark(&write_fields(&fields)))
     };
-    let items: Vec<String> = attempts.iter().map(item).collect();
+    let items: Vec<String> = attempts.iter().enumerate().map(item).collect();
+    let same = attempts.iter().all(|attempt| attempt.reply == attempts[0].reply);
     let reply = stored_reply(&attempts[0].reply);
+    let reply = if same { reply } else { template(&attempts[0].action, &reply) };
     let reply = if reply.is_empty() { reply } else { format!(": {reply}") };
     format!("- {}{reply}", items.join(", "))
 }
@@ -361,13 +405,33 @@ mod tests {
         ];
         let lines = write_attempts(&attempts);
         let expected = [
-            "- `southwest` *(Ep1, T12)*, `up` ×2 *(T154)*, `down` *(Ep2, T3)*: You can't go that way.",
+            "- `southwest`, `up` ×2, `down` *(Ep1, T12)*: You can't go that way.",
             "- `eat mailbox` ×2 *(Ep1, T13)*: No: really.",
         ];
         assert_eq!(lines, expected);
         let read: Vec<Attempt> =
             lines.iter().flat_map(|line| parse_attempts(line).unwrap().attempts).collect();
-        assert_eq!(read, [0, 2, 3, 1].map(|at| attempts[at].clone()));
+        let first = |at: usize| Attempt { episode: Some(1), turn: Some(12), ..attempts[at].clone() };
+        assert_eq!(read, [first(0), first(2), first(3), attempts[1].clone()]);
+        assert_eq!(write_attempts(&read), expected);
+        let two = write_attempts(&attempts[2..]);
+        assert_eq!(two, ["- `up` ×2 *(Ep1, T154)*, `down` *(Ep2, T3)*: You can't go that way."]);
+    }
+
+    #[test]
+    fn replies_that_name_their_action_share_a_line() {
+        let see = |what: &str, turn| {
+            attempt(&format!("take {what}"), 1, (1, turn), &format!("You can't see any {what} here!"))
+        };
+        let lines = write_attempts(&[see("sword", 1), see("rope", 2), see("elvish knife", 3)]);
+        let line = "- `take sword` *(Ep1, T1)*, `take rope` *(T2)*: You can't see any _ here!";
+        assert_eq!(lines[0], line);
+        assert!(lines[1].ends_with("You can't see any elvish knife here!"));
+        let read = parse_attempts(line).unwrap().attempts;
+        assert_eq!(write_attempts(&read), [line]);
+        assert!(is_same_reply(&read[1], "You can't see any rope here!"));
+        assert!(!is_same_reply(&read[1], "You can't see any sword here!"));
+        assert_eq!(template("go 北", "北? I can't go there's"), "_? I can't _ there's");
     }
 
     #[test]
@@ -443,7 +507,13 @@ mod tests {
                 read.extend(line.attempts);
             }
             prop_assert_eq!(read.len(), attempts.len());
-            prop_assert!(attempts.iter().all(|attempt| read.contains(attempt)), "{:?} of {:?}", read, attempts);
+            let kept = |attempt: &Attempt| read.iter().any(|read| {
+                let earlier = Attempt { episode: read.episode, turn: read.turn, reply: read.reply.clone(), ..attempt.clone() };
+                *read == earlier
+                    && (read.episode, read.turn) <= (attempt.episode, attempt.turn)
+                    && is_same_reply(read, &attempt.reply)
+            });
+            prop_assert!(attempts.iter().all(kept), "{:?} of {:?}", read, attempts);
         }
 
         #[test]

@@ -133,7 +133,9 @@ impl AttemptLists {
                 continue;
             };
             if share_a_line(&attempts[at], attempt) {
-                attempts[at] = attempt.clone();
+                // The latest stands last, so most marks need no episode.
+                attempts.remove(at);
+                attempts.push(attempt.clone());
                 open.changed = true;
                 return;
             }

@@ -9,12 +9,10 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Value, json};
 
 use crate::document::Section;
+use crate::document::evidence::{FINAL_REPLY, template};
 use crate::document::fields::write_moment;
 use crate::document::text::stored_line;
 use crate::types::{Attempt, Carried, Moment, Scope, fold_action, fold_title, gained_since};
-
-/// Actions with one reply that make it final: what is carried does not matter any more.
-const FINAL_ACTIONS: usize = 3;
 
 /// What is known of an action at a place.
 #[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
@@ -158,14 +156,14 @@ impl<'a> Judgement<'a> {
         let final_replies = self.final_replies.get_or_init(|| {
             let mut replies: HashMap<String, (usize, bool)> = HashMap::new();
             for tried in self.section.tried.iter().filter(|tried| !tried.effect_unknown) {
-                let (actions, worked) = replies.entry(template(tried)).or_default();
+                let (actions, worked) = replies.entry(template(&tried.action, &tried.reply)).or_default();
                 *actions += 1;
                 *worked |= self.worked.contains_key(&fold_action(&tried.action));
             }
-            let is_final = |(actions, worked): &(usize, bool)| *actions >= FINAL_ACTIONS && !worked;
+            let is_final = |(actions, worked): &(usize, bool)| *actions >= FINAL_REPLY && !worked;
             replies.into_iter().filter(|(_, seen)| is_final(seen)).map(|(reply, _)| reply).collect()
         });
-        !attempt.reply.is_empty() && final_replies.contains(&template(attempt))
+        !attempt.reply.is_empty() && final_replies.contains(&template(&attempt.action, &attempt.reply))
     }
 }
 
@@ -174,25 +172,6 @@ impl<'a> Judgement<'a> {
 enum Source {
     Place,
     Game,
-}
-
-/// The reply in lower case, with `_` for each word of the action.
-fn template(attempt: &Attempt) -> String {
-    let action: HashSet<String> = words(&attempt.action).map(str::to_lowercase).collect();
-    let mut out = String::new();
-    let mut rest = attempt.reply.as_str();
-    while let Some(word) = words(rest).next() {
-        let at = rest.find(word).unwrap_or_default();
-        out.push_str(&rest[..at]);
-        let folded = word.to_lowercase();
-        out.push_str(if action.contains(&folded) { "_" } else { &folded });
-        rest = &rest[at + word.len()..];
-    }
-    out + rest
-}
-
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !(c.is_alphanumeric() || c == '\'')).filter(|word| !word.is_empty())
 }
 
 /// Evidence about an action at a place.
@@ -447,19 +426,8 @@ mod tests {
 
     #[test]
     fn a_template_has_a_mark_for_each_word_of_the_action() {
-        let attempt = |action: &str, reply: &str| Attempt {
-            action: action.into(),
-            count: 1,
-            episode: None,
-            turn: None,
-            reply: reply.into(),
-            effect_unknown: false,
-        };
-        assert_eq!(
-            template(&attempt("take Rug", "You can't TAKE the rug, Ärmster!")),
-            "you can't _ the _, ärmster!"
-        );
-        assert_eq!(template(&attempt("x", "")), "");
-        assert_eq!(template(&attempt("jump", "Jumping \"jump\" (jump).")), "jumping \"_\" (_).");
+        assert_eq!(template("take Rug", "You can't TAKE the rug, Ärmster!"), "You can't _ the _, Ärmster!");
+        assert_eq!(template("x", ""), "");
+        assert_eq!(template("jump", "Jumping \"jump\" (jump)."), "Jumping \"_\" (_).");
     }
 }

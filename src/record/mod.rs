@@ -8,6 +8,7 @@
 pub mod answer;
 mod context;
 mod error;
+mod evidence;
 mod judge;
 pub(crate) mod many;
 mod once;
@@ -15,6 +16,7 @@ mod places;
 pub mod prompt;
 pub(crate) mod proposal;
 mod redaction;
+mod refusal;
 pub(crate) mod report;
 pub(crate) mod retry;
 pub mod rules;
@@ -24,7 +26,6 @@ pub mod turn;
 
 use std::collections::BTreeSet;
 
-use crate::document::text::{stored_line, stored_reply};
 use crate::document::{Document, DocumentError, stored};
 use crate::journal::entry::{Entry, RECORD};
 use crate::journal::text::Text;
@@ -36,11 +37,11 @@ use crate::notebook::duplicates::says_the_same;
 use crate::notebook::files::Files;
 use crate::notebook::titles::free_title;
 use crate::types::{
-    Attempt, Cause, DEFAULT_IMPORTANCE, Memory, Moment, OFFLINE_TAG, Persistence, Reference, Span,
-    fold_action,
+    Cause, DEFAULT_IMPORTANCE, Memory, Moment, OFFLINE_TAG, Persistence, Reference, Scope, Span,
 };
 
 use context::ModelOutcome;
+use evidence::TurnEvidence;
 use once::{Checked, is_repeat, recorded_before};
 use proposal::{Proposal, Side};
 use triggers::{Changes, Switches, fired, score_change};
@@ -79,7 +80,7 @@ impl Default for RecordSettings {
         RecordSettings {
             switches: Switches::default(),
             history_window: 3,
-            tried_per_place: 40,
+            tried_per_place: 400,
             provenance: false,
             new_place: false,
             again: false,
@@ -133,7 +134,7 @@ impl Recorder<'_> {
     }
 
     /// Reads memory file and journal, without the lock.
-    fn gather(&self, turn: Turn) -> Result<TurnContext, RecordError> {
+    fn gather(&self, mut turn: Turn) -> Result<TurnContext, RecordError> {
         let store = self.notebook.store();
         let mut files = self.notebook.read()?;
         let journal = Journal::of(store);
@@ -147,6 +148,9 @@ impl Recorder<'_> {
             files.session = Document::parse(String::new());
         }
         history.retain(|turn| turn.episode == Some(episode));
+        let carried = files.section(&Scope::Game).carried;
+        let carried = carried.iter().find(|carried| carried.episode == episode);
+        evidence::complete(&mut turn, turns_of(history.last()).last(), carried);
         if self.settings.history_window == 0 {
             history.clear();
         }
@@ -219,7 +223,7 @@ impl Recorder<'_> {
         judged: &ModelOutcome,
         (now, running): (&str, u64),
     ) -> Result<RecordReport, RecordError> {
-        let TurnContext { turn, episode, changes, .. } = context;
+        let TurnContext { turn, episode, .. } = context;
         let document = &mut files.lasting;
         places::name_the_nameless(document, turn)?;
         let (before, after) = places::resolve(document, turn, self.settings.new_place)?;
@@ -228,12 +232,8 @@ impl Recorder<'_> {
             warnings.extend(places::map_warnings(map, &before, &after));
         }
         places::count_visits(document, &before, &after, (*episode, context.number))?;
-        let tried = if changes.nothing() {
-            self.note_attempt(document, context, &before)?
-        } else {
-            document.remove_attempt(&before.scope(), &turn.action);
-            None
-        };
+        let limit = self.settings.tried_per_place;
+        let tried = TurnEvidence { document, context, before: &before, after: &after, limit }.write()?;
         let mut memories = Vec::new();
         if let Some(remember) = &turn.remember {
             let mut memory = Memory::new(remember.category.clone(), "", &remember.text);
@@ -259,31 +259,6 @@ impl Recorder<'_> {
         report.visits = files.lasting.section(&before.scope()).unwrap_or_default().visits;
         report.outcome = outcome(&report, judged);
         Ok(report)
-    }
-
-    fn note_attempt(
-        &self,
-        document: &mut Document,
-        context: &TurnContext,
-        place: &Place,
-    ) -> Result<Option<Attempt>, RecordError> {
-        let action = stored_line(&context.turn.action);
-        if action.is_empty() {
-            return Ok(None);
-        }
-        let folded = fold_action(&action);
-        let tried = document.section(&place.scope()).unwrap_or_default().tried;
-        let earlier = tried.into_iter().find(|tried| fold_action(&tried.action) == folded);
-        let attempt = Attempt {
-            count: earlier.as_ref().map_or(0, |earlier| earlier.count).saturating_add(1),
-            action: earlier.map_or(action, |earlier| earlier.action),
-            episode: Some(context.episode),
-            turn: Some(context.number),
-            reply: stored_reply(&context.turn.response),
-            effect_unknown: context.turn.world_changed.is_none(),
-        };
-        document.put_attempt(&place.scope(), &place.name, &attempt, self.settings.tried_per_place)?;
-        Ok(Some(attempt))
     }
 
     /// Puts a proposal into the document.

@@ -1,16 +1,18 @@
 //! Recognises what was recorded before: a whole turn, and the whole reply to a tried action.
 
 use crate::document::Section;
+use crate::document::evidence::is_same_reply;
 use crate::document::text::{REPLY_CHARS, stored_line, stored_reply};
 use crate::journal::Journal;
 use crate::journal::recorded::TurnKey;
 use crate::notebook::Notebook;
 use crate::notebook::files::Files;
 use crate::record::places::Place;
+use crate::record::refusal::is_idle;
 use crate::record::report::RecordReport;
 use crate::record::turn::Turn;
 use crate::store::{Store, StoreError};
-use crate::types::fold_action;
+use crate::types::{Attempt, fold_action};
 
 /// Whether a turn was looked for in the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,8 +47,8 @@ pub(super) fn key_of(notebook: &Notebook, turn: &Turn) -> TurnKey {
     TurnKey::of(turn.id.as_deref(), (episode, turn.turn), (&turn.action, &turn.response))
 }
 
-/// True if the action is listed as tried at its place, with the same whole reply. The list has the first
-/// characters of a reply; the journal has all.
+/// True if the action was answered by the same whole reply at its place before: it is listed as tried there, or it
+/// only looks or waits and is listed nowhere. The list has the first characters of a reply; the journal has all.
 pub(super) fn is_repeat(
     store: &Store,
     turn: &Turn,
@@ -56,11 +58,13 @@ pub(super) fn is_repeat(
     let folded = |action: &str| fold_action(&stored_line(action));
     let action = folded(&turn.action);
     let reply = stored_reply(&turn.response);
-    if !section.tried.iter().any(|tried| folded(&tried.action) == action && tried.reply == reply) {
+    let is_same = |tried: &Attempt| folded(&tried.action) == action && is_same_reply(tried, &reply);
+    let is_listed = section.tried.iter().any(is_same);
+    if !is_listed && !is_idle(&action) {
         return Ok(false);
     }
     // A reply that was cut may have lost a space at its end, too.
-    if reply.chars().count() + 1 < REPLY_CHARS {
+    if is_listed && reply.chars().count() + 1 < REPLY_CHARS {
         return Ok(true);
     }
     let last = Journal::of(store).last_reply(place.id, |other| folded(other) == action)?;

@@ -21,6 +21,9 @@ mod words;
 use crate::record::context::TurnContext;
 use crate::record::proposal::{Proposal, Side};
 
+pub(super) use sentences::is_refusal;
+pub(super) use words::direction;
+
 use sentences::Reply;
 use view::{TurnView, find_title};
 
