@@ -3,7 +3,7 @@
 //! Each check takes a text and panics if an invariant is broken: bytes lost, an entry forged, a value misread.
 
 use memories::document::scan::{Event, lines, walk};
-use memories::document::{Document, check, evidence, grammar, stored};
+use memories::document::{Document, carried, check, evidence, grammar, stored, ways};
 use memories::llm::answer::parse_object;
 use memories::record::answer::{Evidence, MAX_UNPROVEN_IMPORTANCE, read_answer};
 use memories::record::prompt::MAX_TITLES;
@@ -89,13 +89,13 @@ fn lines_settle(line: &str) {
         let read: Vec<Attempt> = read.flat_map(|line| line.attempts).collect();
         assert_eq!(evidence::write_attempts(&read), written);
     }
-    if let Some(way) = evidence::parse_way(line) {
-        let written = evidence::write_way(&way);
-        assert_eq!(evidence::parse_way(&written).map(|way| evidence::write_way(&way)), Some(written));
+    if let Some(way) = ways::parse_way(line) {
+        let written = ways::write_way(&way);
+        assert_eq!(ways::parse_way(&written).map(|way| ways::write_way(&way)), Some(written));
     }
-    if let Some(carried) = evidence::parse_carried(line) {
-        let written = evidence::write_carried(&carried);
-        assert_eq!(evidence::parse_carried(&written), Some(carried));
+    if let Some(carried) = carried::parse_carried(line) {
+        let written = carried::write_carried(&carried);
+        assert_eq!(carried::parse_carried(&written), Some(carried));
     }
     if let Some(visits) = grammar::parse_visits(line) {
         assert_eq!(grammar::parse_visits(&grammar::write_visits(&visits)), Some(visits));

@@ -1,18 +1,15 @@
-//! Lines of evidence: tried and worked actions, ways, and what was carried when.
+//! Lines of evidence: actions that were tried, or that worked, each line with their common reply.
 //!
-//! Each kind has a `parse_` function, which takes a line without its line ending, and a `write_` function,
-//! which gives its canonical form, as in [`crate::document::grammar`].
+//! Parsing takes a line without its line ending, writing gives the canonical form, as in
+//! [`crate::document::grammar`].
 
-use crate::document::fields::{parse_fields, parse_number, write_fields};
-use crate::document::text::{stored_line, stored_reply, unescape};
+use crate::document::fields::{parse_fields, write_fields};
+use crate::document::text::{stored_line, stored_reply};
 use crate::types::text::backtick_fence;
-use crate::types::{Attempt, Carried, CarriedChange, Provenance, Span, Way};
+use crate::types::{Attempt, Provenance, Span};
 
 /// The field of an action that was done without facts by which to tell whether it changed something.
 const EFFECT_UNKNOWN: &str = "effect unknown";
-
-/// The last field of a way; the names of the items follow.
-const REFUSED_WITHOUT: &str = "refused without:";
 
 /// True if a line is an item of a list, as lines of evidence are.
 pub(crate) fn is_list_item(line: &str) -> bool {
@@ -95,7 +92,7 @@ fn split_bare_action(line: &str) -> (String, &str) {
 }
 
 /// A count such as `×3`; 1 where there is none, `None` for one that is no number.
-fn split_count(text: &str) -> Option<(u64, &str)> {
+pub(crate) fn split_count(text: &str) -> Option<(u64, &str)> {
     let text = text.trim_start();
     let Some(rest) = text.strip_prefix('×') else { return Some((1, text)) };
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -218,11 +215,11 @@ fn write_line(attempts: &[&Attempt]) -> String {
     format!("- {}{reply}", items.join(", "))
 }
 
-fn write_count(count: u64) -> String {
+pub(crate) fn write_count(count: u64) -> String {
     if count == 1 { String::new() } else { format!(" ×{count}") }
 }
 
-fn write_mark(fields: &str) -> String {
+pub(crate) fn write_mark(fields: &str) -> String {
     if fields.is_empty() { String::new() } else { format!(" *({fields})*") }
 }
 
@@ -238,149 +235,6 @@ pub(crate) fn write_code_span(text: &str) -> String {
     let fence = backtick_fence(text, 1);
     let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     format!("{fence}{pad}{text}{pad}{fence}")
-}
-
-/// Reads ``- `north` → [North of House](#location-137-north-of-house) ×5 *(Ep5, T12)*``; also
-/// ``- `north` -> Location 137: North of House``.
-pub fn parse_way(line: &str) -> Option<Way> {
-    let line = line.get(2..).filter(|_| is_list_item(line))?.trim();
-    let (action, rest) = split_code_span(line)?;
-    let rest = rest.trim_start();
-    let rest = rest.strip_prefix('→').or_else(|| rest.strip_prefix("->"))?.trim_start();
-    let (to, name, rest) = split_link(rest).or_else(|| split_place(rest))?;
-    let (count, rest) = split_count(rest)?;
-    let fields = match rest.trim().strip_prefix("*(") {
-        Some(fields) => fields.strip_suffix(")*")?,
-        None if rest.trim().is_empty() => "",
-        None => return None,
-    };
-    let (fields, items) = match fields.find(REFUSED_WITHOUT) {
-        Some(at) => (&fields[..at], &fields[at + REFUSED_WITHOUT.len()..]),
-        None => (fields, ""),
-    };
-    let fields = parse_fields(fields);
-    let refused_without: Vec<String> = split_names(items, ';').into_iter().map(read_name).collect();
-    let action = (!action.trim().is_empty()).then(|| action.to_owned())?;
-    let (episode, turn) = (fields.episode, fields.turns.map(|turns| turns.last));
-    Some(Way { action, to, name, count, episode, turn, refused_without })
-}
-
-/// A link to the section of a place: its id, its name, and the rest of the line.
-fn split_link(text: &str) -> Option<(u64, String, &str)> {
-    let inner = text.strip_prefix('[')?;
-    let mut escaped = false;
-    let end = inner.char_indices().find_map(|(at, c)| {
-        let ends = c == ']' && !escaped;
-        escaped = c == '\\' && !escaped;
-        ends.then_some(at)
-    })?;
-    let (anchor, rest) = inner[end + 1..].strip_prefix("(#location-")?.split_once(')')?;
-    let digits = anchor.bytes().take_while(u8::is_ascii_digit).count();
-    let to = parse_number(&anchor[..digits]).filter(|_| digits > 0)?;
-    let name = unescape(&inner[..end], |c| matches!(c, '\\' | '[' | ']'));
-    let name = if name == format!("Location {to}") { String::new() } else { name };
-    Some((to, name, rest))
-}
-
-/// A place as its heading names it, up to the count or the fields.
-fn split_place(text: &str) -> Option<(u64, String, &str)> {
-    let text = text.strip_prefix("Location ")?;
-    let end = [" ×", " *("].iter().filter_map(|mark| text.find(mark)).min().unwrap_or(text.len());
-    let (id, name) = text[..end].split_once(':').unwrap_or((&text[..end], ""));
-    let id = id.trim();
-    Some((parse_number(id).filter(|_| !id.is_empty())?, name.trim().to_owned(), &text[end..]))
-}
-
-/// The canonical line of a way.
-pub fn write_way(way: &Way) -> String {
-    let Way { action, to, name, count, episode, turn, refused_without } = way;
-    let name = stored_line(name);
-    let label = if name.is_empty() { format!("Location {to}") } else { escape(&name, &['\\', '[', ']']) };
-    let fields = Provenance { episode: *episode, turns: turn.map(Span::one), ..Provenance::default() };
-    let mut fields = write_fields(&fields);
-    if !refused_without.is_empty() {
-        let gap = if fields.is_empty() { "" } else { ", " };
-        fields.push_str(&format!("{gap}{REFUSED_WITHOUT} {}", write_names(refused_without, "", "; ")));
-    }
-    let action = write_code_span(&stored_line(action));
-    let anchor = anchor(&format!("Location {to}: {name}"));
-    format!("- {action} → [{label}](#{anchor}){}{}", write_count(*count), write_mark(&fields))
-}
-
-/// The anchor that Markdown viewers give a heading: lower case, hyphens for spaces, no punctuation.
-pub(crate) fn anchor(heading: &str) -> String {
-    let kept = heading.trim().chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
-    kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
-}
-
-/// Reads `- Ep1: T12 +leaflet; T15 +brass lantern, -sword`.
-pub fn parse_carried(line: &str) -> Option<Carried> {
-    let line = line.get(2..).filter(|_| is_list_item(line))?.trim();
-    let (episode, rest) = line.strip_prefix("Ep")?.split_once(':')?;
-    let mut changes = Vec::new();
-    for part in split_names(rest, ';') {
-        let (turn, items) = part.trim().strip_prefix('T')?.split_once(' ')?;
-        let (mut gained, mut lost) = (Vec::new(), Vec::new());
-        for item in split_names(items, ',') {
-            match item.trim().split_at_checked(1)? {
-                ("+", name) => gained.push(read_name(name)),
-                ("-", name) => lost.push(read_name(name)),
-                _ => return None,
-            }
-        }
-        changes.push(CarriedChange { turn: parse_number(turn).filter(|_| !turn.is_empty())?, gained, lost });
-    }
-    let episode = parse_number(episode.trim()).filter(|_| !episode.trim().is_empty())?;
-    Some(Carried { episode, changes })
-}
-
-/// The canonical line of what was carried in an episode.
-pub fn write_carried(carried: &Carried) -> String {
-    let change = |change: &CarriedChange| {
-        let gained = write_names(&change.gained, "+", ", ");
-        let lost = write_names(&change.lost, "-", ", ");
-        let items: Vec<String> = [gained, lost].into_iter().filter(|items| !items.is_empty()).collect();
-        format!("T{} {}", change.turn, items.join(", "))
-    };
-    let changes: Vec<String> = carried.changes.iter().map(change).collect();
-    format!("- Ep{}: {}", carried.episode, changes.join("; ")).trim_end().to_owned()
-}
-
-/// Names with a mark before each, and a gap between them.
-fn write_names(names: &[String], mark: &str, gap: &str) -> String {
-    let names = names.iter().map(|name| format!("{mark}{}", escape(&stored_line(name), &['\\', ',', ';'])));
-    names.collect::<Vec<_>>().join(gap)
-}
-
-/// Splits at a character that no `\` precedes; empty parts are left out.
-fn split_names(text: &str, separator: char) -> Vec<&str> {
-    let (mut parts, mut start, mut escaped) = (Vec::new(), 0, false);
-    for (at, c) in text.char_indices() {
-        if c == separator && !escaped {
-            parts.push(&text[start..at]);
-            start = at + c.len_utf8();
-        }
-        escaped = c == '\\' && !escaped;
-    }
-    parts.push(&text[start..]);
-    parts.retain(|part| !part.trim().is_empty());
-    parts
-}
-
-fn read_name(text: &str) -> String {
-    unescape(text.trim(), |c| matches!(c, '\\' | ',' | ';'))
-}
-
-/// A text with `\` before each of the marks.
-pub(crate) fn escape(text: &str, marks: &[char]) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if marks.contains(&c) {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out
 }
 
 #[cfg(test)]
@@ -452,40 +306,6 @@ mod tests {
         assert_eq!((parse_attempts("- ` `"), parse_attempts("- `a`, b: no")), (None, None));
     }
 
-    #[test]
-    fn ways_are_links() {
-        let way = Way {
-            action: "north".into(),
-            to: 137,
-            name: "North of [the] House".into(),
-            count: 5,
-            episode: Some(5),
-            turn: Some(12),
-            refused_without: vec!["brass lantern".into(), "a; b".into()],
-        };
-        let line = "- `north` → [North of \\[the\\] House](#location-137-north-of-the-house) ×5 \
-            *(Ep5, T12, refused without: brass lantern; a\\; b)*";
-        assert_eq!(write_way(&way), line);
-        assert_eq!(parse_way(line), Some(way));
-        let by_hand = parse_way("- `n` -> Location 3: Hall ×2").unwrap();
-        assert_eq!((by_hand.to, by_hand.name.as_str(), by_hand.count), (3, "Hall", 2));
-        for broken in
-            ["- `n`: no", "- `n` → Hall", "- n → Location 3", "- `n` → [Hall](#hall)", "- `n` → Location x"]
-        {
-            assert_eq!(parse_way(broken), None, "{broken}");
-        }
-    }
-
-    #[test]
-    fn what_was_carried() {
-        let line = "- Ep2: T12 +leaflet; T15 +brass lantern, -leaflet; T40 +leaflet";
-        let carried = parse_carried(line).unwrap();
-        assert_eq!(write_carried(&carried), line);
-        assert_eq!((carried.at(12), carried.at(15)), (vec![], vec!["leaflet".to_owned()]));
-        assert_eq!((carried.at(16), carried.now().len()), (vec!["brass lantern".to_owned()], 2));
-        assert_eq!(parse_carried("- Ep2: T12 leaflet"), None);
-    }
-
     proptest! {
         #[test]
         fn evidence_comes_back(
@@ -514,19 +334,6 @@ mod tests {
                     && is_same_reply(read, &attempt.reply)
             });
             prop_assert!(attempts.iter().all(kept), "{:?} of {:?}", read, attempts);
-        }
-
-        #[test]
-        fn ways_and_items_come_back(action in "[`a →]{1,5}", name in "\\PC{0,12}", items in prop::collection::vec("\\PC{1,9}", 0..3), to: u64) {
-            let named: Vec<String> = items.iter().map(|item| stored_line(item)).filter(|item| !item.is_empty()).collect();
-            let (action, name) = (stored_line(&action), stored_line(&name));
-            prop_assume!(!action.is_empty() && name != format!("Location {to}"));
-            let way = Way { action, to, name, count: 1, episode: Some(1), turn: None, refused_without: named.clone() };
-            prop_assert_eq!(parse_way(&write_way(&way)), Some(way));
-            let changes = vec![CarriedChange { turn: 3, gained: named.clone(), lost: Vec::new() }, CarriedChange { turn: 4, gained: Vec::new(), lost: named.clone() }];
-            let changes = if named.is_empty() { Vec::new() } else { changes };
-            let carried = Carried { episode: 1, changes };
-            prop_assert_eq!(parse_carried(&write_carried(&carried)), Some(carried));
         }
     }
 }

@@ -7,15 +7,15 @@
 
 use std::ops::Range;
 
-use crate::document::evidence::{
-    AttemptLine, parse_carried, parse_way, share_a_line, write_attempts, write_carried, write_way,
-};
+use crate::document::carried::{parse_carried, write_carried};
+use crate::document::evidence::{AttemptLine, share_a_line, write_attempts};
 use crate::document::grammar;
 use crate::document::misread::misread;
 use crate::document::parser::{Entry, ParsedSection, Placed};
 use crate::document::scan::{self, LineNumbers};
 use crate::document::splice::ends_with_blank_line;
 use crate::document::tree::Document;
+use crate::document::ways::{parse_way, write_way};
 use crate::types::Attempt;
 
 /// The canonical form of a file and the lines that differ from it.

@@ -7,12 +7,13 @@
 //!
 //! * [`Document`] is the tree, [`Section`] one scope of it for readers, [`EntryMut`] one of its
 //!   entries, open for edits, and [`SectionUpdate`] many edits of one section at once.
-//! * `scan` decides which lines count; `grammar`, `evidence`, `fields` and `text` read and write single
-//!   lines; `parser` reads a section; `splice` and `lists` edit its text.
+//! * `scan` decides which lines count; `grammar`, `evidence`, `ways`, `carried`, `fields` and `text` read
+//!   and write single lines; `parser` reads a section; `splice` and `lists` edit its text.
 //! * `near` and `near_entry` know what a line was most likely meant to be, `misread` where in a file that is
 //!   and what can be mended.
 //! * `check`, `compare` and `format` are the work of the commands `check`, `diff` and `fmt`.
 
+pub mod carried;
 pub mod check;
 mod commonmark;
 pub(crate) mod compare;
@@ -46,6 +47,7 @@ mod strike;
 pub mod text;
 mod tree;
 mod update;
+pub mod ways;
 
 pub use entry::EntryMut;
 pub(crate) use entry::EntryRef;

@@ -5,12 +5,14 @@
 
 use std::ops::Range;
 
-use crate::document::evidence::{AttemptLine, is_list_item, parse_attempts, parse_carried, parse_way};
+use crate::document::carried::parse_carried;
+use crate::document::evidence::{AttemptLine, is_list_item, parse_attempts};
 use crate::document::grammar::{self, Visits};
 use crate::document::notes::{Part, PlacedNote, notes};
 use crate::document::problem::{Kind, Problem};
 use crate::document::scan::{self, Line};
 use crate::document::text::{ReadText, read_text};
+use crate::document::ways::parse_way;
 use crate::types::{Carried, Memory, Persistence, Way};
 
 /// A parsed entry and its position.

@@ -5,8 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::document::carried::write_carried;
 use crate::document::error::DocumentError;
-use crate::document::evidence::{write_attempt, write_carried, write_way};
+use crate::document::evidence::write_attempt;
 use crate::document::grammar::{self, Visits};
 use crate::document::lists::{AttemptLists, ListEdit, edit_list};
 use crate::document::parser::{ParsedSection, Placed, RegionKind};
@@ -15,6 +16,7 @@ use crate::document::splice::EntryEdit;
 use crate::document::stored_form::stored;
 use crate::document::text::stored_line;
 use crate::document::tree::Document;
+use crate::document::ways::write_way;
 use crate::types::{Attempt, Carried, Memory, Moment, Scope, Way, fold_action};
 
 /// Edits of the section of one scope.

@@ -10,7 +10,7 @@ use crate::document::{Document, DocumentError, Section};
 use crate::record::context::TurnContext;
 use crate::record::places::Place;
 use crate::record::refusal::{is_idle, is_not_understood, refuses};
-use crate::record::rules::direction;
+use crate::record::rules::words::direction;
 use crate::record::turn::Turn;
 use crate::types::{Attempt, Carried, CarriedChange, Scope, Way, fold_action, gained_since};
 

@@ -4,7 +4,7 @@
 //! say whether the world changed.
 
 use crate::document::text::stored_line;
-use crate::record::rules::is_refusal;
+use crate::record::rules::sentences::is_refusal;
 
 /// Longest reply that a negation alone makes a refusal, in characters.
 const MAX_NEGATION_CHARS: usize = 100;

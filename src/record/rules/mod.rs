@@ -14,15 +14,12 @@
 mod draft;
 mod events;
 mod places;
-mod sentences;
+pub(super) mod sentences;
 mod view;
-mod words;
+pub(super) mod words;
 
 use crate::record::context::TurnContext;
 use crate::record::proposal::{Proposal, Side};
-
-pub(super) use sentences::is_refusal;
-pub(super) use words::direction;
 
 use sentences::Reply;
 use view::{TurnView, find_title};

@@ -265,7 +265,7 @@ pub(super) fn is_obituary(text: &str) -> bool {
 }
 
 /// True if a sentence refuses, corrects or asks back.
-pub(in crate::record) fn is_refusal(text: &str) -> bool {
+pub(crate) fn is_refusal(text: &str) -> bool {
     let folded = text.to_lowercase().replace('’', "'");
     let start = folded.trim_start_matches(['"', '(', '[']);
     let opens_so = REFUSAL_STARTS.iter().any(|phrase| start.starts_with(phrase));

@@ -3,7 +3,7 @@
 //! Short lists of the common vocabulary; nothing here is specific to a single game.
 
 /// The short name of a direction, if the action is nothing else: `n`, `go north`.
-pub(in crate::record) fn direction(action: &str) -> Option<&'static str> {
+pub(crate) fn direction(action: &str) -> Option<&'static str> {
     let folded = action.to_lowercase();
     let mut words = folded.split_whitespace();
     let mut word = words.next()?;

@@ -1,0 +1,127 @@
+//! Lines of `### Ways`: where an action led.
+
+use crate::document::carried::{escape, read_name, split_names, write_names};
+use crate::document::evidence::{
+    is_list_item, split_code_span, split_count, write_code_span, write_count, write_mark,
+};
+use crate::document::fields::{parse_fields, parse_number, write_fields};
+use crate::document::text::{stored_line, unescape};
+use crate::types::{Provenance, Span, Way};
+
+/// The last field of a way; the names of the items follow.
+const REFUSED_WITHOUT: &str = "refused without:";
+
+/// Reads ``- `north` → [North of House](#location-137-north-of-house) ×5 *(Ep5, T12)*``; also
+/// ``- `north` -> Location 137: North of House``.
+pub fn parse_way(line: &str) -> Option<Way> {
+    let line = line.get(2..).filter(|_| is_list_item(line))?.trim();
+    let (action, rest) = split_code_span(line)?;
+    let rest = rest.trim_start();
+    let rest = rest.strip_prefix('→').or_else(|| rest.strip_prefix("->"))?.trim_start();
+    let (to, name, rest) = split_link(rest).or_else(|| split_place(rest))?;
+    let (count, rest) = split_count(rest)?;
+    let fields = match rest.trim().strip_prefix("*(") {
+        Some(fields) => fields.strip_suffix(")*")?,
+        None if rest.trim().is_empty() => "",
+        None => return None,
+    };
+    let (fields, items) = match fields.find(REFUSED_WITHOUT) {
+        Some(at) => (&fields[..at], &fields[at + REFUSED_WITHOUT.len()..]),
+        None => (fields, ""),
+    };
+    let fields = parse_fields(fields);
+    let refused_without: Vec<String> = split_names(items, ';').into_iter().map(read_name).collect();
+    let action = (!action.trim().is_empty()).then(|| action.to_owned())?;
+    let (episode, turn) = (fields.episode, fields.turns.map(|turns| turns.last));
+    Some(Way { action, to, name, count, episode, turn, refused_without })
+}
+
+/// A link to the section of a place: its id, its name, and the rest of the line.
+fn split_link(text: &str) -> Option<(u64, String, &str)> {
+    let inner = text.strip_prefix('[')?;
+    let mut escaped = false;
+    let end = inner.char_indices().find_map(|(at, c)| {
+        let ends = c == ']' && !escaped;
+        escaped = c == '\\' && !escaped;
+        ends.then_some(at)
+    })?;
+    let (anchor, rest) = inner[end + 1..].strip_prefix("(#location-")?.split_once(')')?;
+    let digits = anchor.bytes().take_while(u8::is_ascii_digit).count();
+    let to = parse_number(&anchor[..digits]).filter(|_| digits > 0)?;
+    let name = unescape(&inner[..end], |c| matches!(c, '\\' | '[' | ']'));
+    let name = if name == format!("Location {to}") { String::new() } else { name };
+    Some((to, name, rest))
+}
+
+/// A place as its heading names it, up to the count or the fields.
+fn split_place(text: &str) -> Option<(u64, String, &str)> {
+    let text = text.strip_prefix("Location ")?;
+    let end = [" ×", " *("].iter().filter_map(|mark| text.find(mark)).min().unwrap_or(text.len());
+    let (id, name) = text[..end].split_once(':').unwrap_or((&text[..end], ""));
+    let id = id.trim();
+    Some((parse_number(id).filter(|_| !id.is_empty())?, name.trim().to_owned(), &text[end..]))
+}
+
+/// The canonical line of a way.
+pub fn write_way(way: &Way) -> String {
+    let Way { action, to, name, count, episode, turn, refused_without } = way;
+    let name = stored_line(name);
+    let label = if name.is_empty() { format!("Location {to}") } else { escape(&name, &['\\', '[', ']']) };
+    let fields = Provenance { episode: *episode, turns: turn.map(Span::one), ..Provenance::default() };
+    let mut fields = write_fields(&fields);
+    if !refused_without.is_empty() {
+        let gap = if fields.is_empty() { "" } else { ", " };
+        fields.push_str(&format!("{gap}{REFUSED_WITHOUT} {}", write_names(refused_without, "", "; ")));
+    }
+    let action = write_code_span(&stored_line(action));
+    let anchor = anchor(&format!("Location {to}: {name}"));
+    format!("- {action} → [{label}](#{anchor}){}{}", write_count(*count), write_mark(&fields))
+}
+
+/// The anchor that Markdown viewers give a heading: lower case, hyphens for spaces, no punctuation.
+pub(crate) fn anchor(heading: &str) -> String {
+    let kept = heading.trim().chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn ways_are_links() {
+        let way = Way {
+            action: "north".into(),
+            to: 137,
+            name: "North of [the] House".into(),
+            count: 5,
+            episode: Some(5),
+            turn: Some(12),
+            refused_without: vec!["brass lantern".into(), "a; b".into()],
+        };
+        let line = "- `north` → [North of \\[the\\] House](#location-137-north-of-the-house) ×5 \
+            *(Ep5, T12, refused without: brass lantern; a\\; b)*";
+        assert_eq!(write_way(&way), line);
+        assert_eq!(parse_way(line), Some(way));
+        let by_hand = parse_way("- `n` -> Location 3: Hall ×2").unwrap();
+        assert_eq!((by_hand.to, by_hand.name.as_str(), by_hand.count), (3, "Hall", 2));
+        for broken in
+            ["- `n`: no", "- `n` → Hall", "- n → Location 3", "- `n` → [Hall](#hall)", "- `n` → Location x"]
+        {
+            assert_eq!(parse_way(broken), None, "{broken}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn ways_come_back(action in "[`a →]{1,5}", name in "\\PC{0,12}", items in prop::collection::vec("\\PC{1,9}", 0..3), to: u64) {
+            let refused_without: Vec<String> = items.iter().map(|item| stored_line(item)).filter(|item| !item.is_empty()).collect();
+            let (action, name) = (stored_line(&action), stored_line(&name));
+            prop_assume!(!action.is_empty() && name != format!("Location {to}"));
+            let way = Way { action, to, name, count: 1, episode: Some(1), turn: None, refused_without };
+            prop_assert_eq!(parse_way(&write_way(&way)), Some(way));
+        }
+    }
+}
