@@ -77,7 +77,7 @@ impl Circumstances {
 
     /// The same, carrying these items now.
     pub fn carrying(self, items: Vec<String>) -> Circumstances {
-        Circumstances { now: items, ..self }
+        Circumstances { now: items.iter().map(|item| stored_line(item)).collect(), ..self }
     }
 
     /// What is carried now and was not when an action was last tried. Nothing where its line does not say when that
@@ -253,7 +253,7 @@ impl Evidence {
             _ => false,
         };
         let attempt = self.attempt.as_ref().filter(|attempt| !is_older(attempt));
-        let Some(Attempt { action, count, episode, turn, reply, .. }) = attempt else {
+        let Some(Attempt { action, count, episode, turn, reply, effect_unknown }) = attempt else {
             return match &self.verdict {
                 Verdict::Worked(success) => worked(success),
                 _ => format!("\"{}\" is not among what was tried at {place}", self.action),
@@ -266,7 +266,8 @@ impl Evidence {
         match &self.verdict {
             Verdict::Worked(success) => {
                 let at = if at.is_empty() { at } else { format!(" ({at})") };
-                format!("{}; refused later{at}{reply}", worked(success))
+                let since = if *effect_unknown { "done again, effect unknown" } else { "refused later" };
+                format!("{}; {since}{at}{reply}", worked(success))
             }
             Verdict::OtherCircumstances { lacking } => {
                 let at = if at.is_empty() { at } else { format!(" at {at}") };
@@ -310,7 +311,7 @@ mod tests {
 
 ### Worked
 
-- `open door` ×2 *(Ep1, T14)*
+- `open door` ×2 *(Ep1, T14)*, `turn knob` *(T15)*
 
 ### Tried
 
@@ -318,7 +319,7 @@ mod tests {
 - `open door` *(Ep2, T5)*: It is already open.
 - `north`, `south`, `east` *(Ep1, T20)*: You can't go that way.
 - `take rug`, `take wall` *(Ep1, T20)*: You cannot lift the rug.
-- `pull lever` *(Ep2, T6, effect unknown)*: Click.
+- `pull lever`, `turn knob` *(Ep2, T6, effect unknown)*: Click.
 - `jump`: No.
 - `dig`, `dance` *(Ep2, T8)*
 
@@ -408,6 +409,7 @@ mod tests {
     fn an_action_that_worked_is_not_in_vain() {
         let cases = [
             ("open door", "worked: it worked at Ep1 T14; refused later (Ep2 T5): It is already open."),
+            ("turn knob", "worked: it worked at Ep1 T15; done again, effect unknown (Ep2 T6): Click."),
             ("up", "worked: it led to Attic (location:9) at Ep2 T9"),
             (
                 "pull lever",
