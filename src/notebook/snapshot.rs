@@ -165,7 +165,7 @@ impl Snapshot {
 
     /// The sections of a scope in memory file and session: the session's memories last, and marked as
     /// ephemeral. Empty where there is no section.
-    pub(crate) fn section(&self, scope: &Scope) -> &Section {
+    pub fn section(&self, scope: &Scope) -> &Section {
         static NONE: LazyLock<Section> = LazyLock::new(Section::default);
         let contents = self.contents();
         let Some(parsed) = contents.parsed.get(scope) else { return &NONE };

@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use memories::document::Document;
+use memories::document::{Document, Section};
 use memories::notebook::{Clock, Notebook};
 use memories::recall::budget::estimate_tokens;
-use memories::recall::{Format, Limits, read, recall, render};
+use memories::recall::{Circumstances, Format, Judgement, Limits, Verdict, read, recall, render};
 use memories::record::turn::Turn;
 use memories::record::{Judge, RecordSettings, Recorder};
 use memories::store::Store;
@@ -25,10 +25,16 @@ pub struct Episode {
     pub number: Option<u64>,
     /// Turns played.
     pub turns: usize,
-    /// Turns that try again what had failed at their place, in this episode or before.
+    /// Turns that try again what had failed at their place, in this episode or before, and fail again.
     pub repeats: usize,
     /// Repeats of which the recalled text had named the action.
     pub warned: usize,
+    /// Repeats that `tried` answers with "in vain".
+    pub in_vain: usize,
+    /// Turns that changed something.
+    pub steps: usize,
+    /// Number, place and action of those that `tried` answers with "in vain".
+    pub forbidden: Vec<(u64, u64, String)>,
     /// Place and action of the others.
     pub unwarned: Vec<(u64, String)>,
     /// Places known by the end.
@@ -68,6 +74,8 @@ pub struct Replay {
     store: Store,
     settings: RecordSettings,
     count_tokens: fn(&str) -> usize,
+    /// The caller does not say whether the world changed.
+    pub silent_on_world: bool,
     failed: BTreeSet<(u64, String)>,
     places: BTreeSet<u64>,
     turns: usize,
@@ -82,6 +90,7 @@ impl Replay {
             store,
             settings: RecordSettings::default(),
             count_tokens,
+            silent_on_world: false,
             failed: BTreeSet::new(),
             places: BTreeSet::new(),
             turns: 0,
@@ -111,7 +120,11 @@ impl Replay {
     }
 
     fn play_turn(&mut self, value: &Value, episode: &mut Episode) -> Result<()> {
-        let turn = Turn::from_value(value)?;
+        let mut sent = value.clone();
+        if let (true, Some(fields)) = (self.silent_on_world, sent.as_object_mut()) {
+            fields.retain(|name, _| name != "valid" && name != "world_changed");
+        }
+        let turn = Turn::from_value(&sent)?;
         let id =
             |spot: &Option<_>| spot.as_ref().and_then(|spot: &memories::record::turn::TurnLocation| spot.id);
         let place = id(&turn.location_before).context("the turn has no `location_before` with an id")?;
@@ -119,7 +132,8 @@ impl Replay {
         let recalled = self.recall(place)?;
         episode.recalls.push(started.elapsed());
         episode.tokens.push((estimate_tokens(&recalled), (self.count_tokens)(&recalled)));
-        self.watch(place, value, &recalled, episode);
+        let verdict = Known::read(&self.store, place, turn.episode)?.verdict(&turn.action);
+        self.watch(place, value, &recalled, verdict == Verdict::InVain, episode);
         self.places.insert(place);
         self.places.extend(id(&turn.location_after));
         self.turns += 1;
@@ -138,21 +152,30 @@ impl Replay {
         Ok(render(&recall(&snapshot, &names, &Limits::default(), Format::Text)?, Format::Text))
     }
 
-    /// Whether the turn repeats a failure, and whether what was recalled would have told.
-    fn watch(&mut self, place: u64, turn: &Value, recalled: &str, episode: &mut Episode) {
+    /// Whether the turn repeats a failure, and whether what was recalled, or `tried`, would have told.
+    fn watch(&mut self, place: u64, turn: &Value, recalled: &str, in_vain: bool, episode: &mut Episode) {
         let action = fold_action(turn["action"].as_str().unwrap_or_default());
         let key = (place, action);
+        let changed = turn.get("valid").or_else(|| turn.get("world_changed")) == Some(&Value::Bool(true));
+        if turn["outcome"] == "ok" && changed {
+            episode.steps += 1;
+            if in_vain {
+                episode.forbidden.push((turn["turn"].as_u64().unwrap_or_default(), key.0, key.1.clone()));
+            }
+        }
+        if key.1.is_empty() || !matches!(turn["outcome"].as_str(), Some("refused" | "parse_error")) {
+            return;
+        }
         if self.failed.contains(&key) {
             episode.repeats += 1;
+            episode.in_vain += usize::from(in_vain);
             if fold_action(recalled).contains(&key.1) {
                 episode.warned += 1;
             } else {
                 episode.unwarned.push(key.clone());
             }
         }
-        if matches!(turn["outcome"].as_str(), Some("refused" | "parse_error")) {
-            self.failed.insert(key);
-        }
+        self.failed.insert(key);
     }
 
     /// Adds up an episode; the size of the file is handed on to the next.
@@ -168,6 +191,27 @@ impl Replay {
         episode.grown = length as i64 - before as i64;
         self.episodes.push(episode);
         Ok(length)
+    }
+}
+
+/// What is known at a place, for verdicts about actions.
+pub struct Known {
+    section: Section,
+    circumstances: Circumstances,
+}
+
+impl Known {
+    /// Reads it; `episode` is the running one.
+    pub fn read(store: &Store, place: u64, episode: Option<u64>) -> Result<Known> {
+        let names = [Scope::Location(place), Scope::Game].map(ScopeName::Scope);
+        let snapshot = read(store, &names)?;
+        let circumstances = Circumstances::of(snapshot.section(&Scope::Game), episode.unwrap_or_default());
+        Ok(Known { section: snapshot.section(&Scope::Location(place)).clone(), circumstances })
+    }
+
+    /// The verdict about an action.
+    pub fn verdict(&self, action: &str) -> Verdict {
+        Judgement::of(&self.section, &self.circumstances).verdict(action)
     }
 }
 
