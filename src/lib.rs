@@ -29,6 +29,7 @@ pub mod cli;
 pub mod document;
 pub mod journal;
 pub mod llm;
+pub mod map;
 #[cfg(feature = "mcp")]
 mod mcp;
 pub mod notebook;

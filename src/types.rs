@@ -3,6 +3,7 @@
 //! There is no I/O here. The text forms of the memory file are in [`crate::document`]; those of the
 //! command line and of JSON are here.
 
+pub mod direction;
 mod evidence;
 pub(crate) mod fields;
 pub mod hint;

@@ -95,8 +95,9 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: ProcessEnvironment) 
     let serves = matches!(command, MemoryCommand::Mcp(_));
     if !settings.enabled && !begins && !serves {
         ui.detail("memory is switched off (`enabled = false`)");
-        // Exit code 1 of `tried` means "not tried yet": without memory, a script plays the action.
-        return Ok(u8::from(matches!(command, MemoryCommand::Tried(_))));
+        // Exit code 1 of `tried` means "not tried yet": without memory, a script plays the action. That of
+        // `path` means "no path known".
+        return Ok(u8::from(matches!(command, MemoryCommand::Tried(_) | MemoryCommand::Path(_))));
     }
     warn_of_damage(ui, &settings);
     command.run(Cli { ui, settings })

@@ -16,6 +16,7 @@ use memchr::memmem::{self, Finder};
 use serde_json::Value;
 
 use crate::store::{Follower, LineLog, Rotation, Store, StoreError};
+use crate::types::{Scope, ScopeName};
 
 use entry::Entry;
 
@@ -43,6 +44,14 @@ impl EarlierTurn {
         let turn = entry.turn.as_ref().filter(|turn| turn.is_object())?;
         let (episode, number) = (turn["episode"].as_u64(), turn["turn"].as_u64());
         Some(EarlierTurn { episode, number, turn: turn.clone() })
+    }
+
+    /// The place where the turn ended.
+    pub(crate) fn place(&self) -> Option<ScopeName> {
+        let mut places = ["location_after", "location_before"].into_iter().map(|field| &self.turn[field]);
+        let place = places.find(|place| place.is_object())?;
+        let id = place["id"].as_u64().map(|id| ScopeName::Scope(Scope::Location(id)));
+        id.or_else(|| Some(ScopeName::Name(place["name"].as_str()?.to_owned())))
     }
 }
 

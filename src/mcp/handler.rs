@@ -116,7 +116,8 @@ impl Server {
 fn protocol_tool(tool: &Tool) -> rmcp::model::Tool {
     let annotations = ToolAnnotations::new().read_only(tool.effect == Effect::Reads);
     let annotations = match tool.effect {
-        Effect::Reads => annotations.destructive(false).idempotent(true),
+        // The protocol gives the other hints a meaning only for tools that write.
+        Effect::Reads => annotations,
         Effect::Adds => annotations.destructive(false).idempotent(false),
         Effect::AddsOnce => annotations.destructive(false).idempotent(true),
         Effect::Strikes => annotations.destructive(true).idempotent(true),

@@ -20,7 +20,7 @@ use crate::notebook::clock::Clock;
 use crate::notebook::files::Files;
 use crate::notebook::snapshot::Snapshot;
 use crate::store::{Change, State, Store, StoreError, Update, UpdateError};
-use crate::types::Moment;
+use crate::types::{Moment, ScopeName};
 
 /// The version of the journal's lines.
 const VERSION: u32 = 1;
@@ -82,6 +82,16 @@ impl Notebook {
         let shown = Snapshot::read(&self.store).ok().and_then(|snapshot| snapshot.highest_episode());
         let episode = shown.max(Journal::of(&self.store).highest_episode()).unwrap_or(state.episode);
         State { episode, ..state }
+    }
+
+    /// The place where the last recorded turn ended; `None` where none was recorded.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be read.
+    pub(crate) fn last_place(&self) -> Result<Option<ScopeName>, StoreError> {
+        let last = Journal::of(&self.store).last_turns(1)?.pop();
+        Ok(last.and_then(|turn| turn.place()))
     }
 
     /// The memory file and its session as they are, to be looked at.

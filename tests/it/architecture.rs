@@ -20,6 +20,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("notebook", &["document", "journal", "store", "types"]),
     ("llm", &["types"]),
     ("recall", &["document", "notebook", "store", "types"]),
+    ("map", &["document", "notebook", "types"]),
     ("search", &["document", "llm", "notebook", "store", "types"]),
     ("record", &["document", "journal", "llm", "notebook", "redact", "search", "store", "types"]),
     ("ask", &["document", "journal", "llm", "notebook", "redact", "search", "types"]),
@@ -32,13 +33,16 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     (
         "mcp",
-        &["ask", "document", "llm", "notebook", "recall", "record", "redact", "search", "store", "types"],
+        &[
+            "ask", "document", "llm", "map", "notebook", "recall", "record", "redact", "search", "store",
+            "types",
+        ],
     ),
     (
         "cli",
         &[
-            "ask", "chat", "document", "journal", "llm", "mcp", "notebook", "recall", "record", "redact",
-            "search", "seed", "stats", "store", "transfer", "types",
+            "ask", "chat", "document", "journal", "llm", "map", "mcp", "notebook", "recall", "record",
+            "redact", "search", "seed", "stats", "store", "transfer", "types",
         ],
     ),
     ("lib", &["notebook", "record", "search", "store", "types"]),

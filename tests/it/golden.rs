@@ -21,7 +21,7 @@ const PARTS: [&str; 9] =
     ["command", "stdin", "env", "before", "after", "stdout", "stderr", "exit", "feature"];
 
 /// Commands that leave every file as it is, and make none; `check --fix` writes.
-const READERS: [&str; 14] = [
+const READERS: [&str; 18] = [
     "memories",
     "recall",
     "query",
@@ -29,6 +29,10 @@ const READERS: [&str; 14] = [
     "top",
     "summarize",
     "tried",
+    "path",
+    "near",
+    "frontier",
+    "map",
     "check",
     "list",
     "show",

@@ -17,6 +17,7 @@ mod hand_edits;
 mod hostile;
 mod journal;
 mod laws;
+mod map;
 mod offline;
 mod poison;
 #[path = "../support/program.rs"]

@@ -7,6 +7,7 @@
 mod budget;
 mod client;
 mod crowd;
+mod map;
 #[cfg(feature = "llm")]
 mod parallel;
 mod protocol;

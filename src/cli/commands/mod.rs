@@ -14,6 +14,7 @@ mod export;
 mod extract;
 mod fmt;
 mod forget;
+mod frontier;
 mod import;
 mod init;
 mod inject;
@@ -21,12 +22,16 @@ mod invalidate;
 mod list;
 mod log;
 mod man;
+mod map;
 mod map_file;
+mod map_places;
 mod mark;
 mod mcp;
 mod memory_args;
 mod model_args;
 mod moment_args;
+mod near;
+mod path;
 mod proxy;
 mod query;
 mod recall;
@@ -89,6 +94,10 @@ memory_commands! {
     query Query(QueryArgs),
     top Top(TopArgs),
     summarize Summarize(SummarizeArgs),
+    path Path(PathArgs),
+    near Near(NearArgs),
+    frontier Frontier(FrontierArgs),
+    map Map(MapArgs),
     list List(ListArgs),
     show Show(ShowArgs),
     stats Stats(StatsArgs),

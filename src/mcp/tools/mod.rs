@@ -2,6 +2,7 @@
 //!
 //! A tool is a plain function from arguments to an answer or a refusal, without knowledge of the protocol.
 
+mod map;
 mod places;
 mod recalling;
 mod schema;
@@ -62,6 +63,7 @@ impl Toolbox {
 fn all() -> impl Iterator<Item = (Group, &'static Tool)> {
     let groups = [
         (Group::Places, places::TOOLS),
+        (Group::Places, map::TOOLS),
         (Group::Self_, who::TOOLS),
         (Group::Shaping, shaping::TOOLS),
         (Group::Recalling, recalling::TOOLS),

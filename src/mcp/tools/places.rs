@@ -27,14 +27,14 @@ const FOUND: usize = 5;
 const LOCATION: Parameter = Parameter::new("location", Text)
     .about("id or name")
     .required("name the place: its id, or a name that only one place has");
-const LIMIT: Parameter = Parameter::new("limit", Integer).about("1 to 20, default 10");
+const LIMIT: Parameter = Parameter::new("limit", Integer).about("up to 20");
 const QUESTION: Parameter =
     Parameter::new("question", Text).required("ask in words, such as `where is the key?`");
-const ANSWER: Parameter = Parameter::new("answer", Flag).about("have a model answer from the hits");
+const ANSWER: Parameter = Parameter::new("answer", Flag).about("have a model answer");
 const ACTION: Parameter = Parameter::new("action", Text).required("name the action, such as `take mailbox`");
 const INVENTORY: Parameter = Parameter::new("inventory", Texts).about("carried now");
 const TURN_LOCATION: Parameter = Parameter::new("location", Text)
-    .about("where: id, `id:name` or name")
+    .about("id, `id:name` or name")
     .required("say where it happened: the game's id, `id:name`, or a name");
 const TURN_ACTION: Parameter = Parameter::new("action", Text).required("say what was done");
 const NEW_PLACE: Parameter = Parameter::new("new_place", Flag).about("a new name gets an id");
@@ -69,20 +69,12 @@ pub(crate) const TOOLS: &[Tool] = &[
         about: "Call before acting. `in_vain`: it failed here and would again, leave it. Else it may be tried.",
         effect: Effect::Reads,
         parameters: &[LOCATION, ACTION, INVENTORY],
-        answer: || {
-            schema::object(&[
-                ("verdict", "string"),
-                ("tried", "boolean"),
-                ("scope", "string"),
-                ("action", "string"),
-                ("memories", "array"),
-            ])
-        },
+        answer: || schema::object(&[("verdict", "string"), ("tried", "boolean"), ("memories", "array")]),
         run: check_action,
     },
     Tool {
         name: "record_turn",
-        about: "Record a turn after acting; a memory is made if it is worth one.",
+        about: "Record a turn after acting.",
         effect: Effect::Adds,
         parameters: &TURN,
         answer: || {

@@ -33,7 +33,6 @@ pub(crate) fn memories() -> Value {
                     "title": {"type": "string"},
                     "category": {"type": "string"},
                 },
-                "required": ["content", "relevance", "scope", "title", "category"],
             }},
         },
         "required": ["query", "memories"],

@@ -1,0 +1,38 @@
+//! `frontier`: lists the places with directions that were never tried.
+
+use crate::cli::commands::map_places::{named_or_last, read_file};
+use crate::cli::context::Cli;
+use crate::cli::failure::Failure;
+use crate::cli::values::parse_count;
+use crate::map::Graph;
+
+/// List directions that were never tried, nearest place first
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Directions are the compass points, up, down, in and out. One that was walked or
+refused at a place is not listed there. Places that no known way reaches come last.
+
+Examples:
+  memories frontier 64
+  memories frontier                     from where the last recorded turn ended
+  memories frontier 64 -n 100 --json
+
+With --json: {version, from, places: [{id, name, steps, actions, directions}],
+left_out}; steps and actions are null where no way is known.")]
+pub(crate) struct FrontierArgs {
+    /// Where to start; without it, where the last recorded turn ended
+    #[arg(value_name = "ID", allow_negative_numbers = true)]
+    from: Option<String>,
+    /// Number of places
+    #[arg(short = 'n', long, value_name = "N", default_value = "10", allow_negative_numbers = true)]
+    #[arg(value_parser = parse_count::<usize>)]
+    number: usize,
+}
+
+pub fn run(mut cli: Cli<'_>, args: FrontierArgs) -> Result<u8, Failure> {
+    let FrontierArgs { from, number } = args;
+    let snapshot = read_file(&mut cli)?;
+    let from = named_or_last(&cli, &snapshot, from.as_deref())?;
+    let report = Graph::read(&snapshot).frontier(from, number);
+    cli.ui.answer(&report.json, &report.text)
+}

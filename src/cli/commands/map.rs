@@ -1,0 +1,49 @@
+//! `map`: draws all places and the ways between them.
+
+use crate::cli::commands::map_places::read_file;
+use crate::cli::context::Cli;
+use crate::cli::failure::Failure;
+use crate::map::{Graph, MapFormat};
+
+/// Draw all places and known ways
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Two ways between the same places that are opposite directions are drawn as one
+line. A dashed line led elsewhere the last time.
+
+Examples:
+  memories map                          Mermaid, which GitHub shows in Markdown
+  memories map --format dot | dot -Tsvg > map.svg
+  memories map --format trizbort > map.trizbort
+
+The XML is that of Trizbort 1.5, which later versions read.
+With --format json, which is also what --json means: {version, places: [{id,
+name}], ways: [{action, from, to, count, episode, turn, refused_without,
+led_elsewhere_since?, refused_since?, sometimes_to?}]}.")]
+pub(crate) struct MapArgs {
+    /// mermaid, dot, json or trizbort [default: mermaid]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<MapFormat>,
+}
+
+pub fn run(mut cli: Cli<'_>, args: MapArgs) -> Result<u8, Failure> {
+    let MapArgs { format } = args;
+    let default = if cli.ui.json { MapFormat::Json } else { MapFormat::Mermaid };
+    let format = format.unwrap_or(default);
+    if cli.ui.json && format != MapFormat::Json {
+        return Err(Failure::usage("`--json` is `--format json`, and another format is asked for")
+            .hint("leave one of them out"));
+    }
+    let snapshot = read_file(&mut cli)?;
+    let graph = Graph::read(&snapshot);
+    if graph.is_empty() {
+        cli.ui.notice("no places are known yet");
+    }
+    match format {
+        MapFormat::Json => cli.ui.json_answer(&graph.to_json()),
+        MapFormat::Mermaid | MapFormat::Dot | MapFormat::Trizbort => {
+            cli.ui.data(&graph.draw(format))?;
+            Ok(0)
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! The places between which `path`, `near` and `frontier` look for ways.
+
+use crate::cli::context::Cli;
+use crate::cli::failure::Failure;
+use crate::notebook::Snapshot;
+use crate::recall::sections;
+use crate::types::{Scope, ScopeName};
+
+/// The file that the map is read from, after a warning where a part of it cannot be read.
+pub(crate) fn read_file(cli: &mut Cli<'_>) -> Result<Snapshot, Failure> {
+    let snapshot = Snapshot::read(&cli.store()?)?;
+    cli.ui.warnings(&snapshot.warning());
+    Ok(snapshot)
+}
+
+/// The place that a person names.
+pub(crate) fn named(snapshot: &Snapshot, name: &str) -> Result<u64, Failure> {
+    resolve(snapshot, name.parse()?)
+}
+
+/// The place that a person names, else the one where the last recorded turn ended.
+pub(crate) fn named_or_last(cli: &Cli<'_>, snapshot: &Snapshot, name: Option<&str>) -> Result<u64, Failure> {
+    match name {
+        Some(name) => named(snapshot, name),
+        None => match cli.notebook()?.last_place()? {
+            Some(last) => resolve(snapshot, last),
+            None => Err(Failure::user("no turn was recorded, so it is not known where you are")
+                .hint("name the place to start from, by its id or name")),
+        },
+    }
+}
+
+fn resolve(snapshot: &Snapshot, name: ScopeName) -> Result<u64, Failure> {
+    match sections(snapshot, &[name])?.remove(0) {
+        (Scope::Location(id), _) => Ok(id),
+        (other, _) => {
+            Err(Failure::usage(format!("`{other}` is not a place")).hint("ways lead from place to place"))
+        }
+    }
+}

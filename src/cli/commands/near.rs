@@ -1,0 +1,35 @@
+//! `near`: lists the places around a place.
+
+use crate::cli::commands::map_places::{named_or_last, read_file};
+use crate::cli::context::Cli;
+use crate::cli::failure::Failure;
+use crate::cli::values::parse_count;
+use crate::map::Graph;
+
+/// List the places that few steps lead to, nearest first
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  memories near 64
+  memories near 'Living Room' --steps 1
+  memories near                         from where the last recorded turn ended
+  memories near 64 --steps 100 --json   all places that can be reached
+
+With --json: {version, from, places: [{id, name, steps, actions}]}.")]
+pub(crate) struct NearArgs {
+    /// Where to start; without it, where the last recorded turn ended
+    #[arg(value_name = "ID", allow_negative_numbers = true)]
+    from: Option<String>,
+    /// Number of steps to look
+    #[arg(long, value_name = "N", default_value = "3", allow_negative_numbers = true)]
+    #[arg(value_parser = parse_count::<usize>)]
+    steps: usize,
+}
+
+pub fn run(mut cli: Cli<'_>, args: NearArgs) -> Result<u8, Failure> {
+    let NearArgs { from, steps } = args;
+    let snapshot = read_file(&mut cli)?;
+    let from = named_or_last(&cli, &snapshot, from.as_deref())?;
+    let report = Graph::read(&snapshot).near(from, steps);
+    cli.ui.answer(&report.json, &report.text)
+}

@@ -1,0 +1,43 @@
+//! `path`: prints the shortest known way to a place; the exit code says whether there is one.
+
+use crate::cli::commands::map_places::{named, named_or_last, read_file};
+use crate::cli::context::Cli;
+use crate::cli::failure::Failure;
+use crate::map::Graph;
+
+/// Print the shortest known way to a place, as actions
+#[derive(Debug, clap::Args)]
+#[command(allow_missing_positional = true)]
+#[command(after_help = "\
+A way that needed something, that was refused the last time, or that led elsewhere
+at other times says so; where another path has no more actions, it is taken. A way
+that led elsewhere the last time is not taken.
+
+Examples:
+  memories path 64 187                  from West of House to the Attic
+  memories path 'West of House' Attic   by names that only one place has
+  memories path Attic                   from where the last recorded turn ended
+  memories path Attic --json | jq -r '.actions[]'
+
+Exit code 0: there is a path; 1: none is known.
+With --json: {version, known, from, to, actions, steps: [{action, from, to, count,
+episode, turn, refused_without, refused_since?: {episode, turn, reply},
+sometimes_to?}]}. A place is {id, name}.")]
+pub(crate) struct PathArgs {
+    /// Where to start; without it, where the last recorded turn ended
+    #[arg(value_name = "FROM", allow_negative_numbers = true)]
+    from: Option<String>,
+    /// Where to go
+    #[arg(value_name = "TO", allow_negative_numbers = true)]
+    to: String,
+}
+
+pub fn run(mut cli: Cli<'_>, args: PathArgs) -> Result<u8, Failure> {
+    let PathArgs { from, to } = args;
+    let snapshot = read_file(&mut cli)?;
+    let to = named(&snapshot, &to)?;
+    let from = named_or_last(&cli, &snapshot, from.as_deref())?;
+    let report = Graph::read(&snapshot).path(from, to);
+    cli.ui.answer(&report.json, &report.text)?;
+    Ok(u8::from(!report.is_known))
+}

@@ -1,0 +1,60 @@
+//! The lines that every drawing of the map draws.
+
+use std::collections::HashSet;
+
+use crate::map::graph::{Edge, Graph};
+
+/// A line of a drawing: a way, and the way back if that is its opposite.
+pub(super) struct Line<'g, 'a> {
+    pub from: usize,
+    pub there: &'g Edge<'a>,
+    pub back: Option<&'g Edge<'a>>,
+}
+
+/// The lines of a drawing, in the order of the file. Two ways between the same places that are opposite
+/// directions are one line.
+pub(super) fn lines<'g, 'a>(graph: &'g Graph<'a>) -> Vec<Line<'g, 'a>> {
+    let mut lines = Vec::new();
+    let mut drawn: HashSet<(usize, usize)> = HashSet::new();
+    for (from, place) in graph.places.iter().enumerate() {
+        for (at, there) in place.edges.iter().enumerate() {
+            if drawn.contains(&(from, at)) {
+                continue;
+            }
+            let is_back = |edge: &Edge<'_>| {
+                let opposite = there.direction.map(|direction| direction.opposite());
+                edge.to == from
+                    && there.to != from
+                    && edge.direction.is_some()
+                    && edge.direction == opposite
+                    && edge.is_current
+                    && there.is_current
+            };
+            let back = graph.places[there.to].edges.iter().position(is_back);
+            drawn.extend(back.map(|back| (there.to, back)));
+            lines.push(Line { from, there, back: back.map(|back| &graph.places[there.to].edges[back]) });
+        }
+    }
+    lines
+}
+
+impl Line<'_, '_> {
+    /// What speaks against the ways; empty where nothing does.
+    pub(super) fn notes(&self, graph: &Graph<'_>) -> String {
+        let notes = [Some(self.there), self.back].into_iter().flatten().map(|edge| graph.notes(edge));
+        notes.filter(|notes| !notes.is_empty()).collect::<Vec<_>>().join("; ")
+    }
+
+    /// The actions, with what speaks against them: `north / south`, `up (refused without brass lantern)`.
+    pub(super) fn label(&self, graph: &Graph<'_>) -> String {
+        let label = |edge: &Edge<'_>| {
+            let notes = graph.notes(edge);
+            let action = &edge.way.action;
+            if notes.is_empty() { action.clone() } else { format!("{action} ({notes})") }
+        };
+        match self.back {
+            Some(back) => format!("{} / {}", label(self.there), label(back)),
+            None => label(self.there),
+        }
+    }
+}

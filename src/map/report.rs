@@ -1,0 +1,176 @@
+//! Answers about the map, as text and as JSON.
+
+use serde_json::{Value, json};
+
+use crate::document::fields::write_moment;
+use crate::map::graph::{Edge, Graph};
+use crate::map::search::{Paths, Step};
+use crate::types::{Moment, Scope};
+
+/// An answer about the map.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MapReport {
+    /// For people and models; each line is ended.
+    pub text: String,
+    /// The same as values.
+    pub json: Value,
+    /// False where what was asked for is not known.
+    pub is_known: bool,
+}
+
+impl Graph<'_> {
+    /// The shortest known path between two places.
+    pub fn path(&self, from: u64, to: u64) -> MapReport {
+        let steps = self.find(from).zip(self.find(to)).and_then(|(from, to)| Paths::from(self, from).to(to));
+        let (start, end) = (self.name_of(from), self.name_of(to));
+        let text = match &steps {
+            None => format!("No way is known from {start} to {end}.\n"),
+            Some(_) if from == to => format!("{end} is where you are.\n"),
+            Some(steps) => {
+                let lines = steps.iter().map(|(_, edge)| format!("{}\n", self.step_text(edge)));
+                format!("From {start} to {end}, {}:\n{}", counted(steps.len()), lines.collect::<String>())
+            }
+        };
+        let is_known = steps.is_some();
+        let steps = steps.unwrap_or_default();
+        let json = json!({
+            "known": is_known,
+            "from": self.place_json(from),
+            "to": self.place_json(to),
+            "actions": actions(&steps),
+            "steps": steps.iter().map(|(at, edge)| self.way_json(*at, edge)).collect::<Value>(),
+        });
+        MapReport { text, json, is_known }
+    }
+
+    /// The places within a number of steps, nearest first.
+    pub fn near(&self, from: u64, steps: usize) -> MapReport {
+        let start = self.name_of(from);
+        let mut text = String::new();
+        let mut places = Vec::new();
+        let paths = self.find(from).map(|from| Paths::from(self, from));
+        for (at, cost) in paths.iter().flat_map(Paths::nearest).skip(1) {
+            if cost.steps > steps {
+                break;
+            }
+            let actions = actions(&paths.as_ref().and_then(|paths| paths.to(at)).unwrap_or_default());
+            let (name, distance) = (self.label(at), counted(cost.steps));
+            text.push_str(&format!("{name}, {distance}: {}\n", actions.join(", ")));
+            let mut place = self.place_json(self.places[at].id);
+            place["steps"] = json!(cost.steps);
+            place["actions"] = json!(actions);
+            places.push(place);
+        }
+        let is_known = !places.is_empty();
+        let text = match is_known {
+            true => format!("From {start}:\n{text}"),
+            false => format!("No place is known within {} of {start}.\n", counted(steps)),
+        };
+        MapReport { text, json: json!({"from": self.place_json(from), "places": places}), is_known }
+    }
+
+    /// The places with directions that were never tried, nearest first, then those that no known path reaches;
+    /// at most `count`.
+    pub fn frontier(&self, from: u64, count: usize) -> MapReport {
+        let paths = self.find(from).map(|from| Paths::from(self, from));
+        let near = paths.iter().flat_map(Paths::nearest).map(|(at, _)| at);
+        let far = (0..self.places.len()).filter(|at| paths.as_ref().is_none_or(|paths| !paths.reach(*at)));
+        let open = near.chain(far).filter(|at| self.untried(*at).next().is_some());
+        let open: Vec<usize> = open.collect();
+        let mut text = String::new();
+        let mut places = Vec::new();
+        for at in open.iter().take(count) {
+            let path = paths.as_ref().and_then(|paths| paths.to(*at));
+            let actions = path.as_deref().map(actions);
+            let directions: Vec<&str> = self.untried(*at).map(|direction| direction.name()).collect();
+            let distance = match &actions {
+                None => "no known way".to_owned(),
+                Some(actions) if actions.is_empty() => "here".to_owned(),
+                Some(actions) => format!("{} ({})", counted(actions.len()), actions.join(", ")),
+            };
+            text.push_str(&format!("{}, {distance}: {}\n", self.label(*at), directions.join(", ")));
+            let mut place = self.place_json(self.places[*at].id);
+            place["steps"] = json!(actions.as_ref().map(Vec::len));
+            place["actions"] = json!(actions);
+            place["directions"] = json!(directions);
+            places.push(place);
+        }
+        let left_out = open.len() - places.len();
+        if left_out > 0 {
+            text.push_str(&format!("({left_out} more places not shown)\n"));
+        }
+        let text = match open.is_empty() {
+            true if self.places.is_empty() => "No places are known yet.\n".to_owned(),
+            true => "Every direction was tried at every known place.\n".to_owned(),
+            false => format!("Directions never tried, from {}:\n{text}", self.name_of(from)),
+        };
+        let json = json!({"from": self.place_json(from), "places": places, "left_out": left_out});
+        MapReport { text, json, is_known: !open.is_empty() }
+    }
+
+    /// The name of a place, which need not be known.
+    fn name_of(&self, id: u64) -> String {
+        self.find(id).map_or_else(|| Scope::Location(id).to_string(), |at| self.label(at))
+    }
+
+    pub(super) fn place_json(&self, id: u64) -> Value {
+        json!({"id": id, "name": self.find(id).map_or("", |at| self.places[at].name)})
+    }
+
+    pub(super) fn way_json(&self, from: usize, edge: &Edge<'_>) -> Value {
+        let mut way = json!({
+            "action": edge.way.action,
+            "from": self.place_json(self.places[from].id),
+            "to": self.place_json(self.places[edge.to].id),
+            "count": edge.count,
+            "episode": edge.way.episode,
+            "turn": edge.way.turn,
+            "refused_without": edge.way.refused_without,
+        });
+        if !edge.is_current {
+            way["led_elsewhere_since"] = json!(true);
+        }
+        if !edge.elsewhere.is_empty() {
+            let places = edge.elsewhere.iter().map(|at| self.place_json(self.places[*at].id));
+            way["sometimes_to"] = places.collect();
+        }
+        if let Some(refused) = edge.refused {
+            way["refused_since"] =
+                json!({"episode": refused.episode, "turn": refused.turn, "reply": refused.reply});
+        }
+        way
+    }
+
+    /// `up → Attic (refused without brass lantern)`.
+    fn step_text(&self, edge: &Edge<'_>) -> String {
+        let notes = self.notes(edge);
+        let notes = if notes.is_empty() { notes } else { format!(" ({notes})") };
+        format!("{} → {}{notes}", edge.way.action, self.label(edge.to))
+    }
+
+    /// What speaks against a way; empty where nothing does.
+    pub(super) fn notes(&self, edge: &Edge<'_>) -> String {
+        let mut notes = Vec::new();
+        if !edge.way.refused_without.is_empty() {
+            notes.push(format!("refused without {}", edge.way.refused_without.join(", ")));
+        }
+        if let Some(refused) = edge.refused {
+            let (episode, turn) = (refused.episode, refused.turn);
+            let at = write_moment(&Moment { episode, turn, ..Moment::default() });
+            notes.push(format!("refused at {at}: {}", refused.reply));
+        }
+        if !edge.elsewhere.is_empty() {
+            let places: Vec<String> = edge.elsewhere.iter().map(|at| self.label(*at)).collect();
+            notes.push(format!("sometimes to {}", places.join(", ")));
+        }
+        notes.join("; ")
+    }
+}
+
+fn actions<'a>(steps: &[Step<'_, 'a>]) -> Vec<&'a str> {
+    steps.iter().map(|(_, edge)| edge.way.action.as_str()).collect()
+}
+
+fn counted(steps: usize) -> String {
+    if steps == 1 { "1 step".to_owned() } else { format!("{steps} steps") }
+}

@@ -1,0 +1,73 @@
+//! The tools of the group `places` that read the map.
+
+use crate::map::{Graph, MapReport};
+use crate::mcp::answer::{Answer, Refusal};
+use crate::mcp::parameter::ArgumentType::Text;
+use crate::mcp::parameter::Parameter;
+use crate::mcp::tools::schema;
+use crate::mcp::tools::tool::{Call, Effect, Tool};
+use crate::recall::sections;
+use crate::types::{Scope, ScopeName};
+
+/// Number of places that `unexplored` lists.
+const PLACES: usize = 10;
+
+const TO: Parameter =
+    Parameter::new("to", Text).required("name the place: its id, or a name that only one has");
+const FROM: Parameter = Parameter::new("from", Text);
+
+pub(crate) const TOOLS: &[Tool] = &[
+    Tool {
+        name: "find_path",
+        about: "The shortest known way to a place.",
+        effect: Effect::Reads,
+        parameters: &[TO, FROM],
+        answer: || schema::object(&[("known", "boolean"), ("actions", "array")]),
+        run: find_path,
+    },
+    Tool {
+        name: "unexplored",
+        about: "Directions never tried, nearest first.",
+        effect: Effect::Reads,
+        parameters: &[FROM],
+        answer: || schema::object(&[("places", "array")]),
+        run: unexplored,
+    },
+];
+
+fn find_path(call: &Call<'_>) -> Result<Answer, Refusal> {
+    let to = call.memories.scope(&call.arguments.required(&TO)?)?;
+    let (to, from) = (place_id(&to)?, start(call)?);
+    Ok(answer(Graph::read(&*call.memories.snapshot()?).path(from, to)))
+}
+
+fn unexplored(call: &Call<'_>) -> Result<Answer, Refusal> {
+    let from = start(call)?;
+    Ok(answer(Graph::read(&*call.memories.snapshot()?).frontier(from, PLACES)))
+}
+
+/// The place of the argument, else the one where the last recorded turn ended.
+fn start(call: &Call<'_>) -> Result<u64, Refusal> {
+    if let Some(from) = call.arguments.text(&FROM)? {
+        return place_id(&call.memories.scope(&from)?);
+    }
+    let Some(last) = call.memories.notebook().last_place()? else {
+        return Err(Refusal::new("no turn was recorded, so it is not known where you are")
+            .hint("name the place to start from as `from`"));
+    };
+    match last {
+        ScopeName::Scope(scope) => place_id(&scope),
+        name => place_id(&sections(&*call.memories.snapshot()?, &[name])?.remove(0).0),
+    }
+}
+
+fn place_id(scope: &Scope) -> Result<u64, Refusal> {
+    match scope {
+        Scope::Location(id) => Ok(*id),
+        other => Err(Refusal::new(format!("`{other}` is not a place")).hint("ways lead from place to place")),
+    }
+}
+
+fn answer(report: MapReport) -> Answer {
+    Answer::new(report.text, report.json)
+}

@@ -1,0 +1,110 @@
+//! Directions of movement in a game.
+
+use strum::IntoStaticStr;
+
+use crate::types::text::fold_spaces;
+
+/// A compass point, up, down, in or out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+pub enum Direction {
+    /// `n`
+    North,
+    /// `ne`
+    Northeast,
+    /// `e`
+    East,
+    /// `se`
+    Southeast,
+    /// `s`
+    South,
+    /// `sw`
+    Southwest,
+    /// `w`
+    West,
+    /// `nw`
+    Northwest,
+    /// `u`
+    Up,
+    /// `d`
+    Down,
+    /// Into something.
+    In,
+    /// Out of something.
+    Out,
+}
+
+use Direction::{Down, East, In, North, Northeast, Northwest, Out, South, Southeast, Southwest, Up, West};
+
+impl Direction {
+    /// All directions, clockwise from north; then up, down, in and out.
+    pub const ALL: [Direction; 12] =
+        [North, Northeast, East, Southeast, South, Southwest, West, Northwest, Up, Down, In, Out];
+
+    /// The direction that an action is: `n`, `North`, `north-west`, `go up`. `None` for any other action.
+    pub fn of(action: &str) -> Option<Direction> {
+        // Most actions are too long; looking no further is what keeps large maps quick.
+        if action.len() > 24 {
+            return None;
+        }
+        let lower = fold_spaces(action).to_ascii_lowercase();
+        let word = ["go ", "walk "].iter().find_map(|verb| lower.strip_prefix(verb)).unwrap_or(&lower);
+        let short = |direction: &&Direction| direction.short() == word;
+        Direction::ALL.iter().find(short).copied().or_else(|| {
+            let joined = word.replace(['-', ' '], "");
+            Direction::ALL.into_iter().find(|direction| direction.name() == joined)
+        })
+    }
+
+    /// The word for it: `northeast`.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+
+    /// The usual abbreviation: `ne`.
+    pub fn short(self) -> &'static str {
+        const SHORT: [&str; 12] = ["n", "ne", "e", "se", "s", "sw", "w", "nw", "u", "d", "in", "out"];
+        SHORT[self as usize]
+    }
+
+    /// The direction back.
+    pub fn opposite(self) -> Direction {
+        match self {
+            Up => Down,
+            Down => Up,
+            In => Out,
+            Out => In,
+            compass => Direction::ALL[(compass as usize + 4) % 8],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directions_are_known_in_their_long_and_short_forms() {
+        for direction in Direction::ALL {
+            let (name, short) = (direction.name(), direction.short());
+            for action in [
+                name.to_owned(),
+                short.to_owned(),
+                name.to_uppercase(),
+                format!(" {short}  "),
+                format!("go {name}"),
+                format!("Walk  {short}"),
+            ] {
+                assert_eq!(Direction::of(&action), Some(direction), "{action:?}");
+            }
+            assert_eq!(direction.opposite().opposite(), direction);
+            assert_ne!(direction.opposite(), direction);
+        }
+        assert_eq!(Direction::of("north-east"), Some(Northeast));
+        assert_eq!(Direction::of("go South West"), Some(Southwest));
+        assert_eq!((North.opposite(), Southeast.opposite(), In.opposite()), (South, Northwest, Out));
+        for other in ["", "no", "north door", "enter", "in out", "n e", "go", "go to north", "éast", "upp"] {
+            assert_eq!(Direction::of(other), None, "{other:?}");
+        }
+    }
+}

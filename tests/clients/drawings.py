@@ -1,0 +1,114 @@
+"""Drawings of the map as other programs read them: Graphviz, Mermaid's parser, and an XML parser.
+
+Usage: drawings.py MODULES PROGRAM, both as paths: the folder of the npm packages, and the program. The map is that
+of `fixtures/cli/map/hostile_names`, whose names hold whatever might break a drawing.
+"""
+
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as xml
+
+HERE = pathlib.Path(__file__).resolve().parent
+FILES = [HERE.parents[1] / "fixtures" / "cli" / "map" / case / "before" for case in ("hostile_names", "formats")]
+
+# Sides of a room in Trizbort.
+PORTS = {"n", "nne", "ne", "ene", "e", "ese", "se", "sse", "s", "ssw", "sw", "wsw", "w", "wnw", "nw", "nnw"}
+
+
+def draw(program, folder, form):
+    command = [program, "map", "--format", form]
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+def labels(places):
+    """The labels that drawings must show, by id."""
+    names = [place["name"].lower() for place in places]
+    shown = {}
+    for place in places:
+        name, id = place["name"], place["id"]
+        label = f"{name} (id {id})" if names.count(name.lower()) > 1 else name
+        shown[id] = label if name else f"location:{id}"
+    return shown
+
+
+def read_svg(svg):
+    """What Graphviz has drawn, as `drawings.mjs` gives what Mermaid reads."""
+    space = {"": "http://www.w3.org/2000/svg"}
+    places, lines = {}, []
+    for group in xml.fromstring(svg.encode()).iterfind(".//g[@class]", space):
+        title = group.findtext("title", namespaces=space)
+        label = " ".join(text.text for text in group.iterfind("text", space))
+        if group.get("class") == "node":
+            places[title] = label
+        elif group.get("class") == "edge":
+            lines.append([*title.split("->"), label])
+    return {"places": places, "lines": lines}
+
+
+def check_lines(form, lines, ways):
+    """Each way is drawn once, alone or with the way back, and nothing else is drawn."""
+    left = [(way["from"]["id"], way["to"]["id"], way["action"]) for way in ways]
+    for start, end, text in lines:
+        there = [way for way in left if way[:2] == (start, end) and text.startswith(way[2])]
+        assert there, f"{form} draws {start} {end} {text!r}, of {left}"
+        way = max(there, key=lambda way: len(way[2]))
+        left.remove(way)
+        back = text[len(way[2]) :].removeprefix(" / ")
+        if back != text[len(way[2]) :]:
+            left.remove((end, start, back))
+    assert not left, f"{form} leaves out {left}"
+
+
+def check_xml(text, shown, ways):
+    root = xml.fromstring(text.encode())
+    assert root.tag == "trizbort" and root.get("version"), root.attrib
+    rooms = root.findall("./map/room")
+    assert [room.get("name") for room in rooms] == list(shown.values())
+    assert len({(room.get("x"), room.get("y")) for room in rooms}) == len(rooms), "two rooms at one place"
+    elements = rooms + root.findall("./map/line")
+    assert [int(element.get("id")) for element in elements] == list(range(1, len(elements) + 1))
+    ids = list(shown)
+    ends = []
+    for line in root.findall("./map/line"):
+        docks = sorted(line.findall("dock"), key=lambda dock: int(dock.get("index")))
+        assert len(docks) == 2 and {dock.get("port") for dock in docks} <= PORTS
+        start, end = (ids[int(dock.get("id")) - 1] for dock in docks)
+        ends.append((start, end))
+        if line.get("flow") is None:
+            ends.append((end, start))
+    assert sorted(ends) == sorted((way["from"]["id"], way["to"]["id"]) for way in ways)
+
+
+def check(modules, program, before):
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="memories-"))
+    try:
+        shutil.copy(before / "Memories.md", folder)
+        world = json.loads(draw(program, folder, "json"))
+        shown, ways = labels(world["places"]), world["ways"]
+        drawings = {form: draw(program, folder, form) for form in ("dot", "mermaid")} | {"modules": modules}
+        read = subprocess.run(
+            ["node", HERE / "drawings.mjs"], input=json.dumps(drawings), check=True, stdout=subprocess.PIPE, text=True
+        )
+        read = json.loads(read.stdout)
+        for form, drawing in {"Graphviz": read_svg(read["dot"]), "Mermaid": read["mermaid"]}.items():
+            places = {int(node.removeprefix("p")): label for node, label in drawing["places"].items()}
+            assert places == shown, f"{form} shows {places}, not {shown}"
+            lines = [(int(start[1:]), int(end[1:]), text) for start, end, text in drawing["lines"]]
+            check_lines(form, lines, ways)
+        check_xml(draw(program, folder, "trizbort"), shown, ways)
+        return len(shown), len(ways)
+    finally:
+        shutil.rmtree(folder)
+
+
+def main(modules, program):
+    counts = [check(modules, program, before) for before in FILES]
+    places, ways = (sum(numbers) for numbers in zip(*counts))
+    print(f"drawings: {places} places, {ways} ways, read by Graphviz, Mermaid and an XML parser")
+
+
+main(*sys.argv[1:])
