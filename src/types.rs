@@ -245,7 +245,7 @@ pub struct Reference {
 }
 
 /// A moment of a story; unknown parts are `None`.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Moment {
     /// Episode.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -231,7 +231,10 @@ impl Reader<'_> {
         let (entry, region) = self.place_of(at);
         let (in_entry, is_tried) = (entry.is_some(), region.is_evidence());
         let is_list = content.starts_with(['-', '+', '>']) || content.starts_with("* ");
-        if let Some(near) = near_entry::entry(content).filter(|_| !is_list || !(in_entry || is_tried)) {
+        // An indented line of a text is code, unless it can be read as an entry.
+        let is_code = in_entry && content.starts_with([' ', '\t']);
+        let is_meant = |near: &Near| (near.form.is_some() || !is_code) && (!is_list || !(in_entry || is_tried));
+        if let Some(near) = near_entry::entry(content).filter(is_meant) {
             let certain = near.certain && self.is_a_persons(at, content);
             return self.report(at, 1, Near { certain, ..near }, Kind::BrokenEntry(content.to_owned()));
         }

@@ -305,7 +305,8 @@ impl Document {
         self.put_lines(blocks, RegionKind::Carried, lines, carried, is_same, write_carried)
     }
 
-    /// Writes lines of evidence that hold one value each, in place of those that are about the same.
+    /// Writes lines of evidence that hold one value each, in place of those that are about the same; of two that are
+    /// given, the last.
     fn put_lines<T: PartialEq>(
         &mut self,
         blocks: &[usize],
@@ -316,7 +317,13 @@ impl Document {
         write: impl Fn(&T) -> String,
     ) -> Result<(), DocumentError> {
         values.iter().try_for_each(|value| self.check_new_text(&write(value)))?;
-        let mut missing: Vec<&T> = values.iter().collect();
+        let mut missing: Vec<&T> = Vec::with_capacity(values.len());
+        for value in values {
+            match missing.iter_mut().find(|other| is_same(other, value)) {
+                Some(other) => *other = value,
+                None => missing.push(value),
+            }
+        }
         for &block in blocks {
             let mut edit = ListEdit::default();
             for line in lines(self.parsed(block)) {

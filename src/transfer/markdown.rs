@@ -31,11 +31,10 @@ pub fn read(bytes: &[u8]) -> Result<TransferSource, TransferError> {
     let mut names: BTreeMap<Scope, String> = BTreeMap::new();
     let mut source = TransferSource::default();
     for (scope, section) in document.sections() {
-        let Section { name, visits, episodes, tried, .. } = section;
         let at = Origin::Line(first_lines.get(&scope).copied().unwrap_or(1));
-        names.insert(scope.clone(), name.clone());
-        let place = PlaceReference::Scope(scope, name);
-        source.push(at, Ok(Item::Section { place, visits, episodes, tried }));
+        names.insert(scope.clone(), section.name.clone());
+        let place = PlaceReference::Scope(scope, section.name.clone());
+        source.push(at, Ok(Item::Section { place, section: Box::new(section) }));
     }
     for entry in entries(text) {
         let name = names.get(&entry.scope).cloned().unwrap_or_default();
@@ -62,13 +61,36 @@ pub fn read(bytes: &[u8]) -> Result<TransferSource, TransferError> {
 /// [`TransferError`] if the text would be parsed differently from what was written.
 pub fn write(sections: &[(Scope, Section)]) -> Result<Vec<u8>, TransferError> {
     let mut document = Document::parse(String::new());
-    let additions = sections.iter().map(|(scope, section)| {
-        let Section { name, visits, episodes, memories, tried, .. } = section.clone();
-        (
-            scope.clone(),
-            SectionUpdate { name, visits, episodes, memories, attempts: tried, ..SectionUpdate::default() },
-        )
-    });
+    let additions =
+        sections.iter().map(|(scope, section)| {
+            let Section {
+                name,
+                visits,
+                episodes,
+                first_visit,
+                memories,
+                tried,
+                worked,
+                ways,
+                carried,
+                notes: _,
+            } = section.clone();
+            let entries = BTreeMap::new();
+            let attempts = tried;
+            let update = SectionUpdate {
+                name,
+                visits,
+                episodes,
+                memories,
+                entries,
+                first_visit,
+                attempts,
+                worked,
+                ways,
+                carried,
+            };
+            (scope.clone(), update)
+        });
     let text = document.update(&additions.collect()).and_then(|()| document.into_text());
     text.map(String::into_bytes).map_err(|error| TransferError {
         problem: error.to_string(),

@@ -4,6 +4,7 @@
 //! Importing the same source again changes nothing.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::Hash;
 
 use crate::document::text::{TITLE_CHARS, stored_line};
 use crate::document::{DocumentError, Section, SectionUpdate, stored};
@@ -12,7 +13,7 @@ use crate::redact::redact;
 use crate::transfer::place::PlaceIndex;
 use crate::transfer::section_entries::{MergeOutcome, SectionEntries};
 use crate::transfer::{Item, Origin, PlaceReference, SourceItem};
-use crate::types::{Attempt, Memory, Scope, fold_action};
+use crate::types::{Attempt, Carried, Memory, Moment, Scope, Way, fold_action};
 
 pub use crate::transfer::section_entries::OnConflict;
 
@@ -75,10 +76,52 @@ struct SectionMerge {
     episodes: Vec<u64>,
     /// The source describes the place itself, not only its memories.
     described: bool,
-    tried: HashMap<String, Attempt>,
-    /// Folded actions to write, in order.
-    new_tried: Vec<String>,
-    to_write: HashSet<String>,
+    first_visit: Option<Moment>,
+    tried: CountMerge<String, Attempt>,
+    worked: CountMerge<String, Attempt>,
+    /// By action and place reached.
+    ways: CountMerge<(String, u64), Way>,
+    /// By episode.
+    carried: CountMerge<u64, Carried>,
+}
+
+/// What a file and a source count, by what it is about: of two the one with the greater count stays.
+#[derive(Debug)]
+struct CountMerge<K, T> {
+    known: HashMap<K, T>,
+    /// What is to be written, in order.
+    new: Vec<K>,
+}
+
+impl<K, T> Default for CountMerge<K, T> {
+    fn default() -> CountMerge<K, T> {
+        CountMerge { known: HashMap::new(), new: Vec::new() }
+    }
+}
+
+impl<K: Hash + Eq + Clone, T: Clone> CountMerge<K, T> {
+    fn of<'a>(known: impl Iterator<Item = &'a T>, key: impl Fn(&T) -> K) -> CountMerge<K, T>
+    where
+        T: 'a,
+    {
+        CountMerge { known: known.map(|value| (key(value), value.clone())).collect(), new: Vec::new() }
+    }
+
+    /// Takes a value; `false` where one that counts as much is known.
+    fn take(&mut self, key: K, value: T, count: impl Fn(&T) -> u64) -> bool {
+        if self.known.get(&key).is_some_and(|known| count(known) >= count(&value)) {
+            return false;
+        }
+        if !self.new.contains(&key) {
+            self.new.push(key.clone());
+        }
+        self.known.insert(key, value);
+        true
+    }
+
+    fn to_write(&self) -> Vec<T> {
+        self.new.iter().map(|key| self.known[key].clone()).collect()
+    }
 }
 
 /// The state of an import.
@@ -146,14 +189,10 @@ impl<'a> Merge<'a> {
         let (scope, name) = self.places.find(place)?;
         match item {
             Item::Memory { memory, titled, .. } => self.take_memory(at, &scope, &name, memory, *titled),
-            Item::Section { visits, episodes, tried, .. } => {
+            Item::Section { section, .. } => {
                 let target = self.target(at, &scope, &name);
                 target.described = true;
-                target.visits = target.visits.max(*visits);
-                let mut listed: HashSet<u64> = target.episodes.iter().copied().collect();
-                target.episodes.extend(episodes.iter().filter(|&&episode| listed.insert(episode)));
-                let added = tried.iter().filter(|attempt| target.take_attempt(attempt)).count();
-                self.report.tried += added as u64;
+                self.report.tried += target.take_section(section);
                 Ok(())
             }
         }
@@ -232,29 +271,40 @@ fn secrets_of(memory: &Memory) -> Vec<&'static str> {
 
 impl SectionMerge {
     fn begin(lasting: Option<&Section>, session: Option<&Section>) -> SectionMerge {
-        let tried = lasting.iter().flat_map(|section| &section.tried);
+        let key = |attempt: &Attempt| fold_action(&attempt.action);
+        let way = |way: &Way| (fold_action(&way.action), way.to);
+        let lists = || lasting.into_iter();
         SectionMerge {
             entries: SectionEntries::of(lasting, session),
             name: lasting.map(|section| section.name.clone()).unwrap_or_default(),
             known: lasting.is_some(),
-            tried: tried.map(|attempt| (fold_action(&attempt.action), attempt.clone())).collect(),
+            tried: CountMerge::of(lists().flat_map(|section| &section.tried), key),
+            worked: CountMerge::of(lists().flat_map(|section| &section.worked), key),
+            ways: CountMerge::of(lists().flat_map(|section| &section.ways), way),
+            carried: CountMerge::of(lists().flat_map(|section| &section.carried), |line| line.episode),
             ..SectionMerge::default()
         }
     }
 
-    /// Merges a tried action; `false` if it is empty or already known with the same or a higher count.
-    fn take_attempt(&mut self, attempt: &Attempt) -> bool {
-        let attempt = Attempt { action: stored_line(&attempt.action), ..attempt.clone() };
-        let action = fold_action(&attempt.action);
-        let known = self.tried.get(&action).is_some_and(|known| known.count >= attempt.count);
-        if action.is_empty() || known {
-            return false;
+    /// Merges visits and evidence; the number of tried actions that are new or have a greater count.
+    fn take_section(&mut self, section: &Section) -> u64 {
+        self.visits = self.visits.max(section.visits);
+        let mut listed: HashSet<u64> = self.episodes.iter().copied().collect();
+        self.episodes.extend(section.episodes.iter().filter(|&&episode| listed.insert(episode)));
+        self.first_visit = self.first_visit.take().or_else(|| section.first_visit.clone());
+        for way in &section.ways {
+            let way = Way { action: stored_line(&way.action), ..way.clone() };
+            if !way.action.is_empty() {
+                self.ways.take((fold_action(&way.action), way.to), way, |way| way.count);
+            }
         }
-        if self.to_write.insert(action.clone()) {
-            self.new_tried.push(action.clone());
+        for line in &section.carried {
+            self.carried.take(line.episode, line.clone(), |_| 0);
         }
-        self.tried.insert(action, attempt);
-        true
+        for attempt in &section.worked {
+            take_attempt(&mut self.worked, attempt);
+        }
+        section.tried.iter().filter(|attempt| take_attempt(&mut self.tried, attempt)).count() as u64
     }
 
     /// The edits of a section in one file; `None` if there are none.
@@ -265,11 +315,22 @@ impl SectionMerge {
         if tier == Tier::Lasting {
             update.visits = self.visits;
             update.episodes.clone_from(&self.episodes);
-            update.attempts = self.new_tried.iter().map(|action| self.tried[action].clone()).collect();
+            update.first_visit.clone_from(&self.first_visit);
+            update.attempts = self.tried.to_write();
+            update.worked = self.worked.to_write();
+            update.ways = self.ways.to_write();
+            update.carried = self.carried.to_write();
             wanted |= self.described;
         }
         wanted.then_some(update)
     }
+}
+
+/// Merges an action; `false` if it is empty or already known with the same or a higher count.
+fn take_attempt(list: &mut CountMerge<String, Attempt>, attempt: &Attempt) -> bool {
+    let attempt = Attempt { action: stored_line(&attempt.action), ..attempt.clone() };
+    let action = fold_action(&attempt.action);
+    !action.is_empty() && list.take(action, attempt, |attempt| attempt.count)
 }
 
 /// Applies the edits of all sections to both files.

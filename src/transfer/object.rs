@@ -4,6 +4,8 @@
 //! `turn`, `location`, `timestamp` …) and provenance beside the text instead of under `fields`; it reports
 //! unknown keys.
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use crate::document::Section;
@@ -19,7 +21,7 @@ use crate::types::{
 };
 
 /// Keys of a memory without its provenance, and of a section.
-const ITEM_KEYS: [&str; 22] = [
+const ITEM_KEYS: [&str; 26] = [
     "scope",
     "location",
     "place",
@@ -40,6 +42,10 @@ const ITEM_KEYS: [&str; 22] = [
     "type",
     "visits",
     "episodes",
+    "first_visit",
+    "ways",
+    "worked",
+    "carried",
     "tried",
     "memories",
 ];
@@ -89,8 +95,17 @@ pub(crate) fn section_object(scope: &Scope, section: &Section) -> Map<String, Va
         ("name", json!(section.name)),
         ("visits", json!(section.visits)),
         ("episodes", json!(section.episodes)),
+        ("first_visit", json!(section.first_visit)),
+        ("ways", list(&section.ways)),
+        ("worked", list(&section.worked)),
+        ("carried", list(&section.carried)),
         ("tried", json!(section.tried)),
     ])
+}
+
+/// A list; `null` where it is empty.
+fn list<T: Serialize>(items: &[T]) -> Value {
+    if items.is_empty() { Value::Null } else { json!(items) }
 }
 
 /// An object of the fields that are not `null`.
@@ -121,7 +136,7 @@ pub(crate) fn read_item(value: &Value) -> Result<Item, String> {
     if has(&["text", "content", "title"]) {
         return reader.memory();
     }
-    if has(&["visits", "episodes", "tried", "name"]) {
+    if has(&["visits", "episodes", "tried", "ways", "worked", "carried", "name"]) {
         return reader.section();
     }
     Err("neither a memory (`text`) nor a place (`visits`, `tried`)".to_owned())
@@ -206,16 +221,31 @@ impl<'a> ObjectReader<'a> {
     }
 
     fn section(&self) -> Result<Item, String> {
-        let tried = self.fields.read("tried", |value| match value {
-            Value::Array(items) => Ok(items.iter().map(read_attempt).collect::<Result<Vec<_>, _>>()),
-            _ => Err("a list of tried actions".into()),
-        })?;
-        Ok(Item::Section {
-            place: self.place()?,
+        let section = Section {
             visits: self.fields.read("visits", count)?.unwrap_or(0),
             episodes: self.all.read("episodes", counts)?.unwrap_or_default(),
-            tried: tried.transpose()?.unwrap_or_default(),
-        })
+            first_visit: self.parse("first_visit")?,
+            tried: self.attempts("tried")?,
+            worked: self.attempts("worked")?,
+            ways: self.parse("ways")?.unwrap_or_default(),
+            carried: self.parse("carried")?.unwrap_or_default(),
+            ..Section::default()
+        };
+        Ok(Item::Section { place: self.place()?, section: Box::new(section) })
+    }
+
+    fn attempts(&self, name: &str) -> Result<Vec<Attempt>, String> {
+        let attempts = self.fields.read(name, |value| match value {
+            Value::Array(items) => Ok(items.iter().map(read_attempt).collect::<Result<Vec<_>, _>>()),
+            _ => Err("a list of actions".into()),
+        })?;
+        Ok(attempts.transpose()?.unwrap_or_default())
+    }
+
+    /// A field in the shape in which it is written.
+    fn parse<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, String> {
+        let Some(value) = self.fields.get(name) else { return Ok(None) };
+        T::deserialize(value).map(Some).map_err(|error| format!("`{name}`: {error}"))
     }
 }
 

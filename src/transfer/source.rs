@@ -2,8 +2,9 @@
 
 use std::fmt;
 
+use crate::document::Section;
 use crate::transfer::place::PlaceReference;
-use crate::types::{Attempt, Memory};
+use crate::types::Memory;
 
 /// The position of an item in a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,12 +58,8 @@ pub enum Item {
     Section {
         /// The place.
         place: PlaceReference,
-        /// Number of visits.
-        visits: u64,
-        /// Episodes of the visits.
-        episodes: Vec<u64>,
-        /// Actions tried there.
-        tried: Vec<Attempt>,
+        /// Its visits and evidence.
+        section: Box<Section>,
     },
 }
 

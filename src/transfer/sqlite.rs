@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use crate::document::Section;
 use crate::document::fields::is_date;
 use crate::transfer::error::TransferError;
-use crate::transfer::object::{memory_object, read_attempt, read_item, read_section};
+use crate::transfer::object::{memory_object, read_attempt, read_item, read_section, section_object};
 use crate::transfer::source::{Item, Origin, TransferSource};
 use crate::types::fields::{Expected, Fields, integer, number, parse_episode};
 use crate::types::{Attempt, Memory, Scope, Span, clamp_importance};
@@ -36,11 +36,16 @@ CREATE TABLE memories (
 );
 CREATE INDEX memories_by_session_and_importance ON memories (session_id, importance);
 CREATE INDEX memories_by_session_and_location ON memories (session_id, location);
-CREATE TABLE places (scope TEXT PRIMARY KEY, name TEXT NOT NULL, visits, episodes TEXT NOT NULL);
+CREATE TABLE places (
+    scope TEXT PRIMARY KEY, name TEXT NOT NULL, visits, episodes TEXT NOT NULL, evidence TEXT NOT NULL DEFAULT '{}'
+);
 CREATE TABLE tried (
     scope TEXT NOT NULL, action TEXT NOT NULL, count, episode, turn, reply TEXT NOT NULL, effect_unknown
 );
 ";
+
+/// Keys of a section that stand together in the column `evidence`.
+const EVIDENCE: [&str; 4] = ["first_visit", "ways", "worked", "carried"];
 
 const NO_DATABASE: &str = "give a database with a table `memories` that has a column `content`";
 
@@ -70,7 +75,7 @@ pub fn write(sections: &[(Scope, Section)]) -> Result<Vec<u8>, TransferError> {
 }
 
 fn fill(connection: &Connection, sections: &[(Scope, Section)]) -> rusqlite::Result<()> {
-    let mut place = connection.prepare("INSERT INTO places VALUES (?, ?, ?, ?)")?;
+    let mut place = connection.prepare("INSERT INTO places VALUES (?, ?, ?, ?, ?)")?;
     let mut tried = connection.prepare("INSERT INTO tried VALUES (?, ?, ?, ?, ?, ?, ?)")?;
     let mut row = connection.prepare(
         "INSERT INTO memories (session_id, turn_number, content, importance, location, score, moves, timestamp, \
@@ -79,7 +84,10 @@ fn fill(connection: &Connection, sections: &[(Scope, Section)]) -> rusqlite::Res
     for (scope, section) in sections {
         let key = scope.to_string();
         let episodes = json!(section.episodes).to_string();
-        place.execute(params![key, section.name, cell(section.visits), episodes])?;
+        let mut evidence = section_object(scope, section);
+        evidence.retain(|key, _| EVIDENCE.contains(&key.as_str()));
+        let evidence = Value::Object(evidence).to_string();
+        place.execute(params![key, section.name, cell(section.visits), episodes, evidence])?;
         for attempt in &section.tried {
             let (episode, turn) = (attempt.episode.map(cell), attempt.turn.map(cell));
             let Attempt { action, reply, effect_unknown, .. } = attempt;
@@ -213,6 +221,10 @@ fn read_places(connection: &Connection, source: &mut TransferSource) -> rusqlite
             attempts.retain(|attempt| read_attempt(attempt).map_err(|problem| broken.push(problem)).is_ok());
         }
         object.insert("tried".to_owned(), attempts);
+        if let Some(Value::String(evidence)) = object.shift_remove("evidence") {
+            let evidence: Map<String, Value> = serde_json::from_str(&evidence).unwrap_or_default();
+            object.extend(evidence.into_iter().filter(|(key, _)| EVIDENCE.contains(&key.as_str())));
+        }
         if let Some(Value::String(episodes)) = object.get("episodes") {
             let episodes = serde_json::from_str(episodes).unwrap_or(Value::Null);
             object.insert("episodes".to_owned(), episodes);

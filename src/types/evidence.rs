@@ -1,6 +1,6 @@
 //! Evidence of play: tried actions, ways, and what was carried when.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::types::text;
 
@@ -26,15 +26,17 @@ pub struct Attempt {
 }
 
 /// A way that was walked: a line of `### Ways`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Way {
     /// The action in its first wording.
     pub action: String,
     /// Id of the place to which it led.
     pub to: u64,
     /// Name of that place; may be empty.
+    #[serde(default)]
     pub name: String,
     /// How often it led there.
+    #[serde(default = "once")]
     pub count: u64,
     /// Episode of the last time.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,12 +45,12 @@ pub struct Way {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
     /// What was carried, and had been lacking when the action was refused here.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused_without: Vec<String>,
 }
 
 /// What came and went in one episode: a line of `### Carried`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Carried {
     /// The episode.
     pub episode: u64,
@@ -57,16 +59,21 @@ pub struct Carried {
 }
 
 /// What came and went in one turn.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CarriedChange {
     /// The turn that made the change.
     pub turn: u64,
     /// Items that came, each as often as it came.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gained: Vec<String>,
     /// Items that went.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<String>,
+}
+
+/// The count of a way that states none.
+fn once() -> u64 {
+    1
 }
 
 impl Carried {

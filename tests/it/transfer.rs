@@ -14,8 +14,8 @@ use memories::notebook::files::Files;
 use memories::transfer::merge::{MergeOptions, MergeReport, OnConflict, merge};
 use memories::transfer::{TransferFormat, read, write};
 use memories::types::{
-    Attempt, Category, Cause, Memory, Moment, Persistence, Provenance, Reference, Scope, Span, Status,
-    fold_action, fold_title,
+    Attempt, Carried, CarriedChange, Category, Cause, Memory, Moment, Persistence, Provenance, Reference,
+    Scope, Span, Status, Way, fold_action, fold_title,
 };
 use proptest::prelude::*;
 
@@ -186,10 +186,63 @@ fn attempt() -> impl Strategy<Value = Attempt> {
 fn addition() -> impl Strategy<Value = (Scope, SectionUpdate)> {
     let memories = prop::collection::vec(memory(), 0..6);
     let known = (line(), number(), prop::collection::vec(number(), 0..4));
-    (scope(), known, memories, prop::collection::vec(attempt(), 0..4)).prop_map(
-        |(scope, (name, visits, episodes), memories, attempts)| {
-            (scope, SectionUpdate { name, visits, episodes, memories, attempts, ..SectionUpdate::default() })
+    (scope(), known, memories, prop::collection::vec(attempt(), 0..4), evidence()).prop_map(
+        |(scope, (name, visits, episodes), memories, attempts, (worked, ways, carried, first_visit))| {
+            let entries = BTreeMap::new();
+            let update = SectionUpdate {
+                name,
+                visits,
+                episodes,
+                memories,
+                entries,
+                first_visit,
+                attempts,
+                worked,
+                ways,
+                carried,
+            };
+            (scope, update)
         },
+    )
+}
+
+/// What worked, ways, what was carried, and the first visit.
+fn evidence() -> impl Strategy<Value = (Vec<Attempt>, Vec<Way>, Vec<Carried>, Option<Moment>)> {
+    let names = || prop::collection::vec(line().prop_map(|name| stored_line(&name)), 0..3);
+    let named = |names: Vec<String>| names.into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>();
+    let worked = (line(), 1..5u64, number(), number()).prop_map(|(action, count, episode, turn)| Attempt {
+        action,
+        count,
+        episode: Some(episode),
+        turn: Some(turn),
+        reply: String::new(),
+        effect_unknown: false,
+    });
+    let way = (line(), 0..5u64, line(), 1..9u64, prop::option::of((number(), number())), names());
+    let way = way.prop_map(move |(action, to, name, count, at, items)| Way {
+        action: format!("go {action}"),
+        to,
+        name: stored_line(&format!("A {name}")),
+        count,
+        episode: at.map(|at| at.0),
+        turn: at.map(|at| at.1),
+        refused_without: named(items),
+    });
+    let change = (number(), names(), names()).prop_map(move |(turn, gained, lost)| CarriedChange {
+        turn,
+        gained: named([gained, vec!["lamp".to_owned()]].concat()),
+        lost: named(lost),
+    });
+    let carried = (0..4u64, prop::collection::vec(change, 0..3));
+    let carried = carried.prop_map(|(episode, changes)| Carried { episode, changes });
+    let first = (number(), prop::option::of(number()));
+    let first =
+        first.prop_map(|(episode, turn)| Moment { episode: Some(episode), turn, ..Moment::default() });
+    (
+        prop::collection::vec(worked, 0..3),
+        prop::collection::vec(way, 0..3),
+        prop::collection::vec(carried, 0..3),
+        prop::option::of(first),
     )
 }
 
@@ -221,7 +274,8 @@ fn remembered(additions: &BTreeMap<Scope, SectionUpdate>) -> Files {
             addition.memories.retain(|memory| (memory.persistence == Persistence::Ephemeral) == ephemeral);
             if ephemeral {
                 addition.memories.iter_mut().for_each(|memory| memory.persistence = Persistence::Permanent);
-                (addition.visits, addition.episodes, addition.attempts) = Default::default();
+                let (memories, name) = (addition.memories.clone(), addition.name.clone());
+                *addition = SectionUpdate { memories, name, ..SectionUpdate::default() };
             }
         }
         additions.retain(|_, addition| !ephemeral || !addition.memories.is_empty());
