@@ -8,10 +8,13 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use similar::{Algorithm, ChangeTag, DiffTag, TextDiff, capture_diff_slices};
 
+use crate::document::carried::write_carried;
+use crate::document::evidence::write_attempt;
 use crate::document::free_lines::free_lines;
 use crate::document::scan;
 use crate::document::section::Section;
 use crate::document::tree::{Block, Document};
+use crate::document::ways::write_way;
 use crate::types::{Attempt, Memory, Scope, fold_action, same_title};
 
 /// The differences between two states.
@@ -48,6 +51,8 @@ pub(crate) struct SectionDifference {
     pub(crate) memories: Vec<MemoryDifference>,
     /// Tried actions that differ, in the same order.
     pub(crate) tried: Vec<AttemptDifference>,
+    /// Ways, actions that worked and what was carried, a line each.
+    pub(crate) evidence: Vec<LineDifference>,
     /// Lines written by people.
     pub(crate) other: Vec<LineDifference>,
 }
@@ -101,6 +106,21 @@ pub(crate) struct LineDifference {
     pub(crate) line: String,
 }
 
+/// A line for each way, each action that worked, and each episode of what was carried.
+fn evidence(section: &Section) -> Vec<String> {
+    let ways = section.ways.iter().map(|way| format!("way {}", &write_way(way)[2..]));
+    let worked = section.worked.iter().map(|attempt| format!("worked {}", &write_attempt(attempt)[2..]));
+    let carried = section.carried.iter().map(|line| format!("carried {}", &write_carried(line)[2..]));
+    ways.chain(worked).chain(carried).collect()
+}
+
+fn compare_evidence(old: &Section, new: &Section) -> Vec<LineDifference> {
+    let (old, new) = (evidence(old), evidence(new));
+    let old: Vec<&str> = old.iter().map(String::as_str).collect();
+    let new: Vec<&str> = new.iter().map(String::as_str).collect();
+    compare_slices(&old, &new)
+}
+
 /// Compares an older state with a newer one.
 pub(crate) fn compare(before: &str, after: &str) -> Comparison {
     let (before, after) = (before.replace("\r\n", "\n"), after.replace("\r\n", "\n"));
@@ -141,6 +161,7 @@ fn compare_scope(scope: &Scope, before: &Document, after: &Document) -> Option<S
         visits: (visits[0] != visits[1]).then_some(visits),
         memories: compare_memories(&old.memories, &new.memories),
         tried: compare_attempts(&old.tried, &new.tried),
+        evidence: compare_evidence(&old, &new),
         other,
     };
     let same = presence == Presence::Kept
@@ -148,6 +169,7 @@ fn compare_scope(scope: &Scope, before: &Document, after: &Document) -> Option<S
         && difference.visits.is_none()
         && difference.memories.is_empty()
         && difference.tried.is_empty()
+        && difference.evidence.is_empty()
         && difference.other.is_empty();
     (!same).then_some(difference)
 }

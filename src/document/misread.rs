@@ -233,7 +233,8 @@ impl Reader<'_> {
         let is_list = content.starts_with(['-', '+', '>']) || content.starts_with("* ");
         // An indented line of a text is code, unless it can be read as an entry.
         let is_code = in_entry && content.starts_with([' ', '\t']);
-        let is_meant = |near: &Near| (near.form.is_some() || !is_code) && (!is_list || !(in_entry || is_tried));
+        let is_meant =
+            |near: &Near| (near.form.is_some() || !is_code) && (!is_list || !(in_entry || is_tried));
         if let Some(near) = near_entry::entry(content).filter(is_meant) {
             let certain = near.certain && self.is_a_persons(at, content);
             return self.report(at, 1, Near { certain, ..near }, Kind::BrokenEntry(content.to_owned()));

@@ -34,7 +34,8 @@ Examples:
 
 With --json: {version, file, before, after, form_only, sections: [{scope, name,
 name_before, fate, visits, memories: [{change, before, after, words}], tried:
-[{change, before, after}], other: [{fate, line}]}], other: [{fate, line}]}.")]
+[{change, before, after}], evidence: [{fate, line}], other: [{fate, line}]}], other:
+[{fate, line}]}. `evidence` holds ways, what worked and what was carried.")]
 pub(crate) struct DiffArgs {
     /// The older state: a git revision [default: the backup of the last write]
     #[arg(value_name = "REV")]
@@ -163,7 +164,7 @@ fn render_section(section: &SectionDifference) -> String {
             }
         });
     }
-    out.extend(section.other.iter().map(render_line));
+    out.extend(section.evidence.iter().chain(&section.other).map(render_line));
     out
 }
 
@@ -268,7 +269,7 @@ fn section_json(section: &SectionDifference) -> Value {
     json!({
         "scope": section.scope, "name": section.name, "name_before": section.name_before,
         "fate": section.presence, "visits": section.visits, "memories": memories.collect::<Value>(),
-        "tried": tried.collect::<Value>(), "other": section.other,
+        "tried": tried.collect::<Value>(), "evidence": section.evidence, "other": section.other,
     })
 }
 
