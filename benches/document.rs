@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 
-use memories::document::{Document, Section};
+use memories::document::{Document, PlaceNames, Section};
 use memories::notebook::Snapshot;
 use memories::recall::budget::estimate_tokens;
-use memories::recall::{Format, Limits, choose, render};
+use memories::recall::{Circumstances, Format, Known, Limits, choose, render};
 use memories::store::Store;
 use memories::types::{Memory, Scope};
 
@@ -63,13 +63,15 @@ fn recalls(criterion: &mut Criterion) {
     let scope = Scope::Location(ids[0]);
     let section = Document::parse(text).section(&scope).expect("it is there");
     let sections = [(scope, section)];
+    let (names, circumstances) = (PlaceNames::default(), Circumstances::default());
+    let known = Known { linked: &[], names: &names, circumstances: &circumstances };
     criterion.bench_function("choose and render one place", |bencher| {
         bencher.iter(|| {
-            render(&choose(black_box(&sections), &[], &Limits::default(), Format::Text), Format::Text)
+            render(&choose(black_box(&sections), &known, &Limits::default(), Format::Text), Format::Text)
         });
     });
     let answer = render(
-        &choose(&sections, &[], &Limits { max_tokens: None, ..Limits::default() }, Format::Text),
+        &choose(&sections, &known, &Limits { max_tokens: None, ..Limits::default() }, Format::Text),
         Format::Text,
     );
     criterion.bench_function("estimate the tokens of one place", |bencher| {

@@ -16,13 +16,14 @@ use crate::document::outline::{EntrySpan, SectionSpan, outline};
 use crate::document::problem::Problem;
 use crate::document::{PlaceNames, Section};
 use crate::notebook::section_window::read_sections;
-use crate::store::{OpenFiles, Store, StoreError};
+use crate::store::{OpenFiles, Sidecar, Store, StoreError};
 use crate::types::hint::RESOLVE;
 use crate::types::{Memory, Persistence, Scope};
 
 /// A memory file and its session as they were read.
 pub struct Snapshot {
     files: OpenFiles,
+    sidecar: Sidecar,
     lasting: String,
     /// Line of the first conflict of a merge; the lines in conflict were left out.
     conflict: Option<usize>,
@@ -54,9 +55,9 @@ impl Snapshot {
         let lasting = files.memories.read()?.unwrap_or_default();
         Ok(match conflicts(&lasting) {
             Some(found) => {
-                Snapshot { conflict: found.lines.first().copied(), ..Snapshot::of(files, found.rest) }
+                Snapshot { conflict: found.lines.first().copied(), ..Snapshot::of(store, files, found.rest) }
             }
-            None => Snapshot::of(files, lasting),
+            None => Snapshot::of(store, files, lasting),
         })
     }
 
@@ -71,7 +72,7 @@ impl Snapshot {
         mut wanted: impl FnMut(&Scope, &str) -> bool,
     ) -> Result<Snapshot, StoreError> {
         let files = store.open_files()?;
-        let Some(file) = files.file() else { return Ok(Snapshot::of(files, String::new())) };
+        let Some(file) = files.file() else { return Ok(Snapshot::of(store, files, String::new())) };
         let mut heading_lines = String::new();
         let texts = read_sections(file, |line| {
             let line = std::str::from_utf8(line).unwrap_or_default().trim_end();
@@ -80,7 +81,7 @@ impl Snapshot {
         });
         match texts.ok().and_then(|texts| String::from_utf8(texts.concat()).ok()) {
             Some(lasting) if first_error(&lasting).is_none() => {
-                Ok(Snapshot { heading_lines: Some(heading_lines), ..Snapshot::of(files, lasting) })
+                Ok(Snapshot { heading_lines: Some(heading_lines), ..Snapshot::of(store, files, lasting) })
             }
             // Reading the whole file gives the exact error or its line, or leaves conflicts out, or succeeds
             // because the write is over.
@@ -89,10 +90,11 @@ impl Snapshot {
     }
 
     /// A session that cannot be read withholds nothing that lasts.
-    fn of(files: OpenFiles, lasting: String) -> Snapshot {
+    fn of(store: &Store, files: OpenFiles, lasting: String) -> Snapshot {
         let session = files.session.read().ok().flatten().unwrap_or_default();
         Snapshot {
             files,
+            sidecar: store.sidecar().clone(),
             lasting,
             conflict: None,
             session,
@@ -120,6 +122,11 @@ impl Snapshot {
             memories.chain(tried).chain(section.episodes.iter().copied()).max()
         };
         sections.filter_map(of_section).max()
+    }
+
+    /// The running episode, which may change while the memory file does not.
+    pub(crate) fn running_episode(&self) -> u64 {
+        self.sidecar.state().0.episode
     }
 
     /// True if there is a memory file.

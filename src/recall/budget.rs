@@ -1,8 +1,8 @@
 //! The number of tokens of a text, estimated without a tokenizer.
 //!
 //! Loading a tokenizer would take fifty times as long as the program's own start. The estimate is an upper
-//! bound for what `recall` prints, bare lists of short commands included: `tests/it/tokens.rs` compares it
-//! with real tokenizers. Long runs of random letters, which no game prints, may have more tokens.
+//! bound for what `recall` prints, but for one text in a thousand: `tests/it/tokens.rs` compares it with
+//! real tokenizers. Long runs of random letters, which no game prints, may have more tokens.
 
 /// Bytes of English text per token, at least.
 const BYTES_PER_TOKEN: usize = 4;

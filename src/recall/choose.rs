@@ -1,28 +1,37 @@
-//! Chooses the memories and tried actions that fit the budget.
+//! Chooses the memories and actions that fit the budget.
 //!
-//! Memories rank by: core and DANGER, then importance, then the most recent; the numbers of successes and
-//! failures are limited. What is chosen keeps the order of the file. Three fifths of the budget are
-//! reserved for tried actions, which also get what the memories leave; their replies are shortened before
-//! an action is left out.
+//! Memories rank by: core and DANGER, then what changed the score, then importance, then the most recent; the
+//! numbers of successes and failures are limited. What is chosen keeps the order of the file. Three fifths of the
+//! budget are reserved for actions, but not from core, DANGER and what changed the score. Actions also get what the
+//! memories leave; their replies are shortened before an action is left out.
 
 use std::borrow::Borrow;
 use std::cmp::Reverse;
 
-use crate::document::{Note, Section};
+use crate::document::{Note, PlaceNames, Section};
+use crate::recall::actions::Actions;
 use crate::recall::budget::{cut_at_sentence, cut_at_word, estimate_tokens};
+use crate::recall::evidence::{Circumstances, Judgement};
+use crate::recall::format::Format;
 use crate::recall::lookup::links_of;
-use crate::recall::render::{self, Format, Group};
+use crate::recall::render::{self, Group};
 use crate::recall::view::{Linked, View};
-use crate::types::{Attempt, Category, Memory, Persistence, Scope, same_title};
+use crate::types::{Category, Memory, Persistence, Scope, same_title};
 
-/// Lengths of replies in characters; the longest that fits is used.
-const REPLY_LENGTHS: [usize; 6] = [100, 60, 40, 25, 15, 0];
+/// Lengths of replies in characters, the longest first.
+const REPLY_LENGTHS: [usize; 5] = [100, 60, 40, 25, 15];
 
 /// Length of replies, in characters, for which room is reserved; longer ones take what is left over.
 const RESERVED_REPLY_CHARS: usize = 25;
 
-/// Longest action shown, in characters.
-const ACTION_CHARS: usize = 120;
+/// Of the room for actions, the share that ways may take where not everything fits: one part in so many.
+const WAYS_SHARE: usize = 4;
+
+/// As [`WAYS_SHARE`], for actions that worked.
+const WORKED_SHARE: usize = 6;
+
+/// Limit of tokens for what the game does not understand.
+const NOT_UNDERSTOOD_TOKENS: usize = 60;
 
 /// Fewest tokens that an entry is shortened to; with less room it is left out.
 const MIN_CUT: usize = 24;
@@ -49,17 +58,38 @@ impl Default for Limits {
     }
 }
 
-/// Chooses what to show of each scope, all together within the budget. `linked` are other sections to
-/// which their memories may link.
+/// What else is known beside the sections that are recalled.
+#[derive(Debug, Clone, Copy)]
+pub struct Known<'a> {
+    /// Other sections to which their memories may link.
+    pub linked: &'a [(Scope, &'a Section)],
+    /// The names that several places share.
+    pub names: &'a PlaceNames,
+    /// What is carried now, and was carried at each try.
+    pub circumstances: &'a Circumstances,
+}
+
+/// Chooses what to show of each scope, all together within the budget.
 pub fn choose<S: Borrow<Section>>(
     sections: &[(Scope, S)],
-    linked: &[(Scope, &Section)],
+    known: &Known<'_>,
     limits: &Limits,
     format: Format,
 ) -> Vec<View> {
+    let is_place = |(scope, _): &&(Scope, S)| matches!(scope, Scope::Location(_));
+    let first_place = sections.iter().find(is_place).map(|(scope, _)| scope);
+    let actions_of = |(scope, section): &(Scope, S)| {
+        let judgement = Judgement::of(section.borrow(), known.circumstances);
+        let actions = Actions::of(section.borrow(), &judgement, known.names);
+        match Some(scope) == first_place {
+            true => actions.with_not_understood(section.borrow(), known.circumstances),
+            false => actions,
+        }
+    };
+    let actions: Vec<Actions> = sections.iter().map(actions_of).collect();
     let one = |at: usize, budget| {
         let (scope, section) = &sections[at];
-        choose_one(scope, section.borrow(), linked, limits, budget, format)
+        choose_one((scope, section.borrow(), &actions[at]), known.linked, limits, budget, format)
     };
     let (Some(budget), true) = (limits.max_tokens, sections.len() > 1) else {
         return (0..sections.len()).map(|at| one(at, limits.max_tokens)).collect();
@@ -85,8 +115,7 @@ fn cost_of_view(view: &View, format: Format, scopes: usize) -> usize {
 }
 
 fn choose_one(
-    scope: &Scope,
-    section: &Section,
+    (scope, section, actions): (&Scope, &Section, &Actions),
     linked: &[(Scope, &Section)],
     limits: &Limits,
     budget: Option<usize>,
@@ -100,10 +129,12 @@ fn choose_one(
         episodes: section.episodes.len() as u64,
         memories: live.iter().map(|memory| (*memory).clone()).collect(),
         linked: Vec::new(),
-        tried: section.tried.clone(),
+        actions: actions.clone(),
         notes: section.notes.clone(),
         misread_line: None,
         memories_left_out: 0,
+        ways_left_out: 0,
+        worked_left_out: 0,
         tried_left_out: 0,
         notes_left_out: 0,
     };
@@ -112,43 +143,51 @@ fn choose_one(
         return view;
     };
     view.memories.clear();
-    view.tried.clear();
+    view.actions = Actions::default();
     view.notes.clear();
     view.memories_left_out = live.len();
-    view.tried_left_out = section.tried.len();
+    view.ways_left_out = actions.ways.len();
+    view.worked_left_out = actions.worked.len();
+    view.tried_left_out = actions.tried.len();
     view.notes_left_out = section.notes.len();
     // Always shown: header, visits, the note on what was left out.
     let frame = estimate_tokens(&render::render_view(&view, format, true)) + 2;
     let room = budget.saturating_sub(frame);
-    let tries: Vec<Attempt> =
-        section.tried.iter().map(|attempt| shorten(attempt, RESERVED_REPLY_CHARS)).collect();
-    let reserved = cost_of_tries(&tries, format).min(budget * 3 / 5).min(room * 3 / 4);
-    let chosen = choose_memories(&live, limits, room - reserved, format);
-    let mut used = cost_of_memories(&chosen, format);
-    view.memories = chosen;
+    let reserved = cost_of_actions(&actions.first(actions.counts(), RESERVED_REPLY_CHARS), format);
+    let reserved = reserved.min(budget * 3 / 5).min(room * 3 / 4);
+    view.memories = choose_memories(&live, limits, (room, room - reserved), format);
+    let mut used = cost_of_memories(&view.memories, format);
+    let left = |used: usize| (room - reserved).saturating_sub(used);
     for other in follow_links(&view, linked) {
         let heading =
             if view.linked.is_empty() { estimate_tokens(render::linked_heading(format)) } else { 0 };
-        let left = (room - reserved).saturating_sub(used + heading);
-        if let Some((other, cost)) = fit_linked(other, left, format) {
+        if let Some((other, cost)) = fit_linked(other, left(used + heading), format) {
             view.linked.push(other);
             used += heading + cost;
         }
     }
-    used += fit_notes(&section.notes, (room - reserved).saturating_sub(used), limits, format, &mut view);
-    view.tried = fit_tries(&section.tried, room.saturating_sub(used), format);
+    used += fit_notes(&section.notes, left(used), limits, format, &mut view);
+    view.actions = fit_actions(actions, room.saturating_sub(used), format);
     view.memories_left_out -= view.memories.len();
-    view.tried_left_out -= view.tried.len();
+    view.ways_left_out -= view.actions.ways.len();
+    view.worked_left_out -= view.actions.worked.len();
+    view.tried_left_out -= view.actions.tried.len();
     view.notes_left_out -= view.notes.len();
     view
 }
 
-/// The memories that fit, in the order of the file.
-fn choose_memories(live: &[&Memory], limits: &Limits, room: usize, format: Format) -> Vec<Memory> {
+/// The memories that fit, in the order of the file. Those that actions may not displace have the whole room, the
+/// others what actions leave.
+fn choose_memories(
+    live: &[&Memory],
+    limits: &Limits,
+    (whole, rest): (usize, usize),
+    format: Format,
+) -> Vec<Memory> {
     let mut ranked: Vec<usize> = (0..live.len()).collect();
     ranked.sort_by_key(|&at| Reverse(rank(live[at], at)));
     let mut chosen: Vec<(usize, Memory)> = Vec::new();
-    let mut left = room;
+    let mut used = 0;
     let mut groups: Vec<Group> = Vec::new();
     let limited = [(Category::success(), limits.max_successes), (Category::failure(), limits.max_failures)];
     for at in ranked {
@@ -163,9 +202,10 @@ fn choose_memories(live: &[&Memory], limits: &Limits, room: usize, format: Forma
         // The first memory of a group also needs the group's heading.
         let group = Group::of(&memory);
         let heading = if groups.contains(&group) { 0 } else { estimate_tokens(group.heading(format)) };
-        let fitted = fit_memory(memory, left.saturating_sub(heading), room, format);
+        let room = if matters_most(&memory) { whole } else { rest };
+        let fitted = fit_memory(memory, room.saturating_sub(used + heading), room, format);
         if let Some((memory, cost)) = fitted {
-            left = left.saturating_sub(heading + cost);
+            used += heading + cost;
             groups.push(group);
             chosen.push((at, memory));
         }
@@ -174,11 +214,21 @@ fn choose_memories(live: &[&Memory], limits: &Limits, room: usize, format: Forma
     chosen.into_iter().map(|(_, memory)| memory).collect()
 }
 
-/// Core and DANGER, then importance, then the most recent; of equals the later in the file.
-fn rank(memory: &Memory, at: usize) -> (bool, u16, Option<u64>, Option<u64>, usize) {
-    let first = memory.persistence == Persistence::Core || memory.category.is_danger();
+/// Core and DANGER, then what changed the score, then importance, then the most recent; of equals the later in the
+/// file.
+fn rank(memory: &Memory, at: usize) -> impl Ord + use<> {
     let turn = memory.provenance.turns.map(|turns| turns.last);
+    let first = (is_core_or_danger(memory), matters_most(memory));
     (first, memory.importance(), memory.provenance.episode, turn, at)
+}
+
+fn is_core_or_danger(memory: &Memory) -> bool {
+    memory.persistence == Persistence::Core || memory.category.is_danger()
+}
+
+/// True if actions never displace the memory.
+fn matters_most(memory: &Memory) -> bool {
+    is_core_or_danger(memory) || memory.provenance.score_change.is_some_and(|change| change != 0)
 }
 
 /// The memory as it fits into what is left, and its cost: whole, or shortened where it would not even
@@ -264,47 +314,104 @@ fn cost_of_memories(memories: &[Memory], format: Format) -> usize {
     headings + memories.iter().map(|memory| cost_of_memory(memory, format)).sum::<usize>()
 }
 
-/// The tried actions that fit, in the order of the file: all with the longest replies possible, else
-/// without replies the most repeated and the most recent.
-fn fit_tries(tried: &[Attempt], room: usize, format: Format) -> Vec<Attempt> {
-    for length in REPLY_LENGTHS {
-        let shortened: Vec<Attempt> = tried.iter().map(|attempt| shorten(attempt, length)).collect();
-        if cost_of_tries(&shortened, format) <= room {
-            return shortened;
+/// The actions that fit, those of the place before those that the game does not understand anywhere.
+fn fit_actions(all: &Actions, room: usize, format: Format) -> Actions {
+    let mut shown = fit_here(all, room, format);
+    let used = cost_of_actions(&shown, format);
+    let with =
+        |count: usize| Actions { not_understood: all.not_understood[..count].to_vec(), ..shown.clone() };
+    let limit = room.min(used + NOT_UNDERSTOOD_TOKENS);
+    let count = most(all.not_understood.len(), |count| cost_of_actions(&with(count), format) <= limit);
+    shown.not_understood = all.not_understood[..count].to_vec();
+    shown
+}
+
+/// The actions of the place that fit: all with the longest replies possible, else without replies the first of each kind.
+fn fit_here(all: &Actions, room: usize, format: Format) -> Actions {
+    let cost = |counts, reply_chars| cost_of_actions(&all.first(counts, reply_chars), format);
+    let counts = all.counts();
+    if cost(counts, 0) <= room {
+        let length = REPLY_LENGTHS.into_iter().find(|length| cost(counts, *length) <= room);
+        return all.first(counts, length.unwrap_or(0));
+    }
+    let [ways, worked, tried] = counts;
+    let mut shown = [0; 3];
+    shown[0] = most(ways, |ways| cost([ways, 0, 0], 0) <= room / WAYS_SHARE);
+    shown[1] = most(worked, |worked| cost([0, worked, 0], 0) <= room / WORKED_SHARE);
+    shown[2] = most(tried, |tried| cost([shown[0], shown[1], tried], 0) <= room);
+    shown[0] = most(ways, |ways| cost([ways, shown[1], shown[2]], 0) <= room);
+    shown[1] = most(worked, |worked| cost([shown[0], worked, shown[2]], 0) <= room);
+    all.first(shown, 0)
+}
+
+/// The greatest count up to a limit that fits.
+fn most(limit: usize, fits: impl Fn(usize) -> bool) -> usize {
+    let (mut fitting, mut beyond) = (0, limit + 1);
+    while beyond - fitting > 1 {
+        let middle = usize::midpoint(fitting, beyond);
+        if fits(middle) { fitting = middle } else { beyond = middle }
+    }
+    fitting
+}
+
+fn cost_of_actions(actions: &Actions, format: Format) -> usize {
+    estimate_tokens(&actions.render(format))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Document;
+
+    /// A section with two memories of each kind, and as many actions as asked for.
+    fn view(tries: usize, format: Format) -> View {
+        let mut text = "## Location 1: Hall\n\n".to_owned();
+        for (kind, fields) in
+            [("DANGER", ""), ("NOTE - CORE", ""), ("SUCCESS", ", +5"), ("NOTE", ", importance 900")]
+        {
+            text.push_str(&format!(
+                "**[{kind}] {kind} {fields}** *(Ep1, T1{fields})*\nIt has a text of several words, such as these here.\n\n"
+            ));
+        }
+        text.push_str("### Ways\n\n- `north` → [Maze](#location-2-maze)\n\n### Tried\n\n");
+        let tried =
+            |number| format!("- `push button number {number}` ×{number}: Button {number} is stuck.\n");
+        text.extend((1..=tries).map(tried));
+        let section = Document::parse(text).section(&Scope::Location(1)).expect("a section");
+        let known =
+            Known { linked: &[], names: &PlaceNames::default(), circumstances: &Circumstances::default() };
+        choose(&[(Scope::Location(1), section)], &known, &Limits::default(), format).remove(0)
+    }
+
+    #[test]
+    fn actions_displace_no_core_no_danger_and_no_score() {
+        for format in [Format::Text, Format::Markdown, Format::Xml] {
+            for tries in [0, 3, 40, 400] {
+                let view = view(tries, format);
+                assert_eq!(view.memories.iter().filter(|memory| matters_most(memory)).count(), 3, "{tries}");
+                assert_eq!(view.memories.len() == 4, tries < 40, "{tries} {format:?}");
+                let tokens = estimate_tokens(&render::render(std::slice::from_ref(&view), format));
+                assert!(tokens <= 300 && (tries < 40 || tokens > 270), "{tokens} tokens");
+            }
         }
     }
-    let mut ranked: Vec<usize> = (0..tried.len()).collect();
-    ranked.sort_by_key(|&at| {
-        let Attempt { count, episode, turn, .. } = tried[at];
-        Reverse((count, episode, turn, at))
-    });
-    let mut chosen: Vec<usize> = Vec::new();
-    let mut left = room;
-    for at in ranked {
-        // An upper bound: each costs no more than it would alone.
-        let cost = cost_of_tries(&[shorten(&tried[at], 0)], format);
-        let is_first = !chosen.iter().any(|&other| tried[other].effect_unknown == tried[at].effect_unknown);
-        let cost = if is_first { cost } else { cost - cost_of_tries_line(&tried[at], format) + 1 };
-        if cost <= left {
-            left -= cost;
-            chosen.push(at);
+
+    #[test]
+    fn replies_are_cut_before_actions() {
+        let replies =
+            |view: &View| view.actions.tried.iter().filter(|tried| !tried.attempt.reply.is_empty()).count();
+        let (few, many) = (view(3, Format::Text), view(400, Format::Text));
+        assert_eq!((replies(&few), few.tried_left_out), (3, 0));
+        assert_eq!((replies(&many), many.ways_left_out), (0, 0));
+        let first = &many.actions.tried[0].attempt;
+        assert_eq!((first.action.as_str(), first.count), ("push button number 400", 400));
+        assert_eq!(many.tried_left_out + many.actions.tried.len(), 400);
+    }
+
+    #[test]
+    fn the_most_that_fits() {
+        for fitting in 0..9 {
+            assert_eq!(most(8, |count| count <= fitting), fitting);
         }
     }
-    chosen.sort_unstable();
-    chosen.into_iter().map(|at| shorten(&tried[at], 0)).collect()
-}
-
-/// Tokens of the line of tried actions that a tried action is in, before its first action.
-fn cost_of_tries_line(attempt: &Attempt, format: Format) -> usize {
-    let empty = Attempt { action: String::new(), count: 1, reply: String::new(), ..attempt.clone() };
-    if format == Format::Xml { 0 } else { cost_of_tries(&[empty], format) }
-}
-
-fn shorten(attempt: &Attempt, reply_chars: usize) -> Attempt {
-    let reply = if reply_chars == 0 { String::new() } else { cut_at_word(&attempt.reply, reply_chars) };
-    Attempt { action: cut_at_word(&attempt.action, ACTION_CHARS), reply, ..attempt.clone() }
-}
-
-fn cost_of_tries(tried: &[Attempt], format: Format) -> usize {
-    if tried.is_empty() { 0 } else { estimate_tokens(&render::render_tried(tried, format)) }
 }

@@ -3,7 +3,7 @@
 //! A section, what is known wherever the player is, and an action enter; a verdict leaves. A refusal speaks of the
 //! circumstances in which it was given, so what is carried now is compared with what was carried at the last try.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
@@ -75,9 +75,30 @@ impl Circumstances {
         Circumstances { carried: game.carried.clone(), not_understood: game.tried.clone(), now }
     }
 
+    /// What is carried now.
+    pub(crate) fn now(&self) -> &[String] {
+        &self.now
+    }
+
+    /// Actions that the game's parser does not understand.
+    pub(crate) fn not_understood(&self) -> &[Attempt] {
+        &self.not_understood
+    }
+
     /// The same, carrying these items now.
     pub fn carrying(self, items: Vec<String>) -> Circumstances {
         Circumstances { now: items.iter().map(|item| stored_line(item)).collect(), ..self }
+    }
+
+    /// The episode of a try, and the number of changes before it. `None` where nothing can have been lacking.
+    fn state_at(&self, attempt: &Attempt) -> Option<(u64, usize)> {
+        let (episode, turn) = (attempt.episode?, attempt.turn?);
+        if self.now.is_empty() {
+            return None;
+        }
+        let line = self.carried.iter().find(|carried| carried.episode == episode);
+        let before = |line: &Carried| line.changes.iter().filter(|change| change.turn < turn).count();
+        Some((episode, line.map_or(0, before)))
     }
 
     /// What is carried now and was not when an action was last tried. Nothing where its line does not say when that
@@ -100,6 +121,8 @@ pub struct Judgement<'a> {
     worked: HashMap<String, Success>,
     /// Templates of the replies that are final here.
     final_replies: OnceCell<HashSet<String>>,
+    /// What was lacking, by [`Circumstances::state_at`].
+    lacking: RefCell<HashMap<(u64, usize), Vec<String>>>,
 }
 
 impl<'a> Judgement<'a> {
@@ -119,7 +142,13 @@ impl<'a> Judgement<'a> {
                 *last = success;
             }
         }
-        Judgement { section, circumstances, worked, final_replies: OnceCell::new() }
+        Judgement {
+            section,
+            circumstances,
+            worked,
+            final_replies: OnceCell::new(),
+            lacking: RefCell::default(),
+        }
     }
 
     /// The verdict about an action.
@@ -131,15 +160,35 @@ impl<'a> Judgement<'a> {
         match self.attempt(&folded) {
             None => Verdict::No,
             Some((_, Source::Game)) => Verdict::InVain,
-            Some((attempt, Source::Place)) if attempt.effect_unknown => Verdict::UnknownEffect,
-            Some((attempt, Source::Place)) => {
-                let lacking = self.circumstances.lacking(attempt);
-                if lacking.is_empty() || self.is_final(attempt) {
-                    return Verdict::InVain;
-                }
-                Verdict::OtherCircumstances { lacking }
-            }
+            Some((attempt, Source::Place)) => self.judge(attempt),
         }
+    }
+
+    /// The verdict about a tried action of the section, without a look at those that the game does not understand.
+    pub(crate) fn verdict_of(&self, attempt: &Attempt) -> Verdict {
+        match self.worked.get(&fold_action(&attempt.action)) {
+            Some(success) => Verdict::Worked(success.clone()),
+            None => self.judge(attempt),
+        }
+    }
+
+    /// The verdict about a tried action that never worked.
+    fn judge(&self, attempt: &Attempt) -> Verdict {
+        if attempt.effect_unknown {
+            return Verdict::UnknownEffect;
+        }
+        let lacking = self.lacking(attempt);
+        if lacking.is_empty() || self.is_final(attempt) {
+            return Verdict::InVain;
+        }
+        Verdict::OtherCircumstances { lacking }
+    }
+
+    /// As [`Circumstances::lacking`], worked out once for all tries between the same two changes.
+    fn lacking(&self, attempt: &Attempt) -> Vec<String> {
+        let Some(state) = self.circumstances.state_at(attempt) else { return Vec::new() };
+        let mut known = self.lacking.borrow_mut();
+        known.entry(state).or_insert_with(|| self.circumstances.lacking(attempt)).clone()
     }
 
     /// The line that holds an action: that of the game's parser, else that of the place.

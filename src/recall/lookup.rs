@@ -14,20 +14,22 @@ use crate::types::{Memory, Scope, ScopeName};
 /// Limit of suggestions for a name that no place has.
 const SUGGESTED: usize = 5;
 
-/// Reads as much of a memory file as a recall of these scopes needs: their sections, and those to which
-/// their memories link.
+/// Reads as much of a memory file as a recall of these scopes needs: their sections, those to which their
+/// memories link, and what holds wherever the player is.
 ///
 /// # Errors
 ///
 /// When the file cannot be read, or a name is that of several places.
 pub fn read(store: &Store, names: &[ScopeName]) -> Result<Snapshot, RecallError> {
     let is_named = |scope: &Scope, name: &str| {
-        names.iter().any(|meant| match meant {
-            ScopeName::Scope(meant) => meant == scope,
-            ScopeName::Name(meant) => is_place_called(scope, name, meant),
-        })
+        *scope == Scope::Game
+            || names.iter().any(|meant| match meant {
+                ScopeName::Scope(meant) => meant == scope,
+                ScopeName::Name(meant) => is_place_called(scope, name, meant),
+            })
     };
     let mut snapshot = Snapshot::read_sections(store, is_named)?;
+    let is_wanted = |scope: &Scope, wanted: &[Scope]| *scope == Scope::Game || wanted.contains(scope);
     let mut wanted = match resolve(&snapshot, names) {
         // Suggesting similar names needs the whole file.
         Err(RecallError::UnknownName { .. }) => return Ok(Snapshot::read(store)?),
@@ -35,12 +37,12 @@ pub fn read(store: &Store, names: &[ScopeName]) -> Result<Snapshot, RecallError>
     };
     if names.iter().any(|name| matches!(name, ScopeName::Name(_))) {
         // Another section of the same scope may bear another name: it belongs to it all the same.
-        snapshot = Snapshot::read_sections(store, |scope, _| wanted.contains(scope))?;
+        snapshot = Snapshot::read_sections(store, |scope, _| is_wanted(scope, &wanted))?;
     }
     let linked = linked_scopes(&snapshot, &wanted);
     if !linked.is_empty() {
         wanted.extend(linked);
-        snapshot = Snapshot::read_sections(store, |scope, _| wanted.contains(scope))?;
+        snapshot = Snapshot::read_sections(store, |scope, _| is_wanted(scope, &wanted))?;
     }
     Ok(snapshot)
 }

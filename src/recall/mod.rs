@@ -3,11 +3,13 @@
 //! A snapshot of a memory file and scopes enter, as a person or script names them; views leave, ready to
 //! be rendered. Nothing is locked or written.
 
+mod actions;
 pub(crate) mod brief;
 pub mod budget;
 mod choose;
 mod error;
 mod evidence;
+mod format;
 mod lookup;
 mod render;
 mod view;
@@ -18,13 +20,12 @@ use crate::document::Section;
 use crate::notebook::Snapshot;
 use crate::types::{Scope, ScopeName};
 
-pub use choose::Limits;
-pub use choose::choose;
+pub use choose::{Known, Limits, choose};
 pub(crate) use error::RecallError;
 pub use evidence::{Circumstances, Evidence, Judgement, Verdict};
+pub use format::Format;
 pub use lookup::read;
 pub(crate) use lookup::{read_scopes, sections};
-pub use render::Format;
 pub use render::render;
 pub(crate) use view::View;
 
@@ -63,7 +64,12 @@ pub(crate) fn recall_newest(
         .into_iter()
         .map(|scope| (scope.clone(), snapshot.section(&scope)))
         .collect();
-    let mut views = choose(&sections, &linked, limits, format);
+    let known = Known {
+        linked: &linked,
+        names: snapshot.place_names(),
+        circumstances: &Circumstances::of(snapshot.section(&Scope::Game), snapshot.running_episode()),
+    };
+    let mut views = choose(&sections, &known, limits, format);
     for view in &mut views {
         view.misread_line = snapshot.misread_line(&view.scope);
     }

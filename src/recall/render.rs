@@ -1,30 +1,13 @@
 //! Views as text: for an agent's prompt, as Markdown, or as XML.
 
 use std::fmt::Write;
-use strum::VariantNames as _;
 
 use crate::document::Note;
 use crate::document::fields::write_fields;
 use crate::document::grammar::write_key;
+use crate::recall::format::{Format, escape};
 use crate::recall::view::{Linked, View};
-use crate::types::{Attempt, Memory, Persistence, Provenance, Scope, Status, unknown_name};
-
-/// Output formats.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::EnumString, strum::VariantNames)]
-#[strum(serialize_all = "snake_case", parse_err_ty = String, parse_err_fn = unknown_format)]
-pub enum Format {
-    /// Plain text, for a prompt.
-    #[default]
-    Text,
-    /// Markdown with a heading for each scope.
-    Markdown,
-    /// XML elements, for prompts that are built of them.
-    Xml,
-}
-
-fn unknown_format(text: &str) -> String {
-    unknown_name(text, "format", Format::VARIANTS)
-}
+use crate::types::{Memory, Persistence, Provenance, Scope, Status};
 
 /// All views, ended by a line break.
 pub fn render(views: &[View], format: Format) -> String {
@@ -35,8 +18,9 @@ pub fn render(views: &[View], format: Format) -> String {
 
 /// One view, ended by a line break. A first visit has no header where it stands alone.
 pub(super) fn render_view(view: &View, format: Format, several: bool) -> String {
-    let shown = view.memories.len() + view.tried.len() + view.notes.len();
-    let known = shown + view.memories_left_out + view.tried_left_out + view.notes_left_out > 0;
+    let shown = view.memories.len() + view.actions.len() + view.notes.len();
+    let actions_left_out = view.ways_left_out + view.worked_left_out + view.tried_left_out;
+    let known = shown + view.memories_left_out + actions_left_out + view.notes_left_out > 0;
     let first_visit =
         matches!(view.scope, Scope::Location(_)) && view.visits <= 1 && !known && view.misread_line.is_none();
     if first_visit && !several && format == Format::Text {
@@ -76,8 +60,8 @@ pub(super) fn render_view(view: &View, format: Format, several: bool) -> String 
         out.push_str(notes_heading(format));
         view.notes.iter().for_each(|note| out.push_str(&render_note(note, format)));
     }
-    if !view.tried.is_empty() {
-        out.push_str(&render_tried(&view.tried, format));
+    if !first_visit {
+        out.push_str(&view.actions.render(format));
     }
     if let Some(note) = left_out(view) {
         let _ = match format {
@@ -246,30 +230,6 @@ pub(super) fn render_origin(memory: &Memory) -> String {
     write_fields(&Provenance { episode, turns, score_change, ..Provenance::default() })
 }
 
-/// The tried actions in one line, and those whose effect is unknown in another, after a blank line.
-pub(super) fn render_tried(tried: &[Attempt], format: Format) -> String {
-    let count =
-        |attempt: &Attempt| if attempt.count == 1 { String::new() } else { format!(" ×{}", attempt.count) };
-    if format == Format::Xml {
-        let line = |attempt: &Attempt| {
-            let (action, reply) = (escape(&attempt.action), escape(&attempt.reply));
-            let effect = if attempt.effect_unknown { " effect=\"unknown\"" } else { "" };
-            format!("<tried action=\"{action}\" count=\"{}\"{effect}>{reply}</tried>\n", attempt.count)
-        };
-        return tried.iter().map(line).collect();
-    }
-    let item = |attempt: &Attempt| {
-        let reply = if attempt.reply.is_empty() { String::new() } else { format!(" ({})", attempt.reply) };
-        format!("{}{}{reply}", attempt.action, count(attempt))
-    };
-    let line = |(heading, unknown): (&str, bool)| {
-        let items: Vec<String> =
-            tried.iter().filter(|attempt| attempt.effect_unknown == unknown).map(item).collect();
-        if items.is_empty() { String::new() } else { format!("\n{heading}: {}\n", items.join("; ")) }
-    };
-    [("Tried here, no visible change", false), ("Tried here, effect unknown", true)].map(line).concat()
-}
-
 fn left_out(view: &View) -> Option<String> {
     let more = |count: usize, one: &str, several: &str| match count {
         0 => None,
@@ -278,11 +238,9 @@ fn left_out(view: &View) -> Option<String> {
     };
     let memories = more(view.memories_left_out, "memory", "memories");
     let notes = more(view.notes_left_out, "note", "notes");
+    let ways = more(view.ways_left_out, "way", "ways");
+    let worked = more(view.worked_left_out, "action that worked", "actions that worked");
     let tries = more(view.tried_left_out, "try", "tries");
-    let parts: Vec<String> = memories.into_iter().chain(notes).chain(tries).collect();
+    let parts: Vec<String> = [memories, notes, ways, worked, tries].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| format!("{} not shown", parts.join(", ")))
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,7 +1,8 @@
 //! The result of a recall for one scope, before it is rendered.
 
 use crate::document::Note;
-use crate::types::{Attempt, Memory, Scope};
+use crate::recall::actions::Actions;
+use crate::types::{Memory, Scope};
 
 /// The memories and tried actions of one scope that fit into the budget.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,14 +19,18 @@ pub struct View {
     pub memories: Vec<Memory>,
     /// Memories of other sections to which these link by `See also:`.
     pub linked: Vec<Linked>,
-    /// Tried actions shown, in the order of the file; replies may be cut or empty.
-    pub tried: Vec<Attempt>,
+    /// Ways, actions that worked and tries that are shown.
+    pub actions: Actions,
     /// Notes of a person outside entries, in the order of the file; texts may be cut.
     pub notes: Vec<Note>,
     /// Line of the section's heading, where it is misread and so nothing is known of its memories.
     pub misread_line: Option<usize>,
     /// Live memories that are not shown.
     pub memories_left_out: usize,
+    /// Ways that are not shown.
+    pub ways_left_out: usize,
+    /// Actions that worked and are not shown.
+    pub worked_left_out: usize,
     /// Tried actions that are not shown.
     pub tried_left_out: usize,
     /// Notes that are not shown.

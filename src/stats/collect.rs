@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::{Document, Section};
+use crate::document::{Document, PlaceNames, Section};
 use crate::recall::budget::estimate_tokens;
-use crate::recall::{Format, Limits, choose, render};
+use crate::recall::{Circumstances, Format, Known, Limits, choose, render};
 use crate::stats::figures::{EpisodeFigures, PlaceFigures, Stats, TokenFigures, TopLocation};
 use crate::stats::tally::Tally;
 use crate::types::Scope;
@@ -46,7 +46,7 @@ pub(crate) fn stats(
         places: place_figures(places().filter(|(_, section)| is_visited(section)), |_, section| {
             has_memories(section)
         }),
-        recall_tokens: recall_tokens(places(), &sections, limits),
+        recall_tokens: recall_tokens(places(), &sections, &PlaceNames::of(lasting.headings()), limits),
         turns,
         queue,
         models: tally.models,
@@ -103,11 +103,15 @@ fn place_figures<'a>(
 fn recall_tokens<'a>(
     places: impl Iterator<Item = &'a (Scope, Section)>,
     all: &[(Scope, Section)],
+    names: &PlaceNames,
     limits: &Limits,
 ) -> Option<TokenFigures> {
     let all: Vec<(Scope, &Section)> = all.iter().map(|(scope, section)| (scope.clone(), section)).collect();
+    let game = all.iter().find(|(scope, _)| *scope == Scope::Game).map(|(_, section)| (*section).clone());
+    let circumstances = Circumstances::of(&game.unwrap_or_default(), 0);
+    let known = Known { linked: &all, names, circumstances: &circumstances };
     let cost = |place: &(Scope, Section)| {
-        let views = choose(std::slice::from_ref(place), &all, limits, Format::Text);
+        let views = choose(std::slice::from_ref(place), &known, limits, Format::Text);
         estimate_tokens(&render(&views, Format::Text))
     };
     let mut costs: Vec<usize> = places.map(cost).collect();

@@ -31,8 +31,11 @@ Memories that a shown one links to by `See also: [[Location 5 › Title]]` are s
 with it, as far as the budget allows.
 
 With --json: {version, tokens, text, scopes: [{scope, name, visits, episodes,
-memories, linked, tried, notes: [{heading, text}], memories_left_out,
-tried_left_out, notes_left_out}]}; with --brief
+memories, linked, ways: [{action, to, name, count, episode, turn,
+refused_without, sometimes}], worked, tried: [{action, count, episode, turn,
+reply, verdict, lacking}], not_understood, notes: [{heading, text}],
+memories_left_out, ways_left_out, worked_left_out, tried_left_out,
+notes_left_out}]}; with --brief
 {version, tokens, text, scopes: [{scope, name, memories}]}.")]
 pub(crate) struct RecallArgs {
     /// Ids, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or names of places
@@ -113,7 +116,10 @@ fn view_json(view: &View) -> Value {
     json!({
         "scope": view.scope, "name": view.name, "visits": view.visits, "episodes": view.episodes,
         "memories": memories_json(&view.scope, &view.memories), "linked": linked.collect::<Value>(),
-        "tried": view.tried, "notes": view.notes, "memories_left_out": view.memories_left_out,
-        "tried_left_out": view.tried_left_out, "notes_left_out": view.notes_left_out,
+        "ways": view.actions.ways, "worked": view.actions.worked, "tried": view.actions.tried,
+        "not_understood": view.actions.not_understood,
+        "notes": view.notes, "memories_left_out": view.memories_left_out, "ways_left_out": view.ways_left_out,
+        "worked_left_out": view.worked_left_out, "tried_left_out": view.tried_left_out,
+        "notes_left_out": view.notes_left_out,
     })
 }
