@@ -58,15 +58,15 @@ impl TurnEvidence<'_> {
             self.document.remove_attempt(&self.before.scope(), &self.context.turn.action);
             return Ok(None);
         }
-        if is_idle(&action) {
-            return Ok(None);
-        }
         if is_not_understood(&self.context.turn.response) {
             self.document.remove_attempt(&self.before.scope(), &action);
             let earlier = game.tried.iter().find(|tried| is_same(&tried.action, &action));
             let attempt = self.attempt(earlier, action, false);
             self.document.put_attempt(&Scope::Game, "", &attempt, self.limit)?;
             return Ok(Some(attempt));
+        }
+        if is_idle(&action) {
+            return Ok(None);
         }
         self.forget(&game, &action);
         let earlier = here.tried.iter().find(|tried| is_same(&tried.action, &action));
