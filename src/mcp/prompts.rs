@@ -100,7 +100,7 @@ impl PromptRequest<'_> {
         let all = Toolbox::new(<Group as VariantArray>::VARIANTS, true);
         let Answer { text, data, .. } = all.find(tool)?.call(self.memories, self.watcher, &arguments)?;
         let count = |name: &str| data[name].as_array().map_or(0, Vec::len);
-        let nothing = count("memories") + count("tried") + count("linked") == 0;
+        let nothing = ["memories", "linked", "ways", "worked", "tried"].map(count).iter().sum::<usize>() == 0;
         let text = text.trim_end().replace("</memory>", "< /memory>");
         Ok(match nothing {
             true => format!("   {NOTHING}\n"),

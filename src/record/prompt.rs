@@ -133,7 +133,7 @@ pub(crate) fn prompt(context: &TurnContext) -> String {
     let seen = |moment: &Option<Moment>| moment.as_ref().map_or("never".to_owned(), mark);
     add("place_before_last_seen", json!(seen(&surroundings.seen_before)));
     add("place_after_last_seen", json!(has_moved.then(|| seen(&surroundings.seen_after))));
-    let latest = surroundings.tried.iter().rev().take(MAX_TRIED);
+    let latest = surroundings.tried.iter().take(MAX_TRIED);
     add("tried_here", latest.rev().map(tried).collect());
     let ways = surroundings.ways.iter().take(MAX_WAYS);
     add("known_ways", ways.map(|(action, to)| json!(format!("{action}: {}", label(to)))).collect());

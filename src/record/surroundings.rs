@@ -1,20 +1,24 @@
 //! Tried actions, known ways and earlier visits of the places of a turn, from file and journal.
 //!
-//! It is gathered only where a model is asked, since it takes one reading of the whole journal.
+//! It is gathered only where a model is asked, since earlier visits take one reading of the whole journal.
 
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+use crate::document::Section;
 use crate::journal::Journal;
 use crate::journal::entry::{Entry, PlaceEntry};
 use crate::notebook::files::Files;
 use crate::record::places::Place;
 use crate::store::StoreError;
-use crate::types::{Attempt, Moment, fold_action};
+use crate::types::{Attempt, Moment, Way, fold_action};
 
 /// Tried actions, known ways and earlier visits of the places of a turn.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
-    /// Actions that changed nothing at the place where the action was taken.
+    /// Actions that changed nothing at the place where the action was taken, the latest first.
     pub tried: Vec<Attempt>,
-    /// Actions that led from there to another place, in the order in which they were first taken.
+    /// Actions that led from there to another place, the latest first.
     pub ways: Vec<(String, Place)>,
     /// The last turn there before the present stay.
     pub seen_before: Option<Moment>,
@@ -58,8 +62,9 @@ impl Surroundings {
         (before, after): (&Place, &Place),
         until: Option<&str>,
     ) -> Result<Surroundings, StoreError> {
-        let mut surroundings =
-            Surroundings { tried: files.section(&before.scope()).tried, ..Surroundings::default() };
+        let Section { mut tried, ways, .. } = files.section(&before.scope());
+        tried.sort_by_key(|attempt| Reverse((attempt.episode, attempt.turn)));
+        let mut surroundings = Surroundings { tried, ways: latest_ways(ways), ..Surroundings::default() };
         let (mut here, mut there, mut is_past) = (Visits::default(), Visits::default(), true);
         journal.visit(|line| {
             let Some(entry) = Entry::parse(line).filter(|entry: &Entry<'_>| entry.resolves.is_none()) else {
@@ -73,24 +78,17 @@ impl Surroundings {
             for (visits, place) in [(&mut here, before), (&mut there, after)] {
                 visits.pass(&moment, (from == Some(place.id), to == Some(place.id)));
             }
-            let Some((action, place)) = turn.action.zip(turn.location_after) else { return };
-            if from == Some(before.id) && to != from && turn.died != Some(true) {
-                surroundings.add_way(&action, &place);
-            }
         })?;
         surroundings.seen_before = if here.is_there { here.before_stay } else { here.last };
         surroundings.seen_after = there.last;
         Ok(surroundings)
     }
+}
 
-    /// The same action twice: where it led last counts.
-    fn add_way(&mut self, action: &str, place: &PlaceEntry<'_>) {
-        let name = place.name.as_deref().unwrap_or_default().to_owned();
-        let to = Place { id: place.id.unwrap_or_default(), name };
-        let folded = fold_action(action);
-        match self.ways.iter_mut().find(|(known, _)| fold_action(known) == folded) {
-            Some((_, known)) => *known = to,
-            None => self.ways.push((action.to_owned(), to)),
-        }
-    }
+/// Where each action led last, the latest first.
+fn latest_ways(mut ways: Vec<Way>) -> Vec<(String, Place)> {
+    ways.sort_by_key(|way| Reverse((way.episode, way.turn)));
+    let mut seen = HashSet::new();
+    ways.retain(|way| seen.insert(fold_action(&way.action)));
+    ways.into_iter().map(|Way { action, to, name, .. }| (action, Place { id: to, name })).collect()
 }
