@@ -108,8 +108,8 @@ pub struct Visits {
     pub count: u64,
     /// Episodes in which it was visited, as listed.
     pub episodes: Vec<u64>,
-    /// Episode and turn of the first visit.
-    pub first: Option<Moment>,
+    /// Turn of the first visit, in the first of these episodes.
+    pub first_turn: Option<u64>,
     /// Further `**Key:** value` parts, as they are.
     pub other: Vec<String>,
 }
@@ -119,36 +119,55 @@ pub(crate) fn looks_like_visits(line: &str) -> bool {
     line.starts_with("**Visits:**")
 }
 
-/// Reads `**Visits:** 3 | **Episodes:** 1, 2, 3`.
+impl Visits {
+    /// Episode and turn of the first visit; `None` where the turn is not known.
+    pub(crate) fn first(&self) -> Option<Moment> {
+        let turn = Some(self.first_turn?);
+        Some(Moment { episode: self.episodes.first().copied(), turn, ..Moment::default() })
+    }
+}
+
+/// Reads `**Visits:** 3 | **Episodes:** 1 (T5), 2, 3`.
 pub fn parse_visits(line: &str) -> Option<Visits> {
     let mut parts = line.split('|');
     let count = parts.next()?.strip_prefix("**Visits:**")?.trim().parse().ok()?;
     let mut visits = Visits { count, ..Visits::default() };
     for part in parts {
         let part = part.trim();
-        let episodes = part.strip_prefix("**Episodes:**").and_then(parse_episodes);
-        let first = part.strip_prefix("**First:**").and_then(|moment| parse_moment(moment.trim()));
-        match (episodes, first) {
-            (Some(episodes), _) if visits.episodes.is_empty() => visits.episodes = episodes,
-            (_, Some(first)) if visits.first.is_none() => visits.first = Some(first),
+        match part.strip_prefix("**Episodes:**").and_then(parse_episodes) {
+            Some((episodes, first_turn)) if visits.episodes.is_empty() => {
+                (visits.episodes, visits.first_turn) = (episodes, first_turn);
+            }
             _ => visits.other.push(part.to_owned()),
         }
     }
     Some(visits)
 }
 
-fn parse_episodes(list: &str) -> Option<Vec<u64>> {
-    list.split(',').map(str::trim).filter(|n| !n.is_empty()).map(|n| n.parse().ok()).collect()
+/// Reads `1 (T5), 4`: the episodes, and the turn that stands behind the first.
+fn parse_episodes(list: &str) -> Option<(Vec<u64>, Option<u64>)> {
+    let mut items = list.split(',').map(str::trim).filter(|item| !item.is_empty());
+    let Some(first) = items.next() else { return Some((Vec::new(), None)) };
+    let (first, turn) = match first.split_once('(') {
+        Some((first, turn)) => {
+            (first.trim(), Some(parse_number(turn.strip_prefix('T')?.strip_suffix(')')?)?))
+        }
+        None => (first, None),
+    };
+    let episodes: Option<Vec<u64>> = std::iter::once(first).chain(items).map(|n| n.parse().ok()).collect();
+    Some((episodes?, turn))
 }
 
 /// The canonical visits line.
 pub fn write_visits(visits: &Visits) -> String {
     let mut parts = vec![format!("**Visits:** {}", visits.count)];
     if !visits.episodes.is_empty() {
-        let episodes: Vec<String> = visits.episodes.iter().map(u64::to_string).collect();
+        let mut episodes: Vec<String> = visits.episodes.iter().map(u64::to_string).collect();
+        if let Some(turn) = visits.first_turn {
+            episodes[0].push_str(&format!(" (T{turn})"));
+        }
         parts.push(format!("**Episodes:** {}", episodes.join(", ")));
     }
-    parts.extend(visits.first.as_ref().map(|first| format!("**First:** {}", write_moment(first))));
     parts.extend(visits.other.iter().cloned());
     parts.join(" | ")
 }

@@ -63,7 +63,7 @@ impl Section {
         }
         if let Some((visits, _)) = parsed.visits {
             self.visits = self.visits.saturating_add(visits.count);
-            self.first_visit = self.first_visit.take().or(visits.first);
+            self.first_visit = self.first_visit.take().or_else(|| visits.first());
             for episode in visits.episodes {
                 if !self.episodes.contains(&episode) {
                     self.episodes.push(episode);

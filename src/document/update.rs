@@ -130,8 +130,8 @@ impl Document {
     ) -> Result<(), DocumentError> {
         let block = self.ensure_section(scope, name)?;
         let mut visits = self.visits_of(block);
-        if visits.count == 0 && visits.first.is_none() {
-            visits.first = Some(Moment { episode: Some(episode), turn, ..Moment::default() });
+        if visits.count == 0 && visits.episodes.is_empty() {
+            visits.first_turn = turn;
         }
         visits.count = visits.count.saturating_add(1);
         if !visits.episodes.contains(&episode) {
@@ -154,11 +154,12 @@ impl Document {
         visits.count = visits.count.saturating_add(missing);
         let before = visits.episodes.len();
         visits.episodes.extend(update.episodes.iter().filter(|&&episode| listed.insert(episode)));
-        let is_first = update.first_visit.is_some() && all.iter().all(|visits| visits.first.is_none());
-        if is_first {
-            visits.first.clone_from(&update.first_visit);
-        }
-        if missing > 0 || is_first || visits.episodes.len() > before {
+        let first =
+            update.first_visit.as_ref().filter(|_| all.iter().all(|visits| visits.first_turn.is_none()));
+        let first = first.filter(|first| first.episode == visits.episodes.first().copied());
+        let first_turn = first.and_then(|first| first.turn);
+        visits.first_turn = visits.first_turn.or(first_turn);
+        if missing > 0 || first_turn.is_some() || visits.episodes.len() > before {
             self.set_visits(blocks[0], &visits);
         }
     }

@@ -187,8 +187,11 @@ fn addition() -> impl Strategy<Value = (Scope, SectionUpdate)> {
     let memories = prop::collection::vec(memory(), 0..6);
     let known = (line(), number(), prop::collection::vec(number(), 0..4));
     (scope(), known, memories, prop::collection::vec(attempt(), 0..4), evidence()).prop_map(
-        |(scope, (name, visits, episodes), memories, attempts, (worked, ways, carried, first_visit))| {
+        |(scope, (name, visits, episodes), memories, attempts, (worked, ways, carried, first_turn))| {
             let entries = BTreeMap::new();
+            let first =
+                |turn| Moment { episode: episodes.first().copied(), turn: Some(turn), ..Moment::default() };
+            let first_visit = first_turn.filter(|_| !episodes.is_empty()).map(first);
             let update = SectionUpdate {
                 name,
                 visits,
@@ -207,7 +210,7 @@ fn addition() -> impl Strategy<Value = (Scope, SectionUpdate)> {
 }
 
 /// What worked, ways, what was carried, and the first visit.
-fn evidence() -> impl Strategy<Value = (Vec<Attempt>, Vec<Way>, Vec<Carried>, Option<Moment>)> {
+fn evidence() -> impl Strategy<Value = (Vec<Attempt>, Vec<Way>, Vec<Carried>, Option<u64>)> {
     let names = || prop::collection::vec(line().prop_map(|name| stored_line(&name)), 0..3);
     let named = |names: Vec<String>| names.into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>();
     let worked = (line(), 1..5u64, number(), number()).prop_map(|(action, count, episode, turn)| Attempt {
@@ -235,14 +238,11 @@ fn evidence() -> impl Strategy<Value = (Vec<Attempt>, Vec<Way>, Vec<Carried>, Op
     });
     let carried = (0..4u64, prop::collection::vec(change, 0..3));
     let carried = carried.prop_map(|(episode, changes)| Carried { episode, changes });
-    let first = (number(), prop::option::of(number()));
-    let first =
-        first.prop_map(|(episode, turn)| Moment { episode: Some(episode), turn, ..Moment::default() });
     (
         prop::collection::vec(worked, 0..3),
         prop::collection::vec(way, 0..3),
         prop::collection::vec(carried, 0..3),
-        prop::option::of(first),
+        prop::option::of(number()),
     )
 }
 

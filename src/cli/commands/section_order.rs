@@ -87,8 +87,8 @@ mod tests {
         let text = "\
             ## World\n\n## Location 1: B\n\n## Location 2: c\n**Visits:** 1 | **Episodes:** 1\n\n\
             ## Location 3: A\n\n### Tried\n\n- `up` *(Ep1, T9)*: No.\n\n\
-            ## Location 4\n**Visits:** 2 | **Episodes:** 1 | **First:** Ep2 T1\n\n\
-            ## Location 5: a\n**Visits:** 2 | **Episodes:** 1 | **First:** Ep1 T30\n\n\
+            ## Location 4\n**Visits:** 2 | **Episodes:** 2 (T1)\n\n\
+            ## Location 5: a\n**Visits:** 2 | **Episodes:** 1 (T30)\n\n\
             ## Location 6: D\n\n### Memories\n\n**[NOTE] x** *(Ep1, T3-4)*\n\n**[NOTE] y** *(Ep1, T2)*\n";
         let place = |id: &u64| format!("location:{id}");
         let with_world =
