@@ -188,7 +188,7 @@ pub fn answer(text: &str) {
         return;
     };
     assert!(proposal.supersedes.len() <= MAX_TITLES && proposal.invalidates.len() <= MAX_TITLES);
-    if let Some((memory, _)) = proposal.memory {
+    for (memory, _) in proposal.memories {
         assert!(memory.importance() <= MAX_UNPROVEN_IMPORTANCE);
         let scope = Scope::Location(1);
         let mut document = Document::parse(String::new());

@@ -193,6 +193,11 @@ impl Document {
         self.blocks.iter().any(Block::is_edited)
     }
 
+    /// True if any section holds these words, as they are written in the file.
+    pub(crate) fn holds(&self, words: &str) -> bool {
+        self.blocks.iter().any(|block| block.text(&self.source).contains(words))
+    }
+
     /// Scopes and names of all sections, in the order of the file.
     pub fn headings(&self) -> impl Iterator<Item = &Heading> + Clone {
         self.blocks.iter().filter_map(|block| block.heading.as_ref())

@@ -1,9 +1,13 @@
 //! Titles: the addresses of memories, unique among the live entries of a section.
 
-use crate::document::text::TITLE_CHARS;
+use crate::document::text::{TITLE_CHARS, write_title};
 use crate::notebook::duplicates::says_the_same;
 use crate::notebook::files::Files;
+use crate::types::text::cut_at_word;
 use crate::types::{Memory, Scope, same_title};
+
+/// Longest name of a place that tells titles apart, in characters.
+const MAX_NAME_CHARS: usize = 30;
 
 /// The title of the live entry that has a new memory's title and says something else. A title is an
 /// address: it is unique, except among kinds that only grow.
@@ -36,11 +40,29 @@ pub(super) fn numbered_titles(title: &str) -> impl Iterator<Item = String> {
     std::iter::once(title.to_owned()).chain((2..).map(move |number| format!("{stem} ({number})")))
 }
 
-/// A title without the number that [`numbered_titles`] gave it.
-pub(crate) fn without_number(title: &str) -> &str {
-    let stem = title.strip_suffix(')').and_then(|title| title.rsplit_once(" ("));
-    let is_number = |number: &str| number.parse::<u64>().is_ok();
-    stem.filter(|(_, number)| is_number(number)).map_or(title, |(stem, _)| stem)
+/// A title that no other section of the lasting file has: the memory's own, else the same with the name of its
+/// place, else with the id. An entry of the section itself keeps the title that it was given so.
+pub(crate) fn distinct_title(files: &Files, (scope, name): (&Scope, &str), title: &str) -> String {
+    let with = |remark: &str| {
+        let room = TITLE_CHARS.saturating_sub(remark.chars().count() + 3);
+        format!("{} ({remark})", cut_at_word(title, room))
+    };
+    let mut candidates = vec![title.to_owned()];
+    if !name.is_empty() && name.chars().count() <= MAX_NAME_CHARS && !holds_folded(title, name) {
+        candidates.push(with(name));
+    }
+    if let Scope::Location(id) = scope {
+        candidates.push(with(&format!("id {id}")));
+    }
+    let section = files.section(scope);
+    let is_own = |title: &&String| section.live().any(|memory| same_title(&memory.title, title));
+    let is_free = |title: &&String| !files.lasting.holds(&format!("] {}**", write_title(title)));
+    let found = candidates.iter().find(is_own).or_else(|| candidates.iter().find(is_free));
+    found.or(candidates.last()).map_or_else(|| title.to_owned(), Clone::clone)
+}
+
+fn holds_folded(title: &str, name: &str) -> bool {
+    title.to_lowercase().contains(&name.to_lowercase())
 }
 
 #[cfg(test)]
@@ -51,10 +73,5 @@ mod tests {
     fn numbers_of_titles_come_and_go() {
         assert_eq!(numbered_titles("Troll").take(3).collect::<Vec<_>>(), ["Troll", "Troll (2)", "Troll (3)"]);
         assert!(numbered_titles(&"x".repeat(TITLE_CHARS)).nth(1000).unwrap().chars().count() <= TITLE_CHARS);
-        for (title, expected) in
-            [("Troll (2)", "Troll"), ("Troll (two)", "Troll (two)"), ("(2)", "(2)"), ("Troll", "Troll")]
-        {
-            assert_eq!(without_number(title), expected);
-        }
     }
 }

@@ -68,7 +68,7 @@ pub fn read_answer(text: &str, evidence: &Evidence) -> Result<Proposal, String> 
     let supersedes = titles(["supersedes", "supersedes_memory_titles"]);
     let invalidates = titles(["invalidates", "invalidate_memory_titles"]);
     let mut proposal = Proposal {
-        memory: None,
+        memories: Vec::new(),
         supersedes,
         invalidates,
         invalidation_reason: text_of(&answer, "invalidation_reason"),
@@ -95,7 +95,7 @@ pub fn read_answer(text: &str, evidence: &Evidence) -> Result<Proposal, String> 
     let (title, text) = within_bounds(title, memory_text, &mut proposal.warnings);
     let (mut memory, side) = read_memory(&answer, title, text, evidence.proven, &mut proposal.warnings);
     memory.provenance.turns = read_turns(answer.get("first_turn"), evidence.turns, &mut proposal.warnings);
-    proposal.memory = Some((memory, side));
+    proposal.memories.push((memory, side));
     Ok(proposal)
 }
 
@@ -193,12 +193,12 @@ mod tests {
     }
 
     fn memory(answer: &str, proven: bool) -> Memory {
-        read(answer, proven).expect("read").memory.expect("a memory").0
+        read(answer, proven).expect("read").memories.remove(0).0
     }
 
     fn refused(answer: &str) -> String {
         let proposal = read(answer, false).expect("read");
-        assert_eq!(proposal.memory, None);
+        assert_eq!(proposal.memories, []);
         proposal.warnings.join("; ")
     }
 
@@ -221,7 +221,7 @@ mod tests {
             false,
         )
         .expect("read");
-        assert_eq!((proposal.memory, proposal.invalidates), (None, vec!["[Troll is kind]".to_owned()]));
+        assert_eq!((proposal.memories, proposal.invalidates), (vec![], vec!["[Troll is kind]".to_owned()]));
     }
 
     #[test]
@@ -237,7 +237,7 @@ mod tests {
         assert!(refused(&answer("What to do", echo)).contains("repeats"));
         assert!(
             read(&answer("Take lamp", "The lamp lights dark places."), false)
-                .is_ok_and(|p| p.memory.is_some())
+                .is_ok_and(|p| !p.memories.is_empty())
         );
     }
 
@@ -268,8 +268,8 @@ mod tests {
     fn what_is_too_long_is_cut_and_said() {
         let (title, text) = ("window ".repeat(20), "Open the window. ".repeat(60));
         let answer = serde_json::json!({"memory_title": title, "memory_text": text}).to_string();
-        let proposal = read(&answer, false).expect("read");
-        let (memory, _) = proposal.memory.expect("a memory");
+        let mut proposal = read(&answer, false).expect("read");
+        let (memory, _) = proposal.memories.remove(0);
         assert_eq!(memory.title, "window ".repeat(11).trim());
         assert_eq!(memory.text, "Open the window. ".repeat(23).trim());
         assert_eq!(
@@ -286,7 +286,7 @@ mod tests {
         let turns = |first: Value| {
             let answer = serde_json::json!({"memory_title": "Open window", "memory_text": "It opens with force.", "first_turn": first});
             let proposal = read(&answer.to_string(), false).expect("read");
-            (proposal.memory.expect("a memory").0.provenance.turns, proposal.warnings.len())
+            (proposal.memories[0].0.provenance.turns, proposal.warnings.len())
         };
         let span = |first| Some(Span { first, last: 45 });
         assert_eq!(turns(43.into()), (span(43), 0));

@@ -2,13 +2,12 @@
 
 use crate::llm::ModelUse;
 use crate::notebook::files::Files;
-use crate::notebook::titles::without_number;
 use crate::record::places::Place;
 use crate::record::proposal::Proposal;
 use crate::record::surroundings::Surroundings;
 use crate::record::triggers::{Changes, Trigger};
 use crate::record::turn::Turn;
-use crate::types::{Memory, OFFLINE_TAG};
+use crate::types::Memory;
 
 /// A turn with everything that memory file and journal say about it.
 #[derive(Debug, Clone)]
@@ -53,31 +52,14 @@ pub struct PlaceMemories {
     pub before: Vec<Memory>,
     /// Memories of the place reached; empty where that is the same place.
     pub after: Vec<Memory>,
-    /// Those of `before` that the built-in rules wrote and nobody changed, under the titles that the rules give.
-    pub rule_notes_before: Vec<Memory>,
-    /// The same of `after`.
-    pub rule_notes_after: Vec<Memory>,
 }
 
 impl PlaceMemories {
     pub(super) fn of(files: &Files, before: &Place, after: &Place) -> PlaceMemories {
         let live = |place: &Place| -> Vec<Memory> { files.section(&place.scope()).live().cloned().collect() };
-        let after_memories = if after.id == before.id { Vec::new() } else { live(after) };
-        let before_memories = live(before);
         PlaceMemories {
-            rule_notes_before: rule_notes(files, before, &before_memories),
-            rule_notes_after: rule_notes(files, after, &after_memories),
-            before: before_memories,
-            after: after_memories,
+            before: live(before),
+            after: if after.id == before.id { Vec::new() } else { live(after) },
         }
     }
-}
-
-fn rule_notes(files: &Files, place: &Place, memories: &[Memory]) -> Vec<Memory> {
-    let scope = place.scope();
-    let is_note = |memory: &&Memory| {
-        memory.provenance.tags.iter().any(|tag| tag == OFFLINE_TAG) && !files.is_by_hand(&scope, memory)
-    };
-    let notes = memories.iter().filter(is_note);
-    notes.map(|note| Memory { title: without_number(&note.title).to_owned(), ..note.clone() }).collect()
 }

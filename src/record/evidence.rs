@@ -10,8 +10,8 @@ use crate::document::{Document, DocumentError, Section};
 use crate::record::context::TurnContext;
 use crate::record::places::Place;
 use crate::record::refusal::{is_idle, is_not_understood, refuses};
-use crate::record::rules::words::direction;
 use crate::record::turn::Turn;
+use crate::types::direction::Direction;
 use crate::types::{Attempt, Carried, CarriedChange, Scope, Way, fold_action, gained_since};
 
 /// Completes inventory and score before the action from the turn before, where the caller gave only those
@@ -157,7 +157,7 @@ impl TurnEvidence<'_> {
         let has_scores = turn.score_before.is_some() && turn.score_after.is_some();
         let has_items = turn.inventory_before.is_some() && turn.inventory_after.is_some();
         let has_facts = has_scores || has_items;
-        again || (has_facts && !was_unknown && (refused || direction(action).is_some()))
+        again || (has_facts && !was_unknown && (refused || Direction::of(action).is_some()))
     }
 
     /// The action with its count and the moment and reply of this turn.

@@ -35,7 +35,7 @@ use crate::notebook::add::{Claim, invalidate, store_memory};
 use crate::notebook::authority::Authority;
 use crate::notebook::duplicates::says_the_same;
 use crate::notebook::files::Files;
-use crate::notebook::titles::free_title;
+use crate::notebook::titles::{distinct_title, free_title};
 use crate::types::{
     Cause, DEFAULT_IMPORTANCE, Memory, Moment, OFFLINE_TAG, Persistence, Reference, Scope, Span,
 };
@@ -291,17 +291,21 @@ impl Recorder<'_> {
             let struck = invalidate(files, &scope, title, &reference, authority, &mut report.warnings)?;
             report.invalidated.extend(struck);
         }
-        let over =
-            |memory: &Memory| memory.persistence == Persistence::Ephemeral && context.episode < running;
-        if let Some((memory, _)) = proposal.memory.as_ref().filter(|(memory, _)| over(memory)) {
-            let title = &memory.title;
-            report
-                .warnings
-                .push(format!("`{title}` ends with episode {}, which is over: not kept", context.episode));
-        } else if let Some((memory, side)) = &proposal.memory {
+        for (memory, side) in &proposal.memories {
+            if memory.persistence == Persistence::Ephemeral && context.episode < running {
+                let (title, episode) = (&memory.title, context.episode);
+                report
+                    .warnings
+                    .push(format!("`{title}` ends with episode {episode}, which is over: not kept"));
+                continue;
+            }
             let place = if *side == Side::After { after } else { before };
-            let memory = self.with_provenance(memory.clone(), context, now, authority == Authority::Rules);
+            let offline = authority == Authority::Rules;
+            let mut memory = self.with_provenance(memory.clone(), context, now, offline);
             let scope = (&place.scope(), place.name.as_str());
+            if offline {
+                memory.title = distinct_title(files, scope, &memory.title);
+            }
             let claim = Claim { authority, supersedes: &proposal.supersedes, at: &at };
             report.memories.push(store_memory(files, scope, &memory, claim, &mut report.warnings)?);
         }
@@ -313,7 +317,9 @@ impl Recorder<'_> {
         let fields = &mut memory.provenance;
         fields.episode = Some(context.episode);
         fields.turns.get_or_insert(Span::one(context.number));
-        fields.score_change = score_change(turn).filter(|change| *change != 0);
+        if !offline {
+            fields.score_change = score_change(turn).filter(|change| *change != 0);
+        }
         fields.importance = fields.importance.filter(|importance| *importance != DEFAULT_IMPORTANCE);
         if offline {
             fields.tags.push(OFFLINE_TAG.to_owned());

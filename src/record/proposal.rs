@@ -14,9 +14,9 @@ pub enum Side {
 /// A proposed change.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Proposal {
-    /// The memory to store, if any, and its place.
-    pub memory: Option<(Memory, Side)>,
-    /// Titles that the memory supersedes.
+    /// The memories to store, each with its place; a model gives one at most.
+    pub memories: Vec<(Memory, Side)>,
+    /// Titles that they supersede.
     pub supersedes: Vec<String>,
     /// Titles of memories that are wrong.
     pub invalidates: Vec<String>,

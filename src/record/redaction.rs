@@ -29,10 +29,10 @@ pub(crate) fn redact_turn(turn: &mut Turn) -> Vec<String> {
 
 /// Redacts the texts of a proposal in place, and adds warnings to it.
 pub(crate) fn redact_proposal(proposal: &mut Proposal) {
-    let Proposal { memory, supersedes, invalidates, invalidation_reason, reasoning, warnings } = proposal;
+    let Proposal { memories, supersedes, invalidates, invalidation_reason, reasoning, warnings } = proposal;
     let mut masked = Vec::new();
     let mut hide = |text: &mut String, of: &str| hide(text, of, &mut masked);
-    if let Some((memory, _)) = memory {
+    for (memory, _) in memories {
         hide(&mut memory.title, "the model's title");
         hide(&mut memory.text, "the model's text");
     }

@@ -227,11 +227,11 @@ impl Recorder<'_> {
     }
 }
 
-/// Lets the model's memory supersede the entry that the built-in rules made of this turn alone. Memories
-/// that the player asked for stay, and so do entries to which other turns contributed.
+/// Lets the model's memory supersede the entry that the built-in rules made of this turn alone: the first, where
+/// they made several. Memories that the player asked for stay, and so do entries to which other turns contributed.
 fn replace_rule_made(judged: &mut ModelOutcome, context: &TurnContext, stored: &[String]) {
     let ModelOutcome::Answered(proposal, _) = judged else { return };
-    if proposal.memory.is_none() {
+    if proposal.memories.is_empty() {
         return;
     }
     for memory in context.memories.before.iter().chain(&context.memories.after) {

@@ -1,5 +1,6 @@
-//! The built-in rules on single turns. `tests/it/replay.rs` judges their results for whole games.
+//! The built-in rules: on single turns, and by the file that they write of whole games.
 
+mod file;
 mod rules;
 
 use memories::record::rules::{MAX_TEXT_CHARS, MAX_TITLE_CHARS, judge};
@@ -9,29 +10,23 @@ use memories::record::{Place, PlaceMemories, Surroundings, TurnContext};
 use memories::types::{Category, Memory, Status};
 use serde_json::{Value, json};
 
-/// The decision of the rules about a turn; both as JSON.
-fn ask(facts: &Value) -> Value {
+/// The memories that the rules propose for a turn; both as JSON.
+fn ask(facts: &Value) -> Vec<Value> {
     let proposal = judge(&context(facts));
-    let (memory, side) = match &proposal.memory {
-        Some((memory, side)) => (Some(memory), format!("{side:?}").to_lowercase()),
-        None => (None, "before".to_owned()),
-    };
-    let empty = Memory::new(Category::note(), "", "");
-    let said = memory.unwrap_or(&empty);
-    json!({
-        "should_remember": memory.is_some(),
-        "category": said.category,
-        "memory_title": said.title,
-        "memory_text": said.text,
-        "reasoning": proposal.reasoning,
-        "place": side,
-        "persistence": said.persistence,
-        "status": said.status,
-        "importance": said.importance(),
-        "supersedes": proposal.supersedes,
-        "invalidates": proposal.invalidates,
-        "invalidation_reason": proposal.invalidation_reason,
-    })
+    assert!(!proposal.reasoning.is_empty() && proposal.reasoning.len() <= 100);
+    let memories = proposal.memories.iter().map(|(memory, side)| {
+        json!({
+            "category": memory.category,
+            "title": memory.title,
+            "text": memory.text,
+            "side": format!("{side:?}"),
+            "persistence": memory.persistence,
+            "status": memory.status,
+            "importance": memory.importance(),
+            "score_change": memory.provenance.score_change,
+        })
+    });
+    memories.collect()
 }
 
 /// A turn from JSON; missing fields and fields of another type stay empty.
@@ -52,7 +47,14 @@ fn context(facts: &Value) -> TurnContext {
     let (before, after) = (place(&played["location_before"]), place(&played["location_after"]));
     let before = before.or(after.clone()).unwrap_or(Place { id: 1, name: String::new() });
     let after = after.unwrap_or_else(|| before.clone());
-    let first_visit = facts["triggers"].as_array().is_some_and(|names| names.contains(&json!("first_visit")));
+    let mut triggers = Vec::new();
+    if facts["first_visit"] == true {
+        triggers.push(Trigger::FirstVisit);
+    }
+    if turn.response.chars().count() > 100 {
+        triggers.push(Trigger::Response);
+    }
+    let history = facts["history"].as_array().into_iter().flatten();
     TurnContext {
         changes: Changes::of(&turn, before.id != after.id),
         turn,
@@ -60,15 +62,13 @@ fn context(facts: &Value) -> TurnContext {
         number: 1,
         before,
         after,
-        triggers: if first_visit { vec![Trigger::FirstVisit] } else { Vec::new() },
+        triggers,
         repeat: false,
         memories: PlaceMemories {
             before: memories(&facts["memories"]),
             after: memories(&facts["memories_after"]),
-            rule_notes_before: memories(&facts["memories"]),
-            rule_notes_after: memories(&facts["memories_after"]),
         },
-        history: Vec::new(),
+        history: history.map(|turn| Turn::from_value(turn).expect("a turn")).collect(),
         surroundings: Surroundings::default(),
     }
 }
@@ -76,26 +76,30 @@ fn context(facts: &Value) -> TurnContext {
 fn memories(list: &Value) -> Vec<Memory> {
     let read = |value: &Value| {
         let text = |name: &str| value[name].as_str().unwrap_or_default();
-        let mut memory = Memory::new(Category::note(), text("title"), text("text"));
+        let category = Category::new(text("category")).unwrap_or(Category::note());
+        let mut memory = Memory::new(category, text("title"), text("text"));
         memory.status = if text("status") == "tentative" { Status::Tentative } else { Status::Active };
-        memory.provenance.episode = value["episode"].as_u64();
+        memory.provenance.tags.push("offline".to_owned());
         memory
     };
     list.as_array().into_iter().flatten().map(read).collect()
 }
 
-fn check_shape(answer: &Value) {
-    let text = |key: &str| answer[key].as_str().expect("a text").to_owned();
+/// Words that no title ends with.
+const DANGLING: [&str; 8] = ["a", "an", "the", "and", "or", "of", "to", "with"];
+
+fn check_title(title: &str) {
+    assert!(!["Here", "Points", "Deaths"].contains(&title));
+    assert!((1..=MAX_TITLE_CHARS).contains(&title.chars().count()) && !title.contains('\n'), "{title}");
+    assert!(!title.ends_with(['.', ',', ';', ':', '!', '?', '…', ' ']), "{title}");
+}
+
+fn check_shape(memory: &Value) {
+    let text = |key: &str| memory[key].as_str().expect("a text").to_owned();
     assert!(["SUCCESS", "FAILURE", "DISCOVERY", "DANGER", "NOTE"].contains(&text("category").as_str()));
-    assert!(["before", "after"].contains(&text("place").as_str()));
-    assert!(["permanent", "core"].contains(&text("persistence").as_str()));
-    assert!(["active", "tentative"].contains(&text("status").as_str()));
-    assert!((1..=1000).contains(&answer["importance"].as_i64().expect("a number")));
-    assert!(text("memory_title").chars().count() <= MAX_TITLE_CHARS, "{answer}");
-    assert!(text("memory_text").chars().count() <= MAX_TEXT_CHARS, "{answer}");
-    assert!(!text("memory_title").contains('\n') && !text("memory_text").contains('\n'), "{answer}");
-    assert!(!text("reasoning").is_empty() && text("reasoning").len() <= 100);
-    if answer["should_remember"] == json!(true) {
-        assert!(!text("memory_title").is_empty() && !text("memory_text").is_empty(), "{answer}");
-    }
+    assert_eq!(text("persistence"), "permanent");
+    assert!((1..=1000).contains(&memory["importance"].as_i64().expect("a number")));
+    check_title(&text("title"));
+    assert!((1..=MAX_TEXT_CHARS).contains(&text("text").chars().count()), "{memory}");
+    assert!(!text("text").contains('\n'), "{memory}");
 }

@@ -130,7 +130,7 @@ fn odd_input() {
     let (episodes, text) = play(&["zork1_edge.jsonl"], false);
     check_economy(&episodes);
     check_warnings(&episodes);
-    assert_eq!(text.matches("[DANGER] Deaths").count(), 1, "the same death twice is one memory\n{text}");
+    assert_eq!(text.matches("[DANGER] Fatal").count(), 1, "the same death twice is one memory\n{text}");
 }
 
 #[test]
@@ -142,5 +142,5 @@ fn another_game() {
         assert!(episode.covered_percent() >= 80.0, "{:.1} %", episode.covered_percent());
     }
     let entries: usize = text.lines().filter(|line| line.starts_with("**[")).count();
-    assert!(entries <= 2 * episodes[1].places, "{entries} entries\n{text}");
+    assert!(entries <= 3 * episodes[1].places, "{entries} entries\n{text}");
 }

@@ -186,16 +186,16 @@ fn what_the_player_wanted_kept_is_not_the_rules_to_give_away() {
 #[test]
 fn what_later_turns_added_to_an_entry_is_not_struck_with_its_first_turn() {
     let game = judged_by_rules();
-    let open = |turn: u64, action: &str, response: &str| {
+    let rob = |turn: u64, action: &str, item: &str| {
         let turn = json!({
-            "episode": 1, "turn": turn, "action": action, "response": response,
-            "location": {"id": 5, "name": "Attic"}, "world_changed": true,
+            "episode": 1, "turn": turn, "action": action, "response": format!("The thief stole your {item}."),
+            "location": {"id": 5, "name": "Attic"}, "inventory_before": [item], "inventory_after": [],
         });
         game.run(&["record"], &turn.to_string());
     };
-    open(1, "open chest", "Opened: a lamp.");
-    open(2, "open window", "Opened.");
-    assert!(game.text().contains("Worked: open chest; open window"), "{}", game.text());
+    rob(1, "open chest", "lamp");
+    rob(2, "open window", "sword");
+    assert!(game.text().contains("\nThe thief stole your sword. Lost: sword.\n"), "{}", game.text());
     let answers = [
         json!({"when": asked_about("open chest"), "answer": ANSWER}).to_string(),
         says(r#"{"should_remember": false, "reasoning": "nothing new"}"#),
@@ -203,6 +203,6 @@ fn what_later_turns_added_to_an_entry_is_not_struck_with_its_first_turn() {
     game.model(&answers.join("\n"));
     game.run(&["retry", "--offline", "--provider", "replay"], "");
     let text = game.text();
-    assert!(text.contains("\nWorked: open chest; open window\n"), "struck: {text}");
+    assert!(text.contains("\nThe thief stole your sword. Lost: sword.\n"), "struck: {text}");
     assert!(text.contains("Lamp gives light"), "{text}");
 }

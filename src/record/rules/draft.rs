@@ -1,32 +1,58 @@
 //! The memory that a rule proposes.
 
-use crate::llm::answer::{text_problem, title_problem};
-use crate::record::proposal::{Proposal, Side};
-use crate::record::rules::sentences::cut;
+use crate::record::proposal::Side;
+use crate::record::rules::headline::headline;
+use crate::types::text::cut_at_sentence;
 use crate::types::{Category, Memory, Status};
 
 /// Longest title, in characters.
-pub const MAX_TITLE_CHARS: usize = 60;
+pub const MAX_TITLE_CHARS: usize = 80;
 /// Longest text, in characters.
 pub const MAX_TEXT_CHARS: usize = 240;
 
-/// A memory that becomes a proposal with [`Draft::because`].
+/// A fact, with the rule that found it.
 pub(super) struct Draft {
-    memory: Memory,
-    side: Side,
+    pub(super) memory: Memory,
+    pub(super) side: Side,
+    /// The game's words, by which an entry that says the same is recognised; may be empty.
+    pub(super) quote: String,
+    /// The entry with this title is rewritten, because the latest event counts.
+    pub(super) latest: bool,
+    pub(super) reason: &'static str,
 }
 
 impl Draft {
     /// A confirmed memory of the place where the action was taken.
-    pub(super) fn new(category: Category, importance: u16, title: &str, text: &str) -> Draft {
-        let mut memory = Memory::new(category, cut(title, MAX_TITLE_CHARS), cut(text, MAX_TEXT_CHARS));
-        memory.provenance.importance = Some(importance);
-        Draft { memory, side: Side::Before }
+    pub(super) fn new(category: Category, title: &str, text: &str, reason: &'static str) -> Draft {
+        let title = headline(title, MAX_TITLE_CHARS);
+        let memory = Memory::new(category, title, cut_at_sentence(text.trim(), MAX_TEXT_CHARS));
+        Draft { memory, side: Side::Before, quote: String::new(), latest: false, reason }
     }
 
-    /// The same, marked as tentative.
-    pub(super) fn tentative(mut self, tentative: bool) -> Draft {
-        self.memory.status = if tentative { Status::Tentative } else { Status::Active };
+    pub(super) fn quoting(mut self, quote: &str) -> Draft {
+        quote.clone_into(&mut self.quote);
+        self
+    }
+
+    pub(super) fn important(mut self, importance: u16) -> Draft {
+        self.memory.provenance.importance = Some(importance);
+        self
+    }
+
+    /// The same, with the points that it brought.
+    pub(super) fn scoring(mut self, points: i64) -> Draft {
+        self.memory.provenance.score_change = Some(points).filter(|points| *points != 0);
+        self
+    }
+
+    pub(super) fn tentative(mut self) -> Draft {
+        self.memory.status = Status::Tentative;
+        self
+    }
+
+    /// The same, in place of an earlier one with its title.
+    pub(super) fn latest(mut self) -> Draft {
+        self.latest = true;
         self
     }
 
@@ -34,14 +60,5 @@ impl Draft {
     pub(super) fn at_arrival(mut self, at_arrival: bool) -> Draft {
         self.side = if at_arrival { Side::After } else { Side::Before };
         self
-    }
-
-    /// The proposal to store it, with the rule that fired; declines an unusable title or text.
-    pub(super) fn because(self, reason: &str) -> Proposal {
-        let Draft { memory, side } = self;
-        match title_problem(&memory.title).or_else(|| text_problem(&memory.text, "")) {
-            Some(problem) => Proposal::decline(problem),
-            None => Proposal { memory: Some((memory, side)), ..Proposal::decline(reason) },
-        }
     }
 }

@@ -1,152 +1,228 @@
-//! Rules for events: is something that happened in a turn worth remembering?
+//! Rules for events: the fact that a turn shows, if any.
 //!
-//! A turn and its reply enter; the proposal of the first rule that applies leaves. Rules are ordered by
-//! harm: death, theft, points, then what a place leads to and yields. Events of lasting weight get an
-//! entry of their own; everything else goes into the one entry of its place. What was only read or looked
-//! at is not stored, because the list of tried actions shows it.
+//! A turn and its reply enter; the draft of the first rule that applies leaves. Rules are ordered by
+//! weight: death, loss, points, a won fight, then what an action revealed, changed or told. Which actions
+//! worked and where ways lead is written elsewhere, so a fact has a sentence of the game's own.
 
-use crate::record::proposal::Proposal;
-use crate::record::rules::draft::{Draft, MAX_TEXT_CHARS, MAX_TITLE_CHARS};
-use crate::record::rules::places::{self, List, POINTS, item, listed};
-use crate::record::rules::sentences::{
-    Fragment, Kind, Reply, cut, end_sentence, first_that_fit, is_obituary, is_refusal, upper_first,
-};
+use crate::record::rules::draft::{Draft, MAX_TITLE_CHARS};
+use crate::record::rules::headline::{continued, headline, remainder, upper_first};
+use crate::record::rules::sentences::{Fragment, Kind, Reply, is_dark, is_obituary, is_refusal, join};
 use crate::record::rules::view::TurnView;
 use crate::record::rules::words;
+use crate::record::triggers::Trigger;
 use crate::types::Category;
-
-/// Title of the memory of what was fatal at a place.
-const DEATHS: &str = "Deaths";
+use crate::types::text::truncate;
 
 /// Longest action in a title, in characters; the rest is for the words of the rule.
 const MAX_ACTION_CHARS: usize = 40;
-const MAX_CAUSE_CHARS: usize = 80;
-const MAX_STORY_CHARS: usize = 80;
+/// Longest quotation, in characters.
+const MAX_STORY_CHARS: usize = 100;
+/// Fewest words of a sentence, besides those of the action, that make it worth keeping.
+const MIN_NEW_WORDS: usize = 3;
 
-/// The proposal for a turn.
-pub(super) fn decide(turn: &TurnView<'_>, reply: &Reply) -> Proposal {
-    judge_death(turn, reply)
-        .or_else(|| judge_loss(turn, reply))
-        .or_else(|| judge_score(turn))
+/// The fact that a turn shows.
+pub(super) fn find_event(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
+    if turn.context.changes.death {
+        return Some(judge_death(turn, reply));
+    }
+    judge_loss(turn, reply)
+        .or_else(|| judge_score(turn, reply))
         .or_else(|| judge_victory(turn, reply))
-        .or_else(|| places::judge_place(turn, reply))
-        .unwrap_or(Proposal::decline("nothing that a rule finds worth keeping"))
+        .or_else(|| judge_effect(turn, reply))
+        .or_else(|| judge_answer(turn, reply))
 }
 
-/// All deaths of a place are one memory: the action and the cause of each.
-fn judge_death(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
-    if !turn.context.changes.death {
-        return None;
+/// A death is titled by what killed: darkness, what the game says, or else the action alone.
+fn judge_death(turn: &TurnView<'_>, reply: &Reply) -> Draft {
+    let action = short_action(turn);
+    let (title, text) = match find_cause(reply) {
+        cause if is_in_the_dark(turn, reply) => {
+            ("Killed in the dark".to_owned(), by(&action, cause.map_or("", |cause| &cause.text)))
+        }
+        Some(cause) => {
+            let title = headline(&cause.text, MAX_TITLE_CHARS - 4);
+            (format!("Fatal: {}", continued(&title)), by(&action, &remainder(&cause.text, &title)))
+        }
+        None => (format!("Fatal: {action}"), "The game does not say why.".to_owned()),
+    };
+    let draft = Draft::new(Category::danger(), &title, &text, "the player died");
+    draft.important(900).scoring(turn.score_change)
+}
+
+/// The action, with words of the reply that the title does not hold.
+fn by(action: &str, told: &str) -> String {
+    match (action.is_empty(), told.is_empty()) {
+        (true, true) => "By no action.".to_owned(),
+        (true, false) => told.to_owned(),
+        (false, true) => format!("By `{action}`."),
+        (false, false) => format!("`{action}`: {told}"),
     }
-    let action = match short_action(turn) {
-        action if action.is_empty() => String::new(),
-        action => format!("`{action}`: "),
-    };
-    let cause = find_cause(reply);
-    let cause = if cause.is_empty() { "You died.".to_owned() } else { end_sentence(&cause) };
-    let known = turn.known(DEATHS).unwrap_or_default();
-    let death = format!("{action}{cause}");
-    if known.contains(&death) || turn.is_said(&death) {
-        return Some(Proposal::decline("this death is known"));
-    }
-    let text = match known.split_once(&cause) {
-        // The same cause by another action.
-        Some((before, after)) => format!("{before}{cause} Also {}.{after}", action.trim_end_matches(": ")),
-        None => format!("{known} {death}"),
-    };
-    Some(Draft::new(Category::danger(), 900, DEATHS, from_newest(text.trim())).because("the player died"))
 }
 
-/// The newest part of a list of deaths that fits.
-fn from_newest(text: &str) -> &str {
-    let starts =
-        text.match_indices('`').map(|(at, _)| at).filter(|at| *at == 0 || text[..*at].ends_with(". "));
-    let mut rests = std::iter::once(0).chain(starts).map(|at| &text[at..]);
-    rests.find(|rest| rest.chars().count() <= MAX_TEXT_CHARS).unwrap_or(text)
+/// The sentence that says what was fatal: the last one before the banner that tells of harm, else that tells
+/// an event. Remarks are no cause.
+fn find_cause(reply: &Reply) -> Option<&Fragment> {
+    let told = || {
+        let sentences = reply.before_banner().iter().filter(|fragment| fragment.kind == Kind::Sentence);
+        sentences.filter(|fragment| !is_refusal(&fragment.text) && !is_obituary(&fragment.text))
+    };
+    let harm = told().rfind(|fragment| words::tells_harm(&fragment.text));
+    harm.or_else(|| told().rfind(|fragment| words::is_narrated(&fragment.text)))
 }
 
-/// The sentence that says what was fatal: the last one before the banner.
-fn find_cause(reply: &Reply) -> String {
-    let fragments = reply.before_banner();
-    let names_cause = |fragment: &&Fragment| {
-        fragment.text.len() > 12 && !is_refusal(&fragment.text) && !is_obituary(&fragment.text)
-    };
-    let said: Vec<&Fragment> = fragments.iter().filter(|fragment| fragment.kind == Kind::Sentence).collect();
-    let last = said.iter().copied().rfind(names_cause).or_else(|| said.last().copied());
-    last.map(|fragment| cut(&fragment.text, MAX_CAUSE_CHARS)).unwrap_or_default()
+/// True if this reply, or that of an earlier turn which ended at this place, says that it is dark.
+fn is_in_the_dark(turn: &TurnView<'_>, reply: &Reply) -> bool {
+    let earlier = turn.context.history.iter().filter(|earlier| {
+        let ended = earlier.location_after.as_ref().or(earlier.location_before.as_ref());
+        ended.is_some_and(|place| place.id == Some(turn.context.before.id))
+    });
+    let is_lit = |text: &str| Reply::new(text, &[&turn.from]).title_index().is_some();
+    let last_sight = earlier.rev().find(|earlier| is_dark(&earlier.response) || is_lit(&earlier.response));
+    last_sight.is_some_and(|earlier| is_dark(&earlier.response))
+        || reply.before_banner().iter().any(|fragment| is_dark(&fragment.text))
 }
 
 /// Items were lost that the action did not let go of.
-fn judge_loss(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
-    let (given, taken) = split_losses(turn);
+fn judge_loss(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
+    let taken = unwanted_losses(turn);
     if taken.is_empty() {
-        let dropped = !given.is_empty() && !words::is_placing(&turn.action) && turn.score_change == 0;
-        return dropped.then_some(Proposal::decline("something was put down"));
+        return None;
     }
+    let items = format!("Lost: {}.", taken.join(", "));
     let said = reply.statements();
-    let mut relevant: Vec<&Fragment> =
-        said.iter().copied().filter(|fragment| words::is_theft(&fragment.text)).collect();
-    let is_theft = !relevant.is_empty() || said.iter().any(|fragment| words::names_thief(&fragment.text));
+    let thief = said.iter().find_map(|fragment| words::thief(&fragment.text));
+    let names_thief = |text: &str| thief.is_some_and(|thief| text.to_lowercase().contains(thief));
+    let told = |is_told: &dyn Fn(&str) -> bool| -> Vec<&Fragment> {
+        said.iter().copied().filter(|fragment| is_told(&fragment.text)).collect()
+    };
+    let thefts = told(&words::is_theft);
+    let relevant = if thefts.is_empty() { told(&names_thief) } else { thefts };
     if relevant.is_empty() {
-        relevant = said;
+        let folded = turn.action.to_lowercase();
+        if taken.iter().any(|item| names(&folded, item)) {
+            return None;
+        }
+        let title = format!("Lost {}", taken.join(", "));
+        let text = format!("Gone after `{}`. {}", short_action(turn), join(&said, MAX_STORY_CHARS));
+        let draft = Draft::new(Category::failure(), &title, &text, "something was lost");
+        return Some(draft.tentative());
     }
-    let text = match first_that_fit(&relevant, MAX_STORY_CHARS) {
-        text if text.is_empty() => format!("Gone after `{}`.", short_action(turn)),
-        text => text,
+    let title = match thief {
+        Some(thief) => format!("Robbed by the {thief}"),
+        None => format!("Robbed of {}", taken.join(", ")),
     };
-    let (category, verb) =
-        if is_theft { (Category::danger(), "Robbed of") } else { (Category::note(), "Lost") };
-    let title = cut(&format!("{verb} {}", taken.join(", ")), MAX_TITLE_CHARS);
-    let draft = Draft::new(category, 500, &title, &text).tentative(!is_theft);
-    Some(draft.at_arrival(is_theft && turn.moved()).because("something was lost"))
+    let text = format!("{} {items}", join(&relevant, MAX_STORY_CHARS));
+    let draft = Draft::new(Category::danger(), &title, &text, "something was stolen");
+    Some(draft.latest().at_arrival(turn.moved()))
 }
 
-/// Items given away on purpose, and items lost otherwise.
-fn split_losses<'a>(turn: &'a TurnView<'_>) -> (Vec<&'a str>, Vec<&'a str>) {
+/// Items lost that the action did not mean to give away.
+fn unwanted_losses<'a>(turn: &'a TurnView<'_>) -> Vec<&'a str> {
     let action = turn.action.to_lowercase();
-    let named = |item: &&str| {
-        let folded = item.to_lowercase();
-        let noun = folded.split(' ').next_back().unwrap_or_default().to_owned();
-        let is_meant = words::is_for_all(&action) || action.contains(noun.as_str()) || turn.lost.len() == 1;
-        words::is_letting_go(&action) && is_meant
+    let is_meant = |item: &&str| {
+        let is_named = words::is_for_all(&action) || names(&action, item) || turn.lost.len() == 1;
+        words::is_letting_go(&action) && is_named
     };
-    turn.lost.iter().map(String::as_str).partition(named)
+    turn.lost.iter().map(String::as_str).filter(|item| !is_meant(item)).collect()
 }
 
-/// All points of a place are one memory: the action, the points, and where it led.
-fn judge_score(turn: &TurnView<'_>) -> Option<Proposal> {
-    let (category, title) = match turn.score_change {
+/// True if an action names an item by one of its words.
+fn names(action: &str, item: &str) -> bool {
+    let item = item.to_lowercase();
+    let mut words = item.split(' ').filter(|word| word.len() > 2);
+    words.any(|word| action.split(|c: char| !c.is_alphanumeric()).any(|one| one == word))
+}
+
+/// The action that scored, or the place that it reached, with the points.
+fn judge_score(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
+    let points = turn.score_change;
+    let category = match points {
         0 => return None,
-        points if points > 0 => (Category::success(), POINTS),
-        _ => (Category::danger(), "Points lost"),
+        points if points > 0 => Category::success(),
+        _ => Category::danger(),
     };
-    let goal = match turn.moved() && !turn.to.is_empty() {
-        true => format!(" ({})", listed(&turn.to)),
-        false => String::new(),
+    let action = short_action(turn);
+    let (deed, told) = match turn.moved() && !turn.to.is_empty() {
+        true => (format!("Reaching {}", turn.to), reply.events()),
+        false => (upper_first(&action), reply.statements()),
     };
-    let known = turn.known(title).unwrap_or_default();
-    let mut points = List::parse(&known);
-    let action = listed(&short_action(turn).to_lowercase());
-    let gain = format!("{:+} points{goal}", turn.score_change);
-    if turn.is_said(&item(&action, &gain)) || !points.add(&action, &gain) {
-        return Some(Proposal::decline("these points are known"));
-    }
-    while points.render().chars().count() > MAX_TEXT_CHARS && points.drop_oldest() {}
-    Some(Draft::new(category, 500, title, &points.render()).because("the score changed"))
+    let tells = |fragment: &&Fragment| {
+        words::count_new(&fragment.text, &action) > 1 && !fragment.text.to_lowercase().contains("your score")
+    };
+    let told: Vec<&Fragment> = told.into_iter().filter(tells).collect();
+    let plural = if points.abs() == 1 { "" } else { "s" };
+    let title = format!("{}: {points:+} point{plural}", headline(&deed, MAX_TITLE_CHARS - 20));
+    let text = by(&action, &join(&told, MAX_STORY_CHARS));
+    Some(Draft::new(category, &title, &text, "the score changed").scoring(points))
 }
 
 /// How a fight was won; a single blow is not worth a memory.
-fn judge_victory(turn: &TurnView<'_>, reply: &Reply) -> Option<Proposal> {
-    words::opponent(&turn.action)?;
-    let relevant = reply.statements().into_iter().find(|fragment| words::is_decisive(&fragment.text))?;
-    let title = upper_first(&cut(&turn.action, MAX_TITLE_CHARS));
-    if turn.is_titled(&title) {
-        return Some(Proposal::decline("how this fight is won is known"));
+fn judge_victory(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
+    if !words::is_blow(&turn.action) {
+        return None;
     }
-    let text = cut(&relevant.text, MAX_STORY_CHARS);
-    Some(Draft::new(Category::success(), 600, &title, &text).because("a fight was decided"))
+    let decided = reply.statements().into_iter().find(|fragment| words::is_decisive(&fragment.text))?;
+    let title = upper_first(&short_action(turn));
+    let draft = Draft::new(Category::success(), &title, &decided.text, "a fight was decided");
+    Some(draft.quoting(&decided.text).important(600))
+}
+
+/// The sentence that says what the action revealed or changed, beyond that it worked.
+fn judge_effect(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
+    let changes = turn.context.changes;
+    let is_fruitless = !(changes.world || changes.inventory || changes.location);
+    if is_fruitless || words::is_meta(&turn.action) || words::is_for_all(&turn.action) {
+        return None;
+    }
+    if reply.sentences().first().is_some_and(|first| is_refusal(&first.text)) || words::is_blow(&turn.action)
+    {
+        return None;
+    }
+    let said = if turn.moved() { reply.events() } else { reply.statements() };
+    let action = short_action(turn);
+    let draft = |title: &str, text: &str| {
+        Draft::new(Category::discovery(), title, text, "the reply tells what the action did")
+    };
+    if let Some((told, thing)) = said.iter().find_map(|told| Some((&told.text, told.revealed()?))) {
+        let (title, quote) = match told.chars().count() <= MAX_TITLE_CHARS || words::is_several(&action) {
+            true => (told.clone(), told.as_str()),
+            false => (format!("{} reveals {thing}", upper_first(&action)), thing),
+        };
+        return Some(draft(&title, &by(&action, "")).quoting(quote));
+    }
+    let first = said.first()?.line;
+    let told = &said.iter().find(|told| told.line == first && told.text.contains(' '))?.text;
+    let tells = if turn.moved() { words::is_of_a_thing } else { words::is_narrated };
+    let needed = MIN_NEW_WORDS + usize::from(told.starts_with("You "));
+    if !turn.gained.is_empty() || !tells(told) || words::count_new(told, &action) < needed {
+        return None;
+    }
+    let title = headline(told, MAX_TITLE_CHARS);
+    Some(draft(&title, &by(&action, &remainder(told, &title))).quoting(told))
+}
+
+/// The answer to an action that asks for one: what was read, examined or said.
+fn judge_answer(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
+    let is_long = turn.context.triggers.contains(&Trigger::Response);
+    if turn.moved() || !is_long || !words::is_asking(&turn.action) || words::is_look(&turn.action) {
+        return None;
+    }
+    let said = reply.statements();
+    if reply.sentences().first().is_some_and(|first| is_refusal(&first.text)) {
+        return None;
+    }
+    let is_news = |fragment: &&Fragment| words::count_new(&fragment.text, &turn.action) >= MIN_NEW_WORDS;
+    let telling = said.iter().copied().find(is_news).or(said.first().copied())?;
+    let prefix = format!("{}: ", upper_first(&short_action(turn)));
+    let title = headline(&telling.text, MAX_TITLE_CHARS - prefix.chars().count());
+    let is_whole = remainder(&telling.text, &title).is_empty();
+    let others = said.iter().copied().filter(|one| !(is_whole && std::ptr::eq(*one, telling)));
+    let others: Vec<&Fragment> = others.collect();
+    let text = if others.is_empty() { "The game says no more." } else { &join(&others, MAX_STORY_CHARS) };
+    let title = format!("{prefix}{}", continued(&title));
+    Some(Draft::new(Category::discovery(), &title, text, "the game answered").quoting(&telling.text))
 }
 
 fn short_action(turn: &TurnView<'_>) -> String {
-    cut(&turn.action, MAX_ACTION_CHARS)
+    truncate(&turn.action.replace('`', "'"), MAX_ACTION_CHARS)
 }

@@ -3,26 +3,28 @@
 //! The context of a turn enters, a `Proposal` leaves. The same turn always gives the same proposal,
 //! nothing is opened, and nothing is claimed that the reply or the game's state does not show.
 //!
-//! The file must not grow beyond what a person reads. So what matters about a place is collected in a few
-//! entries that are rewritten as they grow: `Here` (ways, actions that worked, things seen), `Points`,
-//! `Deaths`. Only thefts, losses and won fights get entries of their own. Nothing is stored that the list
-//! of tried actions shows anyway.
+//! One entry is one fact in the game's own words, and its title says it: what killed, what was stolen,
+//! what scored, what an action revealed, what a place shows. A fact that the place has already is not
+//! proposed again. Ways, actions that worked and actions in vain are no memories: `record` lists them.
 //!
-//! `view` prepares the turn, `sentences` splits the reply, `words` recognises actions, `events` holds the
-//! rules for events, `places` those for the state of a place, `draft` builds the memory.
+//! `view` prepares the turn, `sentences` splits the reply, `words` recognises actions and phrases, `events`
+//! holds the rules for events, `places` those for places, `headline` makes titles, `draft` builds the memory.
 
 mod draft;
 mod events;
+mod headline;
 mod places;
 pub(super) mod sentences;
 mod view;
-pub(super) mod words;
+mod words;
 
+use crate::llm::answer::{text_problem, title_problem};
 use crate::record::context::TurnContext;
-use crate::record::proposal::{Proposal, Side};
+use crate::record::proposal::Proposal;
 
+use draft::Draft;
 use sentences::Reply;
-use view::{TurnView, find_title};
+use view::TurnView;
 
 pub use draft::{MAX_TEXT_CHARS, MAX_TITLE_CHARS};
 
@@ -30,12 +32,16 @@ pub use draft::{MAX_TEXT_CHARS, MAX_TITLE_CHARS};
 pub fn judge(context: &TurnContext) -> Proposal {
     let turn = TurnView::of(context);
     let reply = Reply::new(&turn.reply, &turn.place_names());
-    let mut proposal = events::decide(&turn, &reply);
-    if let Some((memory, side)) = &proposal.memory {
-        // A known title is used again only to say more, so it is named: a revision, however
-        // similar the texts.
-        let memories = if *side == Side::After { turn.notes_here() } else { turn.notes() };
-        proposal.supersedes.extend(find_title(memories, &memory.title).map(|known| known.title.clone()));
+    let mut facts: Vec<Draft> = events::find_event(&turn, &reply).into_iter().collect();
+    facts.extend(places::find_sights(&turn, &reply));
+    if facts.is_empty() {
+        return Proposal::decline("nothing that a rule finds worth keeping");
     }
-    proposal
+    let is_usable = |fact: &Draft| {
+        title_problem(&fact.memory.title).is_none() && text_problem(&fact.memory.text, "").is_none()
+    };
+    facts.retain(|fact| is_usable(fact) && !turn.knows(fact));
+    let reason = facts.first().map_or("what the turn shows is known", |fact| fact.reason);
+    let memories = facts.into_iter().map(|fact| (fact.memory, fact.side)).collect();
+    Proposal { memories, ..Proposal::decline(reason) }
 }

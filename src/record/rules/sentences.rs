@@ -4,7 +4,7 @@
 //! with the number of its line, and the positions of title lines. The words are the game's own; only
 //! white space, wrapped lines and printed lists are normalised.
 
-use crate::types::text::fold_spaces;
+use crate::types::text::{cut_at_sentence, cut_at_word, fold_spaces};
 
 /// The kind of a fragment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +27,20 @@ pub(super) struct Fragment {
     pub(super) text: String,
     /// Number of its line after wrapped lines were joined.
     pub(super) line: usize,
+}
+
+impl Fragment {
+    /// The thing that the sentence says was revealed.
+    pub(super) fn revealed(&self) -> Option<&str> {
+        let text = self.text.trim_end_matches(['.', '!']);
+        if let Some(named) = text.strip_suffix(" is revealed") {
+            return named.rsplit(", ").next();
+        }
+        [" revealing ", " reveals ", " to reveal ", " uncover ", " discover ", "You find "]
+            .into_iter()
+            .find_map(|word| text.split_once(word))
+            .map(|(_, revealed)| revealed)
+    }
 }
 
 /// A reply, split.
@@ -78,22 +92,12 @@ impl Reply {
             .iter()
             .position(|fragment| matches!(fragment.kind, Kind::Title | Kind::OtherTitle));
         let end = titled.filter(|_| self.title_index().is_some());
-        let dark = || self.fragments.iter().position(|fragment| is_dark(&fragment.text));
+        let dark = || self.fragments.iter().rposition(|fragment| is_dark(&fragment.text));
         let said = self.fragments[..end.or_else(dark).unwrap_or(0)].iter();
-        said.filter(|fragment| fragment.kind == Kind::Sentence && !is_refusal(&fragment.text)).collect()
-    }
-
-    /// The item that the reply says was revealed.
-    pub(super) fn revealed(&self) -> Option<String> {
-        self.statements().into_iter().find_map(|fragment| {
-            let text = fragment.text.trim_end_matches(['.', '!']);
-            if let Some(named) = text.strip_suffix(" is revealed") {
-                return Some(without_article(named.rsplit(", ").next()?).to_owned());
-            }
-            let after = |word: &str| text.split_once(word).map(|(_, revealed)| revealed);
-            let revealed = [" revealing ", " reveals ", " to reveal "].into_iter().find_map(after)?;
-            Some(without_article(revealed).to_owned())
-        })
+        let is_event = |fragment: &&Fragment| {
+            fragment.kind == Kind::Sentence && !is_refusal(&fragment.text) && !is_dark(&fragment.text)
+        };
+        said.filter(is_event).collect()
     }
 
     /// The fragments before the banner of the end, or all.
@@ -189,7 +193,7 @@ fn is_name_suffix(rest: &str) -> bool {
 
 fn strip_decoration(text: &str) -> &str {
     text.trim_matches(|c: char| {
-        c.is_whitespace() || matches!(c, '*' | '_' | '#' | '[' | ']' | '<' | '>' | '~' | '=')
+        c.is_whitespace() || matches!(c, '*' | '_' | '#' | '[' | ']' | '<' | '>' | '~' | '=' | '-')
     })
 }
 
@@ -239,10 +243,6 @@ fn is_abbreviation(before: &[char]) -> bool {
     let word: String = word.chars().rev().collect();
     let is_initial = word.chars().count() == 1 && word.chars().all(|c| c.is_uppercase() && c != 'I');
     is_initial || matches!(word.as_str(), "Mr" | "Mrs" | "Ms" | "Dr" | "St" | "Prof" | "Capt")
-}
-
-fn without_article(text: &str) -> &str {
-    ["a ", "an ", "the "].into_iter().find_map(|article| text.strip_prefix(article)).unwrap_or(text)
 }
 
 /// Phrases by which games announce the end of a life.
@@ -329,51 +329,26 @@ pub(super) fn is_dark(text: &str) -> bool {
     DARK_PHRASES.iter().any(|phrase| folded.contains(phrase))
 }
 
-const DARK_PHRASES: &[&str] =
-    &["pitch black", "pitch dark", "too dark to", "it is dark here", "completely dark", "in total darkness"];
+const DARK_PHRASES: &[&str] = &[
+    "pitch black",
+    "pitch dark",
+    "too dark to",
+    "it is dark here",
+    "completely dark",
+    "in total darkness",
+    "dark place",
+];
 
-/// The first sentences that fit, joined; a single one that is too long is cut.
-pub(super) fn first_that_fit(sentences: &[&Fragment], limit: usize) -> String {
-    let mut text = String::new();
-    for fragment in sentences {
-        let length = text.chars().count() + 1 + fragment.text.chars().count();
-        if !text.is_empty() && length > limit {
-            break;
-        }
-        if !text.is_empty() {
-            text.push(' ');
-        }
-        text.push_str(&fragment.text);
-    }
-    cut(&text, limit)
-}
-
-/// A text of at most `limit` characters, cut between clauses or words and marked with `…`.
-pub(super) fn cut(text: &str, limit: usize) -> String {
-    let text = text.trim();
-    if text.chars().count() <= limit {
-        return text.to_owned();
-    }
-    let head: String = text.chars().take(limit.saturating_sub(1)).collect();
-    let half = head.len() / 2;
-    let clause = head.rfind([',', ';']).filter(|at| *at > half);
-    let end = clause.or_else(|| head.rfind(' ').filter(|at| *at > half)).unwrap_or(head.len());
-    format!("{}…", head[..end].trim_end_matches([' ', ',', ';', '.']))
-}
-
-/// The text, with a full stop if it needs one.
-pub(super) fn end_sentence(text: &str) -> String {
-    let ended = text.is_empty() || text.ends_with(['.', '!', '?', '…', '"', '”', '\'']);
-    if ended { text.to_owned() } else { format!("{text}.") }
-}
-
-/// The text with its first letter in upper case.
-pub(super) fn upper_first(text: &str) -> String {
-    let mut chars = text.chars();
-    match chars.next() {
-        Some(first) => first.to_uppercase().chain(chars).collect(),
-        None => String::new(),
-    }
+/// Sentences as one text, as many as fit; where that is little, their first words.
+pub(super) fn join(sentences: &[&Fragment], limit: usize) -> String {
+    let ended = |fragment: &&Fragment| {
+        let is_open = fragment.text.ends_with(|c: char| c.is_alphanumeric());
+        format!("{}{}", fragment.text, if is_open { "." } else { "" })
+    };
+    let text = sentences.iter().map(ended).collect::<Vec<_>>().join(" ");
+    let fitting = cut_at_sentence(&text, limit);
+    let is_little = fitting.len() < text.len() && fitting.chars().count() < limit / 2;
+    if is_little { format!("{}…", cut_at_word(&text, limit - 1)) } else { fitting }
 }
 
 fn lower_first(text: &str) -> String {

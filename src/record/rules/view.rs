@@ -1,9 +1,11 @@
 //! A turn as the rules read it: cleaned texts, and the differences between before and after.
 
 use crate::record::context::TurnContext;
+use crate::record::proposal::Side;
+use crate::record::rules::draft::Draft;
 use crate::record::triggers::{Trigger, inventory_change, score_change};
 use crate::types::text::fold_spaces;
-use crate::types::{Memory, same_title};
+use crate::types::{Category, Memory, OFFLINE_TAG, same_title};
 
 /// Longest reply that is read, in characters.
 const MAX_REPLY_CHARS: usize = 6000;
@@ -55,41 +57,37 @@ impl TurnView<'_> {
     }
 
     /// The place reached had no section so far.
-    pub(super) fn first_visit(&self) -> bool {
+    pub(super) fn is_first_visit(&self) -> bool {
         self.context.triggers.contains(&Trigger::FirstVisit)
     }
 
-    /// The rules' own notes of the place where the action was taken.
-    pub(super) fn notes(&self) -> &[Memory] {
-        &self.context.memories.rule_notes_before
+    /// The place where the player is now has a description by the rules, perhaps changed since.
+    pub(super) fn is_described(&self) -> bool {
+        let is_note = |memory: &Memory| {
+            memory.category == Category::note() && memory.provenance.tags.iter().any(|tag| tag == OFFLINE_TAG)
+        };
+        self.memories(Side::After).iter().any(is_note)
     }
 
-    /// The rules' own notes of the place where the player is now.
-    pub(super) fn notes_here(&self) -> &[Memory] {
-        if self.moved() { &self.context.memories.rule_notes_after } else { self.notes() }
+    /// True if an entry of the draft's place says the same, whoever wrote it.
+    pub(super) fn knows(&self, draft: &Draft) -> bool {
+        let quote = fold(&draft.quote);
+        let quote = quote.trim_end_matches(['.', '!', '"', ' ']);
+        let titled = fold(&format!("{} (", draft.memory.title));
+        self.memories(draft.side).iter().any(|memory| {
+            let (title, text) = (fold(&memory.title), fold(&memory.text));
+            let is_titled = same_title(&memory.title, &draft.memory.title) || title.starts_with(&titled);
+            let is_said = !quote.is_empty() && [&title, &text].iter().any(|said| said.contains(quote));
+            is_said || (is_titled && (!draft.latest || text == fold(&draft.memory.text)))
+        })
     }
 
-    /// The text of an own note at the place of the action, by its title.
-    pub(super) fn known(&self, title: &str) -> Option<String> {
-        find_title(self.notes(), title).map(text_of)
-    }
-
-    /// True if an entry of the place of the action that is not the rules' own holds a fact word for word.
-    pub(super) fn is_said(&self, fact: &str) -> bool {
-        holds(&self.context.memories.before, self.notes(), fact)
-    }
-
-    /// The same of the place where the player is now.
-    pub(super) fn is_said_here(&self, fact: &str) -> bool {
-        match self.moved() {
-            true => holds(&self.context.memories.after, self.notes_here(), fact),
-            false => self.is_said(fact),
+    /// Live memories of the place on that side.
+    fn memories(&self, side: Side) -> &[Memory] {
+        match side {
+            Side::After if self.moved() => &self.context.memories.after,
+            _ => &self.context.memories.before,
         }
-    }
-
-    /// True if the place of the action has a memory with that title, whoever wrote it.
-    pub(super) fn is_titled(&self, title: &str) -> bool {
-        find_title(&self.context.memories.before, title).is_some()
     }
 
     /// Names of both places, for recognising title lines; that of the present place is the last.
@@ -98,29 +96,8 @@ impl TurnView<'_> {
     }
 }
 
-pub(super) fn find_title<'a>(memories: &'a [Memory], title: &str) -> Option<&'a Memory> {
-    memories.iter().find(|memory| same_title(&memory.title, title))
-}
-
-fn holds(memories: &[Memory], notes: &[Memory], fact: &str) -> bool {
-    let others = memories.iter().filter(|memory| !notes.iter().any(|note| note.text == memory.text));
-    let fact = fact.trim_end_matches('.').to_lowercase();
-    others.into_iter().any(|memory| has_item(&memory.text.to_lowercase(), &fact))
-}
-
-/// True if a text has an item of a list, or a sentence; a remark in parentheses may follow.
-fn has_item(text: &str, item: &str) -> bool {
-    text.match_indices(item).any(|(at, _)| {
-        let before = text[..at].trim_end_matches(' ');
-        let after = text[at + item.len()..].trim_start_matches(' ');
-        (before.is_empty() || before.ends_with(['\n', ';', '.', ':', '-', '*']))
-            && (after.is_empty() || after.starts_with(['\n', ';', '.', ',', '(']))
-    })
-}
-
-/// The text of a memory on one line.
-pub(super) fn text_of(memory: &Memory) -> String {
-    one_line(&memory.text)
+fn fold(text: &str) -> String {
+    one_line(text).to_lowercase()
 }
 
 fn item_names(items: &[&str]) -> Vec<String> {
@@ -134,25 +111,9 @@ fn one_line(text: &str) -> String {
     fold_spaces(&visible.take(MAX_LINE_CHARS).collect::<String>())
 }
 
-/// A reply with plain line ends, without other control characters, bounded.
+/// A reply with plain line ends and tabs, without other control characters, bounded.
 fn clean(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    let keep = |c: char| if c.is_control() && c != '\n' { ' ' } else { c };
+    let keep = |c: char| if c.is_control() && !matches!(c, '\n' | '\t') { ' ' } else { c };
     text.trim_matches('\n').chars().map(keep).take(MAX_REPLY_CHARS).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_item_is_known_where_it_stands_as_one() {
-        let text = "n: hall (the guard wakes at night)\nworked: take lamp: brass lantern; take sword. the key is silver.";
-        for item in ["n: hall", "take lamp: brass lantern", "take sword", "the key is silver"] {
-            assert!(has_item(text, item), "{item}");
-        }
-        for other in ["n: hal", ": hall", "take lamp", "silver", "key is silver", "s: hall"] {
-            assert!(!has_item(text, other), "{other}");
-        }
-    }
 }

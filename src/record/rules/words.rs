@@ -1,42 +1,6 @@
-//! Recognises actions of games that are played by typing.
+//! Recognises actions and phrases of games that are played by typing.
 //!
 //! Short lists of the common vocabulary; nothing here is specific to a single game.
-
-/// The short name of a direction, if the action is nothing else: `n`, `go north`.
-pub(crate) fn direction(action: &str) -> Option<&'static str> {
-    let folded = action.to_lowercase();
-    let mut words = folded.split_whitespace();
-    let mut word = words.next()?;
-    if matches!(word, "go" | "walk" | "run" | "head") {
-        word = words.next()?;
-    }
-    if words.next().is_some() {
-        return None;
-    }
-    let found = DIRECTIONS.iter().find(|(full, short)| word == *full || word == *short);
-    found.map(|(_, short)| *short)
-}
-
-const DIRECTIONS: [(&str, &str); 18] = [
-    ("north", "n"),
-    ("south", "s"),
-    ("east", "e"),
-    ("west", "w"),
-    ("northeast", "ne"),
-    ("northwest", "nw"),
-    ("southeast", "se"),
-    ("southwest", "sw"),
-    ("up", "u"),
-    ("down", "d"),
-    ("in", "inside"),
-    ("out", "outside"),
-    ("port", "p"),
-    ("starboard", "sb"),
-    ("fore", "f"),
-    ("aft", "astern"),
-    ("upstairs", "upstair"),
-    ("downstairs", "downstair"),
-];
 
 /// True if the action only asks the parser or the game about itself, or lets time pass.
 pub(super) fn is_meta(action: &str) -> bool {
@@ -81,7 +45,15 @@ const META_VERBS: &[&str] = &[
 
 /// True if the action only looks around.
 pub(super) fn is_look(action: &str) -> bool {
-    matches!(action.to_lowercase().as_str(), "look" | "l" | "look around" | "examine room" | "look about")
+    let folded = action.to_lowercase();
+    let mut words = folded.split_whitespace();
+    let looks = matches!(words.next(), Some("look" | "l" | "examine" | "x" | "inspect" | "survey"));
+    let rest: Vec<&str> = words.filter(|word| !matches!(*word, "the" | "at" | "this")).collect();
+    looks
+        && matches!(
+            rest.as_slice(),
+            [] | ["around" | "about" | "here" | "room" | "place" | "area" | "surroundings"]
+        )
 }
 
 /// True if the action is about everything at once, so that its reply says little.
@@ -89,15 +61,9 @@ pub(super) fn is_for_all(action: &str) -> bool {
     action.to_lowercase().split(' ').any(|word| matches!(word, "all" | "everything"))
 }
 
-/// The target of a blow, if the action is one.
-pub(super) fn opponent(action: &str) -> Option<String> {
-    if !has_verb(action, BLOWS) {
-        return None;
-    }
-    let folded = action.to_lowercase();
-    let named = folded.split_whitespace().skip(1).filter(|word| !matches!(*word, "the" | "a" | "an" | "at"));
-    let until_weapon: Vec<&str> = named.take_while(|word| !matches!(*word, "with" | "using")).collect();
-    Some(until_weapon.join(" "))
+/// True if the action strikes a blow.
+pub(super) fn is_blow(action: &str) -> bool {
+    has_verb(action, BLOWS)
 }
 
 const BLOWS: &[&str] = &[
@@ -135,9 +101,19 @@ pub(super) fn is_placing(action: &str) -> bool {
     )
 }
 
-/// True if the action tries to pick something up.
-pub(super) fn is_taking(action: &str) -> bool {
-    has_verb(action, &["take", "get", "pick", "grab", "carry"])
+/// True if the use of the action is its answer: it reads, examines or asks.
+pub(super) fn is_asking(action: &str) -> bool {
+    has_verb(action, ASKING) && action.split_whitespace().nth(1).is_some()
+}
+
+const ASKING: &[&str] = &[
+    "read", "examine", "x", "inspect", "study", "look", "l", "search", "consult", "ask", "tell", "talk",
+    "listen", "watch", "smell", "feel", "taste",
+];
+
+/// True if the action holds several commands.
+pub(super) fn is_several(action: &str) -> bool {
+    action.trim_end_matches(['.', ' ']).contains(['.', ';', ',']) || action.to_lowercase().contains(" then ")
 }
 
 /// True if the action lets go of something on purpose.
@@ -154,11 +130,157 @@ pub(super) fn is_theft(text: &str) -> bool {
 
 const THEFTS: &[&str] = &["robbed", "stole", "steal", "snatches", "snatched", "swipes", "pickpocket"];
 
-/// True if a text names a thief.
-pub(super) fn names_thief(text: &str) -> bool {
+/// The thief that a text names.
+pub(super) fn thief(text: &str) -> Option<&'static str> {
     let folded = text.to_lowercase();
-    ["thief", "robber", "burglar", "bandit"].iter().any(|word| folded.contains(word))
+    THIEVES.iter().copied().find(|word| folded.contains(word))
 }
+
+const THIEVES: &[&str] = &["thief", "robber", "burglar", "bandit", "pirate", "pickpocket"];
+
+/// True if a sentence tells what does harm to the player.
+pub(super) fn tells_harm(text: &str) -> bool {
+    let folded = text.to_lowercase();
+    let mut words = folded.split(|c: char| !c.is_alphabetic());
+    words.any(|word| HARMS.iter().any(|harm| word.starts_with(harm)))
+        && !["would", "could", "should", "might"].iter().any(|word| folded.contains(word))
+}
+
+/// Beginnings of words that tell of harm.
+const HARMS: &[&str] = &[
+    "kill",
+    "slay",
+    "slain",
+    "murder",
+    "fatal",
+    "devour",
+    "eaten",
+    "eats",
+    "swallow",
+    "fang",
+    "jaws",
+    "claw",
+    "teeth",
+    "bite",
+    "bitten",
+    "poison",
+    "venom",
+    "drown",
+    "burn",
+    "flame",
+    "explo",
+    "crush",
+    "crash",
+    "impale",
+    "stab",
+    "blade",
+    "throat",
+    "skull",
+    "heart",
+    "head",
+    "neck",
+    "ribs",
+    "blood",
+    "strangl",
+    "chok",
+    "suffocat",
+    "starv",
+    "freez",
+    "frozen",
+    "electrocut",
+    "shot",
+    "shoots",
+    "bullet",
+    "plummet",
+    "plunge",
+    "fall",
+    "fell",
+];
+
+/// True if a sentence tells what somebody or something did, and is no remark on it.
+pub(super) fn is_narrated(text: &str) -> bool {
+    let folded = text.to_lowercase();
+    let is_told = opens_with(&folded, TOLD) && !folded.ends_with('?');
+    is_told && !["would", "could", "should", "might"].iter().any(|word| folded.contains(word))
+}
+
+const TOLD: &[&str] = &[
+    "the",
+    "a",
+    "an",
+    "you",
+    "something",
+    "someone",
+    "suddenly",
+    "there",
+    "one",
+    "with",
+    "in",
+    "as",
+    "after",
+    "from",
+    "at",
+];
+
+/// True if the subject of a sentence is a thing or a creature.
+pub(super) fn is_of_a_thing(text: &str) -> bool {
+    opens_with(&text.to_lowercase(), &["the", "a", "an", "something"])
+}
+
+/// True if a sentence of a description tells of the player, or of somebody who only passes.
+pub(super) fn is_of_the_player(text: &str) -> bool {
+    let folded = text.to_lowercase();
+    opens_with(&folded, &["your", "someone", "somebody"])
+        || ["you hear", "you have moved", "you dodge"].iter().any(|opening| folded.starts_with(opening))
+}
+
+/// True if a sentence of a description names what bars the way or threatens.
+pub(super) fn is_threat(text: &str) -> bool {
+    let folded = format!(" {}", text.to_lowercase());
+    THREATS.iter().any(|threat| folded.contains(threat)) && !opens_with(folded.trim_start(), &["you"])
+}
+
+const THREATS: &[&str] = &[
+    " blocks ",
+    " blocking ",
+    " bars your",
+    " bars the way",
+    " barring ",
+    " guards ",
+    " guarding ",
+    " attacks",
+    " brandishing ",
+    " threaten",
+    " menac",
+    " growls",
+    " snarl",
+    " poisonous",
+    " deadly ",
+    " lunges",
+    " swoops",
+];
+
+fn opens_with(folded: &str, words: &[&str]) -> bool {
+    words.contains(&folded.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default())
+}
+
+/// Words of a sentence that carry meaning and do not stand in another text.
+pub(super) fn count_new(text: &str, known: &str) -> usize {
+    let known = known.to_lowercase();
+    let stem = |word: &str| word.chars().take(5).collect::<String>();
+    let known: Vec<String> = known.split(|c: char| !c.is_alphanumeric()).map(stem).collect();
+    let folded = text.to_lowercase();
+    let words = folded.split(|c: char| !c.is_alphanumeric() && c != '\'');
+    words.filter(|word| word.len() > 2 && !EMPTY.contains(word) && !known.contains(&stem(word))).count()
+}
+
+/// Words that carry no meaning of their own.
+const EMPTY: &[&str] = &[
+    "the", "and", "are", "you", "your", "this", "that", "there", "here", "now", "with", "from", "for", "its",
+    "was", "were", "has", "have", "had", "into", "onto", "which", "who", "can", "see", "some", "all", "one",
+    "not", "but", "his", "her", "their", "room", "place", "very", "his", "her", "taken", "dropped", "done",
+    "okay",
+];
 
 fn has_verb(action: &str, verbs: &[&str]) -> bool {
     let folded = action.to_lowercase();
