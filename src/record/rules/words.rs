@@ -7,41 +7,12 @@ pub(super) fn is_meta(action: &str) -> bool {
     let folded = action.to_lowercase();
     let first = folded.split_whitespace().next().unwrap_or_default();
     let alone = folded.split_whitespace().nth(1).is_none();
-    META_VERBS.contains(&first) && (alone || !matches!(first, "time" | "info" | "help" | "look" | "l" | "x"))
+    is_any(first, META_VERBS) && (alone || !matches!(first, "time" | "info" | "help" | "look" | "l" | "x"))
 }
 
-const META_VERBS: &[&str] = &[
-    "inventory",
-    "i",
-    "inv",
-    "score",
-    "wait",
-    "z",
-    "again",
-    "g",
-    "diagnose",
-    "save",
-    "restore",
-    "restart",
-    "quit",
-    "q",
-    "undo",
-    "version",
-    "verbose",
-    "brief",
-    "superbrief",
-    "help",
-    "info",
-    "about",
-    "credits",
-    "hint",
-    "hints",
-    "script",
-    "unscript",
-    "notify",
-    "time",
-    "oops",
-];
+const META_VERBS: &str = "\
+    inventory i inv score wait z again g diagnose save restore restart quit q undo version verbose brief \
+    superbrief help info about credits hint hints script unscript notify time oops";
 
 /// True if the action only looks around.
 pub(super) fn is_look(action: &str) -> bool {
@@ -66,10 +37,8 @@ pub(super) fn is_blow(action: &str) -> bool {
     has_verb(action, BLOWS)
 }
 
-const BLOWS: &[&str] = &[
-    "attack", "kill", "hit", "fight", "stab", "punch", "kick", "strike", "slay", "shoot", "swing", "murder",
-    "slash", "cut", "stun", "thrust",
-];
+const BLOWS: &str = "\
+    attack kill hit fight stab punch kick strike slay shoot swing murder slash cut stun thrust";
 
 /// True if a text says that a fight is decided.
 pub(super) fn is_decisive(text: &str) -> bool {
@@ -95,10 +64,7 @@ const DECISIVE: &[&str] = &[
 
 /// True if the action hands something over or puts it somewhere.
 pub(super) fn is_placing(action: &str) -> bool {
-    has_verb(
-        action,
-        &["put", "place", "give", "insert", "throw", "offer", "feed", "show", "hand", "tie", "pour"],
-    )
+    has_verb(action, "put place give insert throw offer feed show hand tie pour")
 }
 
 /// True if the use of the action is its answer: it reads, examines or asks.
@@ -106,10 +72,8 @@ pub(super) fn is_asking(action: &str) -> bool {
     has_verb(action, ASKING) && action.split_whitespace().nth(1).is_some()
 }
 
-const ASKING: &[&str] = &[
-    "read", "examine", "x", "inspect", "study", "look", "l", "search", "consult", "ask", "tell", "talk",
-    "listen", "watch", "smell", "feel", "taste",
-];
+const ASKING: &str = "\
+    read examine x inspect study look l search consult ask tell talk listen watch smell feel taste";
 
 /// True if the action holds several commands.
 pub(super) fn is_several(action: &str) -> bool {
@@ -118,84 +82,40 @@ pub(super) fn is_several(action: &str) -> bool {
 
 /// True if the action lets go of something on purpose.
 pub(super) fn is_letting_go(action: &str) -> bool {
-    is_placing(action)
-        || has_verb(action, &["drop", "leave", "eat", "drink", "burn", "light", "wear", "remove"])
+    is_placing(action) || has_verb(action, "drop leave eat drink burn light wear remove")
 }
 
 /// True if a text mentions a theft.
 pub(super) fn is_theft(text: &str) -> bool {
     let folded = text.to_lowercase();
-    THEFTS.iter().any(|word| folded.contains(word))
+    THEFTS.split(' ').any(|word| folded.contains(word))
 }
 
-const THEFTS: &[&str] = &["robbed", "stole", "steal", "snatches", "snatched", "swipes", "pickpocket"];
+const THEFTS: &str = "\
+    robbed stole steal snatches snatched swipes pickpocket";
 
 /// The thief that a text names.
 pub(super) fn thief(text: &str) -> Option<&'static str> {
     let folded = text.to_lowercase();
-    THIEVES.iter().copied().find(|word| folded.contains(word))
+    THIEVES.split(' ').find(|word| folded.contains(word))
 }
 
-const THIEVES: &[&str] = &["thief", "robber", "burglar", "bandit", "pirate", "pickpocket"];
+const THIEVES: &str = "\
+    thief robber burglar bandit pirate pickpocket";
 
 /// True if a sentence tells what does harm to the player.
 pub(super) fn tells_harm(text: &str) -> bool {
     let folded = text.to_lowercase();
     let mut words = folded.split(|c: char| !c.is_alphabetic());
-    words.any(|word| HARMS.iter().any(|harm| word.starts_with(harm)))
+    words.any(|word| HARMS.split(' ').any(|harm| word.starts_with(harm)))
         && !["would", "could", "should", "might"].iter().any(|word| folded.contains(word))
 }
 
 /// Beginnings of words that tell of harm.
-const HARMS: &[&str] = &[
-    "kill",
-    "slay",
-    "slain",
-    "murder",
-    "fatal",
-    "devour",
-    "eaten",
-    "eats",
-    "swallow",
-    "fang",
-    "jaws",
-    "claw",
-    "teeth",
-    "bite",
-    "bitten",
-    "poison",
-    "venom",
-    "drown",
-    "burn",
-    "flame",
-    "explo",
-    "crush",
-    "crash",
-    "impale",
-    "stab",
-    "blade",
-    "throat",
-    "skull",
-    "heart",
-    "head",
-    "neck",
-    "ribs",
-    "blood",
-    "strangl",
-    "chok",
-    "suffocat",
-    "starv",
-    "freez",
-    "frozen",
-    "electrocut",
-    "shot",
-    "shoots",
-    "bullet",
-    "plummet",
-    "plunge",
-    "fall",
-    "fell",
-];
+const HARMS: &str = "\
+    kill slay slain murder fatal devour eaten eats swallow fang jaws claw teeth bite bitten poison venom \
+    drown burn flame explo crush crash impale stab blade throat skull heart head neck ribs blood strangl \
+    chok suffocat starv freez frozen electrocut shot shoots bullet plummet plunge fall fell";
 
 /// True if a sentence tells what somebody or something did, and is no remark on it.
 pub(super) fn is_narrated(text: &str) -> bool {
@@ -204,40 +124,25 @@ pub(super) fn is_narrated(text: &str) -> bool {
     is_told && !["would", "could", "should", "might"].iter().any(|word| folded.contains(word))
 }
 
-const TOLD: &[&str] = &[
-    "the",
-    "a",
-    "an",
-    "you",
-    "something",
-    "someone",
-    "suddenly",
-    "there",
-    "one",
-    "with",
-    "in",
-    "as",
-    "after",
-    "from",
-    "at",
-];
+const TOLD: &str = "\
+    the a an you something someone suddenly there one with in as after from at";
 
 /// True if the subject of a sentence is a thing or a creature.
 pub(super) fn is_of_a_thing(text: &str) -> bool {
-    opens_with(&text.to_lowercase(), &["the", "a", "an", "something"])
+    opens_with(&text.to_lowercase(), "the a an something")
 }
 
 /// True if a sentence of a description tells of the player, or of somebody who only passes.
 pub(super) fn is_of_the_player(text: &str) -> bool {
     let folded = text.to_lowercase();
-    opens_with(&folded, &["your", "someone", "somebody"])
+    opens_with(&folded, "your someone somebody")
         || ["you hear", "you have moved", "you dodge"].iter().any(|opening| folded.starts_with(opening))
 }
 
 /// True if a sentence of a description names what bars the way or threatens.
 pub(super) fn is_threat(text: &str) -> bool {
     let folded = format!(" {}", text.to_lowercase());
-    THREATS.iter().any(|threat| folded.contains(threat)) && !opens_with(folded.trim_start(), &["you"])
+    THREATS.iter().any(|threat| folded.contains(threat)) && !opens_with(folded.trim_start(), "you")
 }
 
 const THREATS: &[&str] = &[
@@ -260,8 +165,13 @@ const THREATS: &[&str] = &[
     " swoops",
 ];
 
-fn opens_with(folded: &str, words: &[&str]) -> bool {
-    words.contains(&folded.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default())
+fn opens_with(folded: &str, words: &str) -> bool {
+    is_any(folded.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default(), words)
+}
+
+/// True if a word is one of those between the spaces of a list.
+pub(super) fn is_any(word: &str, list: &str) -> bool {
+    list.split(' ').any(|one| one == word)
 }
 
 /// Words of a sentence that carry meaning and do not stand in another text.
@@ -271,18 +181,14 @@ pub(super) fn count_new(text: &str, known: &str) -> usize {
     let known: Vec<String> = known.split(|c: char| !c.is_alphanumeric()).map(stem).collect();
     let folded = text.to_lowercase();
     let words = folded.split(|c: char| !c.is_alphanumeric() && c != '\'');
-    words.filter(|word| word.len() > 2 && !EMPTY.contains(word) && !known.contains(&stem(word))).count()
+    words.filter(|word| word.len() > 2 && !is_any(word, EMPTY) && !known.contains(&stem(word))).count()
 }
 
 /// Words that carry no meaning of their own.
-const EMPTY: &[&str] = &[
-    "the", "and", "are", "you", "your", "this", "that", "there", "here", "now", "with", "from", "for", "its",
-    "was", "were", "has", "have", "had", "into", "onto", "which", "who", "can", "see", "some", "all", "one",
-    "not", "but", "his", "her", "their", "room", "place", "very", "his", "her", "taken", "dropped", "done",
-    "okay",
-];
+const EMPTY: &str = "\
+    the and are you your this that there here now with from for its was were has have had into onto \
+    which who can see some all one not but his her their room place very his her taken dropped done okay";
 
-fn has_verb(action: &str, verbs: &[&str]) -> bool {
-    let folded = action.to_lowercase();
-    verbs.contains(&folded.split_whitespace().next().unwrap_or_default())
+fn has_verb(action: &str, verbs: &str) -> bool {
+    action.to_lowercase().split_whitespace().next().is_some_and(|verb| is_any(verb, verbs))
 }
