@@ -20,7 +20,7 @@ use crate::record::triggers::{Changes, Trigger};
 use crate::record::turn::Turn;
 use crate::record::{Judge, RecordError, Recorder, places, turns_of};
 use crate::store::{Store, StoreError};
-use crate::types::{OFFLINE_TAG, Provenance, Span, same_title};
+use crate::types::{Memory, OFFLINE_TAG, Provenance, Span, same_title};
 
 /// Consecutive failures after which the server counts as down.
 pub(crate) const MAX_FAILURES: u32 = 2;
@@ -234,13 +234,16 @@ fn replace_rule_made(judged: &mut ModelOutcome, context: &TurnContext, stored: &
     if proposal.memories.is_empty() {
         return;
     }
-    for memory in context.memories.before.iter().chain(&context.memories.after) {
+    let is_of_turn = |memory: &Memory| {
         let Provenance { episode, turns, tags, .. } = &memory.provenance;
-        let of_this_turn = (*episode, *turns) == (Some(context.episode), Some(Span::one(context.number)));
         let by_rules = tags.iter().any(|tag| tag == OFFLINE_TAG);
-        let named = proposal.supersedes.iter().any(|other| same_title(other, &memory.title));
-        if of_this_turn && by_rules && stored.contains(&memory.title) && !named {
-            proposal.supersedes.push(memory.title.clone());
-        }
+        by_rules && (*episode, *turns) == (Some(context.episode), Some(Span::one(context.number)))
+    };
+    let of_turn =
+        || context.memories.before.iter().chain(&context.memories.after).filter(|memory| is_of_turn(memory));
+    let first = stored.iter().find(|title| of_turn().any(|memory| memory.title == **title));
+    let is_named = |title: &String| proposal.supersedes.iter().any(|other| same_title(other, title));
+    if let Some(title) = first.filter(|title| !is_named(title)) {
+        proposal.supersedes.push(title.clone());
     }
 }

@@ -206,3 +206,19 @@ fn what_later_turns_added_to_an_entry_is_not_struck_with_its_first_turn() {
     assert!(text.contains("\nThe thief stole your sword. Lost: sword.\n"), "struck: {text}");
     assert!(text.contains("Lamp gives light"), "{text}");
 }
+
+#[test]
+fn of_several_entries_of_a_turn_the_first_is_given_away() {
+    let game = judged_by_rules();
+    let turn = json!({
+        "episode": 1, "turn": 1, "action": "up", "score_before": 0, "score_after": 5,
+        "response": "Attic\nA low room under the beams. A lamp hangs here.",
+        "location_before": {"id": 4, "name": "Hall"}, "location_after": {"id": 5, "name": "Attic"},
+    });
+    game.run(&["record"], &turn.to_string());
+    assert_eq!(game.text().matches("#offline").count(), 2, "{}", game.text());
+    game.run(&["retry", "--offline", "--provider", "replay"], "");
+    let text = game.text();
+    assert!(text.contains("[SUCCESS - SUPERSEDED] Reaching Attic: +5 points"), "{text}");
+    assert_eq!(text.matches("SUPERSEDED").count(), 1, "{text}");
+}
