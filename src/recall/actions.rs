@@ -4,7 +4,7 @@
 //! first: directions, then the most repeated, then the latest.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
@@ -248,9 +248,12 @@ fn folded(tried: &[&JudgedTry]) -> String {
 fn by_circumstances(mut tried: Vec<&JudgedTry>) -> Vec<(String, Vec<&JudgedTry>)> {
     let mut groups = Vec::new();
     while !tried.is_empty() {
-        let often = |item: &&String| tried.iter().filter(|tried| tried.lacking.contains(*item)).count();
         let items = || tried.iter().flat_map(|tried| &tried.lacking);
-        let Some(shared) = items().rev().max_by_key(often).cloned() else { break };
+        let mut counts: HashMap<&String, usize> = HashMap::new();
+        items().for_each(|item| *counts.entry(item).or_default() += 1);
+        let most = counts.values().max().copied();
+        let Some(shared) = items().find(|item| counts.get(item).copied() == most) else { break };
+        let shared = shared.clone();
         let (group, rest): (Vec<&JudgedTry>, _) =
             tried.into_iter().partition(|tried| tried.lacking.contains(&shared));
         let common = |item: &&String| group.iter().all(|tried| tried.lacking.contains(*item));

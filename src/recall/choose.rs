@@ -153,7 +153,7 @@ fn choose_one(
     // Always shown: header, visits, the note on what was left out.
     let frame = estimate_tokens(&render::render_view(&view, format, true)) + 2;
     let room = budget.saturating_sub(frame);
-    let reserved = cost_of_actions(&actions.first(actions.counts(), RESERVED_REPLY_CHARS), format);
+    let reserved = cost_of_actions(&actions.first(countable(actions, room), RESERVED_REPLY_CHARS), format);
     let reserved = reserved.min(budget * 3 / 5).min(room * 3 / 4);
     view.memories = choose_memories(&live, limits, (room, room - reserved), format);
     let mut used = cost_of_memories(&view.memories, format);
@@ -329,7 +329,7 @@ fn fit_actions(all: &Actions, room: usize, format: Format) -> Actions {
 /// The actions of the place that fit: all with the longest replies possible, else without replies the first of each kind.
 fn fit_here(all: &Actions, room: usize, format: Format) -> Actions {
     let cost = |counts, reply_chars| cost_of_actions(&all.first(counts, reply_chars), format);
-    let counts = all.counts();
+    let counts = countable(all, room);
     if cost(counts, 0) <= room {
         let length = REPLY_LENGTHS.into_iter().find(|length| cost(counts, *length) <= room);
         return all.first(counts, length.unwrap_or(0));
@@ -342,6 +342,11 @@ fn fit_here(all: &Actions, room: usize, format: Format) -> Actions {
     shown[0] = most(ways, |ways| cost([ways, shown[1], shown[2]], 0) <= room);
     shown[1] = most(worked, |worked| cost([shown[0], worked, shown[2]], 0) <= room);
     all.first(shown, 0)
+}
+
+/// How many actions of each kind are looked at. One takes a token at least, so these are enough to fill the room.
+fn countable(actions: &Actions, room: usize) -> [usize; 3] {
+    actions.counts().map(|count| count.min(room + 1))
 }
 
 /// The greatest count up to a limit that fits.
