@@ -31,9 +31,12 @@ mod retrieval;
 mod retry;
 mod search;
 mod seed;
+mod simulator;
 mod tokens;
 mod transfer;
 mod words;
+#[path = "../support/world.rs"]
+mod world;
 mod zorkgpt_files;
 
 use proptest::prelude::ProptestConfig;
