@@ -1,6 +1,6 @@
 //! Compares whole processes with system tools, against the limits that the project has set itself.
 //!
-//! `cargo bench --bench processes` prints a table. Names of parts (`start`, `recall`, `memory`, `add`,
+//! `cargo bench --bench processes` prints a table. Names of parts (`start`, `recall`, `memory`, `map`, `add`,
 //! `parse`, `query`, `seed`, `mcp`, `inject`, `proxy`, `crowd`, `kill`) after `--` select from it. Needs `rustc`,
 //! `grep` and `dd`; `time` and `strace` are used if present. The exit code is 1 if a limit is missed.
 
@@ -10,6 +10,7 @@
 mod chat;
 #[path = "../support/files.rs"]
 mod files;
+mod map;
 mod measure;
 mod search;
 mod seed;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         ("parse", parse),
         ("recall", recall),
         ("memory", memory),
+        ("map", map::map),
         ("add", add),
         ("query", search::query),
         ("seed", seed::seed),

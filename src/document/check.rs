@@ -13,7 +13,7 @@ use crate::document::format::reference_line;
 use crate::document::grammar;
 use crate::document::link::Link;
 use crate::document::misread::misread;
-use crate::document::parser::{Entry, ParsedSection};
+use crate::document::parser::{Entry, ParsedSection, RegionKind};
 use crate::document::problem::{Kind, Problem, column};
 use crate::document::references::{Node, PlacedLink, References};
 use crate::document::scan::{self, BYTE_ORDER_MARK, Event, LineNumbers, walk};
@@ -138,7 +138,7 @@ pub fn first_error(source: &str) -> Option<Problem> {
 
 /// True if a line that begins with `#` may be a heading that is not read as it was meant.
 fn is_suspect_heading(line: &str) -> bool {
-    !matches!(line, "### Memories" | "### Tried")
+    RegionKind::begun_by(line) == RegionKind::Other
         && grammar::split_heading(line).is_none()
         && (near::heading(line).is_some() || near::part(line).is_some())
 }
@@ -245,6 +245,13 @@ mod tests {
     fn a_clean_file_has_no_problems() {
         let source = "# Location Memories\n\n## Location 1: A\n**Visits:** 1\n\n### Memories\n\n**[NOTE] x**\ny\n\n---\n";
         assert_eq!(found(source), []);
+    }
+
+    #[test]
+    fn no_heading_of_a_part_makes_a_reader_look_at_the_whole_file() {
+        for (_, heading) in RegionKind::PARTS {
+            assert!(!is_suspect_line(9, heading.as_bytes(), &mut true), "{heading}");
+        }
     }
 
     #[test]

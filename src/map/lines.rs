@@ -5,15 +5,15 @@ use std::collections::HashSet;
 use crate::map::graph::{Edge, Graph};
 
 /// A line of a drawing: a way, and the way back if that is its opposite.
-pub(super) struct Line<'g, 'a> {
+pub(super) struct Line<'g> {
     pub from: usize,
-    pub there: &'g Edge<'a>,
-    pub back: Option<&'g Edge<'a>>,
+    pub there: &'g Edge,
+    pub back: Option<&'g Edge>,
 }
 
 /// The lines of a drawing, in the order of the file. Two ways between the same places that are opposite
 /// directions are one line.
-pub(super) fn lines<'g, 'a>(graph: &'g Graph<'a>) -> Vec<Line<'g, 'a>> {
+pub(super) fn lines<'g>(graph: &'g Graph) -> Vec<Line<'g>> {
     let mut lines = Vec::new();
     let mut drawn: HashSet<(usize, usize)> = HashSet::new();
     for (from, place) in graph.places.iter().enumerate() {
@@ -21,7 +21,7 @@ pub(super) fn lines<'g, 'a>(graph: &'g Graph<'a>) -> Vec<Line<'g, 'a>> {
             if drawn.contains(&(from, at)) {
                 continue;
             }
-            let is_back = |edge: &Edge<'_>| {
+            let is_back = |edge: &Edge| {
                 let opposite = there.direction.map(|direction| direction.opposite());
                 edge.to == from
                     && there.to != from
@@ -38,16 +38,16 @@ pub(super) fn lines<'g, 'a>(graph: &'g Graph<'a>) -> Vec<Line<'g, 'a>> {
     lines
 }
 
-impl Line<'_, '_> {
+impl Line<'_> {
     /// What speaks against the ways; empty where nothing does.
-    pub(super) fn notes(&self, graph: &Graph<'_>) -> String {
+    pub(super) fn notes(&self, graph: &Graph) -> String {
         let notes = [Some(self.there), self.back].into_iter().flatten().map(|edge| graph.notes(edge));
         notes.filter(|notes| !notes.is_empty()).collect::<Vec<_>>().join("; ")
     }
 
     /// The actions, with what speaks against them: `north / south`, `up (refused without brass lantern)`.
-    pub(super) fn label(&self, graph: &Graph<'_>) -> String {
-        let label = |edge: &Edge<'_>| {
+    pub(super) fn label(&self, graph: &Graph) -> String {
+        let label = |edge: &Edge| {
             let notes = graph.notes(edge);
             let action = &edge.way.action;
             if notes.is_empty() { action.clone() } else { format!("{action} ({notes})") }

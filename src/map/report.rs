@@ -18,7 +18,7 @@ pub struct MapReport {
     pub is_known: bool,
 }
 
-impl Graph<'_> {
+impl Graph {
     /// The shortest known path between two places.
     pub fn path(&self, from: u64, to: u64) -> MapReport {
         let steps = self.find(from).zip(self.find(to)).and_then(|(from, to)| Paths::from(self, from).to(to));
@@ -114,10 +114,10 @@ impl Graph<'_> {
     }
 
     pub(super) fn place_json(&self, id: u64) -> Value {
-        json!({"id": id, "name": self.find(id).map_or("", |at| self.places[at].name)})
+        json!({"id": id, "name": self.find(id).map_or("", |at| &self.places[at].name)})
     }
 
-    pub(super) fn way_json(&self, from: usize, edge: &Edge<'_>) -> Value {
+    pub(super) fn way_json(&self, from: usize, edge: &Edge) -> Value {
         let mut way = json!({
             "action": edge.way.action,
             "from": self.place_json(self.places[from].id),
@@ -134,7 +134,7 @@ impl Graph<'_> {
             let places = edge.elsewhere.iter().map(|at| self.place_json(self.places[*at].id));
             way["sometimes_to"] = places.collect();
         }
-        if let Some(refused) = edge.refused {
+        if let Some(refused) = &edge.refused {
             way["refused_since"] =
                 json!({"episode": refused.episode, "turn": refused.turn, "reply": refused.reply});
         }
@@ -142,19 +142,19 @@ impl Graph<'_> {
     }
 
     /// `up → Attic (refused without brass lantern)`.
-    fn step_text(&self, edge: &Edge<'_>) -> String {
+    fn step_text(&self, edge: &Edge) -> String {
         let notes = self.notes(edge);
         let notes = if notes.is_empty() { notes } else { format!(" ({notes})") };
         format!("{} → {}{notes}", edge.way.action, self.label(edge.to))
     }
 
     /// What speaks against a way; empty where nothing does.
-    pub(super) fn notes(&self, edge: &Edge<'_>) -> String {
+    pub(super) fn notes(&self, edge: &Edge) -> String {
         let mut notes = Vec::new();
         if !edge.way.refused_without.is_empty() {
             notes.push(format!("refused without {}", edge.way.refused_without.join(", ")));
         }
-        if let Some(refused) = edge.refused {
+        if let Some(refused) = &edge.refused {
             let (episode, turn) = (refused.episode, refused.turn);
             let at = write_moment(&Moment { episode, turn, ..Moment::default() });
             notes.push(format!("refused at {at}: {}", refused.reply));
@@ -167,7 +167,7 @@ impl Graph<'_> {
     }
 }
 
-fn actions<'a>(steps: &[Step<'_, 'a>]) -> Vec<&'a str> {
+fn actions<'g>(steps: &[Step<'g>]) -> Vec<&'g str> {
     steps.iter().map(|(_, edge)| edge.way.action.as_str()).collect()
 }
 

@@ -7,8 +7,8 @@ use crate::map::graph::{Edge, Graph};
 
 /// The shortest paths from a place. Of paths with the same number of actions the one with fewer doubtful ways is
 /// taken; among these, at each place, the way that was walked most, then the first in the file.
-pub(super) struct Paths<'g, 'a> {
-    graph: &'g Graph<'a>,
+pub(super) struct Paths<'g> {
+    graph: &'g Graph,
     /// The way by which each place is reached, and the place from which; `None` for the start.
     reached: Vec<Option<Reached>>,
     /// The places that can be reached, nearest first, the start at the beginning.
@@ -31,11 +31,11 @@ pub(super) struct Cost {
 }
 
 /// A step of a path: a place, and the way that is taken from it.
-pub(super) type Step<'g, 'a> = (usize, &'g Edge<'a>);
+pub(super) type Step<'g> = (usize, &'g Edge);
 
-impl<'g, 'a> Paths<'g, 'a> {
+impl<'g> Paths<'g> {
     /// Searches the graph from a place.
-    pub(super) fn from(graph: &'g Graph<'a>, start: usize) -> Paths<'g, 'a> {
+    pub(super) fn from(graph: &'g Graph, start: usize) -> Paths<'g> {
         let mut paths = Paths { graph, reached: vec![None; graph.places.len()], nearest: Vec::new() };
         let mut open = BinaryHeap::from([Reverse((Cost { steps: 0, doubts: 0 }, 0, start, None))]);
         let mut found = 0;
@@ -72,7 +72,7 @@ impl<'g, 'a> Paths<'g, 'a> {
     }
 
     /// The path to a place; empty to the start itself.
-    pub(super) fn to(&self, place: usize) -> Option<Vec<Step<'g, 'a>>> {
+    pub(super) fn to(&self, place: usize) -> Option<Vec<Step<'g>>> {
         let mut reached = self.reached[place]?;
         let mut steps = Vec::with_capacity(reached.cost.steps);
         while let Some((from, way)) = reached.by {

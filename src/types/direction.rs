@@ -43,17 +43,22 @@ impl Direction {
 
     /// The direction that an action is: `n`, `North`, `north-west`, `go up`. `None` for any other action.
     pub fn of(action: &str) -> Option<Direction> {
-        // Most actions are too long; looking no further is what keeps large maps quick.
-        if action.len() > 24 {
-            return None;
+        let action = action.trim();
+        let is_direction = |direction: &Direction| {
+            action.eq_ignore_ascii_case(direction.short()) || action.eq_ignore_ascii_case(direction.name())
+        };
+        let simple = Direction::ALL.into_iter().find(is_direction);
+        // Most actions are none: looking no further keeps large maps quick.
+        let may_be_more =
+            matches!(action.as_bytes().first(), Some(b'g' | b'w' | b'n' | b's' | b'G' | b'W' | b'N' | b'S'));
+        if simple.is_some() || !may_be_more || action.len() > 24 {
+            return simple;
         }
         let lower = fold_spaces(action).to_ascii_lowercase();
         let word = ["go ", "walk "].iter().find_map(|verb| lower.strip_prefix(verb)).unwrap_or(&lower);
-        let short = |direction: &&Direction| direction.short() == word;
-        Direction::ALL.iter().find(short).copied().or_else(|| {
-            let joined = word.replace(['-', ' '], "");
-            Direction::ALL.into_iter().find(|direction| direction.name() == joined)
-        })
+        let joined = word.replace(['-', ' '], "");
+        let names = |direction: &Direction| direction.short() == word || direction.name() == joined;
+        Direction::ALL.into_iter().find(names)
     }
 
     /// The word for it: `northeast`.

@@ -16,8 +16,8 @@ use oracle::Oracle;
 /// Sections of places by their ids, and of the game.
 type World = Vec<(Scope, Section)>;
 
-fn graph(world: &World) -> Graph<'_> {
-    Graph::of(world.iter().map(|(scope, section)| (scope, section)))
+fn graph(world: &World) -> Graph {
+    Graph::of(world.clone())
 }
 
 fn way(action: &str, to: u64, last: (Option<u64>, Option<u64>)) -> Way {

@@ -1,0 +1,67 @@
+//! `path` over a large map.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use crate::measure::times;
+use crate::table::Table;
+use crate::{Bench, milliseconds};
+
+/// Places on each side of a square grid.
+const SIDE: u64 = 100;
+
+/// The limit for the whole process.
+const LIMIT: Duration = Duration::from_millis(20);
+
+/// Asks for the way from one corner of a grid to the opposite one.
+pub fn map(bench: &Bench, table: &mut Table) {
+    let text = grid();
+    let file = bench.file("map", &text);
+    let times = times(|| {
+        let mut command = bench.memories(&file);
+        command.args(["path", "0"]).arg((SIDE * SIDE - 1).to_string());
+        command
+    });
+    let at = |part: usize| times[(times.len() - 1) * part / 4];
+    let megabytes = text.len() as f64 / 1e6;
+    let details = format!(
+        "{} steps, {megabytes:.1} MB; half of {} runs within {}–{}",
+        2 * (SIDE - 1),
+        times.len(),
+        milliseconds(at(1)),
+        milliseconds(at(3)),
+    );
+    let what = format!("`path` over {} places", SIDE * SIDE);
+    table.line(&what, milliseconds(at(2)), milliseconds(LIMIT), at(2) <= LIMIT, &details);
+}
+
+/// A file of places with a memory each, the ways to their neighbours, and what was tried there.
+fn grid() -> String {
+    let mut text = "# Location Memories\n\n".to_owned();
+    for id in 0..SIDE * SIDE {
+        let (column, row) = (id % SIDE, id / SIDE);
+        let ways = [
+            ("north", (row > 0).then(|| id - SIDE)),
+            ("east", (column + 1 < SIDE).then(|| id + 1)),
+            ("south", (row + 1 < SIDE).then(|| id + SIDE)),
+            ("west", (column > 0).then(|| id - 1)),
+        ];
+        let ways = ways.iter().filter_map(|(action, to)| Some((action, (*to)?)));
+        let ways: String = ways
+            .map(|(action, to)| {
+                format!("- `{action}` → [Room {to}](#location-{to}-room-{to}) ×2 *(Ep1, T{})*\n", id % 300)
+            })
+            .collect();
+        let written = write!(
+            text,
+            "## Location {id}: Room {id}\n**Visits:** 3 | **Episodes:** 1, 2 | **First:** Ep1 T5\n\n### Memories\n\n\
+             **[DISCOVERY] Thing of room {id}** *(Ep1, T{}, +0)*\nOpening the trap door needs the rug moved first; \
+             closing it from below cannot be undone at once.\n\n### Ways\n\n{ways}\n### Worked\n\n- `open case` ×2 *(Ep1, \
+             T3)*, `take lamp` *(T4)*\n\n### Tried\n\n- `up`, `northeast` ×2 *(Ep1, T7-9)*: You can't go that way.\n\
+             - `eat rug` *(Ep2, T12)*: I don't think that the rug would agree with you.\n\n---\n\n",
+            id % 300
+        );
+        written.expect("a string takes all");
+    }
+    text
+}
