@@ -6,11 +6,11 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use crate::document::Section;
 use crate::document::evidence::{is_list_item, parse_attempts};
 use crate::document::grammar::{self, Heading};
 use crate::document::parser::RegionKind;
 use crate::document::scan::{self, Event, walk};
+use crate::document::section::Section;
 use crate::document::ways::parse_way;
 use crate::types::direction::Direction;
 use crate::types::{Scope, Way};

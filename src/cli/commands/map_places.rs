@@ -31,9 +31,14 @@ pub(crate) fn named_or_last(cli: &Cli<'_>, snapshot: &Snapshot, name: Option<&st
 }
 
 fn resolve(snapshot: &Snapshot, name: ScopeName) -> Result<u64, Failure> {
-    match sections(snapshot, &[name])?.remove(0) {
-        (Scope::Location(id), _) => Ok(id),
-        (other, _) => {
+    let scope = match name {
+        // An id needs no section.
+        ScopeName::Scope(scope) => scope,
+        name @ ScopeName::Name(_) => sections(snapshot, &[name])?.remove(0).0,
+    };
+    match scope {
+        Scope::Location(id) => Ok(id),
+        other => {
             Err(Failure::usage(format!("`{other}` is not a place")).hint("ways lead from place to place"))
         }
     }
