@@ -13,7 +13,7 @@ use crate::types::Category;
 /// Longest title of a description, in characters.
 const MAX_SCENE_CHARS: usize = 60;
 /// Longest text of a description, in characters.
-const MAX_SIGHTS_CHARS: usize = 120;
+const MAX_SIGHTS_CHARS: usize = 60;
 /// Fewest words of a sentence that says something.
 const MIN_WORDS: usize = 3;
 /// Words besides the name of the place that make a sentence a title.
