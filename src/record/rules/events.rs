@@ -43,7 +43,7 @@ fn judge_death(turn: &TurnView<'_>, reply: &Reply) -> Draft {
             let title = headline(&cause.text, MAX_TITLE_CHARS - 4);
             (format!("Fatal: {}", continued(&title)), by(&action, &remainder(&cause.text, &title)))
         }
-        None => (format!("Fatal: {action}"), "The game does not say why.".to_owned()),
+        None => (format!("Fatal: {action}"), "No cause is recognised.".to_owned()),
     };
     let draft = Draft::new(Category::danger(), &title, &text, "the player died");
     draft.important(900).scoring(turn.score_change)
@@ -91,12 +91,17 @@ fn judge_loss(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
     let items = format!("Lost: {}.", taken.join(", "));
     let said = reply.statements();
     let thief = said.iter().find_map(|fragment| words::thief(&fragment.text));
-    let names_thief = |text: &str| thief.is_some_and(|thief| text.to_lowercase().contains(thief));
+    let is_blow = words::is_blow(&turn.action);
+    let hints_theft = |text: &str| {
+        let folded = text.to_lowercase();
+        let is_disarmed = is_blow || taken.iter().any(|item| names(&folded, item));
+        !is_disarmed && thief.is_some_and(|thief| folded.contains(thief))
+    };
     let told = |is_told: &dyn Fn(&str) -> bool| -> Vec<&Fragment> {
         said.iter().copied().filter(|fragment| is_told(&fragment.text)).collect()
     };
     let thefts = told(&words::is_theft);
-    let relevant = if thefts.is_empty() { told(&names_thief) } else { thefts };
+    let relevant = if thefts.is_empty() { told(&hints_theft) } else { thefts };
     if relevant.is_empty() {
         let folded = turn.action.to_lowercase();
         if taken.iter().any(|item| names(&folded, item)) {
@@ -151,7 +156,9 @@ fn judge_score(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
     };
     let told: Vec<&Fragment> = told.into_iter().filter(tells).collect();
     let plural = if points.abs() == 1 { "" } else { "s" };
-    let title = format!("{}: {points:+} point{plural}", headline(&deed, MAX_TITLE_CHARS - 20));
+    let deed = headline(&deed, MAX_TITLE_CHARS - 20);
+    let deed = if deed.is_empty() { "Scored" } else { &deed };
+    let title = format!("{deed}: {points:+} point{plural}");
     let text = by(&action, &join(&told, MAX_STORY_CHARS));
     Some(Draft::new(category, &title, &text, "the score changed").scoring(points))
 }
@@ -183,7 +190,10 @@ fn judge_effect(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
     let draft = |title: &str, text: &str| {
         Draft::new(Category::discovery(), title, text, "the reply tells what the action did")
     };
-    if let Some((told, thing)) = said.iter().find_map(|told| Some((&told.text, told.revealed()?))) {
+    let is_new = |thing: &&str| words::count_new(thing, &action) > 0;
+    if let Some((told, thing)) =
+        said.iter().find_map(|told| Some((&told.text, told.revealed().filter(is_new)?)))
+    {
         let (title, quote) = match told.chars().count() <= MAX_TITLE_CHARS || words::is_several(&action) {
             true => (told.clone(), told.as_str()),
             false => (format!("{} reveals {thing}", upper_first(&action)), thing),

@@ -40,10 +40,10 @@ pub(super) fn is_blow(action: &str) -> bool {
 const BLOWS: &str = "\
     attack kill hit fight stab punch kick strike slay shoot swing murder slash cut stun thrust";
 
-/// True if a text says that a fight is decided.
+/// True if a sentence says that a fight is decided.
 pub(super) fn is_decisive(text: &str) -> bool {
-    let folded = text.to_lowercase();
-    DECISIVE.iter().any(|word| folded.contains(word))
+    let words = words_of(text);
+    has_phrase(&words, DECISIVE) && !is_denied(&words) && !has_phrase(&words, &["nearly", "almost"])
 }
 
 const DECISIVE: &[&str] = &[
@@ -85,14 +85,20 @@ pub(super) fn is_letting_go(action: &str) -> bool {
     is_placing(action) || has_verb(action, "drop leave eat drink burn light wear remove")
 }
 
-/// True if a text mentions a theft.
+/// True if a sentence tells of a theft by somebody else than the player.
 pub(super) fn is_theft(text: &str) -> bool {
-    let folded = text.to_lowercase();
-    THEFTS.split(' ').any(|word| folded.contains(word))
+    let words = words_of(text);
+    let has = |list: &str| words.iter().any(|word| is_any(word, list));
+    has(THEFTS) || (has(THEFTS_OF_ANYBODY) && !opens_with(&text.to_lowercase(), "you"))
 }
 
+/// Forms that tell what somebody else did.
 const THEFTS: &str = "\
-    robbed stole steal snatches snatched swipes pickpocket";
+    robbed robs steals snatches swipes pickpockets";
+
+/// Forms that also tell what the player did: `You steal away.`
+const THEFTS_OF_ANYBODY: &str = "\
+    rob steal stole stolen snatched swiped pickpocket";
 
 /// The thief that a text names.
 pub(super) fn thief(text: &str) -> Option<&'static str> {
@@ -105,17 +111,33 @@ const THIEVES: &str = "\
 
 /// True if a sentence tells what does harm to the player.
 pub(super) fn tells_harm(text: &str) -> bool {
+    let words = words_of(text);
+    let is_hit = |at: usize| {
+        let before = |count: usize| at.checked_sub(count).map_or("", |at| words[at].as_str());
+        is_any(&words[at], BODY) && (before(1) == "your" || (before(1) == "the" && before(3) == "you"))
+    };
+    let is_harm = words.iter().any(|word| is_any(word, HARMS)) || has_phrase(&words, FALLS);
     let folded = text.to_lowercase();
-    let mut words = folded.split(|c: char| !c.is_alphabetic());
-    words.any(|word| HARMS.split(' ').any(|harm| word.starts_with(harm)))
+    (is_harm || (0..words.len()).any(is_hit))
         && !["would", "could", "should", "might"].iter().any(|word| folded.contains(word))
 }
 
-/// Beginnings of words that tell of harm.
+/// Words that tell of harm.
 const HARMS: &str = "\
-    kill slay slain murder fatal devour eaten eats swallow fang jaws claw teeth bite bitten poison venom \
-    drown burn flame explo crush crash impale stab blade throat skull heart head neck ribs blood strangl \
-    chok suffocat starv freez frozen electrocut shot shoots bullet plummet plunge fall fell";
+    kill kills killed killing slay slays slain slew murder murders murdered fatal fatally devour devours \
+    devoured eaten eats swallows swallowed fang fangs jaws claw claws teeth bite bites bitten poison poisons \
+    poisoned poisonous venom venomous drown drowns drowned burn burns burned burnt burning flame flames \
+    explode explodes exploded explosion crush crushes crushed crushing crash crashes crashed impale impales \
+    impaled stab stabs stabbed blade blades blood strangle strangles strangled choke chokes choked suffocate \
+    suffocates suffocated starve starves starved starvation freeze freezes froze frozen electrocute \
+    electrocutes electrocuted shot shoots bullet bullets plummet plummets plummeted plunge plunges plunged";
+
+/// Parts of the body, which tell of harm where they are the player's.
+const BODY: &str = "\
+    head neck heart throat skull ribs";
+
+/// Falls that concern the player.
+const FALLS: &[&str] = &["you fall", "you fell", "fall to your", "falls on you", "fell on you"];
 
 /// True if a sentence tells what somebody or something did, and is no remark on it.
 pub(super) fn is_narrated(text: &str) -> bool {
@@ -142,7 +164,9 @@ pub(super) fn is_of_the_player(text: &str) -> bool {
 /// True if a sentence of a description names what bars the way or threatens.
 pub(super) fn is_threat(text: &str) -> bool {
     let folded = format!(" {}", text.to_lowercase());
-    THREATS.iter().any(|threat| folded.contains(threat)) && !opens_with(folded.trim_start(), "you")
+    THREATS.iter().any(|threat| folded.contains(threat))
+        && !opens_with(folded.trim_start(), "you")
+        && !is_denied(&words_of(text))
 }
 
 const THREATS: &[&str] = &[
@@ -164,6 +188,27 @@ const THREATS: &[&str] = &[
     " lunges",
     " swoops",
 ];
+
+/// The words of a text in lower case, without punctuation at their ends.
+fn words_of(text: &str) -> Vec<String> {
+    let folded = text.to_lowercase().replace('’', "'").replace("--", " ");
+    let words = folded.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '-'));
+    let bare = words.map(|word| word.trim_matches(['\'', '-']));
+    bare.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+/// True if one of the phrases stands among the words.
+fn has_phrase(words: &[String], phrases: &[&str]) -> bool {
+    let text = format!(" {} ", words.join(" "));
+    phrases.iter().any(|phrase| text.contains(&format!(" {phrase} ")))
+}
+
+/// True if a sentence says that something is not so.
+fn is_denied(words: &[String]) -> bool {
+    has_phrase(words, DENIALS) || words.iter().any(|word| word.ends_with("n't"))
+}
+
+const DENIALS: &[&str] = &["not", "nobody", "nothing", "no one", "no-one", "no longer"];
 
 fn opens_with(folded: &str, words: &str) -> bool {
     is_any(folded.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default(), words)

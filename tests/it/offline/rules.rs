@@ -61,21 +61,32 @@ fn a_death_is_titled_by_what_killed() {
             "DANGER Fatal: floor gives way beneath you | By `cross floor`.",
         ),
         ("drink vial", "A poison! You drown in foam.", "DANGER Fatal: you drown in foam | By `drink vial`."),
+        (
+            "wait",
+            "A cobra bites your ankle. The caravan heads north, the falls roar, and night falls.",
+            "DANGER Fatal: cobra bites your ankle | By `wait`.",
+        ),
+        (
+            "wait",
+            "A dart hits you in the throat. A bell rings at the head of the stairs.",
+            "DANGER Fatal: dart hits you in the throat | By `wait`.",
+        ),
+        ("leap", "You fall a long way. The crowd cheers.", "DANGER Fatal: you fall a long way | By `leap`."),
         // Remarks are no cause.
-        ("jump", "Nice view, lousy place to jump.", "DANGER Fatal: jump | The game does not say why."),
+        ("jump", "Nice view, lousy place to jump.", "DANGER Fatal: jump | No cause is recognised."),
         (
             "jump",
             "In the movies, your life would be passing before your eyes.",
-            "DANGER Fatal: jump | The game does not say why.",
+            "DANGER Fatal: jump | No cause is recognised.",
         ),
-        ("", "", "DANGER Fatal | The game does not say why."),
+        ("", "", "DANGER Fatal | No cause is recognised."),
     ] {
         assert_eq!(judged(action, &format!("{reply}{END}"), died.clone()), [expected], "{action}");
     }
     let facts = turn("jump", &format!("Nice view.{END}"), died);
     assert_eq!((&ask(&facts)[0]["importance"], &ask(&facts)[0]["score_change"]), (&json!(900), &json!(-10)));
     let mut again = facts;
-    again["memories"] = known("Fatal: jump (Hall)", "The game does not say why.", "DANGER");
+    again["memories"] = known("Fatal: jump (Hall)", "No cause is recognised.", "DANGER");
     assert_eq!(judge(&again), [""; 0]);
 }
 
@@ -106,6 +117,15 @@ fn losses_are_thefts_gifts_or_nothing() {
         judged("wait", monkey, lost()),
         [format!("DANGER Robbed of brass lamp | {monkey} Lost: brass lamp.")]
     );
+    for (action, reply) in [
+        ("wait", "The thief parries your lunge, and your brass lamp spins from your hand to the floor."),
+        ("stab thief", "The thief parries your lunge, and something clatters to the floor."),
+        ("wait", "A sentry stealthily circles you."),
+        ("wait", "You steal away into the shadows."),
+    ] {
+        let expected = format!("FAILURE Lost brass lamp | Gone after `{action}`. {reply}");
+        assert_eq!(judged(action, reply, lost()), [expected], "{reply}");
+    }
     let quiet = turn("wait", "", lost());
     assert_eq!(judge(&quiet), ["FAILURE Lost brass lamp | Gone after `wait`."]);
     assert_eq!(ask(&quiet)[0]["status"], "tentative");
@@ -129,6 +149,8 @@ fn points_are_titled_by_the_action_or_by_the_place_that_it_reached() {
     assert_eq!(judged("take egg", reply, egg), ["SUCCESS Take egg: +1 point | By `take egg`."]);
     let idol = judged("eat idol", "The idol is gone.", json!({"score_after": -5}));
     assert_eq!(idol, ["DANGER Eat idol: -5 points | By `eat idol`."]);
+    let silent = judged("", "", json!({"score_after": 5}));
+    assert_eq!(silent, ["SUCCESS Scored: +5 points | By no action."]);
 }
 
 #[test]
@@ -181,6 +203,10 @@ fn what_says_no_more_than_that_it_worked_or_failed_is_no_memory() {
         ("take all", "lamp: The guard takes the lamp back with a sneer."),
         ("wait", "A distant bell rings out over the wide grey sea."),
         ("eat lunch", "Thank you very much. It really hit the spot."),
+        ("dig", ", is revealed."),
+        ("dig", "You find a."),
+        ("dig", "A reveals ."),
+        ("open box", "You find the box."),
     ] {
         assert_eq!(judged(action, reply, json!({"world_changed": true})), [""; 0], "{action}");
     }
@@ -209,6 +235,15 @@ fn a_won_fight_is_kept() {
     let reply = "The unconscious troll cannot defend himself: He dies.\nA black fog lifts.";
     let expected = "SUCCESS Kill troll with sword | The unconscious troll cannot defend himself: He dies.";
     assert_eq!(judged("kill troll with sword", reply, json!({"world_changed": true})), [expected]);
+    for reply in [
+        "The orc is not dead yet.",
+        "The orc isn’t killed so easily.",
+        "The orc almost dies.",
+        "You are nearly killed.",
+        "A deadly blow whistles past the undead orc.",
+    ] {
+        assert_eq!(judged("attack orc", reply, json!({"world_changed": true})), [""; 0], "{reply}");
+    }
 }
 
 #[test]
@@ -251,6 +286,14 @@ fn darkness_and_threats_are_facts_of_their_own() {
          guards the gate and the yard behind it, and it looks hungry.",
     ];
     assert_eq!(arrive("Gate", guarded), expected);
+    for calm in [
+        "Nobody guards the door here, and nothing attacks you.",
+        "The dog no longer guards the door.",
+        "The dog doesn't look like one that attacks.",
+    ] {
+        let told = arrive("Gate", &format!("Gate\nA gravel yard lies before the gate.\n{calm}\n"));
+        assert!(told.iter().all(|memory| !memory.starts_with("DANGER")), "{told:?}");
+    }
 }
 
 #[test]
