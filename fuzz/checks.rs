@@ -90,8 +90,8 @@ fn lines_settle(line: &str) {
         assert_eq!(evidence::write_attempts(&read), written);
     }
     if let Some(way) = ways::parse_way(line) {
-        let written = ways::write_way(&way);
-        assert_eq!(ways::parse_way(&written).map(|way| ways::write_way(&way)), Some(written));
+        let written = ways::write_way(&way.way);
+        assert_eq!(ways::parse_way(&written).map(|way| ways::write_way(&way.way)), Some(written));
     }
     if let Some(carried) = carried::parse_carried(line) {
         let written = carried::write_carried(&carried);

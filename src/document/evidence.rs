@@ -3,6 +3,8 @@
 //! Parsing takes a line without its line ending, writing gives the canonical form, as in
 //! [`crate::document::grammar`].
 
+use std::collections::HashMap;
+
 use crate::document::fields::{parse_fields, write_fields};
 use crate::document::text::{stored_line, stored_reply};
 use crate::types::text::backtick_fence;
@@ -21,7 +23,7 @@ pub(crate) fn is_list_item(line: &str) -> bool {
 pub struct AttemptLine {
     /// The actions, each with the reply of the line.
     pub attempts: Vec<Attempt>,
-    /// True if the marks say no more than the attempts do.
+    /// True if the attempts say all that the line says. A line that says more is a person's: no program changes it.
     pub is_whole: bool,
 }
 
@@ -81,6 +83,8 @@ fn with_marks(parts: Vec<(String, u64, Option<Provenance>)>, reply: &str) -> Att
         is_whole &= Provenance { episode, ..mark } == fields_of(&attempt);
         attempts.push(attempt);
     }
+    is_whole &=
+        reply == stored_reply(reply) && attempts.iter().all(|other| share_a_line(&attempts[0], other));
     AttemptLine { attempts, is_whole }
 }
 
@@ -155,8 +159,10 @@ pub(crate) fn is_same_reply(listed: &Attempt, reply: &str) -> bool {
 /// order of the first of each line.
 pub fn write_attempts(attempts: &[Attempt]) -> Vec<String> {
     let mut lines: Vec<Vec<&Attempt>> = Vec::new();
+    let mut known: HashMap<LineKey, usize> = HashMap::new();
     for attempt in attempts {
-        match lines.iter_mut().find(|line| share_a_line(line[0], attempt)) {
+        let at = *known.entry(line_key(attempt)).or_insert(lines.len());
+        match lines.get_mut(at) {
             Some(line) => line.push(attempt),
             None => lines.push(vec![attempt]),
         }
@@ -169,16 +175,20 @@ pub fn write_attempt(attempt: &Attempt) -> String {
     write_line(&[attempt])
 }
 
-/// True if two actions stand in one line: their replies have one template, and no mark would be read as that of the
-/// other.
+/// Actions of one key stand in one line: their replies have one template, and no mark would be read as that of
+/// another.
+pub(crate) type LineKey = (bool, bool, bool, String);
+
+/// The key of an action's line.
+pub(crate) fn line_key(attempt: &Attempt) -> LineKey {
+    let Attempt { action, episode, turn, reply, effect_unknown, .. } = attempt;
+    let is_bare = episode.is_none() && turn.is_none() && !effect_unknown;
+    (episode.is_some(), turn.is_some(), is_bare, template(action, &stored_reply(reply)))
+}
+
+/// True if two actions stand in one line.
 pub(crate) fn share_a_line(one: &Attempt, other: &Attempt) -> bool {
-    let kinds = |attempt: &Attempt| {
-        let bare =
-            *attempt == Attempt { episode: None, turn: None, effect_unknown: false, ..attempt.clone() };
-        (attempt.episode.is_some(), attempt.turn.is_some(), bare)
-    };
-    let reply = |attempt: &Attempt| template(&attempt.action, &stored_reply(&attempt.reply));
-    kinds(one) == kinds(other) && reply(one) == reply(other)
+    line_key(one) == line_key(other)
 }
 
 /// Actions with one reply from which on it is final, whatever was carried.

@@ -5,10 +5,11 @@
 //! the blank line before it. A line changes only if it reads the same before and after, so nothing that
 //! the file says is lost. Other lines stay byte for byte; order and line endings stay.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::document::carried::{parse_carried, write_carried};
-use crate::document::evidence::{AttemptLine, share_a_line, write_attempts};
+use crate::document::evidence::{AttemptLine, LineKey, line_key, write_attempts};
 use crate::document::grammar;
 use crate::document::misread::misread;
 use crate::document::parser::{Entry, ParsedSection, Placed};
@@ -178,8 +179,10 @@ impl Section<'_> {
             let lines: Vec<_> = lines.filter(|line| region.range.contains(&line.range.start)).collect();
             self.fold(&lines);
         }
-        for way in &parsed.ways {
-            self.put(line_at(self.text, way.range.start), |line| canonical(line, parse_way, write_way));
+        for way in parsed.ways.iter().filter(|way| way.value.is_whole) {
+            self.put(line_at(self.text, way.range.start), |line| {
+                canonical(line, parse_way, |line| write_way(&line.way))
+            });
         }
         for carried in &parsed.carried {
             let line = line_at(self.text, carried.range.start);
@@ -192,15 +195,17 @@ impl Section<'_> {
     /// actions do stays.
     fn fold(&mut self, lines: &[&Placed<AttemptLine>]) {
         let mut folded: Vec<(usize, Vec<Attempt>)> = Vec::new();
+        let mut known: HashMap<LineKey, usize> = HashMap::new();
         for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.value.is_whole) {
-            let attempts = &line.value.attempts;
-            match folded.iter_mut().find(|(_, known)| share_a_line(&known[0], &attempts[0])) {
-                Some((_, known)) => {
-                    known.extend(attempts.iter().cloned());
+            let attempts = line.value.attempts.clone();
+            let first = *known.entry(line_key(&attempts[0])).or_insert(folded.len());
+            match folded.get_mut(first) {
+                Some((_, actions)) => {
+                    actions.extend(attempts);
                     let line = line_at(self.text, line.range.start);
                     self.edits.push((self.start + line.start..self.start + line.end, String::new()));
                 }
-                None => folded.push((at, attempts.clone())),
+                None => folded.push((at, attempts)),
             }
         }
         for (at, attempts) in folded {

@@ -68,7 +68,7 @@ impl<'a> Reader<'a> {
             self.in_entry = true;
         } else if is_list_item(line) {
             match self.region {
-                RegionKind::Ways => self.sections[at].1.ways.extend(parse_way(line)),
+                RegionKind::Ways => self.sections[at].1.ways.extend(parse_way(line).map(|line| line.way)),
                 RegionKind::Worked | RegionKind::Tried => self.attempts.push((at, self.region, line)),
                 _ => {}
             }

@@ -1,9 +1,10 @@
 //! Edits of the lists of evidence in a section: lines are replaced, removed and added.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::document::evidence::{AttemptLine, share_a_line, write_attempts};
-use crate::document::parser::{ParsedSection, Placed, RegionKind};
+use crate::document::evidence::{AttemptLine, line_key, write_attempts};
+use crate::document::parser::{ParsedSection, Placed, RegionKind, is_continuation};
 use crate::document::scan;
 use crate::document::splice::{Style, insert_block, place_of, splice_all};
 use crate::types::{Attempt, fold_action};
@@ -40,13 +41,20 @@ pub(crate) fn edit_list(
         edit.changes.iter().map(|(range, new)| (range.clone(), line(new))).collect();
     match parsed.list(kind).last() {
         Some(last) if !new.is_empty() => {
-            let gap = if text[..last.end].ends_with('\n') { "" } else { "\n" };
-            changes.push((last.end..last.end, format!("{gap}{new}")));
+            let end = item_end(text, last.end);
+            let gap = if text[..end].ends_with('\n') { "" } else { "\n" };
+            changes.push((end..end, format!("{gap}{new}")));
         }
         _ if !new.is_empty() => return Some(begin_list(text, parsed, kind, &new, style)),
         _ => remove_bare_headings(text, parsed, kind, &mut changes),
     }
     Some(splice_all(text, &changes, style))
+}
+
+/// The end of the item of a list whose first line ends there: indented lines belong to it.
+fn item_end(text: &str, line_end: usize) -> usize {
+    let more = text[line_end..].split_inclusive('\n').take_while(|line| is_continuation(line));
+    line_end + more.map(str::len).sum::<usize>()
 }
 
 /// Adds the first lines of a list, under its heading.
@@ -113,40 +121,27 @@ impl AttemptLists {
         }
     }
 
-    fn lines(&mut self) -> impl Iterator<Item = &mut OpenLine> {
-        self.sections.iter_mut().flatten()
-    }
-
     /// The number of actions.
     pub(crate) fn len(&self) -> usize {
         let listed = self.sections.iter().flatten().map(|open| open.line.attempts.len());
         listed.sum::<usize>() + self.new.len()
     }
 
-    /// Writes an action, in place of the same one.
+    /// Writes an action, in place of the same one. Lines that say more than their actions stay as they are.
     pub(crate) fn put(&mut self, attempt: &Attempt) {
         let action = fold_action(&attempt.action);
-        self.new.retain(|new| fold_action(&new.action) != action);
-        for open in self.lines() {
-            let attempts = &mut open.line.attempts;
-            let Some(at) = attempts.iter().position(|old| fold_action(&old.action) == action) else {
-                continue;
-            };
-            if share_a_line(&attempts[at], attempt) {
-                // The latest stands last, so most marks need no episode.
-                attempts.remove(at);
-                attempts.push(attempt.clone());
-                open.changed = true;
-                return;
-            }
-        }
-        self.remove(&action);
-        let fits = |open: &&mut OpenLine| {
-            let first = open.line.attempts.first();
-            open.line.is_whole && first.is_some_and(|first| share_a_line(first, attempt))
-        };
-        match self.sections.iter_mut().flatten().find(fits) {
+        let key = line_key(attempt);
+        let is_listed =
+            |open: &OpenLine| open.line.attempts.iter().any(|old| fold_action(&old.action) == action);
+        let first = |open: &OpenLine| open.line.attempts.first().is_some_and(|first| line_key(first) == key);
+        let fits = |open: &OpenLine| open.line.is_whole && first(open);
+        let lines = || self.sections.iter().flatten();
+        let place = lines().position(|open| fits(open) && is_listed(open)).or_else(|| lines().position(fits));
+        self.remove_but(&action, place);
+        // The latest stands last, so most marks need no episode.
+        match place.and_then(|place| self.sections.iter_mut().flatten().nth(place)) {
             Some(open) => {
+                open.line.attempts.retain(|old| fold_action(&old.action) != action);
                 open.line.attempts.push(attempt.clone());
                 open.changed = true;
             }
@@ -154,10 +149,19 @@ impl AttemptLists {
         }
     }
 
-    /// Removes an action, given in its folded form; `false` where it is not listed.
+    /// Removes an action, given in its folded form; `false` where no line of ours lists it.
     pub(crate) fn remove(&mut self, action: &str) -> bool {
+        self.remove_but(action, None)
+    }
+
+    /// Removes an action from all lines but one.
+    fn remove_but(&mut self, action: &str, spared: Option<usize>) -> bool {
+        self.new.retain(|new| fold_action(&new.action) != action);
         let mut removed = false;
-        for open in self.lines() {
+        for (at, open) in self.sections.iter_mut().flatten().enumerate() {
+            if Some(at) == spared || !open.line.is_whole {
+                continue;
+            }
             let before = open.line.attempts.len();
             open.line.attempts.retain(|attempt| fold_action(&attempt.action) != action);
             open.changed |= open.line.attempts.len() < before;
@@ -168,15 +172,21 @@ impl AttemptLists {
 
     /// Removes the least repeated, then the oldest, until `limit` stay; `spared` in its folded form stays.
     pub(crate) fn cut(&mut self, limit: usize, spared: &str) {
-        while self.len() > limit.max(1) {
-            let all = self.sections.iter().flatten().flat_map(|open| &open.line.attempts);
-            let others = all.filter(|attempt| fold_action(&attempt.action) != spared);
-            let Some(least) = others.min_by_key(|attempt| (attempt.count, attempt.episode, attempt.turn))
-            else {
-                return;
-            };
-            let least = fold_action(&least.action);
-            self.remove(&least);
+        let surplus = self.len().saturating_sub(limit.max(1));
+        if surplus == 0 {
+            return;
+        }
+        let ours = self.sections.iter().flatten().filter(|open| open.line.is_whole);
+        let others = ours.flat_map(|open| &open.line.attempts);
+        let mut others: Vec<&Attempt> =
+            others.filter(|attempt| fold_action(&attempt.action) != spared).collect();
+        others.sort_by_key(|attempt| (attempt.count, attempt.episode, attempt.turn));
+        let least: HashSet<String> =
+            others.iter().take(surplus).map(|least| fold_action(&least.action)).collect();
+        for open in self.sections.iter_mut().flatten().filter(|open| open.line.is_whole) {
+            let before = open.line.attempts.len();
+            open.line.attempts.retain(|attempt| !least.contains(&fold_action(&attempt.action)));
+            open.changed |= open.line.attempts.len() < before;
         }
     }
 

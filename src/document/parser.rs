@@ -12,8 +12,8 @@ use crate::document::notes::{Part, PlacedNote, notes};
 use crate::document::problem::{Kind, Problem};
 use crate::document::scan::{self, Line};
 use crate::document::text::{ReadText, read_text};
-use crate::document::ways::parse_way;
-use crate::types::{Carried, Memory, Persistence, Way};
+use crate::document::ways::{WayLine, parse_way};
+use crate::types::{Carried, Memory, Persistence};
 
 /// A parsed entry and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,7 +103,7 @@ pub(crate) struct ParsedSection {
     /// Entries in the order of the file.
     pub(crate) entries: Vec<Entry>,
     /// Lines of ways in the order of the file.
-    pub(crate) ways: Vec<Placed<Way>>,
+    pub(crate) ways: Vec<Placed<WayLine>>,
     /// Lines of what was carried in the order of the file.
     pub(crate) carried: Vec<Placed<Carried>>,
     /// Lines of actions that worked in the order of the file.
@@ -173,7 +173,7 @@ fn note_part(text: &str, region: &Region) -> Part {
     let first = text[region.range.clone()].lines().next().unwrap_or("").trim();
     let is_own = region.kind == RegionKind::Other && !region.after_break;
     let heading = if is_own { first.trim_matches('#').trim().to_owned() } else { String::new() };
-    Part { start: region.range.start, heading, has_notes: !region.kind.is_evidence() }
+    Part { start: region.range.start, heading, has_notes: region.kind != RegionKind::Tried }
 }
 
 /// Parses an entry, given its lines alone; `None` if the first is not the first line of an entry.
@@ -248,6 +248,15 @@ impl Reader<'_> {
     fn read_evidence(&mut self, region: RegionKind, at: usize) {
         let line = &self.lines[at];
         let (content, range) = (line.text(self.text), line.range.clone());
+        let goes_on = self.lines.get(at + 1).is_some_and(|next| is_continuation(next.text(self.text)));
+        let attempts = |content| {
+            let line = parse_attempts(content)?;
+            Some(AttemptLine { is_whole: line.is_whole && !goes_on, ..line })
+        };
+        let way = |content| {
+            let line = parse_way(content)?;
+            Some(WayLine { is_whole: line.is_whole && !goes_on, ..line })
+        };
         let parsed = &mut self.parsed;
         let broken = match region {
             RegionKind::Ways => Kind::BrokenWay(content.to_owned()),
@@ -255,10 +264,10 @@ impl Reader<'_> {
             _ => Kind::BrokenAttempt(content.to_owned()),
         };
         let is_read = match region {
-            RegionKind::Ways => push(&mut parsed.ways, parse_way(content), range),
+            RegionKind::Ways => push(&mut parsed.ways, way(content), range),
             RegionKind::Carried => push(&mut parsed.carried, parse_carried(content), range),
-            RegionKind::Worked => push(&mut parsed.worked, parse_attempts(content), range),
-            _ => push(&mut parsed.tried, parse_attempts(content), range),
+            RegionKind::Worked => push(&mut parsed.worked, attempts(content), range),
+            _ => push(&mut parsed.tried, attempts(content), range),
         };
         if !is_read {
             self.problem(at, broken);
@@ -320,6 +329,11 @@ impl Reader<'_> {
         let line = self.lines[first].range.clone();
         self.parsed.entries.push(Entry { memory, range, line, line_number: first });
     }
+}
+
+/// True if a line belongs to the item of a list above it.
+pub(crate) fn is_continuation(line: &str) -> bool {
+    line.starts_with([' ', '\t']) && !scan::is_blank(line)
 }
 
 /// Appends a line that was read; `false` for one that could not be.

@@ -1,9 +1,14 @@
 //! One scope of the file, parsed for readers.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::Hash;
+
+use crate::document::evidence::AttemptLine;
 use crate::document::grammar::{self, Heading};
 use crate::document::notes::{Note, PlacedNote};
-use crate::document::parser::{ParsedSection, parse_section};
-use crate::types::{Attempt, Carried, Memory, Moment, Persistence, Way};
+use crate::document::parser::{ParsedSection, Placed, parse_section};
+use crate::types::{Attempt, Carried, Memory, Moment, Persistence, Way, fold_action};
 
 /// A comment that stands above a note of a person.
 const NOTE_MARK: &str = "<!-- note by hand -->\n";
@@ -72,10 +77,17 @@ impl Section {
         }
         self.memories.extend(parsed.entries.into_iter().map(|entry| entry.memory));
         self.notes.extend(parsed.notes.into_iter().map(|placed| placed.note));
-        self.tried.extend(parsed.tried.into_iter().flat_map(|line| line.value.attempts));
-        self.worked.extend(parsed.worked.into_iter().flat_map(|line| line.value.attempts));
-        self.ways.extend(parsed.ways.into_iter().map(|line| line.value));
-        self.carried.extend(parsed.carried.into_iter().map(|line| line.value));
+        let attempts =
+            |lines: Vec<Placed<AttemptLine>>| lines.into_iter().flat_map(|line| line.value.attempts);
+        let action = |attempt: &Attempt| fold_action(&attempt.action);
+        let at = |attempt: &Attempt| (attempt.episode, attempt.turn);
+        add_latest(&mut self.tried, attempts(parsed.tried), action, at);
+        add_latest(&mut self.worked, attempts(parsed.worked), action, at);
+        let ways = parsed.ways.into_iter().map(|line| line.value.way);
+        let way = |way: &Way| (fold_action(&way.action), way.to);
+        add_latest(&mut self.ways, ways, way, |way| (way.episode, way.turn));
+        let carried = parsed.carried.into_iter().map(|line| line.value);
+        add_latest(&mut self.carried, carried, |line| line.episode, |_| ());
     }
 
     /// Adds the same scope's section of the session file; its memories are ephemeral.
@@ -90,5 +102,30 @@ impl Section {
     /// Memories that are neither superseded nor invalidated.
     pub fn live(&self) -> impl Iterator<Item = &Memory> {
         self.memories.iter().filter(|memory| memory.is_live())
+    }
+}
+
+/// Appends values; of two about the same the later one stays, in the place of the first.
+fn add_latest<T, K: Hash + Eq, O: PartialOrd>(
+    known: &mut Vec<T>,
+    new: impl Iterator<Item = T>,
+    key: impl Fn(&T) -> K,
+    moment: impl Fn(&T) -> O,
+) {
+    let mut places: HashMap<K, usize> =
+        known.iter().enumerate().map(|(at, value)| (key(value), at)).collect();
+    for value in new {
+        match places.entry(key(&value)) {
+            Entry::Occupied(place) => {
+                let other = &mut known[*place.get()];
+                if moment(&value) >= moment(other) {
+                    *other = value;
+                }
+            }
+            Entry::Vacant(place) => {
+                place.insert(known.len());
+                known.push(value);
+            }
+        }
     }
 }

@@ -173,7 +173,7 @@ impl Document {
         self.replace(block, text);
     }
 
-    /// Renames the first section of a scope; `false` where there is none.
+    /// Renames the first section of a scope, and the ways that lead there; `false` where there is none.
     ///
     /// # Errors
     ///
@@ -184,7 +184,28 @@ impl Document {
         let text = splice::replace_heading(self.block_text(block), scope, name, self.style());
         self.blocks_mut()[block].heading = text.lines().next().and_then(grammar::parse_heading);
         self.replace(block, text);
+        if let Scope::Location(id) = scope {
+            self.rename_ends(*id, &stored_line(name));
+        }
         Ok(true)
+    }
+
+    /// Writes the new name of a place into the ways that lead there.
+    fn rename_ends(&mut self, id: u64, name: &str) {
+        let link = format!("(#location-{id}");
+        for block in 0..self.blocks().len() {
+            if self.blocks()[block].heading.is_none() || !self.block_text(block).contains(&link) {
+                continue;
+            }
+            let is_other = |way: &Way| way.to == id && way.name != name;
+            let ways = self.parsed(block).ways.iter();
+            let changes = ways.filter(|line| line.value.is_whole && is_other(&line.value.way)).map(|line| {
+                let way = Way { name: name.to_owned(), ..line.value.way.clone() };
+                (line.range.clone(), Some(write_way(&way)))
+            });
+            let edit = ListEdit { changes: changes.collect(), new: Vec::new() };
+            self.edit_list(block, RegionKind::Ways, &edit);
+        }
     }
 
     /// Notes a tried action, in place of an earlier one of the same action; makes the section where
@@ -282,7 +303,10 @@ impl Document {
     }
 
     fn put_ways(&mut self, blocks: &[usize], ways: &[Way]) -> Result<(), DocumentError> {
-        let lines = |parsed: &ParsedSection| parsed.ways.clone();
+        let lines = |parsed: &ParsedSection| {
+            let ours = parsed.ways.iter().filter(|line| line.value.is_whole);
+            ours.map(|line| Placed { value: line.value.way.clone(), range: line.range.clone() }).collect()
+        };
         let is_same = |one: &Way, other: &Way| {
             one.to == other.to && fold_action(&one.action) == fold_action(&other.action)
         };

@@ -11,9 +11,18 @@ use crate::types::{Provenance, Span, Way};
 /// The last field of a way; the names of the items follow.
 const REFUSED_WITHOUT: &str = "refused without:";
 
+/// A way, and whether its line says no more than that. One that says more is a person's: no program changes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WayLine {
+    /// The way.
+    pub way: Way,
+    /// True if the way says all that the line says.
+    pub is_whole: bool,
+}
+
 /// Reads ``- `north` → [North of House](#location-137-north-of-house) ×5 *(Ep5, T12)*``; also
 /// ``- `north` -> Location 137: North of House``.
-pub fn parse_way(line: &str) -> Option<Way> {
+pub fn parse_way(line: &str) -> Option<WayLine> {
     let line = line.get(2..).filter(|_| is_list_item(line))?.trim();
     let (action, rest) = split_code_span(line)?;
     let rest = rest.trim_start();
@@ -30,10 +39,13 @@ pub fn parse_way(line: &str) -> Option<Way> {
         None => (fields, ""),
     };
     let fields = parse_fields(fields);
+    let turn = fields.turns.map(|turns| turns.last);
+    let known = Provenance { episode: fields.episode, turns: turn.map(Span::one), ..Provenance::default() };
+    let is_whole = fields == known;
     let refused_without: Vec<String> = split_names(items, ';').into_iter().map(read_name).collect();
     let action = (!action.trim().is_empty()).then(|| action.to_owned())?;
-    let (episode, turn) = (fields.episode, fields.turns.map(|turns| turns.last));
-    Some(Way { action, to, name, count, episode, turn, refused_without })
+    let way = Way { action, to, name, count, episode: fields.episode, turn, refused_without };
+    Some(WayLine { way, is_whole })
 }
 
 /// A link to the section of a place: its id, its name, and the rest of the line.
@@ -104,8 +116,9 @@ mod tests {
         let line = "- `north` → [North of \\[the\\] House](#location-137-north-of-the-house) ×5 \
             *(Ep5, T12, refused without: brass lantern; a\\; b)*";
         assert_eq!(write_way(&way), line);
-        assert_eq!(parse_way(line), Some(way));
-        let by_hand = parse_way("- `n` -> Location 3: Hall ×2").unwrap();
+        assert_eq!(parse_way(line), Some(WayLine { way, is_whole: true }));
+        assert!(!parse_way("- `n` → Location 3: Hall *(beware, Ep1, T3-9)*").unwrap().is_whole);
+        let by_hand = parse_way("- `n` -> Location 3: Hall ×2").unwrap().way;
         assert_eq!((by_hand.to, by_hand.name.as_str(), by_hand.count), (3, "Hall", 2));
         for broken in
             ["- `n`: no", "- `n` → Hall", "- n → Location 3", "- `n` → [Hall](#hall)", "- `n` → Location x"]
@@ -121,7 +134,7 @@ mod tests {
             let (action, name) = (stored_line(&action), stored_line(&name));
             prop_assume!(!action.is_empty() && name != format!("Location {to}"));
             let way = Way { action, to, name, count: 1, episode: Some(1), turn: None, refused_without };
-            prop_assert_eq!(parse_way(&write_way(&way)), Some(way));
+            prop_assert_eq!(parse_way(&write_way(&way)), Some(WayLine { way, is_whole: true }));
         }
     }
 }

@@ -4,7 +4,7 @@
 //! believed to have failed by a refusal, a direction that leads nowhere, or the same reply twice in an episode:
 //! an action that succeeds again in one episode is answered otherwise the second time.
 
-use crate::document::evidence::is_same_reply;
+use crate::document::evidence::{FINAL_REPLY, is_same_reply, line_key};
 use crate::document::text::{stored_line, stored_reply};
 use crate::document::{Document, DocumentError, Section};
 use crate::record::context::TurnContext;
@@ -14,9 +14,12 @@ use crate::record::turn::Turn;
 use crate::types::direction::Direction;
 use crate::types::{Attempt, Carried, CarriedChange, Scope, Way, fold_action, gained_since};
 
-/// Completes inventory and score before the action from the turn before, where the caller gave only those
+/// Brings the inventories to their stored form, and completes inventory and score before the action from the turn before, where the caller gave only those
 /// after it.
 pub(super) fn complete(turn: &mut Turn, earlier: Option<&Turn>, carried: Option<&Carried>) {
+    for items in [&mut turn.inventory_before, &mut turn.inventory_after].into_iter().flatten() {
+        *items = items.iter().map(|item| stored_line(item)).filter(|item| !item.is_empty()).collect();
+    }
     if turn.inventory_after.is_some() && turn.inventory_before.is_none() {
         let before = earlier.and_then(|earlier| earlier.inventory_after.clone());
         turn.inventory_before = before.or_else(|| carried.map(Carried::now));
@@ -88,16 +91,12 @@ impl TurnEvidence<'_> {
         let TurnContext { turn, episode, number, .. } = self.context;
         let known = game.carried.iter().find(|carried| carried.episode == *episode);
         let mut line = known.cloned().unwrap_or(Carried { episode: *episode, changes: Vec::new() });
-        let stored = |items: &Option<Vec<String>>| -> Option<Vec<String>> {
-            let items = items.as_ref()?.iter().map(|item| stored_line(item));
-            Some(items.filter(|item| !item.is_empty()).collect())
-        };
-        if let Some(before) = stored(&turn.inventory_before) {
-            add_change(&mut line, number.saturating_sub(1), &before);
+        if let Some(before) = &turn.inventory_before {
+            add_change(&mut line, number.saturating_sub(1), before);
         }
         let carried = line.now();
-        if let Some(after) = stored(&turn.inventory_after) {
-            add_change(&mut line, *number, &after);
+        if let Some(after) = &turn.inventory_after {
+            add_change(&mut line, *number, after);
         }
         if known.map_or(!line.changes.is_empty(), |known| *known != line) {
             self.document.put_carried(&line)?;
@@ -125,10 +124,8 @@ impl TurnEvidence<'_> {
             known.map(|way| way.refused_without.clone()).unwrap_or_default();
         // It led there without these, too.
         refused_without.retain(|item| gained_since(std::slice::from_ref(item), carried).is_empty());
-        if let Some(tried) = tried.filter(|tried| !tried.effect_unknown && refused_without.is_empty()) {
-            let then = game.carried.iter().find(|line| Some(line.episode) == tried.episode);
-            let then = then.zip(tried.turn).map(|(line, turn)| line.at(turn)).unwrap_or_default();
-            refused_without = gained_since(carried, &then);
+        if let Some(tried) = tried.filter(|_| refused_without.is_empty()) {
+            refused_without = self.lacking(here, tried, carried, game);
         }
         let leads_elsewhere = |way: &Way| way.to != self.after.id && is_same(&way.action, &action);
         let is_marked = here.ways.iter().any(leads_elsewhere);
@@ -142,6 +139,19 @@ impl TurnEvidence<'_> {
             refused_without,
         };
         self.document.put_way(&self.before.scope(), &self.before.name, &way)
+    }
+
+    /// What is carried and was not when an action was refused; nothing where that is not known, because its line
+    /// has no mark, or one that several actions share.
+    fn lacking(&self, here: &Section, tried: &Attempt, carried: &[String], game: &Section) -> Vec<String> {
+        let key = line_key(tried);
+        let shared = here.tried.iter().filter(|other| line_key(other) == key).count() >= FINAL_REPLY;
+        let (Some(episode), Some(turn)) = (tried.episode, tried.turn) else { return Vec::new() };
+        if tried.effect_unknown || shared {
+            return Vec::new();
+        }
+        let then = game.carried.iter().find(|line| line.episode == episode);
+        gained_since(carried, &then.map(|line| line.at(turn)).unwrap_or_default())
     }
 
     /// True if an action that changed nothing has failed; else its effect is unknown.

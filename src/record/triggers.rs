@@ -6,6 +6,7 @@ use serde::Serialize;
 use strum::VariantArray;
 
 use crate::record::turn::Turn;
+use crate::types::fold_action;
 
 /// A fact that makes a turn worth judging.
 #[derive(
@@ -98,13 +99,13 @@ pub(super) fn inventory_change(turn: &Turn) -> (Vec<&str>, Vec<&str>) {
 
 /// Items that `one` has more often than `other`, once for each.
 fn missing<'a>(one: &'a [String], other: &[String]) -> Vec<&'a str> {
-    let mut counts: HashMap<&str, usize> = HashMap::new();
+    let mut counts: HashMap<String, usize> = HashMap::new();
     for item in other {
-        *counts.entry(item).or_default() += 1;
+        *counts.entry(fold_action(item)).or_default() += 1;
     }
     let mut missing: Vec<&str> = Vec::new();
     for item in one {
-        match counts.get_mut(item.as_str()) {
+        match counts.get_mut(&fold_action(item)) {
             Some(count) if *count > 0 => *count -= 1,
             _ => missing.push(item),
         }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::types::direction::Direction;
 use crate::types::text;
 
 /// An action and its last reply: in `### Tried` one after which score, place, inventory and life were the same,
@@ -110,10 +111,12 @@ pub fn gained_since(now: &[String], then: &[String]) -> Vec<String> {
 
 /// True if two names are those of the same item: case and surplus space do not count.
 fn is_same_item(one: &str, other: &str) -> bool {
-    fold_action(one) == fold_action(other)
+    let folded = |name: &str| text::fold_spaces(name).to_lowercase();
+    folded(one) == folded(other)
 }
 
-/// The form in which actions are compared: lower case, single spaces.
+/// The form in which actions are compared: lower case, single spaces, and one name for each direction.
 pub fn fold_action(action: &str) -> String {
-    text::fold_spaces(action).to_lowercase()
+    let folded = text::fold_spaces(action).to_lowercase();
+    Direction::of(&folded).map_or(folded, |direction| direction.name().to_owned())
 }

@@ -379,3 +379,52 @@ fn another_encoding_is_refused() {
         assert_eq!(fs::read(&path).unwrap(), bytes);
     }
 }
+
+/// A file with these lines in its only section.
+fn section(lines: &str) -> String {
+    format!("# Location Memories\n\n## Location 1: A\n\n{lines}\n---\n\n## Location 2: B\n\n---\n")
+}
+
+/// Records a turn at place 1 that changes nothing; the file afterwards.
+fn after_a_try(text: &str, action: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("Memories.md"), text).unwrap();
+    let turn = ["record", "--location", "1", "--episode", "1", "--turn", "99", "--world-changed=false"];
+    let output = crate::program::memories(folder.path(), &turn)
+        .args(["--action", action, "--response", "No."])
+        .output();
+    assert!(output.unwrap().status.success());
+    std::fs::read_to_string(folder.path().join("Memories.md")).unwrap()
+}
+
+#[test]
+fn lines_of_evidence_that_say_more_than_a_program_writes_stay() {
+    for line in [
+        "### Tried\n\n- `a` *(Ep1)*, `b` *(Ep1, T3)*: no\n",
+        "### Tried\n\n- `take rug`, `eat the rug` *(Ep1, T1)*: You cannot lift the rug.\n",
+        "### Tried\n\n- `b` *(Ep1, T3-9, needs sword)*, `c` *(Ep1, T4)*: nope\n",
+        "### Tried\n\n- `b` *(Ep1, T3)*: yuck\n  I think it is metal.\n",
+        "### Tried\n\n- `b`: A reply that a person wrote, who knows that it may be longer than the one hundred characters of a program are.\n",
+        "### Ways\n\n- `north` → [B](#location-2-b) ×2 *(beware of the troll, Ep1, T3-9, #anna)*\n",
+        "### Ways\n\n- `north` → [B](#location-2-b)\n  Take the lamp with you.\n\nThe maze is a trap, says Anna.\n",
+    ] {
+        let text = section(line);
+        assert_eq!(memories::document::format::format(&text).text, text);
+        let recorded = after_a_try(&text, "b");
+        assert!(recorded.contains(line), "{line}\n{recorded}");
+        let section = memories::document::Document::parse(recorded);
+        let section = section.section(&memories::types::Scope::Location(1)).unwrap();
+        let tried: Vec<_> = section.tried.iter().filter(|tried| tried.action == "b").collect();
+        assert_eq!((tried.len(), tried[0].turn), (1, Some(99)), "{line}");
+    }
+}
+
+#[test]
+fn a_remark_under_a_list_of_evidence_is_a_note() {
+    let text = section("### Ways\n\nThe maze is a trap, says Anna.\n\n- `north` → [B](#location-2-b)\n");
+    let notes = memories::document::Document::parse(text)
+        .section(&memories::types::Scope::Location(1))
+        .unwrap()
+        .notes;
+    assert_eq!(notes.len(), 1);
+}
