@@ -97,7 +97,8 @@ impl Graph {
         }
         let left_out = open.len() - places.len();
         if left_out > 0 {
-            text.push_str(&format!("({left_out} more places not shown)\n"));
+            let places = if left_out == 1 { "place" } else { "places" };
+            text.push_str(&format!("({left_out} more {places} not shown)\n"));
         }
         let text = match open.is_empty() {
             true if self.places.is_empty() => "No places are known yet.\n".to_owned(),

@@ -62,8 +62,13 @@ pub struct JudgedTry {
 }
 
 impl Actions {
-    /// Everything that a section knows.
-    pub(super) fn of(section: &Section, judgement: &Judgement<'_>, names: &PlaceNames) -> Actions {
+    /// Everything that a section knows; `name_of` knows the names of places by their headings.
+    pub(super) fn of<'a>(
+        section: &Section,
+        judgement: &Judgement<'_>,
+        names: &PlaceNames,
+        name_of: impl Fn(&Scope) -> Option<&'a str>,
+    ) -> Actions {
         let mut tried: Vec<JudgedTry> = Vec::with_capacity(section.tried.len());
         for attempt in &section.tried {
             let verdict = judgement.verdict_of(attempt);
@@ -78,7 +83,7 @@ impl Actions {
         }
         tried.sort_by_cached_key(|tried| rank(&tried.attempt));
         Actions {
-            ways: walked_ways(&section.ways, names),
+            ways: walked_ways(&section.ways, names, name_of),
             worked: ranked(&section.worked),
             tried,
             not_understood: Vec::new(),
@@ -179,23 +184,45 @@ fn ranked(actions: &[Attempt]) -> Vec<Attempt> {
     ranked
 }
 
-/// Ways by their action: the latest place to which each led, then the others.
-fn walked_ways(ways: &[Way], names: &PlaceNames) -> Vec<WalkedWay> {
+/// Ways by their action: the latest place to which each led, then the others. A place has the name of its heading;
+/// the way's own is from before the place was renamed.
+fn walked_ways<'a>(
+    ways: &[Way],
+    names: &PlaceNames,
+    name_of: impl Fn(&Scope) -> Option<&'a str>,
+) -> Vec<WalkedWay> {
     let mut latest: Vec<&Way> = ways.iter().collect();
     latest.sort_by_key(|way| Reverse((way.episode, way.turn)));
     let mut walked: Vec<WalkedWay> = Vec::new();
     for way in latest {
-        let place = names.label(&Scope::Location(way.to), &way.name);
-        let action = fold_action(&way.action);
-        match walked.iter_mut().find(|walked| fold_action(&walked.way.action) == action) {
+        let scope = Scope::Location(way.to);
+        let name = name_of(&scope).unwrap_or(&way.name);
+        let place = names.label(&scope, name);
+        match walked.iter_mut().find(|walked| is_same_way(&walked.way.action, &way.action)) {
+            // Another spelling of the direction.
+            Some(WalkedWay { way: latest, .. }) if latest.to == way.to => {
+                latest.count = latest.count.saturating_add(way.count);
+            }
+            Some(walked) if walked.sometimes.contains(&place) => {}
             Some(walked) => walked.sometimes.push(place),
-            None => walked.push(WalkedWay { way: way.clone(), place, sometimes: Vec::new() }),
+            None => {
+                let way = Way { name: name.to_owned(), ..way.clone() };
+                walked.push(WalkedWay { way, place, sometimes: Vec::new() });
+            }
         }
     }
     walked.sort_by_cached_key(|WalkedWay { way, .. }| {
         (Direction::of(&way.action).is_none(), Reverse((way.count, way.episode, way.turn)))
     });
     walked
+}
+
+/// True for one action, and for two spellings of one direction.
+fn is_same_way(one: &str, other: &str) -> bool {
+    match (Direction::of(one), Direction::of(other)) {
+        (None, None) => fold_action(one) == fold_action(other),
+        (one, other) => one == other,
+    }
 }
 
 /// Sort key of actions: directions, then the most repeated, then the latest.
@@ -279,7 +306,12 @@ mod tests {
         let circumstances = Circumstances::of(&document.section(&Scope::Game).expect("a section"), 1);
         let section = document.section(&Scope::Location(1)).expect("a section");
         let names = PlaceNames::of(document.headings());
-        let actions = Actions::of(&section, &Judgement::of(&section, &circumstances), &names);
+        let name_of = |scope: &Scope| {
+            let mut headings = document.headings();
+            headings.find(|heading| heading.scope == *scope).map(|heading| heading.name.as_str())
+        };
+        let judgement = Judgement::of(&section, &circumstances);
+        let actions = Actions::of(&section, &judgement, &names, name_of);
         actions.with_not_understood(&section, &circumstances).render(format)
     }
 
@@ -296,6 +328,24 @@ mod tests {
             lines("### Ways\n\n- `<b>` → [\"&\"](#location-7-a)", "", Format::Xml),
             "<ways>&lt;b&gt; → &quot;&amp;&quot;</ways>\n"
         );
+    }
+
+    #[test]
+    fn a_way_has_the_name_of_the_heading() {
+        let ways = "### Ways\n\n- `e` → [Cave](#location-2-cave)\n- `w` → [Cave](#location-7-cave)\n\
+                    - `pray` → [Room](#location-1-room)";
+        assert_eq!(lines(ways, "", Format::Text), "\nWays: e → Maze (id 2); w → Cave; pray → Hall\n");
+    }
+
+    #[test]
+    fn spellings_of_a_direction_are_one_way() {
+        let ways = "### Ways\n\n- `n` → [Maze](#location-2-maze) ×3 *(Ep1, T2)*\n\
+                    - `go north` → [Maze](#location-3-maze) ×2 *(Ep1, T9)*\n\
+                    - `North` → [Maze](#location-2-maze) *(Ep1, T5)*\n- `n` → [Maze](#location-3-maze) *(Ep1, T4)*";
+        assert_eq!(lines(ways, "", Format::Text), "\nWays: go north → Maze (id 3), sometimes Maze (id 2)\n");
+        let spelled = "### Ways\n\n- `e` → [Hall](#location-1-hall) ×2\n- `n` → [Maze](#location-2-maze)\n\
+                       - `North` → [Maze](#location-2-maze) ×2";
+        assert_eq!(lines(spelled, "", Format::Text), "\nWays: n → Maze (id 2); e → Hall\n");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Chooses the memories and actions that fit the budget.
 //!
 //! Memories rank by: core and DANGER, then what changed the score, then importance, then the most recent; the
-//! numbers of successes and failures are limited. What is chosen keeps the order of the file. Three fifths of the
+//! numbers of other successes and failures are limited. What is chosen keeps the order of the file. Three fifths of the
 //! budget are reserved for actions, but not from core, DANGER and what changed the score. Actions also get what the
 //! memories leave; their replies are shortened before an action is left out.
 
@@ -44,9 +44,9 @@ const MAX_LINKED: usize = 3;
 pub struct Limits {
     /// Tokens of the whole answer, by [`estimate_tokens`]; `None` shows everything.
     pub max_tokens: Option<usize>,
-    /// Limit of entries of category SUCCESS.
+    /// Limit of entries of category SUCCESS, beside those that matter most: core, and what changed the score.
     pub max_successes: usize,
-    /// Limit of entries of category FAILURE.
+    /// As for SUCCESS, of entries of category FAILURE.
     pub max_failures: usize,
     /// Limit of characters of one text; 0 for the whole.
     pub max_text_chars: usize,
@@ -61,7 +61,7 @@ impl Default for Limits {
 /// What else is known beside the sections that are recalled.
 #[derive(Debug, Clone, Copy)]
 pub struct Known<'a> {
-    /// Other sections to which their memories may link.
+    /// Other sections to which their memories may link, or their ways lead.
     pub linked: &'a [(Scope, &'a Section)],
     /// The names that several places share.
     pub names: &'a PlaceNames,
@@ -78,9 +78,15 @@ pub fn choose<S: Borrow<Section>>(
 ) -> Vec<View> {
     let is_place = |(scope, _): &&(Scope, S)| matches!(scope, Scope::Location(_));
     let first_place = sections.iter().find(is_place).map(|(scope, _)| scope);
+    let name_of = |scope: &Scope| {
+        let own = sections.iter().map(|(scope, section)| (scope, section.borrow().name.as_str()));
+        let linked = known.linked.iter().map(|(scope, section)| (scope, section.name.as_str()));
+        let named = own.chain(linked).find(|(other, name)| *other == scope && !name.is_empty());
+        named.map(|(_, name)| name)
+    };
     let actions_of = |(scope, section): &(Scope, S)| {
         let judgement = Judgement::of(section.borrow(), known.circumstances);
-        let actions = Actions::of(section.borrow(), &judgement, known.names);
+        let actions = Actions::of(section.borrow(), &judgement, known.names, name_of);
         match Some(scope) == first_place {
             true => actions.with_not_understood(section.borrow(), known.circumstances),
             false => actions,
@@ -191,8 +197,13 @@ fn choose_memories(
     let mut groups: Vec<Group> = Vec::new();
     let limited = [(Category::success(), limits.max_successes), (Category::failure(), limits.max_failures)];
     for at in ranked {
-        let shown = || chosen.iter().filter(|(_, other)| other.category == live[at].category).count();
-        if limited.iter().any(|(category, limit)| *category == live[at].category && shown() >= *limit) {
+        let is_counted =
+            |memory: &Memory, category: &Category| memory.category == *category && !matters_most(memory);
+        let is_full = |(category, limit): &(Category, usize)| {
+            is_counted(live[at], category)
+                && chosen.iter().filter(|(_, shown)| is_counted(shown, category)).count() >= *limit
+        };
+        if limited.iter().any(is_full) {
             continue;
         }
         let mut memory = live[at].clone();
@@ -399,6 +410,29 @@ mod tests {
                 assert!(tokens <= 300 && (tries < 40 || tokens > 270), "{tokens} tokens");
             }
         }
+    }
+
+    #[test]
+    fn no_limit_of_successes_or_failures_keeps_out_what_matters_most() {
+        let mut text = "## Location 1: Hall\n\n".to_owned();
+        for number in 0..7 {
+            for kind in ["SUCCESS - CORE", "SUCCESS", "FAILURE"] {
+                let fields = if kind == "SUCCESS" { ", importance 900" } else { "" };
+                text.push_str(&format!("**[{kind}] {kind} {number}** *(Ep1, T{number}{fields})*\nx.\n\n"));
+            }
+            text.push_str(&format!("**[FAILURE] Lost {number}** *(Ep1, T{number}, -5)*\nx.\n\n"));
+        }
+        let section = Document::parse(text).section(&Scope::Location(1)).expect("a section");
+        let live: Vec<&Memory> = section.live().collect();
+        let limits = Limits { max_successes: 2, max_failures: 3, ..Limits::default() };
+        let chosen = choose_memories(&live, &limits, (9000, 9000), Format::Text);
+        let count = |most: bool, category: &Category| {
+            let is_meant = |memory: &&Memory| matters_most(memory) == most && memory.category == *category;
+            chosen.iter().filter(is_meant).count()
+        };
+        let counts =
+            [true, false].map(|most| [Category::success(), Category::failure()].map(|c| count(most, &c)));
+        assert_eq!(counts, [[7, 7], [2, 3]]);
     }
 
     #[test]

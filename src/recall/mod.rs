@@ -151,6 +151,22 @@ mod tests {
         assert_eq!(shared.current().unwrap().headings().count(), 4);
     }
 
+    #[test]
+    fn ways_bear_the_names_of_the_headings_whatever_is_read() {
+        let (_folder, store) = store();
+        let ways = "### Ways\n\n- `e` → [Cave](#location-2-cave)\n- `w` → [Room](#location-1-room)\n- `up` → [Attic](#location-9-attic)";
+        let text = format!("## Location 1: Hall\n\n{ways}\n\n## Location 2: Vault\n\n## Location 3: Cave\n");
+        write(&store, text, String::new());
+        let names = &names()[..1];
+        assert_same(&SharedSnapshot::new(store.clone()), names);
+        let views = recall(&read(&store, names).unwrap(), names, &Limits::default(), Format::Text).unwrap();
+        let shown = render(&views, Format::Text);
+        for way in ["e → Vault", "w → Hall", "up → Attic"] {
+            assert!(shown.contains(way), "{shown}");
+        }
+        assert!(views[0].actions.ways.iter().any(|walked| walked.way.name == "Vault"));
+    }
+
     /// Lines of a memory file: headings, entries with links, fences that may stay open.
     fn text() -> impl Strategy<Value = String> {
         let line = prop::sample::select(vec![
@@ -166,6 +182,8 @@ mod tests {
             "See also: [[World › b]]",
             "See also: [[Location 7 › a]], [[Location 1 › b]]",
             "- `take lamp`: No.",
+            "### Ways",
+            "- `e` → [Cave](#location-7-cave)",
             "words",
             "```",
             "<!--",
