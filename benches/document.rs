@@ -6,6 +6,7 @@
 #[path = "support/files.rs"]
 mod files;
 
+use std::collections::HashMap;
 use std::hint::black_box;
 use std::time::Duration;
 
@@ -64,7 +65,7 @@ fn recalls(criterion: &mut Criterion) {
     let section = Document::parse(text).section(&scope).expect("it is there");
     let sections = [(scope, section)];
     let (names, circumstances) = (PlaceNames::default(), Circumstances::default());
-    let known = Known { linked: &[], names: &names, circumstances: &circumstances };
+    let known = Known { linked: &[], names: &names, ends: &HashMap::new(), circumstances: &circumstances };
     criterion.bench_function("choose and render one place", |bencher| {
         bencher.iter(|| {
             render(&choose(black_box(&sections), &known, &Limits::default(), Format::Text), Format::Text)

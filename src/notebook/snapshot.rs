@@ -4,7 +4,7 @@
 //! and sections are located at most once, and each section is parsed at most once. [`SharedSnapshot`]
 //! holds the current one for processes that answer many questions.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
@@ -168,6 +168,29 @@ impl Snapshot {
             Some(lines) => PlaceNames::of_parts(lines.lines().filter_map(split_heading)),
             None => PlaceNames::of(self.headings()),
         })
+    }
+
+    /// The names that the headings give to places, whichever of their sections were read.
+    pub(crate) fn names_of(&self, places: &HashSet<u64>) -> HashMap<u64, &str> {
+        let place = |(scope, name)| match scope {
+            Scope::Location(id) if places.contains(&id) && !str::is_empty(name) => Some((id, name)),
+            _ => None,
+        };
+        let mut names = HashMap::new();
+        let mut keep = |(id, name)| {
+            names.entry(id).or_insert(name);
+        };
+        if places.is_empty() {
+            return names;
+        }
+        match &self.heading_lines {
+            Some(lines) => lines.lines().filter_map(split_heading).filter_map(place).for_each(&mut keep),
+            None => {
+                let headings = self.headings().map(|heading| (heading.scope.clone(), heading.name.as_str()));
+                headings.filter_map(place).for_each(&mut keep);
+            }
+        }
+        names
     }
 
     /// The sections of a scope in memory file and session: the session's memories last, and marked as

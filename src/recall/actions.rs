@@ -62,12 +62,12 @@ pub struct JudgedTry {
 }
 
 impl Actions {
-    /// Everything that a section knows; `name_of` knows the names of places by their headings.
-    pub(super) fn of<'a>(
+    /// Everything that a section knows; `ends` are the names of the places to which ways lead, by their headings.
+    pub(super) fn of(
         section: &Section,
         judgement: &Judgement<'_>,
         names: &PlaceNames,
-        name_of: impl Fn(&Scope) -> Option<&'a str>,
+        ends: &HashMap<u64, &str>,
     ) -> Actions {
         let mut tried: Vec<JudgedTry> = Vec::with_capacity(section.tried.len());
         for attempt in &section.tried {
@@ -83,7 +83,7 @@ impl Actions {
         }
         tried.sort_by_cached_key(|tried| rank(&tried.attempt));
         Actions {
-            ways: walked_ways(&section.ways, names, name_of),
+            ways: walked_ways(&section.ways, names, ends),
             worked: ranked(&section.worked),
             tried,
             not_understood: Vec::new(),
@@ -186,17 +186,13 @@ fn ranked(actions: &[Attempt]) -> Vec<Attempt> {
 
 /// Ways by their action: the latest place to which each led, then the others. A place has the name of its heading;
 /// the way's own is from before the place was renamed.
-fn walked_ways<'a>(
-    ways: &[Way],
-    names: &PlaceNames,
-    name_of: impl Fn(&Scope) -> Option<&'a str>,
-) -> Vec<WalkedWay> {
+fn walked_ways(ways: &[Way], names: &PlaceNames, ends: &HashMap<u64, &str>) -> Vec<WalkedWay> {
     let mut latest: Vec<&Way> = ways.iter().collect();
     latest.sort_by_key(|way| Reverse((way.episode, way.turn)));
     let mut walked: Vec<WalkedWay> = Vec::new();
     for way in latest {
         let scope = Scope::Location(way.to);
-        let name = name_of(&scope).unwrap_or(&way.name);
+        let name = ends.get(&way.to).copied().unwrap_or(&way.name);
         let place = names.label(&scope, name);
         match walked.iter_mut().find(|walked| is_same_way(&walked.way.action, &way.action)) {
             // Another spelling of the direction.
@@ -306,12 +302,13 @@ mod tests {
         let circumstances = Circumstances::of(&document.section(&Scope::Game).expect("a section"), 1);
         let section = document.section(&Scope::Location(1)).expect("a section");
         let names = PlaceNames::of(document.headings());
-        let name_of = |scope: &Scope| {
-            let mut headings = document.headings();
-            headings.find(|heading| heading.scope == *scope).map(|heading| heading.name.as_str())
-        };
+        let places = document.headings().filter_map(|heading| match heading.scope {
+            Scope::Location(id) => Some((id, heading.name.as_str())),
+            _ => None,
+        });
+        let ends: HashMap<u64, &str> = places.collect();
         let judgement = Judgement::of(&section, &circumstances);
-        let actions = Actions::of(&section, &judgement, &names, name_of);
+        let actions = Actions::of(&section, &judgement, &names, &ends);
         actions.with_not_understood(&section, &circumstances).render(format)
     }
 
@@ -345,7 +342,7 @@ mod tests {
         assert_eq!(lines(ways, "", Format::Text), "\nWays: go north → Maze (id 3), sometimes Maze (id 2)\n");
         let spelled = "### Ways\n\n- `e` → [Hall](#location-1-hall) ×2\n- `n` → [Maze](#location-2-maze)\n\
                        - `North` → [Maze](#location-2-maze) ×2";
-        assert_eq!(lines(spelled, "", Format::Text), "\nWays: n → Maze (id 2); e → Hall\n");
+        assert_eq!(lines(spelled, "", Format::Text), "\nWays: e → Hall; North → Maze (id 2)\n");
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 use std::borrow::Borrow;
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 use crate::document::{Note, PlaceNames, Section};
 use crate::recall::actions::Actions;
@@ -61,10 +62,12 @@ impl Default for Limits {
 /// What else is known beside the sections that are recalled.
 #[derive(Debug, Clone, Copy)]
 pub struct Known<'a> {
-    /// Other sections to which their memories may link, or their ways lead.
+    /// Other sections to which their memories may link.
     pub linked: &'a [(Scope, &'a Section)],
     /// The names that several places share.
     pub names: &'a PlaceNames,
+    /// The names of places to which ways lead, by their headings.
+    pub ends: &'a HashMap<u64, &'a str>,
     /// What is carried now, and was carried at each try.
     pub circumstances: &'a Circumstances,
 }
@@ -78,15 +81,9 @@ pub fn choose<S: Borrow<Section>>(
 ) -> Vec<View> {
     let is_place = |(scope, _): &&(Scope, S)| matches!(scope, Scope::Location(_));
     let first_place = sections.iter().find(is_place).map(|(scope, _)| scope);
-    let name_of = |scope: &Scope| {
-        let own = sections.iter().map(|(scope, section)| (scope, section.borrow().name.as_str()));
-        let linked = known.linked.iter().map(|(scope, section)| (scope, section.name.as_str()));
-        let named = own.chain(linked).find(|(other, name)| *other == scope && !name.is_empty());
-        named.map(|(_, name)| name)
-    };
     let actions_of = |(scope, section): &(Scope, S)| {
         let judgement = Judgement::of(section.borrow(), known.circumstances);
-        let actions = Actions::of(section.borrow(), &judgement, known.names, name_of);
+        let actions = Actions::of(section.borrow(), &judgement, known.names, known.ends);
         match Some(scope) == first_place {
             true => actions.with_not_understood(section.borrow(), known.circumstances),
             false => actions,
@@ -394,8 +391,12 @@ mod tests {
             |number| format!("- `push button number {number}` ×{number}: Button {number} is stuck.\n");
         text.extend((1..=tries).map(tried));
         let section = Document::parse(text).section(&Scope::Location(1)).expect("a section");
-        let known =
-            Known { linked: &[], names: &PlaceNames::default(), circumstances: &Circumstances::default() };
+        let known = Known {
+            linked: &[],
+            names: &PlaceNames::default(),
+            ends: &HashMap::new(),
+            circumstances: &Circumstances::default(),
+        };
         choose(&[(Scope::Location(1), section)], &known, &Limits::default(), format).remove(0)
     }
 

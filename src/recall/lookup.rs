@@ -15,7 +15,7 @@ use crate::types::{Memory, Scope, ScopeName};
 const SUGGESTED: usize = 5;
 
 /// Reads as much of a memory file as a recall of these scopes needs: their sections, those to which their
-/// memories link and their ways lead, and what holds wherever the player is.
+/// memories link, and what holds wherever the player is.
 ///
 /// # Errors
 ///
@@ -114,17 +114,12 @@ fn place_called<'a>(
     }
 }
 
-/// The scopes to which live memories of some scopes link, and to which their ways lead, without these scopes.
+/// The scopes to which live memories of some scopes link, without these scopes.
 pub(super) fn linked_scopes(snapshot: &Snapshot, scopes: &[Scope]) -> Vec<Scope> {
     let mut linked: Vec<Scope> = Vec::new();
-    for section in scopes.iter().map(|scope| snapshot.section(scope)) {
-        let links = section.live().flat_map(links_of).filter(|link| link.title.is_some());
-        let ways = section.ways.iter().map(|way| Scope::Location(way.to));
-        for other in links.filter_map(|link| link.scope).chain(ways) {
-            if !scopes.contains(&other) && !linked.contains(&other) {
-                linked.push(other);
-            }
-        }
+    for link in scopes.iter().flat_map(|scope| snapshot.section(scope).live()).flat_map(links_of) {
+        let other = link.scope.filter(|scope| link.title.is_some() && !scopes.contains(scope));
+        linked.extend(other.filter(|scope| !linked.contains(scope)));
     }
     linked
 }

@@ -15,6 +15,7 @@ mod render;
 mod view;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use crate::document::Section;
 use crate::notebook::Snapshot;
@@ -64,9 +65,12 @@ pub(crate) fn recall_newest(
         .into_iter()
         .map(|scope| (scope.clone(), snapshot.section(&scope)))
         .collect();
+    let ends: HashSet<u64> =
+        sections.iter().flat_map(|(_, section)| section.ways.iter().map(|way| way.to)).collect();
     let known = Known {
         linked: &linked,
         names: snapshot.place_names(),
+        ends: &snapshot.names_of(&ends),
         circumstances: &Circumstances::of(snapshot.section(&Scope::Game), snapshot.running_episode()),
     };
     let mut views = choose(&sections, &known, limits, format);

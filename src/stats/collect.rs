@@ -2,7 +2,7 @@
 //!
 //! Visits and the episodes of memories are in the file, so these figures outlive the journal.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::document::{Document, PlaceNames, Section};
 use crate::recall::budget::estimate_tokens;
@@ -109,7 +109,12 @@ fn recall_tokens<'a>(
     let all: Vec<(Scope, &Section)> = all.iter().map(|(scope, section)| (scope.clone(), section)).collect();
     let game = all.iter().find(|(scope, _)| *scope == Scope::Game).map(|(_, section)| (*section).clone());
     let circumstances = Circumstances::of(&game.unwrap_or_default(), 0);
-    let known = Known { linked: &all, names, circumstances: &circumstances };
+    let ends = all.iter().filter_map(|(scope, section)| match scope {
+        Scope::Location(id) if !section.name.is_empty() => Some((*id, section.name.as_str())),
+        _ => None,
+    });
+    let ends: HashMap<u64, &str> = ends.collect();
+    let known = Known { linked: &all, names, ends: &ends, circumstances: &circumstances };
     let cost = |place: &(Scope, Section)| {
         let views = choose(std::slice::from_ref(place), &known, limits, Format::Text);
         estimate_tokens(&render(&views, Format::Text))
