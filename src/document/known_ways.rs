@@ -98,6 +98,7 @@ impl<'a> Reader<'a> {
                 list.extend(parse_attempts(line).into_iter().flat_map(|line| line.attempts));
             }
         }
+        self.sections.iter_mut().for_each(|(_, section)| section.keep_latest());
         self.sections
     }
 }

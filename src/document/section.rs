@@ -1,7 +1,6 @@
 //! One scope of the file, parsed for readers.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::hash::Hash;
 
 use crate::document::evidence::AttemptLine;
@@ -79,15 +78,22 @@ impl Section {
         self.notes.extend(parsed.notes.into_iter().map(|placed| placed.note));
         let attempts =
             |lines: Vec<Placed<AttemptLine>>| lines.into_iter().flat_map(|line| line.value.attempts);
+        self.tried.extend(attempts(parsed.tried));
+        self.worked.extend(attempts(parsed.worked));
+        self.ways.extend(parsed.ways.into_iter().map(|line| line.value.way));
+        self.carried.extend(parsed.carried.into_iter().map(|line| line.value));
+        self.keep_latest();
+    }
+
+    /// Of two lines of evidence about the same the later one counts.
+    pub(super) fn keep_latest(&mut self) {
         let action = |attempt: &Attempt| fold_action(&attempt.action);
-        let at = |attempt: &Attempt| (attempt.episode, attempt.turn);
-        add_latest(&mut self.tried, attempts(parsed.tried), action, at);
-        add_latest(&mut self.worked, attempts(parsed.worked), action, at);
-        let ways = parsed.ways.into_iter().map(|line| line.value.way);
+        let moment = |attempt: &Attempt| (attempt.episode, attempt.turn);
+        keep_latest(&mut self.tried, action, moment);
+        keep_latest(&mut self.worked, action, moment);
         let way = |way: &Way| (fold_action(&way.action), way.to);
-        add_latest(&mut self.ways, ways, way, |way| (way.episode, way.turn));
-        let carried = parsed.carried.into_iter().map(|line| line.value);
-        add_latest(&mut self.carried, carried, |line| line.episode, |_| ());
+        keep_latest(&mut self.ways, way, |way| (way.episode, way.turn));
+        keep_latest(&mut self.carried, |line| line.episode, |_| ());
     }
 
     /// Adds the same scope's section of the session file; its memories are ephemeral.
@@ -105,27 +111,21 @@ impl Section {
     }
 }
 
-/// Appends values; of two about the same the later one stays, in the place of the first.
-fn add_latest<T, K: Hash + Eq, O: PartialOrd>(
-    known: &mut Vec<T>,
-    new: impl Iterator<Item = T>,
+/// Keeps one value of those about the same, the latest, in the place of the first.
+fn keep_latest<T, K: Hash + Eq, O: PartialOrd>(
+    values: &mut Vec<T>,
     key: impl Fn(&T) -> K,
     moment: impl Fn(&T) -> O,
 ) {
-    let mut places: HashMap<K, usize> =
-        known.iter().enumerate().map(|(at, value)| (key(value), at)).collect();
-    for value in new {
-        match places.entry(key(&value)) {
-            Entry::Occupied(place) => {
-                let other = &mut known[*place.get()];
-                if moment(&value) >= moment(other) {
-                    *other = value;
-                }
-            }
-            Entry::Vacant(place) => {
-                place.insert(known.len());
-                known.push(value);
-            }
+    let mut kept: Vec<T> = Vec::with_capacity(values.len());
+    let mut places: HashMap<K, usize> = HashMap::with_capacity(values.len());
+    for value in values.drain(..) {
+        let place = *places.entry(key(&value)).or_insert(kept.len());
+        match kept.get_mut(place) {
+            Some(other) if moment(&value) >= moment(other) => *other = value,
+            Some(_) => {}
+            None => kept.push(value),
         }
     }
+    *values = kept;
 }
