@@ -339,10 +339,12 @@ const EDITED: &str = "A line of the editor.";
 fn editor_behind(scenario: &Scenario, folder: &Path, call: &Call, in_place: bool) -> Result<Kept, String> {
     let filter = format!("trace={}", call.name);
     let stop = format!("inject={}:signal=STOP:when={}", call.name, call.number);
-    let strace = ["strace", "-qq", "-o", "/dev/null", "-e", &filter, "-e", &stop];
+    let trace = tempfile::NamedTempFile::new().unwrap();
+    let path = trace.path().to_str().unwrap();
+    let strace = ["strace", "-qq", "-o", path, "-e", &filter, "-e", &stop];
     let mut command = by_way_of(&strace, folder, scenario.arguments);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let program = others::wait_until_stopped(child.id());
+    let program = others::wait_until_stopped(child.id(), trace.path());
     others::edit(&folder.join(FILE), EDITED, in_place);
     if let Some(program) = program {
         others::send(program, "-CONT");

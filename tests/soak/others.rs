@@ -9,27 +9,18 @@ pub(super) fn send(process: u32, signal: &str) {
     assert!(Command::new("kill").args([signal, &process.to_string()]).status().unwrap().success());
 }
 
-/// The child of a process, once it is stopped for good: not only for a moment, by its tracer.
-pub(super) fn wait_until_stopped(parent: u32) -> Option<u32> {
+/// The child of a strace that stops it, once it is stopped: by the signal, as the trace says, and not only for a
+/// moment by its tracer, which takes long on a busy machine.
+pub(super) fn wait_until_stopped(strace: u32, trace: &Path) -> Option<u32> {
     let start = Instant::now();
-    let mut seen = 0;
     while start.elapsed() < Duration::from_secs(20) {
-        let children =
-            fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
-        let child = children.split_whitespace().next().and_then(|child| child.parse().ok());
-        seen = if child.is_some_and(is_stopped) { seen + 1 } else { 0 };
-        if seen == 5 {
-            return child;
+        if fs::read_to_string(trace).unwrap_or_default().contains("--- stopped by SIGSTOP ---") {
+            let children = fs::read_to_string(format!("/proc/{strace}/task/{strace}/children")).ok()?;
+            return children.split_whitespace().next()?.parse().ok();
         }
         std::thread::sleep(Duration::from_millis(4));
     }
     None
-}
-
-/// Whether a process is stopped, as the kernel says.
-fn is_stopped(process: u32) -> bool {
-    let status = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    status.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with(['T', 't']))
 }
 
 #[test]
@@ -41,13 +32,15 @@ fn a_stopped_process_holds_the_lock() {
     let lock = folder.path().join(".memories").join(FILE).join("lock");
     // The program itself, stopped by strace in the middle of its write: with the lock in its hands.
     let stop = "inject=fsync:signal=STOP:when=1";
-    let strace = ["strace", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e", stop];
+    let trace = tempfile::NamedTempFile::new().unwrap();
+    let path = trace.path().to_str().unwrap();
+    let strace = ["strace", "-qq", "-o", path, "-e", "trace=fsync", "-e", stop];
     let Ok(mut writer) =
         by_way_of(&strace, folder.path(), &add("Slow", "It takes its time.")).stdout(Stdio::null()).spawn()
     else {
         return skip(name, "strace cannot be used here");
     };
-    let Some(holder) = wait_until_stopped(writer.id()) else {
+    let Some(holder) = wait_until_stopped(writer.id(), trace.path()) else {
         let _ = writer.kill();
         return skip(name, "strace does not stop processes here");
     };
