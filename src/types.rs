@@ -19,6 +19,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
+pub(crate) use evidence::carried_at;
 pub use evidence::{Attempt, Carried, CarriedChange, Way, fold_action, gained_since};
 pub(crate) use importance::{
     DEFAULT_IMPORTANCE, EXPECTED_IMPORTANCE, clamp_importance, importance_of_person, importance_of_program,

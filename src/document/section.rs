@@ -43,7 +43,7 @@ pub struct Section {
     pub worked: Vec<Attempt>,
     /// Ways that were walked from here.
     pub ways: Vec<Way>,
-    /// What was carried when, an episode each.
+    /// The items that were carried, a line for each episode.
     pub carried: Vec<Carried>,
     /// Notes of a person outside entries, in the order of the file.
     pub notes: Vec<Note>,
@@ -85,7 +85,7 @@ impl Section {
         self.keep_latest();
     }
 
-    /// Of two lines of evidence about the same the later one counts.
+    /// Keeps the later of two lines of evidence about the same action, way or episode.
     pub(super) fn keep_latest(&mut self) {
         let action = |attempt: &Attempt| fold_action(&attempt.action);
         let moment = |attempt: &Attempt| (attempt.episode, attempt.turn);

@@ -40,7 +40,7 @@ pub struct SectionUpdate {
     pub worked: Vec<Attempt>,
     /// Ways; one that is listed already is written anew.
     pub ways: Vec<Way>,
-    /// What was carried; the line of an episode that is listed already is written anew.
+    /// Items that were carried; the line of an episode that is listed already is written anew.
     pub carried: Vec<Carried>,
 }
 
@@ -221,14 +221,7 @@ impl Document {
         attempt: &Attempt,
         limit: usize,
     ) -> Result<(), DocumentError> {
-        self.check_new_text(&write_attempt(attempt))?;
-        self.ensure_section(scope, name)?;
-        let blocks: Vec<usize> = self.blocks_of(scope).collect();
-        self.edit_attempts(&blocks, RegionKind::Tried, |lists| {
-            lists.put(attempt);
-            lists.cut(limit, &fold_action(&stored_line(&attempt.action)));
-        });
-        Ok(())
+        self.put_action((scope, name), RegionKind::Tried, attempt, limit)
     }
 
     /// Notes an action that changed something, as [`Document::put_attempt`] does; its reply is not kept.
@@ -244,11 +237,21 @@ impl Document {
         limit: usize,
     ) -> Result<(), DocumentError> {
         let attempt = Attempt { reply: String::new(), ..attempt.clone() };
-        self.check_new_text(&write_attempt(&attempt))?;
+        self.put_action((scope, name), RegionKind::Worked, &attempt, limit)
+    }
+
+    fn put_action(
+        &mut self,
+        (scope, name): (&Scope, &str),
+        kind: RegionKind,
+        attempt: &Attempt,
+        limit: usize,
+    ) -> Result<(), DocumentError> {
+        self.check_new_text(&write_attempt(attempt))?;
         self.ensure_section(scope, name)?;
         let blocks: Vec<usize> = self.blocks_of(scope).collect();
-        self.edit_attempts(&blocks, RegionKind::Worked, |lists| {
-            lists.put(&attempt);
+        self.edit_attempts(&blocks, kind, |lists| {
+            lists.put(attempt);
             lists.cut(limit, &fold_action(&stored_line(&attempt.action)));
         });
         Ok(())

@@ -39,7 +39,7 @@ pub(super) fn lines<'g>(graph: &'g Graph) -> Vec<Line<'g>> {
 }
 
 impl Line<'_> {
-    /// What speaks against the ways; empty where nothing does.
+    /// Reasons against taking these ways; empty if there are none.
     pub(super) fn notes(&self, graph: &Graph) -> String {
         let notes = [Some(self.there), self.back].into_iter().flatten().map(|edge| graph.notes(edge));
         notes.filter(|notes| !notes.is_empty()).collect::<Vec<_>>().join("; ")

@@ -149,7 +149,7 @@ impl Graph {
         format!("{} → {}{notes}", edge.way.action, self.label(edge.to))
     }
 
-    /// What speaks against a way; empty where nothing does.
+    /// Reasons against taking a way; empty if there are none.
     pub(super) fn notes(&self, edge: &Edge) -> String {
         let mut notes = Vec::new();
         if !edge.way.refused_without.is_empty() {

@@ -39,7 +39,7 @@ impl<'g> Paths<'g> {
         let mut paths = Paths { graph, reached: vec![None; graph.places.len()], nearest: Vec::new() };
         let mut open = BinaryHeap::from([Reverse((Cost { steps: 0, doubts: 0 }, 0, start, None))]);
         let mut found = 0;
-        // Of the same cost, what was found first is taken first.
+        // Places of equal cost are visited in the order in which they were found.
         while let Some(Reverse((cost, _, at, by))) = open.pop() {
             if paths.reached[at].is_some() {
                 continue;

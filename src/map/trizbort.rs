@@ -5,6 +5,7 @@ use std::collections::{HashSet, VecDeque};
 use crate::map::graph::Graph;
 use crate::map::lines::{Line, lines};
 use crate::types::direction::Direction;
+use crate::types::text::escape_xml;
 
 /// Distance of neighbouring rooms in both directions, in Trizbort's units; a room is 96 by 64.
 const GRID: (i64, i64) = (160, 128);
@@ -115,7 +116,7 @@ fn lay_out(graph: &Graph, lines: &[Line<'_>]) -> Vec<Cell> {
         if cells[first].is_some() {
             continue;
         }
-        // What no line joins begins below everything else.
+        // A place that no line joins to the others begins a new group below them.
         let start = (0, bottom);
         cells[first] = Some(start);
         taken.insert(start);
@@ -145,19 +146,7 @@ fn next_free(taken: &HashSet<Cell>, from: Cell, (columns, rows): Cell) -> Cell {
     cell
 }
 
-/// A text within quotation marks of XML 1.0, which has no place for some characters.
+/// A text on one line within quotation marks.
 fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("&quot;"),
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '\u{FFFE}' | '\u{FFFF}' => out.push('\u{FFFD}'),
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
+    escape_xml(&text.replace(char::is_control, " "))
 }

@@ -1,4 +1,4 @@
-//! What was done at a place, as a recall shows it: ways, actions that worked, and tries by their verdict.
+//! The actions of a place as a recall shows them: ways, actions that worked, and tries by their verdict.
 //!
 //! A section and the judgement on its actions enter; lines leave. Actions that are likely to be done again come
 //! first: directions, then the most repeated, then the latest.
@@ -11,8 +11,9 @@ use serde::Serialize;
 use crate::document::{PlaceNames, Section};
 use crate::recall::budget::cut_at_word;
 use crate::recall::evidence::{Circumstances, Judgement, Verdict};
-use crate::recall::format::{Format, escape};
+use crate::recall::format::Format;
 use crate::types::direction::Direction;
+use crate::types::text::escape_xml;
 use crate::types::{Attempt, Scope, Way, fold_action};
 
 /// Longest action shown, in characters.
@@ -21,7 +22,7 @@ const ACTION_CHARS: usize = 120;
 /// Items named as new circumstances in one line.
 const ITEMS: usize = 3;
 
-/// What was done at a place, the most likely to be done again first.
+/// Actions at a place, the most likely to be repeated first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Actions {
     /// Ways that were walked.
@@ -56,7 +57,7 @@ pub struct JudgedTry {
     pub attempt: Attempt,
     /// The name of the verdict.
     pub verdict: &'static str,
-    /// What is carried now and was not then.
+    /// Items that are carried now and were not then.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lacking: Vec<String>,
 }
@@ -142,7 +143,7 @@ impl Actions {
             out.push_str(&match format {
                 Format::Xml => {
                     let name = element.split(' ').next().unwrap_or_default();
-                    format!("<{element}>{}</{name}>\n", escape(&content))
+                    format!("<{element}>{}</{name}>\n", escape_xml(&content))
                 }
                 Format::Text | Format::Markdown => {
                     let gap = if out.is_empty() { "\n" } else { "" };
@@ -162,7 +163,8 @@ impl Actions {
         line(&format!("tried verdict=\"{in_vain}\""), "Tried here in vain", folded(&with(in_vain)));
         let others: Vec<&JudgedTry> = self.tried.iter().filter(|tried| !tried.lacking.is_empty()).collect();
         for (items, tried) in by_circumstances(others) {
-            let element = format!("tried verdict=\"{}\" now_with=\"{}\"", tried[0].verdict, escape(&items));
+            let element =
+                format!("tried verdict=\"{}\" now_with=\"{}\"", tried[0].verdict, escape_xml(&items));
             line(&element, &format!("Tried before, but now with {items}"), folded(&tried));
         }
         let unknown = Verdict::UnknownEffect.name();
@@ -194,7 +196,8 @@ fn walked_ways(ways: &[Way], names: &PlaceNames, ends: &HashMap<u64, &str>) -> V
         let scope = Scope::Location(way.to);
         let name = ends.get(&way.to).copied().unwrap_or(&way.name);
         let place = names.label(&scope, name);
-        match walked.iter_mut().find(|walked| is_same_way(&walked.way.action, &way.action)) {
+        let action = fold_action(&way.action);
+        match walked.iter_mut().find(|walked| fold_action(&walked.way.action) == action) {
             // Another spelling of the direction.
             Some(WalkedWay { way: latest, .. }) if latest.to == way.to => {
                 latest.count = latest.count.saturating_add(way.count);
@@ -211,14 +214,6 @@ fn walked_ways(ways: &[Way], names: &PlaceNames, ends: &HashMap<u64, &str>) -> V
         (Direction::of(&way.action).is_none(), Reverse((way.count, way.episode, way.turn)))
     });
     walked
-}
-
-/// True for one action, and for two spellings of one direction.
-fn is_same_way(one: &str, other: &str) -> bool {
-    match (Direction::of(one), Direction::of(other)) {
-        (None, None) => fold_action(one) == fold_action(other),
-        (one, other) => one == other,
-    }
 }
 
 /// Sort key of actions: directions, then the most repeated, then the latest.

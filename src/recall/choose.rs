@@ -25,7 +25,7 @@ const REPLY_LENGTHS: [usize; 5] = [100, 60, 40, 25, 15];
 /// Length of replies, in characters, for which room is reserved; longer ones take what is left over.
 const RESERVED_REPLY_CHARS: usize = 25;
 
-/// Of the room for actions, the share that ways may take where not everything fits: one part in so many.
+/// Ways may take one part in this many of the room for actions, if not everything fits.
 const WAYS_SHARE: usize = 4;
 
 /// As [`WAYS_SHARE`], for actions that worked.
@@ -59,7 +59,7 @@ impl Default for Limits {
     }
 }
 
-/// What else is known beside the sections that are recalled.
+/// Knowledge from outside the sections that are recalled.
 #[derive(Debug, Clone, Copy)]
 pub struct Known<'a> {
     /// Other sections to which their memories may link.
@@ -68,7 +68,7 @@ pub struct Known<'a> {
     pub names: &'a PlaceNames,
     /// The names of places to which ways lead, by their headings.
     pub ends: &'a HashMap<u64, &'a str>,
-    /// What is carried now, and was carried at each try.
+    /// The items that are carried now, and that were carried at each try.
     pub circumstances: &'a Circumstances,
 }
 

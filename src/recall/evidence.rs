@@ -12,9 +12,9 @@ use crate::document::Section;
 use crate::document::evidence::{FINAL_REPLY, template};
 use crate::document::fields::write_moment;
 use crate::document::text::stored_line;
-use crate::types::{Attempt, Carried, Moment, Scope, fold_action, fold_title, gained_since};
+use crate::types::{Attempt, Carried, Moment, Scope, carried_at, fold_action, fold_title, gained_since};
 
-/// What is known of an action at a place.
+/// The answer to whether an action is worth another try at a place.
 #[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum Verdict {
@@ -58,7 +58,7 @@ impl Success {
     }
 }
 
-/// What is known wherever the player is.
+/// Facts that hold at every place: what is carried, and what the game's parser does not understand.
 #[derive(Debug, Clone, Default)]
 pub struct Circumstances {
     carried: Vec<Carried>,
@@ -75,7 +75,7 @@ impl Circumstances {
         Circumstances { carried: game.carried.clone(), not_understood: game.tried.clone(), now }
     }
 
-    /// What is carried now.
+    /// The items that are carried now.
     pub(crate) fn now(&self) -> &[String] {
         &self.now
     }
@@ -101,13 +101,11 @@ impl Circumstances {
         Some((episode, line.map_or(0, before)))
     }
 
-    /// What is carried now and was not when an action was last tried. Nothing where its line does not say when that
-    /// was; in an episode without a line nothing was carried.
+    /// The items that are carried now and were not when an action was last tried; none where its line does not say
+    /// when that was.
     fn lacking(&self, attempt: &Attempt) -> Vec<String> {
         let (Some(episode), Some(turn)) = (attempt.episode, attempt.turn) else { return Vec::new() };
-        let line = self.carried.iter().find(|carried| carried.episode == episode);
-        let then = line.map(|line| line.at(turn)).unwrap_or_default();
-        let mut lacking = gained_since(&self.now, &then);
+        let mut lacking = gained_since(&self.now, &carried_at(&self.carried, episode, turn));
         let mut seen = HashSet::new();
         lacking.retain(|item| seen.insert(fold_action(item)));
         lacking
@@ -121,7 +119,7 @@ pub struct Judgement<'a> {
     worked: HashMap<String, Success>,
     /// Templates of the replies that are final here.
     final_replies: OnceCell<HashSet<String>>,
-    /// What was lacking, by [`Circumstances::state_at`].
+    /// The lacking items that were worked out before, by [`Circumstances::state_at`].
     lacking: RefCell<HashMap<(u64, usize), Vec<String>>>,
 }
 

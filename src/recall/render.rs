@@ -5,8 +5,9 @@ use std::fmt::Write;
 use crate::document::Note;
 use crate::document::fields::write_fields;
 use crate::document::grammar::write_key;
-use crate::recall::format::{Format, escape};
+use crate::recall::format::Format;
 use crate::recall::view::{Linked, View};
+use crate::types::text::escape_xml;
 use crate::types::{Memory, Persistence, Provenance, Scope, Status};
 
 /// All views, ended by a line break.
@@ -90,8 +91,8 @@ fn render_header(view: &View, format: Format) -> String {
         Format::Xml => {
             format!(
                 "<memory scope=\"{}\" name=\"{}\">\n",
-                escape(&view.scope.to_string()),
-                escape(&view.name)
+                escape_xml(&view.scope.to_string()),
+                escape_xml(&view.name)
             )
         }
     }
@@ -165,7 +166,7 @@ pub(super) fn render_linked(linked: &Linked, format: Format) -> String {
     let Linked { scope, name, memory } = linked;
     let origin = render_origin(memory);
     if format == Format::Xml {
-        let place = format!(" scope=\"{}\" name=\"{}\"", escape(&scope.to_string()), escape(name));
+        let place = format!(" scope=\"{}\" name=\"{}\"", escape_xml(&scope.to_string()), escape_xml(name));
         return render_entry(memory, &place, &origin, format);
     }
     let key = write_key(scope);
@@ -185,8 +186,8 @@ pub(super) fn render_note(note: &Note, format: Format) -> String {
     let Note { heading, text } = note;
     if format == Format::Xml {
         let heading =
-            if heading.is_empty() { String::new() } else { format!(" heading=\"{}\"", escape(heading)) };
-        return format!("<by_hand{heading}>{}</by_hand>\n", escape(text));
+            if heading.is_empty() { String::new() } else { format!(" heading=\"{}\"", escape_xml(heading)) };
+        return format!("<by_hand{heading}>{}</by_hand>\n", escape_xml(text));
     }
     let is_line = !text.contains('\n') && !text.starts_with(['-', '*', '+', '>']);
     match (heading.is_empty(), is_line) {
@@ -211,8 +212,9 @@ fn render_entry(memory: &Memory, attributes: &str, origin: &str, format: Format)
         Format::Xml => {
             let status = if *status == Status::Tentative { " status=\"tentative\"" } else { "" };
             let origin =
-                if origin.is_empty() { String::new() } else { format!(" origin=\"{}\"", escape(origin)) };
-            let (category, title, text) = (escape(category.as_str()), escape(title), escape(text));
+                if origin.is_empty() { String::new() } else { format!(" origin=\"{}\"", escape_xml(origin)) };
+            let (category, title, text) =
+                (escape_xml(category.as_str()), escape_xml(title), escape_xml(text));
             format!(
                 "<entry category=\"{category}\" title=\"{title}\"{attributes}{status}{origin}>{text}</entry>\n"
             )

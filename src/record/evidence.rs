@@ -12,10 +12,10 @@ use crate::record::places::Place;
 use crate::record::refusal::{is_idle, is_not_understood, refuses};
 use crate::record::turn::Turn;
 use crate::types::direction::Direction;
-use crate::types::{Attempt, Carried, CarriedChange, Scope, Way, fold_action, gained_since};
+use crate::types::{Attempt, Carried, CarriedChange, Scope, Way, carried_at, fold_action, gained_since};
 
-/// Brings the inventories to their stored form, and completes inventory and score before the action from the turn before, where the caller gave only those
-/// after it.
+/// Brings the inventories to their stored form. Where the caller gave only inventory or score after the action, those
+/// before it are taken from the turn before.
 pub(super) fn complete(turn: &mut Turn, earlier: Option<&Turn>, carried: Option<&Carried>) {
     for items in [&mut turn.inventory_before, &mut turn.inventory_after].into_iter().flatten() {
         *items = items.iter().map(|item| stored_line(item)).filter(|item| !item.is_empty()).collect();
@@ -29,7 +29,7 @@ pub(super) fn complete(turn: &mut Turn, earlier: Option<&Turn>, carried: Option<
     }
 }
 
-/// Writes the evidence of a turn. The answer is the action, if it was noted as tried.
+/// A turn whose evidence is to be written.
 pub(super) struct TurnEvidence<'a> {
     pub(super) document: &'a mut Document,
     pub(super) context: &'a TurnContext,
@@ -40,6 +40,8 @@ pub(super) struct TurnEvidence<'a> {
 }
 
 impl TurnEvidence<'_> {
+    /// Writes the evidence; the action, if it was noted as tried.
+    ///
     /// # Errors
     ///
     /// See [`DocumentError`].
@@ -141,8 +143,8 @@ impl TurnEvidence<'_> {
         self.document.put_way(&self.before.scope(), &self.before.name, &way)
     }
 
-    /// What is carried and was not when an action was refused; nothing where that is not known, because its line
-    /// has no mark, or one that several actions share.
+    /// The items that are carried and were not when an action was refused. None where nobody knows: its line has no
+    /// mark, or one that several actions share.
     fn lacking(&self, here: &Section, tried: &Attempt, carried: &[String], game: &Section) -> Vec<String> {
         let key = line_key(tried);
         let shared = here.tried.iter().filter(|other| line_key(other) == key).count() >= FINAL_REPLY;
@@ -150,8 +152,7 @@ impl TurnEvidence<'_> {
         if tried.effect_unknown || shared {
             return Vec::new();
         }
-        let then = game.carried.iter().find(|line| line.episode == episode);
-        gained_since(carried, &then.map(|line| line.at(turn)).unwrap_or_default())
+        gained_since(carried, &carried_at(&game.carried, episode, turn))
     }
 
     /// True if an action that changed nothing has failed; else its effect is unknown.

@@ -85,11 +85,11 @@ struct SectionMerge {
     carried: CountMerge<u64, Carried>,
 }
 
-/// What a file and a source count, by what it is about: of two the one with the greater count stays.
+/// Counted facts of a file and of a source by their subject. Of two about one subject the greater count stays.
 #[derive(Debug)]
 struct CountMerge<K, T> {
     known: HashMap<K, T>,
-    /// What is to be written, in order.
+    /// Subjects that are to be written, in order.
     new: Vec<K>,
 }
 

@@ -45,12 +45,12 @@ pub struct Way {
     /// Turn of the last time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
-    /// What was carried, and had been lacking when the action was refused here.
+    /// Items that were carried, and had been lacking when the action was refused here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused_without: Vec<String>,
 }
 
-/// What came and went in one episode: a line of `### Carried`.
+/// The items that came and went in one episode: a line of `### Carried`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Carried {
     /// The episode.
@@ -59,7 +59,7 @@ pub struct Carried {
     pub changes: Vec<CarriedChange>,
 }
 
-/// What came and went in one turn.
+/// The items that came and went in one turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CarriedChange {
     /// The turn that made the change.
@@ -78,12 +78,12 @@ fn once() -> u64 {
 }
 
 impl Carried {
-    /// What is carried at the end of what was recorded.
+    /// The items that are carried after the last recorded turn.
     pub fn now(&self) -> Vec<String> {
         self.at(u64::MAX)
     }
 
-    /// What was carried when a turn began.
+    /// The items that were carried when a turn began.
     pub fn at(&self, turn: u64) -> Vec<String> {
         let mut items: Vec<String> = Vec::new();
         for change in self.changes.iter().filter(|change| change.turn < turn) {
@@ -96,6 +96,13 @@ impl Carried {
         }
         items
     }
+}
+
+/// The items that were carried when a turn of an episode began, by the lines of all episodes. Nothing was carried in an
+/// episode without a line.
+pub(crate) fn carried_at(lines: &[Carried], episode: u64, turn: u64) -> Vec<String> {
+    let line = lines.iter().find(|line| line.episode == episode);
+    line.map(|line| line.at(turn)).unwrap_or_default()
 }
 
 /// The items of `now` that `then` does not have, each as often as it lacks.

@@ -22,7 +22,7 @@ pub enum Scope {
     Scene,
     /// Spoken lines, turn by turn.
     Dialogue,
-    /// What holds wherever the player is.
+    /// The game as a whole: facts that hold at every place.
     Game,
 }
 

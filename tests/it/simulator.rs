@@ -24,7 +24,7 @@ use super::world::{DIRECTIONS, World};
 const EPISODES: u64 = 5;
 const TURNS: u64 = 300;
 
-/// What the explorer asks before it acts.
+/// The memory that the explorer asks before it acts.
 #[derive(Clone, Copy, PartialEq)]
 enum Memory {
     Nothing,

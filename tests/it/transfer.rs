@@ -209,7 +209,7 @@ fn addition() -> impl Strategy<Value = (Scope, SectionUpdate)> {
     )
 }
 
-/// What worked, ways, what was carried, and the first visit.
+/// Evidence: actions that worked, ways, carried items, and the turn of the first visit.
 fn evidence() -> impl Strategy<Value = (Vec<Attempt>, Vec<Way>, Vec<Carried>, Option<u64>)> {
     let names = || prop::collection::vec(line().prop_map(|name| stored_line(&name)), 0..3);
     let named = |names: Vec<String>| names.into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>();

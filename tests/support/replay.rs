@@ -152,7 +152,7 @@ impl Replay {
         Ok(render(&recall(&snapshot, &names, &Limits::default(), Format::Text)?, Format::Text))
     }
 
-    /// Whether the turn repeats a failure, and whether what was recalled, or `tried`, would have told.
+    /// Counts a turn that repeats a failure, and whether the recalled text or `tried` would have warned.
     fn watch(&mut self, place: u64, turn: &Value, recalled: &str, in_vain: bool, episode: &mut Episode) {
         let action = fold_action(turn["action"].as_str().unwrap_or_default());
         let key = (place, action);
@@ -194,7 +194,7 @@ impl Replay {
     }
 }
 
-/// What is known at a place, for verdicts about actions.
+/// The evidence of a place, for verdicts about actions.
 pub struct Known {
     section: Section,
     circumstances: Circumstances,

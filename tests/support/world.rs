@@ -47,7 +47,7 @@ struct Recorded {
     lost: Vec<String>,
 }
 
-/// What a turn came to.
+/// The result of a turn.
 pub struct Outcome {
     /// The turn as an agent records it, without episode and number.
     pub turn: Value,
@@ -61,7 +61,7 @@ pub struct World {
     start: Value,
     place: Value,
     score: i64,
-    /// What is carried.
+    /// Items that are carried.
     pub carried: Vec<String>,
     /// Places, actions and what of them is not possible again.
     done: BTreeSet<(u64, String)>,
@@ -69,7 +69,7 @@ pub struct World {
 }
 
 impl World {
-    /// Of recorded turns, one JSON object a line.
+    /// Builds a world from recorded turns, one JSON object a line.
     pub fn of(lines: &str) -> World {
         let turns: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
         let moves = turns.iter().filter(|turn| id(&turn["location_before"]) != id(&turn["location_after"]));

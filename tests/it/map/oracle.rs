@@ -1,4 +1,4 @@
-//! What is known of a world, worked out line by line and without a graph.
+//! The known ways of a world, worked out line by line and without a graph.
 
 use std::collections::{BTreeMap, BTreeSet};
 

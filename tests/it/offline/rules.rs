@@ -19,7 +19,7 @@ fn turn(action: &str, response: &str, other: Value) -> Value {
     json!({"turn": turn, "memories": [], "memories_after": []})
 }
 
-/// What the rules make of a turn, each memory as `CATEGORY title | text`.
+/// The memories that the rules make of a turn, each as `CATEGORY title | text`.
 fn judge(facts: &Value) -> Vec<String> {
     let memories = ask(facts);
     memories.iter().for_each(check_shape);
