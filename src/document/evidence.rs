@@ -83,8 +83,7 @@ fn with_marks(parts: Vec<(String, u64, Option<Provenance>)>, reply: &str) -> Att
         is_whole &= Provenance { episode, ..mark } == fields_of(&attempt);
         attempts.push(attempt);
     }
-    is_whole &=
-        reply == stored_reply(reply) && attempts.iter().all(|other| share_a_line(&attempts[0], other));
+    is_whole &= reply == stored_reply(reply) && all_share_a_line(&attempts);
     AttemptLine { attempts, is_whole }
 }
 
@@ -186,9 +185,12 @@ pub(crate) fn line_key(attempt: &Attempt) -> LineKey {
     (episode.is_some(), turn.is_some(), is_bare, template(action, &stored_reply(reply)))
 }
 
-/// True if two actions stand in one line.
-pub(crate) fn share_a_line(one: &Attempt, other: &Attempt) -> bool {
-    line_key(one) == line_key(other)
+/// True if these actions stand in one line.
+fn all_share_a_line(attempts: &[Attempt]) -> bool {
+    let [first, others @ ..] = attempts else { return true };
+    // Most lines have one action, and a key takes time.
+    let key = (!others.is_empty()).then(|| line_key(first));
+    others.iter().all(|other| Some(line_key(other)) == key)
 }
 
 /// Actions with one reply from which on it is final, whatever was carried.

@@ -60,7 +60,7 @@ pub(crate) fn misread_sections(source: &str) -> Vec<(Scope, usize)> {
 
 /// A line that was meant as the heading of a section and is none.
 pub(crate) fn heading(line: &str) -> Option<Near<Heading>> {
-    if grammar::parse_heading(line).is_some() {
+    if RegionKind::begun_by(line) != RegionKind::Other || grammar::parse_heading(line).is_some() {
         return None;
     }
     let line = line.trim_matches(is_space);
