@@ -275,7 +275,8 @@ impl Problem {
             Kind::SameTitle(_) => line.find(']').map_or(0, |at| at + 1),
             _ => return Problem::new(number, 1, kind),
         };
-        let offset = offset.min(line.len());
+        // A line that is only nearly an entry may have any character there.
+        let offset = (0..=offset.min(line.len())).rev().find(|&at| line.is_char_boundary(at)).unwrap_or(0);
         let space = line[offset..].len() - line[offset..].trim_start().len();
         Problem::new(number, column(line, offset + space), kind)
     }
@@ -302,4 +303,17 @@ fn entry_fault(line: &str) -> usize {
 /// The start of a line, for a message.
 fn cut(line: &str) -> String {
     truncate(line, 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_lies_between_two_characters() {
+        for line in ["[é", "*–[NOTE] x", "[🗡", "", "*"] {
+            let problem = Problem::of_line(3, line, Kind::BrokenEntry(line.to_owned()));
+            assert!((1..=line.chars().count() + 1).contains(&problem.column), "{line}: {}", problem.column);
+        }
+    }
 }
