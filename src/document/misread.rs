@@ -225,8 +225,7 @@ impl Reader<'_> {
             }
         }
         let is_entry = parsed.entries.binary_search_by_key(&at, |entry| entry.line_number).is_ok();
-        let has_visits = parsed.visits.as_ref().is_some_and(|(_, range)| *range == self.lines[at].range);
-        if !is_read || is_entry || has_visits {
+        if !is_read || is_entry {
             return;
         }
         let (entry, region) = self.place_of(at);
@@ -240,7 +239,8 @@ impl Reader<'_> {
             let certain = near.certain && self.is_a_persons(at, content);
             return self.report(at, 1, Near { certain, ..near }, Kind::BrokenEntry(content.to_owned()));
         }
-        if region == RegionKind::Head && !in_entry && near::visits(content).is_some() {
+        let has_visits = parsed.visits.as_ref().is_some_and(|(_, range)| *range == self.lines[at].range);
+        if region == RegionKind::Head && !in_entry && !has_visits && near::visits(content).is_some() {
             self.visits(at, content, Kind::BrokenVisits(content.to_owned()));
         }
     }

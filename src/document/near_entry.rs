@@ -15,6 +15,10 @@ pub(crate) fn entry(line: &str) -> Option<Near> {
     if !matches!(first, b'*' | b'_' | b'[' | b'-' | b'+' | b'>' | b'#' | b'~') || is_reference(trimmed) {
         return None;
     }
+    // Its `(T5)` would pass for fields.
+    if grammar::looks_like_visits(trimmed) {
+        return None;
+    }
     if trimmed.len() < line.len() && grammar::parse_entry(trimmed).is_some() {
         return Some(Near::of(trimmed.to_owned(), true));
     }
