@@ -146,7 +146,8 @@ fn is_suspect_heading(line: &str) -> bool {
 /// True if a line may hide something. `in_scope` says whether a section of ours is open.
 pub(crate) fn is_suspect_line(offset: u64, line: &[u8], in_scope: &mut bool) -> bool {
     let line = scan::first_line_without_bom(offset, line);
-    if line.first().is_none_or(u8::is_ascii_alphanumeric) {
+    // Plain text and lines of evidence are most of a file.
+    if line.first().is_none_or(u8::is_ascii_alphanumeric) || line.starts_with(b"- `") {
         return false;
     }
     let Ok(line) = std::str::from_utf8(line) else { return false };

@@ -133,19 +133,27 @@ pub(crate) fn split_code_span(line: &str) -> Option<(&str, &str)> {
 /// A reply without the words of its action: `You can't see any _ here!`. Replies of one template say the same.
 pub(crate) fn template(action: &str, reply: &str) -> String {
     let is_word = |c: char| c.is_alphanumeric() || c == '\'';
-    let action = action.to_lowercase();
     let of_action: Vec<&str> = action.split(|c| !is_word(c)).filter(|word| !word.is_empty()).collect();
     let mut out = String::with_capacity(reply.len());
     let mut rest = reply;
     while !rest.is_empty() {
         let (word, behind) = rest.split_at(rest.find(|c| !is_word(c)).unwrap_or(rest.len()));
-        let is_named = of_action.contains(&word.to_lowercase().as_str());
+        let is_named = of_action.iter().any(|named| is_same_word(named, word));
         out.push_str(if is_named { "_" } else { word });
         let (gap, next) = behind.split_at(behind.find(is_word).unwrap_or(behind.len()));
         out.push_str(gap);
         rest = next;
     }
     out
+}
+
+/// True if two words are the same but for their case.
+fn is_same_word(one: &str, other: &str) -> bool {
+    if one.is_ascii() && other.is_ascii() {
+        one.eq_ignore_ascii_case(other)
+    } else {
+        one.to_lowercase() == other.to_lowercase()
+    }
 }
 
 /// True if a reply to an action is that of the list, which may be written as a template.

@@ -255,8 +255,8 @@ pub(crate) fn is_blank(line: impl AsRef<[u8]>) -> bool {
 pub(crate) fn is_thematic_break(line: &str) -> bool {
     let Some(line) = unindent(line.as_bytes()) else { return false };
     let Some(&mark @ (b'-' | b'*' | b'_')) = line.first() else { return false };
-    let marks = line.iter().filter(|&&byte| byte == mark).count();
-    marks >= 3 && line.iter().all(|&byte| byte == mark || matches!(byte, b' ' | b'\t' | b'\r'))
+    line.iter().all(|&byte| byte == mark || matches!(byte, b' ' | b'\t' | b'\r'))
+        && line.iter().filter(|&&byte| byte == mark).count() >= 3
 }
 
 /// Line numbers of a text, for many look-ups.

@@ -34,7 +34,16 @@ pub(crate) fn stored_text(text: &str) -> String {
 
 /// The stored form of a text on one line: white space is single spaces.
 pub fn stored_line(text: &str) -> String {
-    fold_spaces(&replace_controls(text))
+    if is_plain_line(text) { text.to_owned() } else { fold_spaces(&replace_controls(text)) }
+}
+
+/// True if a text is one line of printable ASCII with single spaces, as most are: it is its own stored form.
+fn is_plain_line(text: &str) -> bool {
+    let is_single = |pair: &[u8]| pair != b"  ";
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+        && text.as_bytes().windows(2).all(is_single)
+        && !text.starts_with(' ')
+        && !text.ends_with(' ')
 }
 
 /// The stored form of a title: one line of at most [`TITLE_CHARS`] characters.

@@ -13,9 +13,10 @@ const DANGLING: &str = "\
 const CLAUSES: &str = "\
     and but or so which who whose where while when that because as";
 
-/// Words that begin a phrase.
+/// Words that begin a phrase. A cut before `of` is the last choice: it leaves half a name.
 const PHRASES: &str = "\
-    with of to in on at by for from into onto over under through";
+    with to in on at by for from into onto over under through among between behind beside beneath near \
+    across along against around toward towards inside outside without";
 
 /// Other words that begin a sentence and are no names.
 const SUBJECTS: &str = "\
@@ -74,13 +75,13 @@ pub(super) fn remainder(sentence: &str, title: &str) -> String {
 
 /// The last end of a clause within the first bytes of a text, else of a phrase, else all of these bytes.
 fn end_of_clause(text: &str, bytes: usize) -> usize {
-    let starts = text.match_indices(' ').map(|(at, _)| at).filter(|at| *at <= bytes && *at > bytes / 3);
+    let starts = text.match_indices(' ').map(|(at, _)| at).filter(|at| *at <= bytes && *at > bytes / 5);
     let begins = |at: &usize, words: &str| {
         let next = text[at + 1..].split([' ', ',']).next().unwrap_or_default();
         is_any(&next.to_lowercase(), words) || text[..*at].ends_with([';', ':'])
     };
     let last = |words: &str| starts.clone().rfind(|at| begins(at, words));
-    last(CLAUSES).or_else(|| last(PHRASES)).unwrap_or(bytes)
+    last(CLAUSES).or_else(|| last(PHRASES)).or_else(|| last("of")).unwrap_or(bytes)
 }
 
 /// The scene of a description as a title: `You are in a clearing, with …` is `Clearing, with …`.
