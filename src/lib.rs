@@ -42,6 +42,8 @@ mod stats;
 pub mod store;
 pub mod transfer;
 pub mod types;
+#[cfg(feature = "proxy")]
+pub mod web;
 
 pub use notebook::{Clock, Notebook, SharedSnapshot, Snapshot};
 pub use record::turn::Turn;

@@ -78,7 +78,7 @@ fn memory(bench: &Bench, table: &mut Table, upstream: SocketAddr) {
     let [one, many] = [1, CHATS].map(|chats| {
         let proxy = Proxy::start(bench, upstream, MANY_MEMORIES);
         chat(&proxy, chats);
-        peak_memory(proxy.child.id())
+        memory_of(proxy.child.id(), "VmHWM:")
     });
     let (Some(one), Some(many)) = (one, many) else {
         let what = "proxy: peak memory";
@@ -111,22 +111,22 @@ fn chat(proxy: &Proxy, chats: usize) {
     });
 }
 
-/// The peak resident memory of a process in MB.
-fn peak_memory(process: u32) -> Option<f64> {
+/// A figure of the memory of a process in MB: `VmHWM:` is the peak of what was resident.
+pub(crate) fn memory_of(process: u32, name: &str) -> Option<f64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     let kilobytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kilobytes / 1024.0)
 }
 
 /// A running proxy.
-struct Proxy {
-    child: Child,
-    address: SocketAddr,
+pub(crate) struct Proxy {
+    pub(crate) child: Child,
+    pub(crate) address: SocketAddr,
 }
 
 impl Proxy {
-    fn start(bench: &Bench, upstream: SocketAddr, memories: usize) -> Proxy {
+    pub(crate) fn start(bench: &Bench, upstream: SocketAddr, memories: usize) -> Proxy {
         let file = bench.file("proxy", &varied_file(memories));
         let settings = "[chat]\nmemorySearchThreshold = 0.4\nmemoryExtractionMode = \"on_save\"\n";
         std::fs::write(file.with_file_name("memories.toml"), settings).expect("a file can be written");
@@ -220,15 +220,16 @@ fn now() -> u128 {
 }
 
 /// A client with a persistent connection.
-struct Client {
+pub(crate) struct Client {
+    address: SocketAddr,
     stream: BufReader<TcpStream>,
 }
 
 impl Client {
-    fn connect(address: SocketAddr) -> Client {
+    pub(crate) fn connect(address: SocketAddr) -> Client {
         let stream = TcpStream::connect(address).expect("somebody listens");
         stream.set_nodelay(true).expect("a socket");
-        Client { stream: BufReader::new(stream) }
+        Client { address, stream: BufReader::new(stream) }
     }
 
     /// Requests a stream of that many chunks.
@@ -236,20 +237,21 @@ impl Client {
         self.send(chunks, REQUEST);
     }
 
-    fn send(&mut self, chunks: usize, request: &str) {
+    pub(crate) fn send(&mut self, chunks: usize, request: &str) {
         let head = format!(
-            "POST /v1/chat/completions HTTP/1.1\r\nHost: h\r\nX-Chunks: {chunks}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            "POST /v1/chat/completions HTTP/1.1\r\nHost: {}\r\nX-Chunks: {chunks}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            self.address,
             request.len()
         );
         self.stream.get_mut().write_all(format!("{head}{request}").as_bytes()).expect("it is sent");
     }
 
-    fn read_head(&mut self) {
+    pub(crate) fn read_head(&mut self) {
         while read_line(&mut self.stream).len() > 2 {}
     }
 
     /// The next chunk; `None` after the last.
-    fn read_chunk(&mut self) -> Option<String> {
+    pub(crate) fn read_chunk(&mut self) -> Option<String> {
         let size = usize::from_str_radix(read_line(&mut self.stream).trim(), 16).expect("a chunk");
         let mut chunk = vec![0; size + 2];
         self.stream.read_exact(&mut chunk).expect("the chunk's bytes");
@@ -265,7 +267,7 @@ fn read_line(stream: &mut BufReader<TcpStream>) -> String {
 }
 
 /// A server that answers each request with the requested number of chunks, each containing the time it was sent.
-fn start_upstream() -> SocketAddr {
+pub(crate) fn start_upstream() -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let address = listener.local_addr().expect("an address");
     std::thread::spawn(move || {

@@ -1,7 +1,7 @@
 //! Compares whole processes with system tools, against the limits that the project has set itself.
 //!
 //! `cargo bench --bench processes` prints a table. Names of parts (`start`, `recall`, `memory`, `map`, `add`,
-//! `parse`, `query`, `seed`, `mcp`, `inject`, `proxy`, `crowd`, `kill`) after `--` select from it. Needs `rustc`,
+//! `parse`, `query`, `seed`, `mcp`, `inject`, `proxy`, `load`, `crowd`, `kill`) after `--` select from it. Needs `rustc`,
 //! `grep` and `dd`; `time` and `strace` are used if present. The exit code is 1 if a limit is missed.
 
 #![allow(clippy::disallowed_methods, reason = "makes the files that are measured, in a folder of its own")]
@@ -12,6 +12,8 @@ mod chat;
 mod files;
 mod map;
 mod measure;
+#[cfg(feature = "proxy")]
+mod proxy_load;
 mod search;
 mod seed;
 mod server;
@@ -58,6 +60,8 @@ fn main() -> ExitCode {
         ("inject", chat::inject),
         #[cfg(feature = "proxy")]
         ("proxy", chat::proxy),
+        #[cfg(feature = "proxy")]
+        ("load", proxy_load::proxy),
         ("crowd", writers::crowd),
         ("kill", writers::kill),
     ];

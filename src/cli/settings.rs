@@ -3,7 +3,7 @@
 //!
 //! Environment variables: `MEMORIES_FILE` and `MEMORIES_CONFIG` (as the flags), `MEMORIES_NOW` (a
 //! fixed time, for tests), `MEMORIES_PROVIDER`, `MEMORIES_MODEL`, `MEMORIES_BASE_URL` (as the keys of
-//! `[llm]`), `MEMORIES_API_KEY`, those of [`search`], and the names that other programs use: `OPENAI_API_KEY`,
+//! `[llm]`), `MEMORIES_API_KEY`, `MEMORIES_PROXY_TOKEN`, those of [`search`], and the names that other programs use: `OPENAI_API_KEY`,
 //! `OPENAI_BASE_URL`, `OPENAI_MODEL`, `ANTHROPIC_API_KEY`, `ANTHROPIC_BASE_URL`, `OLLAMA_HOST`,
 //! `NO_COLOR`.
 //!
@@ -71,6 +71,8 @@ pub(crate) struct Settings {
     pub search_results: usize,
     pub embedding: search::EmbeddingSettings,
     pub chat: chat::ChatSettings,
+    /// The token that clients of the proxy must send.
+    pub proxy_token: Option<SecretString>,
     /// Start of the command, RFC 3339.
     pub now: String,
     /// The fixed time of `MEMORIES_NOW`, for tests.
@@ -132,6 +134,7 @@ impl Settings {
             search_results,
             embedding: search::read_embedding(&mut settings_file, &environment)?,
             chat: chat::read(&mut settings_file)?,
+            proxy_token: environment.proxy_token,
             now: environment.now.clone().unwrap_or_else(present),
             fixed_now: environment.now,
         };

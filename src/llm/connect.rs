@@ -13,7 +13,8 @@ pub(crate) fn client_builder(server: &Url) -> reqwest::ClientBuilder {
     if is_loopback(server) { builder.no_proxy() } else { builder }
 }
 
-fn is_loopback(server: &Url) -> bool {
+/// True if a server is on this machine.
+pub(crate) fn is_loopback(server: &Url) -> bool {
     let host = server.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())

@@ -40,7 +40,7 @@ mod served;
 mod server;
 
 #[cfg(feature = "proxy")]
-pub(crate) use connect::client_builder;
+pub(crate) use connect::{client_builder, is_loopback};
 
 pub(crate) use choose::Choice;
 pub use choose::choose;

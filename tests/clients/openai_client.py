@@ -20,6 +20,7 @@ from pathlib import Path
 import openai
 
 KEY = "sk-client-key-0123456789"
+TOKEN = "token-of-the-proxy-0123456789"
 REPLY = "They have decided to storm the northern gate on Friday, before the sun is up."
 STREAMED = "Marcus chose the eastern road, for the bridge in the south has been burnt down."
 PIECES = [word + " " for word in STREAMED.split()]
@@ -107,7 +108,7 @@ def try_all(client, upstream):
     assert reply.choices[0].message.content == REPLY, reply
     path, headers, body = seen[-1]
     assert path == "/v1/chat/completions" and headers["Authorization"] == f"Bearer {KEY}", (path, headers)
-    assert "X-Memories-Conversation" not in headers, headers
+    assert "X-Memories-Conversation" not in headers and TOKEN not in str(headers), headers
     system = body["messages"][0]["content"]
     assert system.startswith("You are the narrator.\n\n<memories>\n") and "unguarded at dawn" in system, system
     assert body["messages"][1]["content"] == "Who guards the northern gate?", body
@@ -119,6 +120,11 @@ def try_all(client, upstream):
     assert pieces == PIECES, pieces
 
     assert [model.id for model in client.models.list()] == ["m"]
+    try:
+        ask(client.with_options(default_headers={"X-Memories-Token": "another"}))
+        raise AssertionError("a wrong token was taken")
+    except openai.AuthenticationError as error:
+        assert error.status_code == 401 and "hint: send the token" in str(error), error
     try:
         ask(client, model="broken")
         raise AssertionError("a failure upstream was hidden")
@@ -150,7 +156,9 @@ def main(program):
         (folder / "memories.toml").write_text('[llm]\nprovider = "offline"\n[chat]\nmemoryExtractionMode = "every_turn"\n')
         address = f"http://127.0.0.1:{upstream.server_port}/v1"
         flags = ["proxy", "--upstream", address, "--listen", "127.0.0.1:0", "--json", "-v"]
-        environment = {"HOME": str(folder), "MEMORIES_NOW": "2026-01-31T10:40:00Z"}
+        environment = {
+            "HOME": str(folder), "MEMORIES_NOW": "2026-01-31T10:40:00Z", "MEMORIES_PROXY_TOKEN": TOKEN,
+        }
         # Another process: it ends by a signal, and says on stderr what it did.
         with open(folder / "said", "w") as said:
             proxy = subprocess.Popen(
@@ -159,7 +167,10 @@ def main(program):
         try:
             listening = json.loads(proxy.stdout.readline())["listening"]
             os.environ.pop("HTTP_PROXY", None)
-            client = openai.OpenAI(api_key=KEY, base_url=f"{listening}/v1", max_retries=0, timeout=30)
+            client = openai.OpenAI(
+                api_key=KEY, base_url=f"{listening}/v1", max_retries=0, timeout=30,
+                default_headers={"X-Memories-Token": TOKEN},
+            )
             try_all(client, upstream)
             client.close()
             proxy.send_signal(signal.SIGINT)
@@ -170,7 +181,8 @@ def main(program):
         kept = (folder / "Memories.md").read_text()
         assert all(said in kept for said in [REPLY, STREAMED, "source:chat:chat-7#T1", "source:chat:chat-8#T1"]), kept
         for path in [path for path in folder.rglob("*") if path.is_file()]:
-            assert KEY.encode() not in path.read_bytes(), path
+            text = path.read_bytes()
+            assert KEY.encode() not in text and TOKEN.encode() not in text, path
     print(f"openai {openai.__version__}: whole, streamed in {len(PIECES)} pieces, failed and gone, all as expected")
 
 

@@ -27,9 +27,13 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("seed", &["document", "notebook", "redact", "types"]),
     ("stats", &["document", "journal", "recall", "types"]),
     ("transfer", &["document", "notebook", "record", "redact", "types"]),
+    ("web", &[]),
     (
         "chat",
-        &["ask", "document", "journal", "llm", "notebook", "recall", "redact", "search", "store", "types"],
+        &[
+            "ask", "document", "journal", "llm", "notebook", "recall", "redact", "search", "store", "types",
+            "web",
+        ],
     ),
     (
         "mcp",
@@ -42,7 +46,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         "cli",
         &[
             "ask", "chat", "document", "journal", "llm", "map", "mcp", "notebook", "recall", "record",
-            "redact", "search", "seed", "stats", "store", "transfer", "types",
+            "redact", "search", "seed", "stats", "store", "transfer", "types", "web",
         ],
     ),
     ("lib", &["notebook", "record", "search", "store", "types"]),

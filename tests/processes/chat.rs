@@ -270,3 +270,30 @@ fn a_baseline_has_no_memory() {
     let (said, memories) = proxy.stop();
     assert!(memories.is_empty(), "{said}");
 }
+
+#[test]
+fn a_token_comes_from_a_file_and_is_told_to_nobody() {
+    const TOKEN: &str = "0123456789abcdef-of-a-test";
+    let upstream =
+        Server::start(vec![Behaviour::says("The northern gate is closed now, and it stays closed.")]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("token");
+    std::fs::write(&file, format!("{TOKEN}\n")).unwrap();
+    let running = Running::start(
+        &upstream.url(),
+        "[llm]\nprovider = \"offline\"\n",
+        &["--token-file", file.to_str().unwrap(), "--allow-remote", "--host", "memories.example"],
+    );
+    let request = json!({"messages": [{"role": "user", "content": "Who guards the northern gate?"}]});
+    assert_eq!(running.chat(&request).send().unwrap().status(), 401);
+    let send = |name: &str| {
+        running.chat(&request).header("X-Memories-Token", TOKEN).header("Host", name).send().unwrap().status()
+    };
+    assert_eq!((send("memories.example").as_u16(), send("evil.example").as_u16()), (200, 403));
+    let up = upstream.requests().remove(0);
+    assert!(up.headers.iter().all(|(_, value)| !value.contains(TOKEN)), "{up:?}");
+    let arguments = std::fs::read(format!("/proc/{}/cmdline", running.child.id())).unwrap_or_default();
+    assert!(!String::from_utf8_lossy(&arguments).contains(TOKEN));
+    let (said, _) = running.stop();
+    assert!(!said.contains(TOKEN), "{said}");
+}

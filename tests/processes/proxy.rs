@@ -1,6 +1,9 @@
 //! The proxy between a client and a chat server, both on loopback, with hooks that report what they saw.
 #![cfg(feature = "proxy")]
 
+mod guard;
+mod limits;
+
 use std::net::{SocketAddr, TcpListener};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -10,7 +13,8 @@ use std::time::Duration;
 use crate::server::{Behaviour, Gate, Server};
 use futures_util::StreamExt;
 use memories::chat::api_format::ApiFormat;
-use memories::chat::proxy::{Call, ChatHooks, Upstream, serve};
+use memories::chat::proxy::{Call, ChatHooks, ProxySettings, Upstream, serve};
+use memories::web::{Guard, Limits, Token};
 use reqwest::blocking::{Client, RequestBuilder};
 use serde_json::{Value, json};
 
@@ -19,6 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Adds a field to each request that asks for it, and reports each reply.
 struct Telling {
     told: Mutex<Sender<(Call, Value, Value)>>,
+    warned: Mutex<Sender<String>>,
 }
 
 impl ChatHooks for Telling {
@@ -34,29 +39,41 @@ impl ChatHooks for Telling {
         assert!(request["trip"].is_null(), "asked to");
         self.told.lock().unwrap().send((call.clone(), request, reply)).unwrap();
     }
+
+    fn warn(&self, warning: String) {
+        self.warned.lock().unwrap().send(warning).unwrap();
+    }
 }
 
 /// A running proxy.
 struct Proxy {
     address: SocketAddr,
     told: Receiver<(Call, Value, Value)>,
+    warned: Receiver<String>,
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Proxy {
     fn before(upstream: &str) -> Proxy {
+        Proxy::with(upstream, None, Limits::default())
+    }
+
+    fn with(upstream: &str, token: Option<&str>, limits: Limits) -> Proxy {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let upstream = Upstream::new(upstream).unwrap();
+        let guard = Guard::new(address, &[], token.map(|token| Token::new(token).unwrap()));
+        let settings = ProxySettings { upstream, guard, limits };
         let (told_to, told) = channel();
+        let (warned_to, warned) = channel();
         let (stop, stopped) = channel::<()>();
-        let hooks = Arc::new(Telling { told: Mutex::new(told_to) });
+        let hooks = Arc::new(Telling { told: Mutex::new(told_to), warned: Mutex::new(warned_to) });
         let until = async move {
             let _ = tokio::task::spawn_blocking(move || stopped.recv()).await;
         };
-        let thread = std::thread::spawn(move || serve(listener, upstream, hooks, until).unwrap());
-        Proxy { address, told, stop: Some(stop), thread: Some(thread) }
+        let thread = std::thread::spawn(move || serve(listener, settings, hooks, until).unwrap());
+        Proxy { address, told, warned, stop: Some(stop), thread: Some(thread) }
     }
 
     fn url(&self, path: &str) -> String {
@@ -175,7 +192,7 @@ fn a_stream_comes_down_piece_by_piece() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let client = streaming_client();
-        let request = client.post(proxy.url("/v1/chat/completions")).body(question().to_string());
+        let request = client.post(proxy.url("/v1/chat/completions")).json(&question());
         let reply = request.send().await.unwrap();
         assert_eq!(reply.headers()["content-type"], "text/event-stream");
         let mut stream = reply.bytes_stream();
@@ -203,7 +220,7 @@ fn two_hundred_streams_at_once_keep_all_their_pieces() {
         let streams: Vec<_> = (0..200)
             .map(|own| {
                 let body = json!({"messages": [{"role": "user", "content": format!("s{own}")}]});
-                let request = client.post(proxy.url("/v1/chat/completions")).body(body.to_string());
+                let request = client.post(proxy.url("/v1/chat/completions")).json(&body);
                 tokio::spawn(async move { (own, request.send().await.unwrap().text().await.unwrap()) })
             })
             .collect();
@@ -272,7 +289,8 @@ fn a_weaver_that_fails_changes_nothing() {
     let proxy = Proxy::before(&upstream.url());
     for field in ["panic", "plain", "trip"] {
         let body = format!("{{\"{field}\":  1.50, \"messages\": []}}");
-        let reply = client().post(proxy.url("/v1/chat/completions")).body(body.clone()).send().unwrap();
+        let request = client().post(proxy.url("/v1/chat/completions")).body(body.clone());
+        let reply = request.header("Content-Type", "application/json").send().unwrap();
         assert_eq!(reply.status(), 200, "{field}");
         let up = upstream.requests().pop().unwrap();
         assert_eq!(up.body["woven"].is_null(), field != "trip", "{field}");

@@ -26,4 +26,7 @@ pub trait ChatHooks: Send + Sync + 'static {
     /// A reply was passed on to its end: `request` is the body as the client sent it, `reply` the
     /// assistant's message.
     fn extract(&self, call: &Call, request: &[u8], reply: Value);
+
+    /// Tells the person who runs the proxy that something is not as it should be.
+    fn warn(&self, warning: String);
 }

@@ -21,8 +21,10 @@ use crate::recall::sections;
 use crate::types::lock::lock;
 use crate::types::{Scope, ScopeName};
 
-/// Conversations that are kept for extraction when the proxy ends, in the mode `on_save`.
+/// Conversations that are kept for extraction when the proxy ends, in the mode `on_save`, and the bytes of their
+/// requests.
 const MAX_UNSAVED: usize = 1000;
+const MAX_UNSAVED_BYTES: usize = 16 << 20;
 
 /// Requests whose injected memories are kept until their replies come. Failed ones never get a reply.
 const MAX_UNANSWERED: usize = 1000;
@@ -86,8 +88,8 @@ impl MemoryHooks {
             injector,
             model: Mutex::new(model),
             notify,
-            injected: Mutex::new(Latest::new(MAX_UNANSWERED)),
-            unsaved: Mutex::new(Latest::new(MAX_UNSAVED)),
+            injected: Mutex::new(Latest::new(MAX_UNANSWERED, usize::MAX)),
+            unsaved: Mutex::new(Latest::new(MAX_UNSAVED, MAX_UNSAVED_BYTES)),
         }
     }
 
@@ -99,10 +101,6 @@ impl MemoryHooks {
             let input = ExtractInput { conversation, whole: true, saving: true, scope, injected: &[] };
             self.extract_from(input, &self.settings.extract);
         }
-    }
-
-    fn warn(&self, warning: String) {
-        (self.notify)(Notice::Warning(warning));
     }
 
     /// The scopes that a call names, else those of the settings.
@@ -141,6 +139,10 @@ impl MemoryHooks {
 }
 
 impl ChatHooks for MemoryHooks {
+    fn warn(&self, warning: String) {
+        (self.notify)(Notice::Warning(warning));
+    }
+
     fn inject(&self, call: &Call, request: &[u8]) -> Option<Vec<u8>> {
         if !self.settings.use_memory {
             return None;
@@ -164,7 +166,7 @@ impl ChatHooks for MemoryHooks {
                 if summaries.is_empty() {
                     return None;
                 }
-                lock(&self.injected).insert(xxh3_64(request), summaries);
+                lock(&self.injected).insert(xxh3_64(request), summaries, 0);
                 Some(injected.request)
             }
             // The request goes on unchanged; the server reports what is wrong with it.
@@ -199,7 +201,7 @@ impl ChatHooks for MemoryHooks {
         };
         self.extract_from(input, &settings);
         if settings.mode == ExtractMode::OnSave && !saving {
-            lock(&self.unsaved).insert(conversation.id.clone(), (conversation, scope));
+            lock(&self.unsaved).insert(conversation.id.clone(), (conversation, scope), request.len());
         }
     }
 }

@@ -5,7 +5,7 @@
 use axum::http::Uri;
 use reqwest::Url;
 
-use crate::llm::client_builder;
+use crate::llm::{client_builder, is_loopback};
 
 /// The address of an upstream is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -39,6 +39,11 @@ impl Upstream {
     pub(crate) fn shown(&self) -> String {
         let path = self.base.path().trim_end_matches('/');
         format!("{}{path}", self.base.origin().ascii_serialization())
+    }
+
+    /// True if keys and chats go to another machine unencrypted.
+    pub(crate) fn is_in_clear(&self) -> bool {
+        self.base.scheme() == "http" && !is_loopback(&self.base)
     }
 
     /// The address of a request. A version that both paths have is written once.
@@ -84,6 +89,19 @@ mod tests {
         assert_eq!(url("https://h/api/v1", "/v1/models"), "https://h/api/v1/models");
         assert_eq!(url("https://h/api/v1", "/chat/completions"), "https://h/api/v1/chat/completions");
         assert_eq!(url("https://h/v1", "/v1beta/x%2Fy"), "https://h/v1/v1beta/x%2Fy");
+    }
+
+    #[test]
+    fn chats_go_in_clear_to_other_machines_without_tls() {
+        let is_in_clear = |address: &str| Upstream::new(address).unwrap().is_in_clear();
+        for here in
+            ["http://localhost:1", "http://127.8.0.1", "http://[::1]:1", "https://h", "https://10.0.0.1"]
+        {
+            assert!(!is_in_clear(here), "{here}");
+        }
+        for elsewhere in ["http://h", "http://10.0.0.1:1/v1", "http://[fe80::1]", "http://localhost.h"] {
+            assert!(is_in_clear(elsewhere), "{elsewhere}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `proxy`: runs a proxy that adds a memory between a chat client and its server.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::context::Cli;
@@ -16,18 +17,29 @@ forwarded, as `[chat]` says. Streams are forwarded chunk by chunk. All other pat
 pass unchanged. The client sees what the server answers, errors too; a server that
 cannot be reached is a 502.
 
+Requests must name the proxy's own address in `Host`, and a page of another site in a
+browser is refused (403). With a token, each request must send it in the header
+`X-Memories-Token`; it is read from --token-file or MEMORIES_PROXY_TOKEN, has at least
+16 characters, and is never forwarded. --allow-remote demands one. The proxy speaks
+plain HTTP: put a server with TLS before it where others can listen in.
+
 Headers of a request, which are not forwarded:
   X-Memories-Scope         scopes to search, such as `npc:troll, 23`; new memories
                            go to the first
   X-Memories-Conversation  the conversation's id [default: a hash of its beginning]
   X-Memories-Extraction    a mode, a number of replies such as 3, or `save`
-GET /healthz answers as long as the proxy runs. Ctrl-C lets running replies end.
+  X-Memories-Token         the token
+GET /healthz answers as long as the proxy runs, without the token. Ctrl-C lets running
+replies end.
 
 Examples:
   memories proxy --upstream https://api.openai.com
   OPENAI_BASE_URL=http://127.0.0.1:4141/v1 my-chat-client
   memories proxy --upstream http://127.0.0.1:11434 --listen 127.0.0.1:8080 -v
   memories proxy --upstream https://api.anthropic.com --scope npc:troll
+  openssl rand -hex 32 > token
+  memories proxy --upstream https://api.openai.com --listen 0.0.0.0:4141 --allow-remote \\
+      --token-file token --host memories.example
 
 The model that extracts memories is that of `[llm]`, with its own key.
 Prints the address that it listens on; with --json {version, listening, upstream}.")]
@@ -38,14 +50,30 @@ pub(crate) struct ProxyArgs {
     /// The address that clients connect to; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4141")]
     listen: SocketAddr,
-    /// Accept other machines: anyone who can reach the address can read memories
+    /// Accept other machines; needs a token
     #[arg(long)]
     allow_remote: bool,
+    /// The file with the token that clients must send; overrides MEMORIES_PROXY_TOKEN
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// A further name that clients may call the proxy by, at any port; repeatable
+    #[arg(long = "host", value_name = "NAME", value_parser = parse_host)]
+    hosts: Vec<String>,
     /// Insert memories of this place or scope only; new ones go to the first; repeatable
     #[arg(long = "scope", value_name = "SCOPE", allow_negative_numbers = true)]
     scopes: Vec<String>,
     #[command(flatten)]
     model: ModelArgs,
+}
+
+/// Parses the name or the address of a host, without scheme and port.
+fn parse_host(text: &str) -> Result<String, String> {
+    let is_name_char = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    let is_name = !text.is_empty() && text.chars().all(is_name_char);
+    match is_name || text.parse::<IpAddr>().is_ok() {
+        true => Ok(text.to_ascii_lowercase()),
+        false => Err(format!("`{text}` is not the name of a host: leave out scheme and port")),
+    }
 }
 
 pub fn run(cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
@@ -54,12 +82,19 @@ pub fn run(cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
         return Err(Failure::usage(problem)
             .hint("listen on 127.0.0.1, or let other machines read memories with `--allow-remote`"));
     }
+    if args.allow_remote && args.token_file.is_none() && cli.settings.proxy_token.is_none() {
+        return Err(Failure::usage("other machines may connect only with a token").hint(
+            "make one with `openssl rand -hex 32 > token` and name it with `--token-file token`, or set \
+             `MEMORIES_PROXY_TOKEN`",
+        ));
+    }
     serve(cli, args)
 }
 
 #[cfg(not(feature = "proxy"))]
 fn serve(_cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
-    let ProxyArgs { upstream: _, listen: _, allow_remote: _, scopes: _, model: _ } = args;
+    let ProxyArgs { upstream: _, listen: _, allow_remote: _, token_file: _, hosts: _, scopes: _, model: _ } =
+        args;
     Err(Failure::user("this build has no proxy")
         .hint("build with the feature `proxy`, or use `memories inject` and `memories extract`"))
 }
@@ -70,10 +105,12 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     use std::sync::mpsc::channel;
 
     use crate::chat::proxy::hooks::{HookSettings, MemoryHooks, Notice};
-    use crate::chat::proxy::{self, Upstream};
+    use crate::chat::proxy::{self, ProxySettings, Upstream};
     use crate::cli::commands::common::resolve_scope;
+    use crate::web::{Guard, Limits};
 
-    let ProxyArgs { upstream, listen, allow_remote: _, scopes, model } = args;
+    let ProxyArgs { upstream, listen, allow_remote: _, token_file, hosts, scopes, model } = args;
+    let token = token(token_file.as_deref(), cli.settings.proxy_token.as_ref())?;
     let upstream = Upstream::new(&upstream).map_err(|error| {
         Failure::usage(error.to_string()).hint("give it as `--upstream https://api.openai.com`")
     })?;
@@ -94,13 +131,19 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
         Failure::caused(format!("cannot listen on {listen}"), error)
             .hint("choose another port with `--listen`; 0 takes a free one")
     })?;
-    let address = format!("http://{}", listener.local_addr()?);
+    let address = listener.local_addr()?;
+    let guard = Guard::new(address, &hosts, token);
+    let address = format!("http://{address}");
     let upstream_shown = upstream.shown();
+    if upstream.is_in_clear() {
+        cli.ui.warning(&format!("keys and chats go to `{upstream_shown}` unencrypted"));
+    }
     let json = serde_json::json!({"listening": address, "upstream": upstream_shown});
     cli.ui.answer(&json, &format!("listening on {address}, before {upstream_shown}\n"))?;
     cli.ui.flush()?;
+    let settings = ProxySettings { upstream, guard, limits: Limits::default() };
     let server = std::thread::spawn(move || {
-        let served = proxy::serve(listener, upstream, hooks.clone(), interrupt());
+        let served = proxy::serve(listener, settings, hooks.clone(), interrupt());
         hooks.save();
         served
     });
@@ -116,6 +159,39 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
         Ok(Err(error)) => Err(error.into()),
         Err(_) => Err(Failure::user("the proxy stopped unexpectedly").hint("start it again")),
     }
+}
+
+/// The token of the file, else that of the environment.
+#[cfg(feature = "proxy")]
+fn token(
+    file: Option<&std::path::Path>,
+    variable: Option<&secrecy::SecretString>,
+) -> Result<Option<crate::web::Token>, Failure> {
+    use std::io::Read;
+
+    use secrecy::ExposeSecret;
+
+    use crate::cli::failure::unreadable;
+    use crate::web::Token;
+
+    /// Longest file that is read for a token, in bytes.
+    const MAX_FILE: u64 = 4096;
+
+    let (text, source) = match (file, variable) {
+        (None, None) => return Ok(None),
+        (None, Some(variable)) => (variable.expose_secret().to_owned(), "`MEMORIES_PROXY_TOKEN`".to_owned()),
+        (Some(path), _) => {
+            let mut text = String::new();
+            let file = std::fs::File::open(path).map_err(|error| unreadable(path, error))?;
+            file.take(MAX_FILE).read_to_string(&mut text).map_err(|error| unreadable(path, error))?;
+            (text, format!("`{}`", path.display()))
+        }
+    };
+    let token = Token::new(&text).map_err(|error| {
+        Failure::user(format!("{source} cannot be used: {error}"))
+            .hint("make a token with `openssl rand -hex 32`")
+    })?;
+    Ok(Some(token))
 }
 
 /// The services that the hooks use: search, model, clock, notices.

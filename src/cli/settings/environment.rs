@@ -20,6 +20,7 @@ pub struct ProcessEnvironment {
     pub(super) anthropic_base_url: Option<String>,
     pub(super) ollama_host: Option<String>,
     pub(super) embedder: EmbedderVariables,
+    pub(super) proxy_token: Option<SecretString>,
     pub(super) folder: PathBuf,
 }
 
@@ -46,6 +47,7 @@ impl ProcessEnvironment {
                 url: variable("MEMORIES_EMBEDDING_URL"),
                 api_key: variable("MEMORIES_EMBEDDING_API_KEY").map(SecretString::from),
             },
+            proxy_token: variable("MEMORIES_PROXY_TOKEN").map(SecretString::from),
             folder: std::env::current_dir().unwrap_or_default(),
         }
     }

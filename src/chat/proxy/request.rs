@@ -1,0 +1,108 @@
+//! Reads the request of a chat whole, as long as there is room for it.
+//!
+//! All requests and replies that are kept for memories share one [`Room`]. A chat that finds no room is passed on as
+//! it comes, without memories: the chat goes on, and the proxy stays small.
+
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes, HttpBody};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
+
+/// Longest chat request that gets memories, in bytes.
+const MAX_REQUEST: usize = 24 << 20;
+
+/// Bytes of requests and replies that are kept at the same time. To insert and to extract takes up to five times that
+/// of the requests at work.
+const MAX_KEPT: usize = 32 << 20;
+
+/// JSON values that requests have whose memories are searched at the same time. A value takes up to 100 bytes.
+const MAX_VALUES: usize = 500_000;
+
+/// The room for chats.
+pub(super) struct Room {
+    bytes: Arc<Semaphore>,
+    values: Semaphore,
+}
+
+/// The body of a chat request.
+pub(super) enum ChatBody {
+    /// It was read whole, and has room as long as `Kept` lives.
+    Whole(Bytes, Kept),
+    /// There is no room. These are its bytes, as they come.
+    Passing(reqwest::Body),
+}
+
+/// Bytes that count as kept.
+pub(super) struct Kept {
+    bytes: Arc<Semaphore>,
+    permit: OwnedSemaphorePermit,
+}
+
+impl Kept {
+    /// True if there is room for more.
+    pub(super) fn grow(&mut self, length: usize) -> bool {
+        let Ok(length) = u32::try_from(length) else { return false };
+        let more = self.bytes.clone().try_acquire_many_owned(length);
+        more.map(|more| self.permit.merge(more)).is_ok()
+    }
+}
+
+impl Room {
+    pub(super) fn new() -> Room {
+        Room { bytes: Arc::new(Semaphore::new(MAX_KEPT)), values: Semaphore::new(MAX_VALUES) }
+    }
+
+    fn keep_nothing(&self) -> Kept {
+        let bytes = self.bytes.clone();
+        let permit = bytes.clone().try_acquire_many_owned(0).expect("there is always room for nothing");
+        Kept { bytes, permit }
+    }
+
+    /// Reads a body until its end, or until there is no more room.
+    ///
+    /// # Errors
+    ///
+    /// When the body breaks off or stops.
+    pub(super) async fn read(&self, body: Body) -> Result<ChatBody, axum::Error> {
+        let mut kept = self.keep_nothing();
+        let mut read: Vec<u8> = Vec::new();
+        let is_too_long = body.size_hint().lower() > MAX_REQUEST as u64;
+        let mut chunks = body.into_data_stream();
+        if is_too_long {
+            return Ok(ChatBody::Passing(reqwest::Body::wrap_stream(chunks)));
+        }
+        while let Some(chunk) = chunks.next().await {
+            let chunk = chunk?;
+            if read.len() + chunk.len() > MAX_REQUEST || !kept.grow(chunk.len()) {
+                let begun = [Ok(Bytes::from(read)), Ok(chunk)];
+                // Lives as long as the stream: until then its beginning may not have been sent.
+                let passed = stream::iter(begun).chain(chunks).inspect_ok(move |_| {
+                    let _ = &kept;
+                });
+                return Ok(ChatBody::Passing(reqwest::Body::wrap_stream(passed)));
+            }
+            read.extend_from_slice(&chunk);
+        }
+        if count_values(&read) > MAX_VALUES {
+            return Ok(ChatBody::Passing(reqwest::Body::from(read)));
+        }
+        Ok(ChatBody::Whole(Bytes::from(read), kept))
+    }
+
+    /// Waits for its turn to parse a request that has been read.
+    pub(super) async fn turn(&self, request: &[u8]) -> SemaphorePermit<'_> {
+        let values = u32::try_from(count_values(request)).unwrap_or(u32::MAX);
+        self.values.acquire_many(values).await.expect("the semaphore is never closed")
+    }
+}
+
+/// True if a reply is small enough to be parsed.
+pub(super) fn may_be_parsed(reply: &[u8]) -> bool {
+    count_values(reply) <= MAX_VALUES
+}
+
+/// At least the number of values of a JSON text. Its strings are counted along with the rest.
+fn count_values(json: &[u8]) -> usize {
+    memchr::memchr3_iter(b',', b'[', b'{', json).count()
+}
