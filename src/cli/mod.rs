@@ -23,7 +23,7 @@ use args::{Arguments, Global};
 use commands::{Command, MemoryCommand};
 use context::Cli;
 use failure::{Failure, FailureKind};
-use settings::{ProcessEnvironment, Settings};
+use settings::{ProcessEnvironment, Settings, find_settings};
 use ui::Ui;
 
 use crate::store::Store;
@@ -82,7 +82,10 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: ProcessEnvironment) 
         return Ok(0);
     };
     let command = match command {
-        Command::Program(command) => return command.run(ui, Arguments::command()),
+        Command::Program(command) => {
+            let settings = global.config.or_else(|| find_settings(global.file.as_deref(), &environment));
+            return command.run(ui, Arguments::command(), settings, &environment);
+        }
         Command::Memory(command) => command,
     };
     let Global { file, config, json: _, quiet: _, verbose: _, color: _, lock_timeout } = global;

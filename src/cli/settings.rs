@@ -1,11 +1,14 @@
-//! All settings, decided here alone: a flag overrides the environment, this overrides `memories.toml`,
-//! and this overrides the default.
+//! All settings, decided here alone. A flag overrides the environment, this overrides the `memories.toml` of the
+//! project, this the `memories.toml` of the user's own folder, and this overrides the default.
+//!
+//! A `memories.toml` that was found and not named may have been written by anybody. It sets limits and tastes; what
+//! would run, reach or read something counts only if the file is trusted ([`found`]).
 //!
 //! Environment variables: `MEMORIES_FILE` and `MEMORIES_CONFIG` (as the flags), `MEMORIES_NOW` (a
 //! fixed time, for tests), `MEMORIES_PROVIDER`, `MEMORIES_MODEL`, `MEMORIES_BASE_URL` (as the keys of
-//! `[llm]`), `MEMORIES_API_KEY`, `MEMORIES_PROXY_TOKEN`, those of [`search`], and the names that other programs use: `OPENAI_API_KEY`,
-//! `OPENAI_BASE_URL`, `OPENAI_MODEL`, `ANTHROPIC_API_KEY`, `ANTHROPIC_BASE_URL`, `OLLAMA_HOST`,
-//! `NO_COLOR`.
+//! `[llm]`), `MEMORIES_API_KEY`, `MEMORIES_PROXY_TOKEN`, those of [`search`], and the names that other programs use:
+//! `OPENAI_API_KEY`, `OPENAI_BASE_URL`, `OPENAI_MODEL`, `ANTHROPIC_API_KEY`, `ANTHROPIC_BASE_URL`, `OLLAMA_HOST`,
+//! `NO_COLOR`. The user's own folder is `memories` in `XDG_CONFIG_HOME`, else in `~/.config` (on Windows in `APPDATA`).
 //!
 //! API keys come from the environment only. `OPENAI_API_KEY` goes to OpenAI and `ANTHROPIC_API_KEY` to
 //! Anthropic, or to the server that the environment names; never to a server that only a file names.
@@ -13,9 +16,12 @@
 pub(crate) mod chat;
 mod environment;
 mod file;
+mod found;
+mod restricted;
 mod search;
+mod trust_list;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use secrecy::SecretString;
@@ -30,12 +36,14 @@ use crate::record::triggers::Trigger;
 use crate::types::fields::{flag, number, text};
 
 pub use environment::ProcessEnvironment;
+pub(crate) use file::Layer;
+pub(crate) use found::find_settings;
+pub(crate) use restricted::{display_setting, restricted_keys};
+pub(crate) use trust_list::{TrustList, Trusted};
 
 use environment::trusted;
-use file::{SettingsFile, command, duration, size, small};
-
-/// Name of the settings file.
-const FILE_NAME: &str = "memories.toml";
+use file::{SettingsFiles, command, duration, size, small};
+use found::{Found, find_above};
 
 /// Name of the memory file.
 const MEMORY_FILE_NAME: &str = "Memories.md";
@@ -92,34 +100,25 @@ impl Settings {
         environment: ProcessEnvironment,
         config_may_be_missing: bool,
     ) -> Result<(Settings, Vec<String>), Failure> {
-        let start = match &file {
-            Some(file) => environment.folder.join(file).parent().map_or_else(PathBuf::new, Path::to_owned),
-            None => environment.folder.clone(),
-        };
-        let find = |folder: &Path, name: &str| {
-            find_above(folder, name).map(|path| relative_to(&environment.folder, path))
-        };
-        let found = config.or_else(|| find(&start, FILE_NAME));
-        // `init` writes this file.
-        let is_there = |path: &&PathBuf| !config_may_be_missing || path.exists();
-        let existing = found.as_ref().filter(is_there);
-        let mut settings_file =
-            existing.map(|path| SettingsFile::open(path)).transpose()?.unwrap_or_default();
-        let beside = found.as_deref().and_then(Path::parent).unwrap_or(Path::new("")).to_owned();
-        let memory_file = settings_file.read("memory_file", text)?.map(|file| beside.join(file));
+        let Found { mut files, config_path, ignored, mut warnings } =
+            found::open(file.as_deref(), config, config_may_be_missing, &environment)?;
+        let memory_file = files.read_path("memory_file")?;
         let file = file
             .or(memory_file)
-            .or_else(|| find(&environment.folder, MEMORY_FILE_NAME))
+            .or_else(|| find_above(&environment.folder, MEMORY_FILE_NAME, &environment.folder))
             .unwrap_or_else(|| PathBuf::from(MEMORY_FILE_NAME));
-        let config_path = found.unwrap_or_else(|| relative_to(&environment.folder, start.join(FILE_NAME)));
-        let enabled = settings_file.read("enabled", flag)?.unwrap_or(true);
+        let enabled = files.read("enabled", flag)?.unwrap_or(true);
         // Every write is immediate. The key is accepted because the settings of other programs have it.
-        settings_file.read("flush_on_death", flag)?;
-        let limits = read_limits(&mut settings_file)?;
-        let record = read_record(&mut settings_file)?;
-        let map = settings_file.read("record.map", text)?.map(|map| beside.join(map));
-        let (llm, llm_environment) = read_llm(&mut settings_file, &beside, &environment)?;
-        let (search, search_results) = search::read(&mut settings_file)?;
+        files.read("flush_on_death", flag)?;
+        let limits = read_limits(&mut files)?;
+        let record = read_record(&mut files)?;
+        let map = files.read_path("record.map")?;
+        let (mut llm, llm_environment) = read_llm(&mut files, &environment)?;
+        let chooses = |key: &&str| matches!(*key, "llm.provider" | "llm.base_url");
+        if ignored.iter().any(chooses) && !environment.names_a_host() {
+            keep_offline(&mut llm);
+        }
+        let (search, search_results) = search::read(&mut files)?;
         let settings = Settings {
             file,
             config_path,
@@ -132,13 +131,14 @@ impl Settings {
             llm_environment,
             search,
             search_results,
-            embedding: search::read_embedding(&mut settings_file, &environment)?,
-            chat: chat::read(&mut settings_file)?,
+            embedding: search::read_embedding(&mut files, &environment)?,
+            chat: chat::read(&mut files)?,
             proxy_token: environment.proxy_token,
             now: environment.now.clone().unwrap_or_else(present),
             fixed_now: environment.now,
         };
-        Ok((settings, settings_file.unknown_keys()))
+        warnings.extend(files.unknown_keys());
+        Ok((settings, warnings))
     }
 
     /// The clock of a short command: everything that it writes has the time of its start.
@@ -170,7 +170,7 @@ fn fresh_id() -> String {
     format!("{:x}-{:x}", jiff::Timestamp::now().as_nanosecond(), std::process::id())
 }
 
-fn read_limits(file: &mut SettingsFile) -> Result<Limits, Failure> {
+fn read_limits(file: &mut SettingsFiles) -> Result<Limits, Failure> {
     let mut limits = Limits::default();
     let tokens = file.read("max_tokens", size)?.map(|tokens| tokens.min(MAX_TOKENS_BY_SETTING));
     limits.max_tokens = tokens.or(limits.max_tokens);
@@ -180,7 +180,7 @@ fn read_limits(file: &mut SettingsFile) -> Result<Limits, Failure> {
     Ok(limits)
 }
 
-fn read_record(file: &mut SettingsFile) -> Result<RecordSettings, Failure> {
+fn read_record(file: &mut SettingsFiles) -> Result<RecordSettings, Failure> {
     let mut settings = RecordSettings::default();
     for &trigger in Trigger::VARIANTS {
         if file.read(&format!("triggers.{trigger}"), flag)? == Some(false) {
@@ -195,8 +195,7 @@ fn read_record(file: &mut SettingsFile) -> Result<RecordSettings, Failure> {
 }
 
 fn read_llm(
-    file: &mut SettingsFile,
-    beside: &Path,
+    file: &mut SettingsFiles,
     environment: &ProcessEnvironment,
 ) -> Result<(llm::Config, llm::Environment), Failure> {
     let mut config = llm::Config::default();
@@ -207,7 +206,7 @@ fn read_llm(
     config.base_url = environment.base_url.clone();
     config.fallback_base_url = file.read("llm.base_url", text)?;
     file.set("llm.command", command, &mut config.command)?;
-    config.replay = file.read("llm.replay", text)?.map(|path| beside.join(path));
+    config.replay = file.read_path("llm.replay")?;
     file.set("llm.timeout", duration, &mut config.limits.timeout)?;
     file.set("llm.max_retries", small, &mut config.limits.max_retries)?;
     file.set("llm.max_output_tokens", small, &mut config.max_output_tokens)?;
@@ -238,16 +237,22 @@ fn read_keys(config: &llm::Config, environment: &ProcessEnvironment) -> llm::Env
     }
 }
 
-/// The path relative to a folder if it is below that folder, else the path itself.
-fn relative_to(folder: &Path, path: PathBuf) -> PathBuf {
-    path.strip_prefix(folder).map(Path::to_owned).unwrap_or(path)
+/// A file that chooses a model and may not do so must not lead to another one, only because its key is there: what was
+/// meant for a server on this machine would go to a stranger.
+fn keep_offline(config: &mut llm::Config) {
+    if config.provider == llm::Provider::Auto && config.fallback_base_url.is_none() {
+        config.provider = llm::Provider::Offline;
+    }
 }
 
-/// Finds a file in a folder or, within a git work tree, in one above it up to the root of the tree.
-fn find_above(folder: &Path, name: &str) -> Option<PathBuf> {
-    let root = folder.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(folder);
-    let candidates = folder.ancestors().take_while(|folder| folder.starts_with(root));
-    candidates.map(|folder| folder.join(name)).find(|path| path.exists())
+/// The settings that `init` writes, without the marks of a comment before each key.
+#[cfg(test)]
+pub(crate) fn uncommented_template() -> String {
+    let uncommented = |line: &'static str| match line.strip_prefix("# ") {
+        Some(setting) if setting.split(" = ").next().is_some_and(|key| !key.contains(' ')) => setting,
+        _ => line,
+    };
+    TEMPLATE.lines().map(uncommented).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -259,8 +264,8 @@ mod tests {
     /// The keys for OpenAI, Anthropic and Ollama, given a file's address and the environment.
     fn keys(file_url: Option<&str>, environment: ProcessEnvironment) -> [Option<String>; 3] {
         let text = file_url.map(|url| format!("[llm]\nbase_url = \"{url}\"")).unwrap_or_default();
-        let mut file = SettingsFile::of(&text);
-        let (_, keys) = read_llm(&mut file, Path::new(""), &environment).unwrap();
+        let mut file = SettingsFiles::of(&text);
+        let (_, keys) = read_llm(&mut file, &environment).unwrap();
         [keys.openai_api_key, keys.anthropic_api_key, keys.ollama_api_key]
             .map(|key| key.map(|key| key.expose_secret().to_owned()))
     }
@@ -297,20 +302,20 @@ mod tests {
     #[test]
     fn the_environment_beats_the_file_for_each_provider() {
         let text = "[llm]\nmodel = \"file\"\nbase_url = \"http://file\"";
-        let mut file = SettingsFile::of(text);
+        let mut file = SettingsFiles::of(text);
         let environment = ProcessEnvironment {
             openai_model: Some("variable".to_owned()),
             ollama_host: Some("variable".to_owned()),
             ..ProcessEnvironment::default()
         };
-        let (config, keys) = read_llm(&mut file, Path::new(""), &environment).unwrap();
+        let (config, keys) = read_llm(&mut file, &environment).unwrap();
         assert_eq!(config.model(&keys.openai_model), Some("variable"));
         assert_eq!(config.model(&None), Some("file"));
         assert_eq!(config.base_url(&keys.ollama_host), Some("variable"));
         assert_eq!(config.base_url(&keys.openai_base_url), Some("http://file"));
-        let mut file = SettingsFile::of(text);
+        let mut file = SettingsFiles::of(text);
         let environment = ProcessEnvironment { model: Some("mine".to_owned()), ..environment };
-        let (config, keys) = read_llm(&mut file, Path::new(""), &environment).unwrap();
+        let (config, keys) = read_llm(&mut file, &environment).unwrap();
         assert_eq!(config.model(&keys.openai_model), Some("mine"));
     }
 }

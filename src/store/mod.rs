@@ -26,6 +26,7 @@ mod lock;
 mod log;
 mod path;
 mod platform;
+mod private_file;
 mod replace;
 mod sidecar;
 mod state;
@@ -39,6 +40,7 @@ pub use error::StoreError;
 pub(crate) use file_version::{OpenFiles, is_utf16};
 pub(crate) use follow::Follower;
 pub(crate) use log::{LineLog, Rotation};
+pub(crate) use private_file::{read_bounded, write_private};
 pub use sidecar::{INDEX, SERVED_INDEX, Sidecar};
 pub use state::State;
 

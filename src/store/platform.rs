@@ -60,6 +60,18 @@ pub(super) fn create_exclusively(path: &Path, private: bool) -> io::Result<File>
     options.open(path)
 }
 
+/// Creates a folder that only its owner can enter, with those above it, unless it is there.
+pub(super) fn create_private_folder(path: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    builder.create(path)
+}
+
 /// Gives the file the mode and, where the system permits it, the owner of another. The owner comes
 /// first, because a change of owner clears bits of the mode.
 pub(super) fn copy_mode_and_owner(file: &File, model: &Metadata) -> io::Result<()> {

@@ -34,6 +34,7 @@ mod seed;
 mod simulator;
 mod tokens;
 mod transfer;
+mod trust;
 mod words;
 #[path = "../support/world.rs"]
 mod world;

@@ -60,6 +60,7 @@ impl Running {
             .current_dir(folder.path())
             .env_clear()
             .env("HOME", folder.path())
+            .env("MEMORIES_CONFIG", "memories.toml")
             .env("MEMORIES_NOW", "2026-01-31T10:40:00Z")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -71,14 +71,7 @@ mod tests {
 
     #[test]
     fn the_settings_template_has_only_known_keys() {
-        let uncommented: String = TEMPLATE
-            .lines()
-            .map(|line| match line.strip_prefix("# ") {
-                Some(setting) if setting.split(" = ").next().is_some_and(|key| !key.contains(' ')) => setting,
-                _ => line,
-            })
-            .map(|line| format!("{line}\n"))
-            .collect();
+        let uncommented = crate::cli::settings::uncommented_template();
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("memories.toml");
         assert!(write_file(&path, uncommented.as_bytes(), Existing::Keep).expect("written"));

@@ -47,11 +47,15 @@ mod summarize;
 mod supersede;
 mod top;
 mod tried;
+mod trust;
+
+use std::path::PathBuf;
 
 use clap::Subcommand;
 
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+use crate::cli::settings::ProcessEnvironment;
 use crate::cli::ui::Ui;
 
 /// The commands, in the order of the overview.
@@ -124,18 +128,26 @@ memory_commands! {
     episode Episode(EpisodeArgs),
 }
 
-/// Commands about the program itself. They read no settings, so that broken settings do not stop them.
+/// Commands about the program itself. They obey no settings, so that broken settings do not stop them.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum ProgramCommand {
+    Trust(trust::TrustArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
 
 impl ProgramCommand {
-    /// Runs the command for the program whose command line is given.
-    pub(crate) fn run(self, ui: &mut Ui, program: clap::Command) -> Result<u8, Failure> {
+    /// Runs the command for the program whose command line is given, and for the settings file that would be read.
+    pub(crate) fn run(
+        self,
+        ui: &mut Ui,
+        program: clap::Command,
+        settings: Option<PathBuf>,
+        environment: &ProcessEnvironment,
+    ) -> Result<u8, Failure> {
         match self {
+            ProgramCommand::Trust(args) => trust::run(ui, args, settings, environment.user_folder.as_deref()),
             ProgramCommand::Completions(args) => completions::run(ui, &args, program),
             ProgramCommand::Man(args) => man::run(ui, &args, program),
         }

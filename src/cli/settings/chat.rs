@@ -3,7 +3,7 @@
 
 use crate::chat::{extract, inject};
 use crate::cli::failure::Failure;
-use crate::cli::settings::file::{SettingsFile, fraction, size};
+use crate::cli::settings::file::{SettingsFiles, fraction, size};
 use crate::types::fields::{count, flag, named, text};
 
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub(crate) struct ChatSettings {
 }
 
 /// Reads `[chat]`.
-pub(super) fn read(file: &mut SettingsFile) -> Result<ChatSettings, Failure> {
+pub(super) fn read(file: &mut SettingsFiles) -> Result<ChatSettings, Failure> {
     let mut inject = inject::InjectSettings::default();
     // A call of one of these commands asks for memories; `false` is for baselines in comparisons.
     let use_memory = file.read("chat.useMemory", flag)?.unwrap_or(true);

@@ -22,6 +22,8 @@ pub struct ProcessEnvironment {
     pub(super) embedder: EmbedderVariables,
     pub(super) proxy_token: Option<SecretString>,
     pub(super) folder: PathBuf,
+    /// The folder of the user's own settings, `None` where the environment names no home.
+    pub(crate) user_folder: Option<PathBuf>,
 }
 
 impl ProcessEnvironment {
@@ -49,8 +51,28 @@ impl ProcessEnvironment {
             },
             proxy_token: variable("MEMORIES_PROXY_TOKEN").map(SecretString::from),
             folder: std::env::current_dir().unwrap_or_default(),
+            user_folder: user_folder(),
         }
     }
+}
+
+impl ProcessEnvironment {
+    /// True if a variable names the host of a model.
+    pub(super) fn names_a_host(&self) -> bool {
+        let hosts = [&self.base_url, &self.openai_base_url, &self.anthropic_base_url, &self.ollama_host];
+        hosts.iter().any(|host| host.is_some())
+    }
+}
+
+/// The folder of the user's own settings. A relative path in the variables does not count: it would lead into the
+/// working directory, whose files may be anybody's.
+fn user_folder() -> Option<PathBuf> {
+    let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let own = || match cfg!(windows) {
+        true => variable("APPDATA"),
+        false => variable("HOME").map(|home| home.join(".config")),
+    };
+    Some(variable("XDG_CONFIG_HOME").or_else(own)?.join("memories"))
 }
 
 /// The variables of the embedder.

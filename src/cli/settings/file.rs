@@ -1,4 +1,6 @@
-//! The settings file: values by key, converted, with errors that name key and file.
+//! The settings files: values by key, converted, with errors that name key and file.
+//!
+//! Several files may have a key; the first of them counts, as the caller orders them.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -10,47 +12,118 @@ use crate::cli::failure::{Failure, unreadable};
 use crate::cli::values::parse_duration;
 use crate::document::nearest;
 use crate::llm;
+use crate::redact::redacted;
+use crate::store::read_bounded;
 use crate::types::fields::{Expected, count, number, text};
 
-/// A parsed settings file. It notes which keys were read, so that unknown keys can be reported.
+/// Largest settings file that is read, in bytes.
+pub(crate) const MAX_BYTES: u64 = 1024 * 1024;
+
+/// One parsed settings file.
 #[derive(Debug, Default)]
-pub(crate) struct SettingsFile {
-    path: PathBuf,
-    table: Map<String, Value>,
-    known: Vec<String>,
+pub(crate) struct Layer {
+    pub path: PathBuf,
+    pub table: Map<String, Value>,
 }
 
-impl SettingsFile {
-    /// Parses a text, for tests.
-    #[cfg(test)]
-    pub(crate) fn of(text: &str) -> SettingsFile {
-        SettingsFile { table: toml::from_str(text).expect("TOML"), ..SettingsFile::default() }
-    }
-
-    /// Reads a settings file.
-    pub(crate) fn open(path: &Path) -> Result<SettingsFile, Failure> {
-        let text = std::fs::read_to_string(path).map_err(|error| {
+impl Layer {
+    /// Reads a settings file, and gives its bytes as well.
+    pub(crate) fn open(path: &Path) -> Result<(Layer, Vec<u8>), Failure> {
+        let bytes = read_bounded(path, MAX_BYTES).map_err(|error| {
             let hint = match error.kind() {
                 std::io::ErrorKind::NotFound => "`memories init` with the same `--config` writes one",
-                _ => "the settings are a text file in UTF-8; `memories init` writes one if there is none",
+                _ => NOT_SETTINGS,
             };
             unreadable(path, error).hint(hint)
         })?;
-        let table = toml::from_str(&text).map_err(|error: toml::de::Error| {
-            let line = error.span().map_or(1, |span| crate::document::line_number(&text, span.start));
+        let text = std::str::from_utf8(&bytes).map_err(|_| {
+            let problem = format!("cannot read `{}`: stream did not contain valid UTF-8", path.display());
+            Failure::user(problem).hint(NOT_SETTINGS)
+        })?;
+        let table = toml::from_str(text).map_err(|error: toml::de::Error| {
+            let line = error.span().map_or(1, |span| crate::document::line_number(text, span.start));
             let problem = format!("`{}` line {line} is not TOML: {}", path.display(), error.message());
             Failure::user(problem).hint("correct the line, such as `max_tokens = 300`")
         })?;
-        Ok(SettingsFile { path: path.to_owned(), table, known: Vec::new() })
+        Ok((Layer { path: path.to_owned(), table }, bytes))
     }
 
-    /// The value of a key such as `llm.model`. The key counts as known from then on.
-    pub(crate) fn get(&mut self, key: &str) -> Option<Value> {
-        self.known.push(key.to_owned());
+    /// The folder of the file; relative paths in it start there.
+    pub(crate) fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new(""))
+    }
+
+    /// The value of a key such as `llm.model`.
+    pub(crate) fn get(&self, key: &str) -> Option<&Value> {
         match key.split_once('.') {
-            Some((table, key)) => self.table.get(table)?.as_object()?.get(key).cloned(),
-            None => self.table.get(key).cloned(),
+            Some((table, key)) => self.table.get(table)?.as_object()?.get(key),
+            None => self.table.get(key),
         }
+    }
+
+    /// Takes a key away.
+    pub(crate) fn remove(&mut self, key: &str) {
+        match key.split_once('.') {
+            Some((table, key)) => {
+                self.table.get_mut(table).and_then(Value::as_object_mut).and_then(|table| table.remove(key))
+            }
+            None => self.table.remove(key),
+        };
+    }
+
+    /// The keys that are not known, in their order.
+    pub(crate) fn unknown_keys(&self, known: &[String]) -> Vec<String> {
+        let mut keys: Vec<String> = Vec::new();
+        for (key, value) in &self.table {
+            match value.as_object() {
+                Some(table) => keys.extend(table.keys().map(|inner| format!("{key}.{inner}"))),
+                None => keys.push(key.clone()),
+            }
+        }
+        keys.retain(|key| !known.contains(key));
+        keys
+    }
+}
+
+const NOT_SETTINGS: &str =
+    "the settings are a text file in UTF-8; `memories init` writes one if there is none";
+
+/// The settings files of a run, the strongest first. They note which keys were read, so that unknown keys can be
+/// reported.
+#[derive(Debug, Default)]
+pub(crate) struct SettingsFiles {
+    layers: Vec<Layer>,
+    known: Vec<String>,
+}
+
+impl SettingsFiles {
+    /// Parses a text, for tests.
+    #[cfg(test)]
+    pub(crate) fn of(text: &str) -> SettingsFiles {
+        let layer = Layer { table: toml::from_str(text).expect("TOML"), ..Layer::default() };
+        SettingsFiles { layers: vec![layer], known: Vec::new() }
+    }
+
+    /// Adds a file that counts where those before it say nothing.
+    pub(crate) fn push(&mut self, layer: Layer) {
+        self.layers.push(layer);
+    }
+
+    /// The converted value of a key in the strongest file that has it, and that file. The key counts as known from
+    /// then on.
+    fn find<T>(
+        &mut self,
+        key: &str,
+        conversion: impl FnOnce(&Value) -> Result<T, Expected>,
+    ) -> Result<Option<(T, &Layer)>, Failure> {
+        self.known.push(key.to_owned());
+        let found = self.layers.iter().find_map(|layer| Some((layer, layer.get(key)?)));
+        let Some((layer, value)) = found else { return Ok(None) };
+        let converted = conversion(value).map_err(|expected| {
+            let problem = format!("`{key}` in `{}` is {value}, expected {expected}", layer.path.display());
+            Failure::user(redacted(&problem)).hint("correct the value, or remove the line for the default")
+        })?;
+        Ok(Some((converted, layer)))
     }
 
     /// The converted value of a key, `None` where it is missing.
@@ -59,11 +132,12 @@ impl SettingsFile {
         key: &str,
         conversion: impl FnOnce(&Value) -> Result<T, Expected>,
     ) -> Result<Option<T>, Failure> {
-        let Some(value) = self.get(key) else { return Ok(None) };
-        conversion(&value).map(Some).map_err(|expected| {
-            let problem = format!("`{key}` in `{}` is {value}, expected {expected}", self.path.display());
-            Failure::user(problem).hint("correct the value, or remove the line for the default")
-        })
+        Ok(self.find(key, conversion)?.map(|(value, _)| value))
+    }
+
+    /// The path that a key names, relative to the file that has the key.
+    pub(crate) fn read_path(&mut self, key: &str) -> Result<Option<PathBuf>, Failure> {
+        Ok(self.find(key, text)?.map(|(path, layer)| layer.folder().join(path)))
     }
 
     /// Sets a setting to the converted value of a key; without the key, it keeps its default.
@@ -87,10 +161,10 @@ impl SettingsFile {
         key: &str,
         setting: &mut T,
     ) -> Result<(), Failure> {
-        let from_file = self.read(key, text)?;
+        let from_file = self.find(key, text)?;
         let (source, name) = match (variable, from_file) {
             (Some((variable, name)), _) => (format!("`{variable}`"), name.to_owned()),
-            (None, Some(name)) => (format!("`{key}` in `{}`", self.path.display()), name),
+            (None, Some((name, layer))) => (format!("`{key}` in `{}`", layer.path.display()), name),
             (None, None) => return Ok(()),
         };
         *setting = name.trim().parse().map_err(|error| {
@@ -102,31 +176,23 @@ impl SettingsFile {
 
     /// A warning for each key that was never read.
     pub(crate) fn unknown_keys(&self) -> Vec<String> {
-        let mut keys: Vec<String> = Vec::new();
-        for (key, value) in &self.table {
-            match value.as_object() {
-                Some(table) => keys.extend(table.keys().map(|inner| format!("{key}.{inner}"))),
-                None => keys.push(key.clone()),
-            }
-        }
-        keys.retain(|key| !self.known.contains(key));
-        let warning = |key: &String| {
+        let warning = |layer: &Layer, key: &String| {
+            let path = layer.path.display();
             if key.contains("api_key") {
-                let path = self.path.display();
                 return format!("`{key}` in `{path}` is ignored: API keys come from the environment only");
             }
             let table = format!("{key}.");
             if self.known.iter().any(|known| known.starts_with(&table)) {
-                return format!(
-                    "`{key}` in `{}` is not a table and is ignored: write `[{key}]`",
-                    self.path.display()
-                );
+                return format!("`{key}` in `{path}` is not a table and is ignored: write `[{key}]`");
             }
             let like = nearest(key, self.known.iter().map(String::as_str), 1);
             let like = like.first().map(|key| format!("; the nearest is `{key}`")).unwrap_or_default();
-            format!("unknown key `{key}` in `{}`{like}", self.path.display())
+            format!("unknown key `{key}` in `{path}`{like}")
         };
-        keys.iter().map(warning).collect()
+        let of_layer = |layer: &Layer| -> Vec<String> {
+            layer.unknown_keys(&self.known).iter().map(|key| warning(layer, key)).collect()
+        };
+        self.layers.iter().flat_map(of_layer).collect()
     }
 }
 

@@ -7,7 +7,7 @@
 
 use crate::cli::failure::Failure;
 use crate::cli::settings::environment::{ProcessEnvironment, trusted};
-use crate::cli::settings::file::{SettingsFile, duration, fraction, size, word_lists};
+use crate::cli::settings::file::{SettingsFiles, duration, fraction, size, word_lists};
 use crate::llm::embedding::{EmbedderConfig, EmbedderEnvironment};
 use crate::search::SearchSettings;
 use crate::types::fields::{flag, text};
@@ -24,7 +24,7 @@ pub(crate) struct EmbeddingSettings {
 }
 
 /// Reads the settings of the ranking, and the number of results.
-pub(super) fn read(file: &mut SettingsFile) -> Result<(SearchSettings, usize), Failure> {
+pub(super) fn read(file: &mut SettingsFiles) -> Result<(SearchSettings, usize), Failure> {
     let mut settings = SearchSettings::default();
     file.set("search.floor", fraction, &mut settings.floor)?;
     file.set("search.importance", fraction, &mut settings.importance)?;
@@ -36,7 +36,7 @@ pub(super) fn read(file: &mut SettingsFile) -> Result<(SearchSettings, usize), F
 
 /// Reads the settings of the embedder.
 pub(super) fn read_embedding(
-    file: &mut SettingsFile,
+    file: &mut SettingsFiles,
     environment: &ProcessEnvironment,
 ) -> Result<EmbeddingSettings, Failure> {
     let variables = &environment.embedder;
@@ -74,7 +74,7 @@ mod tests {
     use crate::llm::embedding::EmbedderKind;
 
     fn embedding_of(text: &str, environment: ProcessEnvironment) -> EmbeddingSettings {
-        let mut file = SettingsFile::of(text);
+        let mut file = SettingsFiles::of(text);
         let embedding = read_embedding(&mut file, &environment).unwrap();
         assert!(file.unknown_keys().is_empty());
         embedding

@@ -48,6 +48,10 @@ impl World {
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("MEMORIES_NOW", "2026-01-31T12:00:00Z");
         command.current_dir(self.path());
+        if self.path().join("memories.toml").exists() {
+            // A file that is named is trusted.
+            command.env("MEMORIES_CONFIG", "memories.toml");
+        }
         command
     }
 

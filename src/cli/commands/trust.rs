@@ -1,0 +1,135 @@
+//! `trust`: lets a settings file that was found run, reach and read what it names.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use crate::cli::failure::Failure;
+use crate::cli::settings::{Layer, TrustList, Trusted, display_setting, restricted_keys};
+use crate::cli::ui::Ui;
+
+/// Let a settings file that was found start programs and name hosts
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A memories.toml beside the memory file or above may have come with a repository. It
+sets limits and tastes, but until you trust it, these keys in it are ignored:
+`provider` (other than offline), `base_url`, `command`, `pass_env`, `replay`,
+`embedder` (other than embedded), `embedding_url`, the texts around memories in
+chats, and a `memory_file` or `map` outside of its folder.
+
+Read the keys that are shown: what `command` names runs with your rights. A file
+that changes is no longer trusted. Programs that it names are not part of it.
+
+The list is the file `trusted` in the folder of your own settings, which is
+`memories` in $XDG_CONFIG_HOME, else in ~/.config. A memories.toml in that folder,
+and one that `--config` or MEMORIES_CONFIG names, needs no trust.
+
+Examples:
+  memories trust --dry-run
+  memories trust
+  memories trust ../game/memories.toml
+  memories trust --list
+  memories trust --remove
+
+With --json: {version, outcome, file, keys: {KEY: VALUE}}; outcome is trusted,
+not_needed or dry_run. With --list {version, files: [{path, state}]}; state is
+trusted, changed or missing. With --remove {version, outcome, file}.")]
+pub(crate) struct TrustArgs {
+    /// The settings file [default: the one that would be found]
+    #[arg(value_name = "FILE", conflicts_with = "list")]
+    settings: Option<PathBuf>,
+    /// Show the files that are trusted
+    #[arg(long, conflicts_with = "remove")]
+    list: bool,
+    /// Trust the file no longer
+    #[arg(long)]
+    remove: bool,
+    /// Show the keys that would count, and change nothing
+    #[arg(short = 'n', long, conflicts_with_all = ["list", "remove"])]
+    dry_run: bool,
+}
+
+/// Runs the command. `found` is the settings file that other commands would read.
+pub(crate) fn run(
+    ui: &mut Ui,
+    args: TrustArgs,
+    found: Option<PathBuf>,
+    user_folder: Option<&Path>,
+) -> Result<u8, Failure> {
+    let TrustArgs { settings, list, remove, dry_run } = args;
+    let folder = user_folder.ok_or_else(|| {
+        Failure::user("there is no folder for the list of trusted files: HOME is not set")
+            .hint("set HOME or XDG_CONFIG_HOME to an absolute path, or name the settings with `--config`")
+    })?;
+    let mut trusted = TrustList::read(folder)?;
+    if list {
+        return show_list(ui, &trusted);
+    }
+    let path = settings.or(found).ok_or_else(|| {
+        Failure::user("no `memories.toml` was found here or above")
+            .hint("name the file: `memories trust PATH`")
+    })?;
+    if remove {
+        return remove_from(ui, &mut trusted, &path);
+    }
+    let (layer, content) = Layer::open(&path)?;
+    let keys = restricted_keys(&layer);
+    show_keys(ui, &layer, &keys)?;
+    let outcome = match (keys.is_empty(), dry_run) {
+        (true, _) => "not_needed",
+        (false, true) => "dry_run",
+        (false, false) => {
+            trusted.add(Trusted::of(&path, &content))?;
+            "trusted"
+        }
+    };
+    let shown = path.display();
+    let values: Map<String, Value> =
+        keys.iter().filter_map(|key| Some(((*key).to_owned(), layer.get(key)?.clone()))).collect();
+    let text = match outcome {
+        "not_needed" => format!("{shown} sets nothing that needs trust\n"),
+        "trusted" => format!("trusted {shown}\n"),
+        _ => String::new(),
+    };
+    ui.answer(&json!({"outcome": outcome, "file": shown.to_string(), "keys": values}), &text)
+}
+
+/// Shows what is decided about, before it is decided.
+fn show_keys(ui: &mut Ui, layer: &Layer, keys: &[&str]) -> Result<(), Failure> {
+    if ui.json || keys.is_empty() {
+        return Ok(());
+    }
+    let lines = keys.iter().map(|key| format!("  {}\n", display_setting(layer, key)));
+    let path = layer.path.display();
+    ui.data(&format!("with trust, these keys of {path} count:\n{}", lines.collect::<String>()))?;
+    Ok(ui.flush()?)
+}
+
+fn show_list(ui: &mut Ui, trusted: &TrustList) -> Result<u8, Failure> {
+    let state = |entry: &Trusted| {
+        let path = Path::new(&entry.path);
+        match Layer::open(path) {
+            Ok((_, content)) if *entry == Trusted::of(path, &content) => "trusted",
+            Err(_) if !path.exists() => "missing",
+            _ => "changed",
+        }
+    };
+    let files: Vec<(&str, &str)> =
+        trusted.entries().iter().map(|entry| (entry.path.as_str(), state(entry))).collect();
+    let text = files.iter().map(|(path, state)| format!("{state:<8} {path}\n")).collect::<String>();
+    let json: Vec<Value> = files.iter().map(|(path, state)| json!({"path": path, "state": state})).collect();
+    if files.is_empty() {
+        ui.notice("no settings file is trusted");
+    }
+    ui.answer(&json!({"files": json}), &text)
+}
+
+fn remove_from(ui: &mut Ui, trusted: &mut TrustList, path: &Path) -> Result<u8, Failure> {
+    let shown = path.display();
+    if !trusted.remove(path)? {
+        return Err(Failure::user(format!("`{shown}` is not trusted"))
+            .hint("`memories trust --list` shows the files that are"));
+    }
+    let text = format!("{shown} is no longer trusted\n");
+    ui.answer(&json!({"outcome": "removed", "file": shown.to_string()}), &text)
+}
