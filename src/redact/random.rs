@@ -1,0 +1,58 @@
+//! Tells random characters from words, names and examples.
+
+/// Pairs of letters that make up four fifths of English prose and of names in programs, but a fifth of random pairs.
+const COMMON_PAIRS: &str = "\
+    ab ac ad ag ai al am an ap ar as at be bi bl bu ca ce ch ci ck cl co ct da de di do ea ec ed ee ef el em en ep er \
+    es et ev ex fe fi fo ge ha he hi ho ia ib ic id ie if ig il im in io ir is it iv ke la le li ll lo ly ma me mi mo \
+    mp na nc nd ne ng ni no ns nt oc od ol om on op or os ot ou ow pa pe pl po pr pt pu ra re ri rm ro rr rs rt ry se \
+    sh si so ss st su ta te th ti to tr ts tt tu ty ub ul un ur us ut ve vi wa wi";
+
+/// For each first letter, a bit for each second one.
+static COMMON: [u32; 26] = {
+    let pairs = COMMON_PAIRS.as_bytes();
+    let mut common = [0; 26];
+    let mut at = 0;
+    while at + 1 < pairs.len() {
+        if pairs[at] != b' ' {
+            common[(pairs[at] - b'a') as usize] |= 1 << (pairs[at + 1] - b'a');
+            at += 1;
+        }
+        at += 1;
+    }
+    common
+};
+
+/// Texts that stand in examples in place of a secret.
+const EXAMPLES: [&str; 9] =
+    ["example", "xxxx", "0000", "12345", "abcdef", "placeholder", "changeme", "password", "redacted"];
+
+/// True if at least so many per cent of the neighbours in a text are common pairs of letters. Words have about 70,
+/// random letters and digits 15. `_`, `-`, `.` and `/` may join words.
+pub(super) fn is_wordy(text: &[u8], percent: usize) -> bool {
+    let (mut pairs, mut common) = (0, 0);
+    for pair in text.windows(2).filter(|pair| !pair.iter().any(|byte| b"_-./".contains(byte))) {
+        let [first, second] = [pair[0] | 0x20, pair[1] | 0x20];
+        let letters = pair[0].is_ascii_alphabetic() && pair[1].is_ascii_alphabetic();
+        pairs += 1;
+        common += usize::from(letters && COMMON[usize::from(first - b'a')] & 1 << (second - b'a') != 0);
+    }
+    common * 100 >= percent * pairs
+}
+
+/// True for a text that stands in an example in place of a secret.
+pub(super) fn is_example(text: &[u8]) -> bool {
+    let lower = text.to_ascii_lowercase();
+    EXAMPLES.iter().any(|example| memchr::memmem::find(&lower, example.as_bytes()).is_some())
+}
+
+/// True if a value looks as if a generator of passwords or keys had made it: fewer than so many per cent of its
+/// neighbours are common pairs.
+pub(super) fn is_random(value: &[u8], percent: usize) -> bool {
+    let mut seen = [false; 256];
+    value.iter().for_each(|&byte| seen[usize::from(byte)] = true);
+    let different = seen.iter().filter(|&&seen| seen).count();
+    let has = |class: fn(&u8) -> bool| value.iter().any(class);
+    let cases = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
+    let mixed = has(u8::is_ascii_alphabetic) && (has(u8::is_ascii_digit) || cases);
+    mixed && different >= value.len().min(14) / 2 && !is_example(value) && !is_wordy(value, percent)
+}
