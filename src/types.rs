@@ -300,6 +300,34 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// All texts that somebody worded: title, text, context, links, goal, sources, tags and fields of unknown form.
+    pub(crate) fn texts(&self) -> Vec<&String> {
+        let Provenance { sources, tags, other, goal, .. } = &self.provenance;
+        let reference = self.reference.iter().map(|reference| match &reference.cause {
+            Cause::SupersededBy(text) | Cause::Invalidated(text) => text,
+        });
+        [&self.title, &self.text]
+            .into_iter()
+            .chain(self.context.iter().chain(&self.see_also).chain(goal))
+            .chain(sources.iter().chain(tags).chain(other))
+            .chain(reference)
+            .collect()
+    }
+
+    /// The same texts, to be changed.
+    pub(crate) fn texts_mut(&mut self) -> Vec<&mut String> {
+        let Provenance { sources, tags, other, goal, .. } = &mut self.provenance;
+        let reference = self.reference.iter_mut().map(|reference| match &mut reference.cause {
+            Cause::SupersededBy(text) | Cause::Invalidated(text) => text,
+        });
+        [&mut self.title, &mut self.text]
+            .into_iter()
+            .chain(self.context.iter_mut().chain(&mut self.see_also).chain(goal))
+            .chain(sources.iter_mut().chain(tags).chain(other))
+            .chain(reference)
+            .collect()
+    }
+
     /// A permanent, active memory without provenance.
     pub fn new(category: Category, title: impl Into<String>, text: impl Into<String>) -> Memory {
         Memory {

@@ -9,6 +9,7 @@ use std::fmt::Display;
 use serde_json::Value;
 
 use crate::chat::message::Message;
+use crate::redact::redacted;
 
 /// A conversation and its id.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,13 +45,18 @@ pub enum ConversationError {
 }
 
 impl Conversation {
+    /// A conversation, with secrets in its id masked: the id is written with each memory.
+    pub(crate) fn of(id: &str, messages: Vec<Message>) -> Conversation {
+        Conversation { id: redacted(id), messages }
+    }
+
     /// Reads a conversation in any of the formats.
     ///
     /// # Errors
     ///
     /// See `ConversationError`.
     pub fn read(id: &str, text: &str) -> Result<Conversation, ConversationError> {
-        Ok(Conversation { id: id.to_owned(), messages: read_messages(text)? })
+        Ok(Conversation::of(id, read_messages(text)?))
     }
 }
 

@@ -7,6 +7,7 @@
 use serde_json::{Map, Value};
 
 use crate::document::grammar::name_of_text_id;
+use crate::redact::redacted;
 
 /// The location of a message; both fields are empty if it names none.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -103,14 +104,15 @@ impl Message {
         self.fields.get("turn")?.as_u64()
     }
 
-    /// The location, which is given as an id, a name, or an object with both.
+    /// The location, which is given as an id, a name, or an object with both. A secret in the name is masked, since
+    /// it may become the name of a section.
     pub(crate) fn location(&self) -> MessageLocation {
         let of_text = |text: &str| {
             let text = text.trim();
             let digits = text.strip_prefix("location:").unwrap_or(text);
             match digits.parse() {
                 Ok(id) => MessageLocation { id: Some(id), name: None },
-                Err(_) => MessageLocation { id: None, name: (!text.is_empty()).then(|| text.to_owned()) },
+                Err(_) => MessageLocation { id: None, name: (!text.is_empty()).then(|| redacted(text)) },
             }
         };
         match self.fields.get("location") {

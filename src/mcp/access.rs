@@ -333,11 +333,17 @@ pub(super) fn is_article(word: &str) -> bool {
 pub(super) fn masked(memory: &Memory, warnings: &mut Vec<String>) -> Memory {
     let mut memory = memory.clone();
     for text in [&mut memory.title, &mut memory.text] {
-        if let Some(masked) = redact(text) {
-            warnings.push(format!("what looks like a secret was masked: {}", masked.kinds.join(", ")));
-            *text = masked.text;
-        }
+        *text = masked_text(text, warnings);
     }
-    warnings.dedup();
     stored(&memory)
+}
+
+/// A text of an agent that is going to be written, with probable secrets masked.
+pub(super) fn masked_text(text: &str, warnings: &mut Vec<String>) -> String {
+    let Some(masked) = redact(text) else { return text.to_owned() };
+    let warning = format!("what looks like a secret was masked: {}", masked.kinds.join(", "));
+    if !warnings.contains(&warning) {
+        warnings.push(warning);
+    }
+    masked.text
 }

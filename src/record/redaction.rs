@@ -10,6 +10,9 @@ pub(crate) fn redact_turn(turn: &mut Turn) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut hide = |text: &mut String, of: &str| hide(text, of, &mut warnings);
     hide(&mut turn.action, "the action");
+    if let Some(id) = &mut turn.id {
+        hide(id, "the turn's `id`");
+    }
     hide(&mut turn.response, "the game's reply");
     if let Some(reasoning) = &mut turn.reasoning {
         hide(reasoning, "the player's reasoning");

@@ -15,10 +15,11 @@ mod named;
 mod private_key;
 mod random;
 mod scan;
+mod secret;
 #[cfg(test)]
 mod tests;
 
-use std::ops::Range;
+pub(crate) use secret::Secret;
 
 /// A text whose secrets are replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,15 +28,6 @@ pub(crate) struct Redacted {
     pub text: String,
     /// The kinds of secrets found, each once.
     pub kinds: Vec<&'static str>,
-}
-
-/// A recognised secret.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Secret {
-    /// Its byte range in the text.
-    pub range: Range<usize>,
-    /// Its kind, such as `GitHub token`.
-    pub kind: &'static str,
 }
 
 /// Replaces all secrets in a text; `None` if there are none.

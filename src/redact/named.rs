@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use memchr::{memchr_iter, memmem};
 
-use super::Secret;
 use super::random::is_random;
+use super::secret::Secret;
 
 /// A value behind a separator must be at least this long.
 const SHORTEST_PASSWORD: usize = 8;

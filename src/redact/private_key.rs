@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use super::Secret;
+use super::secret::Secret;
 
 /// Finds private keys between `-----BEGIN … PRIVATE KEY-----` and the closing line (RFC 7468). A key without a
 /// closing line ends where its lines stop being base 64.

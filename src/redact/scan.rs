@@ -7,9 +7,9 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::Secret;
 use super::formats::{Alphabet, FORMATS, Format, Part};
 use super::random::{is_example, is_wordy};
+use super::secret::Secret;
 
 /// Length of the shortest format of the table, in bytes.
 pub(super) const SHORTEST: usize = 20;

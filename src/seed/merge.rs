@@ -192,7 +192,7 @@ impl<'a> SectionSeeding<'a> {
             None => self.merge_new(memory.clone(), &hash),
         };
         if outcome.changes() {
-            for masked in [&memory.title, &memory.text].into_iter().filter_map(|text| redact(text)) {
+            for masked in memory.texts().into_iter().filter_map(|text| redact(text)) {
                 let kinds = masked.kinds.join(", ");
                 let address = format!("\"{}\" of {}", memory.title, self.initial.scope);
                 self.report

@@ -3,6 +3,7 @@
 //! [`MergeReport`] gives the reason for each item that was not stored. The caller writes the files once.
 //! Importing the same source again changes nothing.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::Hash;
 
@@ -11,6 +12,7 @@ use crate::document::{DocumentError, Section, SectionUpdate, stored};
 use crate::notebook::files::{Files, Tier};
 use crate::redact::redact;
 use crate::transfer::place::PlaceIndex;
+use crate::transfer::secrets::MaskedItems;
 use crate::transfer::section_entries::{MergeOutcome, SectionEntries};
 use crate::transfer::{Item, Origin, PlaceReference, SourceItem};
 use crate::types::{Attempt, Carried, Memory, Moment, Scope, Way, fold_action};
@@ -26,6 +28,8 @@ pub struct MergeOptions {
     pub new_places: bool,
     /// The scope of items without a place.
     pub fallback: Option<Scope>,
+    /// Store what looks like a secret as it is.
+    pub keep_secrets: bool,
 }
 
 /// A memory that was not stored because of another one.
@@ -60,6 +64,10 @@ pub struct MergeReport {
     pub new_sections: u64,
     /// Tried actions that are new or have a higher count than before.
     pub tried: u64,
+    /// Texts with what looks like a secret, which was masked.
+    pub masked: u64,
+    /// The kinds of these secrets.
+    pub masked_kinds: Vec<&'static str>,
     /// Renamed places, shortened titles, possible secrets.
     pub warnings: Vec<String>,
 }
@@ -146,8 +154,13 @@ pub fn merge(
     options: &MergeOptions,
     mut progress: impl FnMut(),
 ) -> Result<MergeReport, DocumentError> {
-    let mut merge = Merge::begin(files, items, options);
-    for found in items {
+    let secrets = match options.keep_secrets {
+        true => MaskedItems::unchanged(items),
+        false => MaskedItems::of(items),
+    };
+    let mut merge = Merge::begin(files, &secrets.items, options);
+    (merge.report.masked, merge.report.masked_kinds) = (secrets.texts, secrets.kinds);
+    for found in &secrets.items {
         let taken = found.item.as_ref().map_err(Clone::clone).and_then(|item| merge.take(found.at, item));
         merge.report.failed.extend(taken.err().map(|problem| (found.at, problem)));
         progress();
@@ -160,7 +173,7 @@ pub fn merge(
 }
 
 impl<'a> Merge<'a> {
-    fn begin(files: &'a Files, items: &[SourceItem], options: &'a MergeOptions) -> Merge<'a> {
+    fn begin(files: &'a Files, items: &[Cow<'_, SourceItem>], options: &'a MergeOptions) -> Merge<'a> {
         let mut places = PlaceIndex::default();
         for heading in files.lasting.headings() {
             places.learn(&heading.scope, &heading.name);
@@ -262,9 +275,8 @@ impl<'a> Merge<'a> {
 
 /// The kinds of secrets that a memory seems to contain.
 fn secrets_of(memory: &Memory) -> Vec<&'static str> {
-    let texts = [Some(&memory.title), Some(&memory.text), memory.context.as_ref()];
-    let mut kinds: Vec<&'static str> =
-        texts.into_iter().flatten().filter_map(|text| redact(text)).flat_map(|masked| masked.kinds).collect();
+    let masked = memory.texts().into_iter().filter_map(|text| redact(text));
+    let mut kinds: Vec<&'static str> = masked.flat_map(|masked| masked.kinds).collect();
     kinds.dedup();
     kinds
 }

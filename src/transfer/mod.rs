@@ -12,6 +12,7 @@ mod markdown;
 pub mod merge;
 mod object;
 mod place;
+mod secrets;
 mod section_entries;
 mod source;
 #[cfg(feature = "sqlite")]

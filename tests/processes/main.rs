@@ -20,6 +20,7 @@ mod processes;
 #[path = "../support/program.rs"]
 mod program;
 mod proxy;
+mod secrets;
 #[cfg(feature = "llm")]
 mod server;
 mod shells;

@@ -5,7 +5,7 @@
 #![cfg(feature = "mcp")]
 
 mod budget;
-mod client;
+pub mod client;
 mod crowd;
 mod map;
 #[cfg(feature = "llm")]

@@ -340,5 +340,5 @@ pub fn read_input(id: &str, text: &str) -> Result<Conversation, ConversationErro
         return Conversation::read(id, text);
     }
     let messages = vec![Message::plain(1, "assistant", text)];
-    Ok(Conversation { id: id.to_owned(), messages })
+    Ok(Conversation::of(id, messages))
 }

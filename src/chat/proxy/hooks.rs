@@ -227,7 +227,7 @@ fn conversation_of(call: &Call, request: &[u8], reply: Value) -> Option<Conversa
     let mut messages = messages_of(request).ok()?;
     let id = call.conversation.clone().unwrap_or_else(|| id_of(&system, &messages));
     messages.push(Message::of(messages.len() as u64 + 1, reply).ok()?);
-    Some(Conversation { id, messages })
+    Some(Conversation::of(&id, messages))
 }
 
 /// The id of a conversation for which the client gives none: a hash of its beginning, which stays.

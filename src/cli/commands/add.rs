@@ -80,7 +80,7 @@ pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
     check_speaker(speaker.as_deref(), scope.as_ref(), &args.scope)?;
     // A line of dialogue gets its title later, from the speaker's name.
     let memory = if speaker.is_some() { memory } else { stored(&memory) };
-    warn_of_secrets(&mut cli, &memory);
+    warn_of_secrets(&mut cli, memory.texts().into_iter().chain(&speaker).chain([&name]));
     let ((applied, section_name), _) = cli.edit(&notebook, "add", false, |draft| {
         let scope = scope.clone().unwrap_or_else(|| draft.files.place_or_new(&name));
         let (name, memory, speaker) = (name.clone(), memory.clone(), speaker.clone());

@@ -68,9 +68,8 @@ pub(crate) fn counted<N: Display + PartialEq + From<u8>>(count: N, one: &str, ma
 }
 
 /// Warns if a memory in the user's own words seems to hold a secret. It is stored nevertheless.
-pub(crate) fn warn_of_secrets(cli: &mut Cli<'_>, memory: &Memory) {
-    let texts = [Some(&memory.title), Some(&memory.text), memory.context.as_ref()];
-    for masked in texts.into_iter().flatten().filter_map(|text| redact(text)) {
+pub(crate) fn warn_of_secrets<'a>(cli: &mut Cli<'_>, texts: impl IntoIterator<Item = &'a String>) {
+    for masked in texts.into_iter().filter_map(|text| redact(text)) {
         let kinds = masked.kinds.join(", ");
         cli.ui.warning(&format!("this looks like a secret and is stored as you wrote it: {kinds}"));
     }

@@ -78,8 +78,12 @@ pub fn run(
     }
     check_consistent(&corrections)?;
     for correction in &corrections {
-        if let Correction::Supersede(_, successor) = correction {
-            warn_of_secrets(&mut cli, successor);
+        match correction {
+            Correction::Supersede(_, successor) => warn_of_secrets(&mut cli, successor.texts()),
+            Correction::Invalidate(_, text) | Correction::Rename(_, text) => {
+                warn_of_secrets(&mut cli, [text])
+            }
+            _ => {}
         }
     }
     let dry_run = args.dry_run;

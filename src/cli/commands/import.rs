@@ -26,6 +26,9 @@ duplicate of an older entry is reported and not stored. A title in use for
 another text is refused; all other memories are stored in one write, and the exit
 code is then 4.
 
+What looks like a key, token or password is masked, unless --keep-secrets says that
+the file is yours.
+
 Examples:
   memories import memories.jsonl
   memories import other.db --dry-run        show what would be done
@@ -35,7 +38,7 @@ Examples:
 
 With --json: {version, source, format, dry_run, file, stored, revised,
 already_there, duplicates: [{at, scope, title, twin}], skipped: [{at, scope,
-title, why}], failed: [{at, error}], new_sections, tried, unknown_keys,
+title, why}], failed: [{at, error}], new_sections, tried, masked, unknown_keys,
 warnings}.")]
 pub(crate) struct ImportArgs {
     /// The file to read; `-` is stdin
@@ -53,6 +56,9 @@ pub(crate) struct ImportArgs {
     /// Give places that have only a name the next free ids
     #[arg(long)]
     new_places: bool,
+    /// Store what looks like a secret as it is, with a warning
+    #[arg(long)]
+    keep_secrets: bool,
     /// Write nothing; show what would be done
     #[arg(long)]
     dry_run: bool,
@@ -71,12 +77,12 @@ fn parse_on_conflict(word: &str) -> Result<OnConflict, String> {
 const MAX_SHOWN: usize = 10;
 
 pub fn run(mut cli: Cli<'_>, args: ImportArgs) -> Result<u8, Failure> {
-    let ImportArgs { input, format, on_conflict, into, new_places, dry_run } = args;
+    let ImportArgs { input, format, on_conflict, into, new_places, keep_secrets, dry_run } = args;
     let format = format_of(&input, format)?;
     let notebook = cli.notebook()?;
     let fallback = into.as_deref().map(|name| resolve_scope(notebook.store(), name)).transpose()?;
     let source = read(&mut cli, &input, format)?;
-    let options = MergeOptions { on_conflict, new_places, fallback };
+    let options = MergeOptions { on_conflict, new_places, fallback, keep_secrets };
     let shows_progress = cli.ui.shows_progress();
     let (report, _) = cli.edit(&notebook, "import", dry_run, |draft| {
         let bar = progress_bar(shows_progress, source.items.len(), "memories");
@@ -171,6 +177,13 @@ impl ImportAnswer<'_> {
             let more = if self.source.unknown.len() > MAX_SHOWN { " …" } else { "" };
             cli.ui.warning(&format!("ignored unknown keys: {}{more}", keys.join(", ")));
         }
+        let MergeReport { masked, masked_kinds, .. } = self.report;
+        if *masked > 0 {
+            let texts = counted(*masked, "text", "texts");
+            let kinds = masked_kinds.join(", ");
+            cli.ui.warning(&format!("{texts} held what looks like a secret, masked: {kinds}"));
+            cli.ui.hint("`--keep-secrets` stores such texts as they are");
+        }
         let warnings = self.report.warnings.iter().cloned();
         show_first(warnings, |text| cli.ui.warning(text), "`--json` lists all");
     }
@@ -208,6 +221,7 @@ impl ImportAnswer<'_> {
             "revised": report.revised, "already_there": report.already_there,
             "duplicates": unstored(&report.duplicates, "twin"), "skipped": unstored(&report.skipped, "why"),
             "failed": failed, "new_sections": report.new_sections, "tried": report.tried,
+            "masked": report.masked,
             "unknown_keys": self.source.unknown, "warnings": report.warnings,
         })
     }

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::document::link::Link;
 use crate::document::nearest;
-use crate::mcp::access::{Memories, masked};
+use crate::mcp::access::{Memories, masked, masked_text};
 use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::parameter::ArgumentType::{Integer, Text};
 use crate::mcp::parameter::Parameter;
@@ -131,7 +131,7 @@ fn form_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
     let memory = memory_of(call, title.clone(), &Category::note(), &mut warnings)?;
     let scope = call.memories.scope(call.arguments.text(&SCOPE)?.as_deref().unwrap_or("self"))?;
     let turn = call.arguments.count(&TURN)?;
-    let speaker = speaker_of(call, &scope)?;
+    let speaker = speaker_of(call, &scope)?.map(|speaker| masked_text(&speaker, &mut warnings));
     call.watcher.goes_on()?;
     let added = call.memories.notebook().edit("form_memory", |draft| {
         draft.by_program();
@@ -267,11 +267,13 @@ fn supersede_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
 
 fn invalidate_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
     let named = MemoryAddress::of(call)?;
-    let reason = call.arguments.required(&REASON)?;
-    let (results, warnings) = change(call, "invalidate_memory", |draft| {
+    let mut warnings = Vec::new();
+    let reason = masked_text(&call.arguments.required(&REASON)?, &mut warnings);
+    let (results, more) = change(call, "invalidate_memory", |draft| {
         let target = named.target(call.memories, &draft.files)?;
         draft.correct(&[Correction::Invalidate(vec![target], reason.clone())])
     })?;
+    warnings.extend(more);
     let done = &results[0];
     let text = format!("\"{}\" in {} is struck: {reason}\n", done.title, done.scope);
     Ok(Answer { warnings, ..Answer::new(text, json!(done)) })
