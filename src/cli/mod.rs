@@ -106,9 +106,15 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: ProcessEnvironment) 
     command.run(Cli { ui, settings })
 }
 
-/// Warns of a damaged session or state, which withholds nothing that lasts.
+/// Warns of a sidecar folder that is not the caller's own, and of a damaged session or state. That withholds nothing
+/// that lasts.
 fn warn_of_damage(ui: &mut Ui, settings: &Settings) {
     let Ok(store) = Store::open(&settings.file, settings.lock_timeout) else { return };
+    if let Err(error) = store.sidecar().check() {
+        let failure = Failure::from(error);
+        ui.warning(&format!("{}; history and ephemeral memories are left out", failure.message()));
+        return failure.hints.iter().for_each(|hint| ui.hint(hint));
+    }
     let damage = [
         (store.sidecar().session().err(), "ephemeral memories are left out"),
         (store.sidecar().state().1, "the running episode is taken from journal and memory file"),

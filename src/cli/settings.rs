@@ -21,7 +21,7 @@ mod restricted;
 mod search;
 mod trust_list;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use secrecy::SecretString;
@@ -33,6 +33,7 @@ use crate::notebook::Clock;
 use crate::recall::Limits;
 use crate::record::RecordSettings;
 use crate::record::triggers::Trigger;
+use crate::store::refuse_link_out;
 use crate::types::fields::{flag, number, text};
 
 pub use environment::ProcessEnvironment;
@@ -103,10 +104,10 @@ impl Settings {
         let Found { mut files, config_path, ignored, mut warnings } =
             found::open(file.as_deref(), config, config_may_be_missing, &environment)?;
         let memory_file = files.read_path("memory_file")?;
-        let file = file
-            .or(memory_file)
-            .or_else(|| find_above(&environment.folder, MEMORY_FILE_NAME, &environment.folder))
-            .unwrap_or_else(|| PathBuf::from(MEMORY_FILE_NAME));
+        let file = match file.or(memory_file) {
+            Some(named) => named,
+            None => found_memory_file(&environment.folder)?,
+        };
         let enabled = files.read("enabled", flag)?.unwrap_or(true);
         // Every write is immediate. The key is accepted because the settings of other programs have it.
         files.read("flush_on_death", flag)?;
@@ -157,6 +158,14 @@ impl Settings {
     pub(crate) fn seed(&self) -> u64 {
         u64::from(std::process::id()) ^ jiff::Timestamp::now().as_nanosecond() as u64
     }
+}
+
+/// The memory file that nobody named. One that is a link out of its repository is refused.
+fn found_memory_file(folder: &Path) -> Result<PathBuf, Failure> {
+    let found = find_above(folder, MEMORY_FILE_NAME, folder);
+    let found = found.unwrap_or_else(|| PathBuf::from(MEMORY_FILE_NAME));
+    refuse_link_out(&folder.join(&found))?;
+    Ok(found)
 }
 
 /// The present time, RFC 3339, in whole seconds.

@@ -58,7 +58,7 @@ impl EarlierTurn {
 impl Journal {
     /// The journal of a memory file.
     pub fn of(store: &Store) -> Journal {
-        Journal { log: LineLog::new(store.folder(), ("journal", ".jsonl"), ROTATION) }
+        Journal { log: LineLog::new(store.sidecar(), ("journal", ".jsonl"), ROTATION) }
     }
 
     /// The log that a change adds a line to.
@@ -179,11 +179,13 @@ mod tests {
 
     use std::fs::{self, OpenOptions};
     use std::io::Write;
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
 
     use serde_json::json;
+    use tempfile::TempDir;
 
     use super::*;
+    use crate::store::Sidecar;
 
     const CURRENT: &str = "journal.jsonl";
     const OLDER: &str = "journal.1.jsonl";
@@ -191,7 +193,13 @@ mod tests {
     const BLOCK: usize = 64 * 1024;
 
     fn journal_of_size(folder: &Path, rotation_size: u64) -> Journal {
-        Journal { log: LineLog::with_rotation_size(folder, ROTATION, rotation_size) }
+        let sidecar = Sidecar::of(&folder.join("Memories.md"));
+        Journal { log: LineLog::with_rotation_size(&sidecar, ROTATION, rotation_size) }
+    }
+
+    /// A file of the journal in a folder.
+    fn file(folder: &TempDir, name: &str) -> PathBuf {
+        Sidecar::of(&folder.path().join("Memories.md")).folder().join(name)
     }
 
     fn add(journal: &Journal, lines: &[Value]) {
@@ -225,7 +233,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let journal = journal_of_size(folder.path(), u64::MAX);
         add(&journal, &[json!({"id": "1"})]);
-        let mut file = OpenOptions::new().append(true).open(folder.path().join(CURRENT)).unwrap();
+        let mut file = OpenOptions::new().append(true).open(file(&folder, CURRENT)).unwrap();
         file.write_all(b"{\"id\": \"2\", \"text\": \"to").unwrap();
         assert_eq!(ids(&journal.log.tail(5, |line| Entry::<Value>::parse(line).is_some()).unwrap()), [1]);
         add(&journal, &[json!({"id": "3", "text": "two\nlines"}), json!({"id": "4"})]);
@@ -275,9 +283,9 @@ mod tests {
             assert_eq!(ids(&journal.queued().unwrap()), queued, "{id}");
             assert_eq!(ids(&journal.log.tail(3, |_| true).unwrap()), [id - 2, id - 1, id]);
         }
-        assert!(fs::metadata(folder.path().join(CURRENT)).unwrap().len() < 2100);
-        assert!(fs::metadata(folder.path().join(OLDER)).unwrap().len() < 2100);
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+        assert!(fs::metadata(file(&folder, CURRENT)).unwrap().len() < 2100);
+        assert!(fs::metadata(file(&folder, OLDER)).unwrap().len() < 2100);
+        assert_eq!(fs::read_dir(file(&folder, "")).unwrap().count(), 2);
         let kept = all(&journal);
         assert!(kept.starts_with(&[1, 200]), "carried lines come first: {kept:?}");
         assert!(kept[2..].windows(2).all(|pair| pair[0] + 1 == pair[1]), "and none twice: {kept:?}");
@@ -290,8 +298,8 @@ mod tests {
         add(&journal, &[json!({"id": "1", "outcome": "queued"})]);
         add(&journal, &[json!({"id": "2", "outcome": "declined", "why": "to fill the file"})]);
         add(&journal, &[json!({"id": "3"})]);
-        let next = folder.path().join("journal.jsonl.new");
-        fs::rename(folder.path().join(CURRENT), &next).unwrap();
+        let next = file(&folder, "journal.jsonl.new");
+        fs::rename(file(&folder, CURRENT), &next).unwrap();
         assert_eq!(ids(&journal.queued().unwrap()), [1]);
         add(&journal, &[json!({"id": "4"})]);
         assert_eq!(ids(&journal.queued().unwrap()), [1]);
@@ -321,7 +329,7 @@ mod tests {
     fn half_a_line_waits_for_its_end() {
         let folder = tempfile::tempdir().unwrap();
         append(folder.path(), 0..1);
-        let mut file = OpenOptions::new().append(true).open(folder.path().join(CURRENT)).unwrap();
+        let mut file = OpenOptions::new().append(true).open(file(&folder, CURRENT)).unwrap();
         file.write_all(b"{\"id\":").unwrap();
         let (lines, mut follower) = journal_of_size(folder.path(), u64::MAX).follow(9, |_| true).unwrap();
         assert_eq!(ids(&lines), [0]);

@@ -304,6 +304,7 @@ mod tests {
     use super::*;
     use crate::document::Document;
     use crate::notebook::authorship::Author;
+    use crate::store::Sidecar;
     use crate::types::{OFFLINE_TAG, Status};
 
     const SCOPE: Scope = Scope::Location(5);
@@ -312,7 +313,8 @@ mod tests {
     fn files() -> (TempDir, Files) {
         let folder = tempfile::tempdir().unwrap();
         let [lasting, session] = [(); 2].map(|()| Document::parse(String::new()));
-        let mut files = Files::new(lasting, session).with_sidecar(folder.path());
+        let mut files =
+            Files::new(lasting, session).with_sidecar(&Sidecar::of(&folder.path().join("Memories.md")));
         files.authorship.set_author(Author::Program);
         (folder, files)
     }

@@ -5,12 +5,11 @@
 //! or the log is not there. A later line that begins with `-` takes a hash back, because a person said the same.
 
 use std::cell::OnceCell;
-use std::path::Path;
 
 use memchr::memmem;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::store::{LineLog, Rotation};
+use crate::store::{LineLog, Rotation, Sidecar};
 use crate::types::{Memory, Scope};
 
 /// The author of an entry.
@@ -44,8 +43,8 @@ pub(crate) struct Authorship {
 }
 
 impl Authorship {
-    /// The authorship of the entries of the memory file with this sidecar folder.
-    pub(crate) fn of(sidecar: &Path) -> Authorship {
+    /// The authorship of the entries of the memory file with this sidecar.
+    pub(crate) fn of(sidecar: &Sidecar) -> Authorship {
         Authorship { log: Some(LineLog::new(sidecar, ("written", ""), ROTATION)), ..Authorship::default() }
     }
 

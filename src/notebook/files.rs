@@ -1,10 +1,9 @@
 //! The two files that hold memories: `Memories.md`, which lasts, and `session.md`, which ends with its
 //! episode. Both have the same format; a title is unique in both together.
 
-use std::path::Path;
-
 use crate::document::{Document, EntryMut, EntryRef, Section};
 use crate::notebook::authorship::Authorship;
+use crate::store::Sidecar;
 use crate::types::{Memory, Persistence, Scope, same_title, without_brackets};
 
 /// One of the two files.
@@ -91,8 +90,8 @@ impl Files {
     }
 
     /// The same, with the authorship that the sidecar folder of the file knows.
-    pub(crate) fn with_sidecar(self, folder: &Path) -> Files {
-        Files { authorship: Authorship::of(folder), ..self }
+    pub(crate) fn with_sidecar(self, sidecar: &Sidecar) -> Files {
+        Files { authorship: Authorship::of(sidecar), ..self }
     }
 
     /// True if an entry is a person's: `add` wrote it, or it is not what a program wrote last.

@@ -103,6 +103,22 @@ impl Notebook {
         open(&self.store, self.store.read()?)
     }
 
+    /// The same for readers that change nothing later: a sidecar that is refused counts as missing.
+    ///
+    /// # Errors
+    ///
+    /// As [`Notebook::read`].
+    pub(crate) fn read_without_sidecar(&self) -> Result<Files, StoreError> {
+        match self.store.sidecar().session() {
+            Err(StoreError::NotOurs { .. }) => {
+                let text = self.store.read()?;
+                without_conflicts(&self.store, text)
+                    .map(|text| Files::new(Document::parse(text), Document::parse(String::new())))
+            }
+            _ => self.read(),
+        }
+    }
+
     /// Changes the files under the lock, or not at all. The function is called again, with fresh files, when
     /// an editor changed the file meanwhile: so it must keep nothing from an earlier call. It must not ask a
     /// model, for all other writers wait.
@@ -294,13 +310,18 @@ impl Draft<'_> {
 
 /// The files of a store with that text; an error where a merge left conflicts in it.
 fn open(store: &Store, text: Option<String>) -> Result<Files, StoreError> {
-    let text = text.unwrap_or_default();
-    if let Some(found) = conflicts(&text) {
-        return Err(StoreError::Conflict { path: store.path().to_owned(), line: found.lines[0] });
-    }
+    let text = without_conflicts(store, text)?;
     let session = match store.sidecar().session() {
         Err(error) if error.is_damage() => String::new(),
         session => session?.unwrap_or_default(),
     };
-    Ok(Files::new(Document::parse(text), Document::parse(session)).with_sidecar(store.folder()))
+    Ok(Files::new(Document::parse(text), Document::parse(session)).with_sidecar(store.sidecar()))
+}
+
+fn without_conflicts(store: &Store, text: Option<String>) -> Result<String, StoreError> {
+    let text = text.unwrap_or_default();
+    match conflicts(&text) {
+        Some(found) => Err(StoreError::Conflict { path: store.path().to_owned(), line: found.lines[0] }),
+        None => Ok(text),
+    }
 }

@@ -4,11 +4,12 @@
 //! puts that file in place. Locks and backups are left to the caller.
 
 use std::ffi::OsString;
-use std::fs::{self, Metadata, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::error::{StoreError, unless_missing};
+use super::file_version::FileVersion;
 use super::path::folder_of;
 use super::platform;
 
@@ -83,18 +84,47 @@ impl PendingFile {
         old: Option<&Metadata>,
         bytes: &[u8],
     ) -> Result<PendingFile, StoreError> {
-        let written = write_temporary(temporary, target, old, bytes, true);
-        written.map_err(StoreError::write("write", target))
+        let written = || {
+            if old.is_some() {
+                // A rename needs no right to write the file itself; the owner's protection is respected here.
+                unless_missing(OpenOptions::new().write(true).open(target))?;
+            }
+            let (mut file, temporary) = create_temporary(temporary, old)?;
+            file.write_all(bytes)?;
+            file.sync_all()?;
+            Ok(PendingFile { temporary, target: target.to_owned() })
+        };
+        written().map_err(StoreError::write("write", target))
     }
 
-    /// The same without a sync: after a power cut the file may be empty or damaged.
-    pub(super) fn write_unsynced(temporary: PathBuf, target: &Path, bytes: &[u8]) -> io::Result<PendingFile> {
-        write_temporary(temporary, target, None, bytes, false)
+    /// Copies the file that was opened, with its mode and owner. Without a sync, the copy may be empty or damaged
+    /// after a power cut.
+    pub(super) fn copy(
+        temporary: PathBuf,
+        target: &Path,
+        old: &FileVersion,
+        sync: bool,
+    ) -> io::Result<PendingFile> {
+        let (mut file, temporary) = create_temporary(temporary, old.metadata())?;
+        if let Some(mut original) = old.file() {
+            original.seek(SeekFrom::Start(0))?;
+            io::copy(&mut original, &mut file)?;
+        }
+        if sync {
+            file.sync_all()?;
+        }
+        Ok(PendingFile { temporary, target: target.to_owned() })
     }
 
     /// Puts the file in place, whatever is there.
     pub(super) fn replace(self) -> Result<(), StoreError> {
-        fs::rename(&self.temporary.path, &self.target).map_err(StoreError::write("replace", &self.target))
+        let target = self.target.clone();
+        self.rename().map_err(StoreError::write("replace", &target))
+    }
+
+    /// The same, for callers that have errors of their own.
+    pub(super) fn rename(self) -> io::Result<()> {
+        fs::rename(&self.temporary.path, &self.target)
     }
 
     /// Puts the file in place unless something is there: then returns `false`. A link, unlike a rename,
@@ -112,29 +142,16 @@ impl PendingFile {
     }
 }
 
-fn write_temporary(
-    temporary: PathBuf,
-    target: &Path,
-    old: Option<&Metadata>,
-    bytes: &[u8],
-    sync: bool,
-) -> io::Result<PendingFile> {
-    if old.is_some() {
-        // A rename needs no right to write the file itself; the owner's protection is respected here.
-        unless_missing(OpenOptions::new().write(true).open(target))?;
-    }
-    // No other process uses this name: what is there was left by a killed process of the same id.
-    let _ = fs::remove_file(&temporary);
-    let mut file = platform::create_exclusively(&temporary, old.is_some())?;
-    let temporary = RemovedOnDrop { path: temporary };
+/// Creates the temporary file with the mode and owner of an old one. No other process uses its name: what is there
+/// was left by a killed process of the same id.
+fn create_temporary(path: PathBuf, old: Option<&Metadata>) -> io::Result<(File, RemovedOnDrop)> {
+    let _ = fs::remove_file(&path);
+    let file = platform::create_exclusively(&path, old.is_some())?;
+    let temporary = RemovedOnDrop { path };
     if let Some(old) = old {
         platform::copy_mode_and_owner(&file, old)?;
     }
-    file.write_all(bytes)?;
-    if sync {
-        file.sync_all()?;
-    }
-    Ok(PendingFile { temporary, target: target.to_owned() })
+    Ok((file, temporary))
 }
 
 /// Removes what is at the path when it is dropped; nothing, where the file was renamed.

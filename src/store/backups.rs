@@ -2,14 +2,21 @@
 //!
 //! They are numbered files in a folder, `1.md` and so on; a higher number is newer. Before a file is
 //! replaced, it gets a further name there (a hard link) where the file system has links, else it is
-//! copied. Files with other names in that folder are left alone.
+//! copied. No file outside of that folder shares an inode with one of them afterwards. Only regular files
+//! with such names are removed; all else in that folder is left alone.
 
-use std::fs::{self, Metadata};
+use std::fs::{File, Metadata};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::error::{StoreError, unless_missing};
+use super::error::StoreError;
+use super::file_version::FileVersion;
+use super::folder::Folder;
 use super::platform;
+
+/// The folder of the numbered files.
+const FOLDER: &str = "backups";
 
 /// Number of states kept.
 const KEPT: usize = 10;
@@ -29,85 +36,118 @@ pub struct Backup {
 }
 
 /// All backups, newest first; empty where there is no folder.
-pub(super) fn list(folder: &Path) -> Result<Vec<Backup>, StoreError> {
+pub(super) fn list(sidecar: &Folder) -> Result<Vec<Backup>, StoreError> {
+    let Some(folder) = sidecar.folder(FOLDER)? else { return Ok(Vec::new()) };
     let mut backups = Vec::new();
-    for (number, path) in numbered(folder)? {
+    for number in numbered(&folder)? {
         // A backup that was removed since the folder was listed is left out.
-        if let Ok(metadata) = fs::metadata(&path) {
+        let opened = folder.read_backup(&name_of(number)).ok();
+        if let Some(metadata) = opened.and_then(|file| file.metadata().ok()) {
             let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-            backups.push(Backup { number, path, modified, size: metadata.len() });
+            backups.push(Backup {
+                number,
+                path: folder.path(name_of(number)),
+                modified,
+                size: metadata.len(),
+            });
         }
     }
     Ok(backups)
 }
 
-/// The path of the backup of that number.
-pub(super) fn path_of(folder: &Path, number: u64) -> PathBuf {
-    folder.join(format!("{number}.md"))
+/// The text of a backup; `None` where there is none of that number.
+pub(super) fn read(sidecar: &Folder, number: u64) -> Result<Option<String>, StoreError> {
+    let Some(folder) = sidecar.folder(FOLDER)? else { return Ok(None) };
+    if !is_backup(&folder, number) {
+        return Ok(None);
+    }
+    let file = folder.read_backup(&name_of(number))?;
+    FileVersion::of(folder.path(name_of(number)), Some(file))?.read()
 }
 
-/// Keeps the file as the newest backup and removes the oldest ones beyond the tenth.
-pub(super) fn keep(folder: &Path, file: &Path, metadata: &Metadata) -> Result<(), StoreError> {
-    let error = |source| StoreError::Write { action: "keep a backup in", path: folder.to_owned(), source };
-    fs::create_dir_all(folder).map_err(error)?;
-    let mut present = numbered(folder)?;
-    if !is_kept(&present, metadata) {
-        let number = present.first().map_or(1, |(number, _)| number.saturating_add(1));
-        let path = path_of(folder, number);
-        if fs::hard_link(file, &path).is_err()
-            && let Err(source) = fs::copy(file, &path)
-        {
-            let _ = fs::remove_file(&path);
-            return Err(error(source));
+/// The path of the backup of that number.
+pub(super) fn path_in(sidecar: &Path, number: u64) -> PathBuf {
+    sidecar.join(FOLDER).join(name_of(number))
+}
+
+/// Keeps the file as the newest backup and removes the oldest ones beyond the tenth. Returns `true` if the backup is
+/// the file itself, and so is on disk where the file is; `false` if it is a copy.
+pub(super) fn keep(sidecar: &Folder, file: &Path, metadata: &Metadata) -> Result<bool, StoreError> {
+    let error = |source| StoreError::Write { action: "keep a backup in", path: sidecar.path(FOLDER), source };
+    let folder = sidecar.folder(FOLDER)?.map_or_else(|| sidecar.make_folder(FOLDER), Ok)?;
+    folder.make_private().map_err(error)?;
+    let mut present = numbered(&folder)?;
+    let mut is_linked = true;
+    if !is_kept(&folder, &present, metadata) {
+        let number = present.first().map_or(1, |number| number.saturating_add(1));
+        is_linked = folder.link(file, &name_of(number)).is_ok();
+        if !is_linked {
+            copy(&folder, file, &name_of(number)).map_err(error)?;
         }
-        present.insert(0, (number, path));
+        present.insert(0, number);
     }
-    for (_, oldest) in present.iter().skip(KEPT) {
-        fs::remove_file(oldest).map_err(error)?;
+    for oldest in present.iter().skip(KEPT).filter(|number| is_backup(&folder, **number)) {
+        folder.remove(&name_of(*oldest)).map_err(error)?;
     }
-    Ok(())
+    Ok(is_linked)
+}
+
+/// Where the file system has no links.
+fn copy(folder: &Folder, file: &Path, name: &str) -> io::Result<()> {
+    if folder.facts(name)?.is_some() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    let copied = folder.create(name).and_then(|mut copy| io::copy(&mut File::open(file)?, &mut copy));
+    copied.map(|_| ()).inspect_err(|_| {
+        let _ = folder.remove(name);
+    })
 }
 
 /// True if the newest backup is this very file: a writer was killed, or an editor was faster, between
 /// that backup and the replacement of the file.
-fn is_kept(present: &[(u64, PathBuf)], file: &Metadata) -> bool {
-    let newest = present.first().and_then(|(_, path)| fs::metadata(path).ok());
-    newest.is_some_and(|newest| platform::is_same_file(&newest, file))
+fn is_kept(folder: &Folder, present: &[u64], file: &Metadata) -> bool {
+    let newest = present.first().and_then(|number| folder.facts(name_of(*number)).ok()?);
+    newest.is_some_and(|newest| newest.identity.is_some() && newest.identity == platform::identity(file))
 }
 
-/// Numbers and paths in the folder, newest first.
-fn numbered(folder: &Path) -> Result<Vec<(u64, PathBuf)>, StoreError> {
-    let entries = unless_missing(fs::read_dir(folder)).map_err(StoreError::read(folder))?;
-    let mut numbered = Vec::new();
-    for entry in entries.into_iter().flatten() {
-        let path = entry.map_err(StoreError::read(folder))?.path();
-        let number = path.file_stem().and_then(|stem| stem.to_str()?.parse().ok());
-        if let Some(number) = number
-            && path == path_of(folder, number)
-        {
-            numbered.push((number, path));
-        }
-    }
-    numbered.sort_unstable_by(|one, other| other.cmp(one));
-    Ok(numbered)
+fn is_backup(folder: &Folder, number: u64) -> bool {
+    folder.facts(name_of(number)).is_ok_and(|facts| facts.is_some_and(|facts| facts.is_file))
+}
+
+fn name_of(number: u64) -> String {
+    format!("{number}.md")
+}
+
+/// The numbers that are in use in the folder, newest first; each may be that of something else than a backup.
+fn numbered(folder: &Folder) -> Result<Vec<u64>, StoreError> {
+    let names = folder.names().map_err(StoreError::read(&folder.path("")))?;
+    let number = |name: &str| name.strip_suffix(".md")?.parse().ok();
+    let mut numbers: Vec<u64> = names.iter().filter_map(|name| number(name.to_str()?)).collect();
+    numbers.retain(|number| names.iter().any(|name| **name == *name_of(*number)));
+    numbers.sort_unstable_by(|one, other| other.cmp(one));
+    numbers.dedup();
+    Ok(numbers)
 }
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
     fn a_kill_after_a_backup_and_before_the_removal_of_the_oldest_leaves_ten_the_next_time() {
         let folder = tempfile::tempdir().unwrap();
-        let (file, backups) = (folder.path().join("Memories.md"), folder.path().join("backups"));
+        let file = folder.path().join("Memories.md");
+        let sidecar = Folder::make(&folder.path().join("sidecar")).unwrap();
         fs::write(&file, "as it is").unwrap();
-        fs::create_dir(&backups).unwrap();
+        fs::create_dir(sidecar.path(FOLDER)).unwrap();
         for number in 1..=KEPT as u64 {
-            fs::write(path_of(&backups, number), "former").unwrap();
+            fs::write(path_in(&sidecar.path(""), number), "former").unwrap();
         }
-        fs::hard_link(&file, path_of(&backups, 11)).unwrap();
-        keep(&backups, &file, &fs::metadata(&file).unwrap()).unwrap();
-        let kept: Vec<u64> = list(&backups).unwrap().iter().map(|backup| backup.number).collect();
+        fs::hard_link(&file, path_in(&sidecar.path(""), 11)).unwrap();
+        keep(&sidecar, &file, &fs::metadata(&file).unwrap()).unwrap();
+        let kept: Vec<u64> = list(&sidecar).unwrap().iter().map(|backup| backup.number).collect();
         assert_eq!(kept, (2..=11).rev().collect::<Vec<u64>>());
     }
 }

@@ -3,6 +3,7 @@
 //! A message says what failed and on which path, its source says why, the hint says what to do next.
 //! None of these errors is a bug of the program.
 
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -79,6 +80,23 @@ pub enum StoreError {
         /// Why.
         source: io::Error,
     },
+    /// A file or folder beside the memory file that is not the program's own. Nothing is read from it, and nothing
+    /// written.
+    #[error("`{}` {problem}", path.display())]
+    NotOurs {
+        /// The file or folder.
+        path: PathBuf,
+        /// The reason to refuse it.
+        problem: Foreign,
+    },
+    /// A memory file that was found, not named, is a link to a file elsewhere.
+    #[error("`{}` is a link that leads out of its repository, to `{}`", path.display(), target.display())]
+    LeadsOutside {
+        /// The path that was found.
+        path: PathBuf,
+        /// The file that it leads to.
+        target: PathBuf,
+    },
     /// The folder for lock and history cannot be made.
     #[error("cannot make the folder `{}` for lock and history", path.display())]
     Sidecar {
@@ -141,6 +159,55 @@ pub enum StoreError {
     },
 }
 
+/// A reason to refuse a file or folder beside the memory file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Foreign {
+    /// It is a symbolic link, which might lead to any file.
+    Link,
+    /// It belongs to somebody else.
+    Owner {
+        /// User id of the owner.
+        owner: u32,
+        /// User id of this process.
+        caller: u32,
+    },
+    /// It has so many names, so it may be some other file as well.
+    Names(u64),
+    /// It is a pipe, a socket or a device; the text has an article.
+    Kind(&'static str),
+    /// Git tracks it, so others can put into it what they like.
+    Tracked,
+}
+
+impl fmt::Display for Foreign {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Foreign::Link => f.write_str("is a symbolic link, which is not followed here"),
+            Foreign::Owner { owner, caller } => {
+                write!(f, "belongs to user {owner}, and you are user {caller}")
+            }
+            Foreign::Names(count) => write!(f, "has {count} names (hard links)"),
+            Foreign::Kind(what) => write!(f, "is {what}, not a file"),
+            Foreign::Tracked => f.write_str("is tracked by git, so it may hold what others wrote"),
+        }
+    }
+}
+
+impl Foreign {
+    fn hint(self) -> &'static str {
+        match self {
+            Foreign::Link => "remove the link: the program makes its own file or folder there",
+            Foreign::Owner { .. } => {
+                "run the command as that user, or move it away: the program makes a new one"
+            }
+            Foreign::Names(_) => "move it away: the program makes a new one",
+            Foreign::Kind(_) => "move it out of the way",
+            Foreign::Tracked => "take it out of git with `git rm -r --cached .memories`, or delete it",
+        }
+    }
+}
+
 /// The result of a step on a file; `None` where there is no file.
 pub(super) fn unless_missing<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
@@ -179,6 +246,8 @@ impl StoreError {
             StoreError::KeepsChanging { .. } => "try again when the other program has finished",
             StoreError::DamagedState { .. } => "set the episode again with `episode start`",
             StoreError::SetAside { .. } => "mend that file, or delete it",
+            StoreError::NotOurs { problem, .. } => problem.hint(),
+            StoreError::LeadsOutside { .. } => "name the file with `-f` if it is meant",
             StoreError::NoBackup { .. } => "choose one of the backups that exist",
             StoreError::NotConfirmed { .. } => "check the disk, then whether the file holds what was written",
             StoreError::Read { source, .. }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::error::{StoreError, unless_missing};
+use super::folder::MAX_SIZE;
 use super::platform;
 
 /// A file as it was opened, with its metadata; `None` if it was missing.
@@ -27,14 +28,20 @@ impl FileVersion {
 
     /// Opens the file and reads only its metadata: so a change while it is read is noticed, too.
     pub(super) fn open(path: &Path) -> Result<FileVersion, StoreError> {
-        let with_metadata = |file: File| file.metadata().map(|metadata| (file, metadata));
-        let opened = open(path)?.map(with_metadata).transpose().map_err(StoreError::read(path))?;
-        Ok(FileVersion { path: path.to_owned(), opened })
+        let file = unless_missing(File::open(path)).map_err(StoreError::read(path))?;
+        FileVersion::of(path.to_owned(), file)
     }
 
-    /// The same, but a file that cannot be opened counts as missing.
-    pub(super) fn open_if_readable(path: &Path) -> FileVersion {
-        FileVersion::open(path).unwrap_or_else(|_| FileVersion { path: path.to_owned(), opened: None })
+    /// A file that is not there.
+    pub(super) fn missing(path: PathBuf) -> FileVersion {
+        FileVersion { path, opened: None }
+    }
+
+    /// The version of a file that was opened at this path, or was missing.
+    pub(super) fn of(path: PathBuf, file: Option<File>) -> Result<FileVersion, StoreError> {
+        let with_metadata = |file: File| file.metadata().map(|metadata| (file, metadata));
+        let opened = file.map(with_metadata).transpose().map_err(StoreError::read(&path))?;
+        Ok(FileVersion { path, opened })
     }
 
     /// The whole text; `None` where there is no file. To be called once.
@@ -110,11 +117,6 @@ pub(crate) fn is_utf16(start: &[u8]) -> bool {
     matches!(zeros, [true, false, true, false] | [false, true, false, true])
 }
 
-/// Opens a file for reading; `None` where there is none.
-pub(super) fn open(path: &Path) -> Result<Option<File>, StoreError> {
-    unless_missing(File::open(path)).map_err(StoreError::read(path))
-}
-
 /// Reads a whole file of text; `None` where there is none.
 pub(super) fn read(path: &Path) -> Result<Option<String>, StoreError> {
     Ok(FileVersion::take(path)?.0)
@@ -127,6 +129,9 @@ fn stamp(metadata: &Metadata) -> Stamp {
 }
 
 fn read_bytes(mut file: &File, metadata: &Metadata) -> io::Result<Vec<u8>> {
+    if metadata.len() > MAX_SIZE {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0).saturating_add(1));
     file.read_to_end(&mut bytes)?;
     Ok(bytes)

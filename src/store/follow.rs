@@ -4,7 +4,7 @@
 //! the file's identity, and the lines that it copies are not given twice. A line counts once its line feed
 //! is there. Nothing waits here: how often to poll is the caller's decision.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
 use super::error::StoreError;
@@ -40,7 +40,7 @@ impl Follower {
     ) -> Result<(Vec<String>, Follower), StoreError> {
         let mut parts = log.parts()?;
         let end = parts.current.as_mut().map(end_of_whole_lines).transpose();
-        let end = end.map_err(StoreError::read(log.current_path()))?;
+        let end = end.map_err(StoreError::read(&log.current_path()))?;
         let lines = log.tail_of(&mut parts, end, count, wanted)?;
         let Parts { current, older } = parts;
         let offset = end.unwrap_or(0);
@@ -54,7 +54,7 @@ impl Follower {
     /// When the log cannot be read.
     pub(crate) fn poll(&mut self) -> Result<Vec<String>, StoreError> {
         let mut lines = Vec::new();
-        let failed = |log: &LineLog, source| StoreError::Read { path: log.current_path().to_owned(), source };
+        let failed = |log: &LineLog, source| StoreError::Read { path: log.current_path(), source };
         // Check for a rotation before reading: once rotated, the old part gets no more lines.
         let rotated = self.is_rotated();
         self.read_on(&mut lines).map_err(|source| failed(&self.log, source))?;
@@ -69,11 +69,11 @@ impl Follower {
     /// True if another file is current now. Between the two renames of a rotation there is none, and
     /// the answer comes with a later poll.
     fn is_rotated(&self) -> bool {
-        let Ok(present) = fs::metadata(self.log.current_path()) else { return false };
+        let Some(present) = self.log.current_facts() else { return false };
         let Some(current) = &self.current else { return true };
         match current.metadata() {
-            Ok(opened) if platform::identity(&opened).is_some() => !platform::is_same_file(&opened, &present),
-            _ => present.len() < self.offset,
+            Ok(opened) if present.identity.is_some() => platform::identity(&opened) != present.identity,
+            _ => present.size < self.offset,
         }
     }
 

@@ -1,20 +1,23 @@
 //! One writer at a time, in all processes and threads.
 //!
-//! The path of a lock file and a time limit enter, a held lock leaves. We never delete the lock file,
+//! A sidecar, the name of a lock file and a time limit enter, a held lock leaves. We never delete the lock file,
 //! because a lock on a deleted file keeps nobody out. It names its last holder, for messages and for
 //! the removal of files that a killed holder left behind. This is the only file that uses `fs2`. It
 //! calls its methods through the trait: the standard library's `File` has methods of the same names,
 //! which would take precedence.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use super::at::Access;
 use super::error::StoreError;
+use super::folder::Folder;
 use super::platform;
+use super::sidecar::Sidecar;
 
 /// Attempts to lock when another program deletes the lock file while we wait for it.
 const MAX_ATTEMPTS: usize = 10;
@@ -27,14 +30,21 @@ pub(super) struct Lock {
 
 impl Lock {
     /// Takes the lock. Waits for other holders up to the limit, in the order of arrival.
-    pub(super) fn acquire(path: &Path, limit: Duration) -> Result<Lock, StoreError> {
+    pub(super) fn acquire(
+        sidecar: &Sidecar,
+        name: &str,
+        limit: Duration,
+    ) -> Result<(Lock, Folder), StoreError> {
         for _ in 0..MAX_ATTEMPTS {
-            let lock = Lock { file: wait_for(open(path)?, path, limit)? };
-            if lock.is_on(path) {
-                return Ok(lock);
+            let folder = sidecar.create()?;
+            // NFS cannot lock a file that was opened for reading only.
+            let file = folder.write(name, Access::ReadWrite)?;
+            let lock = Lock { file: wait_for(file, &folder, name, limit)? };
+            if lock.is_on(sidecar, name) {
+                return Ok((lock, folder));
             }
         }
-        Err(StoreError::Locked { path: path.to_owned(), holder: None, waited: limit })
+        Err(StoreError::Locked { path: sidecar.folder().join(name), holder: None, waited: limit })
     }
 
     /// The process that held the lock before us, where the file names one.
@@ -43,18 +53,17 @@ impl Lock {
     }
 
     /// Names this process as the holder, in one write of fixed width, so that no reader sees half a number.
-    pub(super) fn sign(&mut self, path: &Path) -> Result<(), StoreError> {
+    pub(super) fn sign(&mut self) -> io::Result<()> {
         let signature = format!("{:<10}\n", std::process::id());
-        let written =
-            self.file.seek(SeekFrom::Start(0)).and_then(|_| self.file.write_all(signature.as_bytes()));
-        written.map_err(StoreError::write("write", path))
+        self.file.seek(SeekFrom::Start(0))?;
+        self.file.write_all(signature.as_bytes())
     }
 
-    fn is_on(&self, path: &Path) -> bool {
-        match (self.file.metadata(), fs::metadata(path)) {
-            (Ok(held), Ok(present)) => {
-                platform::identity(&held).is_none() || platform::is_same_file(&held, &present)
-            }
+    /// True if the lock file has not been replaced or removed meanwhile, nor its folder.
+    fn is_on(&self, sidecar: &Sidecar, name: &str) -> bool {
+        let Ok(Some(folder)) = sidecar.open() else { return false };
+        match (self.file.metadata(), folder.facts(name)) {
+            (Ok(held), Ok(Some(present))) => platform::identity(&held) == present.identity,
             _ => false,
         }
     }
@@ -68,27 +77,17 @@ impl Drop for Lock {
     }
 }
 
-/// Opens the lock file for reading and writing: NFS cannot lock a file that was opened for reading only.
-fn open(path: &Path) -> Result<File, StoreError> {
-    let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
-    let file = opened.map_err(StoreError::write("open the lock", path))?;
-    match file.metadata() {
-        Ok(metadata) if metadata.is_file() => Ok(file),
-        Ok(metadata) => {
-            let what = platform::describe_special(&metadata);
-            Err(StoreError::NotAFile { path: path.to_owned(), what })
-        }
-        Err(source) => Err(StoreError::Read { path: path.to_owned(), source }),
-    }
-}
-
-fn wait_for(file: File, path: &Path, limit: Duration) -> Result<File, StoreError> {
+fn wait_for(file: File, folder: &Folder, name: &str, limit: Duration) -> Result<File, StoreError> {
+    let path = folder.path(name);
     match uninterrupted(|| fs2::FileExt::try_lock_exclusive(&file)) {
         Ok(()) => return Ok(file),
         Err(error) if is_contended(&error) => {}
         Err(error) => return Err(refusal(error, path)),
     }
-    let locked = || StoreError::Locked { path: path.to_owned(), holder: read_holder(path), waited: limit };
+    let locked = || {
+        let holder = folder.read(name).ok().flatten().and_then(|mut file| parse_holder(&mut file));
+        StoreError::Locked { path: path.clone(), holder, waited: limit }
+    };
     if limit.is_zero() {
         return Err(locked());
     }
@@ -99,7 +98,7 @@ fn wait_for(file: File, path: &Path, limit: Duration) -> Result<File, StoreError
         let result = uninterrupted(|| fs2::FileExt::lock_exclusive(&file));
         let _ = sender.send(result.map(|()| file));
     });
-    waiter.map_err(StoreError::write("wait for", path))?;
+    waiter.map_err(StoreError::write("wait for", &path))?;
     match receiver.recv_timeout(limit) {
         Ok(Ok(file)) => Ok(file),
         Ok(Err(error)) => Err(refusal(error, path)),
@@ -120,17 +119,12 @@ fn is_contended(error: &io::Error) -> bool {
     error.raw_os_error() == fs2::lock_contended_error().raw_os_error()
 }
 
-fn refusal(source: io::Error, path: &Path) -> StoreError {
-    let path = path.to_owned();
+fn refusal(source: io::Error, path: PathBuf) -> StoreError {
     if platform::is_lock_unsupported(&source) {
         StoreError::NoLocks { path, source }
     } else {
         StoreError::Write { action: "lock", path, source }
     }
-}
-
-fn read_holder(path: &Path) -> Option<u32> {
-    parse_holder(&mut File::open(path).ok()?)
 }
 
 fn parse_holder(file: &mut File) -> Option<u32> {
@@ -142,42 +136,57 @@ fn parse_holder(file: &mut File) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
+
+    const NAME: &str = "lock";
+
+    fn sidecar() -> (tempfile::TempDir, Sidecar) {
+        let folder = tempfile::tempdir().unwrap();
+        let sidecar = Sidecar::of(&folder.path().join("Memories.md"));
+        (folder, sidecar)
+    }
+
+    fn acquire(sidecar: &Sidecar, limit: Duration) -> Result<Lock, StoreError> {
+        Lock::acquire(sidecar, NAME, limit).map(|(lock, _)| lock)
+    }
 
     #[test]
     fn a_lock_whose_file_was_deleted_keeps_nobody_out_and_is_not_taken_for_one() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("lock");
-        let held = Lock::acquire(&path, Duration::ZERO).unwrap();
-        assert!(held.is_on(&path));
-        fs::remove_file(&path).unwrap();
-        assert!(!held.is_on(&path));
-        let other = Lock::acquire(&path, Duration::ZERO).unwrap();
-        assert!(other.is_on(&path) && !held.is_on(&path));
+        let (_folder, sidecar) = sidecar();
+        let held = acquire(&sidecar, Duration::ZERO).unwrap();
+        assert!(held.is_on(&sidecar, NAME));
+        fs::remove_file(sidecar.folder().join(NAME)).unwrap();
+        assert!(!held.is_on(&sidecar, NAME));
+        let other = acquire(&sidecar, Duration::ZERO).unwrap();
+        assert!(other.is_on(&sidecar, NAME) && !held.is_on(&sidecar, NAME));
+        fs::remove_dir_all(sidecar.folder()).unwrap();
+        assert!(!other.is_on(&sidecar, NAME));
+        assert!(acquire(&sidecar, Duration::ZERO).unwrap().is_on(&sidecar, NAME));
     }
 
     #[test]
     fn a_waiter_that_gave_up_does_not_keep_the_lock_later() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("lock");
-        let held = Lock::acquire(&path, Duration::ZERO).unwrap();
+        let (_folder, sidecar) = sidecar();
+        let held = acquire(&sidecar, Duration::ZERO).unwrap();
         for _ in 0..5 {
-            let given_up = Lock::acquire(&path, Duration::from_millis(5));
+            let given_up = acquire(&sidecar, Duration::from_millis(5));
             assert!(matches!(given_up, Err(StoreError::Locked { .. })));
         }
         drop(held);
-        Lock::acquire(&path, Duration::from_secs(10)).unwrap();
+        acquire(&sidecar, Duration::from_secs(10)).unwrap();
     }
 
     #[test]
     fn a_holder_is_read_from_the_first_line_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("lock");
+        let (_folder, sidecar) = sidecar();
+        drop(acquire(&sidecar, Duration::ZERO).unwrap());
         for (text, holder) in
             [("", None), ("12  \n", Some(12)), ("../x\n", None), ("7\n8\n", Some(7)), ("-1", None)]
         {
-            fs::write(&path, text).unwrap();
-            assert_eq!(read_holder(&path), holder, "{text:?}");
+            fs::write(sidecar.folder().join(NAME), text).unwrap();
+            assert_eq!(acquire(&sidecar, Duration::ZERO).unwrap().last_holder(), holder, "{text:?}");
         }
     }
 }

@@ -5,13 +5,15 @@
 //! [`Rotation`] says which lines the new file begins with, and how to distinguish such a copy from its
 //! original.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::error::{StoreError, unless_missing};
-use super::file_version;
+use super::at::{Access, Facts};
+use super::error::StoreError;
+use super::folder::Folder;
 use super::platform;
+use super::sidecar::Sidecar;
 
 /// The size in bytes at which the current file becomes the older part.
 const ROTATION_SIZE: u64 = 16 * 1024 * 1024;
@@ -34,32 +36,34 @@ pub(super) struct Parts {
     pub(super) older: Option<File>,
 }
 
-/// A log of lines in a folder. Neither need exist.
+/// A log of lines in a sidecar folder. Neither need exist.
 #[derive(Debug, Clone)]
 pub struct LineLog {
-    current: PathBuf,
-    older: PathBuf,
+    sidecar: Sidecar,
+    current: String,
+    older: String,
     /// The next `current`, during a rotation.
-    next: PathBuf,
+    next: String,
     rotation: Rotation,
     rotation_size: u64,
 }
 
 impl LineLog {
-    /// The log of a store's folder with this name and ending, such as `journal` and `.jsonl`.
-    pub(crate) fn new(folder: &Path, (name, ending): (&str, &str), rotation: Rotation) -> LineLog {
+    /// The log of a sidecar with this name and ending, such as `journal` and `.jsonl`.
+    pub(crate) fn new(sidecar: &Sidecar, (name, ending): (&str, &str), rotation: Rotation) -> LineLog {
         LineLog {
-            current: folder.join(format!("{name}{ending}")),
-            older: folder.join(format!("{name}.1{ending}")),
-            next: folder.join(format!("{name}{ending}.new")),
+            sidecar: sidecar.clone(),
+            current: format!("{name}{ending}"),
+            older: format!("{name}.1{ending}"),
+            next: format!("{name}{ending}.new"),
             rotation,
             rotation_size: ROTATION_SIZE,
         }
     }
 
     #[cfg(test)]
-    pub(crate) fn with_rotation_size(folder: &Path, rotation: Rotation, rotation_size: u64) -> LineLog {
-        LineLog { rotation_size, ..LineLog::new(folder, ("journal", ".jsonl"), rotation) }
+    pub(crate) fn with_rotation_size(sidecar: &Sidecar, rotation: Rotation, rotation_size: u64) -> LineLog {
+        LineLog { rotation_size, ..LineLog::new(sidecar, ("journal", ".jsonl"), rotation) }
     }
 
     /// Visits all lines, oldest first, without their line ends. Skips lines that are not UTF-8.
@@ -70,11 +74,11 @@ impl LineLog {
     pub(crate) fn visit(&self, mut visit: impl FnMut(&str)) -> Result<(), StoreError> {
         let Parts { current, older } = self.parts()?;
         let skip_copies = older.is_some();
-        for (file, path, skip_copies) in [(older, &self.older, false), (current, &self.current, skip_copies)]
+        for (file, name, skip_copies) in [(older, &self.older, false), (current, &self.current, skip_copies)]
         {
             let Some(file) = file else { continue };
             for line in BufReader::with_capacity(BLOCK_SIZE, file).split(b'\n') {
-                let line = line.map_err(StoreError::read(path))?;
+                let line = line.map_err(StoreError::read(&self.path(name)))?;
                 if !(skip_copies && self.is_copy(&line))
                     && let Ok(line) = std::str::from_utf8(&line)
                 {
@@ -121,14 +125,25 @@ impl LineLog {
 
     /// Adds lines at the end, all or (but for a kill) none. The caller holds the lock.
     pub(crate) fn append(&self, lines: &[String]) -> Result<(), StoreError> {
-        self.rotate_if_full()?;
-        append_bytes(&self.current, joined(lines)).map_err(StoreError::write("write", &self.current))
+        let folder = self.sidecar.create()?;
+        self.rotate_if_full(&folder)?;
+        let file = folder.write(&self.current, Access::Append)?;
+        append_bytes(file, joined(lines)).map_err(StoreError::write("write", &self.current_path()))
+    }
+
+    /// Refuses a log that is not the caller's own. All else that is wrong with it shows when it is written.
+    pub(super) fn refuse_foreign(&self, folder: &Folder) -> Result<(), StoreError> {
+        match folder.read(&self.current) {
+            Err(error @ StoreError::NotOurs { .. }) => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// Both parts, opened at one moment.
     pub(super) fn parts(&self) -> Result<Parts, StoreError> {
-        let current = file_version::open(&self.current)?;
-        let older = file_version::open(&self.older)?;
+        let Some(folder) = self.sidecar.open()? else { return Ok(Parts { current: None, older: None }) };
+        let current = folder.read(&self.current)?;
+        let older = folder.read(&self.older)?;
         // A rotation in between may have turned the file opened first into the older part.
         let same = match (&current, &older) {
             (Some(current), Some(older)) => {
@@ -141,8 +156,17 @@ impl LineLog {
     }
 
     /// The path of the part that is written to.
-    pub(super) fn current_path(&self) -> &Path {
-        &self.current
+    pub(super) fn current_path(&self) -> PathBuf {
+        self.path(&self.current)
+    }
+
+    /// The facts about the part that is written to; `None` where there is none.
+    pub(super) fn current_facts(&self) -> Option<Facts> {
+        self.sidecar.open().ok()??.facts(&self.current).ok()?
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.sidecar.folder().join(name)
     }
 
     pub(super) fn is_copy(&self, line: &[u8]) -> bool {
@@ -163,36 +187,40 @@ impl LineLog {
                 more = (skip_copies && self.is_copy(line)) || visit(line);
                 more
             })
-            .map_err(StoreError::read(&self.current))?;
+            .map_err(StoreError::read(&self.current_path()))?;
         }
         if let Some(file) = parts.older.as_mut().filter(|_| more) {
-            read_backwards(file, None, &mut visit).map_err(StoreError::read(&self.older))?;
+            read_backwards(file, None, &mut visit).map_err(StoreError::read(&self.path(&self.older)))?;
         }
         Ok(())
     }
 
     /// A kill between the two renames leaves only `next`, which is then already whole and on disk.
-    fn rotate_if_full(&self) -> Result<(), StoreError> {
-        let error = |source| StoreError::Write { action: "rotate", path: self.current.clone(), source };
-        let Some(metadata) = unless_missing(fs::metadata(&self.current)).map_err(error)? else {
-            return unless_missing(fs::rename(&self.next, &self.current)).map(|_| ()).map_err(error);
+    fn rotate_if_full(&self, folder: &Folder) -> Result<(), StoreError> {
+        let error = |source| StoreError::Write { action: "rotate", path: self.current_path(), source };
+        let Some(facts) = folder.facts(&self.current).map_err(error)? else {
+            let next = folder.facts(&self.next).map_err(error)?;
+            return match next.is_some_and(|next| next.is_file) {
+                true => folder.rename(&self.next, &self.current).map_err(error),
+                false => Ok(()),
+            };
         };
-        if metadata.len() < self.rotation_size {
+        if facts.size < self.rotation_size {
             // Where there is a current file, a next one is left from a rotation that did not finish.
-            let _ = fs::remove_file(&self.next);
+            let _ = folder.remove(&self.next);
             return Ok(());
         }
         let bytes = joined(&(self.rotation.carry)(self)?);
-        let written = File::create(&self.next).and_then(|mut next| {
+        let written = folder.create(&self.next).and_then(|mut next| {
             next.write_all(&bytes)?;
             next.sync_all()
         });
         if let Err(source) = written {
-            let _ = fs::remove_file(&self.next);
+            let _ = folder.remove(&self.next);
             return Err(error(source));
         }
-        fs::rename(&self.current, &self.older).map_err(error)?;
-        fs::rename(&self.next, &self.current).map_err(error)
+        folder.rename(&self.current, &self.older).map_err(error)?;
+        folder.rename(&self.next, &self.current).map_err(error)
     }
 }
 
@@ -202,8 +230,7 @@ fn joined(lines: &[String]) -> Vec<u8> {
 
 /// A torn last line is ended first, so that it costs only itself. What cannot be written whole (the
 /// disk is full) is taken back.
-fn append_bytes(path: &Path, mut bytes: Vec<u8>) -> io::Result<()> {
-    let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+fn append_bytes(mut file: File, mut bytes: Vec<u8>) -> io::Result<()> {
     let size = file.seek(SeekFrom::End(0))?;
     if size > 0 {
         let mut last = [0];

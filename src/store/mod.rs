@@ -17,11 +17,14 @@
 
 #![allow(clippy::disallowed_methods, reason = "this is the room that writes files for all others")]
 
+mod at;
 mod atomic_write;
 mod backups;
 mod error;
 mod file_version;
+mod folder;
 mod follow;
+mod git;
 mod lock;
 mod log;
 mod path;
@@ -36,18 +39,20 @@ use std::time::Duration;
 
 pub(crate) use atomic_write::{Existing, create_folder, write_file};
 pub use backups::Backup;
-pub use error::StoreError;
+pub use error::{Foreign, StoreError};
 pub(crate) use file_version::{OpenFiles, is_utf16};
 pub(crate) use follow::Follower;
 pub(crate) use log::{LineLog, Rotation};
+pub(crate) use path::refuse_link_out;
 pub(crate) use private_file::{read_bounded, write_private};
 pub use sidecar::{INDEX, SERVED_INDEX, Sidecar};
 pub use state::State;
 
-use atomic_write::PendingFile;
 use file_version::FileVersion;
+use folder::Folder;
 use lock::Lock;
 use replace::Outcome;
+use sidecar::Staged;
 
 /// Times that an edit is tried when an editor changes the file meanwhile.
 const MAX_TRIES: u32 = 10;
@@ -79,9 +84,8 @@ impl Store {
     /// The right to work off the queue of the journal; `None` while another process has it. It keeps nobody from
     /// writing.
     pub(crate) fn try_lock_queue(&self) -> Result<Option<QueueLock>, StoreError> {
-        self.sidecar.create()?;
-        match Lock::acquire(&self.sidecar.queue_lock_path(), Duration::ZERO) {
-            Ok(lock) => Ok(Some(QueueLock { _lock: lock })),
+        match Lock::acquire(&self.sidecar, "queue-lock", Duration::ZERO) {
+            Ok((lock, _)) => Ok(Some(QueueLock { _lock: lock })),
             Err(StoreError::Locked { .. }) => Ok(None),
             Err(error) => Err(error),
         }
@@ -107,6 +111,12 @@ impl Store {
         replace::backup_path(&self.real_path)
     }
 
+    /// True if a path is that of the memory file, its backup or anything beside it that the program keeps.
+    pub(crate) fn owns(&self, real_path: &Path) -> bool {
+        let sidecars = self.folder().parent().unwrap_or(self.folder());
+        real_path == self.real_path || real_path == self.backup_path() || real_path.starts_with(sidecars)
+    }
+
     /// Journal, state and session, to be read without the lock.
     pub fn sidecar(&self) -> &Sidecar {
         &self.sidecar
@@ -121,19 +131,19 @@ impl Store {
     /// they change. A session that cannot be read is as good as none.
     pub fn open_files(&self) -> Result<OpenFiles, StoreError> {
         let memories = FileVersion::open(&self.real_path)?;
-        Ok(OpenFiles { memories, session: FileVersion::open_if_readable(&self.sidecar.session_path()) })
+        Ok(OpenFiles { memories, session: self.sidecar.session_if_readable() })
     }
 
     /// The former states that are kept, newest first: the first is the state before the last write.
     pub fn backups(&self) -> Result<Vec<Backup>, StoreError> {
-        backups::list(&self.sidecar.backups_path())
+        self.sidecar.open()?.map_or(Ok(Vec::new()), |folder| backups::list(&folder))
     }
 
     /// The text of a former state, by its number. To restore it, let [`Store::update`] write it:
     /// so the restoring can be undone like any other change.
     pub fn read_backup(&self, number: u64) -> Result<String, StoreError> {
-        let path = self.sidecar.backup_path(number);
-        file_version::read(&path)?.ok_or(StoreError::NoBackup { path })
+        let missing = || StoreError::NoBackup { path: backups::path_in(self.folder(), number) };
+        backups::read(&self.sidecar.open()?.ok_or_else(missing)?, number)?.ok_or_else(missing)
     }
 
     /// Changes the file under the lock. The edit gets the present text (`None` where there is no
@@ -153,13 +163,13 @@ impl Store {
             let change = edit(text, &self.sidecar).map_err(UpdateError::Edit)?;
             Ok::<_, UpdateError<E>>((version, change))
         };
-        let mut first = if self.folder().is_dir() { None } else { Some(try_edit()?) };
-        let (_lock, last_holder) = self.lock()?;
+        let mut first = if self.sidecar.open()?.is_some() { None } else { Some(try_edit()?) };
+        let (_lock, folder, last_holder) = self.lock()?;
         // Where no process has held the lock before, only an editor can have changed anything meanwhile.
         first = first.filter(|_| last_holder.is_none());
         for _ in 0..MAX_TRIES {
             let (version, change) = first.take().map_or_else(&mut try_edit, Ok)?;
-            if let Some(update) = self.commit(&version, change)? {
+            if let Some(update) = self.commit(&folder, &version, change)? {
                 return Ok(update);
             }
         }
@@ -170,35 +180,41 @@ impl Store {
     /// Keeps the bytes of a search index, [`INDEX`] or [`SERVED_INDEX`], beside the file. Returns `false`
     /// where that is not possible, because another process is writing or nothing may be written here;
     /// then the index has to be made again.
-    pub(crate) fn keep_index(&self, name: &str, bytes: &[u8]) -> bool {
-        let Ok(_lock) = self.without_waiting().lock() else { return false };
-        self.sidecar.write_index(name, bytes).is_ok()
+    pub(crate) fn keep_index(&self, name: &'static str, bytes: &[u8]) -> bool {
+        let Ok((_lock, folder, _)) = self.without_waiting().lock() else { return false };
+        self.sidecar.write_index(&folder, name, bytes).is_ok()
     }
 
     /// Takes the lock, and removes temporary files of its last holder, in case that was killed. Also
-    /// returns the id of that process; `None` where none has held the lock before.
-    fn lock(&self) -> Result<(Lock, Option<u32>), StoreError> {
-        self.sidecar.create()?;
-        let path = self.sidecar.lock_path();
-        let mut lock = Lock::acquire(&path, self.lock_timeout)?;
+    /// returns the open sidecar folder and the id of that process; `None` where none has held the lock before.
+    fn lock(&self) -> Result<(Lock, Folder, Option<u32>), StoreError> {
+        const NAME: &str = "lock";
+        let (mut lock, folder) = Lock::acquire(&self.sidecar, NAME, self.lock_timeout)?;
         let last_holder = lock.last_holder();
         replace::sweep(&self.real_path, last_holder);
-        self.sidecar.sweep();
-        lock.sign(&path)?;
-        Ok((lock, last_holder))
+        self.sidecar.sweep(&folder);
+        lock.sign().map_err(StoreError::write("write", &folder.path(NAME)))?;
+        self.sidecar.keep_mark(&folder);
+        Ok((lock, folder, last_holder))
     }
 
     /// Writes the file, then state, session and log. `None` where an editor was faster: then nothing is
     /// written.
-    fn commit<T>(&self, old: &FileVersion, change: Change<T>) -> Result<Option<Update<T>>, StoreError> {
+    fn commit<T>(
+        &self,
+        folder: &Folder,
+        old: &FileVersion,
+        change: Change<T>,
+    ) -> Result<Option<Update<T>>, StoreError> {
         let mut update = Update { value: change.value, written: false, warnings: Vec::new() };
-        let state = change.state.map(|state| self.sidecar.stage_state(&state)).transpose()?;
-        let session = change.session.map(|text| self.sidecar.stage_session(&text)).transpose()?;
+        let state = change.state.map(|state| self.sidecar.stage_state(folder, &state)).transpose()?;
+        let session = change.session.map(|text| self.sidecar.stage_session(folder, &text)).transpose()?;
         let is_damaged = session.is_some() && self.sidecar.session_is_damaged()?;
+        change.lines.iter().try_for_each(|(log, _)| log.refuse_foreign(folder))?;
         if let Some(text) = change.text
             && !old.holds(&text)?
         {
-            match replace::replace(&self.real_path, &self.sidecar.backups_path(), old, &text)? {
+            match replace::replace(&self.real_path, folder, old, &text)? {
                 Outcome::Overtaken => return Ok(None),
                 Outcome::Replaced(warnings) => update.warnings = warnings,
             }
@@ -207,15 +223,15 @@ impl Store {
         // The state before the session: a kill in between keeps memories of an ended episode, instead of
         // losing those of a running one.
         let mut done = update.written;
-        match state.map(PendingFile::replace) {
+        match state.map(Staged::publish) {
             Some(Err(failed)) if done => update.warnings.push(failed),
             published => done |= published.transpose()?.is_some(),
         }
         if let Some(session) = session {
             if is_damaged {
-                update.warnings.push(self.sidecar.set_session_aside()?);
+                update.warnings.push(self.sidecar.set_session_aside(folder)?);
             }
-            session.replace()?;
+            session.publish()?;
             done = true;
         }
         for (log, lines) in change.lines {

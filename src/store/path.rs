@@ -29,6 +29,24 @@ pub(super) fn resolve(given: &Path) -> Result<PathBuf, StoreError> {
     }
 }
 
+/// Refuses a memory file that was found, not named, if it is a link out of the git repository of its folder, or out of
+/// the folder where there is none. A repository can ship such a link to any file of its user.
+///
+/// # Errors
+///
+/// [`StoreError::LeadsOutside`], and those of resolving the link.
+pub(crate) fn refuse_link_out(found: &Path) -> Result<(), StoreError> {
+    if !fs::symlink_metadata(found).is_ok_and(|metadata| metadata.is_symlink()) {
+        return Ok(());
+    }
+    let (target, folder) = (resolve(found)?, real_folder(found)?);
+    let root = folder.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(&folder);
+    match target.strip_prefix(root) {
+        Ok(inside) if inside.iter().all(|part| !part.eq_ignore_ascii_case(".git")) => Ok(()),
+        _ => Err(StoreError::LeadsOutside { path: found.to_owned(), target }),
+    }
+}
+
 /// The path at which a missing file would be created: behind the links of a dangling path.
 fn resolve_missing(given: &Path) -> Result<PathBuf, StoreError> {
     let mut path = given.to_owned();

@@ -4,13 +4,14 @@
 //! a numbered backup. At each moment, also after a kill or a power cut, the path leads to the whole old
 //! or the whole new text. Mode and owner are kept. The caller holds the lock.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::atomic_write::{PendingFile, RemovedOnDrop, sync_folder_of, temporary_path};
+use super::atomic_write::{PendingFile, sync_folder_of, temporary_path};
 use super::backups;
 use super::error::StoreError;
 use super::file_version::FileVersion;
+use super::folder::Folder;
 use super::path::folder_of;
 
 /// Result of an attempt to replace a file.
@@ -24,7 +25,7 @@ pub(super) enum Outcome {
 /// Replaces the file, in this order: temporary file, sync, backups, rename, sync of the folder.
 pub(super) fn replace(
     path: &Path,
-    numbered_backups: &Path,
+    sidecar: &Folder,
     old: &FileVersion,
     text: &str,
 ) -> Result<Outcome, StoreError> {
@@ -36,10 +37,16 @@ pub(super) fn replace(
         if !old.is_current()? {
             return Ok(Outcome::Overtaken);
         }
-        if let Err(warning) = backups::keep(numbered_backups, path, metadata) {
-            warnings.push(warning);
-        }
-        back_up(path, spare)?;
+        let is_on_disk = match backups::keep(sidecar, path, metadata) {
+            Ok(is_linked) => is_linked,
+            Err(error @ StoreError::NotOurs { .. }) => return Err(error),
+            Err(warning) => {
+                warnings.push(warning);
+                false
+            }
+        };
+        // One backup that is on disk is enough: this one need not wait for the disk then.
+        back_up(path, spare, old, !is_on_disk)?;
     }
     if !old.is_current()? {
         return Ok(Outcome::Overtaken);
@@ -83,19 +90,10 @@ fn temporary_paths(path: &Path, process: u32) -> [PathBuf; 2] {
     ["new", "old"].map(|role| temporary_path(path, process, role))
 }
 
-/// Keeps the old text by a second name of its inode: that needs no copy and no sync, and cannot be torn.
-fn back_up(path: &Path, spare: PathBuf) -> Result<(), StoreError> {
+/// Copies the old text to the backup that people look at. It has an inode of its own: who edits it in place changes
+/// no numbered backup.
+fn back_up(path: &Path, spare: PathBuf, old: &FileVersion, sync: bool) -> Result<(), StoreError> {
+    let copied = PendingFile::copy(spare, &backup_path(path), old, sync);
     let error = |source| StoreError::Write { action: "back up", path: path.to_owned(), source };
-    let _ = fs::remove_file(&spare);
-    let spare = RemovedOnDrop { path: spare };
-    if fs::hard_link(path, &spare.path).is_err() {
-        // No links here (or not to this file): a copy, which needs its own sync.
-        fs::copy(path, &spare.path).map_err(error)?;
-        // Linux syncs through any handle, Windows only through one that may write.
-        let copy = OpenOptions::new().write(true).open(&spare.path).or_else(|_| File::open(&spare.path));
-        copy.and_then(|copy| copy.sync_all()).map_err(error)?;
-    }
-    fs::rename(&spare.path, backup_path(path)).map_err(error)
-    // The drop of `spare` matters here: a rename between two names of one inode does nothing and
-    // leaves both, as when a writer was killed between backup and replacement.
+    copied.and_then(PendingFile::rename).map_err(error)
 }

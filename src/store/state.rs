@@ -3,13 +3,12 @@
 //! Reads `state.json` into a [`State`] and back. Fields that other versions wrote are kept. A damaged
 //! file never stops a command: it counts as empty, with a warning.
 
-use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::error::{StoreError, unless_missing};
+use super::error::StoreError;
 
 /// Counters that outlive a command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,15 +32,15 @@ impl Default for State {
     }
 }
 
-/// Reads the state from a file. Where there is none, or it is damaged, the state is the default; damage
-/// also gives a warning.
-pub(super) fn load(path: &Path) -> (State, Option<StoreError>) {
-    let damaged = |error: serde_json::Error| StoreError::DamagedState {
-        path: path.to_owned(),
-        reason: error.to_string(),
-    };
-    let state = match unless_missing(fs::read(path)).map_err(StoreError::read(path)) {
-        Ok(Some(bytes)) => serde_json::from_slice(&bytes).map_err(damaged),
+/// Reads the state from the bytes of its file. Where there is none, or it is damaged, the state is the default;
+/// damage also gives a warning.
+pub(super) fn parse(
+    bytes: Result<Option<Vec<u8>>, StoreError>,
+    path: impl FnOnce() -> PathBuf,
+) -> (State, Option<StoreError>) {
+    let state = match bytes {
+        Ok(Some(bytes)) => serde_json::from_slice(&bytes)
+            .map_err(|error| StoreError::DamagedState { path: path(), reason: error.to_string() }),
         Ok(None) => Ok(State::default()),
         Err(error) => Err(error),
     };
@@ -61,12 +60,13 @@ pub(super) fn render(state: &State) -> String {
 mod tests {
     use super::*;
 
+    fn load(text: &str) -> (State, Option<StoreError>) {
+        parse(Ok(Some(text.as_bytes().to_vec())), || PathBuf::from("state.json"))
+    }
+
     #[test]
     fn unknown_fields_survive_and_missing_ones_get_their_default() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("state.json");
-        fs::write(&path, r#"{"episode":7,"mood":["grim",{"deep":null}]}"#).unwrap();
-        let (state, warning) = load(&path);
+        let (state, warning) = load(r#"{"episode":7,"mood":["grim",{"deep":null}]}"#);
         assert!(warning.is_none());
         assert_eq!((state.version, state.episode), (1, 7));
         assert_eq!(render(&state), "{\"version\":1,\"episode\":7,\"mood\":[\"grim\",{\"deep\":null}]}\n");
@@ -74,12 +74,9 @@ mod tests {
 
     #[test]
     fn foreign_refusals_do_not_damage_the_state() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("state.json");
         for refusals in ["7", "[]", "\"x\"", "{\"a\":{\"b\":1}}"] {
             let text = format!("{{\"version\":1,\"episode\":7,\"refusals\":{refusals}}}\n");
-            fs::write(&path, &text).unwrap();
-            let (state, warning) = load(&path);
+            let (state, warning) = load(&text);
             assert!(warning.is_none() && state.episode == 7, "{refusals}");
             assert_eq!(render(&state), text);
         }
@@ -87,12 +84,9 @@ mod tests {
 
     #[test]
     fn a_damaged_state_is_a_warning_and_the_default() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("state.json");
-        assert_eq!(load(&path).0, State::default());
+        assert_eq!(parse(Ok(None), PathBuf::new).0, State::default());
         for damage in ["", "{", "[]", "null", r#"{"episode":-1}"#, "\u{0}\u{0}"] {
-            fs::write(&path, damage).unwrap();
-            let (state, warning) = load(&path);
+            let (state, warning) = load(damage);
             assert_eq!(state, State::default(), "{damage}");
             assert!(matches!(warning, Some(StoreError::DamagedState { .. })), "{damage}");
         }

@@ -3,6 +3,7 @@
 mod faults;
 mod links;
 mod processes;
+mod trust;
 
 use std::convert::Infallible;
 use std::fs;

@@ -120,8 +120,16 @@ fn leftovers(folder: &Path) -> Vec<String> {
         entries.map(|entry| entry.file_name().into_string().unwrap()).collect()
     };
     let beside = [".memories", FILE, "Memories.md.backup", "memories.toml"];
-    let inside =
-        ["lock", "state.json", "journal.jsonl", "journal.1.jsonl", "session.md", "written", "backups"];
+    let inside = [
+        "lock",
+        "state.json",
+        "journal.jsonl",
+        "journal.1.jsonl",
+        "session.md",
+        "written",
+        "untracked",
+        "backups",
+    ];
     let strange = |folder: &Path, known: &[&str]| -> Vec<String> {
         names(folder).into_iter().filter(|name| !known.contains(&name.as_str())).collect()
     };

@@ -75,8 +75,12 @@ pub fn run(mut cli: Cli<'_>, args: ExportArgs) -> Result<u8, Failure> {
         true => None,
         false => Some(Store::open(&output, cli.settings.lock_timeout)?.real_path().to_owned()),
     };
-    if target.as_deref() == Some(store.real_path()) {
-        let failure = Failure::user(format!("`{}` is the memory file itself", output.display()));
+    if let Some(target) = target.as_deref().filter(|target| store.owns(target)) {
+        let what = match target == store.real_path() {
+            true => "is the memory file itself",
+            false => "belongs to the memory file: it is its backup or its history",
+        };
+        let failure = Failure::user(format!("`{}` {what}", output.display()));
         return Err(failure.hint("export to another file"));
     }
     let wanted = scopes.iter().map(|name| resolve_scope(store, name)).collect::<Result<Vec<_>, _>>()?;
@@ -108,7 +112,7 @@ fn sections(
     live: bool,
 ) -> Result<(Vec<(Scope, Section)>, usize), Failure> {
     read_existing(notebook.store())?;
-    let Files { lasting, session, .. } = notebook.read()?;
+    let Files { lasting, session, .. } = notebook.read_without_sidecar()?;
     let mut sections = lasting.sections();
     for (scope, of_session) in session.sections() {
         let at = sections.iter().position(|(other, _)| *other == scope).unwrap_or_else(|| {

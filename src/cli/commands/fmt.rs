@@ -33,7 +33,7 @@ pub fn run(mut cli: Cli<'_>, args: FmtArgs) -> Result<u8, Failure> {
     let path = notebook.store().path().display().to_string();
     let mut changes = format(&read_existing(notebook.store())?).changes;
     // Refuses a file with conflicts, also where no line would change.
-    notebook.read()?;
+    notebook.read_without_sidecar()?;
     let mut written = false;
     if !check && !changes.is_empty() {
         (changes, written) = cli.edit(&notebook, "fmt", false, |draft| {

@@ -1,0 +1,222 @@
+//! A folder that belongs to the caller, with the files in it that do.
+//!
+//! A path enters; an open [`Folder`] leaves, or the reason why it is refused: a link, or another user's. Its files
+//! are opened by name and refused if they are links, another user's, have a second name or are no files. So nothing
+//! that somebody put here leads to a file elsewhere. What is made here can be read by its owner alone.
+
+use std::ffi::OsString;
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::at::{self, Access, Facts, Handle};
+use super::error::{Foreign, StoreError, unless_missing};
+use super::platform;
+
+/// Largest file in bytes that is read whole: 1 GiB.
+pub(super) const MAX_SIZE: u64 = 1 << 30;
+
+/// An open folder of the caller's own.
+#[derive(Debug)]
+pub(super) struct Folder {
+    handle: Handle,
+}
+
+impl Folder {
+    /// Opens the folder at a path; `None` where there is none.
+    pub(super) fn open(path: &Path) -> Result<Option<Folder>, StoreError> {
+        let opened = Handle::open(path);
+        checked(opened, path, || at::facts_of(path))
+    }
+
+    /// Makes the folder at a path, unless another process was faster, and opens it.
+    pub(super) fn make(path: &Path) -> Result<Folder, StoreError> {
+        made(at::make_folder(path), path, || Folder::open(path))
+    }
+
+    /// Opens a folder in this one; `None` where there is none.
+    pub(super) fn folder(&self, name: impl AsRef<Path>) -> Result<Option<Folder>, StoreError> {
+        let name = name.as_ref();
+        checked(self.handle.folder(name), &self.path(name), || self.handle.facts(name))
+    }
+
+    /// Makes a folder in this one, unless another process was faster, and opens it.
+    pub(super) fn make_folder(&self, name: impl AsRef<Path>) -> Result<Folder, StoreError> {
+        let name = name.as_ref();
+        made(self.handle.make_folder(name), &self.path(name), || self.folder(name))
+    }
+
+    /// The path of a file in this folder, for messages.
+    pub(super) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.handle.path.join(name)
+    }
+
+    /// Opens a file for reading; `None` where there is none.
+    pub(super) fn read(&self, name: &str) -> Result<Option<File>, StoreError> {
+        match self.open_file(name, Access::Read) {
+            Ok((file, metadata)) => {
+                self.refuse_foreign(name, &metadata)?;
+                Ok(Some(file))
+            }
+            Err(StoreError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Opens a file for reading, whoever made it and whatever other names it has: a backup may be the memory file.
+    pub(super) fn read_backup(&self, name: &str) -> Result<File, StoreError> {
+        self.open_file(name, Access::Read).map(|(file, _)| file)
+    }
+
+    /// The bytes of a whole file; `None` where there is none.
+    pub(super) fn read_bytes(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let Some(mut file) = self.read(name)? else { return Ok(None) };
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(StoreError::read(&self.path(name)))?;
+        Ok(Some(bytes))
+    }
+
+    /// Opens a file for writing, and makes it where it is missing. What others could read, they no longer can.
+    pub(super) fn write(&self, name: &str, access: Access) -> Result<File, StoreError> {
+        let (file, metadata) = self.open_file(name, access)?;
+        self.refuse_foreign(name, &metadata)?;
+        at::make_private(&file, &metadata).map_err(StoreError::write("write", &self.path(name)))?;
+        Ok(file)
+    }
+
+    /// Makes a new file in the place of what has that name.
+    pub(super) fn create(&self, name: &str) -> io::Result<File> {
+        unless_missing(self.remove(name))?;
+        self.handle.file(Path::new(name), Access::Create)
+    }
+
+    /// The facts about a name; `None` where it is not there.
+    pub(super) fn facts(&self, name: impl AsRef<Path>) -> io::Result<Option<Facts>> {
+        unless_missing(self.handle.facts(name.as_ref()))
+    }
+
+    /// Gives a file in this folder another name.
+    pub(super) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.handle.rename(Path::new(from), Path::new(to))
+    }
+
+    /// Removes a file or link.
+    pub(super) fn remove(&self, name: &str) -> io::Result<()> {
+        self.handle.remove(Path::new(name))
+    }
+
+    /// Gives a file elsewhere a further name in this folder.
+    pub(super) fn link(&self, file: &Path, name: &str) -> io::Result<()> {
+        self.handle.link(file, Path::new(name))
+    }
+
+    /// All names in this folder.
+    pub(super) fn names(&self) -> io::Result<Vec<OsString>> {
+        self.handle.names()
+    }
+
+    /// Device and inode of the folder; `None` where folders have none.
+    pub(super) fn identity(&self) -> Option<(u64, u64)> {
+        self.handle.metadata().ok().flatten().and_then(|metadata| platform::identity(&metadata))
+    }
+
+    /// Takes the rights of others away, in a folder that an earlier version made also from its files.
+    pub(super) fn make_private(&self) -> io::Result<()> {
+        if !self.handle.make_private()? {
+            return Ok(());
+        }
+        for name in self.names()? {
+            let own = self.facts(&name)?.filter(|facts| facts.is_file && facts.owner == at::caller());
+            let Some((_, name)) = own.zip(name.to_str()) else { continue };
+            if let Ok((file, metadata)) = self.open_file(name, Access::Read)
+                && at::number_of_names(&metadata) == 1
+            {
+                at::make_private(&file, &metadata)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens what has that name if it is a file of bearable size.
+    fn open_file(&self, name: &str, access: Access) -> Result<(File, Metadata), StoreError> {
+        let path = self.path(name);
+        let failed = |source| match access {
+            Access::Read => StoreError::Read { path: path.clone(), source },
+            _ => StoreError::Write { action: "write", path: path.clone(), source },
+        };
+        let file = self.handle.file(Path::new(name), access).map_err(|error| {
+            match self.handle.facts(Path::new(name)) {
+                Ok(facts) if facts.is_link => {
+                    StoreError::NotOurs { path: path.clone(), problem: Foreign::Link }
+                }
+                _ => failed(error),
+            }
+        })?;
+        let metadata = file.metadata().map_err(failed)?;
+        if metadata.is_dir() {
+            return Err(failed(io::ErrorKind::IsADirectory.into()));
+        }
+        if !metadata.is_file() {
+            let problem = Foreign::Kind(platform::describe_special(&metadata));
+            return Err(StoreError::NotOurs { path, problem });
+        }
+        if metadata.len() > MAX_SIZE {
+            return Err(failed(io::ErrorKind::FileTooLarge.into()));
+        }
+        Ok((file, metadata))
+    }
+
+    fn refuse_foreign(&self, name: &str, metadata: &Metadata) -> Result<(), StoreError> {
+        let names = at::number_of_names(metadata);
+        let problem = match foreign_owner(at::owner_of(metadata)) {
+            // A file that was just replaced has none.
+            None if names > 1 => Some(Foreign::Names(names)),
+            problem => problem,
+        };
+        problem.map_or(Ok(()), |problem| Err(StoreError::NotOurs { path: self.path(name), problem }))
+    }
+}
+
+/// A folder that was opened, if it is the caller's own. A folder that could not be opened may be a link, or closed
+/// to all but its owner; the facts about its name say so.
+fn checked(
+    opened: io::Result<Handle>,
+    path: &Path,
+    facts: impl FnOnce() -> io::Result<Facts>,
+) -> Result<Option<Folder>, StoreError> {
+    let failed = |source| StoreError::Sidecar { path: path.to_owned(), source };
+    let (problem, opened) = match opened {
+        Ok(handle) => {
+            let owner = handle.metadata().map_err(failed)?.as_ref().and_then(at::owner_of);
+            (foreign_owner(owner), Ok(handle))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => match facts() {
+            Ok(facts) if facts.is_link => (Some(Foreign::Link), Err(error)),
+            Ok(facts) => (foreign_owner(facts.owner), Err(error)),
+            Err(_) => (None, Err(error)),
+        },
+    };
+    match problem {
+        Some(problem) => Err(StoreError::NotOurs { path: path.to_owned(), problem }),
+        None => opened.map(|handle| Some(Folder { handle })).map_err(failed),
+    }
+}
+
+fn made(
+    result: io::Result<()>,
+    path: &Path,
+    open: impl FnOnce() -> Result<Option<Folder>, StoreError>,
+) -> Result<Folder, StoreError> {
+    let failed = |source| StoreError::Sidecar { path: path.to_owned(), source };
+    match result {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
+        _ => {}
+    }
+    open()?.ok_or_else(|| failed(io::ErrorKind::NotFound.into()))
+}
+
+fn foreign_owner(owner: Option<u32>) -> Option<Foreign> {
+    let (owner, caller) = owner.zip(at::caller())?;
+    (owner != caller).then_some(Foreign::Owner { owner, caller })
+}

@@ -1,0 +1,126 @@
+//! Finds out if git tracks files in a folder, from git's index and without running git.
+//!
+//! A folder enters. Git's configuration can name programs to run, so git itself is not asked. The index is read
+//! only when it has changed: the caller keeps the [`Mark`] of the last one and compares.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use super::folder::MAX_SIZE;
+use super::platform;
+
+/// Longest file `.git` in bytes, as work trees and submodules have one.
+const MAX_POINTER: u64 = 4096;
+
+/// The index of the work tree that a folder belongs to.
+#[derive(Debug)]
+pub(super) struct Index {
+    path: PathBuf,
+    /// The folder's path in the work tree, with `/` between its parts and behind it.
+    prefix: Vec<u8>,
+}
+
+/// One version of an index and one folder. Who cannot choose inodes and times cannot forge it.
+pub(super) type Mark = String;
+
+impl Index {
+    /// The index around a folder; `None` outside of git.
+    pub(super) fn around(folder: &Path) -> Option<Index> {
+        let (root, git) = folder.ancestors().skip(1).find_map(|root| {
+            let git = root.join(".git");
+            fs::metadata(&git).ok().map(|metadata| (root, (git, metadata.is_dir())))
+        })?;
+        let path = match git {
+            (git, true) => git.join("index"),
+            (git, false) => root.join(pointed_at(&git)?).join("index"),
+        };
+        let parts = folder.strip_prefix(root).ok()?.iter();
+        let prefix = parts.flat_map(|part| part.as_encoded_bytes().iter().copied().chain([b'/'])).collect();
+        Some(Index { path, prefix })
+    }
+
+    /// The mark of this index for a folder with this identity; `None` where there is no index.
+    pub(super) fn mark(&self, folder: Option<(u64, u64)>) -> Option<Mark> {
+        let metadata = fs::metadata(&self.path).ok()?;
+        let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?.as_nanos();
+        let (device, inode) = folder?;
+        let (_, index) = platform::identity(&metadata)?;
+        Some(format!("{device} {inode} {index} {} {modified}\n", metadata.len()))
+    }
+
+    /// True if the index lists the folder or a file in it. An index of an unknown format lists nothing.
+    pub(super) fn lists_folder(&self) -> bool {
+        let mut bytes = Vec::new();
+        let read = File::open(&self.path).and_then(|file| file.take(MAX_SIZE).read_to_end(&mut bytes));
+        read.is_ok() && lists(&bytes, &self.prefix)
+    }
+}
+
+/// The folder that a file `.git` names: `gitdir: ../.git/modules/x`.
+fn pointed_at(git: &Path) -> Option<PathBuf> {
+    let mut text = String::new();
+    File::open(git).ok()?.take(MAX_POINTER).read_to_string(&mut text).ok()?;
+    Some(PathBuf::from(text.strip_prefix("gitdir:")?.trim()))
+}
+
+/// True if an index lists a path that begins so, in whatever case: some file systems do not tell cases apart.
+fn lists(index: &[u8], prefix: &[u8]) -> bool {
+    let folder = &prefix[..prefix.len().saturating_sub(1)];
+    let is_within = |path: &[u8]| {
+        path.eq_ignore_ascii_case(folder)
+            || path.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+    };
+    // Hashes have 20 bytes, or 32 where the repository uses SHA-256.
+    [20, 32].into_iter().find_map(|hash| any_path(index, hash, is_within)).unwrap_or(false)
+}
+
+/// True if any path of an index is wanted; `None` where the bytes are no index with hashes of that length.
+fn any_path(index: &[u8], hash: usize, is_wanted: impl Fn(&[u8]) -> bool) -> Option<bool> {
+    const EXTENDED: u16 = 0x4000;
+    const LENGTH: u16 = 0x0fff;
+    let number = |at: usize| Some(u32::from_be_bytes(*index.get(at..)?.first_chunk()?));
+    let version = number(4).filter(|version| index.starts_with(b"DIRC") && (2..=4).contains(version))?;
+    let mut at = 12;
+    let mut path: Vec<u8> = Vec::new();
+    for _ in 0..number(8)? {
+        let start = at;
+        at += 40 + hash;
+        let flags = u16::from_be_bytes(*index.get(at..)?.first_chunk()?);
+        at += if version > 2 && flags & EXTENDED != 0 { 4 } else { 2 };
+        let mut dropped = path.len();
+        if version == 4 {
+            dropped = read_number(index, &mut at)?;
+        }
+        let length = memchr::memchr(0, index.get(at..)?)?;
+        path.truncate(path.len().checked_sub(dropped)?);
+        path.extend_from_slice(&index[at..at + length]);
+        if usize::from(flags & LENGTH) != path.len().min(usize::from(LENGTH)) {
+            return None;
+        }
+        at += length + 1;
+        if version < 4 {
+            // Entries are padded to a multiple of eight bytes.
+            at = start + (at - start).next_multiple_of(8);
+        }
+        if is_wanted(&path) {
+            return Some(true);
+        }
+    }
+    Some(false)
+}
+
+/// A number of the fourth version of the index: seven bits a byte, the highest first, with one added at each step.
+fn read_number(bytes: &[u8], at: &mut usize) -> Option<usize> {
+    let mut number = 0_usize;
+    loop {
+        let byte = *bytes.get(*at)?;
+        *at += 1;
+        number = number.checked_mul(128)?.checked_add(usize::from(byte & 0x7f))?;
+        if byte & 0x80 == 0 {
+            return Some(number);
+        }
+        number += 1;
+    }
+}
