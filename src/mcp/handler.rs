@@ -27,6 +27,7 @@ use crate::mcp::calls;
 use crate::mcp::error::ServeError;
 use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::{Effect, Tool, Toolbox, arguments_schema};
+use crate::mcp::wire::Wire;
 use crate::mcp::{prompts, resources};
 
 /// Resources on one page of the list.
@@ -47,7 +48,9 @@ pub(crate) struct Server {
 /// [`ServeError::Protocol`] if the client does not initialize the session.
 pub async fn run(server: Server) -> Result<(), ServeError> {
     use rmcp::service::ServerInitializeError as Error;
-    match serve_server(server, stdio_pipes()).await {
+    let (reader, writer) = stdio_pipes();
+    let (wire, writing) = Wire::new(reader, writer);
+    let served = match serve_server(server, wire).await {
         Ok(service) => {
             // Ends when the client leaves; an error here could only be a panic inside the SDK.
             let _ = service.waiting().await;
@@ -55,7 +58,10 @@ pub async fn run(server: Server) -> Result<(), ServeError> {
         }
         Err(Error::ConnectionClosed(_) | Error::Cancelled) => Ok(()),
         Err(error) => Err(ServeError::Protocol(error.to_string())),
-    }
+    };
+    // With the connection the sender of its lines is gone: the task ends after the last one.
+    let _ = writing.await;
+    served
 }
 
 impl Server {

@@ -1,10 +1,11 @@
 //! The Model Context Protocol server on stdio.
 //!
 //! Requests come on stdin, answers leave on stdout; nothing else is written there. The tools are plain
-//! functions (`tools`); only `handler` and `calls` use the official Rust SDK `rmcp`. Invariants:
+//! functions (`tools`); only `handler`, `calls`, `wire` and `malformed` use the official Rust SDK `rmcp`. Invariants:
 //!
 //! * every call sees the current file, even if an editor changed it since the last call;
 //! * calls run on threads of their own and may be cancelled, but a write that has begun is completed;
+//! * every line of the client that could be a request is answered, with an error if it is none;
 //! * a refused call says what to do next, and a panic ends only its own call.
 
 mod access;
@@ -14,14 +15,19 @@ mod calls;
 mod error;
 mod group;
 mod handler;
+mod malformed;
 mod parameter;
 mod prompts;
 mod resources;
 pub(crate) mod tools;
+mod wire;
 
 pub(crate) use access::{Memories, Setup};
 pub(crate) use error::ServeError;
 pub(crate) use group::Group;
+
+/// Calls at the same time, each on a thread of its own; others wait.
+const MAX_CALLS: usize = 64;
 
 /// Serves one client until it closes stdin, then waits for running calls.
 ///
@@ -30,7 +36,8 @@ pub(crate) use group::Group;
 /// See [`ServeError`]. A client that leaves is not an error.
 pub fn serve(setup: Setup) -> Result<(), ServeError> {
     let server = handler::Server::new(Memories::new(setup)?);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.max_blocking_threads(MAX_CALLS).enable_all().build();
     // Dropping the runtime waits for running calls.
     runtime.map_err(ServeError::Begin)?.block_on(handler::run(server))
 }

@@ -115,8 +115,13 @@ impl Client {
     }
 
     pub fn send(&mut self, message: &Value) {
+        self.send_line(message.to_string().as_bytes());
+    }
+
+    /// Sends any bytes as a line.
+    pub fn send_line(&mut self, line: &[u8]) {
         let stdin = self.stdin.as_mut().unwrap();
-        stdin.write_all(format!("{message}\n").as_bytes()).unwrap();
+        stdin.write_all(&[line, b"\n"].concat()).unwrap();
         stdin.flush().unwrap();
     }
 
