@@ -74,6 +74,10 @@ impl Model for RememberingModel {
         self.model.calls_made()
     }
 
+    fn destination(&self) -> Option<llm::Destination> {
+        self.model.destination()
+    }
+
     fn refusal(&self) -> Option<(String, Value)> {
         self.model.refusal()
     }

@@ -10,12 +10,15 @@ use crate::cli::ui::progress_bar;
 use crate::search::embedder::{EmbedError, Embedder};
 use crate::search::served;
 
+/// The texts that an embedder is sent.
+pub(super) const FOR_AN_EMBEDDER: &str = "memories and questions";
+
 /// Texts above which a progress bar is shown; fewer are done at once.
 const MIN_TEXTS_FOR_BAR: usize = 256;
 
 impl Cli<'_> {
     /// The embedder of texts and queries. Nothing is opened before the first vector is needed.
-    pub(super) fn embedder(&self) -> Result<Box<dyn Embedder>, Failure> {
+    pub(super) fn embedder(&mut self) -> Result<Box<dyn Embedder>, Failure> {
         let embedding = &self.settings.embedding;
         let shown = self.ui.shows_progress();
         let bar: OnceLock<ProgressBar> = OnceLock::new();
@@ -31,7 +34,10 @@ impl Cli<'_> {
         };
         let seed = self.settings.seed();
         let falls_back = embedding.falls_back;
-        Ok(served::choose(&embedding.config, &embedding.environment, seed, falls_back, Box::new(progress))?)
+        let embedder =
+            served::choose(&embedding.config, &embedding.environment, seed, falls_back, Box::new(progress))?;
+        self.announce(&embedder.destinations(), FOR_AN_EMBEDDER);
+        Ok(embedder)
     }
 
     /// Warns that the embedded model answered because the configured embedder failed.

@@ -34,9 +34,10 @@ use crate::recall::Limits;
 use crate::record::RecordSettings;
 use crate::record::triggers::Trigger;
 use crate::store::refuse_link_out;
-use crate::types::fields::{flag, number, text};
+use crate::types::fields::{flag, number, text, texts};
 
 pub use environment::ProcessEnvironment;
+pub(crate) use environment::for_programs;
 pub(crate) use file::Layer;
 pub(crate) use found::find_settings;
 pub(crate) use restricted::{display_setting, restricted_keys};
@@ -86,6 +87,8 @@ pub(crate) struct Settings {
     pub now: String,
     /// The fixed time of `MEMORIES_NOW`, for tests.
     pub fixed_now: Option<String>,
+    /// The folder of the user's own settings, if there is one.
+    pub user_folder: Option<PathBuf>,
 }
 
 impl Settings {
@@ -137,6 +140,7 @@ impl Settings {
             proxy_token: environment.proxy_token,
             now: environment.now.clone().unwrap_or_else(present),
             fixed_now: environment.now,
+            user_folder: environment.user_folder,
         };
         warnings.extend(files.unknown_keys());
         Ok((settings, warnings))
@@ -215,6 +219,11 @@ fn read_llm(
     config.base_url = environment.base_url.clone();
     config.fallback_base_url = file.read("llm.base_url", text)?;
     file.set("llm.command", command, &mut config.command)?;
+    let passed = file.read("llm.pass_env", texts)?.unwrap_or_default();
+    if !config.command.is_empty() {
+        let variables = for_programs(|name| passed.iter().any(|passed| passed == name));
+        config.program_environment = llm::ProgramEnvironment::new(variables, passed);
+    }
     config.replay = file.read_path("llm.replay")?;
     file.set("llm.timeout", duration, &mut config.limits.timeout)?;
     file.set("llm.max_retries", small, &mut config.limits.max_retries)?;

@@ -76,12 +76,8 @@ pub(super) fn model(
         max_output_tokens: config.max_output_tokens,
         temperature: config.temperature,
     };
-    let access = Access {
-        key,
-        variable: environment.key_variable.unwrap_or(KEY_VARIABLE),
-        scheme: Scheme::ApiKey,
-        headers: HEADERS,
-    };
+    let variable = environment.key_variable.unwrap_or(KEY_VARIABLE);
+    let access = Access { headers: HEADERS, ..Access::new(key, variable, Scheme::ApiKey, &endpoint) };
     ServedModel::new(protocol, (endpoint, CALL), access, config, seed)
 }
 

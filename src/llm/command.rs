@@ -1,6 +1,6 @@
 //! A program as a model: the prompt on its stdin, the answer on its stdout.
 //!
-//! The program runs without a shell and inherits the environment. Threads read and write its streams, so
+//! The program runs without a shell, with the environment of the settings and nothing of ours. Threads read and write its streams, so
 //! that neither a long prompt nor a long answer can block. The time limit ends the program and, on Unix,
 //! its whole process group. Arguments may hold secrets and are never shown.
 
@@ -10,8 +10,9 @@ use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
-use crate::llm::config::Config;
+use crate::llm::config::{Config, ProgramEnvironment};
 use crate::llm::model::{Answer, Model, ModelError, Question, Usage, deadline_after, one_line};
+use crate::llm::secrets::Secrets;
 
 /// Longest answer that is read, in bytes.
 const OUTPUT_LIMIT: u64 = 4 * 1024 * 1024;
@@ -26,6 +27,7 @@ const POLL: Duration = Duration::from_millis(5);
 pub(crate) struct Command {
     program: String,
     arguments: Vec<String>,
+    environment: ProgramEnvironment,
     shown: String,
     timeout: Duration,
 }
@@ -41,6 +43,7 @@ impl Command {
             Some((program, arguments)) if !program.trim().is_empty() => Ok(Command {
                 program: program.clone(),
                 arguments: arguments.to_vec(),
+                environment: config.program_environment.clone(),
                 shown: display_name(program, arguments),
                 timeout: config.limits.timeout,
             }),
@@ -54,6 +57,7 @@ impl Command {
 
     fn start(&self) -> Result<Child, ModelError> {
         let mut command = std::process::Command::new(&self.program);
+        self.environment.apply(&mut command);
         command.args(&self.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -80,11 +84,11 @@ impl Command {
         let errors = read_aside(child.stderr.take(), read_end);
         let left = || deadline.saturating_duration_since(Instant::now());
         let Ok(output) = output.recv_timeout(left()) else {
-            end(&mut child);
+            self.end(&mut child);
             return Err(self.too_late());
         };
         if output.len() as u64 > OUTPUT_LIMIT {
-            end(&mut child);
+            self.end(&mut child);
             return Err(self.garbled("the answer is longer than 4 MiB"));
         }
         let status = loop {
@@ -92,7 +96,7 @@ impl Command {
                 Ok(Some(status)) => break status,
                 Ok(None) if !left().is_zero() => std::thread::sleep(POLL.min(left())),
                 Ok(None) => {
-                    end(&mut child);
+                    self.end(&mut child);
                     return Err(self.too_late());
                 }
                 Err(error) => return Err(self.unavailable(format!("is lost: {error}"))),
@@ -106,6 +110,20 @@ impl Command {
         Err(self.failed(status, &errors.unwrap_or_default()))
     }
 
+    /// Ends the program and, on Unix, its process group. The shell's `kill` ends the group, because the standard
+    /// library can end only the program itself.
+    fn end(&self, child: &mut Child) {
+        #[cfg(unix)]
+        {
+            let mut kill = std::process::Command::new("sh");
+            self.environment.apply(&mut kill);
+            kill.args(["-c", "kill -9 \"-$1\"", "sh", &child.id().to_string()]);
+            let _ = kill.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        }
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+
     /// The meaning of an exit code, by the conventions of shells and of `sysexits`.
     fn failed(&self, status: ExitStatus, errors: &[u8]) -> ModelError {
         let errors = String::from_utf8_lossy(errors);
@@ -115,7 +133,8 @@ impl Command {
             None => format!("ended with {status}"),
         };
         if let Some(last) = last {
-            problem = format!("{problem}: {}", one_line(last));
+            let last = Secrets::of(self.environment.secrets()).mask(last);
+            problem = format!("{problem}: {}", one_line(&last));
         }
         match status.code() {
             Some(126 | 127) => self.settings(&format!("does not run: it {problem}")),
@@ -207,20 +226,6 @@ fn read_end(mut stream: impl Read) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Ends a program and, on Unix, its process group. The shell's `kill` ends the group, because the
-/// standard library can end only the program itself.
-fn end(child: &mut Child) {
-    #[cfg(unix)]
-    let _ = std::process::Command::new("sh")
-        .args(["-c", "kill -9 \"-$1\"", "sh", &child.id().to_string()])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    let _ = child.kill();
-    let _ = child.wait();
-}
-
 #[cfg(all(test, unix))]
 mod tests {
     use serde_json::json;
@@ -301,6 +306,20 @@ mod tests {
         let error = ask_with(missing, "", Duration::from_secs(20)).unwrap_err();
         let text = error.to_string();
         assert_eq!(text, "the program `no-such-program-here` was not found");
+    }
+
+    #[test]
+    fn the_last_line_is_shown_without_secrets() {
+        let variables = vec![("OWN".into(), "my-own-secret".into()), ("PATH".into(), "/usr/bin:/bin".into())];
+        let program_environment = ProgramEnvironment::new(variables, vec!["OWN".to_owned()]);
+        let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+        let line = format!("echo \"$OWN is no key, {token} neither, $PATH\" >&2; exit 3");
+        let config = Config { command: shell(&line), program_environment, ..Config::default() };
+        let schema = json!({});
+        let question = Question { system: "", prompt: "", schema_name: "memory", schema: &schema };
+        let text = Command::new(&config).unwrap().ask(&question).unwrap_err().to_string();
+        assert!(!text.contains("my-own-secret") && !text.contains(&token), "{text}");
+        assert!(text.contains("**** is no key") && text.contains("/usr/bin:/bin"), "{text}");
     }
 
     #[test]

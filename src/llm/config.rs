@@ -4,6 +4,8 @@
 //! [`Config::model`] and [`Config::base_url`], else from the provider's own variable in [`Environment`],
 //! else from the fallback in [`Config`]. Which variable applies is known only when the provider is.
 
+use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -67,9 +69,12 @@ fn unknown_output(text: &str) -> ModelError {
 
 /// The error for a setting that is none of the known names.
 pub(super) fn unknown(text: &str, what: &str, names: &[&str]) -> ModelError {
+    // A key that was put in the wrong line is not repeated.
+    let is_name = text.len() <= 24 && text.chars().all(|c| c.is_ascii_alphabetic() || c == '_');
+    let text_shown = if is_name { format!("`{text}`") } else { "the value".to_owned() };
     let problem = match similar::get_close_matches(text.to_lowercase().as_str(), names, 1, 0.5).first() {
-        Some(nearest) => format!("`{text}` is not a {what}; the nearest is `{nearest}`"),
-        None => format!("`{text}` is not a {what}"),
+        Some(nearest) => format!("{text_shown} is not a {what}; the nearest is `{nearest}`"),
+        None => format!("{text_shown} is not a {what}"),
     };
     ModelError::Settings { problem, hint: format!("use one of `{}`", names.join("`, `")) }
 }
@@ -110,6 +115,8 @@ pub struct Config {
     pub fallback_base_url: Option<String>,
     /// The program of `command` and its arguments; a single string of the settings is run by a shell. Default: none.
     pub command: Vec<String>,
+    /// The environment of that program. Default: empty.
+    pub program_environment: ProgramEnvironment,
     /// The file of `replay`. Default: none.
     pub replay: Option<PathBuf>,
     /// Limits of one question. Default: 60 s, 2 retries.
@@ -133,6 +140,7 @@ impl Default for Config {
             base_url: None,
             fallback_base_url: None,
             command: Vec::new(),
+            program_environment: ProgramEnvironment::default(),
             replay: None,
             limits: RequestLimits::new(Duration::from_secs(60)),
             max_output_tokens: 500,
@@ -152,6 +160,39 @@ impl Config {
     /// The server to ask. `variable` is the provider's own variable.
     pub(crate) fn base_url<'a>(&'a self, variable: &'a Option<String>) -> Option<&'a str> {
         text_of(&self.base_url).or(text_of(variable)).or(text_of(&self.fallback_base_url))
+    }
+}
+
+/// The environment of a program that answers. `Debug` shows no values.
+#[derive(Clone, Default, PartialEq)]
+pub struct ProgramEnvironment {
+    variables: Vec<(OsString, OsString)>,
+    /// Names that the settings pass on, whose values may be secrets.
+    passed: Vec<String>,
+}
+
+impl ProgramEnvironment {
+    /// These variables, of which the settings name some.
+    pub fn new(variables: Vec<(OsString, OsString)>, passed: Vec<String>) -> ProgramEnvironment {
+        ProgramEnvironment { variables, passed }
+    }
+
+    /// Gives a program these variables and no others.
+    pub(super) fn apply(&self, command: &mut std::process::Command) {
+        command.env_clear().envs(self.variables.iter().map(|(name, value)| (name, value)));
+    }
+
+    /// The values that may be secrets.
+    pub(super) fn secrets(&self) -> impl Iterator<Item = String> {
+        let is_passed = |name: &OsString| self.passed.iter().any(|passed| name == passed.as_str());
+        let passed = self.variables.iter().filter(move |(name, _)| is_passed(name));
+        passed.map(|(_, value)| value.to_string_lossy().into_owned())
+    }
+}
+
+impl fmt::Debug for ProgramEnvironment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.variables.iter().map(|(name, _)| name)).finish()
     }
 }
 
@@ -212,6 +253,10 @@ mod tests {
     fn a_wrong_name_is_answered_with_the_nearest() {
         let error = "opnai".parse::<Provider>().unwrap_err();
         assert_eq!(error.to_string(), "`opnai` is not a provider; the nearest is `openai`");
+        for secret in ["sk-1234567890", "hunter2", "a_long_word_that_is_no_name_of_anything"] {
+            let error = secret.parse::<Provider>().unwrap_err();
+            assert_eq!(error.to_string(), "the value is not a provider");
+        }
         let error = "zzz".parse::<Provider>().unwrap_err();
         assert_eq!(error.to_string(), "`zzz` is not a provider");
         let ModelError::Settings { hint, .. } = error else { panic!("not settings") };
@@ -231,6 +276,13 @@ mod tests {
         assert_eq!(config.model(&None), Some("c"));
         config.fallback_base_url = text("d");
         assert_eq!((config.base_url(&text("e")), config.base_url(&text(""))), (Some("e"), Some("d")));
+    }
+
+    #[test]
+    fn debug_shows_no_variable_s_value() {
+        let variable = ("KEY".into(), "very-secret".into());
+        let environment = ProgramEnvironment::new(vec![variable], vec!["KEY".to_owned()]);
+        assert_eq!(format!("{environment:?}"), r#"["KEY"]"#);
     }
 
     #[test]

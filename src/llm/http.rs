@@ -17,6 +17,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::llm::connect::client_builder;
 use crate::llm::model::one_line;
+use crate::llm::secrets::Secrets;
 use crate::types::hint::with_causes;
 
 /// Longest body that is read, in bytes.
@@ -39,6 +40,8 @@ pub(super) struct Access {
     pub(crate) scheme: Scheme,
     /// Headers of every request.
     pub(crate) headers: &'static [(&'static str, &'static str)],
+    /// The key, and the secrets of the address.
+    pub(crate) secrets: Secrets,
 }
 
 /// The header that carries the key.
@@ -51,13 +54,20 @@ pub(super) enum Scheme {
 }
 
 impl Access {
-    /// The text with the key masked.
+    /// Access with a key, if there is one, to the server at an address.
+    pub(crate) fn new(
+        key: Option<SecretString>,
+        variable: &'static str,
+        scheme: Scheme,
+        address: &Url,
+    ) -> Access {
+        let secrets = Secrets::of_server(key.as_ref(), address);
+        Access { key, variable, scheme, headers: &[], secrets }
+    }
+
+    /// The text without the key and the secrets of the address.
     pub(crate) fn scrub(&self, text: &str) -> String {
-        match self.key.as_ref().map(|key| key.expose_secret()) {
-            // Shorter ones are placeholders for local servers.
-            Some(key) if key.len() >= 4 => text.replace(key, "****"),
-            _ => text.to_owned(),
-        }
+        self.secrets.mask(text)
     }
 
     /// The hint where a key is required and none is set.
@@ -225,10 +235,11 @@ pub(super) fn backoff(first: Duration, number: u32, seed: u64) -> Duration {
     whole.mul_f64((1.0 - draw as f64 / u64::MAX as f64 / 2.0).clamp(0.5, 1.0))
 }
 
-/// The text of an error body on one line: the known shapes of servers and gateways, else its beginning.
-pub(super) fn error_text(body: &str) -> String {
+/// The text of an error body on one line: the known shapes of servers and gateways, else its beginning. Secrets are
+/// removed by `scrub` after escapes are resolved and before the text is cut.
+pub(super) fn error_text(body: &str, scrub: impl Fn(&str) -> String) -> String {
     let Ok(value) = serde_json::from_str::<Value>(body) else {
-        return one_line(&html_title(body).unwrap_or_else(|| body.to_owned()));
+        return one_line(&scrub(&html_title(body).unwrap_or_else(|| body.to_owned())));
     };
     let places = ["/error/message", "/choices/0/error/message", "/error", "/message", "/detail"];
     let said = places.iter().find_map(|place| match value.pointer(place) {
@@ -236,7 +247,7 @@ pub(super) fn error_text(body: &str) -> String {
         Some(Value::Array(items)) if !items.is_empty() => Some(Value::from(items.clone()).to_string()),
         _ => None,
     });
-    one_line(&said.unwrap_or_else(|| value.to_string()))
+    one_line(&scrub(&said.unwrap_or_else(|| value.to_string())))
 }
 
 fn html_title(body: &str) -> Option<String> {
@@ -290,21 +301,17 @@ mod tests {
             ("bad\u{1b}[31m\n  things", "bad [31m things"),
             ("", ""),
         ] {
-            assert_eq!(error_text(body), said);
+            assert_eq!(error_text(body, str::to_owned), said);
         }
-        assert_eq!(error_text(&"x".repeat(1000)).chars().count(), 301);
+        assert_eq!(error_text(&"x".repeat(1000), str::to_owned).chars().count(), 301);
     }
 
     #[test]
-    fn the_key_is_taken_out() {
-        let access = |key: Option<&str>| Access {
-            key: key.map(SecretString::from),
-            variable: "KEY",
-            scheme: Scheme::Bearer,
-            headers: &[],
-        };
-        assert_eq!(access(Some("sk-abc")).scrub("key sk-abc, sk-abc"), "key ****, ****");
-        assert_eq!(access(Some("sk")).scrub("ask"), "ask");
-        assert_eq!(access(None).scrub("text"), "text");
+    fn secrets_are_taken_out_of_escaped_and_of_long_bodies() {
+        let secrets = Secrets::of(["pass/word".to_owned()]);
+        let said = |body: &str| error_text(body, |text| secrets.mask(text));
+        assert_eq!(said(r#"{"error": "no `pass\/word`"}"#), "no `****`");
+        let long = format!("{}pass/word", "x".repeat(295));
+        assert_eq!(said(&long), format!("{}****", "x".repeat(295)));
     }
 }

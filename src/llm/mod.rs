@@ -20,6 +20,7 @@ mod command;
 pub(crate) mod config;
 #[cfg(feature = "llm")]
 mod connect;
+mod destination;
 pub mod embedding;
 pub(crate) mod fence;
 #[cfg(feature = "llm")]
@@ -34,6 +35,7 @@ mod ollama;
 mod openai;
 mod refusals;
 mod replay;
+mod secrets;
 #[cfg(feature = "llm")]
 mod served;
 #[cfg(feature = "llm")]
@@ -46,9 +48,11 @@ pub(crate) use choose::Choice;
 pub use choose::choose;
 pub use config::Config;
 pub use config::Environment;
+pub use config::ProgramEnvironment;
 pub use config::Provider;
 pub use config::RequestLimits;
 pub use config::StructuredOutput;
+pub use destination::Destination;
 pub use model::Answer;
 pub use model::Model;
 pub use model::ModelError;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::llm::destination::Destination;
 use crate::types::hint::{Advice, Hint};
 use crate::types::text::{fold_spaces, truncate};
 
@@ -183,6 +184,11 @@ pub trait Model: Send {
     /// Requests made so far, those of failed questions too, where the model counts them.
     fn calls_made(&self) -> u32 {
         0
+    }
+
+    /// The other machine that questions are sent to, if they leave this one.
+    fn destination(&self) -> Option<Destination> {
+        None
     }
 
     /// Parts of a request that the server refuses, by address and model, to be handed in with [`Refusals`] later;

@@ -67,7 +67,7 @@ pub(super) fn model(
         temperature: config.temperature.unwrap_or_default(),
     };
     let key = config::key_of(&environment.ollama_api_key);
-    let access = Access { key, variable: "MEMORIES_API_KEY", scheme: Scheme::Bearer, headers: &[] };
+    let access = Access::new(key, "MEMORIES_API_KEY", Scheme::Bearer, &endpoint);
     ServedModel::new(protocol, (endpoint, CALL), access, config, seed)
 }
 

@@ -70,12 +70,8 @@ pub(super) fn model(
         max_output_tokens: config.max_output_tokens,
         temperature: config.temperature.unwrap_or_default(),
     };
-    let access = Access {
-        key,
-        variable: environment.key_variable.unwrap_or(KEY_VARIABLE),
-        scheme: Scheme::Bearer,
-        headers: &[],
-    };
+    let variable = environment.key_variable.unwrap_or(KEY_VARIABLE);
+    let access = Access::new(key, variable, Scheme::Bearer, &endpoint);
     ServedModel::new(protocol, (endpoint, CALL), access, config, seed)
 }
 

@@ -16,6 +16,7 @@ use reqwest::Url;
 use serde_json::Value;
 
 use crate::llm::config::Config;
+use crate::llm::destination::Destination;
 use crate::llm::form::{ApiTraits, Form};
 use crate::llm::http::{Access, Http};
 use crate::llm::model::{Answer, Model, ModelError, Question, deadline_after, one_line};
@@ -176,6 +177,10 @@ impl<P: Protocol> Model for ServedModel<P> {
         let deadline = deadline_after(self.server.limits.timeout);
         self.protocol.prepare(&self.server, deadline)?;
         self.ask_until(question, deadline)
+    }
+
+    fn destination(&self) -> Option<Destination> {
+        Destination::of(&self.endpoint, self.server.access.key.is_some())
     }
 
     fn refusal(&self) -> Option<(String, Value)> {

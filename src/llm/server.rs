@@ -176,7 +176,7 @@ impl Server {
         judge: impl FnOnce(&ErrorReply) -> Diagnosis,
     ) -> RequestError {
         let (status, reply) = (failed.status, &failed.reply);
-        let said = http::error_text(&self.access.scrub(&reply.body));
+        let said = http::error_text(&reply.body, |text| self.access.scrub(text));
         let said = match &reply.location {
             Some(to) if (300..400).contains(&status) => {
                 let to = self.access.scrub(to);
@@ -230,7 +230,7 @@ impl Server {
 
     /// The reply does not follow the protocol.
     pub(crate) fn foreign(&self, expected: &str, body: &str) -> ModelError {
-        let said = http::error_text(&self.access.scrub(body));
+        let said = http::error_text(body, |text| self.access.scrub(text));
         self.garbled(format!("the reply is no {expected}: {said}"))
     }
 }

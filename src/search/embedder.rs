@@ -5,6 +5,7 @@
 //! compiler vectorizes. All vectors are stored this way, whether just computed or read from the index, so the
 //! index never changes an answer.
 
+use crate::llm::Destination;
 use crate::types::hint::{Advice, Hint};
 
 /// An embedder failed.
@@ -58,6 +59,11 @@ pub trait Embedder: Send + Sync {
     /// True if the model is behind a server. Its vectors cost time or money, so every one is stored.
     fn is_served(&self) -> bool {
         false
+    }
+
+    /// The other machines that texts may be sent to.
+    fn destinations(&self) -> Vec<Destination> {
+        Vec::new()
     }
 
     /// True if the built-in model takes over if this one fails.

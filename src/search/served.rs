@@ -45,8 +45,8 @@ pub fn choose(
 #[cfg(feature = "llm")]
 mod http {
     use super::Progress;
-    use crate::llm::ModelError;
     use crate::llm::embedding::EmbeddingClient;
+    use crate::llm::{Destination, ModelError};
     use crate::search::embedder::{EmbedError, Embedder};
 
     /// A model behind HTTP.
@@ -79,6 +79,10 @@ mod http {
 
         fn is_served(&self) -> bool {
             true
+        }
+
+        fn destinations(&self) -> Vec<Destination> {
+            self.client.destinations()
         }
 
         fn falls_back(&self) -> bool {

@@ -18,7 +18,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("store", &["types"]),
     ("journal", &["store", "types"]),
     ("notebook", &["document", "journal", "store", "types"]),
-    ("llm", &["types"]),
+    ("llm", &["redact", "types"]),
     ("recall", &["document", "notebook", "store", "types"]),
     ("map", &["document", "notebook", "types"]),
     ("search", &["document", "llm", "notebook", "store", "types"]),

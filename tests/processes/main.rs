@@ -27,3 +27,4 @@ mod shells;
 mod stats;
 #[cfg(unix)]
 mod store;
+mod trust;

@@ -12,3 +12,5 @@ mod map;
 mod parallel;
 mod protocol;
 mod tools;
+#[cfg(feature = "llm")]
+mod trust;

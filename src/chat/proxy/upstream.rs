@@ -5,7 +5,7 @@
 use axum::http::Uri;
 use reqwest::Url;
 
-use crate::llm::{client_builder, is_loopback};
+use crate::llm::{Destination, client_builder, is_loopback};
 
 /// The address of an upstream is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -44,6 +44,11 @@ impl Upstream {
     /// True if keys and chats go to another machine unencrypted.
     pub(crate) fn is_in_clear(&self) -> bool {
         self.base.scheme() == "http" && !is_loopback(&self.base)
+    }
+
+    /// The other machine that chats go to. The key is the client's.
+    pub(crate) fn destination(&self) -> Option<Destination> {
+        Destination::of(&self.base, false)
     }
 
     /// The address of a request. A version that both paths have is written once.

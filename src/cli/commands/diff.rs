@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::cli::commands::common::read_existing;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+use crate::cli::settings::for_programs;
 use crate::document::compare::{
     AttemptDifference, Comparison, LineDifference, MemoryDifference, Presence, SectionDifference, Visits,
     Words, compare, compare_lines, compare_words,
@@ -94,6 +95,8 @@ fn read_revision(store: &Store, revision: &str) -> Result<String, Failure> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let output = Command::new("git")
+        .env_clear()
+        .envs(for_programs(|name| name.starts_with("GIT_")))
         .current_dir(folder)
         .args(["show", "--no-ext-diff", "--no-textconv", "--end-of-options"])
         .arg(format!("{revision}:./{name}"))

@@ -110,7 +110,8 @@ pub fn run(mut cli: Cli<'_>, args: InjectArgs) -> Result<u8, Failure> {
     let injected = match cli.settings.chat.use_memory {
         true => {
             let files = SharedSnapshot::new(store);
-            let injector = Injector::new(files, &cli.settings.search, cli.embedder()?);
+            let embedder = cli.embedder()?;
+            let injector = Injector::new(files, &cli.settings.search, embedder);
             injector.inject(&request, &settings, shape, &cli.settings.now)?
         }
         false => Injected { request, memories: Vec::new(), fallback: None },

@@ -74,6 +74,9 @@ pub fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
     }
     model.override_settings(&mut cli);
     let store = cli.store()?;
+    if cli.settings.enabled {
+        announce_servers(&mut cli)?;
+    }
     cli.ui.flush()?;
     let seed = cli.settings.seed();
     let mut settings = cli.settings;
@@ -97,4 +100,13 @@ pub fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
     };
     serve(setup)?;
     Ok(0)
+}
+
+/// Says which machines the tools will reach. A model that cannot work is an answer of the tool that needs it.
+#[cfg(feature = "mcp")]
+fn announce_servers(cli: &mut Cli<'_>) -> Result<(), Failure> {
+    let choice = crate::llm::choose(&cli.settings.llm, &cli.settings.llm_environment, 0);
+    let destination = choice.ok().and_then(|choice| choice.model?.destination());
+    cli.announce(destination.as_slice(), crate::cli::commands::model_args::FOR_A_MODEL);
+    cli.embedder().map(drop)
 }

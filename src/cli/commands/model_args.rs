@@ -5,6 +5,9 @@ use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::llm;
 
+/// The texts that a model is sent.
+pub(crate) const FOR_A_MODEL: &str = "turns, chats and memories that a model is asked about";
+
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct ModelArgs {
     /// Which model: auto, openai, anthropic, ollama, command, replay, or offline for the
@@ -29,7 +32,10 @@ impl ModelArgs {
     pub(crate) fn choose(self, cli: &mut Cli<'_>) -> Result<llm::Choice, Failure> {
         self.override_settings(cli);
         let (config, environment) = (&cli.settings.llm, &cli.settings.llm_environment);
-        Ok(remembering::choose(config, environment, cli.settings.seed(), cli.notebook()?)?)
+        let choice = remembering::choose(config, environment, cli.settings.seed(), cli.notebook()?)?;
+        let destination = choice.model.as_ref().and_then(|model| model.destination());
+        cli.announce(destination.as_slice(), FOR_A_MODEL);
+        Ok(choice)
     }
 }
 

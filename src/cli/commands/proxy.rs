@@ -126,7 +126,7 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
         scopes,
     };
     let (sender, notices) = channel::<Notice>();
-    let hooks = Arc::new(MemoryHooks::new(settings, services(&cli, store, choice.model, sender)?));
+    let hooks = Arc::new(MemoryHooks::new(settings, services(&mut cli, store, choice.model, sender)?));
     let listener = std::net::TcpListener::bind(listen).map_err(|error| {
         Failure::caused(format!("cannot listen on {listen}"), error)
             .hint("choose another port with `--listen`; 0 takes a free one")
@@ -135,6 +135,7 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     let guard = Guard::new(address, &hosts, token);
     let address = format!("http://{address}");
     let upstream_shown = upstream.shown();
+    cli.announce(upstream.destination().as_slice(), "chats and the memories in them");
     if upstream.is_in_clear() {
         cli.ui.warning(&format!("keys and chats go to `{upstream_shown}` unencrypted"));
     }
@@ -197,13 +198,14 @@ fn token(
 /// The services that the hooks use: search, model, clock, notices.
 #[cfg(feature = "proxy")]
 fn services(
-    cli: &Cli<'_>,
+    cli: &mut Cli<'_>,
     store: crate::store::Store,
     model: Option<Box<dyn crate::llm::Model>>,
     notices: std::sync::mpsc::Sender<crate::chat::proxy::hooks::Notice>,
 ) -> Result<crate::chat::proxy::hooks::HookServices, Failure> {
     use crate::chat::inject::Injector;
     use crate::chat::proxy::hooks::HookServices;
+    use crate::cli::embedder::FOR_AN_EMBEDDER;
     use crate::notebook::SharedSnapshot;
     use crate::search::served;
 
@@ -211,6 +213,8 @@ fn services(
     let (config, environment) = (&embedding.config, &embedding.environment);
     let quiet = Box::new(|_, _| ());
     let embedder = served::choose(config, environment, settings.seed(), embedding.falls_back, quiet)?;
+    cli.announce(&embedder.destinations(), FOR_AN_EMBEDDER);
+    let settings = &cli.settings;
     Ok(HookServices {
         injector: Injector::new(SharedSnapshot::new(store), &settings.search, embedder),
         model,

@@ -113,7 +113,8 @@ pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
     let store = cli.store()?;
     let filter = filter_of(&store, filter)?;
     let limit = number.unwrap_or(cli.settings.search_results).max(1);
-    let searcher = Searcher::new(SharedSnapshot::new(store), cli.settings.search.clone(), cli.embedder()?);
+    let embedder = cli.embedder()?;
+    let searcher = Searcher::new(SharedSnapshot::new(store), cli.settings.search.clone(), embedder);
     let question = question.join(" ");
     let mut found = searcher.query(&question, &filter, limit)?;
     cli.warn_of_fallback(found.fallback.as_ref());

@@ -1,5 +1,6 @@
 //! The environment variables of the settings, and the rule which server may get a key.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use secrecy::SecretString;
@@ -62,6 +63,53 @@ impl ProcessEnvironment {
         let hosts = [&self.base_url, &self.openai_base_url, &self.anthropic_base_url, &self.ollama_host];
         hosts.iter().any(|host| host.is_some())
     }
+}
+
+/// Variables that programs need to run as their user expects. None of them holds a key.
+const FOR_PROGRAMS: [&str; 27] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    // Windows.
+    "SystemRoot",
+    "SystemDrive",
+    "windir",
+    "ComSpec",
+    "PATHEXT",
+    "TEMP",
+    "TMP",
+    "USERNAME",
+    "USERPROFILE",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "ProgramData",
+    "ProgramFiles",
+    "ProgramFiles(x86)",
+    "NUMBER_OF_PROCESSORS",
+    "PROCESSOR_ARCHITECTURE",
+];
+
+/// The environment of a program that we start: what it needs to run, and variables for which `is_passed` holds.
+pub(crate) fn for_programs(is_passed: impl Fn(&str) -> bool) -> Vec<(OsString, OsString)> {
+    let is_same = |own: &&str, name: &str| match cfg!(windows) {
+        true => own.eq_ignore_ascii_case(name),
+        false => *own == name,
+    };
+    let is_needed = |name: &str| {
+        FOR_PROGRAMS.iter().any(|own| is_same(own, name))
+            || name.starts_with("LC_")
+            || name.starts_with("XDG_")
+    };
+    let passes = |name: &OsString| name.to_str().is_some_and(|name| is_needed(name) || is_passed(name));
+    std::env::vars_os().filter(|(name, _)| passes(name)).collect()
 }
 
 /// The folder of the user's own settings. A relative path in the variables does not count: it would lead into the

@@ -11,6 +11,7 @@ use reqwest::Url;
 
 use crate::llm::address;
 use crate::llm::config::{key_of, text_of};
+use crate::llm::destination::Destination;
 use crate::llm::embedding::config::{EmbedderConfig, EmbedderEnvironment, EmbedderKind};
 use crate::llm::embedding::known::Known;
 use crate::llm::embedding::protocol::{Dialect, Form, counted};
@@ -120,6 +121,16 @@ impl EmbeddingClient {
         format!("{}/{}/{}/{at}", self.name(), self.dimensions(), endpoint.text_prefix)
     }
 
+    /// The machines that texts may be sent to.
+    pub(crate) fn destinations(&self) -> Vec<Destination> {
+        let candidates = match self.chosen.get() {
+            Some(chosen) => &self.endpoints[*chosen..=*chosen],
+            None => &self.endpoints,
+        };
+        let of = |endpoint: &Endpoint| Destination::of(&endpoint.url, endpoint.server.access.key.is_some());
+        candidates.iter().filter_map(of).collect()
+    }
+
     /// Length of the vectors; 0 before the first one.
     pub fn dimensions(&self) -> usize {
         lock(&self.current().state).dimensions.unwrap_or(0)
@@ -227,7 +238,7 @@ impl Endpoint {
         };
         let server = Server {
             at: address::display_address(&url, call),
-            access: Access { key, variable, scheme: Scheme::Bearer, headers: &[] },
+            access: Access::new(key, variable, Scheme::Bearer, &url),
             url_setting: "embedding_url",
             limits: config.limits,
             seed,

@@ -62,30 +62,40 @@ impl World {
         client
     }
 
+    /// A server by a program with an environment of its own, initialized.
+    pub fn serve_by(&self, program: Command, arguments: &[&str]) -> Client {
+        let mut client = start(program, arguments);
+        client.initialize(WITH_INITIALIZE);
+        client
+    }
+
     /// A server without any message yet.
     pub fn start(&self, arguments: &[&str]) -> Client {
-        let mut child = self
-            .program()
-            .arg("mcp")
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let stdin = child.stdin.take();
-        let stdout = BufReader::new(child.stdout.take().unwrap());
-        let (sender, lines) = channel();
-        std::thread::spawn(move || {
-            for line in stdout.lines() {
-                let Ok(line) = line else { return };
-                if sender.send(line).is_err() {
-                    return;
-                }
-            }
-        });
-        Client { child, stdin, lines, last: 0, notes: Vec::new(), meta: None }
+        start(self.program(), arguments)
     }
+}
+
+fn start(mut program: Command, arguments: &[&str]) -> Client {
+    let mut child = program
+        .arg("mcp")
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let stdin = child.stdin.take();
+    let stdout = BufReader::new(child.stdout.take().unwrap());
+    let (sender, lines) = channel();
+    std::thread::spawn(move || {
+        for line in stdout.lines() {
+            let Ok(line) = line else { return };
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    Client { child, stdin, lines, last: 0, notes: Vec::new(), meta: None }
 }
 
 /// One running server.

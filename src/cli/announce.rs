@@ -1,0 +1,72 @@
+//! Says once for each host that texts are about to leave the machine.
+//!
+//! The hosts that a person was told of are in a file `hosts` in the user's own folder, one a line. Where it cannot be
+//! written, it is said each time.
+
+use std::path::Path;
+
+use crate::cli::context::Cli;
+use crate::llm::Destination;
+use crate::store::{read_bounded, write_private};
+
+/// Name of the list in the user's folder.
+const NAME: &str = "hosts";
+
+/// Largest list that is read, in bytes.
+const MAX_BYTES: u64 = 64 * 1024;
+
+/// Hosts that are kept; the oldest leave first.
+const MAX_HOSTS: usize = 200;
+
+impl Cli<'_> {
+    /// Warns before texts go to other machines for the first time, and wherever a key goes in clear; `what` names the
+    /// texts.
+    pub(super) fn announce(&mut self, destinations: &[Destination], what: &str) {
+        for Destination { host, exposes_key } in destinations {
+            let folder = self.settings.user_folder.as_deref();
+            if !folder.is_some_and(|folder| is_known(folder, host)) {
+                let is_kept = folder.is_some_and(|folder| keep(folder, host));
+                let often = if is_kept { "; this is said once" } else { "" };
+                self.ui.warning(&format!("{what} are sent to `{host}`, which is not this machine{often}"));
+            }
+            if *exposes_key {
+                self.ui.warning(&format!("a key goes to `{host}` without encryption: use https"));
+            }
+        }
+    }
+}
+
+fn known_hosts(folder: &Path) -> Vec<String> {
+    let bytes = read_bounded(&folder.join(NAME), MAX_BYTES).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()
+}
+
+fn is_known(folder: &Path, host: &str) -> bool {
+    known_hosts(folder).iter().any(|known| known == host)
+}
+
+/// Remembers a host. Returns `false` where that fails.
+fn keep(folder: &Path, host: &str) -> bool {
+    let mut hosts = known_hosts(folder);
+    hosts.push(host.to_owned());
+    let surplus = hosts.len().saturating_sub(MAX_HOSTS);
+    let text: String = hosts[surplus..].iter().map(|host| format!("{host}\n")).collect();
+    write_private(&folder.join(NAME), text.as_bytes()).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_known_once_it_is_kept_and_the_oldest_leave() {
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path().join("memories");
+        assert!(!is_known(&folder, "h0"));
+        for at in 0..=MAX_HOSTS {
+            assert!(keep(&folder, &format!("h{at}")));
+        }
+        assert!(is_known(&folder, "h1") && is_known(&folder, "h200") && !is_known(&folder, "h0"));
+        assert!(!keep(&folder.join(NAME), "h"), "the folder is a file");
+    }
+}
