@@ -115,6 +115,10 @@ fn no_command_runs_a_program_that_a_found_file_names() {
         assert_eq!(warnings, [expected], "{arguments:?}: {stderr}");
         assert!(!mark.exists(), "{arguments:?}");
     }
+    // A person who chooses `command` does not thereby choose the file's program.
+    let mut record = person.command(&RECORD);
+    let (_, _, stderr) = said(&record.env("MEMORIES_PROVIDER", "command").output().unwrap());
+    assert!(!mark.exists() && stderr.contains("provider `command` has no program"), "{stderr}");
 }
 
 #[test]

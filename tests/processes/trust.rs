@@ -2,7 +2,11 @@
 #![cfg(all(feature = "llm", unix))]
 
 use std::fs;
+#[cfg(feature = "proxy")]
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+#[cfg(feature = "proxy")]
+use std::process::Stdio;
 use std::process::{Command, Output};
 
 use crate::program::NOW;
@@ -219,6 +223,26 @@ fn the_first_time_that_texts_leave_the_machine_is_said_once() {
     assert!(!stderr(&place.run(&["query", "lamp"], &embedder)).contains("vectors.invalid`, which"));
     let here = [("MEMORIES_BASE_URL", "http://127.0.0.1:1/v1")];
     assert_eq!(stderr(&place.run(&QUIET, &here)), "");
+}
+
+#[cfg(feature = "proxy")]
+#[test]
+fn the_proxy_obeys_the_same_rules() {
+    let place = Place::with("[llm]\nprovider = \"command\"\ncommand = \"touch mark\"\n");
+    let mut proxy =
+        place.command(&["proxy", "--upstream", "https://chats.invalid", "--listen", "127.0.0.1:0"]);
+    let mut child = proxy.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    child.kill().unwrap();
+    let said = child.wait_with_output().unwrap();
+    assert!(line.starts_with("listening on http://127.0.0.1:"), "{line}{}", stderr(&said));
+    let text = stderr(&said);
+    assert!(text.contains("`memories.toml` may not set `llm.provider`, `llm.command`"), "{text}");
+    let notice =
+        "warning: chats and the memories in them are sent to `chats.invalid`, which is not this machine";
+    assert!(text.contains(notice), "{text}");
+    assert!(!place.path("play/mark").exists());
 }
 
 #[test]

@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn paths_below_the_folder_are_free() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(folder.path().join("play")).unwrap();
+        crate::store::create_folder(&folder.path().join("play")).unwrap();
         for path in ["Notes.md", "./play/Notes.md", "new/folder/Notes.md"] {
             assert!(!leads_out(folder.path(), Path::new(path)), "{path}");
         }
@@ -175,7 +175,7 @@ mod tests {
         use std::os::unix::fs::symlink;
         let (inside, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let link = |to: &Path, name: &str| symlink(to, inside.path().join(name)).unwrap();
-        std::fs::create_dir_all(inside.path().join("play/.git")).unwrap();
+        crate::store::create_folder(&inside.path().join("play/.git")).unwrap();
         link(Path::new("play"), "inner");
         link(outside.path(), "outer");
         link(&outside.path().join("missing"), "dangling");
