@@ -5,7 +5,7 @@
 use memories::document::scan::{Event, lines, walk};
 use memories::document::{Document, carried, check, evidence, grammar, stored, ways};
 use memories::llm::answer::parse_object;
-use memories::record::answer::{Evidence, MAX_UNPROVEN_IMPORTANCE, read_answer};
+use memories::record::answer::{Evidence, read_answer};
 use memories::record::prompt::MAX_TITLES;
 use memories::record::turn::Turn;
 use memories::types::{Attempt, Category, Memory, Scope};
@@ -189,7 +189,7 @@ pub fn answer(text: &str) {
     };
     assert!(proposal.supersedes.len() <= MAX_TITLES && proposal.invalidates.len() <= MAX_TITLES);
     for (memory, _) in proposal.memories {
-        assert!(memory.importance() <= MAX_UNPROVEN_IMPORTANCE);
+        assert!((1..=1000).contains(&memory.importance()));
         let scope = Scope::Location(1);
         let mut document = Document::parse(String::new());
         document.add(&scope, "Here", &memory).expect("nothing is open in a file of ours");

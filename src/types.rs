@@ -3,6 +3,7 @@
 //! There is no I/O here. The text forms of the memory file are in [`crate::document`]; those of the
 //! command line and of JSON are here.
 
+mod author;
 pub mod direction;
 mod evidence;
 pub(crate) mod fields;
@@ -19,6 +20,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
+pub use author::Author;
 pub(crate) use evidence::carried_at;
 pub use evidence::{Attempt, Carried, CarriedChange, Way, fold_action, gained_since};
 pub(crate) use importance::{
@@ -194,6 +196,9 @@ impl Span {
 
 /// Tag of memories that the built-in rules made, so that a model can be asked about them later.
 pub(crate) const OFFLINE_TAG: &str = "offline";
+
+/// Tag of memories that contest an entry which their author may not change.
+pub(crate) const CONTESTED_TAG: &str = "contested";
 
 /// The origin of a memory, and its other fields.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]

@@ -16,9 +16,10 @@ use crate::ask::prompt::{Prompt, TEXT_CHARS, first_by, memory_json};
 use crate::journal::entry::{Entry, MemoryEntry, ModelEntry};
 use crate::llm::{Model, ModelError, ModelUse};
 use crate::notebook::Draft;
-use crate::notebook::add::strike;
+use crate::notebook::authority::Authority;
 use crate::notebook::correct::{Corrected, correct};
 use crate::notebook::files::Files;
+use crate::notebook::strike::strike;
 use crate::redact::{redact, redacted};
 use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope};
 
@@ -158,7 +159,10 @@ pub fn apply_plan(
 
 fn take(files: &mut Files, scope: &Scope, step: &Step, at: &Moment) -> Result<Vec<Corrected>, String> {
     match step {
-        Step::Correct(correction) => correct(files, correction, at).map_err(|error| error.to_string()),
+        // The person who applies the plan decides.
+        Step::Correct(correction) => {
+            correct(files, correction, at, Authority::Command).map_err(|error| error.to_string())
+        }
         Step::Yield { olds, by } => {
             let reference = Reference { at: at.clone(), cause: Cause::SupersededBy(by.clone()) };
             let (mut results, mut warnings) = (Vec::new(), Vec::new());
@@ -166,8 +170,7 @@ fn take(files: &mut Files, scope: &Scope, step: &Step, at: &Moment) -> Result<Ve
                 let struck = strike(files, scope, title, &reference, &mut warnings);
                 let struck = struck.map_err(|error| error.to_string())?;
                 let title = struck.ok_or_else(|| warnings.join("; "))?;
-                let (outcome, scope) = ("superseded", scope.clone());
-                results.push(Corrected { outcome, scope, title, persistence: None, memory: None });
+                results.push(Corrected::of("superseded", scope, &title));
             }
             Ok(results)
         }

@@ -25,7 +25,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::journal::text::Text;
-use crate::types::{Persistence, Span};
+use crate::types::{Author, Persistence, Span};
 
 /// The outcome of a turn whose model call failed: it waits for `retry`.
 pub(crate) const QUEUED: &str = "queued";
@@ -109,7 +109,7 @@ impl<T: Serialize> Entry<'_, T> {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 pub(crate) struct MemoryEntry<'a> {
-    /// `stored`, `revised`, `duplicate`; of a correction `superseded`, `invalidated`, `forgotten` and so on.
+    /// `stored`, `revised`, `contested`, `duplicate`; of a correction `superseded`, `invalidated`, `forgotten` and so on.
     pub(crate) outcome: Option<Text<'a>>,
     pub(crate) scope: Option<Text<'a>>,
     /// The name of the section.
@@ -122,9 +122,15 @@ pub(crate) struct MemoryEntry<'a> {
     pub(crate) text: Option<Text<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) persistence: Option<Persistence>,
+    /// Its author.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) author: Option<Author>,
     /// Titles that it superseded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) superseded: Vec<Text<'a>>,
+    /// Titles of the protected memories that it contests.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) contested: Vec<Text<'a>>,
     /// For a duplicate: the importance to which the existing memory was raised.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) raised_to: Option<u16>,

@@ -4,14 +4,19 @@
 //! Titles are exact. No words vanish: what is replaced is struck and stays in the file, and what may not be
 //! replaced keeps its title. A permanent or core memory never becomes ephemeral.
 
-use crate::document::{DocumentError, EntryEdit, stored};
-pub use crate::notebook::add_report::{AddOutcome, AddReport, Beside};
-use crate::notebook::authority::{Authority, is_rewritten, protection};
+use crate::document::{DocumentError, stored};
+pub use crate::notebook::add_report::{AddOutcome, AddReport, Beside, Contested};
+use crate::notebook::authority::{Authority, precedence, protection};
 use crate::notebook::authorship::Repeated;
+use crate::notebook::contest::{self, contested_of};
 use crate::notebook::duplicates::find_duplicate;
 use crate::notebook::files::{Files, Tier, live};
+use crate::notebook::rewrite::{is_rewritten, rewrite_note};
+use crate::notebook::strike::strike;
 use crate::notebook::titles::{free_title, numbered_titles};
-use crate::types::{Category, Cause, Memory, Moment, Persistence, Reference, Scope, means_title, same_title};
+use crate::types::{
+    Category, Cause, Memory, Moment, Persistence, Reference, Scope, Status, means_title, same_title,
+};
 
 /// Circumstances of storing a memory.
 #[derive(Debug, Clone, Copy)]
@@ -35,8 +40,9 @@ impl Claim<'_> {
 /// Stores a memory in a section, which is made if it is missing.
 ///
 /// A live entry that says the same makes it a duplicate. A live entry with its title is superseded: struck,
-/// with all its words. Where the memory may not take its place (see [`protection`]), it gets a title of its
-/// own. A text that holds all of what the same program wrote under the title takes its place without a trace.
+/// with all its words. Where the memory may not take its place, it gets a title of its own, and where that
+/// entry is protected (see [`protection`]) it contests it. A text that holds all of what the same program wrote
+/// under the title takes its place without a trace.
 ///
 /// # Errors
 ///
@@ -49,23 +55,20 @@ pub(crate) fn store_memory(
     warnings: &mut Vec<String>,
 ) -> Result<AddReport, DocumentError> {
     let mut memory = stored(memory);
+    claim.authority.lower(&mut memory, warnings);
+    let author = files.authorship.author();
+    let contested = contested_of(files, scope, claim.supersedes, &memory.category, claim.authority);
     if memory.category.only_grows() {
         // Entries of kinds that only grow get a number where their title is in use.
         memory = free_title(files, scope, memory, |_| false);
-    } else if let Some(mut old) = duplicate_of(files, scope, &memory, claim.supersedes) {
-        let mut report = merge_duplicate(files, (scope, name), &old, &memory)?;
-        if claim.authority == Authority::Command {
-            report.not_taken = not_taken(&old, &memory);
-        }
-        let superseded = supersede(files, scope, &mut old, claim, warnings)?;
-        return Ok(AddReport { superseded, ..report });
+    } else if let Some(old) = duplicate_of(files, scope, &memory, claim) {
+        return store_duplicate(files, (scope, name), (old, &memory), (claim, contested), warnings);
     }
-    let mut report = AddReport::of(AddOutcome::Stored, scope, &memory);
+    let mut report = AddReport { contested, ..AddReport::of(AddOutcome::Stored, author, scope, &memory) };
+    contest::mark(&mut memory, scope, &report.contested);
     let owner = take_title(files, scope, &mut memory, claim, &mut report);
-    // The entry whose title the memory could not have is named by the report.
-    let stays =
-        |title: &&String| report.beside.as_ref().is_some_and(|beside| means_title(title, &beside.title));
-    let titles: Vec<String> = claim.supersedes.iter().filter(|title| !stays(title)).cloned().collect();
+    contest::mark(&mut memory, scope, &report.contested);
+    let titles = titles_to_strike(&report, claim);
     let claimed = Claim { supersedes: &titles, ..claim };
     let mut superseded = supersede(files, scope, &mut memory, claimed, warnings)?;
     if let Some(old) = owner {
@@ -80,20 +83,74 @@ pub(crate) fn store_memory(
         let reference = Reference { at: claim.at.clone(), cause };
         superseded.extend(strike(files, scope, &old.title, &reference, warnings)?);
     }
-    add(files, (scope, name), &memory, Repeated::No)?;
+    if !report.contested.is_empty() {
+        report.outcome = AddOutcome::Contested;
+    }
+    files.append((scope, name), &memory, Repeated::No)?;
     Ok(AddReport { superseded, persistence: memory.persistence, ..report })
 }
 
-/// The live entry that says the same; of entries that the memory supersedes only one that is equal to it.
-fn duplicate_of(files: &Files, scope: &Scope, memory: &Memory, supersedes: &[String]) -> Option<Memory> {
+/// The titles that a memory supersedes, without those of entries that stay, which the report names.
+fn titles_to_strike(report: &AddReport, claim: Claim<'_>) -> Vec<String> {
+    let beside = report.beside.iter().map(|beside| &beside.title);
+    let stays: Vec<&String> = beside.chain(report.contested.iter().map(|one| &one.title)).collect();
+    let is_struck = |title: &&String| !stays.iter().any(|stays| means_title(title, stays));
+    claim.supersedes.iter().filter(is_struck).cloned().collect()
+}
+
+/// The live entry that says the same; of entries that the memory supersedes only one that is equal to it. A
+/// protected entry that ends with its episode does not keep a memory from lasting.
+fn duplicate_of(files: &Files, scope: &Scope, memory: &Memory, claim: Claim<'_>) -> Option<Memory> {
     let section = files.section(scope);
     let differs = |old: &Memory| {
         (&old.text, &old.category, old.status) != (&memory.text, &memory.category, memory.status)
     };
-    let named = |old: &Memory| supersedes.iter().any(|title| means_title(title, &old.title));
-    let others = || section.live().filter(|old| !(named(old) && differs(old)));
+    let named = |old: &Memory| claim.supersedes.iter().any(|title| means_title(title, &old.title));
+    let ends = |old: &Memory| {
+        promotes(old, memory)
+            && protection(files, scope, old, Some(&memory.category), claim.authority).is_some()
+    };
+    let others = || section.live().filter(|old| !(ends(old) || named(old) && differs(old)));
     let same_title = others().filter(|old| same_title(&old.title, &memory.title));
     find_duplicate(&memory.text, same_title).or_else(|| find_duplicate(&memory.text, others())).cloned()
+}
+
+/// True if an entry ends with its episode and a memory does not.
+fn promotes(old: &Memory, memory: &Memory) -> bool {
+    Tier::of(old.persistence) == Tier::Session && Tier::of(memory.persistence) == Tier::Lasting
+}
+
+/// Stores nothing of a memory whose text is there already, but what else it says: its importance, and what it
+/// supersedes. An entry that is protected stays as it is.
+fn store_duplicate(
+    files: &mut Files,
+    (scope, name): (&Scope, &str),
+    (mut old, memory): (Memory, &Memory),
+    (claim, mut contested): (Claim<'_>, Vec<Contested>),
+    warnings: &mut Vec<String>,
+) -> Result<AddReport, DocumentError> {
+    let mut report = match protection(files, scope, &old, Some(&memory.category), claim.authority) {
+        Some(why) => AddReport { stays: Some(why), ..duplicate_report(files, scope, &old, memory) },
+        None => merge_duplicate(files, (scope, name), &old, memory)?,
+    };
+    if claim.authority == Authority::Command {
+        report.not_taken = not_taken(&old, memory);
+    }
+    contested.retain(|one| !same_title(&one.title, &old.title));
+    for one in contested.iter().filter(|one| !contest::links_to(&old, scope, &one.title)) {
+        let reason = format!("\"{}\" is said to take its place.", old.title);
+        contest::contest(files, scope, one.clone(), &reason, claim.at)?;
+    }
+    report.contested = contested;
+    let titles = titles_to_strike(&report, claim);
+    let claimed = Claim { supersedes: &titles, ..claim };
+    let superseded = supersede(files, scope, &mut old, claimed, warnings)?;
+    Ok(AddReport { superseded, ..report })
+}
+
+fn duplicate_report(files: &Files, scope: &Scope, old: &Memory, memory: &Memory) -> AddReport {
+    let report = AddReport::of(AddOutcome::Duplicate, files.authorship.author(), scope, memory);
+    AddReport { title: old.title.clone(), ..report }
 }
 
 /// Gives the higher importance to the entry that is there.
@@ -104,10 +161,8 @@ fn merge_duplicate(
     old: &Memory,
     memory: &Memory,
 ) -> Result<AddReport, DocumentError> {
-    let report =
-        AddReport { title: old.title.clone(), ..AddReport::of(AddOutcome::Duplicate, scope, memory) };
-    if Tier::of(old.persistence) == Tier::Session && Tier::of(memory.persistence) == Tier::Lasting {
-        let repeated = if files.is_by_hand(scope, old) { Repeated::Yes } else { Repeated::No };
+    let report = duplicate_report(files, scope, old, memory);
+    if promotes(old, memory) {
         let mut lasting = Memory { persistence: memory.persistence, ..old.clone() };
         if memory.importance() > old.importance() {
             lasting.provenance.importance = memory.provenance.importance;
@@ -115,7 +170,7 @@ fn merge_duplicate(
         if let Some(found) = files.first(scope, &old.title) {
             found.entry.remove();
         }
-        add(files, (scope, name), &lasting, repeated)?;
+        files.append((scope, name), &lasting, Repeated::Yes)?;
         return Ok(AddReport { outcome: AddOutcome::Revised, ..report });
     }
     files.authorship.note(scope, old, Repeated::Yes);
@@ -151,52 +206,24 @@ fn take_title(
         memory.title = title;
         owner = section.live().find(|old| same_title(&old.title, &memory.title));
         let Some(old) = owner else { break };
-        let reason = match old.category.only_grows() {
-            true => Some("it is part of a record"),
-            false => protection(files, scope, old, Some(memory), claim.authority),
+        let protected = match old.category.only_grows() {
+            true => None,
+            false => protection(files, scope, old, Some(&memory.category), claim.authority),
+        };
+        let reason = match protected {
+            Some(reason) if !matches!(claim.authority, Authority::Rules(_)) => {
+                contest::note(&mut report.contested, Contested { title: old.title.clone(), reason });
+                memory.status = Status::Tentative;
+                continue;
+            }
+            None if old.category.only_grows() => Some("it is part of a record"),
+            protected => protected.or_else(|| precedence(old, memory, claim.authority)),
         };
         let Some(reason) = reason else { break };
         report.beside.get_or_insert(Beside { title: old.title.clone(), reason });
     }
     report.title.clone_from(&memory.title);
     owner.cloned()
-}
-
-/// Strikes an entry that an answer calls wrong, unless it may not be.
-///
-/// # Errors
-///
-/// See [`DocumentError`].
-pub(crate) fn invalidate(
-    files: &mut Files,
-    scope: &Scope,
-    title: &str,
-    reference: &Reference,
-    authority: Authority,
-    warnings: &mut Vec<String>,
-) -> Result<Option<String>, DocumentError> {
-    let protected =
-        files.find(scope, title).iter().find_map(|(_, old)| protection(files, scope, old, None, authority));
-    match protected {
-        Some(reason) => {
-            warnings.push(format!("`{title}` is not invalidated: {reason}"));
-            Ok(None)
-        }
-        None => strike(files, scope, title, reference, warnings),
-    }
-}
-
-/// Adds a memory to the file for its persistence.
-fn add(
-    files: &mut Files,
-    (scope, name): (&Scope, &str),
-    memory: &Memory,
-    repeated: Repeated,
-) -> Result<(), DocumentError> {
-    let tier = Tier::of(memory.persistence);
-    let persistence = tier.written(memory.persistence);
-    files.authorship.note(scope, memory, repeated);
-    files.of(tier).add(scope, name, &Memory { persistence, ..memory.clone() })
 }
 
 /// Raises an entry's importance; `None` where it is at least as high, or the title is not unique.
@@ -211,30 +238,6 @@ fn raise_importance(files: &mut Files, scope: &Scope, old: &Memory, importance: 
     Some(importance)
 }
 
-/// Gives a note of the built-in rules another text. What else its line says stays: tags, sources, remarks, a
-/// higher importance, and that it is a danger.
-fn rewrite_note(files: &mut Files, scope: &Scope, old: &Memory, new: &Memory) -> Result<(), DocumentError> {
-    let mut revised = old.revised_to(new.clone());
-    let (fields, kept) = (&mut revised.provenance, &old.provenance);
-    fields.importance = fields.importance.max(kept.importance);
-    for (list, old) in [
-        (&mut fields.tags, &kept.tags),
-        (&mut fields.sources, &kept.sources),
-        (&mut fields.other, &kept.other),
-    ] {
-        let missing: Vec<String> = old.iter().filter(|value| !list.contains(value)).cloned().collect();
-        list.extend(missing);
-    }
-    if old.category.is_danger() {
-        revised.category = Category::danger();
-    }
-    files.authorship.take_back(scope, old);
-    files.authorship.note(scope, &revised, Repeated::No);
-    let Some(mut found) = files.first(scope, &old.title) else { return Ok(()) };
-    let persistence = found.tier.written(revised.persistence);
-    found.entry.edit(EntryEdit::Revise(Memory { persistence, ..revised }))
-}
-
 /// Strikes the entries that a memory supersedes, unless they may not be. What supersedes a core memory is core.
 /// An entry with the memory's own title is left to [`take_title`].
 fn supersede(
@@ -247,8 +250,10 @@ fn supersede(
     let mut done = Vec::new();
     for title in claim.supersedes.iter().filter(|title| !means_title(title, &memory.title)) {
         let olds = files.find(scope, title);
-        let reason =
-            olds.iter().find_map(|(_, old)| protection(files, scope, old, Some(memory), claim.authority));
+        let reason = olds.iter().find_map(|(_, old)| {
+            protection(files, scope, old, Some(&memory.category), claim.authority)
+                .or_else(|| precedence(old, memory, claim.authority))
+        });
         if let Some(reason) = reason {
             warnings.push(format!("`{title}` is not superseded: {reason}"));
             continue;
@@ -265,36 +270,6 @@ fn supersede(
     Ok(done)
 }
 
-/// Strikes the live entry with a title. If there is none, or several, it only adds a warning.
-///
-/// # Errors
-///
-/// See [`DocumentError`].
-pub(crate) fn strike(
-    files: &mut Files,
-    scope: &Scope,
-    title: &str,
-    reference: &Reference,
-    warnings: &mut Vec<String>,
-) -> Result<Option<String>, DocumentError> {
-    match files.only(scope, title, live) {
-        Ok(mut found) => {
-            let struck = found.memory();
-            found.entry.edit(EntryEdit::Supersede(Some(reference.clone())))?;
-            files.authorship.take_back(scope, &struck);
-            Ok(Some(struck.title))
-        }
-        Err(0) => {
-            warnings.push(format!("no live memory of {scope} is called `{title}`: left alone"));
-            Ok(None)
-        }
-        Err(several) => {
-            warnings.push(format!("{several} memories of {scope} are called `{title}`: left alone"));
-            Ok(None)
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -303,24 +278,35 @@ mod tests {
 
     use super::*;
     use crate::document::Document;
-    use crate::notebook::authorship::Author;
+    use crate::notebook::authority::Proof;
     use crate::store::Sidecar;
-    use crate::types::{OFFLINE_TAG, Status};
+    use crate::types::{Author, OFFLINE_TAG};
 
     const SCOPE: Scope = Scope::Location(5);
 
-    /// Files of a folder of their own, in which a program writes.
+    const MODEL: Authority = Authority::Turn(Proof { died: false, scored: false });
+    const SCORED: Authority = Authority::Turn(Proof { died: false, scored: true });
+    const DEAD: Authority = Authority::Turn(Proof { died: true, scored: true });
+    const RULES: Authority = Authority::Rules(Proof { died: false, scored: false });
+
+    /// Files of a folder of their own, in which a model writes.
     fn files() -> (TempDir, Files) {
         let folder = tempfile::tempdir().unwrap();
         let [lasting, session] = [(); 2].map(|()| Document::parse(String::new()));
         let mut files =
             Files::new(lasting, session).with_sidecar(&Sidecar::of(&folder.path().join("Memories.md")));
-        files.authorship.set_author(Author::Program);
+        files.authorship.set_author(Author::Model);
         (folder, files)
     }
 
     fn memory(category: &str, title: &str, text: &str) -> Memory {
         Memory::new(Category::new(category).unwrap(), title, text)
+    }
+
+    fn weighing(category: &str, importance: u16, text: &str) -> Memory {
+        let mut memory = memory(category, "Troll", text);
+        memory.provenance.importance = Some(importance);
+        memory
     }
 
     fn store(files: &mut Files, memory: &Memory, authority: Authority) -> AddReport {
@@ -331,130 +317,114 @@ mod tests {
         files.section(&SCOPE).live().map(|memory| format!("{}: {}", memory.title, memory.text)).collect()
     }
 
-    /// Stores `old`, then `new` under its title; the reason why `old` stays, if it does.
-    fn reason(author: Author, old: &Memory, new: &Memory, authority: Authority) -> Option<&'static str> {
+    /// Stores `old`, then `new` under its title; the outcome, and the reason why `old` stays, if it does.
+    fn outcome(
+        author: Author,
+        old: &Memory,
+        new: &Memory,
+        authority: Authority,
+    ) -> (AddOutcome, &'static str) {
         let (_folder, mut files) = files();
         files.authorship.set_author(author);
         store(&mut files, old, Authority::Command);
-        files.authorship.set_author(Author::Program);
+        files.authorship.set_author(Author::Model);
+        let before = files.lasting.clone().into_text().unwrap();
         let report = store(&mut files, new, authority);
-        assert_eq!(report.outcome == AddOutcome::Revised, report.beside.is_none());
-        let texts = files.section(&SCOPE).memories;
-        assert!(texts.iter().any(|memory| memory.text == old.text), "the old words stay: {texts:?}");
-        assert!(texts.iter().any(|memory| memory.text == new.text && memory.is_live()), "{texts:?}");
-        report.beside.map(|beside| beside.reason)
+        let memories = files.section(&SCOPE).memories;
+        assert!(memories.iter().any(|memory| memory.text == old.text), "the old words stay: {memories:?}");
+        let stored = memories.iter().find(|memory| memory.text == new.text && memory.is_live()).unwrap();
+        if report.outcome == AddOutcome::Contested {
+            let after = files.lasting.clone().into_text().unwrap();
+            assert!(after.starts_with(before.trim_end().trim_end_matches('-')), "{before}\n{after}");
+            assert_eq!(
+                (stored.status, stored.provenance.tags.as_slice()),
+                (Status::Tentative, &["contested".to_owned()][..])
+            );
+            assert_eq!(stored.see_also.as_deref(), Some("[[Location 5 › Troll]]"));
+            assert_eq!((report.beside, report.contested[0].title.as_str()), (None, "Troll"));
+            return (report.outcome, report.contested[0].reason);
+        }
+        (report.outcome, report.beside.map_or("", |beside| beside.reason))
     }
 
     #[test]
-    fn an_entry_stays_where_the_new_memory_is_the_weaker_one() {
-        use Author::{Person, Program};
-        use Authority::{Command, Model, ProvenModel};
+    fn a_model_replaces_what_programs_wrote_and_contests_what_is_a_persons() {
+        use AddOutcome::{Contested, Revised, Stored};
+        use Author::{Agent, Model, Person, Program, Rules, Seed};
         let old = memory("NOTE", "Troll", "The troll sleeps.");
         let new = memory("NOTE", "troll", "The troll is awake.");
         for (author, authority, expected) in [
-            (Program, Model, None),
-            (Program, ProvenModel, None),
-            (Person, Model, Some("a person wrote it")),
-            (Person, Authority::Rules, Some("a person wrote it")),
-            (Person, ProvenModel, None),
-            (Person, Command, None),
+            (Model, MODEL, (Revised, "")),
+            (Agent, MODEL, (Revised, "")),
+            (Rules, MODEL, (Revised, "")),
+            (Program, MODEL, (Revised, "")),
+            (Model, Authority::MODEL, (Revised, "")),
+            (Person, MODEL, (Contested, "a person wrote it")),
+            (Person, DEAD, (Contested, "a person wrote it")),
+            (Person, Authority::MODEL, (Contested, "a person wrote it")),
+            (Seed, SCORED, (Contested, "a seed wrote it")),
+            (Person, RULES, (Stored, "a person wrote it")),
+            (Person, Authority::Command, (Revised, "")),
         ] {
-            assert_eq!(reason(author, &old, &new, authority), expected, "{author:?} {authority:?}");
+            assert_eq!(outcome(author, &old, &new, authority), expected, "{author:?} {authority:?}");
         }
         let tentative = Memory { status: Status::Tentative, ..new.clone() };
-        assert_eq!(reason(Program, &old, &tentative, ProvenModel), Some("it is confirmed"));
-        assert_eq!(reason(Program, &tentative, &old, Model), None);
-        assert_eq!(
-            reason(
-                Program,
-                &Memory { text: "It may sleep.".to_owned(), ..tentative.clone() },
-                &tentative,
-                Model
-            ),
-            None
-        );
-        let ephemeral = Memory { persistence: Persistence::Ephemeral, ..new.clone() };
-        assert_eq!(reason(Program, &old, &ephemeral, ProvenModel), Some("it lasts"));
-        assert_eq!(reason(Program, &ephemeral, &old, Model), None);
+        let guess = Memory { text: "It may sleep.".to_owned(), ..tentative.clone() };
+        let ephemeral = Memory { persistence: Persistence::Ephemeral, ..new };
+        assert_eq!(outcome(Model, &old, &tentative, SCORED), (Stored, "it is confirmed"));
+        assert_eq!(outcome(Model, &tentative, &old, MODEL), (Revised, ""));
+        assert_eq!(outcome(Model, &guess, &tentative, MODEL), (Revised, ""));
+        assert_eq!(outcome(Model, &old, &ephemeral, SCORED), (Stored, "it lasts"));
+        assert_eq!(outcome(Model, &ephemeral, &old, MODEL), (Revised, ""));
     }
 
     #[test]
-    fn core_stays_unless_the_new_memory_weighs_as_much() {
-        let weighing = |category: &str, importance: u16, text: &str| {
-            let mut memory = memory(category, "Troll", text);
-            memory.provenance.importance = Some(importance);
-            memory
-        };
-        let core = |category: &str| Memory {
-            persistence: Persistence::Core,
-            ..weighing(category, 900, "It kills.")
-        };
-        let judged = |old: &Memory, category: &str, importance: u16| {
-            reason(
-                Author::Program,
-                old,
-                &weighing(category, importance, "It is awake."),
-                Authority::ProvenModel,
-            )
-        };
-        assert_eq!(judged(&core("DANGER"), "DANGER", 899), Some("it is core"));
-        assert_eq!(judged(&core("DANGER"), "NOTE", 900), Some("it is core"));
-        assert_eq!(judged(&core("DANGER"), "DANGER", 900), None);
-        assert_eq!(judged(&core("NOTE"), "SUCCESS", 900), None);
-        let (_folder, mut files) = files();
-        store(&mut files, &core("DANGER"), Authority::Command);
-        store(&mut files, &weighing("DANGER", 950, "It is awake."), Authority::ProvenModel);
-        let successor = files.find(&SCOPE, "Troll").remove(0).1;
-        assert_eq!(successor.persistence, Persistence::Core, "what takes the place of core is core");
-    }
-
-    #[test]
-    fn what_may_not_replace_gets_a_title_of_its_own_and_keeps_it() {
-        let (_folder, mut files) = files();
-        files.authorship.set_author(Author::Person);
-        store(&mut files, &memory("NOTE", "Troll", "The troll sleeps."), Authority::Command);
-        files.authorship.set_author(Author::Program);
-        let beside = store(&mut files, &memory("NOTE", "Troll", "The troll is awake."), Authority::Model);
-        assert_eq!((beside.outcome, beside.title.as_str()), (AddOutcome::Stored, "Troll (2)"));
-        let again = store(&mut files, &memory("NOTE", "Troll", "The troll eats."), Authority::Model);
-        assert_eq!((again.outcome, again.title.as_str()), (AddOutcome::Revised, "Troll (2)"));
-        assert_eq!(again.superseded, ["Troll (2)"]);
-        assert_eq!(live(&files), ["Troll: The troll sleeps.", "Troll (2): The troll eats."]);
-        let claim = Claim { supersedes: &["Troll".to_owned()], ..Claim::of(Authority::Model) };
-        let mut warnings = Vec::new();
-        let new = memory("NOTE", "Ogre", "An ogre came.");
-        let report = store_memory(&mut files, (&SCOPE, ""), &new, claim, &mut warnings).unwrap();
-        assert_eq!(
-            (report.superseded, warnings.as_slice()),
-            (Vec::new(), ["`Troll` is not superseded: a person wrote it".to_owned()].as_slice())
-        );
+    fn core_and_what_weighs_more_than_the_turn_proves_is_contested() {
+        use AddOutcome::{Contested, Revised};
+        let core = Memory { persistence: Persistence::Core, ..weighing("DANGER", 500, "It kills.") };
+        let danger = weighing("DANGER", 1000, "It is awake.");
+        let model = |old: &Memory, new: &Memory, authority| outcome(Author::Model, old, new, authority);
+        assert_eq!(model(&core, &danger, DEAD), (Contested, "it is core"));
+        let heavier = (Contested, "it is more important than this may be");
+        for (importance, new, authority, expected) in [
+            (700, &danger, MODEL, (Revised, "")),
+            (701, &danger, MODEL, heavier),
+            (800, &danger, SCORED, (Revised, "")),
+            (801, &danger, SCORED, heavier),
+            (1000, &danger, DEAD, (Revised, "")),
+            (801, &weighing("NOTE", 1000, "It is awake."), DEAD, heavier),
+        ] {
+            let old = weighing("NOTE", importance, "It kills.");
+            assert_eq!(model(&old, new, authority), expected, "{importance} {authority:?}");
+        }
     }
 
     #[test]
     fn the_rules_rewrite_their_notes_and_nothing_else_is_rewritten() {
         let (_folder, mut files) = files();
-        store(&mut files, &memory("NOTE", "Exits", "A way leads north."), Authority::Model);
+        store(&mut files, &memory("NOTE", "Exits", "A way leads north."), MODEL);
         let other = memory("NOTE", "Exits", "All ways are shut.");
-        assert_eq!(store(&mut files, &other, Authority::Model).superseded, ["Exits"]);
+        assert_eq!(store(&mut files, &other, MODEL).superseded, ["Exits"]);
         assert_eq!(files.section(&SCOPE).memories.len(), 2);
         let noted = |text: &str| {
             let mut note = memory("NOTE", "Here", text);
             note.provenance.tags = vec![OFFLINE_TAG.to_owned()];
             note
         };
-        store(&mut files, &noted("n: Hall"), Authority::Rules);
+        store(&mut files, &noted("n: Hall"), RULES);
         let mut found = files.first(&SCOPE, "Here").unwrap();
         let mut marked = found.entry.memory().clone();
         marked.category = Category::danger();
         marked.provenance.importance = Some(950);
         marked.provenance.tags.push("vital".to_owned());
         found.entry.revise_line(&marked);
-        assert_eq!(store(&mut files, &noted("e: Stable"), Authority::Rules).superseded, [""; 0]);
+        assert_eq!(store(&mut files, &noted("e: Stable"), RULES).superseded, [""; 0]);
         let here = files.find(&SCOPE, "Here").remove(0).1;
         assert_eq!((here.category.as_str(), here.importance()), ("DANGER", 950));
         assert_eq!(here.provenance.tags, [OFFLINE_TAG, "vital"]);
         assert_eq!(live(&files)[1], "Here: e: Stable");
-        assert_eq!(store(&mut files, &noted("s: Well"), Authority::Model).superseded, ["Here"]);
+        let contested = store(&mut files, &noted("s: Well"), MODEL).contested.remove(0);
+        assert_eq!(contested.reason, "it is more important than this may be");
     }
 
     #[test]
@@ -463,15 +433,15 @@ mod tests {
         let lasting = memory("NOTE", "Door", "The door is open.");
         let ephemeral =
             Memory { persistence: Persistence::Ephemeral, ..memory("NOTE", "Gate", "the door is open") };
-        assert_eq!(store(&mut files, &ephemeral, Authority::Model).outcome, AddOutcome::Stored);
-        let kept = store(&mut files, &lasting, Authority::Model);
+        assert_eq!(store(&mut files, &ephemeral, MODEL).outcome, AddOutcome::Stored);
+        let kept = store(&mut files, &lasting, MODEL);
         assert_eq!((kept.outcome, kept.title.as_str()), (AddOutcome::Revised, "Gate"));
         assert_eq!(live(&files), ["Gate: the door is open"], "the words that were there stay");
         assert!(files.session.section(&SCOPE).unwrap_or_default().memories.is_empty());
         let mut important = lasting.clone();
-        important.provenance.importance = Some(800);
-        let again = store(&mut files, &important, Authority::Model);
-        assert_eq!((again.outcome, again.raised_to), (AddOutcome::Duplicate, Some(800)));
+        important.provenance.importance = Some(650);
+        let again = store(&mut files, &important, MODEL);
+        assert_eq!((again.outcome, again.raised_to), (AddOutcome::Duplicate, Some(650)));
         assert!(fs::read_dir(folder.path()).unwrap().next().is_none(), "nothing is written here");
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::types::{Memory, Persistence, Scope};
+use crate::types::{Author, Memory, Persistence, Scope};
 
 /// The outcome of adding a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
@@ -13,6 +13,8 @@ pub enum AddOutcome {
     Stored,
     /// It has the title of an entry, which was superseded or holds all of its text.
     Revised,
+    /// It stands, as tentative, beside an entry that it would strike or replace, and may not.
+    Contested,
     /// Another entry says the same.
     Duplicate,
 }
@@ -20,8 +22,10 @@ pub enum AddOutcome {
 /// The outcome of adding a memory, with its section and title.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AddReport {
-    /// Stored, revised, or a duplicate.
+    /// Stored, revised, contested, or a duplicate.
     pub outcome: AddOutcome,
+    /// Its author; of a duplicate, the author of the text that was not stored.
+    pub author: Author,
     /// The section.
     pub scope: Scope,
     /// Its title; for a duplicate, the title of the entry that is there.
@@ -36,6 +40,9 @@ pub struct AddReport {
     /// For a duplicate: the importance to which the existing entry was raised.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raised_to: Option<u16>,
+    /// For a duplicate: why the existing entry is protected, and stays as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stays: Option<&'static str>,
     /// For a duplicate: what the memory says besides its text that the existing entry does not take, such as
     /// its category.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -43,6 +50,18 @@ pub struct AddReport {
     /// The entry that has the title and may not be replaced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beside: Option<Beside>,
+    /// The entries that it contests.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub contested: Vec<Contested>,
+}
+
+/// An entry that is contested and stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Contested {
+    /// Its title.
+    pub title: String,
+    /// Why it is protected.
+    pub reason: &'static str,
 }
 
 /// An entry that keeps its title.
@@ -55,23 +74,40 @@ pub struct Beside {
 }
 
 impl AddReport {
-    pub(super) fn of(outcome: AddOutcome, scope: &Scope, memory: &Memory) -> AddReport {
+    pub(super) fn of(outcome: AddOutcome, author: Author, scope: &Scope, memory: &Memory) -> AddReport {
         AddReport {
             outcome,
+            author,
             scope: scope.clone(),
             title: memory.title.clone(),
             text: memory.text.clone(),
             persistence: memory.persistence,
             superseded: Vec::new(),
             raised_to: None,
+            stays: None,
             not_taken: Vec::new(),
             beside: None,
+            contested: Vec::new(),
         }
     }
 
-    /// Text to put behind the title of the entry that is there: `, importance raised to 900`.
+    /// Text to put before what is said of a memory that contests others:
+    /// `contested "Troll", which stays (a person wrote it): `.
+    pub(crate) fn contesting(&self) -> String {
+        let told = |one: &Contested| format!("\"{}\", which stays ({})", one.title, one.reason);
+        match self.contested.is_empty() {
+            true => String::new(),
+            false => {
+                format!("contested {}: ", self.contested.iter().map(told).collect::<Vec<_>>().join(" and "))
+            }
+        }
+    }
+
+    /// Text to put behind the title of the entry that is there: `, importance raised to 900`, or
+    /// `, which stays as it is: a person wrote it`.
     pub(crate) fn raised(&self) -> String {
         let raised = self.raised_to.map(|importance| format!(", importance raised to {importance}"));
+        let raised = raised.or_else(|| self.stays.map(|why| format!(", which stays as it is: {why}")));
         let kept = match self.not_taken.is_empty() {
             true => String::new(),
             false => format!("; unchanged: {}", self.not_taken.join(", ")),

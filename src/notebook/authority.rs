@@ -1,63 +1,161 @@
-//! Authority: who may put a memory in the place of another.
+//! Authority: how much a memory may weigh, and which entries it may put in its shadow.
 //!
-//! A person's words, core, the confirmed and the lasting yield to their like only; see the laws of
-//! `docs/DESIGN.md`, 2.2.
+//! What a person or a seed wrote, what is core, and what weighs more than the memory may is *protected*: a model
+//! or an agent contests it, and never changes it. See the laws of `docs/DESIGN.md`, 2.2.
 
 use crate::notebook::files::{Files, Tier};
-use crate::types::{Memory, OFFLINE_TAG, Persistence, Scope, Status};
+use crate::types::{Author, Category, Memory, OFFLINE_TAG, Persistence, Scope, Status};
 
-/// The grounds on which a memory may take the place of another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Authority {
-    /// A person, or an agent that names the entry.
-    Command,
-    /// A model, and the game's state bears it out: a death, or a change of the score.
-    ProvenModel,
-    /// A model, without such evidence.
-    Model,
-    /// The built-in rules, which rewrite their own notes.
-    Rules,
+/// Highest importance of a memory that anybody states.
+pub(crate) const MAX_IMPORTANCE: u16 = 1000;
+
+/// Highest importance of a memory that a model, an agent or the rules state without proof.
+const MAX_UNPROVEN_IMPORTANCE: u16 = 700;
+
+/// Highest importance of a memory of a turn that changed the score.
+const MAX_SCORED_IMPORTANCE: u16 = 800;
+
+/// Facts of a turn that give weight to a memory of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Proof {
+    /// The player died.
+    pub died: bool,
+    /// The score changed.
+    pub scored: bool,
 }
 
-/// Why an entry may not be replaced by a memory, or be invalidated where there is none.
+/// The grounds on which a memory is stored, and may take the place of another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Authority {
+    /// A person's command.
+    Command,
+    /// A model or an agent, about a turn with these facts.
+    Turn(Proof),
+    /// The built-in rules, which rewrite their own notes.
+    Rules(Proof),
+    /// A model or an agent, without a turn.
+    Statement {
+        /// It is an agent's, in its own section.
+        own_section: bool,
+    },
+}
+
+impl Authority {
+    /// A model's word, without a turn.
+    pub(crate) const MODEL: Authority = Authority::Statement { own_section: false };
+
+    /// The highest importance of a memory of a category.
+    pub(crate) fn limit(self, category: &Category) -> u16 {
+        match self {
+            Authority::Command => MAX_IMPORTANCE,
+            Authority::Turn(proof) | Authority::Rules(proof) => match proof {
+                Proof { died: true, .. } if category.is_danger() => MAX_IMPORTANCE,
+                Proof { scored: true, .. } => MAX_SCORED_IMPORTANCE,
+                _ => MAX_UNPROVEN_IMPORTANCE,
+            },
+            Authority::Statement { .. } => MAX_UNPROVEN_IMPORTANCE,
+        }
+    }
+
+    fn may_be_core(self, category: &Category) -> bool {
+        match self {
+            Authority::Command => true,
+            Authority::Turn(proof) | Authority::Rules(proof) => proof.died && category.is_danger(),
+            Authority::Statement { own_section } => own_section,
+        }
+    }
+
+    /// Lowers importance and persistence of a memory to what is proven; each change is a warning.
+    pub(crate) fn lower(self, memory: &mut Memory, warnings: &mut Vec<String>) {
+        let (why, why_not_core) = match self {
+            Authority::Turn(Proof { died: false, scored: false })
+            | Authority::Rules(Proof { died: false, scored: false }) => {
+                ("neither death nor score bears it out", "neither death nor score bears it out")
+            }
+            Authority::Turn(_) | Authority::Rules(_) => {
+                ("the turn proves no more", "only a death proves it, and only of a danger")
+            }
+            Authority::Command | Authority::Statement { .. } => {
+                ("nobody but a person may state more", "an agent may state it in its own section only")
+            }
+        };
+        if memory.persistence == Persistence::Core && !self.may_be_core(&memory.category) {
+            memory.persistence = Persistence::Permanent;
+            warnings.push(format!("core lowered to permanent: {why_not_core}"));
+        }
+        let (importance, limit) = (memory.importance(), self.limit(&memory.category));
+        if importance > limit {
+            memory.provenance.importance = Some(limit);
+            warnings.push(format!("importance {importance} lowered to {limit}: {why}"));
+        }
+    }
+}
+
+/// Why an entry may be changed by a person only. `new` is the category of the memory that would take its
+/// place; `None` where it would be struck without one.
 pub(crate) fn protection(
     files: &Files,
     scope: &Scope,
     old: &Memory,
-    new: Option<&Memory>,
+    new: Option<&Category>,
     authority: Authority,
 ) -> Option<&'static str> {
-    let proven = authority == Authority::ProvenModel;
-    let is_weaker = |new: &Memory| {
-        new.importance() < old.importance() || old.category.is_danger() && !new.category.is_danger()
-    };
+    let author = files.authorship.author_of(scope, old);
+    let limit = new.map_or_else(|| authority.limit(&Category::danger()), |new| authority.limit(new));
+    let by_rules = || old.provenance.tags.iter().any(|tag| tag == OFFLINE_TAG);
+    match authority {
+        Authority::Command => None,
+        _ if author == Author::Person => Some("a person wrote it"),
+        _ if author == Author::Seed => Some("a seed wrote it"),
+        _ if old.persistence == Persistence::Core => Some("it is core"),
+        Authority::Rules(_) if by_rules() => None,
+        _ if old.importance() > limit => Some("it is more important than this may be"),
+        _ => None,
+    }
+}
+
+/// Why an entry that is not protected does not yield to a memory.
+pub(crate) fn precedence(old: &Memory, new: &Memory, authority: Authority) -> Option<&'static str> {
+    let lasts = |memory: &Memory| Tier::of(memory.persistence) == Tier::Lasting;
     if authority == Authority::Command {
         None
-    } else if !proven && files.is_by_hand(scope, old) {
-        Some("a person wrote it")
-    } else if authority == Authority::Rules && old.provenance.tags.iter().any(|tag| tag == OFFLINE_TAG) {
-        None
-    } else if old.persistence == Persistence::Core && new.map_or(!proven, is_weaker) {
-        Some("it is core")
-    } else if old.status == Status::Active && new.is_some_and(|new| new.status == Status::Tentative) {
+    } else if old.status == Status::Active && new.status == Status::Tentative {
         Some("it is confirmed")
-    } else if Tier::of(old.persistence) == Tier::Lasting
-        && new.is_some_and(|new| new.persistence == Persistence::Ephemeral)
-    {
+    } else if lasts(old) && !lasts(new) {
         Some("it lasts")
     } else {
         None
     }
 }
 
-/// True if the built-in rules rewrite a note of their own, which nobody changed.
-pub(crate) fn is_rewritten(
-    files: &Files,
-    scope: &Scope,
-    old: &Memory,
-    new: &Memory,
-    authority: Authority,
-) -> bool {
-    let offline = |memory: &Memory| memory.provenance.tags.iter().any(|tag| tag == OFFLINE_TAG);
-    authority == Authority::Rules && offline(old) && offline(new) && !files.is_by_hand(scope, old)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_but_a_person_states_more_than_is_proven() {
+        let turn = |died, scored| Authority::Turn(Proof { died, scored });
+        let lowered = |category: &str, authority: Authority| {
+            let mut memory = Memory::new(Category::new(category).unwrap(), "Troll", "It is awake.");
+            memory.persistence = Persistence::Core;
+            memory.provenance.importance = Some(1000);
+            let mut warnings = Vec::new();
+            authority.lower(&mut memory, &mut warnings);
+            (memory.importance(), memory.persistence == Persistence::Core, warnings.len())
+        };
+        for (category, authority, expected) in [
+            ("DANGER", turn(false, false), (700, false, 2)),
+            ("NOTE", turn(false, true), (800, false, 2)),
+            ("DANGER", turn(false, true), (800, false, 2)),
+            ("NOTE", turn(true, false), (700, false, 2)),
+            ("NOTE", turn(true, true), (800, false, 2)),
+            ("DANGER", turn(true, false), (1000, true, 0)),
+            ("DANGER", Authority::MODEL, (700, false, 2)),
+            ("NOTE", Authority::Statement { own_section: true }, (700, true, 1)),
+            ("NOTE", Authority::Rules(Proof::default()), (700, false, 2)),
+            ("NOTE", Authority::Command, (1000, true, 0)),
+        ] {
+            assert_eq!(lowered(category, authority), expected, "{category} {authority:?}");
+        }
+    }
 }

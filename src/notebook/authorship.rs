@@ -1,8 +1,9 @@
-//! Authorship: which entries a program wrote, and nobody changed since.
+//! Authorship: who wrote an entry, where nobody changed it since.
 //!
-//! Programs leave a hash of section, title and text of each entry that they write, a line each in the log
-//! `written` beside the memory file. An entry without one is a person's: `add` wrote it, or somebody edited it,
-//! or the log is not there. A later line that begins with `-` takes a hash back, because a person said the same.
+//! Programs leave a line in the log `written` beside the memory file for each entry that they write: a hash of
+//! section, title and text, and the author. Older versions wrote the hash alone. An entry without a line is a
+//! person's: `add` wrote it, or somebody edited it, or the log is not there. A later line that begins with `-`
+//! takes a hash back, because a person said the same.
 
 use std::cell::OnceCell;
 
@@ -10,17 +11,10 @@ use memchr::memmem;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::store::{LineLog, Rotation, Sidecar};
-use crate::types::{Memory, Scope};
+use crate::types::{Author, Memory, Scope};
 
-/// The author of an entry.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Author {
-    /// A person, who gives a command.
-    #[default]
-    Person,
-    /// A model, the built-in rules, or an agent.
-    Program,
-}
+/// Digits of a hash.
+const HASH_DIGITS: usize = 16;
 
 /// Marks an entry that is there already, whose author only says the same again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +25,7 @@ pub(crate) enum Repeated {
     Yes,
 }
 
-/// The hashes of a memory file, and those of the entries of one change.
+/// The authors of a memory file, and those of the entries of one change.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Authorship {
     log: Option<LineLog>,
@@ -45,7 +39,7 @@ pub(crate) struct Authorship {
 impl Authorship {
     /// The authorship of the entries of the memory file with this sidecar.
     pub(crate) fn of(sidecar: &Sidecar) -> Authorship {
-        Authorship { log: Some(LineLog::new(sidecar, ("written", ""), ROTATION)), ..Authorship::default() }
+        Authorship { log: Some(log_of(sidecar)), ..Authorship::default() }
     }
 
     /// The author of the entries to come.
@@ -53,17 +47,23 @@ impl Authorship {
         self.author = author;
     }
 
-    /// True if an entry is a person's.
-    pub(crate) fn is_by_hand(&self, scope: &Scope, memory: &Memory) -> bool {
-        !self.is_written(&hash_of(scope, memory))
+    /// The author of the entries to come.
+    pub(crate) fn author(&self) -> Author {
+        self.author
+    }
+
+    /// The author of an entry.
+    pub(crate) fn author_of(&self, scope: &Scope, memory: &Memory) -> Author {
+        self.written_by(&hash_of(scope, memory)).unwrap_or_default()
     }
 
     /// Notes that the author of this change writes an entry.
     pub(crate) fn note(&mut self, scope: &Scope, memory: &Memory, repeated: Repeated) {
-        let hash = hash_of(scope, memory);
         match self.author {
-            Author::Program if repeated == Repeated::No => self.lines.push(hash),
-            Author::Person if self.is_written(&hash) => self.lines.push(format!("-{hash}")),
+            Author::Person => self.take_back(scope, memory),
+            author if repeated == Repeated::No => {
+                self.lines.push(format!("{} {author}", hash_of(scope, memory)));
+            }
             _ => {}
         }
     }
@@ -71,7 +71,7 @@ impl Authorship {
     /// Notes that an entry no longer stands as a program wrote it: who writes it again is a person.
     pub(crate) fn take_back(&mut self, scope: &Scope, memory: &Memory) {
         let hash = hash_of(scope, memory);
-        if self.is_written(&hash) {
+        if self.written_by(&hash).is_some() {
             self.lines.push(format!("-{hash}"));
         }
     }
@@ -81,16 +81,18 @@ impl Authorship {
         self.log.filter(|_| !self.lines.is_empty()).map(|log| (log, self.lines))
     }
 
-    /// True if the last line about a hash does not take it back.
-    fn is_written(&self, hash: &str) -> bool {
-        let added = self.lines.iter().rfind(|line| line.ends_with(hash));
+    /// The program or seed that the last line about a hash names; `None` if that line takes it back.
+    fn written_by(&self, hash: &str) -> Option<Author> {
+        let added =
+            self.lines.iter().rev().find_map(|line| parse_line(line).filter(|line| line.hash == hash));
         added.map_or_else(
             || {
                 let logged = self.logged();
-                let found = memmem::rfind(logged.as_bytes(), hash.as_bytes());
-                found.is_some_and(|at| !logged[..at].ends_with('-'))
+                let at = memmem::rfind(logged.as_bytes(), hash.as_bytes())?;
+                let start = logged[..at].rfind('\n').map_or(0, |end| end + 1);
+                parse_line(logged[start..].lines().next()?)?.author
             },
-            |line| !line.starts_with('-'),
+            |line| line.author,
         )
     }
 
@@ -109,17 +111,46 @@ impl Authorship {
     }
 }
 
+/// A line of the log.
+pub(super) struct Line<'a> {
+    pub(super) hash: &'a str,
+    /// `None` where the line takes the hash back.
+    pub(super) author: Option<Author>,
+}
+
+/// Reads a line; `None` for one that a kill has torn within the hash.
+pub(super) fn parse_line(line: &str) -> Option<Line<'_>> {
+    let (rest, taken_back) = line.strip_prefix('-').map_or((line, false), |rest| (rest, true));
+    let (hash, author) = rest.split_once(' ').unwrap_or((rest, ""));
+    let author = author.parse().unwrap_or(Author::Program);
+    (hash.len() == HASH_DIGITS).then_some(Line { hash, author: (!taken_back).then_some(author) })
+}
+
 /// Nothing is carried over a rotation: the oldest of a million entries count as a person's.
 const ROTATION: Rotation = Rotation { carry: |_| Ok(Vec::new()), is_copy: |_| false };
 
-/// The hash of an entry, in 16 hexadecimal digits.
+pub(super) fn log_of(sidecar: &Sidecar) -> LineLog {
+    LineLog::new(sidecar, ("written", ""), ROTATION)
+}
+
+pub(super) fn number_of(scope: &Scope, memory: &Memory) -> u64 {
+    xxh3_64(format!("{scope}\0{}\0{}", memory.title, memory.text).as_bytes())
+}
+
+/// The hash of an entry in hexadecimal digits.
 fn hash_of(scope: &Scope, memory: &Memory) -> String {
-    format!("{:016x}", xxh3_64(format!("{scope}\0{}\0{}", memory.title, memory.text).as_bytes()))
+    format!("{:0HASH_DIGITS$x}", number_of(scope, memory))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use strum::VariantArray;
+
     use super::*;
+    use crate::notebook::authors::Authors;
+    use crate::store::{Change, Store, StoreError, UpdateError};
     use crate::types::Category;
 
     fn memory(text: &str) -> Memory {
@@ -129,26 +160,50 @@ mod tests {
     #[test]
     fn what_a_program_wrote_is_a_persons_once_it_differs_or_a_person_says_the_same() {
         let (mut entries, scope) = (Authorship::default(), Scope::World);
-        assert!(entries.is_by_hand(&scope, &memory("It holds.")));
-        entries.set_author(Author::Program);
+        let author = |entries: &Authorship, text: &str| entries.author_of(&Scope::World, &memory(text));
+        assert_eq!(author(&entries, "It holds."), Author::Person);
+        entries.set_author(Author::Agent);
         entries.note(&scope, &memory("It holds."), Repeated::No);
+        entries.set_author(Author::Model);
         entries.note(&scope, &memory("It is wet."), Repeated::Yes);
-        assert!(!entries.is_by_hand(&scope, &memory("It holds.")));
-        assert!(entries.is_by_hand(&Scope::Scene, &memory("It holds.")));
-        assert!(
-            entries.is_by_hand(&scope, &memory("It holds!"))
-                && entries.is_by_hand(&scope, &memory("It is wet."))
-        );
+        entries.note(&scope, &memory("It holds."), Repeated::Yes);
+        assert_eq!(author(&entries, "It holds."), Author::Agent);
+        assert_eq!(entries.author_of(&Scope::Scene, &memory("It holds.")), Author::Person);
+        assert_eq!(author(&entries, "It holds!"), Author::Person);
+        assert_eq!(author(&entries, "It is wet."), Author::Person);
         entries.set_author(Author::Person);
         entries.note(&scope, &memory("It holds."), Repeated::Yes);
-        assert!(entries.is_by_hand(&scope, &memory("It holds.")));
+        assert_eq!(author(&entries, "It holds."), Author::Person);
     }
 
     #[test]
-    fn the_last_line_of_the_log_decides() {
-        let [yours, mine] = [hash_of(&Scope::World, &memory("a")), hash_of(&Scope::World, &memory("b"))];
-        let logged = format!("{yours}\n-{mine}\ntorn0\n-{yours}\n{mine}\n");
-        let entries = Authorship { logged: OnceCell::from(logged), ..Authorship::default() };
-        assert_eq!((entries.is_written(&yours), entries.is_written(&mine)), (false, true));
+    fn the_last_line_of_the_log_decides_and_a_line_without_author_is_a_programs() {
+        let texts = ["a", "b", "c", "d", "e"];
+        let [old, taken, model, seed, odd] = texts.map(|text| hash_of(&Scope::World, &memory(text)));
+        let lines =
+            format!("{old}\n{model} rules\n-{taken}\ntorn0\n{taken} model\n-{taken}\n{model} model\n");
+        let lines = format!("{lines}-{seed}\n{seed} seed\n{odd} wizard\n");
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path().join("Memories.md"), Duration::ZERO).unwrap();
+        let lines: Vec<String> = lines.lines().map(str::to_owned).collect();
+        let sidecar = store.sidecar();
+        let change = |_: Option<String>, _: &_| {
+            Ok::<_, StoreError>(Change::unchanged(()).with_lines(&log_of(sidecar), lines.clone()))
+        };
+        let update: Result<_, UpdateError<StoreError>> = store.update(change);
+        let _ = update.unwrap();
+        let (one, all) = (Authorship::of(sidecar), Authors::read(sidecar));
+        use Author::{Model, Person, Program, Seed};
+        for (text, author) in texts.into_iter().zip([Program, Person, Model, Seed, Program]) {
+            assert_eq!(one.author_of(&Scope::World, &memory(text)), author, "{text}");
+            assert_eq!(all.of(&Scope::World, &memory(text)), author, "{text}");
+        }
+    }
+
+    #[test]
+    fn each_author_is_read_as_it_is_written() {
+        for author in Author::VARIANTS {
+            assert_eq!(author.to_string().parse(), Ok(*author));
+        }
     }
 }

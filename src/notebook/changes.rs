@@ -65,7 +65,12 @@ impl Draft<'_> {
     /// # Errors
     ///
     /// See [`AddError`].
-    pub(crate) fn add(&mut self, new: &NewMemory) -> Result<AddReport, AddError> {
+    pub(crate) fn add(
+        &mut self,
+        new: &NewMemory,
+        authority: Authority,
+        warnings: &mut Vec<String>,
+    ) -> Result<AddReport, AddError> {
         let NewMemory { scope, name, memory, speaker: called } = new;
         let memory = match called {
             Some(called) => {
@@ -80,8 +85,8 @@ impl Draft<'_> {
         if let Some(title) = title_in_use(&self.files, scope, &memory) {
             return Err(AddError::TitleInUse { scope: scope.clone(), title });
         }
-        let claim = Claim::of(Authority::Command);
-        let applied = store_memory(&mut self.files, (scope, name), &memory, claim, &mut Vec::new())?;
+        let claim = Claim::of(authority);
+        let applied = store_memory(&mut self.files, (scope, name), &memory, claim, warnings)?;
         self.note(Entry::<Value> {
             outcome: Some(<&str>::from(applied.outcome).into()),
             memories: Some(vec![MemoryEntry::from(&applied)]),
@@ -90,7 +95,7 @@ impl Draft<'_> {
         Ok(applied)
     }
 
-    /// Makes corrections, all or none. The last recorded turn is the moment for reference lines.
+    /// Makes corrections of an agent, all or none. The last recorded turn is the moment for reference lines.
     ///
     /// # Errors
     ///
@@ -98,11 +103,14 @@ impl Draft<'_> {
     pub(crate) fn correct<E: From<CorrectionError> + From<StoreError>>(
         &mut self,
         corrections: &[Correction],
+        authority: Authority,
     ) -> Result<Vec<Corrected>, E> {
-        self.correct_at(corrections, &vec![Moment::default(); corrections.len()])
+        let moments = vec![Moment::default(); corrections.len()];
+        self.make_corrections(corrections, &moments, authority)
     }
 
-    /// The same, each at its own moment, whose missing parts are those of the last recorded turn.
+    /// Makes corrections of a person, each at its own moment, whose missing parts are those of the last
+    /// recorded turn.
     ///
     /// # Errors
     ///
@@ -112,13 +120,22 @@ impl Draft<'_> {
         corrections: &[Correction],
         moments: &[Moment],
     ) -> Result<Vec<Corrected>, E> {
+        self.make_corrections(corrections, moments, Authority::Command)
+    }
+
+    fn make_corrections<E: From<CorrectionError> + From<StoreError>>(
+        &mut self,
+        corrections: &[Correction],
+        moments: &[Moment],
+        authority: Authority,
+    ) -> Result<Vec<Corrected>, E> {
         let last = self.moment()?;
         let mut results = Vec::new();
         for (correction, given) in corrections.iter().zip(moments) {
             let episode = given.episode.or(last.episode);
             let turn = given.turn.or(last.turn.filter(|_| episode == last.episode));
             let at = Moment { episode, turn, ..Moment::default() };
-            results.extend(correct(&mut self.files, correction, &at)?);
+            results.extend(correct(&mut self.files, correction, &at, authority)?);
         }
         let reasons = corrections.iter().filter_map(|correction| match correction {
             Correction::Invalidate(_, reason) => Some(reason.as_str()),
@@ -196,7 +213,9 @@ impl<'a> From<&'a AddReport> for MemoryEntry<'a> {
             title: Some((&applied.title).into()),
             text: Some((&applied.text).into()),
             persistence: Some(applied.persistence),
+            author: Some(applied.author),
             superseded: applied.superseded.iter().map(Text::from).collect(),
+            contested: applied.contested.iter().map(|one| Text::from(&one.title)).collect(),
             raised_to: applied.raised_to,
             ..MemoryEntry::default()
         }
@@ -209,6 +228,7 @@ impl<'a> From<&'a Corrected> for MemoryEntry<'a> {
             outcome: Some(corrected.outcome.into()),
             scope: Some(corrected.scope.to_string().into()),
             title: Some((&corrected.title).into()),
+            contested: corrected.contested.iter().map(|one| Text::from(&one.title)).collect(),
             memory: corrected.memory.as_ref().map(|memory| json!(memory)),
             ..MemoryEntry::default()
         }

@@ -1,8 +1,8 @@
 //! The two files that hold memories: `Memories.md`, which lasts, and `session.md`, which ends with its
 //! episode. Both have the same format; a title is unique in both together.
 
-use crate::document::{Document, EntryMut, EntryRef, Section};
-use crate::notebook::authorship::Authorship;
+use crate::document::{Document, DocumentError, EntryMut, EntryRef, Section};
+use crate::notebook::authorship::{Authorship, Repeated};
 use crate::store::Sidecar;
 use crate::types::{Memory, Persistence, Scope, same_title, without_brackets};
 
@@ -49,7 +49,7 @@ pub struct Files {
     pub lasting: Document,
     /// `session.md`.
     pub session: Document,
-    /// Which entries programs wrote.
+    /// Who wrote the entries.
     pub(crate) authorship: Authorship,
 }
 
@@ -94,9 +94,17 @@ impl Files {
         Files { authorship: Authorship::of(sidecar), ..self }
     }
 
-    /// True if an entry is a person's: `add` wrote it, or it is not what a program wrote last.
-    pub(crate) fn is_by_hand(&self, scope: &Scope, memory: &Memory) -> bool {
-        self.authorship.is_by_hand(scope, memory)
+    /// Adds a memory to the file for its persistence.
+    pub(super) fn append(
+        &mut self,
+        (scope, name): (&Scope, &str),
+        memory: &Memory,
+        repeated: Repeated,
+    ) -> Result<(), DocumentError> {
+        let tier = Tier::of(memory.persistence);
+        let persistence = tier.written(memory.persistence);
+        self.authorship.note(scope, memory, repeated);
+        self.of(tier).add(scope, name, &Memory { persistence, ..memory.clone() })
     }
 
     /// One of the two.

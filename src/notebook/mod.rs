@@ -7,18 +7,25 @@
 pub(crate) mod add;
 mod add_report;
 pub(crate) mod authority;
+mod authors;
 pub(crate) mod authorship;
 mod changes;
 mod clock;
+pub(crate) mod contest;
 pub(crate) mod correct;
+mod correction;
 pub(crate) mod dialogue;
 pub(crate) mod duplicates;
 pub mod files;
+mod rewrite;
 mod section_window;
 pub(crate) mod snapshot;
+mod strengthen;
+pub(crate) mod strike;
 pub(crate) mod titles;
 mod transaction;
 
+pub(crate) use authors::name_authors;
 pub(crate) use changes::NewMemory;
 pub use clock::Clock;
 pub use snapshot::SharedSnapshot;

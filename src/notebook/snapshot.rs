@@ -129,6 +129,11 @@ impl Snapshot {
         self.sidecar.state().0.episode
     }
 
+    /// The folder beside the memory file.
+    pub(super) fn sidecar(&self) -> &Sidecar {
+        &self.sidecar
+    }
+
     /// True if there is a memory file.
     pub(crate) fn exists(&self) -> bool {
         self.files.file().is_some()

@@ -15,12 +15,11 @@ use crate::document::conflict::conflicts;
 use crate::document::{Document, DocumentError};
 use crate::journal::Journal;
 use crate::journal::entry::{Entry, RECORD};
-use crate::notebook::authorship::Author;
 use crate::notebook::clock::Clock;
 use crate::notebook::files::Files;
 use crate::notebook::snapshot::Snapshot;
 use crate::store::{Change, State, Store, StoreError, Update, UpdateError};
-use crate::types::{Moment, ScopeName};
+use crate::types::{Author, Moment, ScopeName};
 
 /// The version of the journal's lines.
 const VERSION: u32 = 1;
@@ -212,9 +211,9 @@ pub(crate) struct Draft<'a> {
 }
 
 impl Draft<'_> {
-    /// Says that a program writes the entries of this change, and no person.
-    pub(crate) fn by_program(&mut self) {
-        self.files.authorship.set_author(Author::Program);
+    /// Says who writes the entries of this change; without this call, a person.
+    pub(crate) fn by(&mut self, author: Author) {
+        self.files.authorship.set_author(author);
     }
 
     /// The whole text of the memory file.

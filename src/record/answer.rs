@@ -12,16 +12,11 @@ use crate::record::prompt::{MAX_TEXT_CHARS, MAX_TITLE_CHARS, MAX_TITLES, SYSTEM}
 use crate::record::proposal::{Proposal, Side};
 use crate::search::shared_words::SharedWords;
 use crate::types::text::{cut_at_sentence, cut_at_word};
-use crate::types::{Category, Memory, Persistence, Span, Status, importance_of_program};
-
-/// Highest importance of a memory that neither death nor score supports.
-pub const MAX_UNPROVEN_IMPORTANCE: u16 = 700;
+use crate::types::{Category, Memory, Span, Status, importance_of_program};
 
 /// Evidence that must support an answer.
 #[derive(Debug, Clone, Default)]
 pub struct Evidence {
-    /// Death or score supports a high importance.
-    pub proven: bool,
     /// Texts of the turn and of the memories that the model was shown.
     pub texts: Vec<String>,
     /// From the earliest turn that the model was shown to the turn itself.
@@ -43,7 +38,6 @@ impl Evidence {
         }
         let earliest = history.iter().filter_map(|earlier| earlier.turn).filter(|shown| shown < number).min();
         Evidence {
-            proven: context.changes.prove(),
             texts: texts.into_iter().cloned().collect(),
             turns: Some(Span { first: earliest.unwrap_or(*number), last: *number }),
         }
@@ -93,7 +87,7 @@ pub fn read_answer(text: &str, evidence: &Evidence) -> Result<Proposal, String> 
         return Ok(proposal);
     }
     let (title, text) = within_bounds(title, memory_text, &mut proposal.warnings);
-    let (mut memory, side) = read_memory(&answer, title, text, evidence.proven, &mut proposal.warnings);
+    let (mut memory, side) = read_memory(&answer, title, text, &mut proposal.warnings);
     memory.provenance.turns = read_turns(answer.get("first_turn"), evidence.turns, &mut proposal.warnings);
     proposal.memories.push((memory, side));
     Ok(proposal)
@@ -133,28 +127,15 @@ fn read_memory(
     answer: &Map<String, Value>,
     title: String,
     text: String,
-    proven: bool,
     warnings: &mut Vec<String>,
 ) -> (Memory, Side) {
     let category = Category::new(&text_of(answer, "category")).unwrap_or_else(Category::note);
     let mut memory = Memory::new(category, title, text);
     let status = text_of(answer, "status").parse().unwrap_or_default();
     memory.status = if status == Status::Superseded { Status::Active } else { status };
-    let persistence = text_of(answer, "persistence").parse().unwrap_or_default();
-    let may_be = proven || persistence != Persistence::Core;
-    if !may_be {
-        warnings.push("core lowered to permanent: neither death nor score bears it out".to_owned());
-    }
-    memory.persistence = if may_be { persistence } else { Persistence::Permanent };
+    memory.persistence = text_of(answer, "persistence").parse().unwrap_or_default();
     let importance = answer.get("importance");
     memory.provenance.importance = importance.and_then(|value| importance_of_program(value, warnings));
-    if !proven && memory.importance() > MAX_UNPROVEN_IMPORTANCE {
-        warnings.push(format!(
-            "importance {} lowered to {MAX_UNPROVEN_IMPORTANCE}: neither death nor score bears it out",
-            memory.importance()
-        ));
-        memory.provenance.importance = Some(MAX_UNPROVEN_IMPORTANCE);
-    }
     let side = if text_of(answer, "place").to_lowercase() == "after" { Side::After } else { Side::Before };
     (memory, side)
 }
@@ -182,30 +163,29 @@ mod tests {
     use super::*;
 
     /// Shown were turns 40 to 45, and words of all answers below but one.
-    fn evidence(proven: bool) -> Evidence {
+    fn evidence() -> Evidence {
         let texts = ["open window", "All obey the lamp.", "The door is shut.", "A troll bites."];
         let texts = texts.map(str::to_owned).to_vec();
-        Evidence { proven, texts, turns: Some(Span { first: 40, last: 45 }) }
+        Evidence { texts, turns: Some(Span { first: 40, last: 45 }) }
     }
 
-    fn read(answer: &str, proven: bool) -> Result<Proposal, String> {
-        read_answer(answer, &evidence(proven))
+    fn read(answer: &str) -> Result<Proposal, String> {
+        read_answer(answer, &evidence())
     }
 
-    fn memory(answer: &str, proven: bool) -> Memory {
-        read(answer, proven).expect("read").memories.remove(0).0
+    fn memory(answer: &str) -> Memory {
+        read(answer).expect("read").memories.remove(0).0
     }
 
     fn refused(answer: &str) -> String {
-        let proposal = read(answer, false).expect("read");
+        let proposal = read(answer).expect("read");
         assert_eq!(proposal.memories, []);
         proposal.warnings.join("; ")
     }
 
     #[test]
     fn missing_parts_get_defaults() {
-        let memory =
-            memory(r#"{"memory_title": "Open the window", "memory_text": "It opens with force."}"#, false);
+        let memory = memory(r#"{"memory_title": "Open the window", "memory_text": "It opens with force."}"#);
         assert_eq!(
             (memory.category.as_str(), memory.status, memory.importance()),
             ("NOTE", Status::Active, 500)
@@ -217,8 +197,7 @@ mod tests {
         let proposal = read(
             r#"```json
             {"should_remember": false, "invalidate_memory_titles": "[Troll is kind]", "invalidation_reason": "It bites."}
-            ```"#,
-            false,
+            ```"#
         )
         .expect("read");
         assert_eq!((proposal.memories, proposal.invalidates), (vec![], vec!["[Troll is kind]".to_owned()]));
@@ -236,23 +215,13 @@ mod tests {
         let echo = &SYSTEM[140..320];
         assert!(refused(&answer("What to do", echo)).contains("repeats"));
         assert!(
-            read(&answer("Take lamp", "The lamp lights dark places."), false)
-                .is_ok_and(|p| !p.memories.is_empty())
+            read(&answer("Take lamp", "The lamp lights dark places.")).is_ok_and(|p| !p.memories.is_empty())
         );
     }
 
     #[test]
-    fn importance_must_be_borne_out() {
-        let answer = r#"{"memory_title": "All is lost", "memory_text": "Obey.", "importance": 1000, "persistence": "core"}"#;
-        let unproven = memory(answer, false);
-        assert_eq!((unproven.importance(), unproven.persistence), (700, Persistence::Permanent));
-        let proven = memory(answer, true);
-        assert_eq!((proven.importance(), proven.persistence), (1000, Persistence::Core));
-    }
-
-    #[test]
     fn too_many_titles_are_cut() {
-        let proposal = read(r#"{"should_remember": false, "supersedes": ["a", "b", "c", "d"]}"#, false);
+        let proposal = read(r#"{"should_remember": false, "supersedes": ["a", "b", "c", "d"]}"#);
         assert_eq!(proposal.expect("read").supersedes.len(), 3);
     }
 
@@ -260,7 +229,7 @@ mod tests {
     fn a_text_without_a_word_of_the_turn_is_not_believed() {
         let answer = r#"{"memory_title": "Wise words", "memory_text": "Patience pays off.", "invalidates": ["Troll is kind"]}"#;
         assert!(refused(answer).contains("not believed"), "{}", refused(answer));
-        assert_eq!(read(answer, false).expect("read").invalidates, [""; 0]);
+        assert_eq!(read(answer).expect("read").invalidates, [""; 0]);
         assert!(refused(r#"{"memory_title": "TURN", "memory_text": "TURN"}"#).contains("refused"));
     }
 
@@ -268,7 +237,7 @@ mod tests {
     fn what_is_too_long_is_cut_and_said() {
         let (title, text) = ("window ".repeat(20), "Open the window. ".repeat(60));
         let answer = serde_json::json!({"memory_title": title, "memory_text": text}).to_string();
-        let mut proposal = read(&answer, false).expect("read");
+        let mut proposal = read(&answer).expect("read");
         let (memory, _) = proposal.memories.remove(0);
         assert_eq!(memory.title, "window ".repeat(11).trim());
         assert_eq!(memory.text, "Open the window. ".repeat(23).trim());
@@ -285,7 +254,7 @@ mod tests {
     fn a_range_of_turns_stays_within_those_shown() {
         let turns = |first: Value| {
             let answer = serde_json::json!({"memory_title": "Open window", "memory_text": "It opens with force.", "first_turn": first});
-            let proposal = read(&answer.to_string(), false).expect("read");
+            let proposal = read(&answer.to_string()).expect("read");
             (proposal.memories[0].0.provenance.turns, proposal.warnings.len())
         };
         let span = |first| Some(Span { first, last: 45 });
@@ -296,13 +265,5 @@ mod tests {
             assert_eq!(turns(said.into()), (span(clamped), 1), "{said}");
         }
         assert_eq!(turns(Value::Null), (None, 0));
-    }
-
-    #[test]
-    fn a_core_that_is_lowered_is_said() {
-        let answer = r#"{"memory_title": "Lamp", "memory_text": "Obey the lamp.", "persistence": "core"}"#;
-        let warnings = |proven| read(answer, proven).expect("read").warnings;
-        assert_eq!(warnings(false), ["core lowered to permanent: neither death nor score bears it out"]);
-        assert_eq!(warnings(true), [""; 0]);
     }
 }

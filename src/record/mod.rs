@@ -31,13 +31,15 @@ use crate::journal::entry::{Entry, RECORD};
 use crate::journal::text::Text;
 use crate::journal::{EarlierTurn, Journal};
 use crate::notebook::Notebook;
-use crate::notebook::add::{Claim, invalidate, store_memory};
+use crate::notebook::add::{AddReport, Claim, Contested, store_memory};
 use crate::notebook::authority::Authority;
+use crate::notebook::contest::contest;
 use crate::notebook::duplicates::says_the_same;
 use crate::notebook::files::Files;
+use crate::notebook::strike::{Invalidated, invalidate};
 use crate::notebook::titles::{distinct_title, free_title};
 use crate::types::{
-    Cause, DEFAULT_IMPORTANCE, Memory, Moment, OFFLINE_TAG, Persistence, Reference, Scope, Span,
+    Author, Cause, DEFAULT_IMPORTANCE, Memory, Moment, OFFLINE_TAG, Persistence, Reference, Scope, Span,
 };
 
 use context::ModelOutcome;
@@ -87,6 +89,24 @@ impl Default for RecordSettings {
             map: None,
         }
     }
+}
+
+/// Leaves a note about each entry that an answer calls wrong, may not strike, and has no memory against.
+fn note_contested(
+    files: &mut Files,
+    contested: Vec<(Scope, Contested)>,
+    report: &mut RecordReport,
+    (reason, at): (&str, &Moment),
+) -> Result<(), DocumentError> {
+    for (scope, one) in contested {
+        let is_said = |applied: &AddReport| {
+            applied.scope == scope && applied.contested.iter().any(|other| other.title == one.title)
+        };
+        if !report.memories.iter().any(is_said) {
+            report.memories.push(contest(files, &scope, one, reason, at)?);
+        }
+    }
+    Ok(())
 }
 
 /// Turns of the journal as they were played.
@@ -198,7 +218,6 @@ impl Recorder<'_> {
             {
                 return Ok(report);
             }
-            draft.by_program();
             let now = draft.now.clone();
             let (running, ended) = draft.reach_episode(context.episode)?;
             let mut report = self.edit(&mut draft.files, context, judged, (&now, running))?;
@@ -243,7 +262,9 @@ impl Recorder<'_> {
             let meant = |other: &Memory| says_the_same(&other.text, &memory.text);
             let memory = free_title(files, &before.scope(), memory.clone(), meant);
             let place = (&before.scope(), before.name.as_str());
-            memories.push(store_memory(files, place, &memory, Claim::of(Authority::Model), &mut warnings)?);
+            files.authorship.set_author(Author::Agent);
+            let claim = Claim::of(Authority::Turn(context.changes.proof()));
+            memories.push(store_memory(files, place, &memory, claim, &mut warnings)?);
         }
         let mut report =
             RecordReport { memories, tried, warnings, ..RecordReport::of(context, before.clone()) };
@@ -274,22 +295,26 @@ impl Recorder<'_> {
         report.reasoning.clone_from(&proposal.reasoning);
         report.warnings.extend(proposal.warnings.iter().cloned());
         let at = Moment { episode: Some(context.episode), turn: Some(context.number), ..Moment::default() };
-        let authority = match self.judge {
-            Judge::Rules => Authority::Rules,
-            Judge::Model(_) if context.changes.prove() => Authority::ProvenModel,
-            Judge::Model(_) | Judge::Later => Authority::Model,
+        let (author, authority) = match self.judge {
+            Judge::Rules => (Author::Rules, Authority::Rules(context.changes.proof())),
+            Judge::Model(_) | Judge::Later => (Author::Model, Authority::Turn(context.changes.proof())),
         };
+        files.authorship.set_author(author);
         let reasons = [proposal.invalidation_reason.as_str(), &proposal.reasoning];
         let reason = match reasons.into_iter().find(|reason| !reason.trim().is_empty()) {
             Some(reason) => reason.to_owned(),
             None => self::prompt::turn_in_brief(&context.turn),
         };
+        let mut contested = Vec::new();
         for title in &proposal.invalidates {
             let here = !files.find(&before.scope(), title).is_empty();
             let scope = if here { before.scope() } else { after.scope() };
             let reference = Reference { at: at.clone(), cause: Cause::Invalidated(reason.clone()) };
-            let struck = invalidate(files, &scope, title, &reference, authority, &mut report.warnings)?;
-            report.invalidated.extend(struck);
+            match invalidate(files, &scope, title, &reference, authority, &mut report.warnings)? {
+                Invalidated::Struck(title) => report.invalidated.push(title),
+                Invalidated::Contested(one) => contested.push((scope, one)),
+                Invalidated::Unknown => {}
+            }
         }
         for (memory, side) in &proposal.memories {
             if memory.persistence == Persistence::Ephemeral && context.episode < running {
@@ -300,16 +325,20 @@ impl Recorder<'_> {
                 continue;
             }
             let place = if *side == Side::After { after } else { before };
-            let offline = authority == Authority::Rules;
+            let offline = author == Author::Rules;
             let mut memory = self.with_provenance(memory.clone(), context, now, offline);
             let scope = (&place.scope(), place.name.as_str());
             if offline {
                 memory.title = distinct_title(files, scope, &memory.title);
             }
-            let claim = Claim { authority, supersedes: &proposal.supersedes, at: &at };
+            // A memory contests what its answer calls wrong and may not strike.
+            let wrong = contested.iter().filter(|(other, _)| other == scope.0);
+            let wrong = wrong.map(|(_, one)| one.title.clone());
+            let supersedes: Vec<String> = proposal.supersedes.iter().cloned().chain(wrong).collect();
+            let claim = Claim { authority, supersedes: &supersedes, at: &at };
             report.memories.push(store_memory(files, scope, &memory, claim, &mut report.warnings)?);
         }
-        Ok(())
+        note_contested(files, contested, report, (&reason, &at))
     }
 
     fn with_provenance(&self, mut memory: Memory, context: &TurnContext, now: &str, offline: bool) -> Memory {

@@ -35,6 +35,8 @@ pub enum Outcome {
     Stored,
     /// A memory took the title of another, which was superseded or holds less.
     Revised,
+    /// A memory stands, as tentative, beside an entry that it would strike or replace, and may not.
+    Contested,
     /// The model failed or is to be asked later; the turn waits for `retry`.
     Queued,
     /// Another memory says the same.
@@ -97,11 +99,13 @@ impl RecordReport {
         let mut parts: Vec<String> = Vec::new();
         for applied in &self.memories {
             let (title, scope) = (&applied.title, &applied.scope);
-            parts.push(match applied.outcome {
+            let what = match applied.outcome {
                 AddOutcome::Stored => format!("stored \"{title}\" in {scope}{}", applied.beside()),
                 AddOutcome::Revised => format!("revised \"{title}\" in {scope}{}", applied.beside()),
+                AddOutcome::Contested => format!("stored \"{title}\" in {scope} as tentative"),
                 AddOutcome::Duplicate => format!("duplicate of \"{title}\" in {scope}{}", applied.raised()),
-            });
+            };
+            parts.push(applied.contesting() + &what);
             parts.extend(applied.superseded.iter().map(|title| format!("superseded \"{title}\"")));
         }
         parts.extend(self.invalidated.iter().map(|title| format!("invalidated \"{title}\"")));
@@ -161,6 +165,7 @@ pub(super) fn outcome(report: &RecordReport, judged: &ModelOutcome) -> Outcome {
     let outcomes = report.memories.iter().map(|applied| match applied.outcome {
         AddOutcome::Stored => Outcome::Stored,
         AddOutcome::Revised => Outcome::Revised,
+        AddOutcome::Contested => Outcome::Contested,
         AddOutcome::Duplicate => Outcome::Duplicate,
     });
     let model = match judged {

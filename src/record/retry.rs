@@ -167,7 +167,6 @@ impl Recorder<'_> {
         };
         let journal = Journal::of(self.notebook.store());
         let done = self.notebook.edit("retry", |draft| {
-            draft.by_program();
             if journal.is_resolved(&waiting.id)? {
                 return Ok(Offer::Gone);
             }

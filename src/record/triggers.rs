@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 use strum::VariantArray;
 
+use crate::notebook::authority::Proof;
 use crate::record::turn::Turn;
 use crate::types::fold_action;
 
@@ -73,9 +74,9 @@ impl Changes {
         }
     }
 
-    /// True if the game's state bears out an answer that gives or takes much weight: a death, or points.
-    pub(crate) fn prove(self) -> bool {
-        self.death || self.score
+    /// The facts that give weight to a memory of the turn.
+    pub(crate) fn proof(self) -> Proof {
+        Proof { died: self.death, scored: self.score }
     }
 
     /// True if the turn changed nothing that the game shows: the action was tried in vain.

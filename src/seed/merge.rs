@@ -10,11 +10,12 @@ use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::document::{DocumentError, EntryEdit, Section, SectionUpdate, stored};
+use crate::notebook::authorship::Repeated;
 use crate::notebook::files::Files;
 use crate::redact::redact;
 use crate::seed::cast::Cast;
 use crate::seed::plan::{InitialMemory, InitialSection};
-use crate::types::{Category, Cause, Memory, Moment, Reference, Scope, Status, same_title};
+use crate::types::{Author, Category, Cause, Memory, Moment, Reference, Scope, Status, same_title};
 
 /// Prefix of the source that marks a seeded entry; a hash follows.
 const MARK: &str = "seed:";
@@ -129,6 +130,7 @@ pub(super) fn merge(
         seeding.prune_or_leave(cast);
         let SectionSeeding { update, renames, .. } = seeding;
         if !update.memories.is_empty() || !update.entries.is_empty() {
+            note_authors(files, &initial.scope, &update);
             updates.insert(initial.scope.clone(), update);
         }
         if renames {
@@ -144,6 +146,18 @@ pub(super) fn merge(
     }
     files.lasting.update(&updates)?;
     Ok(report)
+}
+
+/// Notes that the seed is the author of the entries that it gives a text.
+fn note_authors(files: &mut Files, scope: &Scope, update: &SectionUpdate) {
+    let revised = update.entries.values().filter_map(|edit| match edit {
+        EntryEdit::Revise(memory) => Some(memory),
+        _ => None,
+    });
+    files.authorship.set_author(Author::Seed);
+    for memory in update.memories.iter().chain(revised) {
+        files.authorship.note(scope, memory, Repeated::No);
+    }
 }
 
 /// The merge of one section.

@@ -4,12 +4,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::document::link::Link;
 use crate::document::{Document, PlaceNames, Section};
 use crate::recall::budget::estimate_tokens;
 use crate::recall::{Circumstances, Format, Known, Limits, choose, render};
-use crate::stats::figures::{EpisodeFigures, PlaceFigures, Stats, TokenFigures, TopLocation};
+use crate::stats::figures::{
+    ContestedMemory, EpisodeFigures, PlaceFigures, Stats, TokenFigures, TopLocation,
+};
 use crate::stats::tally::Tally;
-use crate::types::Scope;
+use crate::types::{CONTESTED_TAG, Memory, Scope, Status, same_title};
 
 /// The figures of a memory file with its session, and of its journal. `now` is the present time
 /// (RFC 3339), `limits` are those of a recall.
@@ -42,6 +45,7 @@ pub(crate) fn stats(
         by_category: counts(live().map(|memory| memory.category.as_str().to_owned())),
         by_status: counts(all().map(|memory| memory.status.into())),
         by_persistence: counts(live().map(|memory| memory.persistence.into())),
+        contested: sections.iter().flat_map(|(scope, section)| contested(scope, section)).collect(),
         tried: sections.iter().map(|(_, section)| section.tried.len() as u64).sum(),
         places: place_figures(places().filter(|(_, section)| is_visited(section)), |_, section| {
             has_memories(section)
@@ -53,6 +57,22 @@ pub(crate) fn stats(
         memories_without_episode: all().filter(|memory| memory.provenance.episode.is_none()).count() as u64,
         episodes,
     }
+}
+
+/// The live memories of a section that tentative ones contest.
+fn contested(scope: &Scope, section: &Section) -> Vec<ContestedMemory> {
+    let has_tag = |memory: &&Memory| memory.provenance.tags.iter().any(|tag| tag == CONTESTED_TAG);
+    let contests = section.live().filter(|memory| memory.status == Status::Tentative).filter(has_tag);
+    let pairs = contests.flat_map(|by| {
+        let links = Link::parse_all(by.see_also.as_deref().unwrap_or_default());
+        let here = links.into_iter().filter(|link| link.scope.as_ref().is_none_or(|other| other == scope));
+        here.filter_map(|link| link.title).map(|title| (title, by.title.clone())).collect::<Vec<_>>()
+    });
+    let is_live = |title: &str| section.live().any(|memory| same_title(&memory.title, title));
+    pairs
+        .filter(|(title, _)| is_live(title))
+        .map(|(title, by)| ContestedMemory { scope: scope.clone(), title, by })
+        .collect()
 }
 
 /// Every scope once, with its sections in file and session.

@@ -21,6 +21,8 @@ pub(crate) struct Stats {
     /// All entries, superseded ones too.
     pub(crate) by_status: BTreeMap<&'static str, u64>,
     pub(crate) by_persistence: BTreeMap<&'static str, u64>,
+    /// Memories that a model or an agent contests, which wait for a person.
+    pub(crate) contested: Vec<ContestedMemory>,
     /// Actions listed as tried.
     pub(crate) tried: u64,
     pub(crate) places: PlaceFigures,
@@ -30,6 +32,15 @@ pub(crate) struct Stats {
     pub(crate) models: Vec<ModelFigures>,
     pub(crate) memories_without_episode: u64,
     pub(crate) episodes: Vec<EpisodeFigures>,
+}
+
+/// A memory that is contested.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct ContestedMemory {
+    pub(crate) scope: Scope,
+    pub(crate) title: String,
+    /// The title of the tentative memory that contests it.
+    pub(crate) by: String,
 }
 
 /// The place with the most memories.

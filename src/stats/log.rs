@@ -82,6 +82,9 @@ impl Entry<'_> {
             let elsewhere = part.scope.as_ref().filter(|scope| !self.is_here(scope));
             let elsewhere = elsewhere.map(|scope| format!(" in {}", stored_line(scope)));
             let outcome = stored_line(text(&part.outcome));
+            let contested = part.contested.iter().map(|title| format!("contested {}", quoted(title)));
+            said.extend(contested);
+            let outcome = if outcome == "contested" { "stored".to_owned() } else { outcome };
             said.push(format!("{outcome} {title}{}", elsewhere.unwrap_or_default()));
             said.extend(part.superseded.iter().map(|title| format!("superseded {}", quoted(title))));
         }

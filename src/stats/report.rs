@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use crate::stats::figures::{EpisodeFigures, ModelFigures, QueueFigures, Stats, TokenFigures};
+use crate::stats::figures::{
+    ContestedMemory, EpisodeFigures, ModelFigures, QueueFigures, Stats, TokenFigures,
+};
 
 /// Episodes shown; the JSON has all of them.
 const MAX_EPISODES: usize = 10;
@@ -21,6 +23,10 @@ pub(crate) fn render(stats: &Stats) -> String {
         line("category", list(&stats.by_category));
         line("status", list(&stats.by_status));
         line("persistence", list(&stats.by_persistence));
+    }
+    for (at, one) in stats.contested.iter().enumerate() {
+        let ContestedMemory { scope, title, by } = one;
+        line(if at == 0 { "contested" } else { "" }, format!("\"{title}\" in {scope}, by \"{by}\""));
     }
     if let Some(top) = &stats.top_location {
         let place = top.scope.label(&top.name);

@@ -251,9 +251,10 @@ fn what_a_model_calls_ephemeral_goes_to_the_session() {
     fs::write(place.0.path().join("memories.toml"), settings).unwrap();
     let turn = r#"{"action": "open grating", "response": "Opened.", "location": 23, "world_changed": true}"#;
     let output = place.command().arg("record").write_stdin(turn).output().unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(stderr.contains("`Sword glows` is not superseded: a person wrote it"), "{stderr}");
-    assert!(place.session().contains("**[NOTE] Grating is open** *(Ep1, T1)*"), "{}", place.session());
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert!(stdout.contains("contested \"Sword glows\", which stays (a person wrote it)"), "{stdout}");
+    let contesting = "**[NOTE - TENTATIVE] Grating is open** *(Ep1, T1, #contested)*";
+    assert!(place.session().contains(contesting), "{}", place.session());
     let entries = |text: &str| {
         text.lines().filter(|line| line.starts_with("**[")).map(str::to_owned).collect::<Vec<_>>()
     };

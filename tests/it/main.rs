@@ -10,6 +10,7 @@
 mod aliases;
 mod architecture;
 mod ask;
+mod authors;
 mod chat;
 mod corrections;
 mod golden;
@@ -32,6 +33,8 @@ mod retry;
 mod search;
 mod seed;
 mod simulator;
+#[path = "../support/authors.rs"]
+mod support_authors;
 mod tokens;
 mod transfer;
 mod trust;

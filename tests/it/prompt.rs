@@ -11,6 +11,8 @@ use memories::record::{Judge, RecordReport, RecordSettings, Recorder};
 use memories::store::Store;
 use serde_json::{Value, json};
 
+use crate::support_authors::note_author;
+
 const FILE: &str = "\
 # Location Memories
 
@@ -136,6 +138,8 @@ fn an_invalidation_without_a_reason_has_the_turn_as_its_reason() {
     let mut played = turn(2, 30, "drop coin", (37, 37));
     played["score_before"] = json!(5);
     played["score_after"] = json!(0);
+    let file = world.0.path().join("Memories.md");
+    note_author(&file, "rules", ("location:37", "Here", "Worked: drop coin"));
     let (report, _) = world.record(&played, json!({"should_remember": false, "invalidates": ["Here"]}));
     assert_eq!(report.invalidated, ["Here"]);
     let reference = "[Invalidated at Ep2 T30: \"drop coin: You crawl through the twisty maze.\"]";

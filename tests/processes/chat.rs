@@ -165,7 +165,7 @@ fn a_chat_gets_memories_and_gives_some() {
     assert!(!said.contains(KEY), "{said}");
     assert_eq!(memories.len(), 1, "{said}");
     assert_eq!(memories[0].text, "Kira will storm the northern gate on Friday.");
-    assert_eq!(memories[0].importance(), 900);
+    assert_eq!(memories[0].importance(), 700);
 }
 
 #[test]

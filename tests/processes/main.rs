@@ -27,4 +27,7 @@ mod shells;
 mod stats;
 #[cfg(unix)]
 mod store;
+#[cfg(any(feature = "mcp", all(feature = "llm", unix)))]
+#[path = "../support/authors.rs"]
+mod support_authors;
 mod trust;

@@ -4,6 +4,7 @@
 //! `tests/clients/`.
 #![cfg(feature = "mcp")]
 
+mod authority;
 mod budget;
 pub mod client;
 mod crowd;

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::program::memories;
 use crate::server::{Behaviour, Request, Server};
+use crate::support_authors::note_author;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -68,6 +69,18 @@ impl Play {
         fs::write(folder.join("Memories.md"), FILE).unwrap();
         fs::write(folder.join("memories.toml"), settings).unwrap();
         Play { _scratch: scratch, folder, variables: Vec::new() }
+    }
+
+    /// A model wrote the memories of the file.
+    fn written_by_a_model(self) -> Play {
+        for (title, text) in [
+            ("Troll accepts gifts", "Troll accepted lunch without attacking."),
+            ("Axe is harmless", "The axe cannot hurt anybody."),
+            ("Ways out", "South leads to the cellar."),
+        ] {
+            note_author(&self.folder.join("Memories.md"), "model", ("location:5", title, text));
+        }
+        self
     }
 
     fn settings(self, more: &str) -> Play {
@@ -199,7 +212,7 @@ fn superseded_and_invalidated_in_one_write() {
         "invalidation_reason": "it \"hurt\" me",
     });
     let server = saying(&with(answer(), &change));
-    let play = Play::with(&server);
+    let play = Play::with(&server).written_by_a_model();
     let report = play.record(&scored()).json();
     assert_eq!(report["memories"][0]["superseded"], json!(["Troll accepts gifts"]));
     assert_eq!(report["invalidated"], json!(["Axe is harmless"]));
@@ -222,7 +235,7 @@ fn superseded_and_invalidated_in_one_write() {
 fn invalidations_count_though_nothing_is_remembered() {
     let decline = json!({"should_remember": false, "invalidates": ["Axe is harmless"], "invalidation_reason": "it hurt"});
     let server = saying(&with(answer(), &decline));
-    let play = Play::with(&server);
+    let play = Play::with(&server).written_by_a_model();
     let report = play.record(&scored()).json();
     assert_eq!(
         (&report["outcome"], &report["invalidated"]),
@@ -381,7 +394,7 @@ fn importance_is_believed_only_where_the_game_bears_it_out() {
         ),
         (
             json!({"score_before": 10, "score_after": 0}),
-            "**[DANGER - CORE] Troll attacks after gifts** *(Ep2, T45, -10, importance 1000)*",
+            "**[DANGER] Troll attacks after gifts** *(Ep2, T45, -10, importance 800)*",
         ),
     ] {
         let play = Play::with(&server);
@@ -412,7 +425,7 @@ fn rubbish_that_fits_the_schema_is_refused_with_the_reason() {
 fn titles_that_do_not_exist_are_dropped_with_a_warning() {
     let change = json!({"supersedes": ["Troll accepts", "Troll accepts gifts"], "invalidates": ["Axe"]});
     let server = saying(&with(answer(), &change));
-    let play = Play::with(&server);
+    let play = Play::with(&server).written_by_a_model();
     let said = play.record(&scored());
     assert_eq!(said.json()["memories"][0]["superseded"], json!(["Troll accepts gifts"]));
     for title in ["Troll accepts", "Axe"] {
@@ -432,15 +445,16 @@ fn a_memory_of_the_place_reached_stands_there() {
 }
 
 #[test]
-fn a_title_in_use_is_superseded_if_the_state_proves_it_and_the_same_text_is_a_duplicate() {
+fn a_title_in_use_is_superseded_unless_it_is_a_persons_and_the_same_text_is_a_duplicate() {
     let revision =
         json!({"memory_title": "ways out", "memory_text": "North leads to a chasm, west to the maze."});
     let server = saying(&with(answer(), &revision));
     let play = Play::with(&server);
-    let beside = &play.record(&turn()).json()["memories"][0];
-    assert_eq!((&beside["title"], &beside["beside"]["title"]), (&json!("ways out (2)"), &json!("Ways out")));
+    let beside = &play.record(&scored()).json()["memories"][0];
+    let contested = &beside["contested"][0]["title"];
+    assert_eq!((&beside["title"], contested), (&json!("ways out (2)"), &json!("Ways out")));
     assert!(play.text().contains("Ways out** *(Ep1, T5)*\nSouth leads"), "{}", play.text());
-    let play = Play::with(&server);
+    let play = Play::with(&server).written_by_a_model();
     assert_eq!(play.record(&scored()).json()["outcome"], "revised");
     assert!(
         play.text().contains("ways out** *(Ep2, T45, +5, importance 600)*\nNorth leads"),

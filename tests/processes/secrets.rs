@@ -73,7 +73,11 @@ const DOORS: &[Door] = &[
         &["record", "--location", "23", "--action", "say @", "--response", "What is @?", "--reasoning", "@"],
         "",
     ),
-    door("extract, by the rules", &["extract", "--id", "chat @", "--mode", "every_turn", "--scope", "23"], CHAT),
+    door(
+        "extract, by the rules",
+        &["extract", "--id", "chat @", "--mode", "every_turn", "--scope", "23"],
+        CHAT,
+    ),
     Door { answer: FOUND, ..door("extract, by a model", &["extract", "--mode", "every_turn"], CHAT) },
     door(
         "extract, a reply that waits",

@@ -25,7 +25,7 @@ use crate::notebook::add::{Claim, store_memory};
 use crate::notebook::authority::Authority;
 use crate::notebook::files::Files;
 use crate::redact::redacted;
-use crate::types::{Category, Memory, Scope, Span};
+use crate::types::{Author, Category, Memory, Scope, Span};
 
 use pending::{PendingScope, pending_at_event, pending_at_exit};
 use prompt::{Subject, Summary, summarize};
@@ -123,7 +123,7 @@ impl Digester<'_> {
         report: &mut DigestReport,
     ) -> Result<(), ChatError> {
         let update = self.notebook.edit("digest", |draft| {
-            draft.by_program();
+            draft.by(Author::Model);
             let (mut written, mut warnings) = (Vec::new(), Vec::new());
             for summary in summaries {
                 let scope = &pending[summary.scope];
@@ -138,7 +138,7 @@ impl Digester<'_> {
                 }
                 let memory = entry_of(conversation, scope, summary, &draft.now);
                 let place = (&scope.scope, scope.name.as_str());
-                let claim = Claim::of(Authority::Model);
+                let claim = Claim::of(Authority::MODEL);
                 let applied = store_memory(&mut draft.files, place, &memory, claim, &mut warnings)?;
                 written.push(WrittenEntry {
                     outcome: "stored",

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::journal::entry::MemoryEntry;
 use crate::journal::text::Text;
 use crate::llm::{ModelError, ModelUse};
-use crate::types::{Category, Scope, Span};
+use crate::types::{Author, Category, Scope, Span};
 
 /// A character that is present when a place is left.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +69,7 @@ pub struct WrittenEntry {
 impl WrittenEntry {
     pub(super) fn journal_entry(&self) -> MemoryEntry<'_> {
         MemoryEntry {
+            author: Some(Author::Model),
             outcome: Some(self.outcome.into()),
             scope: Some(self.scope.to_string().into()),
             name: Some((&self.name).into()),

@@ -25,12 +25,12 @@ use crate::document::stored;
 use crate::journal::entry::{Entry, MemoryEntry, ModelEntry};
 use crate::llm::{Model, ModelUse};
 use crate::notebook::add::{AddOutcome, AddReport, Claim, store_memory};
-use crate::notebook::authority::Authority;
+use crate::notebook::authority::{Authority, protection};
 use crate::notebook::duplicates::says_the_same;
 use crate::notebook::files::{Files, live};
 use crate::notebook::titles::free_title;
 use crate::notebook::{Draft, Notebook};
-use crate::types::{DEFAULT_IMPORTANCE, Memory, OFFLINE_TAG, Scope, Span};
+use crate::types::{Author, DEFAULT_IMPORTANCE, Memory, OFFLINE_TAG, Scope, Span};
 
 use aspects::{Aspect, TOOL, find, read_items};
 use count::{Counts, is_reply};
@@ -173,7 +173,7 @@ impl Extractor<'_> {
         let id = &input.conversation.id;
         let turns = Span { first: first_turn, last: counts.turns };
         let update = self.notebook.edit("extract", |draft| {
-            draft.by_program();
+            draft.by(if self.by_rules() { Author::Rules } else { Author::Model });
             let mut state = draft.state()?;
             let mut done = Counts::of(&state, id);
             // Another process may have counted more turns meanwhile.
@@ -237,7 +237,7 @@ impl Extractor<'_> {
             let meant = |other: &Memory| says_the_same(&other.text, &memory.text);
             let memory = free_title(files, &scope, memory.clone(), meant);
             let place = (&scope, "");
-            let done = store_memory(files, place, &memory, Claim::of(Authority::Model), &mut warnings)?;
+            let done = store_memory(files, place, &memory, Claim::of(Authority::MODEL), &mut warnings)?;
             if done.outcome == AddOutcome::Duplicate {
                 join_sources(files, &scope, &done.title, &memory);
             } else {
@@ -248,6 +248,11 @@ impl Extractor<'_> {
         Ok((applied, warnings, is_full))
     }
 
+    /// True if no model chooses what is remembered.
+    fn by_rules(&self) -> bool {
+        self.model.is_none() && self.settings.mode != ExtractMode::LlmTriggered
+    }
+
     fn memory(&self, aspect: &Aspect, conversation: &str, turns: Span, now: &str) -> Memory {
         let mut memory = Memory::new(aspect.category.clone(), "", &aspect.summary);
         memory.context = Some(aspect.context.clone()).filter(|context| !context.is_empty());
@@ -256,7 +261,7 @@ impl Extractor<'_> {
         fields.importance = Some(aspect.importance).filter(|own| *own != DEFAULT_IMPORTANCE);
         fields.sources = vec![format!("chat:{conversation}#{}", turns.marked('T'))];
         fields.tags = vec![conversation_tag(conversation)];
-        if self.model.is_none() && self.settings.mode != ExtractMode::LlmTriggered {
+        if self.by_rules() {
             fields.tags.push(OFFLINE_TAG.to_owned());
         }
         memory
@@ -315,8 +320,13 @@ fn count_extracted(files: &Files, conversation: &str) -> usize {
     memories.filter(|memory| !memory.category.only_grows() && memory.provenance.tags.contains(&tag)).count()
 }
 
-/// Adds the sources of a duplicate to a memory.
+/// Adds the sources of a duplicate to a memory, unless it is protected.
 fn join_sources(files: &mut Files, scope: &Scope, title: &str, other: &Memory) {
+    let is_protected =
+        |old: &Memory| protection(files, scope, old, Some(&other.category), Authority::MODEL).is_some();
+    if files.find(scope, title).iter().any(|(_, old)| is_protected(old)) {
+        return;
+    }
     let Ok(mut found) = files.only(scope, title, live) else { return };
     let mut memory = found.entry.memory().clone();
     let before = memory.provenance.sources.len();

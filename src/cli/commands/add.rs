@@ -10,6 +10,7 @@ use crate::document::grammar::{is_same_name, name_of_text_id};
 use crate::document::stored;
 use crate::notebook::NewMemory;
 use crate::notebook::add::AddOutcome;
+use crate::notebook::authority::Authority;
 use crate::types::fields;
 use crate::types::{Category, Memory, Scope};
 
@@ -84,7 +85,8 @@ pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
     let ((applied, section_name), _) = cli.edit(&notebook, "add", false, |draft| {
         let scope = scope.clone().unwrap_or_else(|| draft.files.place_or_new(&name));
         let (name, memory, speaker) = (name.clone(), memory.clone(), speaker.clone());
-        let applied = draft.add(&NewMemory { scope: scope.clone(), name, memory, speaker })?;
+        let new = NewMemory { scope: scope.clone(), name, memory, speaker };
+        let applied = draft.add(&new, Authority::Command, &mut Vec::new())?;
         Ok((applied, draft.files.section(&scope).name))
     })?;
     let json = json!({
@@ -93,7 +95,7 @@ pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
     });
     let place = applied.scope.label(&section_name);
     let what = match applied.outcome {
-        AddOutcome::Stored | AddOutcome::Revised => "stored",
+        AddOutcome::Stored | AddOutcome::Revised | AddOutcome::Contested => "stored",
         AddOutcome::Duplicate => "duplicate of",
     };
     cli.ui.answer(&json, &format!("{what} \"{}\" in {place}{}\n", applied.title, applied.raised()))

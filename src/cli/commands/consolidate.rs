@@ -12,7 +12,7 @@ use crate::cli::commands::common::{counted, resolve_scope};
 use crate::cli::commands::model_args::{ModelArgs, no_model};
 use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, FailureKind};
-use crate::types::Scope;
+use crate::types::{Author, Scope};
 
 /// Lower bound of `max_output_tokens`, in tokens: a plan is longer than other answers.
 const MIN_PLAN_TOKENS: u32 = 2000;
@@ -73,7 +73,7 @@ pub fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8, Failure> {
     cli.ui.warnings(&given.warnings);
     cli.ui.notices(&candidates.kept);
     let (applied, changed) = cli.edit(&notebook, "consolidate", !apply, |draft| {
-        draft.by_program();
+        draft.by(Author::Model);
         let at = draft.moment()?;
         let applied = apply_plan(&mut draft.files, &scope, &given.plan, &given.seen, &at);
         if !applied.decisions.is_empty() {

@@ -158,10 +158,18 @@ fn show_report(cli: &mut Cli<'_>, conversation: &str, report: &ExtractReport) ->
     }
     for applied in &report.memories {
         let line = match applied.outcome {
+            AddOutcome::Duplicate if applied.stays.is_some() => {
+                format!(
+                    "not stored, it is there already: \"{}\" in {}{}\n",
+                    applied.title,
+                    applied.scope,
+                    applied.raised()
+                )
+            }
             AddOutcome::Duplicate => {
                 format!("merged with \"{}\" in {}{}\n", applied.title, applied.scope, applied.raised())
             }
-            AddOutcome::Stored | AddOutcome::Revised => {
+            AddOutcome::Stored | AddOutcome::Revised | AddOutcome::Contested => {
                 format!("stored \"{}\" in {}\n  {}\n", applied.title, applied.scope, applied.text)
             }
         };

@@ -13,7 +13,7 @@ use crate::cli::commands::query::hits::{Listing, hit_json, within};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::values::{parse_count, parse_importance};
-use crate::notebook::SharedSnapshot;
+use crate::notebook::{SharedSnapshot, name_authors};
 use crate::search::Searcher;
 use crate::search::filter::{Filter, MemoryKind};
 use crate::types::{Category, Status, clamp_importance};
@@ -123,13 +123,16 @@ pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
             true => searcher.query_all(&question, &filter, count),
             false => searcher.query(&question, &filter, count),
         })?;
-        return answer::run(cli, model, found, &hits, (max_tokens, explain));
+        let files = searcher.files().current()?;
+        return answer::run(cli, model, found, &hits, (max_tokens, explain, &files));
     }
     if cli.ui.json {
         let memories: Vec<Value> =
             found.hits.iter().map(|hit| hit_json(hit, &found.question, explain)).collect();
         let memories = within(memories, max_tokens, |memory| memory.to_string());
-        return cli.ui.json_answer(&json!({"query": found.question.text, "memories": memories}));
+        let mut answer = json!({"query": found.question.text, "memories": memories});
+        name_authors(&*searcher.files().current()?, &mut answer);
+        return cli.ui.json_answer(&answer);
     }
     Listing::of(&mut found, max_tokens, explain).show(cli.ui, &found)
 }

@@ -7,6 +7,7 @@ use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_count;
 use crate::document::Section;
+use crate::notebook::{Snapshot, name_authors};
 use crate::recall::brief::{USUAL, newest, render_brief};
 use crate::recall::budget::estimate_tokens;
 use crate::recall::{Format, Limits, View, read, recall_newest, render, sections};
@@ -70,16 +71,22 @@ pub fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
     let snapshot = read(&store, &names)?;
     cli.ui.warnings(&snapshot.warning());
     if brief {
-        return run_brief(cli, &sections(&snapshot, &names)?, last.unwrap_or(USUAL), max_tokens);
+        return run_brief(cli, &snapshot, &sections(&snapshot, &names)?, (last.unwrap_or(USUAL), max_tokens));
     }
     let views = recall_newest(&snapshot, &names, &limits, format, last.unwrap_or(usize::MAX))?;
-    show(cli, &render(&views, format), || views.iter().map(view_json).collect())
+    show(cli, &snapshot, &render(&views, format), || views.iter().map(view_json).collect())
 }
 
-fn show(cli: Cli<'_>, text: &str, scopes: impl FnOnce() -> Value) -> Result<u8, Failure> {
+fn show(
+    cli: Cli<'_>,
+    snapshot: &Snapshot,
+    text: &str,
+    scopes: impl FnOnce() -> Value,
+) -> Result<u8, Failure> {
     if cli.ui.json {
-        let tokens = estimate_tokens(text);
-        return cli.ui.json_answer(&json!({"tokens": tokens, "text": text, "scopes": scopes()}));
+        let mut answer = json!({"tokens": estimate_tokens(text), "text": text, "scopes": scopes()});
+        name_authors(snapshot, &mut answer);
+        return cli.ui.json_answer(&answer);
     }
     cli.ui.data(text)?;
     Ok(0)
@@ -89,9 +96,9 @@ fn show(cli: Cli<'_>, text: &str, scopes: impl FnOnce() -> Value) -> Result<u8, 
 /// are shown, but at least one for each scope.
 fn run_brief(
     cli: Cli<'_>,
+    snapshot: &Snapshot,
     sections: &[(Scope, &Section)],
-    last: usize,
-    max_tokens: Option<usize>,
+    (last, max_tokens): (usize, Option<usize>),
 ) -> Result<u8, Failure> {
     let newest_of = |limit: usize| -> Vec<(Scope, String, Vec<Memory>)> {
         let of = |section: &Section| (section.name.clone(), newest(section, limit));
@@ -104,7 +111,7 @@ fn run_brief(
     let longest = sections.iter().map(|(_, section)| section.memories.len()).max().unwrap_or(0);
     let limit = (1..=longest.min(last)).rev().find(fits).unwrap_or(1);
     let newest = newest_of(limit);
-    show(cli, &render_brief(&newest), || newest.iter().map(brief_json).collect())
+    show(cli, snapshot, &render_brief(&newest), || newest.iter().map(brief_json).collect())
 }
 
 fn brief_json((scope, name, memories): &(Scope, String, Vec<Memory>)) -> Value {

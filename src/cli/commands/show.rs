@@ -13,7 +13,7 @@ use crate::document::carried::escape;
 use crate::document::grammar::write_key;
 use crate::document::ways::anchor;
 use crate::document::{Document, PlaceNames, Section, mark_notes};
-use crate::notebook::Snapshot;
+use crate::notebook::{Snapshot, name_authors};
 use crate::recall;
 use crate::types::Scope;
 
@@ -58,7 +58,9 @@ pub fn run(cli: Cli<'_>, args: ShowArgs) -> Result<u8, Failure> {
         return Err(no_section(&scope));
     }
     if cli.ui.json {
-        return cli.ui.json_answer(&section_json(&scope, section));
+        let mut answer = section_json(&scope, section);
+        name_authors(&snapshot, &mut answer);
+        return cli.ui.json_answer(&answer);
     }
     for text in texts {
         cli.ui.data(&whole_lines(text))?;
@@ -73,7 +75,9 @@ fn show_all(cli: Cli<'_>, order: Order) -> Result<u8, Failure> {
     let sections = arranged(&document, order);
     if cli.ui.json {
         let sections: Value = sections.iter().map(|(scope, section)| section_json(scope, section)).collect();
-        return cli.ui.json_answer(&json!({"order": order, "sections": sections}));
+        let mut answer = json!({"order": order, "sections": sections});
+        name_authors(&snapshot, &mut answer);
+        return cli.ui.json_answer(&answer);
     }
     if sections.is_empty() {
         cli.ui.notice("no memories recorded yet");

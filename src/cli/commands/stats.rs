@@ -36,7 +36,8 @@ Examples:
 JSON, null where nothing is known:
   {version, file, total_memories, avg_importance, locations_covered,
    top_location: {scope, name, memories}, by_category, by_status,
-   by_persistence, tried, places: {visited, with_memories, share},
+   by_persistence, contested: [{scope, title, by}], tried,
+   places: {visited, with_memories, share},
    recall_tokens: {places, p50, max},
    turns: {recorded, since, until, no_effect, repeated_no_effect,
      repeated_share, outcomes},

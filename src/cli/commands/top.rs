@@ -6,7 +6,7 @@ use crate::cli::commands::common::{at_turn, memory_json};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_integer;
-use crate::notebook::Snapshot;
+use crate::notebook::{Snapshot, name_authors};
 use crate::search::top::{RankedMemory, top};
 
 /// Limit on the number of memories; the minimum is 1.
@@ -48,10 +48,13 @@ fn parse_half_life(text: &str) -> Result<f64, String> {
 pub fn run(cli: Cli<'_>, args: TopArgs) -> Result<u8, Failure> {
     let TopArgs { number, decay } = args;
     let number = number.clamp(1, MAX_SHOWN);
-    let ranked = top(&Snapshot::read(&cli.store()?)?, number as usize, decay);
+    let snapshot = Snapshot::read(&cli.store()?)?;
+    let ranked = top(&snapshot, number as usize, decay);
     if cli.ui.json {
         let memories: Vec<Value> = ranked.iter().map(|ranked| ranked_json(ranked, decay.is_some())).collect();
-        return cli.ui.json_answer(&json!({"memories": memories}));
+        let mut answer = json!({"memories": memories});
+        name_authors(&snapshot, &mut answer);
+        return cli.ui.json_answer(&answer);
     }
     if ranked.is_empty() {
         cli.ui.data("No memories recorded yet.\n")?;

@@ -16,10 +16,13 @@ use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::schema;
 use crate::mcp::tools::tool::{Call, Effect, Tool};
 use crate::notebook::add::AddOutcome;
-use crate::notebook::correct::{Corrected, Correction, MAX_IMPORTANCE, Target};
+use crate::notebook::authority::{Authority, MAX_IMPORTANCE};
+use crate::notebook::correct::{Corrected, Correction, Target};
 use crate::notebook::files::Files;
 use crate::notebook::{Draft, NewMemory};
-use crate::types::{Category, Memory, Persistence, Scope, Span, did_you_mean, means_title, same_title};
+use crate::types::{
+    Author, Category, Memory, Persistence, Scope, Span, did_you_mean, means_title, same_title,
+};
 
 /// Default amount by which `reinforce_memory` raises an importance.
 const REINFORCEMENT: u16 = 100;
@@ -125,6 +128,12 @@ fn memory_of(
     Ok(masked(&memory, warnings))
 }
 
+/// The authority of the agent over a section: more in its own.
+fn authority_over(memories: &Memories, scope: &Scope) -> Authority {
+    let own = memories.setup.agent.clone().map(Scope::Agent);
+    Authority::Statement { own_section: own.as_ref() == Some(scope) }
+}
+
 fn form_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
     let mut warnings = Vec::new();
     let title = call.arguments.text(&NEW_MEMORY_TITLE)?;
@@ -134,7 +143,7 @@ fn form_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
     let speaker = speaker_of(call, &scope)?.map(|speaker| masked_text(&speaker, &mut warnings));
     call.watcher.goes_on()?;
     let added = call.memories.notebook().edit("form_memory", |draft| {
-        draft.by_program();
+        draft.by(Author::Agent);
         let mut memory = memory.clone();
         if turn.is_some() || memory.category.only_grows() || speaker.is_some() {
             // Events and dialogue have a time, by default that of the last turn.
@@ -147,12 +156,15 @@ fn form_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
             memory.title.clear();
         }
         let new = NewMemory { scope: scope.clone(), name: String::new(), memory, speaker: speaker.clone() };
-        Ok::<_, Refusal>(draft.add(&new)?)
+        let mut lowered = Vec::new();
+        let applied = draft.add(&new, authority_over(call.memories, &scope), &mut lowered)?;
+        Ok::<_, Refusal>((applied, lowered))
     })?;
+    let (applied, lowered) = added.value;
+    warnings.extend(lowered);
     warnings.extend(added.warnings);
-    let applied = added.value;
     let what = match applied.outcome {
-        AddOutcome::Stored | AddOutcome::Revised => "stored",
+        AddOutcome::Stored | AddOutcome::Revised | AddOutcome::Contested => "stored",
         AddOutcome::Duplicate => "not stored, it is there already:",
     };
     let text = format!("{what} \"{}\" in {}{}\n", applied.title, applied.scope, applied.raised());
@@ -192,13 +204,17 @@ fn reinforce_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
     let mut importance = 0;
     let (results, warnings) = change(call, "reinforce_memory", |draft| {
         let target = named.target(call.memories, &draft.files)?;
-        let results = draft.correct::<Refusal>(&[Correction::Reinforce(target.clone(), amount)])?;
+        let correction = Correction::Reinforce(target.clone(), amount);
+        let results = draft.correct::<Refusal>(&[correction], Authority::MODEL)?;
         let found = draft.files.find(&target.scope, &target.title);
         importance = found.first().map_or(0, |(.., memory)| memory.importance());
         Ok(results)
     })?;
     let done = &results[0];
-    let text = format!("\"{}\" in {} now has importance {importance}\n", done.title, done.scope);
+    let text = match done.why {
+        Some(why) => format!("\"{}\" in {} keeps importance {importance}: {why}\n", done.title, done.scope),
+        None => format!("\"{}\" in {} now has importance {importance}\n", done.title, done.scope),
+    };
     let data = json!({
         "outcome": done.outcome, "scope": done.scope, "title": done.title, "importance": importance,
     });
@@ -210,13 +226,17 @@ fn associate_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
     let b = MemoryAddress::parse(call.memories, &call.arguments.required(&B)?, None)?;
     let (results, warnings) = change(call, "associate_memories", |draft| {
         let (a, b) = (a.target(call.memories, &draft.files)?, b.target(call.memories, &draft.files)?);
-        draft.correct(&[Correction::Associate(a, b)])
+        draft.correct(&[Correction::Associate(a, b)], Authority::MODEL)
     })?;
     let linked: Vec<String> =
         results.iter().map(|done| Link::to(&done.scope, &done.title).to_string()).collect();
     let new = results.iter().any(|done| done.outcome == "associated");
+    let stays = results.iter().find_map(|done| {
+        let why = done.why?;
+        Some(format!("; \"{}\" in {} stays as it is: {why}", done.title, done.scope))
+    });
     let text = match new {
-        true => format!("linked {}\n", linked.join(" and ")),
+        true => format!("linked {}{}\n", linked.join(" and "), stays.unwrap_or_default()),
         false => format!("{} are linked already\n", linked.join(" and ")),
     };
     let data = json!({
@@ -232,8 +252,10 @@ fn supersede_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
     let says_kind = call.arguments.text(&TYPE)?.is_some();
     let successor = memory_of(call, call.arguments.text(&NEW_TITLE)?, &Category::note(), &mut warnings)?;
     let own_title = call.arguments.text(&NEW_TITLE)?.is_none();
+    let mut lowered = Vec::new();
     let (results, more) = change(call, "supersede_memory", |draft| {
         let target = named.target(call.memories, &draft.files)?;
+        let authority = authority_over(call.memories, &target.scope);
         let mut successor = successor.clone();
         if let Some((.., old)) = draft.files.find(&target.scope, &target.title).first() {
             // Values that are not given are taken from the old memory.
@@ -248,9 +270,15 @@ fn supersede_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
             fields.tags.clone_from(&old.provenance.tags);
             fields.episode = draft.moment()?.episode;
         }
-        draft.correct(&[Correction::Supersede(vec![target], Box::new(successor))])
+        lowered.clear();
+        authority.lower(&mut successor, &mut lowered);
+        draft.correct(&[Correction::Supersede(vec![target], Box::new(successor))], authority)
     })?;
+    warnings.extend(lowered);
     warnings.extend(more);
+    if let Some(contested) = contested(&results) {
+        return Ok(Answer { warnings, ..contested });
+    }
     let (new, old): (Vec<&Corrected>, Vec<&Corrected>) =
         results.iter().partition(|done| done.outcome != "superseded");
     let new = new.first().copied().unwrap_or(&results[0]);
@@ -271,12 +299,30 @@ fn invalidate_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
     let reason = masked_text(&call.arguments.required(&REASON)?, &mut warnings);
     let (results, more) = change(call, "invalidate_memory", |draft| {
         let target = named.target(call.memories, &draft.files)?;
-        draft.correct(&[Correction::Invalidate(vec![target], reason.clone())])
+        let authority = authority_over(call.memories, &target.scope);
+        draft.correct(&[Correction::Invalidate(vec![target], reason.clone())], authority)
     })?;
     warnings.extend(more);
+    if let Some(contested) = contested(&results) {
+        return Ok(Answer { warnings, ..contested });
+    }
     let done = &results[0];
     let text = format!("\"{}\" in {} is struck: {reason}\n", done.title, done.scope);
     Ok(Answer { warnings, ..Answer::new(text, json!(done)) })
+}
+
+/// The answer about protected memories, which are contested.
+fn contested(results: &[Corrected]) -> Option<Answer> {
+    let Corrected { outcome, scope, title, contested, .. } =
+        results.iter().find(|done| !done.contested.is_empty())?;
+    let stays = contested.iter().map(|one| format!("\"{}\" in {scope} stays: {}", one.title, one.reason));
+    let stays = stays.collect::<Vec<_>>().join("; ");
+    let beside = match *outcome {
+        "duplicate" => "it is there already",
+        _ => "it is stored beside, tentative until a person decides",
+    };
+    let data = json!({"outcome": outcome, "scope": scope, "title": title, "contested": contested});
+    Some(Answer::new(format!("{stays}. Contested by \"{title}\": {beside}\n"), data))
 }
 
 /// Runs corrections in one transaction; returns the results and warnings.
@@ -287,7 +333,7 @@ fn change(
 ) -> Result<(Vec<Corrected>, Vec<String>), Refusal> {
     call.watcher.goes_on()?;
     let done = call.memories.notebook().edit(tool, |draft| {
-        draft.by_program();
+        draft.by(Author::Agent);
         edit(draft)
     })?;
     Ok((done.value, done.warnings))

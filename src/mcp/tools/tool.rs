@@ -6,6 +6,7 @@ use crate::mcp::access::{Memories, Watcher};
 use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::parameter::Parameter;
+use crate::notebook::name_authors;
 
 /// The effect of a call on the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +50,10 @@ impl Tool {
     ) -> Result<Answer, Refusal> {
         let arguments = Arguments::of(arguments, self.parameters)?;
         watcher.goes_on()?;
-        (self.run)(&Call { memories, watcher, arguments })
+        let mut answer = (self.run)(&Call { memories, watcher, arguments })?;
+        if self.effect == Effect::Reads {
+            name_authors(&*memories.snapshot()?, &mut answer.data);
+        }
+        Ok(answer)
     }
 }

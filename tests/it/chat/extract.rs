@@ -115,7 +115,7 @@ fn periodic_counts_replies_one_by_one_and_shows_them_all() {
     // The second time it says the same: merged, with both sources.
     let memories = chat.memories();
     assert_eq!(memories.len(), 1);
-    assert_eq!(memories[0].importance(), 800);
+    assert_eq!(memories[0].importance(), 700);
     assert_eq!(memories[0].provenance.sources, ["chat:chat-7#T1-3", "chat:chat-7#T4-6"]);
 }
 

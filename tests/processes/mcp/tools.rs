@@ -3,8 +3,14 @@
 use serde_json::{Value, json};
 
 use super::client::{Client, World};
+use crate::support_authors::note_author;
 
 const STORY: &str = include_str!("story.md");
+
+/// Two entries of the story.
+const LANTERN: (&str, &str, &str) =
+    ("location:23", "Acquire brass lantern", "Brass lantern is takeable and provides light source.");
+const TRAP_DOOR: (&str, &str, &str) = ("location:23", "Trap door shuts", "The trap door shuts behind you.");
 
 fn alex() -> (World, Client) {
     let world = World::new(STORY);
@@ -36,6 +42,7 @@ fn a_place_says_what_recall_prints() {
     let expected = json!({
         "content": "Brass lantern is takeable and provides light source.", "relevance": 0.5,
         "scope": "location:23", "title": "Acquire brass lantern", "category": "SUCCESS", "turn": 45, "episode": 1,
+        "author": "person",
     });
     assert_eq!(lantern, &expected);
     assert_eq!(
@@ -253,10 +260,11 @@ fn memories_are_formed_in_ones_own_section() {
     client.values("form_memory", passing);
     assert!(!world.text().contains("stands open"));
     let ten = json!({"content": "Salt melts ice.", "title": "Salt", "importance": 8});
-    assert_says(&client.says("form_memory", ten), &["importance 8 is on a scale of ten: 800 is used"]);
+    let said = client.says("form_memory", ten);
+    assert_says(&said, &["importance 8 is on a scale of ten: 800 is used", "importance 800 lowered to 700"]);
     let more = json!({"title": "Salt", "content": "Salt melts thin ice.", "importance": 5000});
     assert_says(&client.says("supersede_memory", more), &["importance 5000 is out of range: 1000 is used"]);
-    assert_says(&world.text(), &["Salt** *(importance 800)*", "importance 1000)*\nSalt melts thin ice."]);
+    assert_says(&world.text(), &["Salt** *(importance 700)*", "importance 700)*\nSalt melts thin ice."]);
     let secret = json!({"content": format!("The key is ghp_{}.", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8")});
     assert_says(&client.says("form_memory", secret), &["warning: what looks like a secret was masked"]);
     assert!(!world.text().contains("a1B2c3D4"));
@@ -267,13 +275,14 @@ fn memories_are_formed_in_ones_own_section() {
 #[test]
 fn what_is_reinforced_never_becomes_less_important() {
     let (world, mut client) = alex();
+    note_author(&world.file(), "agent", LANTERN);
     let lantern = || json!({"title": "Acquire brass lantern", "scope": "23"});
     assert_eq!(client.values("reinforce_memory", lantern())["importance"], 600);
     let much = json!({"title": "[Acquire brass lantern]", "scope": "23", "amount": 9999});
-    assert_eq!(client.values("reinforce_memory", much)["importance"], 1000);
+    assert_eq!(client.values("reinforce_memory", much)["importance"], 700);
     let before = world.text();
     let again = client.values("reinforce_memory", lantern());
-    assert_eq!((&again["outcome"], &again["importance"]), (&json!("unchanged"), &json!(1000)));
+    assert_eq!((&again["outcome"], &again["importance"]), (&json!("unchanged"), &json!(700)));
     assert_eq!(world.text(), before);
     // Without a scope, the title is looked for in all sections.
     assert_eq!(
@@ -294,6 +303,7 @@ fn what_is_reinforced_never_becomes_less_important() {
 #[test]
 fn linked_memories_recall_each_other() {
     let (world, mut client) = alex();
+    note_author(&world.file(), "agent", LANTERN);
     let pair = json!({"a": "Location 23 › Acquire brass lantern", "b": "agent:alex › How I speak"});
     let values = client.values("associate_memories", pair.clone());
     assert_eq!(
@@ -302,7 +312,7 @@ fn linked_memories_recall_each_other() {
     );
     let text = world.text();
     assert_says(&text, &["light source.\nSee also: [[Agent alex › How I speak]]\n"]);
-    assert_says(&text, &["to the point.\nSee also: [[Location 23 › Acquire brass lantern]]\n"]);
+    assert_says(&text, &["to the point.\n\n"]);
     assert_eq!(client.values("associate_memories", pair)["outcome"], "unchanged");
     assert_eq!(world.text(), text);
     client.values(
@@ -329,7 +339,10 @@ fn linked_memories_recall_each_other() {
 
 #[test]
 fn what_is_superseded_or_invalid_is_struck_and_gone() {
-    let (world, mut client) = alex();
+    let world = World::new(&STORY.replace("importance 900", "importance 600"));
+    note_author(&world.file(), "model", LANTERN);
+    note_author(&world.file(), "agent", TRAP_DOOR);
+    let mut client = world.serve(&["--agent", "alex"]);
     let better = json!({
         "title": "Trap door shuts", "scope": "23", "content": "It shuts and is barred from above.",
         "new_title": "Trap door is barred",
@@ -342,7 +355,7 @@ fn what_is_superseded_or_invalid_is_struck_and_gone() {
     // Fields that were not given stay: category, importance.
     assert_says(
         &world.text(),
-        &["**[DANGER] Trap door is barred** *(Ep1, importance 900)*", "~~The trap door shuts behind you.~~"],
+        &["**[DANGER] Trap door is barred** *(Ep1, importance 600)*", "~~The trap door shuts behind you.~~"],
     );
     let revised = json!({"title": "Trap door is barred", "content": "It shuts and is barred; bring an axe."});
     assert_eq!(

@@ -9,6 +9,7 @@ use crate::cli::commands::query::hits::{Listing, hit_json};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::llm::{Choice, ModelUse};
+use crate::notebook::{Snapshot, name_authors};
 use crate::search::{Hit, SearchResults};
 
 /// Answer if the memories do not hold one.
@@ -28,7 +29,7 @@ pub(super) fn run(
     model: ModelArgs,
     mut found: SearchResults,
     hits: &[Hit],
-    (max_tokens, explain): (Option<usize>, bool),
+    (max_tokens, explain, files): (Option<usize>, bool, &Snapshot),
 ) -> Result<u8, Failure> {
     let listed = found.hits.len();
     let answer = match hits.is_empty() {
@@ -62,7 +63,9 @@ pub(super) fn run(
             value
         });
         let memories = memories.collect();
-        return cli.ui.json_answer(&answer_json(&found.question.text, answer, memories));
+        let mut answer = answer_json(&found.question.text, answer, memories);
+        name_authors(files, &mut answer);
+        return cli.ui.json_answer(&answer);
     }
     let Some(Ok((answered, _))) = answer else {
         return Listing::of(&mut found, max_tokens, explain).show(cli.ui, &found);

@@ -1,0 +1,72 @@
+//! The authors of the memories in a JSON answer, named in one place for all commands and tools.
+//!
+//! Texts in answers may be cut, so a memory is looked up by section and title in the file that it was read from.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use crate::notebook::authorship::{Line, log_of, number_of, parse_line};
+use crate::notebook::snapshot::Snapshot;
+use crate::store::Sidecar;
+use crate::types::{Author, Memory, Scope, ScopeName};
+
+/// Fields that may hold the text of a memory.
+const TEXTS: [&str; 2] = ["text", "content"];
+
+/// Adds `author` to every memory of an answer: every object with a scope, a title, a category and a text.
+pub(crate) fn name_authors(snapshot: &Snapshot, answer: &mut Value) {
+    let authors = Authors::read(snapshot.sidecar());
+    authors.name(snapshot, answer);
+}
+
+/// The authors of all entries of a memory file, for answers that show many of them.
+#[derive(Debug, Default)]
+pub(super) struct Authors(HashMap<u64, Author>);
+
+impl Authors {
+    /// The authors as they are now. What cannot be read counts as a person's.
+    pub(super) fn read(sidecar: &Sidecar) -> Authors {
+        let mut authors = HashMap::new();
+        let visited = log_of(sidecar).visit(|line| {
+            let Some(Line { hash, author }) = parse_line(line) else { return };
+            let Ok(hash) = u64::from_str_radix(hash, 16) else { return };
+            match author {
+                Some(author) => authors.insert(hash, author),
+                None => authors.remove(&hash),
+            };
+        });
+        if visited.is_err() { Authors::default() } else { Authors(authors) }
+    }
+
+    /// The author of an entry.
+    pub(super) fn of(&self, scope: &Scope, memory: &Memory) -> Author {
+        self.0.get(&number_of(scope, memory)).copied().unwrap_or_default()
+    }
+
+    fn name(&self, snapshot: &Snapshot, value: &mut Value) {
+        match value {
+            Value::Array(values) => values.iter_mut().for_each(|value| self.name(snapshot, value)),
+            Value::Object(fields) => {
+                fields.values_mut().for_each(|value| self.name(snapshot, value));
+                if let Some(author) = self.of_shown(snapshot, value) {
+                    value["author"] = json!(author);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The author of a memory as it is shown; `None` for an object that is none.
+    fn of_shown(&self, snapshot: &Snapshot, shown: &Value) -> Option<Author> {
+        let text = |name: &str| shown.get(name).and_then(Value::as_str);
+        text("category")?;
+        let (title, said) = (text("title")?, TEXTS.iter().find_map(|name| text(name))?);
+        let Ok(ScopeName::Scope(scope)) = text("scope")?.parse() else { return None };
+        let kept = said.trim_end_matches('…').trim_end();
+        let titled = || snapshot.section(&scope).memories.iter().filter(|memory| memory.title == title);
+        let whole = titled().find(|memory| memory.text == said);
+        let found = whole.or_else(|| titled().find(|memory| memory.text.starts_with(kept)));
+        Some(self.of(&scope, found.or_else(|| titled().next())?))
+    }
+}

@@ -1,0 +1,206 @@
+//! Contests: what a model or an agent would strike, but may not, stands beside what contests it.
+//!
+//! A memory that contests is tentative, bears a tag, and links to the entry. Without a memory, a note of its own
+//! holds the reason, one at most for each entry.
+
+use crate::document::link::Link;
+use crate::document::{DocumentError, stored};
+use crate::notebook::add_report::{AddOutcome, AddReport, Contested};
+use crate::notebook::authority::{Authority, protection};
+use crate::notebook::authorship::Repeated;
+use crate::notebook::files::Files;
+use crate::notebook::titles::free_title;
+use crate::types::text::cut_at_sentence;
+use crate::types::{CONTESTED_TAG, Category, Memory, Moment, Persistence, Scope, Span, Status, means_title};
+
+/// Longest reason that is kept in a note, in characters.
+const REASON_CHARS: usize = 400;
+
+/// Beginning of the titles of such notes.
+const TITLE: &str = "Contested: ";
+
+/// The protected entries among those that a memory would strike. The built-in rules contest nothing.
+pub(super) fn contested_of(
+    files: &Files,
+    scope: &Scope,
+    titles: &[String],
+    new: &Category,
+    authority: Authority,
+) -> Vec<Contested> {
+    let mut contested: Vec<Contested> = Vec::new();
+    if matches!(authority, Authority::Command | Authority::Rules(_)) {
+        return contested;
+    }
+    for title in titles {
+        let olds = files.find(scope, title);
+        let found = olds
+            .iter()
+            .find_map(|(_, old)| Some((old, protection(files, scope, old, Some(new), authority)?)));
+        if let Some((old, reason)) = found {
+            note(&mut contested, Contested { title: old.title.clone(), reason });
+        }
+    }
+    contested
+}
+
+/// Adds an entry, once.
+pub(super) fn note(contested: &mut Vec<Contested>, one: Contested) {
+    if !contested.iter().any(|other| means_title(&other.title, &one.title)) {
+        contested.push(one);
+    }
+}
+
+/// Makes a memory one that contests entries of its section.
+pub(super) fn mark(memory: &mut Memory, scope: &Scope, contested: &[Contested]) {
+    if contested.is_empty() {
+        return;
+    }
+    memory.status = Status::Tentative;
+    if !has_tag(memory) {
+        memory.provenance.tags.push(CONTESTED_TAG.to_owned());
+    }
+    for one in contested {
+        if let Some(see_also) = Link::to(scope, &one.title).add_to(memory.see_also.as_deref()) {
+            memory.see_also = Some(see_also);
+        }
+    }
+}
+
+/// True if a memory links to an entry of its section.
+pub(super) fn links_to(memory: &Memory, scope: &Scope, title: &str) -> bool {
+    memory.see_also.is_some() && Link::to(scope, title).add_to(memory.see_also.as_deref()).is_none()
+}
+
+/// Stores a note that contests an entry for a reason; where there is one already, that one stays.
+pub(crate) fn contest(
+    files: &mut Files,
+    scope: &Scope,
+    contested: Contested,
+    reason: &str,
+    at: &Moment,
+) -> Result<AddReport, DocumentError> {
+    let section = files.section(scope);
+    let is_note = |memory: &&Memory| {
+        has_tag(memory) && memory.title.starts_with(TITLE) && links_to(memory, scope, &contested.title)
+    };
+    if let Some(old) = section.live().find(is_note) {
+        let report = AddReport::of(AddOutcome::Duplicate, files.authorship.author(), scope, old);
+        return Ok(AddReport { text: reason.to_owned(), contested: vec![contested], ..report });
+    }
+    let title = format!("{TITLE}{}", contested.title);
+    let mut memory = Memory::new(Category::note(), title, cut_at_sentence(reason, REASON_CHARS));
+    mark(&mut memory, scope, std::slice::from_ref(&contested));
+    let ephemeral = |(_, old): &(_, Memory)| old.persistence == Persistence::Ephemeral;
+    if files.find(scope, &contested.title).iter().all(ephemeral) {
+        memory.persistence = Persistence::Ephemeral;
+    }
+    memory.provenance.episode = at.episode;
+    memory.provenance.turns = at.turn.map(Span::one);
+    let memory = free_title(files, scope, stored(&memory), |_| false);
+    files.append((scope, &section.name), &memory, Repeated::No)?;
+    let report = AddReport::of(AddOutcome::Contested, files.authorship.author(), scope, &memory);
+    Ok(AddReport { contested: vec![contested], ..report })
+}
+
+fn has_tag(memory: &Memory) -> bool {
+    memory.provenance.tags.iter().any(|tag| tag == CONTESTED_TAG)
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::document::Document;
+    use crate::notebook::add::{Claim, store_memory};
+    use crate::notebook::authority::Proof;
+    use crate::store::Sidecar;
+    use crate::types::Author;
+
+    const SCOPE: Scope = Scope::Location(5);
+    const MODEL: Authority = Authority::Turn(Proof { died: false, scored: false });
+
+    /// Files of a folder of their own, in which a model writes.
+    fn files() -> (TempDir, Files) {
+        let folder = tempfile::tempdir().unwrap();
+        let [lasting, session] = [(); 2].map(|()| Document::parse(String::new()));
+        let mut files =
+            Files::new(lasting, session).with_sidecar(&Sidecar::of(&folder.path().join("Memories.md")));
+        files.authorship.set_author(Author::Model);
+        (folder, files)
+    }
+
+    fn memory(category: &str, title: &str, text: &str) -> Memory {
+        Memory::new(Category::new(category).unwrap(), title, text)
+    }
+
+    fn store(files: &mut Files, memory: &Memory, authority: Authority) -> AddReport {
+        store_memory(files, (&SCOPE, "Bridge"), memory, Claim::of(authority), &mut Vec::new()).unwrap()
+    }
+
+    fn live(files: &Files) -> Vec<String> {
+        files.section(&SCOPE).live().map(|memory| format!("{}: {}", memory.title, memory.text)).collect()
+    }
+
+    #[test]
+    fn what_contests_is_revised_by_its_author_and_names_each_entry_once() {
+        let (_folder, mut files) = files();
+        files.authorship.set_author(Author::Person);
+        store(&mut files, &memory("NOTE", "Troll", "The troll sleeps."), Authority::Command);
+        files.authorship.set_author(Author::Model);
+        let first = store(&mut files, &memory("NOTE", "Troll", "The troll is awake."), MODEL);
+        assert_eq!((first.outcome, first.title.as_str()), (AddOutcome::Contested, "Troll (2)"));
+        let again = store(&mut files, &memory("NOTE", "Troll", "The troll eats."), MODEL);
+        assert_eq!((again.outcome, again.title.as_str()), (AddOutcome::Contested, "Troll (2)"));
+        assert_eq!(again.superseded, ["Troll (2)"]);
+        assert_eq!(live(&files), ["Troll: The troll sleeps.", "Troll (2): The troll eats."]);
+        store(&mut files, &memory("NOTE", "Bat", "A bat hangs here."), MODEL);
+        let supersedes = ["Troll".to_owned(), "[troll]".to_owned(), "Bat".to_owned()];
+        let claim = Claim { supersedes: &supersedes, ..Claim::of(MODEL) };
+        let mut claim_ogre = |warnings: &mut Vec<String>| {
+            let new = memory("NOTE", "Ogre", "An ogre came.");
+            store_memory(&mut files, (&SCOPE, ""), &new, claim, warnings).unwrap()
+        };
+        let mut warnings = Vec::new();
+        let report = claim_ogre(&mut warnings);
+        assert_eq!((report.outcome, report.contested.len()), (AddOutcome::Contested, 1));
+        assert_eq!(warnings, ["`Bat` is not superseded: it is confirmed"]);
+        let repeated = claim_ogre(&mut Vec::new());
+        assert_eq!((repeated.outcome, repeated.title.as_str()), (AddOutcome::Duplicate, "Ogre"));
+        assert_eq!(repeated.contested, report.contested);
+        assert_eq!(live(&files).len(), 4, "{:?}", live(&files));
+    }
+
+    #[test]
+    fn a_duplicate_changes_nothing_of_a_persons_entry() {
+        for persistence in [Persistence::Permanent, Persistence::Ephemeral] {
+            let (_folder, mut files) = files();
+            files.authorship.set_author(Author::Person);
+            let old = Memory { persistence, ..memory("NOTE", "Door", "The door is open.") };
+            store(&mut files, &old, Authority::Command);
+            files.authorship.set_author(Author::Model);
+            let text = |files: &Files| {
+                let [lasting, session] =
+                    [&files.lasting, &files.session].map(|file| file.clone().into_text().unwrap());
+                (lasting, session)
+            };
+            let before = text(&files);
+            let mut same = memory("DANGER", "Gate", "the door is open");
+            same.provenance.importance = Some(650);
+            let report = store(&mut files, &same, MODEL);
+            match persistence {
+                Persistence::Ephemeral => {
+                    assert_eq!(report.outcome, AddOutcome::Stored, "the model's memory lasts");
+                    assert_eq!(text(&files).1, before.1);
+                }
+                _ => {
+                    assert_eq!(
+                        (report.outcome, report.stays),
+                        (AddOutcome::Duplicate, Some("a person wrote it"))
+                    );
+                    assert_eq!(text(&files), before);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Rewrites the notes of the built-in rules, as long as nobody changed them.
+
+use crate::document::{DocumentError, EntryEdit};
+use crate::notebook::authority::{Authority, protection};
+use crate::notebook::authorship::Repeated;
+use crate::notebook::files::Files;
+use crate::types::{Category, Memory, OFFLINE_TAG, Scope};
+
+/// True if the built-in rules rewrite a note of their own, which nobody changed.
+pub(super) fn is_rewritten(
+    files: &Files,
+    scope: &Scope,
+    old: &Memory,
+    new: &Memory,
+    authority: Authority,
+) -> bool {
+    let offline = |memory: &Memory| memory.provenance.tags.iter().any(|tag| tag == OFFLINE_TAG);
+    matches!(authority, Authority::Rules(_))
+        && offline(old)
+        && offline(new)
+        && protection(files, scope, old, Some(&new.category), authority).is_none()
+}
+
+/// Gives a note of the built-in rules another text. What else its line says stays: tags, sources, remarks, a
+/// higher importance, and that it is a danger.
+pub(super) fn rewrite_note(
+    files: &mut Files,
+    scope: &Scope,
+    old: &Memory,
+    new: &Memory,
+) -> Result<(), DocumentError> {
+    let mut revised = old.revised_to(new.clone());
+    let (fields, kept) = (&mut revised.provenance, &old.provenance);
+    fields.importance = fields.importance.max(kept.importance);
+    for (list, old) in [
+        (&mut fields.tags, &kept.tags),
+        (&mut fields.sources, &kept.sources),
+        (&mut fields.other, &kept.other),
+    ] {
+        let missing: Vec<String> = old.iter().filter(|value| !list.contains(value)).cloned().collect();
+        list.extend(missing);
+    }
+    if old.category.is_danger() {
+        revised.category = Category::danger();
+    }
+    files.authorship.take_back(scope, old);
+    files.authorship.note(scope, &revised, Repeated::No);
+    let Some(mut found) = files.first(scope, &old.title) else { return Ok(()) };
+    let persistence = found.tier.written(revised.persistence);
+    found.entry.edit(EntryEdit::Revise(Memory { persistence, ..revised }))
+}

@@ -1,0 +1,37 @@
+//! The author of a memory.
+
+use serde::{Deserialize, Serialize};
+
+/// The author of a memory, as JSON answers and the log of authors name it.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum Author {
+    /// A person, by a command or an editor.
+    #[default]
+    Person,
+    /// A language model.
+    Model,
+    /// The built-in rules.
+    Rules,
+    /// An agent: a client of MCP, or a player that says what to remember.
+    Agent,
+    /// A seed of characters, which a person gave.
+    Seed,
+    /// One of the programs above; older versions did not write which.
+    Program,
+}
