@@ -11,6 +11,7 @@
 mod ask;
 mod chat;
 mod embedding;
+mod hostile_doors;
 #[cfg(all(feature = "proxy", unix))]
 mod later;
 mod llm;
