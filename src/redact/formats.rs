@@ -68,9 +68,12 @@ const fn part(joint: &'static str, alphabet: Alphabet, min: usize, max: usize) -
     Part { joint, alphabet, min, max }
 }
 
+/// No more characters of a part are looked at, so that no text makes the search slow.
+pub(super) const LONGEST: usize = 2048;
+
 /// A part of `min` characters or more.
 const fn least(alphabet: Alphabet, min: usize) -> Part {
-    part("", alphabet, min, usize::MAX)
+    part("", alphabet, min, LONGEST)
 }
 
 /// A part of exactly `length` characters.
@@ -125,9 +128,9 @@ pub(super) const FORMATS: &[Format] = &[
     // elevenlabs.io/docs, «API keys».
     word("ElevenLabs key", "sk_", &[fixed("", Hex, 48)]),
     // docs.langchain.com/langsmith; docs.pinecone.io; docs.tavily.com; e2b.dev/docs: «API keys».
-    marked("LangSmith key", "lsv2_pt_", &[fixed("", Hex, 32), part("_", Hex, 10, usize::MAX)]),
-    marked("LangSmith key", "lsv2_sk_", &[fixed("", Hex, 32), part("_", Hex, 10, usize::MAX)]),
-    marked("Pinecone key", "pcsk_", &[part("", Alphanumeric, 5, 8), part("_", Alphanumeric, 50, usize::MAX)]),
+    marked("LangSmith key", "lsv2_pt_", &[fixed("", Hex, 32), part("_", Hex, 10, LONGEST)]),
+    marked("LangSmith key", "lsv2_sk_", &[fixed("", Hex, 32), part("_", Hex, 10, LONGEST)]),
+    marked("Pinecone key", "pcsk_", &[part("", Alphanumeric, 5, 8), part("_", Alphanumeric, 50, LONGEST)]),
     marked("Tavily key", "tvly-dev-", &[least(Alphanumeric, 32)]),
     marked("Tavily key", "tvly-", &[least(Alphanumeric, 32)]),
     marked("E2B key", "e2b_", &[least(Hex, 40)]),
@@ -152,7 +155,7 @@ pub(super) const FORMATS: &[Format] = &[
     marked("GitLab token", "glagent-", &[least(Base64Url, 50)]),
     marked("GitLab token", "glsoat-", &[least(Base64Url, 20)]),
     marked("GitLab token", "gloas-", &[least(Base64Url, 64)]),
-    marked("GitLab token", "glcbt-", &[part("", Alphanumeric, 1, 5), part("_", Base64Url, 20, usize::MAX)]),
+    marked("GitLab token", "glcbt-", &[part("", Alphanumeric, 1, 5), part("_", Base64Url, 20, LONGEST)]),
     marked("GitLab token", "GR1348941", &[least(Base64Url, 20)]),
     // support.atlassian.com, «app passwords» of Bitbucket and «API tokens».
     word("Bitbucket password", "ATBB", &[part("", Alphanumeric, 32, 40)]),
@@ -172,9 +175,9 @@ pub(super) const FORMATS: &[Format] = &[
     word("Artifactory key", "AKCp", &[fixed("", Alphanumeric, 69)]),
     word("Artifactory token", "cmVmd", &[fixed("", Alphanumeric, 59)]),
     marked("Sourcegraph token", "sgp_", &[least(Hex, 40)]),
-    marked("Sourcegraph token", "sgp_", &[fixed("", Hex, 16), part("_", Hex, 40, usize::MAX)]),
+    marked("Sourcegraph token", "sgp_", &[fixed("", Hex, 16), part("_", Hex, 40, LONGEST)]),
     // circleci.com/docs; buildkite.com/docs: «API tokens».
-    marked("CircleCI token", "CCIPAT_", &[part("", Alphanumeric, 22, 22), part("_", Hex, 40, usize::MAX)]),
+    marked("CircleCI token", "CCIPAT_", &[part("", Alphanumeric, 22, 22), part("_", Hex, 40, LONGEST)]),
     marked("Buildkite token", "bkua_", &[least(Hex, 40)]),
     marked(
         "Harness token",
@@ -232,7 +235,7 @@ pub(super) const FORMATS: &[Format] = &[
     marked("PlanetScale token", "pscale_oauth_", &[least(Unreserved, 32)]),
     marked("PlanetScale password", "pscale_pw_", &[least(Unreserved, 32)]),
     // developers.cloudflare.com, «origin CA keys».
-    marked("Cloudflare key", "v1.0-", &[fixed("", Hex, 24), part("-", Hex, 146, usize::MAX)]),
+    marked("Cloudflare key", "v1.0-", &[fixed("", Hex, 24), part("-", Hex, 146, LONGEST)]),
     word("Databricks token", "dapi", &[fixed("", Hex, 32)]),
     word("ClickHouse key", "4b1d", &[fixed("", Alphanumeric, 38)]),
     word("Scalingo token", "tk-us-", &[fixed("", Base64Url, 48)]),
@@ -281,7 +284,7 @@ pub(super) const FORMATS: &[Format] = &[
     word("OpenShift token", "sha256~", &[fixed("", Base64Url, 43)]),
     marked("Infracost token", "ico-", &[least(Alphanumeric, 32)]),
     marked("Prefect token", "pnu_", &[least(Alphanumeric, 36)]),
-    marked("Snyk token", "snyk_uat.", &[fixed("", Hex, 8), part(".", Base64Url, 60, usize::MAX)]),
+    marked("Snyk token", "snyk_uat.", &[fixed("", Hex, 8), part(".", Base64Url, 60, LONGEST)]),
     // Messages and chat.
     marked("Slack token", "xoxb-", &[least(Base64Url, 40)]),
     marked("Slack token", "xoxp-", &[least(Base64Url, 40)]),
@@ -316,12 +319,12 @@ pub(super) const FORMATS: &[Format] = &[
     marked(
         "Discord webhook",
         "discord.com/api/webhooks/",
-        &[part("", Digits, 17, 20), part("/", Base64Url, 60, usize::MAX)],
+        &[part("", Digits, 17, 20), part("/", Base64Url, 60, LONGEST)],
     ),
     marked(
         "Discord webhook",
         "discordapp.com/api/webhooks/",
-        &[part("", Digits, 17, 20), part("/", Base64Url, 60, usize::MAX)],
+        &[part("", Digits, 17, 20), part("/", Base64Url, 60, LONGEST)],
     ),
     // core.telegram.org/bots/api, «Authorizing your bot».
     Format {
@@ -332,7 +335,7 @@ pub(super) const FORMATS: &[Format] = &[
     // www.twilio.com/docs, «API keys»; its account token has no format.
     word("Twilio key", "SK", &[fixed("", Hex, 32)]),
     word("SendGrid key", "SG.", &[fixed("", Base64Url, 22), fixed(".", Base64Url, 43)]),
-    marked("Brevo key", "xkeysib-", &[fixed("", Hex, 64), part("-", Alphanumeric, 16, usize::MAX)]),
+    marked("Brevo key", "xkeysib-", &[fixed("", Hex, 64), part("-", Alphanumeric, 16, LONGEST)]),
     word("Mailgun key", "key-", &[fixed("", Hex, 32)]),
     Format { before: Some(part("", Hex, 32, 32)), ..word("Mailchimp key", "-us", &[part("", Digits, 1, 2)]) },
     // resend.com/docs; api.line.me has no format.
@@ -368,7 +371,7 @@ pub(super) const FORMATS: &[Format] = &[
     // airtable.com/developers, «personal access tokens».
     word("Airtable token", "pat", &[fixed("", Alphanumeric, 14), fixed(".", Hex, 64)]),
     marked("Figma token", "figd_", &[least(Base64Url, 40)]),
-    marked("Postman key", "PMAK-", &[fixed("", Hex, 24), part("-", Hex, 34, usize::MAX)]),
+    marked("Postman key", "PMAK-", &[fixed("", Hex, 24), part("-", Hex, 34, LONGEST)]),
     marked("Linear key", "lin_api_", &[least(Alphanumeric, 40)]),
     marked("Linear key", "lin_oauth_", &[least(Hex, 40)]),
     marked("Contentful token", "CFPAT-", &[least(Base64Url, 43)]),
@@ -381,7 +384,7 @@ pub(super) const FORMATS: &[Format] = &[
     marked("ReadMe key", "rdme_", &[least(Alphanumeric, 70)]),
     // Measuring and searching.
     marked("Grafana token", "glc_", &[least(Base64, 32)]),
-    marked("Grafana token", "glsa_", &[fixed("", Alphanumeric, 32), part("_", Hex, 8, usize::MAX)]),
+    marked("Grafana token", "glsa_", &[fixed("", Alphanumeric, 32), part("_", Hex, 8, LONGEST)]),
     marked("New Relic key", "NRAK-", &[least(Alphanumeric, 27)]),
     marked("New Relic key", "NRII-", &[least(Base64Url, 32)]),
     marked("Sentry token", "sntryu_", &[least(Hex, 64)]),
@@ -389,7 +392,7 @@ pub(super) const FORMATS: &[Format] = &[
     marked(
         "Dynatrace token",
         "dt0c01.",
-        &[fixed("", Alphanumeric, 24), part(".", Alphanumeric, 64, usize::MAX)],
+        &[fixed("", Alphanumeric, 24), part(".", Alphanumeric, 64, LONGEST)],
     ),
     Format { before: Some(part("", Base64Url, 36, 36)), ..word("MaxMind key", "_mmk", &[]) },
     // People and places.
@@ -397,5 +400,5 @@ pub(super) const FORMATS: &[Format] = &[
     word("Facebook token", "EAA", &[part("", Alphanumeric, 90, 300)]),
     marked("Dropbox token", "sl.", &[least(Base64Url, 120)]),
     // docs.mapbox.com, «access tokens».
-    marked("Mapbox token", "sk.eyJ", &[least(Base64Url, 40), part(".", Base64Url, 20, usize::MAX)]),
+    marked("Mapbox token", "sk.eyJ", &[least(Base64Url, 40), part(".", Base64Url, 20, LONGEST)]),
 ];

@@ -87,7 +87,9 @@ pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
 /// The secret of `name=value`, `"name": "value"`, `name => value` or `<name>value`.
 fn after_separator(bytes: &[u8], separator: usize, value: usize) -> Option<Secret> {
     let name = name_before(bytes, separator)?;
-    let kind = kind_of(&bytes[name])?;
+    // The signature of a shared access URL of Azure.
+    let signs = bytes[..separator].ends_with(b"&sig") || bytes[..separator].ends_with(b"?sig");
+    let kind = if signs { "secret" } else { kind_of(&bytes[name])? };
     let more = bytes[value..].iter().take(2).take_while(|byte| matches!(byte, b'=' | b'>' | b':')).count();
     if bytes[separator] == b':' && more > 0 && bytes[value] == b':' {
         return None;

@@ -4,6 +4,9 @@ use memchr::memmem;
 
 use super::secret::Secret;
 
+/// Longest private key that is looked for, in bytes.
+const LONGEST: usize = 64 * 1024;
+
 /// Finds private keys between `-----BEGIN … PRIVATE KEY-----` and the closing line (RFC 7468). A key without a
 /// closing line ends where its lines stop being base 64.
 pub(super) fn find(text: &str) -> Vec<Secret> {
@@ -21,7 +24,9 @@ pub(super) fn find(text: &str) -> Vec<Secret> {
             continue;
         }
         let closing = format!("-----END {label}-----");
-        let length = match body.find(&closing) {
+        let near = &body[..body.floor_char_boundary(LONGEST)];
+        let near = near.split(BEGIN).next().unwrap_or_default();
+        let length = match near.find(&closing) {
             Some(at) if has_base64(&body[..at]) => at + closing.len(),
             _ => base64_length(body),
         };

@@ -14,6 +14,12 @@ use super::secret::Secret;
 /// Length of the shortest format of the table, in bytes.
 pub(super) const SHORTEST: usize = 20;
 
+/// Marks of emphasis and dashes that may follow a secret.
+const MARKS: usize = 16;
+
+/// Longest header of a JSON web token that is looked at.
+const HEADER: usize = 512;
+
 /// Adds the secrets whose format is in the table, and JSON web tokens.
 pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
     let bytes = text.as_bytes();
@@ -62,8 +68,13 @@ fn matched(format: &Format, bytes: &[u8], free: usize, at: usize) -> Option<Rang
     let body = bytes[at..].strip_prefix(format.prefix.as_bytes())?;
     let start = match &format.before {
         Some(part) => {
-            let length = bytes[free..at].iter().rev().take_while(|&&byte| part.alphabet.holds(byte)).count();
-            let mut starts = (part.min..=length.min(part.max)).rev().map(|length| at - length);
+            let length = bytes[free..at]
+                .iter()
+                .rev()
+                .take(part.max)
+                .take_while(|&&byte| part.alphabet.holds(byte))
+                .count();
+            let mut starts = (part.min..=length).rev().map(|length| at - length);
             starts.find(|&start| format.anywhere || begins_word(bytes, start))?
         }
         None if format.anywhere || begins_word(bytes, at) => at,
@@ -85,7 +96,8 @@ fn matched(format: &Format, bytes: &[u8], free: usize, at: usize) -> Option<Rang
 /// must end where its alphabet ends; but an emphasis mark or a dash after it is not part of it.
 fn length_of(part: &Part, rest: &[u8], bounded: bool) -> Option<usize> {
     let rest = rest.strip_prefix(part.joint.as_bytes())?;
-    let length = rest.iter().position(|&byte| !part.alphabet.holds(byte)).unwrap_or(rest.len());
+    let near = &rest[..rest.len().min(part.max.saturating_add(MARKS))];
+    let length = near.iter().position(|&byte| !part.alphabet.holds(byte)).unwrap_or(near.len());
     let taken = length.min(part.max);
     let ends = !bounded || rest[taken..length].iter().all(|byte| !byte.is_ascii_alphanumeric());
     (taken >= part.min && ends).then_some(taken)
@@ -134,7 +146,7 @@ fn web_token(bytes: &[u8], at: usize) -> Option<(&'static str, Range<usize>)> {
     let rest = bytes[at..].strip_prefix(b"eyJ")?;
     let length =
         |rest: &[u8]| rest.iter().position(|&byte| !Alphabet::Base64Url.holds(byte)).unwrap_or(rest.len());
-    let header = length(rest);
+    let header = length(&rest[..rest.len().min(HEADER)]);
     let payload = rest.get(header..)?.strip_prefix(b".ey")?;
     let claims = length(payload);
     let signature = length(payload.get(claims..)?.strip_prefix(b".")?);

@@ -17,7 +17,7 @@ const FILE: &str = "# Location Memories\n\n## Location 23: Living Room\n**Visits
     **[NOTE] Five** *(Ep1, T2)*\nThe west door has runes.\n\n---\n";
 
 /// A turn whose every text holds a key.
-const TURN: &str = r#"{"id": "run @", "action": "type @", "reasoning": "it wants @", "remember": "The code is @",
+const TURN: &str = r#"{"id": "run @", "action": "type @", "reasoning": "it wants @", "mood of @": 3, "remember": "The code is @",
     "response": "You type @ on the old machine. It hums and whirs, prints a long line of letters, and falls silent again. Nothing else in the room has changed.",
     "location_before": {"id": 23, "name": "Room @"}, "location_after": {"id": 24, "name": "Hall @"},
     "inventory_before": ["card @"], "inventory_after": ["slip @"], "score_before": 0, "score_after": 5}"#;
@@ -227,7 +227,7 @@ fn no_tool_of_an_agent_lets_a_key_in() {
         assert!(!written.contains(&key()), "{tool} writes the key:\n{written}");
     }
     let text = served.text();
-    assert_eq!(text.matches("GitHub token masked").count() >= 7, true, "{text}");
+    assert!(text.matches("GitHub token masked").count() >= 7, "{text}");
 }
 
 /// The commands of a person say what they noticed, and store what they were told.

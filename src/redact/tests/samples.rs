@@ -144,6 +144,7 @@ pub(super) const SAMPLES: &[(&str, &str)] = &[
     ("Azure, storage", "AccountKey={B76}+ASt{B6}=="),
     ("Azure, client secret", "{A3}8Q~{U34}"),
     ("Azure, shared access", "SharedAccessKey={B43}="),
+    ("Azure, shared access URL", "https://x.blob.core.windows.net/c?sv=2022-11-02&sr=c&sig={A43}%3D"),
     ("Azure DevOps", "{A76}AZDO{A4}"),
     ("Google, API key", "AIza{U35}"),
     ("Google, client secret", "GOCSPX-{U28}"),
