@@ -20,6 +20,9 @@ pub(crate) fn redact_turn(turn: &mut Turn) -> Vec<String> {
     if let Some(remember) = &mut turn.remember {
         hide(&mut remember.text, "`remember`");
     }
+    for note in &mut turn.notes {
+        hide(note, "the name of a field");
+    }
     let locations = [&mut turn.location_before, &mut turn.location_after].into_iter().flatten();
     for name in locations.filter_map(|location| location.name.as_mut()) {
         hide(name, "a place's name");
