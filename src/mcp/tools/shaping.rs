@@ -39,7 +39,7 @@ const TYPES: [(&str, &str, Persistence); 6] = [
 
 const CONTENT: Parameter =
     Parameter::new("content", Text).required("say in a sentence or two what is to be remembered");
-const IMPORTANCE: Parameter = Parameter::new("importance", Integer).about("1-1000");
+const IMPORTANCE: Parameter = Parameter::new("importance", Integer).about("1-700");
 const TYPE: Parameter =
     Parameter::new("type", Text).about("episodic, semantic, procedural, emotional, or a category as NOTE");
 const SCOPE: Parameter = Parameter::new("scope", Text).about("default self");
@@ -83,7 +83,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "supersede_memory",
-        about: "Replace a memory by a better one; the old one is struck.",
+        about: "Replace a memory by a better one. The old one is struck; a person's is contested.",
         effect: Effect::Strikes,
         parameters: &[TITLE, CONTENT, SCOPE, NEW_TITLE, IMPORTANCE.about(""), TYPE.about("")],
         answer: schema::change,
@@ -91,7 +91,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "invalidate_memory",
-        about: "Strike a memory that is proven wrong.",
+        about: "Strike a memory that is proven wrong; a person's is contested.",
         effect: Effect::Strikes,
         parameters: &[TITLE, REASON, SCOPE],
         answer: schema::change,
