@@ -1,12 +1,16 @@
 //! The context of a running command: where it writes, its settings, its memory file and its input.
 
+use std::io;
 use std::path::Path;
 
 use crate::cli::failure::{Failure, unreadable};
 use crate::cli::settings::Settings;
 use crate::cli::ui::Ui;
 use crate::notebook::{Draft, Notebook, Written};
-use crate::store::Store;
+use crate::store::{Store, read_bounded};
+
+/// Largest input that is read whole, in bytes: 256 MiB.
+pub(crate) const MAX_INPUT: u64 = 256 << 20;
 
 /// The context that each command gets.
 pub(crate) struct Cli<'a> {
@@ -61,7 +65,11 @@ impl Cli<'_> {
         if path == Path::new("-") {
             return self.read_bytes();
         }
-        std::fs::read(path).map_err(|error| unreadable(path, error).hint(hint))
+        read_bounded(path, MAX_INPUT).map_err(|error| {
+            let is_special = error.kind() == io::ErrorKind::InvalidInput;
+            let stdin = "give a file, or `-` and send it on stdin";
+            unreadable(path, error).hint(if is_special { stdin } else { hint })
+        })
     }
 
     /// Refuses to read a file from stdin (`-`) if a person would have to type it.
@@ -74,7 +82,7 @@ impl Cli<'_> {
 
     /// Reads all of stdin.
     pub(crate) fn read_bytes(&mut self) -> Result<Vec<u8>, Failure> {
-        let bytes = self.ui.read_stdin();
+        let bytes = self.ui.read_stdin(MAX_INPUT);
         bytes.map_err(|error| Failure::caused("cannot read stdin", error))
     }
 }

@@ -212,10 +212,14 @@ impl Ui {
     /// # Errors
     ///
     /// When stdin cannot be read.
-    pub(crate) fn read_stdin(&mut self) -> io::Result<Vec<u8>> {
+    pub(crate) fn read_stdin(&mut self, limit: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        let read = self.streams.stdin.read_to_end(&mut bytes);
+        let read = self.streams.stdin.by_ref().take(limit.saturating_add(1)).read_to_end(&mut bytes);
         read.map_err(|error| with_context("cannot read stdin", &error))?;
+        if bytes.len() as u64 > limit {
+            let problem = format!("stdin has more than {} MiB", limit >> 20);
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
+        }
         Ok(bytes)
     }
 }

@@ -5,12 +5,16 @@
 //! To be read, a database needs only `content`. Where a column and `fields` differ, the column wins, since
 //! somebody changed it.
 
+mod limits;
+
 use std::path::Path;
 use std::str::FromStr;
 
 use rusqlite::types::{Value as Cell, ValueRef};
 use rusqlite::{Connection, MAIN_DB, OpenFlags, Row, params};
 use serde_json::{Map, Value, json};
+
+use limits::Room;
 
 use crate::document::Section;
 use crate::document::fields::is_date;
@@ -50,6 +54,9 @@ const EVIDENCE: [&str; 4] = ["first_visit", "ways", "worked", "carried"];
 const NO_DATABASE: &str = "give a database with a table `memories` that has a column `content`";
 
 fn unreadable(error: &rusqlite::Error) -> TransferError {
+    if let Some((problem, hint)) = limits::explain(error) {
+        return TransferError { problem: problem.to_owned(), hint };
+    }
     let problem = match error {
         rusqlite::Error::SqliteFailure(_, Some(problem)) => problem.clone(),
         other => other.to_string(),
@@ -149,8 +156,8 @@ impl Columns {
 /// [`TransferError`]
 pub(crate) fn read_file(path: &Path) -> Result<TransferSource, TransferError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(|error| unreadable(&error))?;
-    read(&connection)
+    let mut connection = Connection::open_with_flags(path, flags).map_err(|error| unreadable(&error))?;
+    read(&mut connection, 0)
 }
 
 /// Reads the bytes of a database.
@@ -163,7 +170,7 @@ pub(crate) fn read_bytes(bytes: &[u8]) -> Result<TransferSource, TransferError> 
         let problem = "not an SQLite database".to_owned();
         return Err(TransferError { problem, hint: NO_DATABASE });
     }
-    let mut bytes = bytes.to_vec();
+    let (mut bytes, size) = (bytes.to_vec(), bytes.len());
     // Bytes 18 and 19 announce a write-ahead log, which is not part of the bytes.
     if let Some(versions) = bytes.get_mut(18..20) {
         versions.copy_from_slice(&[1, 1]);
@@ -173,18 +180,20 @@ pub(crate) fn read_bytes(bytes: &[u8]) -> Result<TransferSource, TransferError> 
         connection.deserialize_read_exact(MAIN_DB, bytes.as_slice(), bytes.len(), true)?;
         Ok(connection)
     };
-    read(&database().map_err(|error: rusqlite::Error| unreadable(&error))?)
+    read(&mut database().map_err(|error: rusqlite::Error| unreadable(&error))?, size)
 }
 
-fn read(connection: &Connection) -> Result<TransferSource, TransferError> {
-    let rows = || {
-        let mut source = TransferSource::default();
+/// Reads a database within the limits; `size` is that of one in memory.
+fn read(connection: &mut Connection, size: usize) -> Result<TransferSource, TransferError> {
+    let mut rows = || {
+        limits::limit(connection, size)?;
+        let (mut source, mut room) = (TransferSource::default(), Room::for_import());
         if !columns(connection, "places")?.is_empty() {
-            read_places(connection, &mut source)?;
+            read_places(connection, &mut source, &mut room)?;
         }
         let names = columns(connection, "memories")?;
         if names.iter().any(|name| matches!(name.as_str(), "content" | "text")) {
-            read_memories(connection, &names, &mut source)?;
+            read_memories(connection, &names, &mut source, &mut room)?;
             return Ok(Some(source));
         }
         Ok(None)
@@ -203,16 +212,20 @@ fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>
     names.collect()
 }
 
-fn read_places(connection: &Connection, source: &mut TransferSource) -> rusqlite::Result<()> {
+fn read_places(
+    connection: &Connection,
+    source: &mut TransferSource,
+    room: &mut Room,
+) -> rusqlite::Result<()> {
     let mut tried: Map<String, Value> = Map::new();
     if !columns(connection, "tried")?.is_empty() {
-        for (_, object) in objects(connection, "SELECT * FROM tried ORDER BY rowid")? {
+        for (_, object) in objects(connection, "SELECT * FROM tried ORDER BY rowid", room)? {
             let scope = object.get("scope").and_then(Value::as_str).unwrap_or_default().to_owned();
             let list = tried.entry(scope).or_insert_with(|| json!([]));
             list.as_array_mut().expect("it was made a list").push(Value::Object(object));
         }
     }
-    for (at, mut object) in objects(connection, "SELECT * FROM places ORDER BY rowid")? {
+    for (at, mut object) in objects(connection, "SELECT * FROM places ORDER BY rowid", room)? {
         let scope = object.get("scope").and_then(Value::as_str).unwrap_or_default();
         let mut attempts = tried.shift_remove(scope).unwrap_or_else(|| json!([]));
         // An unreadable action does not affect the others.
@@ -244,6 +257,7 @@ fn read_memories(
     connection: &Connection,
     names: &[String],
     source: &mut TransferSource,
+    room: &mut Room,
 ) -> rusqlite::Result<()> {
     const KNOWN: [&str; 17] = [
         "id",
@@ -268,7 +282,7 @@ fn read_memories(
     let by_id = names.iter().any(|name| name == "id");
     let order = if by_id { " ORDER BY id" } else { "" };
     let scale = scale_of(connection, names)?;
-    for (at, row) in objects(connection, &format!("SELECT * FROM memories{order}"))? {
+    for (at, row) in objects(connection, &format!("SELECT * FROM memories{order}"), room)? {
         let id = row.get("id").and_then(Value::as_i64);
         let at = Origin::Row(id.unwrap_or_else(|| i64::try_from(at).unwrap_or(i64::MAX)));
         source.push(at, item_of_row(&row, scale));
@@ -294,17 +308,23 @@ fn scale_of(connection: &Connection, names: &[String]) -> rusqlite::Result<f64> 
 }
 
 /// All rows with their numbers from 1, as objects whose keys are the columns' names in lower case.
-fn objects(connection: &Connection, query: &str) -> rusqlite::Result<Vec<(usize, Map<String, Value>)>> {
+fn objects(
+    connection: &Connection,
+    query: &str,
+    room: &mut Room,
+) -> rusqlite::Result<Vec<(usize, Map<String, Value>)>> {
     let mut statement = connection.prepare(query)?;
     let names: Vec<String> = statement.column_names().map(|name| name.to_lowercase()).collect();
-    let rows = statement.query_map([], |row| object(row, &names))?;
+    let rows = statement.query_map([], |row| object(row, &names, room))?;
     rows.enumerate().map(|(at, row)| Ok((at + 1, row?))).collect()
 }
 
-fn object(row: &Row<'_>, names: &[String]) -> rusqlite::Result<Map<String, Value>> {
+fn object(row: &Row<'_>, names: &[String], room: &mut Room) -> rusqlite::Result<Map<String, Value>> {
     let mut object = Map::new();
     for (at, name) in names.iter().enumerate() {
-        let value = match row.get_ref(at)? {
+        let cell = row.get_ref(at)?;
+        room.take(cell)?;
+        let value = match cell {
             ValueRef::Null => Value::Null,
             ValueRef::Integer(number) => json!(number),
             ValueRef::Real(number) => json!(number),
@@ -404,4 +424,20 @@ fn date_of(timestamp: &Value) -> Result<String, String> {
     let seconds = timestamp.as_f64().or_else(spelled).filter(|seconds: &f64| seconds.abs() < 1e11);
     let time = seconds.and_then(|seconds| jiff::Timestamp::from_second(seconds as i64).ok());
     time.map(|time| time.to_string()).ok_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_read_as_far_as_there_is_room() {
+        let connection = Connection::open_in_memory().unwrap();
+        let endless =
+            "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x, 'text' FROM n";
+        let error = objects(&connection, endless, &mut Room::of(100_000)).unwrap_err();
+        assert!(unreadable(&error).problem.contains("more rows"), "{error}");
+        let few = format!("{endless} LIMIT 400");
+        assert_eq!(objects(&connection, &few, &mut Room::of(100_000)).unwrap().len(), 400);
+    }
 }

@@ -12,6 +12,8 @@ mod ask;
 mod chat;
 mod embedding;
 mod hostile_doors;
+#[cfg(unix)]
+mod inputs;
 #[cfg(all(feature = "proxy", unix))]
 mod later;
 mod llm;

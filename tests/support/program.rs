@@ -3,7 +3,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// The time for the program.
 pub const NOW: &str = "2026-01-31T10:40:00Z";
@@ -17,6 +18,22 @@ pub fn memories(folder: &Path, arguments: &[&str]) -> Command {
         command.env("MEMORIES_CONFIG", "memories.toml");
     }
     command
+}
+
+/// The exit code and stderr of a command that ends within half a minute. One that waits is killed.
+pub fn finished(mut command: Command) -> (i32, String) {
+    let started = Instant::now();
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while child.try_wait().unwrap().is_none() {
+        if started.elapsed() > Duration::from_secs(30) {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            panic!("the command does not end");
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let output = child.wait_with_output().unwrap();
+    (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
 /// The names in a folder, sorted.

@@ -1,11 +1,14 @@
 //! Reads the ids of a game's places from a file of another program.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::Path;
 
 use serde_json::Value;
 
+use crate::cli::context::MAX_INPUT;
 use crate::cli::failure::Failure;
+use crate::store::read_bounded;
 
 /// Reads the ids of a map: a JSON array of ids or of objects with an `id`, an object keyed by ids,
 /// either of them within another object, or a text with one id a line.
@@ -15,7 +18,10 @@ use crate::cli::failure::Failure;
 /// When the file cannot be read or names no places.
 pub(crate) fn read_map(path: &Path) -> Result<BTreeSet<u64>, Failure> {
     let shown = path.display();
-    let text = std::fs::read_to_string(path).map_err(|error| {
+    let text = read_bounded(path, MAX_INPUT).and_then(|bytes| {
+        String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
+    });
+    let text = text.map_err(|error| {
         Failure::caused(format!("cannot read the map `{shown}`"), error)
             .hint("name a JSON file with ids, or a text with one id a line")
     })?;

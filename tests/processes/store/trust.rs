@@ -3,10 +3,9 @@
 
 use std::os::unix::fs::{chown, symlink};
 use std::process::{Command, Output};
-use std::time::Instant;
 
 use super::*;
-use crate::program::memories;
+use crate::program::{finished, memories};
 
 const SECRET: &str = "a file of the person\n";
 
@@ -78,23 +77,6 @@ impl Place {
         assert_eq!(said.matches("warning: ").count(), 1, "{case}: {said}");
         assert!(said.contains(path), "{case}: {said}");
     }
-}
-
-/// The exit code and stderr of a command that ends within half a minute; one that waits is killed.
-fn finished(mut command: Command) -> (i32, String) {
-    let started = Instant::now();
-    let piped = std::process::Stdio::piped;
-    let mut child =
-        command.stdin(std::process::Stdio::null()).stdout(piped()).stderr(piped()).spawn().unwrap();
-    while child.try_wait().unwrap().is_none() {
-        if started.elapsed() > LIMIT {
-            child.kill().unwrap();
-            panic!("the command waits for ever");
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    let output = child.wait_with_output().unwrap();
-    (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
 /// Writers refuse and change nothing.
