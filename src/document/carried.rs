@@ -1,5 +1,6 @@
 //! Lines of `### Carried`: what came and went in an episode.
 
+use crate::document::comment_end;
 use crate::document::evidence::is_list_item;
 use crate::document::fields::parse_number;
 use crate::document::text::{stored_line, unescape};
@@ -7,7 +8,8 @@ use crate::types::{Carried, CarriedChange};
 
 /// Reads `- Ep1: T12 +leaflet; T15 +brass lantern, -sword`.
 pub fn parse_carried(line: &str) -> Option<Carried> {
-    let line = line.get(2..).filter(|_| is_list_item(line))?.trim();
+    let line = comment_end::read(line);
+    let line = line.get(2..).filter(|_| is_list_item(&line))?.trim();
     let (episode, rest) = line.strip_prefix("Ep")?.split_once(':')?;
     let mut changes = Vec::new();
     for part in split_names(rest, ';') {
@@ -35,7 +37,8 @@ pub fn write_carried(carried: &Carried) -> String {
         format!("T{} {}", change.turn, items.join(", "))
     };
     let changes: Vec<String> = carried.changes.iter().map(change).collect();
-    format!("- Ep{}: {}", carried.episode, changes.join("; ")).trim_end().to_owned()
+    let line = format!("- Ep{}: {}", carried.episode, changes.join("; "));
+    comment_end::write(line.trim_end()).into_owned()
 }
 
 /// Names with a mark before each, and a gap between them.

@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 
 use crate::document::error::DocumentError;
-use crate::document::grammar;
 use crate::document::parser::Entry;
 use crate::document::splice::{self, EntryEdit};
 use crate::document::stored_form::stored;
@@ -58,9 +57,9 @@ impl EntryMut<'_> {
     ///
     /// # Errors
     ///
-    /// [`DocumentError`] where the file cannot take the new text.
+    /// None at present: a file can take any text. Callers treat it like other edits.
     pub fn edit(&mut self, edit: EntryEdit) -> Result<(), DocumentError> {
-        let edit = self.document.checked(edit)?;
+        let edit = stored_edit(edit);
         self.document.splice_entries(self.block, &[(self.entry, &edit)]);
         Ok(())
     }
@@ -104,41 +103,13 @@ impl Document {
         (0..block).map(newlines).sum::<usize>() + 1
     }
 
-    /// The edit in its stored form, where the file can take it.
-    fn checked(&self, edit: EntryEdit) -> Result<EntryEdit, DocumentError> {
-        Ok(match edit {
-            EntryEdit::Revise(memory) => {
-                let memory = stored(&memory);
-                self.check_memory(&memory)?;
-                EntryEdit::Revise(memory)
-            }
-            EntryEdit::ReviseLine(memory) => EntryEdit::ReviseLine(stored(&memory)),
-            EntryEdit::SetSeeAlso(see_also) => {
-                let see_also = stored_line(&see_also);
-                self.check_new_text(&see_also)?;
-                EntryEdit::SetSeeAlso(see_also)
-            }
-            EntryEdit::Supersede(Some(reference)) => {
-                self.check_new_text(&grammar::write_reference(&reference))?;
-                EntryEdit::Supersede(Some(reference))
-            }
-            edit @ (EntryEdit::Supersede(None) | EntryEdit::Revive(_) | EntryEdit::Remove) => edit,
-        })
-    }
-
     /// Edits entries of a scope's sections by their numbers among all entries of the scope.
-    pub(super) fn edit_entries(
-        &mut self,
-        blocks: &[usize],
-        edits: &BTreeMap<usize, EntryEdit>,
-    ) -> Result<(), DocumentError> {
+    pub(super) fn edit_entries(&mut self, blocks: &[usize], edits: &BTreeMap<usize, EntryEdit>) {
         if edits.is_empty() {
-            return Ok(());
+            return;
         }
-        let edits: BTreeMap<usize, EntryEdit> = edits
-            .iter()
-            .map(|(&at, edit)| Ok((at, self.checked(edit.clone())?)))
-            .collect::<Result<_, _>>()?;
+        let edits: BTreeMap<usize, EntryEdit> =
+            edits.iter().map(|(&at, edit)| (at, stored_edit(edit.clone()))).collect();
         let mut first = 0;
         for &block in blocks {
             let next = first + self.parsed(block).entries.len();
@@ -147,7 +118,6 @@ impl Document {
             self.splice_entries(block, &of_block);
             first = next;
         }
-        Ok(())
     }
 
     /// Edits entries of one block, in their order.
@@ -162,5 +132,15 @@ impl Document {
             .collect();
         let text = splice::splice_all(text, &splices, style);
         self.replace(block, text);
+    }
+}
+
+/// The edit with what it writes in its stored form.
+fn stored_edit(edit: EntryEdit) -> EntryEdit {
+    match edit {
+        EntryEdit::Revise(memory) => EntryEdit::Revise(stored(&memory)),
+        EntryEdit::ReviseLine(memory) => EntryEdit::ReviseLine(stored(&memory)),
+        EntryEdit::SetSeeAlso(see_also) => EntryEdit::SetSeeAlso(stored_line(&see_also)),
+        edit @ (EntryEdit::Supersede(_) | EntryEdit::Revive(_) | EntryEdit::Remove) => edit,
     }
 }

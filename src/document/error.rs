@@ -6,14 +6,6 @@ use crate::types::hint::{Advice, Hint};
 /// Why an edit cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
-    /// A comment that is open since `line` would end at a `-->` of the new text.
-    #[error(
-        "the comment opened in line {line} is never closed, and the new text holds `-->`, which would close it"
-    )]
-    WouldCloseComment {
-        /// Line of the comment's opening, from 1.
-        line: usize,
-    },
     /// The section is there, under a heading that is misread; a second one would hide it.
     #[error("line {line} is most likely the heading of {scope}, but is not read as one")]
     MisreadSection {

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use crate::document::comment_end;
 use crate::document::fields::{parse_fields, write_fields};
 use crate::document::text::{stored_line, stored_reply};
 use crate::types::text::backtick_fence;
@@ -30,7 +31,8 @@ pub struct AttemptLine {
 /// Reads ``- `take window` ×3 *(Ep2, T31)*, `break window` *(T33)*: You can't be serious.`` One action alone may
 /// lack the code span.
 pub fn parse_attempts(line: &str) -> Option<AttemptLine> {
-    let mut rest = line.get(2..).filter(|_| is_list_item(line))?.trim();
+    let line = comment_end::read(line);
+    let mut rest = line.get(2..).filter(|_| is_list_item(&line))?.trim();
     let mut parts: Vec<(String, u64, Option<Provenance>)> = Vec::new();
     loop {
         let (action, behind) = match split_code_span(rest) {
@@ -232,7 +234,7 @@ fn write_line(attempts: &[&Attempt]) -> String {
     let reply = stored_reply(&attempts[0].reply);
     let reply = if same { reply } else { template(&attempts[0].action, &reply) };
     let reply = if reply.is_empty() { reply } else { format!(": {reply}") };
-    format!("- {}{reply}", items.join(", "))
+    comment_end::write(&format!("- {}{reply}", items.join(", "))).into_owned()
 }
 
 pub(crate) fn write_count(count: u64) -> String {

@@ -113,6 +113,10 @@ impl Formatted {
 /// Makes the edits: an empty range has a line inserted before it, and a line for which there is no text is removed.
 fn apply(document: &Document, mut edits: Vec<(Range<usize>, String)>) -> Formatted {
     let source = document.source();
+    for (_, after) in &mut edits {
+        *after = document.style().convert(after);
+    }
+    edits.retain(|(range, after)| range.is_empty() || source[range.clone()] != *after);
     if edits.is_empty() {
         return Formatted { text: source.to_owned(), changes: Vec::new() };
     }

@@ -5,6 +5,7 @@
 //! function, which gives its canonical form. Parsing is tolerant, writing is strict. Other lines are
 //! text.
 
+use crate::document::comment_end;
 use crate::document::fields::{parse_fields, parse_moment, parse_number, write_fields, write_moment};
 use crate::document::text::{find_unescaped_stars, read_title, stored_line, unescape, write_title};
 use crate::types::{Category, Cause, Memory, Moment, Persistence, Reference, Scope, Status, is_id};
@@ -46,10 +47,11 @@ pub(crate) fn name_of_text_id(id: &str, name: Option<&str>) -> String {
 
 /// Reads headings such as `## Location 15: West of House`; also `## Location: West of House (ID: 180)`.
 pub fn parse_heading(line: &str) -> Option<Heading> {
-    split_heading(line).map(|(scope, name)| Heading { scope, name: name.to_owned() })
+    let line = comment_end::read(line);
+    split_heading(&line).map(|(scope, name)| Heading { scope, name: name.to_owned() })
 }
 
-/// Reads a heading as [`parse_heading`] does, without copying the name.
+/// Reads a heading as [`parse_heading`] does, without copying the name, from a line without escaped ends of comments.
 pub(crate) fn split_heading(line: &str) -> Option<(Scope, &str)> {
     let rest = line.strip_prefix("##")?;
     let rest = rest.strip_prefix([' ', '\t'])?.trim();
@@ -85,7 +87,7 @@ pub fn write_heading(scope: &Scope, name: &str) -> String {
         Scope::Location(_) | Scope::Npc(_) | Scope::Agent(_) => format!("## {key}: {name}"),
         Scope::World | Scope::Scene | Scope::Dialogue | Scope::Game => format!("## {key}"),
     };
-    line.trim_end().to_owned()
+    comment_end::write(line.trim_end()).into_owned()
 }
 
 /// The part of a heading before the name: `Location 15`, `NPC troll`, `World`.
@@ -223,7 +225,7 @@ impl EntryParts<'_> {
 pub fn parse_entry(line: &str) -> Option<Memory> {
     let parts = split_entry(line)?;
     let (category, persistence, status) = parts.read_bracket()?;
-    let provenance = parse_fields(parts.fields);
+    let provenance = parse_fields(&comment_end::read(parts.fields));
     Some(Memory { persistence, status, provenance, ..Memory::new(category, read_title(parts.title), "") })
 }
 
@@ -252,7 +254,7 @@ pub fn write_entry(memory: &Memory) -> String {
     let mut line = format!("**[{}{persistence}{status}] {title}**", memory.category);
     let fields = write_fields(&memory.provenance);
     if !fields.is_empty() {
-        line.push_str(&format!(" *({fields})*"));
+        line.push_str(&format!(" *({})*", comment_end::write(&fields)));
     }
     line
 }
@@ -264,6 +266,7 @@ fn bracket_word<T: Default + PartialEq + Into<&'static str>>(value: T) -> String
 
 /// Reads `[Superseded at Ep2 T45 by "title"]` or `[Invalidated at Ep2 T45: "reason"]`.
 pub fn parse_reference(line: &str) -> Option<Reference> {
+    let line = comment_end::read(line);
     let inner = line.trim().strip_prefix('[')?.strip_suffix("\"]")?;
     let (superseded, rest) = match inner.strip_prefix("Superseded") {
         Some(rest) => (true, rest),
@@ -286,10 +289,11 @@ pub fn parse_reference(line: &str) -> Option<Reference> {
 pub fn write_reference(reference: &Reference) -> String {
     let moment = write_moment(&reference.at);
     let at = if moment.is_empty() { String::new() } else { format!(" at {moment}") };
-    match &reference.cause {
+    let line = match &reference.cause {
         Cause::SupersededBy(title) => format!("[Superseded{at} by \"{}\"]", quote(title)),
         Cause::Invalidated(reason) => format!("[Invalidated{at}: \"{}\"]", quote(reason)),
-    }
+    };
+    comment_end::write(&line).into_owned()
 }
 
 fn quote(text: &str) -> String {

@@ -66,9 +66,6 @@ impl Document {
 
     /// Makes sections for scopes that have none; each scope is given once.
     pub(super) fn make_sections(&mut self, mut wanted: Vec<(Scope, &str)>) -> Result<(), DocumentError> {
-        for (scope, name) in &wanted {
-            self.check_new_text(&grammar::write_heading(scope, name))?;
-        }
         let misread = misread_sections(self.source());
         if let Some((scope, line)) =
             misread.iter().find(|(scope, _)| wanted.iter().any(|(other, _)| other == scope))
@@ -93,7 +90,7 @@ impl Document {
         for (at, block) in old.into_iter().map(Some).chain([None]).enumerate() {
             while let Some((_, (scope, name))) = wanted.next_if(|(before, _)| *before == at) {
                 self.end_with_blank_line();
-                let heading = grammar::write_heading(&scope, name);
+                let heading = self.style().convert(&grammar::write_heading(&scope, name));
                 // A blank line separates it from the next section, new or old.
                 let last = at == count && wanted.peek().is_none();
                 let after = if last { "" } else { ending };

@@ -3,8 +3,10 @@
 //! Only the lines that an edit is about change; a blank line is added where a new part needs one. New
 //! text is canonical and has the line endings of the file.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::document::comment_end;
 use crate::document::grammar::{self, Visits};
 use crate::document::parser::{Entry, ParsedSection, Region, RegionKind};
 use crate::document::scan;
@@ -36,13 +38,31 @@ pub struct Style {
     pub(crate) line_ending: &'static str,
     /// How to write code fences in texts.
     pub(crate) fences: Fences,
+    /// True if a comment of the file is never closed: new text must not close it.
+    pub(crate) open_comment: bool,
 }
 
 impl Style {
-    /// Converts `\n` to the line ending of the file.
-    fn convert(&self, text: &str) -> String {
-        if self.line_ending == "\n" { text.to_owned() } else { text.replace('\n', self.line_ending) }
+    /// New lines, ended by `\n`, as they can stand in the file.
+    pub(crate) fn convert(&self, text: &str) -> String {
+        let text = if self.open_comment { escape_comment_ends(text) } else { Cow::Borrowed(text) };
+        if self.line_ending == "\n" { text.into_owned() } else { text.replace('\n', self.line_ending) }
     }
+}
+
+/// New lines as they can stand below an unclosed comment. What a person commented out in them stays as it is.
+fn escape_comment_ends(text: &str) -> Cow<'_, str> {
+    if !text.contains("-->") {
+        return Cow::Borrowed(text);
+    }
+    let lines = scan::lines(text);
+    let marked = mark_comments(lines.iter().map(|line| (line.text(text), line.hidden)));
+    let mut out = String::with_capacity(text.len() + 8);
+    for (line, (content, _, is_comment)) in lines.iter().zip(marked) {
+        out.push_str(&if is_comment { content.to_owned() } else { comment_end::escape(content) });
+        out.push_str(&text[line.range.start + content.len()..line.range.end]);
+    }
+    Cow::Owned(out)
 }
 
 /// The canonical lines of an entry, each ended by `\n`.

@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 
+use crate::document::comment_end;
 use crate::document::scan::{self, Block};
 use crate::document::strike::{is_struck, unstrike};
 use crate::types::text::fold_spaces;
@@ -151,7 +152,7 @@ pub(crate) fn write_text(text: &str, fences: Fences) -> String {
             at += 1;
         }
     }
-    out
+    comment_end::write(&out).into_owned()
 }
 
 fn push_line(out: &mut String, line: &str) {
@@ -249,7 +250,7 @@ pub(crate) fn read_text<'a>(lines: impl Iterator<Item = (&'a str, bool)>, struck
     for (line, hidden, comment) in mark_comments(lines) {
         if !comment {
             let line = if struck && !hidden { unstrike(line) } else { Cow::Borrowed(line) };
-            kept.push((line, hidden));
+            kept.push((read_ends(line), hidden));
         }
     }
     trim_blank(&mut kept);
@@ -307,6 +308,13 @@ pub(crate) fn mark_comments<'a>(
     })
 }
 
+fn read_ends(line: Cow<'_, str>) -> Cow<'_, str> {
+    match line {
+        Cow::Borrowed(line) => comment_end::read(line),
+        Cow::Owned(line) => Cow::Owned(comment_end::read(&line).into_owned()),
+    }
+}
+
 fn trim_blank(lines: &mut Vec<(Cow<'_, str>, bool)>) {
     while lines.last().is_some_and(|(line, hidden)| !hidden && scan::is_blank(line.as_bytes())) {
         lines.pop();
@@ -321,7 +329,7 @@ pub(crate) fn write_closing_lines(see_also: Option<&str>, context: Option<&str>)
     let mut out = String::new();
     for (mark, value) in [(SEE_ALSO, see_also), (CONTEXT, context)] {
         if let Some(value) = value {
-            out.push_str(&format!("{mark} {}\n", stored_line(value)));
+            out.push_str(&format!("{mark} {}\n", comment_end::write(&stored_line(value))));
         }
     }
     out

@@ -11,7 +11,7 @@ use crate::document::scan::{self, BYTE_ORDER_MARK, Event, line_number, walk};
 use crate::document::section::Section;
 use crate::document::splice::{self, Style};
 use crate::document::text::Fences;
-use crate::types::{Memory, Scope};
+use crate::types::Scope;
 
 /// Beyond this many edited blocks the text is built anew; up to it, bytes are moved within the source.
 const MAX_MOVES: usize = 8;
@@ -25,8 +25,6 @@ pub struct Document {
     source: String,
     blocks: Vec<Block>,
     style: Style,
-    /// Line of a comment that is never closed.
-    open_comment: Option<usize>,
 }
 
 /// The lines from one section heading to the next.
@@ -108,12 +106,12 @@ impl Document {
             Event::Unclosed { opener, .. } => unclosed.push(opener),
         });
         let is_comment = |&&offset: &&u64| bytes[offset as usize..].trim_ascii_start().starts_with(b"<!--");
-        let comment = unclosed.iter().find(is_comment);
-        let open_comment = comment.map(|&offset| line_number(&source, offset as usize));
-        let fences = unclosed.len() > usize::from(comment.is_some());
+        let open_comment = unclosed.iter().any(|offset| is_comment(&offset));
+        let fences = unclosed.len() > usize::from(open_comment);
         let style = Style {
             line_ending: if first_ending_is_crlf(&source) { "\r\n" } else { "\n" },
             fences: if fences { Fences::Escape } else { Fences::Keep },
+            open_comment,
         };
         // A byte order mark is a block of its own: it is part of no line, and nothing is written before it.
         let mark = if source.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
@@ -127,7 +125,7 @@ impl Document {
         let ends = starts.iter().skip(1).copied().chain([source.len()]);
         let ranges = starts.iter().copied().zip(ends);
         let blocks = ranges.map(|(start, end)| Block::from_source(&source, start..end)).collect();
-        Document { blocks, style, open_comment, source }
+        Document { blocks, style, source }
     }
 
     /// The file's text. Its sections are checked to be read back as they were meant.
@@ -249,26 +247,6 @@ impl Document {
         sections
     }
 
-    /// Checks that the file can take a memory.
-    ///
-    /// # Errors
-    ///
-    /// [`DocumentError::WouldCloseComment`] where it cannot.
-    pub(crate) fn check_memory(&self, memory: &Memory) -> Result<(), DocumentError> {
-        match self.open_comment {
-            None => Ok(()),
-            Some(_) => self.check_new_text(&splice::render_entry(memory, self.style.fences)),
-        }
-    }
-
-    /// Checks that a text written into the file does not close an open comment.
-    pub(super) fn check_new_text(&self, text: &str) -> Result<(), DocumentError> {
-        match self.open_comment {
-            Some(line) if text.contains("-->") => Err(DocumentError::WouldCloseComment { line }),
-            _ => Ok(()),
-        }
-    }
-
     pub(super) fn source(&self) -> &str {
         &self.source
     }
@@ -279,7 +257,7 @@ impl Document {
 
     /// True if a comment or a code fence is never closed.
     pub(super) fn is_unclosed(&self) -> bool {
-        self.open_comment.is_some() || self.style.fences == Fences::Escape
+        self.style.open_comment || self.style.fences == Fences::Escape
     }
 
     pub(super) fn blocks(&self) -> &[Block] {
@@ -324,7 +302,7 @@ mod tests {
     use super::*;
     use crate::document::parser::PARSED;
     use crate::document::splice::EntryEdit;
-    use crate::types::Category;
+    use crate::types::{Category, Memory};
 
     fn parsed_by(work: impl FnOnce()) -> usize {
         let before = PARSED.get();

@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::document::carried::write_carried;
 use crate::document::error::DocumentError;
-use crate::document::evidence::write_attempt;
 use crate::document::grammar::{self, Visits};
 use crate::document::lists::{AttemptLists, ListEdit, edit_list};
 use crate::document::parser::{ParsedSection, Placed, RegionKind};
@@ -84,13 +83,14 @@ impl Document {
         if nameless && !update.name.trim().is_empty() {
             self.rename(scope, &update.name)?;
         }
-        self.edit_entries(blocks, &update.entries)?;
-        self.add_entries(blocks[0], update.memories.iter().map(stored).collect())?;
+        self.edit_entries(blocks, &update.entries);
+        self.add_entries(blocks[0], update.memories.iter().map(stored).collect());
         self.raise_visits(blocks, update);
-        self.put_ways(blocks, &update.ways)?;
-        self.put_all_carried(blocks, &update.carried)?;
-        self.put_attempts(blocks, RegionKind::Worked, &update.worked)?;
-        self.put_attempts(blocks, RegionKind::Tried, &update.attempts)
+        self.put_ways(blocks, &update.ways);
+        self.put_all_carried(blocks, &update.carried);
+        self.put_attempts(blocks, RegionKind::Worked, &update.worked);
+        self.put_attempts(blocks, RegionKind::Tried, &update.attempts);
+        Ok(())
     }
 
     /// Adds a memory in its stored form; makes the section where there is none.
@@ -100,19 +100,17 @@ impl Document {
     /// See [`DocumentError`].
     pub fn add(&mut self, scope: &Scope, name: &str, memory: &Memory) -> Result<(), DocumentError> {
         let memory = stored(memory);
-        self.check_memory(&memory)?;
         let block = self.ensure_section(scope, name)?;
-        self.add_entries(block, vec![memory])
+        self.add_entries(block, vec![memory]);
+        Ok(())
     }
 
-    fn add_entries(&mut self, block: usize, memories: Vec<Memory>) -> Result<(), DocumentError> {
+    fn add_entries(&mut self, block: usize, memories: Vec<Memory>) {
         if memories.is_empty() {
-            return Ok(());
+            return;
         }
-        memories.iter().try_for_each(|memory| self.check_memory(memory))?;
         let text = splice::add_entries(self.block_text(block), self.parsed(block), &memories, self.style());
         self.replace(block, text);
-        Ok(())
     }
 
     /// Counts a visit in an episode; makes the section where there is none. Of a place that was never
@@ -179,7 +177,6 @@ impl Document {
     ///
     /// See [`DocumentError`].
     pub fn rename(&mut self, scope: &Scope, name: &str) -> Result<bool, DocumentError> {
-        self.check_new_text(name)?;
         let Some(block) = self.blocks_of(scope).next() else { return Ok(false) };
         let text = splice::replace_heading(self.block_text(block), scope, name, self.style());
         self.blocks_mut()[block].heading = text.lines().next().and_then(grammar::parse_heading);
@@ -247,7 +244,6 @@ impl Document {
         attempt: &Attempt,
         limit: usize,
     ) -> Result<(), DocumentError> {
-        self.check_new_text(&write_attempt(attempt))?;
         self.ensure_section(scope, name)?;
         let blocks: Vec<usize> = self.blocks_of(scope).collect();
         self.edit_attempts(&blocks, kind, |lists| {
@@ -267,16 +263,9 @@ impl Document {
     }
 
     /// Writes actions of one kind; of one that is given twice, the last.
-    fn put_attempts(
-        &mut self,
-        blocks: &[usize],
-        kind: RegionKind,
-        attempts: &[Attempt],
-    ) -> Result<(), DocumentError> {
+    fn put_attempts(&mut self, blocks: &[usize], kind: RegionKind, attempts: &[Attempt]) {
         let named = || attempts.iter().filter(|attempt| !stored_line(&attempt.action).is_empty());
-        named().try_for_each(|attempt| self.check_new_text(&write_attempt(attempt)))?;
         self.edit_attempts(blocks, kind, |lists| named().for_each(|attempt| lists.put(attempt)));
-        Ok(())
     }
 
     fn edit_attempts(&mut self, blocks: &[usize], kind: RegionKind, edit: impl FnOnce(&mut AttemptLists)) {
@@ -302,10 +291,11 @@ impl Document {
     pub fn put_way(&mut self, scope: &Scope, name: &str, way: &Way) -> Result<(), DocumentError> {
         self.ensure_section(scope, name)?;
         let blocks: Vec<usize> = self.blocks_of(scope).collect();
-        self.put_ways(&blocks, std::slice::from_ref(way))
+        self.put_ways(&blocks, std::slice::from_ref(way));
+        Ok(())
     }
 
-    fn put_ways(&mut self, blocks: &[usize], ways: &[Way]) -> Result<(), DocumentError> {
+    fn put_ways(&mut self, blocks: &[usize], ways: &[Way]) {
         let lines = |parsed: &ParsedSection| {
             let ours = parsed.ways.iter().filter(|line| line.value.is_whole);
             ours.map(|line| Placed { value: line.value.way.clone(), range: line.range.clone() }).collect()
@@ -313,7 +303,7 @@ impl Document {
         let is_same = |one: &Way, other: &Way| {
             one.to == other.to && fold_action(&one.action) == fold_action(&other.action)
         };
-        self.put_lines(blocks, RegionKind::Ways, lines, ways, is_same, write_way)
+        self.put_lines(blocks, RegionKind::Ways, lines, ways, is_same, write_way);
     }
 
     /// Writes what was carried in an episode, in place of the line of that episode.
@@ -324,13 +314,14 @@ impl Document {
     pub fn put_carried(&mut self, carried: &Carried) -> Result<(), DocumentError> {
         self.ensure_section(&Scope::Game, "")?;
         let blocks: Vec<usize> = self.blocks_of(&Scope::Game).collect();
-        self.put_all_carried(&blocks, std::slice::from_ref(carried))
+        self.put_all_carried(&blocks, std::slice::from_ref(carried));
+        Ok(())
     }
 
-    fn put_all_carried(&mut self, blocks: &[usize], carried: &[Carried]) -> Result<(), DocumentError> {
+    fn put_all_carried(&mut self, blocks: &[usize], carried: &[Carried]) {
         let lines = |parsed: &ParsedSection| parsed.carried.clone();
         let is_same = |one: &Carried, other: &Carried| one.episode == other.episode;
-        self.put_lines(blocks, RegionKind::Carried, lines, carried, is_same, write_carried)
+        self.put_lines(blocks, RegionKind::Carried, lines, carried, is_same, write_carried);
     }
 
     /// Writes lines of evidence that hold one value each, in place of those that are about the same; of two that are
@@ -343,8 +334,7 @@ impl Document {
         values: &[T],
         is_same: impl Fn(&T, &T) -> bool,
         write: impl Fn(&T) -> String,
-    ) -> Result<(), DocumentError> {
-        values.iter().try_for_each(|value| self.check_new_text(&write(value)))?;
+    ) {
         let mut missing: Vec<&T> = Vec::with_capacity(values.len());
         for value in values {
             match missing.iter_mut().find(|other| is_same(other, value)) {
@@ -365,6 +355,5 @@ impl Document {
         }
         let new = missing.into_iter().map(write).collect();
         self.edit_list(blocks[0], kind, &ListEdit { new, ..ListEdit::default() });
-        Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! Lines of `### Ways`: where an action led.
 
 use crate::document::carried::{escape, read_name, split_names, write_names};
+use crate::document::comment_end;
 use crate::document::evidence::{
     is_list_item, split_code_span, split_count, write_code_span, write_count, write_mark,
 };
@@ -23,7 +24,8 @@ pub struct WayLine {
 /// Reads ``- `north` → [North of House](#location-137-north-of-house) ×5 *(Ep5, T12)*``; also
 /// ``- `north` -> Location 137: North of House``.
 pub fn parse_way(line: &str) -> Option<WayLine> {
-    let line = line.get(2..).filter(|_| is_list_item(line))?.trim();
+    let line = comment_end::read(line);
+    let line = line.get(2..).filter(|_| is_list_item(&line))?.trim();
     let (action, rest) = split_code_span(line)?;
     let rest = rest.trim_start();
     let rest = rest.strip_prefix('→').or_else(|| rest.strip_prefix("->"))?.trim_start();
@@ -87,7 +89,8 @@ pub fn write_way(way: &Way) -> String {
     }
     let action = write_code_span(&stored_line(action));
     let anchor = anchor(&format!("Location {to}: {name}"));
-    format!("- {action} → [{label}](#{anchor}){}{}", write_count(*count), write_mark(&fields))
+    let line = format!("- {action} → [{label}](#{anchor}){}{}", write_count(*count), write_mark(&fields));
+    comment_end::write(&line).into_owned()
 }
 
 /// The anchor that Markdown viewers give a heading: lower case, hyphens for spaces, no punctuation.

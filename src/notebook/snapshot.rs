@@ -9,6 +9,7 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use crate::document::check::first_error;
+use crate::document::comment_end::read as read_comment_ends;
 use crate::document::conflict::conflicts;
 use crate::document::grammar::{Heading, split_heading};
 use crate::document::near::misread_sections;
@@ -75,9 +76,9 @@ impl Snapshot {
         let Some(file) = files.file() else { return Ok(Snapshot::of(store, files, String::new())) };
         let mut heading_lines = String::new();
         let texts = read_sections(file, |line| {
-            let line = std::str::from_utf8(line).unwrap_or_default().trim_end();
-            heading_lines.extend([line, "\n"]);
-            split_heading(line).is_some_and(|(scope, name)| wanted(&scope, name))
+            let line = read_comment_ends(std::str::from_utf8(line).unwrap_or_default().trim_end());
+            heading_lines.extend([&line, "\n"]);
+            split_heading(&line).is_some_and(|(scope, name)| wanted(&scope, name))
         });
         match texts.ok().and_then(|texts| String::from_utf8(texts.concat()).ok()) {
             Some(lasting) if first_error(&lasting).is_none() => {

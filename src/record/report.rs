@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::document::text::stored_line;
 use crate::journal::entry::{Entry, MemoryEntry, ModelEntry};
 use crate::journal::text::Text;
 use crate::llm::ModelUse;
@@ -129,7 +130,8 @@ impl RecordReport {
             true => String::new(),
             false => format!(" (triggers: {})", triggers.join(", ")),
         };
-        format!("{}{triggers}", parts.join(", "))
+        // Names of places and actions are the game's words, and may have several lines.
+        stored_line(&format!("{}{triggers}", parts.join(", ")))
     }
 
     /// The report on a turn that was recorded before, as it was sent or as the journal has it.

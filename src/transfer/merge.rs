@@ -138,7 +138,6 @@ struct Merge<'a> {
     session: HashMap<Scope, Section>,
     targets: BTreeMap<Scope, SectionMerge>,
     places: PlaceIndex,
-    files: &'a Files,
     options: &'a MergeOptions,
     report: MergeReport,
 }
@@ -173,7 +172,7 @@ pub fn merge(
 }
 
 impl<'a> Merge<'a> {
-    fn begin(files: &'a Files, items: &[Cow<'_, SourceItem>], options: &'a MergeOptions) -> Merge<'a> {
+    fn begin(files: &Files, items: &[Cow<'_, SourceItem>], options: &'a MergeOptions) -> Merge<'a> {
         let mut places = PlaceIndex::default();
         for heading in files.lasting.headings() {
             places.learn(&heading.scope, &heading.name);
@@ -191,7 +190,6 @@ impl<'a> Merge<'a> {
             session: files.session.sections().into_iter().collect(),
             targets: BTreeMap::new(),
             places,
-            files,
             options,
             report: MergeReport::default(),
         }
@@ -242,9 +240,6 @@ impl<'a> Merge<'a> {
     ) -> Result<(), String> {
         let cut = titled && stored_line(&memory.title).chars().count() > TITLE_CHARS;
         let memory = stored(memory);
-        let tier = Tier::of(memory.persistence);
-        let document = if tier == Tier::Lasting { &self.files.lasting } else { &self.files.session };
-        document.check_memory(&memory).map_err(|error| error.to_string())?;
         let secrets = secrets_of(&memory);
         let on_conflict = self.options.on_conflict;
         let title = memory.title.clone();

@@ -2,6 +2,7 @@
 //!
 //! Each property runs 256 cases, or as many as `PROPTEST_CASES` says.
 
+mod comments;
 mod mending;
 
 use memories::document::check::viewer_headings;
@@ -36,6 +37,7 @@ fn hostile_line() -> impl Strategy<Value = String> {
             "##Location 2: x", "### Location 9: x", "## Location 8 - x", "**[NOTE] a *(Ep1)*", "[NOTE] b** *(T2)*", "**NOTE] c**",
             "**[NOTE - CORE] d** _(Ep1, T2)_", "**[NOTE] wrapped", "line** *(Ep1)*", "*(Ep1, T2)*", "\t**[NOTE] tab**", "**Visits** 3",
             "### Tryed", "- `go` x3 *(Ep1)*", "**[DANGR - CORE] e** *(Ep1 T2)*", "## Memories", "__[NOTE] f__", "- **[NOTE] g**", "\u{FEFF}", "[a]: b", "a\\", "*", "` `` ```",
+            "a --> b", "--\\>", "x --\\\\> y",
         ]).prop_map(str::to_owned),
     ]
 }
@@ -384,7 +386,7 @@ proptest! {
             let before = document.clone();
             match edit.apply(&mut document, &mut expected[slot].1) {
                 Ok(()) => touched.push(scope),
-                Err(DocumentError::WouldCloseComment { .. } | DocumentError::MisreadSection { .. }) => {
+                Err(DocumentError::MisreadSection { .. }) => {
                     document = before;
                 }
                 Err(error) => prop_assert!(false, "{error} after {edit:?}"),
