@@ -75,7 +75,7 @@ proptest! {
         prop_assert_eq!(&after.section(&Scope::Game).unwrap().carried, &vec![carried]);
         let found = &hall.memories[struck];
         prop_assert_eq!((&found.reference, &found.text), (&Some(reference), &plain.text));
-        prop_assert!(hall.memories.iter().all(|memory| memory.title != "Old" || memory.text != ""));
+        prop_assert!(hall.memories.iter().all(|memory| memory.title != "Old" || !memory.text.is_empty()));
         // The canonical form keeps it all, and a new name as well.
         let formatted = Document::parse(memories::document::format::format(&after.clone().into_text().unwrap()).text);
         prop_assert_eq!(&reopened(formatted).section(&elsewhere).unwrap().memories, &section.memories);
