@@ -22,7 +22,7 @@ mod search;
 mod trust_list;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use secrecy::SecretString;
 use strum::VariantArray;
@@ -160,7 +160,7 @@ impl Settings {
 
     /// A number that differs from run to run, for the jitter of retries.
     pub(crate) fn seed(&self) -> u64 {
-        u64::from(std::process::id()) ^ jiff::Timestamp::now().as_nanosecond() as u64
+        u64::from(std::process::id()) ^ nanoseconds(SystemTime::now()) as u64
     }
 }
 
@@ -174,13 +174,25 @@ fn found_memory_file(folder: &Path) -> Result<PathBuf, Failure> {
 
 /// The present time, RFC 3339, in whole seconds.
 fn present() -> String {
-    let now = jiff::Timestamp::now();
-    jiff::Timestamp::from_second(now.as_second()).unwrap_or(now).to_string()
+    time_text(SystemTime::now())
+}
+
+/// A time as RFC 3339, in whole seconds. A clock that is set beyond the end of 9999 shows the last time that can be
+/// written.
+fn time_text(time: SystemTime) -> String {
+    let time = jiff::Timestamp::try_from(time).unwrap_or(jiff::Timestamp::MAX);
+    jiff::Timestamp::from_second(time.as_second()).unwrap_or(time).to_string()
 }
 
 /// A unique id of a journal line: the time in nanoseconds and the process id.
 fn fresh_id() -> String {
-    format!("{:x}-{:x}", jiff::Timestamp::now().as_nanosecond(), std::process::id())
+    format!("{:x}-{:x}", nanoseconds(SystemTime::now()), std::process::id())
+}
+
+/// Nanoseconds between 1970 and a time.
+fn nanoseconds(time: SystemTime) -> u128 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH);
+    since.unwrap_or_else(|before| before.duration()).as_nanos()
 }
 
 fn read_limits(file: &mut SettingsFiles) -> Result<Limits, Failure> {
@@ -315,6 +327,15 @@ mod tests {
         let any = || Some("m".to_owned());
         let general = ProcessEnvironment { api_key: Some(SecretString::from("m")), ..both() };
         assert_eq!(keys(Some("http://h"), general), [any(), any(), any()]);
+    }
+
+    #[test]
+    fn a_clock_beyond_the_year_9999_shows_the_last_time_there_is() {
+        let at = |seconds| time_text(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+        assert_eq!(at(1_769_856_000), "2026-01-31T10:40:00Z");
+        for beyond in [253_402_214_400, 253_402_300_800, 300_000_000_000] {
+            assert_eq!(at(beyond), "9999-12-30T22:00:00Z");
+        }
     }
 
     #[test]

@@ -145,6 +145,25 @@ mod tests {
         assert_eq!(cut_at_word("short", 12), "short");
     }
 
+    #[test]
+    fn a_cut_examines_few_beginnings_of_a_long_text() {
+        // The bytes that are examined to cut a text of `length` bytes down to some that fit.
+        let examined = |length: usize, room: usize| {
+            let text = "It is dark here. ".repeat(length / 17);
+            let bytes = std::cell::Cell::new(0);
+            let fits = |text: &str| {
+                bytes.set(bytes.get() + text.len());
+                estimate_tokens(text) <= room
+            };
+            cut_at_sentence(&text, fits).expect("it fits");
+            bytes.get()
+        };
+        for room in [10, 300, 100_000] {
+            let (half, whole) = (examined(500_000, room), examined(1_000_000, room));
+            assert!(whole < 3 * half && whole < 20_000_000, "{half} {whole}");
+        }
+    }
+
     proptest! {
         #[test]
         fn the_whole_is_never_more_than_its_parts(a in "[a-z0-9 .;()\né道]{0,40}", b in "[a-z0-9 .;()\né道]{0,40}") {

@@ -8,11 +8,14 @@ use serde_json::{Map, Value};
 
 use crate::llm::answer::{flag_of, parse_object, text_of, text_problem, title_problem};
 use crate::record::context::TurnContext;
-use crate::record::prompt::{MAX_TEXT_CHARS, MAX_TITLE_CHARS, MAX_TITLES, SYSTEM};
+use crate::record::prompt::{MAX_TEXT_CHARS, MAX_TITLE_CHARS, MAX_TITLES, SYSTEM, schema};
 use crate::record::proposal::{Proposal, Side};
 use crate::search::shared_words::SharedWords;
-use crate::types::text::{cut_at_sentence, cut_at_word};
+use crate::types::text::{cut_at_sentence, cut_at_word, fold_spaces, truncate};
 use crate::types::{Category, Memory, Span, Status, importance_of_program};
+
+/// Longest error of a server that is shown, in characters.
+const ERROR_CHARS: usize = 200;
 
 /// Evidence that must support an answer.
 #[derive(Debug, Clone, Default)]
@@ -53,10 +56,13 @@ impl Evidence {
 ///
 /// # Errors
 ///
-/// Why it cannot be read: it holds no JSON object. Nonsense that fits the schema is not an error but a
-/// proposal without a memory.
+/// Why it cannot be read: it holds no JSON object, no field of the schema, or wants a memory without a title or a
+/// text. Other nonsense that fits the schema is not an error but a proposal without a memory.
 pub fn read_answer(text: &str, evidence: &Evidence) -> Result<Proposal, String> {
     let answer = parse_object(text)?;
+    if !has_known_field(&answer) {
+        return Err(no_known_field(&answer));
+    }
     let mut warnings = Vec::new();
     let mut titles = |names: [&str; 2]| read_titles(&answer, names, &mut warnings);
     let supersedes = titles(["supersedes", "supersedes_memory_titles"]);
@@ -72,8 +78,13 @@ pub fn read_answer(text: &str, evidence: &Evidence) -> Result<Proposal, String> 
     let title = text_of(&answer, "memory_title");
     let memory_text = text_of(&answer, "memory_text");
     let wanted = answer.get("should_remember").and_then(flag_of);
-    if !wanted.unwrap_or(!title.is_empty() && !memory_text.is_empty()) {
+    if !wanted.unwrap_or(!title.is_empty() || !memory_text.is_empty()) {
         return Ok(proposal);
+    }
+    // Often the answer was cut off.
+    if title.is_empty() || memory_text.is_empty() {
+        let missing = if title.is_empty() { "memory_title" } else { "memory_text" };
+        return Err(format!("it has no `{missing}`"));
     }
     if let Some(reason) = title_problem(&title).or_else(|| text_problem(&memory_text, SYSTEM)) {
         proposal.warnings.push(format!("the model's memory is refused: {reason}"));
@@ -91,6 +102,22 @@ pub fn read_answer(text: &str, evidence: &Evidence) -> Result<Proposal, String> 
     memory.provenance.turns = read_turns(answer.get("first_turn"), evidence.turns, &mut proposal.warnings);
     proposal.memories.push((memory, side));
     Ok(proposal)
+}
+
+/// True if an object has a field of the schema, under its present or its older name.
+fn has_known_field(answer: &Map<String, Value>) -> bool {
+    let schema = schema();
+    let old = ["supersedes_memory_titles", "invalidate_memory_titles"];
+    answer.keys().any(|key| old.contains(&key.as_str()) || schema["properties"].get(key).is_some())
+}
+
+/// The problem of an object that is no answer, such as the error of a gateway, with what that says.
+fn no_known_field(answer: &Map<String, Value>) -> String {
+    let error = answer.get("error").map(|error| error.get("message").unwrap_or(error));
+    match error.and_then(Value::as_str) {
+        Some(error) => format!("it is an error: {}", truncate(&fold_spaces(error), ERROR_CHARS)),
+        None => "it has no field of the schema".to_owned(),
+    }
 }
 
 /// Title and text, cut where they are longer than the schema allows.
@@ -217,6 +244,25 @@ mod tests {
         assert!(
             read(&answer("Take lamp", "The lamp lights dark places.")).is_ok_and(|p| !p.memories.is_empty())
         );
+    }
+
+    #[test]
+    fn an_object_that_is_no_answer_fails() {
+        let problem = |answer: &str| read(answer).expect_err("it is no answer");
+        assert_eq!(problem(r#"{"error": {"message": "rate\n limited"}}"#), "it is an error: rate limited");
+        assert_eq!(problem(r#"{"error": "busy"}"#), "it is an error: busy");
+        for foreign in
+            ["{}", r#"{"title": "Lamp", "text": "It lights."}"#, r#"[{"x": 1}]"#, "\u{1}{\u{2}: 9}"]
+        {
+            assert!(read(foreign).is_err(), "{foreign}");
+        }
+        assert_eq!(problem(r#"{"should_remember": true, "category": "NOTE"}"#), "it has no `memory_title`");
+        let cut = r#"{"should_remember": true, "memory_title": "Open window", "memory_text": "It ope"#;
+        assert_eq!(problem(cut), "it has no `memory_text`");
+        assert_eq!(problem(r#"{"memory_title": "Open window"}"#), "it has no `memory_text`");
+        assert_eq!(problem(r#"{"should_remember": "yes", "memory_text": " "}"#), "it has no `memory_title`");
+        assert!(read(r#"{"should_remember": false}"#).is_ok());
+        assert!(read(r#"{"reasoning": "nothing new"}"#).is_ok());
     }
 
     #[test]
