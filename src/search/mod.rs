@@ -10,6 +10,7 @@
 //! * only the entries that are returned are parsed in full;
 //! * questions are answered side by side: none waits for another one's embedder.
 
+mod breaker;
 mod canonical_questions;
 pub mod corpus;
 pub mod embedded;

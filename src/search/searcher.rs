@@ -2,12 +2,15 @@
 //!
 //! Questions enter and results leave. What was read and computed is shared by all questions until the
 //! file changes; then the first one to come builds it anew, and those that come meanwhile wait for it. No
-//! lock is held while an embedder is asked for a question's vector.
+//! lock is held while an embedder is asked for a question's vector. A searcher with a time limit waits for a served
+//! embedder no longer than that, and leaves one that failed alone for a while.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
 use crate::notebook::{SharedSnapshot, Snapshot};
+use crate::search::breaker::Breaker;
 use crate::search::embedded::StaticModel;
 use crate::search::embedder::{EmbedError, Embedder};
 use crate::search::filter::Filter;
@@ -27,10 +30,12 @@ pub struct Searcher {
     files: Arc<SharedSnapshot>,
     settings: SearchSettings,
     synonyms: Synonyms,
-    engine: Engine,
+    engine: Arc<Engine>,
     /// Used when the embedder of `engine` fails and allows a fallback. Vectors of two embedders are never
     /// compared.
     fallback: Engine,
+    /// Limits the time that a served embedder has.
+    breaker: Option<Breaker>,
 }
 
 impl Searcher {
@@ -42,7 +47,15 @@ impl Searcher {
     ) -> Searcher {
         let synonyms = settings.all_synonyms();
         let fallback = Engine::new(Box::new(StaticModel::new()));
-        Searcher { files: files.into(), settings, synonyms, engine: Engine::new(embedder), fallback }
+        let engine = Arc::new(Engine::new(embedder));
+        Searcher { files: files.into(), settings, synonyms, engine, fallback, breaker: None }
+    }
+
+    /// The same, but a served embedder has only this time for a question. After a failure it is not asked for a
+    /// minute.
+    pub fn with_time_limit(mut self, limit: Duration) -> Searcher {
+        self.breaker = self.engine.embedder.is_served().then(|| Breaker::new(limit));
+        self
     }
 
     /// The file that is searched.
@@ -83,7 +96,14 @@ impl Searcher {
     ) -> Result<SearchResults, SearchError> {
         let question = ParsedQuery::parse(question, &self.synonyms).ok_or(SearchError::EmptyQuestion)?;
         let snapshot = self.files.current()?;
-        let scored = self.engine.score(self.files.store(), &snapshot, &question);
+        let scored = match &self.breaker {
+            None => self.engine.score(self.files.store(), &snapshot, &question),
+            Some(breaker) => {
+                let (engine, store) = (Arc::clone(&self.engine), self.files.store().clone());
+                let (snapshot, question) = (Arc::clone(&snapshot), question.clone());
+                breaker.run(move || engine.score(&store, &snapshot, &question))
+            }
+        };
         let (scored, fallback) = match scored {
             Err(error) if self.engine.embedder.falls_back() => {
                 (self.fallback.score(self.files.store(), &snapshot, &question)?, Some(error))

@@ -2,12 +2,13 @@
 
 use std::convert::Infallible;
 use std::error::Error;
-use std::future::Future;
+use std::future::{Future, pending};
 use std::io;
 use std::iter::successors;
 use std::net::TcpListener;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -21,11 +22,14 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpStream;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Sleep, sleep};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::{sleep, timeout};
 
 /// Longest head of a request: its first line and its headers, in bytes.
 const MAX_HEAD: usize = 64 << 10;
+
+/// Time without a byte of a body when the server ends.
+const IDLE_AT_END: Duration = Duration::from_secs(1);
 
 /// Pause before the next connection is accepted where the system has no room for it.
 const NO_ROOM: Duration = Duration::from_millis(100);
@@ -47,7 +51,8 @@ impl Default for Limits {
     }
 }
 
-/// Gives each request to the handler until `until` is ready, then lets the running ones end.
+/// Gives each request to the handler until `until` is ready, then lets the running ones end. Returns the number of
+/// connections that had not ended after `grace`.
 ///
 /// # Errors
 ///
@@ -55,9 +60,10 @@ impl Default for Limits {
 pub async fn serve<H, A>(
     listener: TcpListener,
     limits: Limits,
+    grace: Duration,
     handler: H,
     until: impl Future<Output = ()>,
-) -> io::Result<()>
+) -> io::Result<usize>
 where
     H: Fn(Request) -> A + Clone + Send + 'static,
     A: Future<Output = Response> + Send + 'static,
@@ -69,26 +75,54 @@ where
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(limits.header).max_buf_size(MAX_HEAD);
     let mut until = pin!(until);
+    let (end, ending) = watch::channel(false);
     loop {
         let (stream, permit) = tokio::select! {
             () = &mut until => break,
             accepted = accept(&listener, &connections) => accepted,
         };
-        let (handler, idle) = (handler.clone(), limits.body);
-        let service = service_fn(move |request: hyper::Request<Incoming>| {
-            let answer = handler(request.map(|body| Body::new(TimedBody { body, idle, waiting: None })));
-            async move { Ok::<_, Infallible>(answer.await) }
-        });
+        let (handler, idle, has_request) = (handler.clone(), limits.body, Arc::new(AtomicBool::new(false)));
+        let service = {
+            let (has_request, ending) = (has_request.clone(), ending.clone());
+            service_fn(move |request: hyper::Request<Incoming>| {
+                has_request.store(true, Ordering::Relaxed);
+                let timed = |body| TimedBody { body, idle, ending: ending.clone(), waiting: None };
+                let answer = handler(request.map(|body| Body::new(timed(body))));
+                async move { Ok::<_, Infallible>(answer.await) }
+            })
+        };
         let connection = running.watch(http.serve_connection(TokioIo::new(stream), service));
+        let never_asked = never_asked(has_request, ending.clone());
         tokio::spawn(async move {
-            // A caller that leaves is no failure of the server.
-            let _ = connection.await;
+            tokio::select! {
+                // A caller that leaves is no failure of the server.
+                _ = connection => {}
+                () = never_asked => {}
+            }
             drop(permit);
         });
     }
     drop(listener);
-    running.shutdown().await;
-    Ok(())
+    end.send_replace(true);
+    let mut left = 0;
+    if timeout(grace, running.shutdown()).await.is_err() {
+        left = limits.connections - connections.available_permits();
+    }
+    Ok(left)
+}
+
+/// Ready when the server ends, and no request has come to it by then.
+async fn never_asked(has_request: Arc<AtomicBool>, mut ending: watch::Receiver<bool>) {
+    ended(&mut ending).await;
+    if has_request.load(Ordering::Relaxed) {
+        pending::<()>().await;
+    }
+}
+
+/// Ready when the server ends.
+async fn ended(ending: &mut watch::Receiver<bool>) {
+    // An error says that the sender is gone, and with it the server.
+    let _ = ending.wait_for(|ended| *ended).await;
 }
 
 /// The next connection, as soon as there is room for it.
@@ -113,8 +147,8 @@ async fn accept(
 
 /// A caller stopped in the middle of a body.
 #[derive(Debug, thiserror::Error)]
-#[error("no byte of the body came for {0:?}")]
-struct Stalled(Duration);
+#[error("no byte of the body came for too long")]
+struct Stalled;
 
 /// True if an error comes from a caller that stopped in the middle of a body.
 pub fn is_stalled(error: &(dyn Error + 'static)) -> bool {
@@ -125,7 +159,8 @@ pub fn is_stalled(error: &(dyn Error + 'static)) -> bool {
 struct TimedBody {
     body: Incoming,
     idle: Duration,
-    waiting: Option<Pin<Box<Sleep>>>,
+    ending: watch::Receiver<bool>,
+    waiting: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
 }
 
 impl HttpBody for TimedBody {
@@ -141,9 +176,19 @@ impl HttpBody for TimedBody {
             return Poll::Ready(frame.map(|frame| frame.map_err(BoxError::from)));
         }
         let idle = self.idle;
-        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(idle)));
+        let mut ending = self.ending.clone();
+        let waiting = self.waiting.get_or_insert_with(|| {
+            Box::pin(async move {
+                let end = async {
+                    ended(&mut ending).await;
+                    sleep(IDLE_AT_END).await;
+                };
+                let _ = timeout(idle, end).await;
+            })
+        });
         ready!(waiting.as_mut().poll(context));
-        Poll::Ready(Some(Err(Stalled(idle).into())))
+        self.waiting = None;
+        Poll::Ready(Some(Err(Stalled.into())))
     }
 
     fn is_end_stream(&self) -> bool {

@@ -5,7 +5,8 @@
 //!
 //! * a page of another site that runs in a browser on this machine gets no answer but a refusal;
 //! * a connection that sends no request ends after [`Limits::header`], and a body that stops after [`Limits::body`];
-//! * nothing limits the time of an answer.
+//! * nothing limits the time of an answer, until the server ends: then running ones have a grace period, and requests
+//!   that are not whole a second of silence.
 
 mod guard;
 mod listen;

@@ -80,16 +80,22 @@ impl Running {
     }
 
     /// Ends it as a supervisor does; returns both output streams.
-    fn stop(mut self) -> (String, Vec<Memory>) {
+    fn end(&mut self) -> String {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
         let (mut out, mut err) = (String::new(), String::new());
         self.said.take().unwrap().read_to_string(&mut out).unwrap();
         self.child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
         assert!(self.child.wait().unwrap().success(), "{err}");
+        format!("{out}{err}")
+    }
+
+    /// Ends it; returns both output streams and the memories of the world.
+    fn stop(mut self) -> (String, Vec<Memory>) {
+        let said = self.end();
         let text = std::fs::read_to_string(self.folder.path().join("Memories.md")).unwrap();
         assert_no_key(self.folder.path());
-        (format!("{out}{err}"), Document::parse(text).section(&Scope::World).unwrap_or_default().memories)
+        (said, Document::parse(text).section(&Scope::World).unwrap_or_default().memories)
     }
 }
 
@@ -270,6 +276,81 @@ fn a_baseline_has_no_memory() {
     assert_eq!(upstream.requests()[0].body, asked);
     let (said, memories) = proxy.stop();
     assert!(memories.is_empty(), "{said}");
+}
+
+#[test]
+fn twenty_chats_at_a_stalled_embedder_are_answered_in_time() {
+    let upstream = Server::start(vec![Behaviour::says(REPLY)]);
+    let embedder = Server::start(vec![Behaviour::Hang]);
+    let settings = format!(
+        "[llm]\nprovider = \"offline\"\n[search]\nembedder = \"openai\"\nembedding_model = \"m\"\n\
+         embedding_url = \"{}\"\n",
+        embedder.base_url()
+    );
+    let usual = Running::start(&upstream.base_url(), REPLAY, &[]);
+    let usual = twenty_chats(&usual).into_iter().max().unwrap();
+    let proxy = Running::start(&upstream.base_url(), &settings, &[]);
+    let times = twenty_chats(&proxy);
+    assert!(times.iter().all(|time| *time < usual + Duration::from_secs(3)), "{usual:?} {times:?}");
+    assert_eq!(read(proxy.chat(&question("Is the northern gate unguarded today?"))), 200);
+    let asked = embedder.requests();
+    assert!(
+        asked.iter().all(|asked| !asked.body.to_string().contains("today")),
+        "it is left alone: {asked:?}"
+    );
+    let requests = upstream.requests();
+    assert_eq!(requests.len(), 41);
+    assert!(requests[40].body.to_string().contains("The northern gate is unguarded at dawn."));
+    let (said, _) = proxy.stop();
+    assert_eq!(
+        said.matches("did not answer within 1s; the embedded model answers instead").count(),
+        1,
+        "{said}"
+    );
+}
+
+/// The times of twenty chats at once. Their clients are built before.
+fn twenty_chats(proxy: &Running) -> Vec<Duration> {
+    let chats: Vec<RequestBuilder> =
+        (0..20).map(|_| proxy.chat(&question("Who guards the northern gate?"))).collect();
+    let timed = |chat: RequestBuilder| {
+        let begun = Instant::now();
+        assert_eq!(read(chat), 200);
+        begun.elapsed()
+    };
+    std::thread::scope(|scope| {
+        let chats: Vec<_> = chats.into_iter().map(|chat| scope.spawn(|| timed(chat))).collect();
+        chats.into_iter().map(|chat| chat.join().unwrap()).collect()
+    })
+}
+
+#[test]
+fn a_stalled_model_does_not_hold_up_the_end_and_its_replies_are_kept() {
+    let upstream = Server::start(vec![Behaviour::says(REPLY)]);
+    let model = Server::start(vec![Behaviour::Hang]);
+    let settings = format!(
+        "[llm]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"{}\"\n[chat]\nmemoryExtractionMode = \
+         \"every_turn\"\n",
+        model.base_url()
+    );
+    let mut proxy = Running::start(&upstream.base_url(), &settings, &["--grace", "500ms"]);
+    for _ in 0..3 {
+        let request = proxy.chat(&question("Who guards the northern gate?"));
+        assert_eq!(read(request.header("X-Memories-Conversation", "chat-7")), 200);
+    }
+    while model.requests().is_empty() {
+        assert!(proxy.child.try_wait().unwrap().is_none());
+        std::thread::yield_now();
+    }
+    let begun = Instant::now();
+    let said = proxy.end();
+    assert!(begun.elapsed() < PATIENCE, "the model has 60 s");
+    assert!(said.contains("memories were extracted from 3 replies"), "{said}");
+    let state = proxy.folder.path().join(".memories/Memories.md/state.json");
+    let state: Value = serde_json::from_str(&std::fs::read_to_string(state).unwrap()).unwrap();
+    let counts = &state["conversations"]["chat-7"];
+    assert_eq!((&counts["turns"], &counts["extracted"]), (&json!(3), &json!(0)), "{state}");
+    assert_eq!(counts["waiting"].as_array().unwrap().len(), 6, "{state}");
 }
 
 #[test]

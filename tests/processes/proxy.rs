@@ -3,6 +3,7 @@
 
 mod guard;
 mod limits;
+mod stalls;
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -24,12 +25,25 @@ const PATIENCE: Duration = Duration::from_secs(20);
 struct Telling {
     told: Mutex<Sender<(Call, Value, Value)>>,
     warned: Mutex<Sender<String>>,
+    kept: Mutex<Sender<Value>>,
+    /// What stalls, by the field of a request that asks for it, until the gate opens.
+    stalled: Gate,
+}
+
+impl Telling {
+    /// Waits at the gate where a request says so.
+    fn stall(&self, request: &Value, field: &str) {
+        if !request[field].is_null() {
+            self.stalled.wait();
+        }
+    }
 }
 
 impl ChatHooks for Telling {
     fn inject(&self, _: &Call, request: &[u8]) -> Option<Vec<u8>> {
         let mut request: Value = serde_json::from_slice(request).ok()?;
         assert!(request["panic"].is_null(), "asked to");
+        self.stall(&request, "stall_search");
         request["woven"] = json!(true);
         request["plain"].is_null().then(|| request.to_string().into_bytes())
     }
@@ -37,11 +51,16 @@ impl ChatHooks for Telling {
     fn extract(&self, call: &Call, request: &[u8], reply: Value) {
         let request: Value = serde_json::from_slice(request).unwrap();
         assert!(request["trip"].is_null(), "asked to");
-        self.told.lock().unwrap().send((call.clone(), request, reply)).unwrap();
+        self.stall(&request, "stall_extraction");
+        let _ = self.told.lock().unwrap().send((call.clone(), request, reply));
+    }
+
+    fn keep(&self, _: &Call, request: &[u8], _: Value) {
+        self.kept.lock().unwrap().send(serde_json::from_slice(request).unwrap()).unwrap();
     }
 
     fn warn(&self, warning: String) {
-        self.warned.lock().unwrap().send(warning).unwrap();
+        let _ = self.warned.lock().unwrap().send(warning);
     }
 }
 
@@ -50,6 +69,9 @@ struct Proxy {
     address: SocketAddr,
     told: Receiver<(Call, Value, Value)>,
     warned: Receiver<String>,
+    kept: Receiver<Value>,
+    /// Lets go what stalls.
+    go: Option<Sender<()>>,
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -60,20 +82,37 @@ impl Proxy {
     }
 
     fn with(upstream: &str, token: Option<&str>, limits: Limits) -> Proxy {
+        Proxy::in_time(upstream, token, limits, PATIENCE, PATIENCE)
+    }
+
+    fn in_time(
+        upstream: &str,
+        token: Option<&str>,
+        limits: Limits,
+        memory_timeout: Duration,
+        grace: Duration,
+    ) -> Proxy {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let upstream = Upstream::new(upstream).unwrap();
         let guard = Guard::new(address, &[], token.map(|token| Token::new(token).unwrap()));
-        let settings = ProxySettings { upstream, guard, limits };
+        let settings = ProxySettings { upstream, guard, limits, memory_timeout, grace };
         let (told_to, told) = channel();
         let (warned_to, warned) = channel();
         let (stop, stopped) = channel::<()>();
-        let hooks = Arc::new(Telling { told: Mutex::new(told_to), warned: Mutex::new(warned_to) });
+        let (kept_to, kept) = channel();
+        let (stalled, go) = Gate::new();
+        let hooks = Arc::new(Telling {
+            told: Mutex::new(told_to),
+            warned: Mutex::new(warned_to),
+            kept: Mutex::new(kept_to),
+            stalled,
+        });
         let until = async move {
             let _ = tokio::task::spawn_blocking(move || stopped.recv()).await;
         };
         let thread = std::thread::spawn(move || serve(listener, settings, hooks, until).unwrap());
-        Proxy { address, told, warned, stop: Some(stop), thread: Some(thread) }
+        Proxy { address, told, warned, kept, go: Some(go), stop: Some(stop), thread: Some(thread) }
     }
 
     fn url(&self, path: &str) -> String {

@@ -49,6 +49,11 @@ impl Gate {
         let (open, words) = channel();
         (Gate(Arc::new(Mutex::new(words))), open)
     }
+
+    /// Waits for a message, or for the end of the sender.
+    pub fn wait(&self) {
+        let _ = self.0.lock().unwrap().recv();
+    }
 }
 
 impl Behaviour {
@@ -282,8 +287,8 @@ fn behave(stream: &mut TcpStream, behaviour: Behaviour, shared: &Shared) -> std:
             write!(stream, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n")?;
             write!(stream, "Transfer-Encoding: chunked\r\n\r\n")?;
             for piece in pieces {
-                if let Some(Gate(words)) = &gate {
-                    let _ = words.lock().unwrap().recv();
+                if let Some(gate) = &gate {
+                    gate.wait();
                 }
                 stream.write_all(format!("{:x}\r\n{piece}\r\n", piece.len()).as_bytes())?;
             }

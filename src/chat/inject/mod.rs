@@ -15,6 +15,7 @@ pub mod request;
 mod settings;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::chat::api_format::ApiFormat;
 use crate::chat::inject::block::{InjectedMemory, render, without_blocks};
@@ -100,6 +101,11 @@ impl Injector {
         // Importance and age are weighed by `choose`, and the threshold decides what is similar enough.
         let search = SearchSettings { floor: 0.0, importance: 0.0, recency: 0.0, ..search.clone() };
         Injector { searcher: Searcher::new(files, search, embedder), unrelated }
+    }
+
+    /// The same, but a served embedder has only this time for a request; see [`Searcher::with_time_limit`].
+    pub fn with_time_limit(self, limit: Duration) -> Injector {
+        Injector { searcher: self.searcher.with_time_limit(limit), ..self }
     }
 
     /// The file whose memories are injected.

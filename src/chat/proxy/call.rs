@@ -27,6 +27,18 @@ pub trait ChatHooks: Send + Sync + 'static {
     /// assistant's message.
     fn extract(&self, call: &Call, request: &[u8], reply: Value);
 
+    /// There is no time to extract memories from this reply: notes it, so that a later extraction of its conversation
+    /// reads it. Must end soon.
+    fn keep(&self, call: &Call, request: &[u8], reply: Value);
+
+    /// Memories were extracted from all replies, and no further one will come. The proxy may not wait for the end of it.
+    fn end(&self) {}
+
+    /// Number of conversations for which [`ChatHooks::end`] has something left to do.
+    fn left(&self) -> usize {
+        0
+    }
+
     /// Tells the person who runs the proxy that something is not as it should be.
     fn warn(&self, warning: String);
 }

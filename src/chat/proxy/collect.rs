@@ -1,7 +1,6 @@
 //! Passes a reply on as it comes, and collects it on the way.
 
 use std::future::ready;
-use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 
 use axum::body::{Body, Bytes};
@@ -10,7 +9,9 @@ use axum::response::Response;
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use crate::chat::proxy::call::Call;
+use crate::chat::proxy::finished::Finished;
 use crate::chat::proxy::headers::passed_down;
+use crate::chat::proxy::replies::Replies;
 use crate::chat::proxy::request::Kept;
 use crate::types::lock::lock;
 
@@ -20,19 +21,9 @@ const MAX_REPLY: usize = 8 << 20;
 /// Longest last event of a stream, in bytes.
 const LAST_EVENT: usize = 200;
 
-/// A reply that was passed on to its end.
-pub(super) struct Finished {
-    pub call: Call,
-    pub request: Bytes,
-    pub content_type: String,
-    pub reply: Vec<u8>,
-    /// Room for the request and the reply.
-    pub kept: Kept,
-}
-
 /// A chat whose reply memories are extracted from.
 pub(super) struct Extraction {
-    pub to: Sender<Finished>,
+    pub to: Arc<Replies>,
     pub call: Call,
     pub request: Bytes,
     pub kept: Kept,
@@ -73,7 +64,7 @@ struct Collector {
     /// Its length, where that is known: a client may not read on to the end of the stream then.
     length: Option<u64>,
     /// The reply and its receiver; `None` when it was sent, is too long, or finds no room.
-    finished: Option<(Sender<Finished>, Finished)>,
+    finished: Option<(Arc<Replies>, Finished)>,
 }
 
 impl Collector {
@@ -93,8 +84,7 @@ impl Collector {
 
     fn finish(&mut self) {
         if let Some((to, finished)) = self.finished.take() {
-            // Fails only where the extraction thread is gone.
-            let _ = to.send(finished);
+            to.push(finished);
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Requests and replies enter by [`ChatHooks`]; nothing here knows of sockets. Any number of requests get
 //! their memories at the same time, from one snapshot and one index; replies are read one after the other.
-//! A failure is reported, and the chat goes on without memories.
+//! A failure is reported, and the chat goes on without memories. A model that cannot be reached is left alone for a
+//! while; replies are only counted then.
 
 use std::sync::Mutex;
 
@@ -14,10 +15,12 @@ use crate::chat::extract::{ExtractInput, ExtractMode, ExtractOutcome, ExtractSet
 use crate::chat::inject::{InjectError, InjectSettings, Injector};
 use crate::chat::proxy::call::{Call, ChatHooks};
 use crate::chat::proxy::latest::Latest;
+use crate::chat::proxy::pauses::{ModelPause, Seldom, told};
 use crate::chat::{Conversation, Message};
-use crate::llm::Model;
+use crate::llm::{Model, ModelError};
 use crate::notebook::{Clock, Notebook};
 use crate::recall::sections;
+use crate::search::SearchError;
 use crate::types::lock::lock;
 use crate::types::{Scope, ScopeName};
 
@@ -74,6 +77,10 @@ pub(crate) struct MemoryHooks {
     /// Summaries injected into requests, by the hash of the request, until the reply comes: a reply that
     /// repeats them says nothing new.
     injected: Mutex<Latest<u64, Vec<String>>>,
+    /// The model is not asked during it.
+    model_pause: ModelPause,
+    /// Chats whose memories were not found by the embedder of the settings.
+    failed: Seldom,
     /// Conversations to extract from when the proxy ends, by their ids.
     unsaved: Mutex<Latest<String, (Conversation, Option<Scope>)>>,
 }
@@ -88,18 +95,10 @@ impl MemoryHooks {
             injector,
             model: Mutex::new(model),
             notify,
+            model_pause: ModelPause::default(),
+            failed: Seldom::default(),
             injected: Mutex::new(Latest::new(MAX_UNANSWERED, usize::MAX)),
             unsaved: Mutex::new(Latest::new(MAX_UNSAVED, MAX_UNSAVED_BYTES)),
-        }
-    }
-
-    /// Extracts from the conversations kept for the mode `on_save`; called when the proxy has ended.
-    pub(crate) fn save(&self) {
-        let unsaved = lock(&self.unsaved).take_all();
-        for (conversation, scope) in unsaved {
-            let (conversation, scope) = (&conversation, scope.as_ref());
-            let input = ExtractInput { conversation, whole: true, saving: true, scope, injected: &[] };
-            self.extract_from(input, &self.settings.extract);
         }
     }
 
@@ -117,12 +116,18 @@ impl MemoryHooks {
 
     /// Extracts from a conversation where that is due.
     fn extract_from(&self, input: ExtractInput<'_>, settings: &ExtractSettings) {
+        if self.model_pause.is_on() {
+            return self.count(input);
+        }
         let model = lock(&self.model);
         let extractor = Extractor { notebook: &self.notebook, model: model.as_deref(), settings };
         let report = match extractor.extract(input) {
             Ok(report) => report,
             Err(error) => return self.warn(format!("no memories were extracted: {error}")),
         };
+        if let Some(ModelError::Unavailable { .. }) = report.failure {
+            self.model_pause.begin();
+        }
         for warning in report.warnings {
             self.warn(warning);
         }
@@ -134,6 +139,22 @@ impl MemoryHooks {
                 report.memories.iter().map(|memory| format!("\"{}\"", memory.title)).collect();
             let titles = titles.join(", ");
             (self.notify)(Notice::Detail(format!("extracted from {}: {titles}", input.conversation.id)));
+        }
+    }
+
+    /// Counts the replies of a conversation without asking the model: they are due with a later one.
+    fn count(&self, input: ExtractInput<'_>) {
+        let settings = ExtractSettings { mode: ExtractMode::OnSave, ..self.settings.extract.clone() };
+        let extractor = Extractor { notebook: &self.notebook, model: None, settings: &settings };
+        if let Err(error) = extractor.extract(ExtractInput { saving: false, ..input }) {
+            self.warn(format!("a reply is not counted: {error}"));
+        }
+    }
+
+    /// Warns of a problem with the embedder, unless another chat had one lately.
+    fn warn_of_embedder(&self, problem: &str) {
+        if let Some(chats) = self.failed.count(1) {
+            self.warn(told(problem, chats));
         }
     }
 }
@@ -158,7 +179,7 @@ impl ChatHooks for MemoryHooks {
         match self.injector.inject(request, &settings, Some(call.shape), &self.notebook.clock().now()) {
             Ok(injected) => {
                 if let Some(problem) = injected.fallback {
-                    self.warn(format!("{problem}; the embedded model answers instead"));
+                    self.warn_of_embedder(&format!("{problem}; the embedded model answers instead"));
                 }
                 let summaries: Vec<String> =
                     injected.memories.into_iter().map(|memory| memory.summary).collect();
@@ -172,7 +193,11 @@ impl ChatHooks for MemoryHooks {
             // The request goes on unchanged; the server reports what is wrong with it.
             Err(InjectError::NotRequest(_)) => None,
             Err(error) => {
-                self.warn(format!("a chat goes on without memories: {error}"));
+                let problem = format!("a chat goes on without memories: {error}");
+                match error {
+                    InjectError::Search(SearchError::Embed(_)) => self.warn_of_embedder(&problem),
+                    _ => self.warn(problem),
+                }
                 None
             }
         }
@@ -203,6 +228,37 @@ impl ChatHooks for MemoryHooks {
         if settings.mode == ExtractMode::OnSave && !saving {
             lock(&self.unsaved).insert(conversation.id.clone(), (conversation, scope), request.len());
         }
+    }
+
+    fn keep(&self, call: &Call, request: &[u8], reply: Value) {
+        if self.settings.use_memory
+            && let Some(conversation) = conversation_of(call, request, reply)
+        {
+            let conversation = &conversation;
+            self.count(ExtractInput {
+                conversation,
+                whole: false,
+                saving: false,
+                scope: None,
+                injected: &[],
+            });
+        }
+    }
+
+    /// Extracts from the conversations kept for the mode `on_save`.
+    fn end(&self) {
+        while !self.model_pause.is_on() {
+            let oldest = lock(&self.unsaved).oldest().map(|(_, unsaved)| unsaved.clone());
+            let Some((conversation, scope)) = oldest else { return };
+            let (conversation, scope) = (&conversation, scope.as_ref());
+            let input = ExtractInput { conversation, whole: true, saving: true, scope, injected: &[] };
+            self.extract_from(input, &self.settings.extract);
+            lock(&self.unsaved).remove(&conversation.id);
+        }
+    }
+
+    fn left(&self) -> usize {
+        lock(&self.unsaved).len()
     }
 }
 
@@ -240,22 +296,29 @@ fn id_of(system: &str, messages: &[Message]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
 
     use serde_json::json;
 
     use super::*;
+    use crate::llm::{Answer, Question};
     use crate::notebook::SharedSnapshot;
     use crate::search::SearchSettings;
     use crate::search::embedded::StaticModel;
     use crate::store::Store;
 
     fn hooks(folder: &std::path::Path) -> MemoryHooks {
+        hooks_of(folder, ExtractMode::OnSave, None)
+    }
+
+    fn hooks_of(folder: &std::path::Path, mode: ExtractMode, model: Option<Box<dyn Model>>) -> MemoryHooks {
         let store = Store::open(folder.join("Memories.md"), Duration::from_secs(5)).unwrap();
         let settings = HookSettings {
             use_memory: true,
             inject: InjectSettings::default(),
-            extract: ExtractSettings { mode: ExtractMode::OnSave, ..ExtractSettings::default() },
+            extract: ExtractSettings { mode, ..ExtractSettings::default() },
             scopes: Vec::new(),
         };
         let services = HookServices {
@@ -264,11 +327,51 @@ mod tests {
                 &SearchSettings::default(),
                 Box::new(StaticModel::new()),
             ),
-            model: None,
+            model,
             clock: Clock::fixed("2026-01-31T10:40:00Z"),
             notify: Box::new(|_| ()),
         };
         MemoryHooks::new(settings, services)
+    }
+
+    /// A model without a connection, which counts its questions.
+    struct Unreachable(Arc<AtomicUsize>);
+
+    impl Model for Unreachable {
+        fn name(&self) -> String {
+            "none".to_owned()
+        }
+
+        fn ask(&self, _: &Question<'_>) -> Result<Answer, ModelError> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Err(ModelError::Unavailable { at: "here".to_owned(), problem: "is away".to_owned() })
+        }
+    }
+
+    #[test]
+    fn a_model_that_cannot_be_reached_is_left_alone_and_replies_are_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let questions = Arc::new(AtomicUsize::new(0));
+        let model = Box::new(Unreachable(questions.clone()));
+        let hooks = hooks_of(folder.path(), ExtractMode::EveryTurn, Some(model));
+        let call = Call {
+            shape: crate::chat::api_format::ApiFormat::OpenAi,
+            scope: None,
+            conversation: Some("chat-7".to_owned()),
+            extraction: None,
+        };
+        let request = json!({"messages": [{"role": "user", "content": "Who guards the gate?"}]}).to_string();
+        let said = "Nobody guards the northern gate at dawn, as the merchants of the valley know.";
+        let reply = json!({"role": "assistant", "content": said});
+        for turns in 1..=3 {
+            hooks.extract(&call, request.as_bytes(), reply.clone());
+            let state = serde_json::to_value(&hooks.notebook.state().other).unwrap();
+            assert_eq!(state["conversations"]["chat-7"]["turns"], turns);
+            assert_eq!(questions.load(Ordering::Relaxed), 1);
+        }
+        hooks.model_pause.end();
+        hooks.extract(&call, request.as_bytes(), reply);
+        assert_eq!(questions.load(Ordering::Relaxed), 2);
     }
 
     #[test]

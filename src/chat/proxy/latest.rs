@@ -42,7 +42,18 @@ impl<K: PartialEq, V> Latest<K, V> {
         Some(entry.value)
     }
 
+    /// Number of values.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The oldest value with its key.
+    pub(super) fn oldest(&self) -> Option<(&K, &V)> {
+        self.entries.front().map(|entry| (&entry.key, &entry.value))
+    }
+
     /// Takes all values, the oldest first.
+    #[cfg(test)]
     pub(super) fn take_all(&mut self) -> impl Iterator<Item = V> + use<K, V> {
         self.size = 0;
         std::mem::take(&mut self.entries).into_iter().map(|entry| entry.value)
@@ -63,6 +74,7 @@ mod tests {
         latest.insert(2, 21, 1);
         latest.insert(5, 50, 1);
         assert_eq!((latest.remove(&3), latest.remove(&4)), (None, Some(40)));
+        assert_eq!(latest.oldest(), Some((&2, &21)));
         assert_eq!(latest.take_all().collect::<Vec<_>>(), [21, 50]);
         assert_eq!(latest.take_all().count(), 0);
     }

@@ -7,15 +7,20 @@
 //! * only the request of a chat is changed, and only by the hooks; its headers are passed on, without those
 //!   that are meant for one connection or for the proxy;
 //! * a chat goes on whatever happens to memories: hooks that fail change nothing;
-//! * no reply waits for an extraction: that happens afterwards, one at a time and in order, and is finished
-//!   before the proxy ends;
+//! * memories have a bounded share of a request's time, and a chat never waits for another one's;
+//! * no reply waits for an extraction: that happens afterwards, one at a time and in order;
+//! * the replies that wait are bounded, and so is the time in which the proxy ends;
 //! * no header and no body is ever logged.
 
+mod backlog;
 mod call;
 mod collect;
+mod finished;
 mod headers;
 pub(crate) mod hooks;
 mod latest;
+mod pauses;
+mod replies;
 mod reply;
 mod request;
 mod server;
@@ -31,7 +36,8 @@ pub use call::ChatHooks;
 pub use server::ProxySettings;
 pub use upstream::Upstream;
 
-/// Serves until `until` is ready, then finishes the running replies and the extractions that are due.
+/// Serves until `until` is ready, then lets the running replies and the extractions that are due end, as long as the
+/// settings allow. An extraction that stalls goes on in its thread after the return.
 ///
 /// # Errors
 ///
@@ -43,7 +49,10 @@ pub fn serve(
     until: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(server::serve(listener, settings, hooks, until))
+    let served = runtime.block_on(server::serve(listener, settings, hooks, until));
+    // Work that nobody waits for any more must not hold up the end.
+    runtime.shutdown_background();
+    served
 }
 
 /// Ready when the process is asked to end, by Ctrl-C or by its supervisor.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::body::{Body, Bytes, HttpBody};
 use futures_util::{StreamExt, TryStreamExt, stream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Longest chat request that gets memories, in bytes.
 const MAX_REQUEST: usize = 24 << 20;
@@ -19,10 +19,16 @@ const MAX_KEPT: usize = 32 << 20;
 /// JSON values that requests have whose memories are searched at the same time. A value takes up to 100 bytes.
 const MAX_VALUES: usize = 500_000;
 
+/// Requests whose memories are searched at the same time, those included that nobody waits for any more.
+const MAX_SEARCHES: usize = 32;
+
+const NEVER_CLOSED: &str = "the semaphore is never closed";
+
 /// The room for chats.
 pub(super) struct Room {
     bytes: Arc<Semaphore>,
-    values: Semaphore,
+    values: Arc<Semaphore>,
+    searches: Arc<Semaphore>,
 }
 
 /// The body of a chat request.
@@ -50,7 +56,8 @@ impl Kept {
 
 impl Room {
     pub(super) fn new() -> Room {
-        Room { bytes: Arc::new(Semaphore::new(MAX_KEPT)), values: Semaphore::new(MAX_VALUES) }
+        let semaphore = |permits| Arc::new(Semaphore::new(permits));
+        Room { bytes: semaphore(MAX_KEPT), values: semaphore(MAX_VALUES), searches: semaphore(MAX_SEARCHES) }
     }
 
     fn keep_nothing(&self) -> Kept {
@@ -90,10 +97,11 @@ impl Room {
         Ok(ChatBody::Whole(Bytes::from(read), kept))
     }
 
-    /// Waits for its turn to parse a request that has been read.
-    pub(super) async fn turn(&self, request: &[u8]) -> SemaphorePermit<'_> {
+    /// Waits for its turn to parse a request that has been read, and to search for it. The turn ends with the permits.
+    pub(super) async fn turn(&self, request: &[u8]) -> [OwnedSemaphorePermit; 2] {
         let values = u32::try_from(count_values(request)).unwrap_or(u32::MAX);
-        self.values.acquire_many(values).await.expect("the semaphore is never closed")
+        let search = self.searches.clone().acquire_owned().await.expect(NEVER_CLOSED);
+        [self.values.clone().acquire_many_owned(values).await.expect(NEVER_CLOSED), search]
     }
 }
 

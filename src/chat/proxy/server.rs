@@ -6,9 +6,8 @@
 use std::future::Future;
 use std::io;
 use std::net::TcpListener;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
@@ -19,10 +18,11 @@ use serde_json::json;
 
 use crate::chat::api_format::ApiFormat;
 use crate::chat::proxy::call::{Call, ChatHooks};
-use crate::chat::proxy::collect::{Extraction, Finished, pass_down};
+use crate::chat::proxy::collect::{Extraction, pass_down};
 use crate::chat::proxy::headers::{OWN_PREFIX, passed_up};
-use crate::chat::proxy::reply::message_of;
-use crate::chat::proxy::request::{ChatBody, Room, may_be_parsed};
+use crate::chat::proxy::pauses::{Seldom, told};
+use crate::chat::proxy::replies::Replies;
+use crate::chat::proxy::request::{ChatBody, Room};
 use crate::chat::proxy::upstream::Upstream;
 use crate::web::{self, Guard, Limits, Refusal, is_stalled};
 
@@ -35,6 +35,10 @@ pub struct ProxySettings {
     pub guard: Guard,
     /// Limits on connections.
     pub limits: Limits,
+    /// Time that a request waits for its memories.
+    pub memory_timeout: Duration,
+    /// Time for running replies and extractions to end.
+    pub grace: Duration,
 }
 
 /// The state of the server.
@@ -45,7 +49,10 @@ struct Proxy {
     client: reqwest::Client,
     hooks: Arc<dyn ChatHooks>,
     room: Arc<Room>,
-    finished: Sender<Finished>,
+    replies: Arc<Replies>,
+    memory_timeout: Duration,
+    /// Chats that did not get their memories in time.
+    late: Arc<Seldom>,
 }
 
 /// See [`super::serve`].
@@ -55,32 +62,38 @@ pub async fn serve(
     hooks: Arc<dyn ChatHooks>,
     until: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
-    let ProxySettings { upstream, guard, limits } = settings;
+    let ProxySettings { upstream, guard, limits, memory_timeout, grace } = settings;
     let client = upstream.client().map_err(io::Error::other)?;
-    let (finished, replies) = channel();
-    let extraction = {
-        let hooks = hooks.clone();
-        std::thread::spawn(move || extract_all(&replies, hooks.as_ref()))
+    let replies = Arc::new(Replies::new(hooks.clone()));
+    let extraction = replies.start();
+    let proxy = Proxy {
+        upstream: Arc::new(upstream),
+        guard: Arc::new(guard),
+        client,
+        hooks: hooks.clone(),
+        room: Arc::new(Room::new()),
+        replies: replies.clone(),
+        memory_timeout,
+        late: Arc::default(),
     };
-    let (upstream, guard, room) = (Arc::new(upstream), Arc::new(guard), Arc::new(Room::new()));
-    let proxy = Proxy { upstream, guard, client, hooks, room, finished };
-    web::serve(listener, limits, move |request| answer(proxy.clone(), request), until).await?;
-    // With the handler the last sender is gone: the thread ends after the last extraction.
-    tokio::task::spawn_blocking(move || extraction.join()).await.map_err(io::Error::other)?.ok();
-    Ok(())
-}
-
-/// Extracts memories from one reply after the other.
-fn extract_all(replies: &Receiver<Finished>, hooks: &dyn ChatHooks) {
-    for Finished { call, request, content_type, reply, kept } in replies {
-        let message = may_be_parsed(&reply).then(|| message_of(&content_type, &reply)).flatten();
-        drop(reply);
-        if let Some(message) = message {
-            // A panic over one reply must not keep the hooks from the next one.
-            let _ = catch_unwind(AssertUnwindSafe(|| hooks.extract(&call, &request, message)));
-        }
-        drop(kept);
+    let (asked, begun) = tokio::sync::oneshot::channel();
+    let until = async {
+        until.await;
+        let _ = asked.send(());
+    };
+    let over = tokio::spawn(async move {
+        let _ = begun.await;
+        tokio::time::sleep(grace).await;
+    });
+    let cut_off =
+        web::serve(listener, limits, grace, move |request| answer(proxy.clone(), request), until).await?;
+    match cut_off {
+        0 => {}
+        1 => hooks.warn("1 connection was cut off in the middle of its reply".to_owned()),
+        _ => hooks.warn(format!("{cut_off} connections were cut off in the middle of their replies")),
     }
+    replies.end(extraction, over).await;
+    Ok(())
 }
 
 /// The answer to a request, if the guard lets it in.
@@ -121,7 +134,7 @@ async fn pass(proxy: Proxy, parts: Parts, body: Body) -> Response {
                 headers.remove(header::CONTENT_LENGTH);
                 headers.remove(header::ACCEPT_ENCODING);
                 up = up.body(inject(&proxy, &call, &request).await);
-                extraction = Some(Extraction { to: proxy.finished, call, request, kept });
+                extraction = Some(Extraction { to: proxy.replies, call, request, kept });
             }
             Ok(ChatBody::Passing(request)) => {
                 proxy.hooks.warn(
@@ -141,12 +154,31 @@ async fn pass(proxy: Proxy, parts: Parts, body: Body) -> Response {
     }
 }
 
-/// The request with memories; unchanged where there are none, or where the hooks fail.
+/// The request with memories; unchanged where there are none, where the hooks fail, or when the time is over. The
+/// hooks may go on then, and keep their turn so long.
 async fn inject(proxy: &Proxy, call: &Call, request: &Bytes) -> Bytes {
-    let _turn = proxy.room.turn(request).await;
-    let (hooks, call, body) = (proxy.hooks.clone(), call.clone(), request.clone());
-    let injected = tokio::task::spawn_blocking(move || hooks.inject(&call, &body)).await;
-    injected.ok().flatten().map_or_else(|| request.clone(), Bytes::from)
+    let injected = async {
+        let turn = proxy.room.turn(request).await;
+        let (hooks, call, body) = (proxy.hooks.clone(), call.clone(), request.clone());
+        let inject = move || {
+            let injected = hooks.inject(&call, &body);
+            drop(turn);
+            injected
+        };
+        tokio::task::spawn_blocking(inject).await.ok().flatten()
+    };
+    match tokio::time::timeout(proxy.memory_timeout, injected).await {
+        Ok(injected) => injected.map_or_else(|| request.clone(), Bytes::from),
+        Err(_) => {
+            if let Some(chats) = proxy.late.count(1) {
+                let limit = proxy.memory_timeout;
+                let problem =
+                    format!("a chat goes on without memories: these were not found within {limit:?}");
+                proxy.hooks.warn(told(&problem, chats));
+            }
+            request.clone()
+        }
+    }
 }
 
 /// The call of a chat, by its method and path.

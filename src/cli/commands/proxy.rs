@@ -2,10 +2,12 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+use crate::cli::values::parse_duration;
 
 /// Run a proxy between a chat client and its server that adds a memory
 #[derive(Debug, clap::Args)]
@@ -30,7 +32,7 @@ Headers of a request, which are not forwarded:
   X-Memories-Extraction    a mode, a number of replies such as 3, or `save`
   X-Memories-Token         the token
 GET /healthz answers as long as the proxy runs, without the token. Ctrl-C lets running
-replies end.
+replies and extractions end, for at most --grace.
 
 Examples:
   memories proxy --upstream https://api.openai.com
@@ -62,6 +64,12 @@ pub(crate) struct ProxyArgs {
     /// Insert memories of this place or scope only; new ones go to the first; repeatable
     #[arg(long = "scope", value_name = "SCOPE", allow_negative_numbers = true)]
     scopes: Vec<String>,
+    /// How long a chat waits for its memories; then it goes on without them
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = parse_duration)]
+    memory_timeout: Duration,
+    /// How long running replies and extractions may take when the proxy ends
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
+    grace: Duration,
     #[command(flatten)]
     model: ModelArgs,
 }
@@ -93,8 +101,17 @@ pub fn run(cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
 
 #[cfg(not(feature = "proxy"))]
 fn serve(_cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
-    let ProxyArgs { upstream: _, listen: _, allow_remote: _, token_file: _, hosts: _, scopes: _, model: _ } =
-        args;
+    let ProxyArgs {
+        upstream: _,
+        listen: _,
+        allow_remote: _,
+        token_file: _,
+        hosts: _,
+        scopes: _,
+        memory_timeout: _,
+        grace: _,
+        model: _,
+    } = args;
     Err(Failure::user("this build has no proxy")
         .hint("build with the feature `proxy`, or use `memories inject` and `memories extract`"))
 }
@@ -109,7 +126,17 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     use crate::cli::commands::common::resolve_scope;
     use crate::web::{Guard, Limits};
 
-    let ProxyArgs { upstream, listen, allow_remote: _, token_file, hosts, scopes, model } = args;
+    let ProxyArgs {
+        upstream,
+        listen,
+        allow_remote: _,
+        token_file,
+        hosts,
+        scopes,
+        memory_timeout,
+        grace,
+        model,
+    } = args;
     let token = token(token_file.as_deref(), cli.settings.proxy_token.as_ref())?;
     let upstream = Upstream::new(&upstream).map_err(|error| {
         Failure::usage(error.to_string()).hint("give it as `--upstream https://api.openai.com`")
@@ -125,8 +152,10 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
         extract: chat.extract.clone(),
         scopes,
     };
-    let (sender, notices) = channel::<Notice>();
-    let hooks = Arc::new(MemoryHooks::new(settings, services(&mut cli, store, choice.model, sender)?));
+    let (sender, notices) = channel::<Option<Notice>>();
+    let ended = sender.clone();
+    let services = services(&mut cli, store, choice.model, memory_timeout, sender)?;
+    let hooks = Arc::new(MemoryHooks::new(settings, services));
     let listener = std::net::TcpListener::bind(listen).map_err(|error| {
         Failure::caused(format!("cannot listen on {listen}"), error)
             .hint("choose another port with `--listen`; 0 takes a free one")
@@ -142,20 +171,36 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     let json = serde_json::json!({"listening": address, "upstream": upstream_shown});
     cli.ui.answer(&json, &format!("listening on {address}, before {upstream_shown}\n"))?;
     cli.ui.flush()?;
-    let settings = ProxySettings { upstream, guard, limits: Limits::default() };
+    let settings = ProxySettings { upstream, guard, limits: Limits::default(), memory_timeout, grace };
+    tell_while(&mut cli, ended, notices, move || proxy::serve(listener, settings, hooks, interrupt()))
+}
+
+/// Serves, and tells notices until that ends.
+#[cfg(feature = "proxy")]
+fn tell_while(
+    cli: &mut Cli<'_>,
+    ended: std::sync::mpsc::Sender<Option<crate::chat::proxy::hooks::Notice>>,
+    notices: std::sync::mpsc::Receiver<Option<crate::chat::proxy::hooks::Notice>>,
+    serve: impl FnOnce() -> std::io::Result<()> + Send + 'static,
+) -> Result<u8, Failure> {
+    use std::convert::identity;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use crate::chat::proxy::hooks::Notice;
+
     let server = std::thread::spawn(move || {
-        let served = proxy::serve(listener, settings, hooks.clone(), interrupt());
-        hooks.save();
+        let served = catch_unwind(AssertUnwindSafe(serve));
+        // An extraction that stalls may keep the hooks and their sender for longer.
+        let _ = ended.send(None);
         served
     });
-    // The loop ends when the server and its hooks are dropped.
-    for notice in notices {
+    for notice in notices.iter().map_while(identity) {
         match notice {
             Notice::Warning(text) => cli.ui.warning(&text),
             Notice::Detail(text) => cli.ui.detail(&text),
         }
     }
-    match server.join() {
+    match server.join().and_then(identity) {
         Ok(Ok(())) => Ok(0),
         Ok(Err(error)) => Err(error.into()),
         Err(_) => Err(Failure::user("the proxy stopped unexpectedly").hint("start it again")),
@@ -201,7 +246,8 @@ fn services(
     cli: &mut Cli<'_>,
     store: crate::store::Store,
     model: Option<Box<dyn crate::llm::Model>>,
-    notices: std::sync::mpsc::Sender<crate::chat::proxy::hooks::Notice>,
+    memory_timeout: Duration,
+    notices: std::sync::mpsc::Sender<Option<crate::chat::proxy::hooks::Notice>>,
 ) -> Result<crate::chat::proxy::hooks::HookServices, Failure> {
     use crate::chat::inject::Injector;
     use crate::chat::proxy::hooks::HookServices;
@@ -216,12 +262,14 @@ fn services(
     cli.announce(&embedder.destinations(), FOR_AN_EMBEDDER);
     let settings = &cli.settings;
     Ok(HookServices {
-        injector: Injector::new(SharedSnapshot::new(store), &settings.search, embedder),
+        // The embedded model needs time, too, after a served embedder has failed.
+        injector: Injector::new(SharedSnapshot::new(store), &settings.search, embedder)
+            .with_time_limit(memory_timeout / 2),
         model,
         clock: settings.running_clock(),
         notify: Box::new(move |notice| {
             // The receiver is gone only when the program ends.
-            let _ = notices.send(notice);
+            let _ = notices.send(Some(notice));
         }),
     })
 }
