@@ -7,12 +7,15 @@ mod author;
 pub mod direction;
 mod evidence;
 pub(crate) mod fields;
+pub(crate) mod frame;
 pub mod hint;
 mod importance;
 pub(crate) mod lock;
 mod names;
 mod scope;
 pub mod text;
+pub(crate) mod unseen;
+mod viewer;
 
 use std::fmt;
 use std::str::FromStr;
@@ -30,6 +33,7 @@ pub use names::by_file_ending;
 pub(crate) use names::{did_you_mean, one_of, unknown_name};
 pub use scope::{Scope, ScopeName};
 pub(crate) use scope::{is_id, labelled_id};
+pub use viewer::Viewer;
 
 /// The kind of a memory, such as `DANGER` or `NOTE`. An open set of names in upper case.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

@@ -29,7 +29,7 @@ use ui::Ui;
 
 use crate::store::Store;
 
-pub use ui::Streams;
+pub use ui::{Streams, report_panic};
 
 /// Exit code of a panic.
 pub const EXIT_BUG: u8 = 70;

@@ -1,14 +1,20 @@
 //! Output of commands: data on stdout, everything else on stderr.
 //!
-//! Nothing else in the program prints. A closed pipe is not an error.
+//! Nothing else in the program prints. All text goes through [`visible`], because a terminal obeys control characters
+//! wherever they come from; JSON says the same in its escapes. Only [`Ui::bytes`] gives a program behind a pipe what
+//! was asked for, byte by byte. A closed pipe is not an error.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Read, Write};
+use std::ops::Range;
+use std::panic::PanicHookInfo;
 
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use crate::cli::failure::Failure;
+use crate::types::unseen::{visible, visible_json};
 
 /// The three streams of a process, or replacements for a test.
 pub struct Streams {
@@ -84,21 +90,49 @@ impl Ui {
         Ui { streams, json, quiet, verbose, colored, marked }
     }
 
-    /// Writes data as it is.
+    /// Writes text.
     ///
     /// # Errors
     ///
     /// When stdout cannot be written.
     pub(crate) fn data(&mut self, text: &str) -> io::Result<()> {
-        self.bytes(text.as_bytes())
+        self.write(visible(text).as_bytes())
     }
 
-    /// Writes data that need not be text.
+    /// Writes text in which parts are highlighted if a person reads it.
+    ///
+    /// # Errors
+    ///
+    /// When stdout cannot be written.
+    pub(crate) fn highlighted(&mut self, text: &str, parts: &[Range<usize>]) -> io::Result<()> {
+        if !self.marked {
+            return self.data(text);
+        }
+        let style = Style::new().bold().underline();
+        let mut out = String::with_capacity(text.len() + 16 * parts.len());
+        let mut at = 0;
+        for part in parts {
+            let (gap, part_text) = (visible(&text[at..part.start]), visible(&text[part.clone()]));
+            out.push_str(&format!("{gap}{style}{part_text}{style:#}"));
+            at = part.end;
+        }
+        out.push_str(&visible(&text[at..]));
+        self.write(out.as_bytes())
+    }
+
+    /// Writes bytes as they are, unless a person reads them.
     ///
     /// # Errors
     ///
     /// When stdout cannot be written.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self.streams.stdout_is_terminal {
+            true => self.data(&String::from_utf8_lossy(bytes)),
+            false => self.write(bytes),
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let written = self.streams.stdout.write_all(bytes);
         written.map_err(|error| with_context("cannot write the answer", &error))
     }
@@ -109,9 +143,8 @@ impl Ui {
     ///
     /// When stdout cannot be written.
     pub(crate) fn json_line(&mut self, value: &impl Serialize) -> io::Result<()> {
-        let mut line = serde_json::to_string(value)?;
-        line.push('\n');
-        self.data(&line)
+        let line = serde_json::to_string(value)?;
+        self.write(format!("{}\n", visible_json(&line)).as_bytes())
     }
 
     /// Writes the answer of a command as JSON, with the version of its form as the first field. The result
@@ -134,11 +167,6 @@ impl Ui {
         }
         self.data(text)?;
         Ok(0)
-    }
-
-    /// Style of highlighted words in data. It is empty if stdout is not shown to a person.
-    pub(crate) fn mark(&self) -> Style {
-        if self.marked { Style::new().bold().underline() } else { Style::new() }
     }
 
     /// Flushes stdout.
@@ -194,7 +222,7 @@ impl Ui {
         // Keeps the order of the two streams. An error of stdout is reported by the last `flush`.
         let _ = self.streams.stdout.flush();
         // An error of stderr cannot be reported anywhere.
-        let _ = writeln!(self.streams.stderr, "{style}{label}{style:#}{text}");
+        let _ = writeln!(self.streams.stderr, "{style}{label}{style:#}{}", visible(text));
     }
 
     /// True if a person would see a progress bar.
@@ -222,6 +250,19 @@ impl Ui {
         }
         Ok(bytes)
     }
+}
+
+/// Reports a panic on stderr, as the standard hook does, with the backtrace if the environment asks for one.
+pub fn report_panic(panic: &PanicHookInfo<'_>) {
+    let backtrace = std::backtrace::Backtrace::capture();
+    let report = panic_report(&panic.to_string(), &backtrace.to_string());
+    let _ = io::stderr().write_all(report.as_bytes());
+}
+
+fn panic_report(panic: &str, backtrace: &str) -> String {
+    let thread = std::thread::current();
+    let name = thread.name().map_or(Cow::Borrowed("a thread"), |name| Cow::Owned(format!("thread '{name}'")));
+    format!("{name} {}\n{}\n", visible(panic), visible(backtrace))
 }
 
 /// An error of the same kind with context.

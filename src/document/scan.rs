@@ -11,7 +11,7 @@ use std::ops::Range;
 use memchr::{memchr, memmem};
 
 /// Some programs put this mark at the start of a file; it belongs to no line.
-pub(super) const BYTE_ORDER_MARK: char = '\u{FEFF}';
+pub(crate) const BYTE_ORDER_MARK: char = '\u{FEFF}';
 
 /// True if a line with that first byte is plain text: it starts no section, opens and closes no fence,
 /// opens no comment, and is no marker of a merge conflict. It may close a comment.

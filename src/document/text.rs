@@ -19,10 +19,10 @@ pub(crate) const TITLE_CHARS: usize = 80;
 pub(crate) const REPLY_CHARS: usize = 100;
 
 const CONTEXT: &str = "Context:";
-const SEE_ALSO: &str = "See also:";
+pub(crate) const SEE_ALSO: &str = "See also:";
 
-/// The stored form of a text: line endings are LF, control characters except TAB are U+FFFD, and there
-/// are no blank lines around it.
+/// The stored form of a text: line endings are LF, controls except TAB (C0, DEL, C1) and the separators of lines and
+/// paragraphs are U+FFFD, and there are no blank lines around it.
 pub(crate) fn stored_text(text: &str) -> String {
     let text = replace_controls(text);
     let mut lines: Vec<&str> = text.split('\n').collect();
@@ -33,9 +33,12 @@ pub(crate) fn stored_text(text: &str) -> String {
     lines[leading..].join("\n")
 }
 
-/// The stored form of a text on one line: white space is single spaces.
+/// The stored form of a text on one line: white space, which all separators of lines are, is single spaces.
 pub fn stored_line(text: &str) -> String {
-    if is_plain_line(text) { text.to_owned() } else { fold_spaces(&replace_controls(text)) }
+    match is_plain_line(text) {
+        true => text.to_owned(),
+        false => fold_spaces(&replace_controls(&text.replace(['\u{85}', '\u{2028}', '\u{2029}'], " "))),
+    }
 }
 
 /// True if a text is one line of printable ASCII with single spaces, as most are: it is its own stored form.
@@ -70,7 +73,8 @@ fn replace_controls(text: &str) -> String {
         .map(|c| match c {
             '\r' => '\n',
             '\n' | '\t' => c,
-            c if c < ' ' => '\u{FFFD}',
+            '\u{2028}' | '\u{2029}' => char::REPLACEMENT_CHARACTER,
+            c if c.is_control() => char::REPLACEMENT_CHARACTER,
             c => c,
         })
         .collect()
@@ -367,6 +371,11 @@ mod tests {
     #[test]
     fn stored_forms() {
         assert_eq!(stored_text("\n \r\na\rb\u{0}c\t\n\n"), "a\nb\u{FFFD}c\t");
+        assert_eq!(
+            stored_text("a\u{7f}b\u{9b}31mc\u{85}d\u{2028}e\u{2029}f"),
+            "a\u{FFFD}b\u{FFFD}31mc\u{FFFD}d\u{FFFD}e\u{FFFD}f"
+        );
+        assert_eq!(stored_title("a\u{7f}b\u{9b}c\u{85}d\u{2028}e"), "a\u{FFFD}b\u{FFFD}c d e");
         assert_eq!(stored_text(" \n"), "");
         assert_eq!(stored_title(" a \n b\u{2028}c "), "a b c");
         assert_eq!(stored_title(&"x".repeat(90)).chars().count(), 80);

@@ -13,6 +13,7 @@ mod ask;
 mod authors;
 mod chat;
 mod corrections;
+mod frames;
 mod golden;
 mod hand_edits;
 mod hostile;
@@ -35,6 +36,7 @@ mod seed;
 mod simulator;
 #[path = "../support/authors.rs"]
 mod support_authors;
+mod terminal;
 mod tokens;
 mod transfer;
 mod trust;

@@ -1,6 +1,7 @@
 //! The memories that a query found, as text and as JSON.
 
-use anstyle::Style;
+use std::ops::Range;
+
 use serde_json::{Value, json};
 
 use crate::cli::commands::common::{at_turn, counted, memory_json};
@@ -11,6 +12,7 @@ use crate::recall::budget::estimate_tokens;
 use crate::search::filter::MemoryKind;
 use crate::search::parsed_query::ParsedQuery;
 use crate::search::{Hit, SearchResults};
+use crate::types::frame::{lines, one_line};
 use crate::types::{Persistence, Status};
 
 /// The answer when there are no hits.
@@ -59,7 +61,7 @@ impl Listing {
         explain: bool,
     ) -> Listing {
         let all = hits.len();
-        let text = |(number, hit): &(usize, Hit)| render(*number, hit, question, explain, Style::new());
+        let text = |(number, hit): &(usize, Hit)| Rendered::of(*number, hit, question, explain).text;
         let hits = within(hits, max_tokens, text);
         Listing { left_out: all - hits.len(), hits, explain }
     }
@@ -69,9 +71,9 @@ impl Listing {
         if self.hits.is_empty() {
             ui.data(nothing_found(found))?;
         }
-        let mark = ui.mark();
         for (number, hit) in &self.hits {
-            ui.data(&render(*number, hit, &found.question, self.explain, mark))?;
+            let Rendered { text, matches } = Rendered::of(*number, hit, &found.question, self.explain);
+            ui.highlighted(&text, &matches)?;
         }
         if self.left_out > 0 {
             let left_out = counted(self.left_out, "more memory", "more memories");
@@ -81,11 +83,68 @@ impl Listing {
     }
 }
 
-/// One hit with its number; words that match the query are printed in the style `mark`.
-fn render(number: usize, hit: &Hit, question: &ParsedQuery, explain: bool, mark: Style) -> String {
+/// The text of a hit.
+struct Rendered {
+    text: String,
+    /// The words of title and text that match the query.
+    matches: Vec<Range<usize>>,
+}
+
+impl Rendered {
+    /// One hit with its number. What the program says of it is indented less than its text.
+    fn of(number: usize, hit: &Hit, question: &ParsedQuery, explain: bool) -> Rendered {
+        let memory = &hit.memory;
+        let place = at_turn(&hit.place, memory);
+        let mut out = Rendered { text: format!("{number}. [{}] ", one_line(&place)), matches: Vec::new() };
+        out.push_searched(&one_line(&memory.title), question);
+        out.text.push_str(&format!(" ({:.2})\n   {}\n", hit.relevance, about(hit)));
+        for line in lines(&memory.text) {
+            out.text.push_str("     ");
+            out.push_searched(line, question);
+            out.text.push('\n');
+        }
+        if explain {
+            out.push_explanation(hit);
+        }
+        out
+    }
+
+    fn push_explanation(&mut self, hit: &Hit) {
+        if let Some(passage) = &hit.passage {
+            self.text.push_str(&format!("   most similar passage: {}\n", stored_line(passage)));
+        }
+        let parts = hit.parts;
+        self.text.push_str(&format!(
+            "   similarity {:.2} (words {:.2}, related words {:.2}, meaning {:.2}) × importance {:.2} × recency {:.2}\n",
+            hit.similarity,
+            parts.keywords,
+            parts.related_words,
+            parts.meaning,
+            hit.importance_factor,
+            hit.recency_factor
+        ));
+    }
+
+    /// Appends a text that was searched, and notes which of its words match.
+    fn push_searched(&mut self, text: &str, question: &ParsedQuery) {
+        // The last two join letters of one word.
+        let is_word = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '’' | '\u{200C}' | '\u{200D}');
+        let begin = self.text.len();
+        let mut at = 0;
+        while at < text.len() {
+            let word = text[at..].find(|c| !is_word(c)).map_or(text.len(), |end| at + end);
+            if word > at && question.matches_word(&text[at..word]) {
+                self.matches.push(begin + at..begin + word);
+            }
+            at = text[word..].find(is_word).map_or(text.len(), |gap| word + gap);
+        }
+        self.text.push_str(text);
+    }
+}
+
+/// Category, episode, scope, persistence and status of a hit.
+fn about(hit: &Hit) -> String {
     let memory = &hit.memory;
-    let title = marked(&memory.title, question, mark);
-    let mut out = format!("{number}. [{}] {title} ({:.2})\n", at_turn(&hit.place, memory), hit.relevance);
     let mut about = vec![memory.category.to_string()];
     about.extend(memory.provenance.episode.map(|episode| format!("Ep{episode}")));
     about.push(hit.scope.to_string());
@@ -99,49 +158,7 @@ fn render(number: usize, hit: &Hit, question: &ParsedQuery, explain: bool, mark:
         Status::Tentative => about.push("tentative".to_owned()),
         Status::Active => {}
     }
-    out.push_str(&format!("   {}\n", about.join(", ")));
-    for line in memory.text.lines() {
-        let line = marked(line, question, mark);
-        out.push_str(&format!("   {line}\n"));
-    }
-    if explain {
-        if let Some(passage) = &hit.passage {
-            out.push_str(&format!("   most similar passage: {}\n", stored_line(passage)));
-        }
-        let parts = hit.parts;
-        out.push_str(&format!(
-            "   similarity {:.2} (words {:.2}, related words {:.2}, meaning {:.2}) × importance {:.2} × recency {:.2}\n",
-            hit.similarity,
-            parts.keywords,
-            parts.related_words,
-            parts.meaning,
-            hit.importance_factor,
-            hit.recency_factor
-        ));
-    }
-    out
-}
-
-/// A text in which the words that match the query have a style.
-fn marked(text: &str, question: &ParsedQuery, style: Style) -> String {
-    if style == Style::new() {
-        return text.to_owned();
-    }
-    let mut out = String::with_capacity(text.len() + 32);
-    let is_word = |c: char| c.is_alphanumeric() || c == '\'' || c == '’';
-    let mut rest = text;
-    while !rest.is_empty() {
-        let word = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
-        if word > 0 && question.matches_word(&rest[..word]) {
-            out.push_str(&format!("{style}{}{style:#}", &rest[..word]));
-        } else {
-            out.push_str(&rest[..word]);
-        }
-        let gap = rest[word..].find(is_word).map_or(rest.len(), |gap| word + gap);
-        out.push_str(&rest[word..gap]);
-        rest = &rest[gap..];
-    }
-    out
+    about.join(", ")
 }
 
 pub(super) fn hit_json(hit: &Hit, question: &ParsedQuery, explain: bool) -> Value {
