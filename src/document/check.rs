@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::document::commonmark::viewer_differences;
 use crate::document::conflict::{Conflicts, conflicts};
+use crate::document::deceptive::{Titles, unseen_characters};
 use crate::document::double_encoding::find_encoded_twice;
 use crate::document::format::reference_line;
 use crate::document::grammar;
@@ -19,7 +20,7 @@ use crate::document::references::{Node, PlacedLink, References};
 use crate::document::scan::{self, BYTE_ORDER_MARK, Event, LineNumbers, walk};
 use crate::document::tree::{Block, Document};
 use crate::document::{near, near_entry};
-use crate::types::{Memory, Scope, fold_title};
+use crate::types::{Memory, Scope};
 
 pub use crate::document::commonmark::viewer_headings;
 
@@ -50,7 +51,7 @@ fn problems_outside_conflicts(source: &str) -> Vec<Problem> {
     let numbers = LineNumbers::of(source);
     let mut problems = Vec::new();
     let mut boundaries = Vec::new();
-    let mut titles: BTreeMap<&Scope, BTreeSet<String>> = BTreeMap::new();
+    let mut titles: BTreeMap<&Scope, Titles> = BTreeMap::new();
     let mut references = References::default();
     for block in document.blocks() {
         let text = block.text(source);
@@ -80,6 +81,7 @@ fn problems_outside_conflicts(source: &str) -> Vec<Problem> {
     }
     viewer_differences(source, &boundaries, &numbers, &mut problems);
     encoded_twice(source, &numbers, &mut problems);
+    problems.extend(unseen_characters(source));
     problems.sort_by_key(|problem| (problem.line, problem.column));
     problems
 }
@@ -174,12 +176,12 @@ struct Section<'a> {
 }
 
 impl Section<'_> {
-    fn check(&self, parsed: &ParsedSection, titles: &mut BTreeSet<String>, problems: &mut Vec<Problem>) {
+    fn check(&self, parsed: &ParsedSection, titles: &mut Titles, problems: &mut Vec<Problem>) {
         for entry in &parsed.entries {
             let unique = entry.memory.is_live() && !entry.memory.category.only_grows();
-            if unique && !titles.insert(fold_title(&entry.memory.title)) {
-                let (at, line) = (self.line + entry.line_number, &self.text[entry.line.clone()]);
-                problems.push(Problem::of_line(at, line, Kind::SameTitle(entry.memory.title.clone())));
+            let at = self.line + entry.line_number;
+            if let Some(kind) = unique.then(|| titles.add(&entry.memory.title, at)).flatten() {
+                problems.push(Problem::of_line(at, &self.text[entry.line.clone()], kind));
             }
         }
     }

@@ -11,7 +11,7 @@
 //!   and write single lines, with `comment_end`; `parser` reads a section; `splice` and `lists` edit its text.
 //! * `near` and `near_entry` know what a line was most likely meant to be, `misread` where in a file that is
 //!   and what can be mended.
-//! * `check`, `compare` and `format` are the work of the commands `check`, `diff` and `fmt`.
+//! * `check` (with `deceptive`), `compare` and `format` are the work of the commands `check`, `diff` and `fmt`.
 
 pub mod carried;
 pub mod check;
@@ -19,6 +19,7 @@ pub(crate) mod comment_end;
 mod commonmark;
 pub(crate) mod compare;
 pub(crate) mod conflict;
+mod deceptive;
 mod double_encoding;
 mod entry;
 mod error;

@@ -140,6 +140,19 @@ pub enum Kind {
         /// The characters that were meant.
         meant: String,
     },
+    /// Characters of a line that nobody sees, or that change how it is seen.
+    #[error("{} not seen: {}", if .0.len() == 1 { "a character is" } else { "characters are" }, code_points(.0))]
+    Unseen(Vec<char>),
+    /// Two live entries of a section have titles that look the same.
+    #[error("`{title}` looks like `{other}` in line {line}")]
+    SameLook {
+        /// Title of this entry.
+        title: String,
+        /// Title of the other entry.
+        other: String,
+        /// Line of the other entry.
+        line: usize,
+    },
     /// A conflict that a merge left.
     #[error("an unresolved git merge conflict")]
     Conflict,
@@ -233,6 +246,10 @@ impl Kind {
             Kind::EncodedTwice { .. } => {
                 "put the right characters there; a program read UTF-8 as Windows-1252 and saved it"
             }
+            Kind::Unseen(_) => {
+                "remove them unless you know why they are there; a terminal or a model may obey them"
+            }
+            Kind::SameLook { .. } => "find out who wrote which, and supersede or rename one",
             Kind::Conflict => RESOLVE,
             Kind::Secret(_) => "remove it here and from the history of the repository, and have it revoked",
             Kind::NotOnMap(_) => "mind the id; places that the game does not have are never recalled",
@@ -272,7 +289,7 @@ impl Problem {
             }
             Kind::IndentedHeading | Kind::BrokenReference(_) | Kind::ReferenceOfLiveEntry(_) => 0,
             Kind::EphemeralEntry => line.to_ascii_uppercase().find("EPHEMERAL").unwrap_or(0),
-            Kind::SameTitle(_) => line.find(']').map_or(0, |at| at + 1),
+            Kind::SameTitle(_) | Kind::SameLook { .. } => line.find(']').map_or(0, |at| at + 1),
             _ => return Problem::new(number, 1, kind),
         };
         // A line that is only nearly an entry may have any character there.
@@ -298,6 +315,12 @@ fn entry_fault(line: &str) -> usize {
         None if title.trim().is_empty() => end + 1,
         None => 3,
     }
+}
+
+/// Characters by their numbers: `U+202E, U+200B`.
+fn code_points(characters: &[char]) -> String {
+    let points: Vec<String> = characters.iter().map(|&c| format!("U+{:04X}", u32::from(c))).collect();
+    points.join(", ")
 }
 
 /// The start of a line, for a message.
