@@ -5,10 +5,11 @@
 //! readings. Inside the brackets `\[`, `\]` and `\\` mean `[`, `]` and `\`. Text outside of brackets
 //! stays as it is.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::document::grammar::{split_heading, write_key};
-use crate::document::text::unescape;
+use crate::document::text::{SEE_ALSO, unescape};
 use crate::types::{Scope, fold_title};
 
 /// The target of a link.
@@ -76,6 +77,48 @@ impl fmt::Display for Link {
     }
 }
 
+/// A text of the file without links to sections that are not seen: a link is taken out of its line, and a `See also:`
+/// without any other goes with its line.
+pub(crate) fn without_links<'a>(text: &'a str, is_seen: impl Fn(&Scope) -> bool) -> Cow<'a, str> {
+    let hides = |link: &Link| link.scope.as_ref().is_some_and(|scope| !is_seen(scope));
+    if !text.lines().flat_map(links_within).any(|link| hides(&link)) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let links: Vec<Link> = links_within(line).collect();
+        if !links.iter().any(&hides) {
+            out.push_str(line);
+            continue;
+        }
+        let kept: Vec<String> = links.iter().filter(|link| !hides(link)).map(Link::to_string).collect();
+        match line.find(SEE_ALSO) {
+            Some(_) if kept.is_empty() => {}
+            Some(at) => {
+                let end = &line[line.trim_end().len()..];
+                out.push_str(&format!("{}{SEE_ALSO} {}{end}", &line[..at], kept.join(", ")));
+            }
+            None => {
+                let mut rest = line.to_owned();
+                for link in links.iter().filter(|link| hides(link)) {
+                    rest = rest.replace(&link.to_string(), "");
+                }
+                out.push_str(&rest);
+            }
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// All links of a line, also those behind brackets that are never closed.
+fn links_within(line: &str) -> impl Iterator<Item = Link> {
+    let target = |(at, open): (usize, &str)| {
+        let behind = &line[at + open.len()..];
+        Some(&behind[..find_end(behind)?]).filter(|target| !target.contains("[["))
+    };
+    line.match_indices("[[").filter_map(target).map(Link::parse)
+}
+
 /// Reads a scope as headings write it, also followed by a name: `Location 23`, `NPC troll`, `World`.
 fn parse_key(text: &str) -> Option<Scope> {
     split_heading(&format!("## {}", text.trim())).map(|(scope, _)| scope)
@@ -101,6 +144,25 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn links_to_hidden_sections_are_taken_out() {
+        let is_seen = |scope: &Scope| !matches!(scope, Scope::Agent(_));
+        for (text, left) in [
+            ("a\nSee also: [[Agent jo › x]]\nb\n", "a\nb\n"),
+            (
+                "See also: [[Agent jo › x\\]]], [[World › y]] and [[Agent jo]]\r\n",
+                "See also: [[World › y]]\r\n",
+            ),
+            ("~~See also: [[Agent jo › x]]~~", ""),
+            ("see [[Agent jo: Jo › x]] there", "see  there"),
+            ("[[open\n[[World]] [[y]]\n", "[[open\n[[World]] [[y]]\n"),
+            ("[[open\nSee also: [[Agent jo › x]]\n", "[[open\n"),
+            ("[[open see [[Agent jo › x]]", "[[open see "),
+        ] {
+            assert_eq!(without_links(text, is_seen), left);
+        }
+    }
 
     #[test]
     fn links_lead_to_memories_and_sections() {

@@ -15,9 +15,9 @@ use crate::mcp::group::Group;
 use crate::notebook::{Clock, Notebook, SharedSnapshot, Snapshot};
 use crate::recall::{self, Format, Limits, RecallError, View};
 use crate::record;
-use crate::search::filter::{Filter, is_open_to};
+use crate::search::filter::Filter;
 use crate::types::lock::lock;
-use crate::types::{Memory, Scope, ScopeName, did_you_mean, fold_title};
+use crate::types::{Memory, Scope, ScopeName, Viewer, did_you_mean, fold_title};
 
 use crate::redact::redact;
 use crate::search::{Hit, SearchResults, SearchSettings, Searcher, served};
@@ -98,6 +98,7 @@ impl Watcher {
 /// The memory file, as the tools use it.
 pub(crate) struct Memories {
     pub(super) setup: Setup,
+    viewer: Viewer,
     searcher: Searcher,
     /// Calls that are searching; they receive the progress of embedding.
     searching: Arc<Mutex<Vec<Watcher>>>,
@@ -125,7 +126,8 @@ impl Memories {
         let llm::Choice { notice, .. } = llm::choose(&setup.llm, &setup.llm_environment, setup.seed)?;
         let searcher =
             Searcher::new(SharedSnapshot::new(setup.store.clone()), setup.search.clone(), embedder);
-        Ok(Memories { setup, searcher, searching, notice: Mutex::new(notice) })
+        let viewer = Viewer::of(setup.agent.as_deref());
+        Ok(Memories { setup, viewer, searcher, searching, notice: Mutex::new(notice) })
     }
 
     /// The running episode.
@@ -142,7 +144,7 @@ impl Memories {
         &self.setup.store
     }
 
-    /// The file as it is now.
+    /// The file as it is now, with the sections of all agents: what is taken from it goes through [`Viewer::sees`].
     pub(super) fn snapshot(&self) -> Result<Arc<Snapshot>, StoreError> {
         self.searcher.files().current()
     }
@@ -157,7 +159,7 @@ impl Memories {
         most: usize,
         all: bool,
     ) -> Result<SearchResults, Refusal> {
-        let filter = Filter { viewer: self.setup.agent.clone(), ..filter.clone() };
+        let filter = Filter { viewer: self.viewer.clone(), ..filter.clone() };
         watcher.goes_on()?;
         lock(&self.searching).push(watcher.clone());
         let results = match all {
@@ -194,8 +196,8 @@ impl Memories {
 
     /// Refuses the section of another agent.
     pub(super) fn refuse_foreign(&self, scope: &Scope) -> Result<(), Refusal> {
-        match &self.setup.agent {
-            Some(me) if !is_open_to(me, scope) => {
+        match &self.viewer {
+            Viewer::Agent(me) if !self.viewer.sees(scope) => {
                 Err(Refusal::new(format!("{scope} is another agent, you are `{me}`"))
                     .hint("your knowledge of others is in your own section: `query_character`"))
             }
@@ -218,21 +220,27 @@ impl Memories {
         })
     }
 
-    /// Scopes and names of all sections, in the order of the file.
+    /// The reader for whom the server reads.
+    pub(super) fn viewer(&self) -> &Viewer {
+        &self.viewer
+    }
+
+    /// Scopes and names of all sections that may be seen, in the order of the file.
     pub(super) fn headings(&self) -> Result<Vec<Heading>, Refusal> {
-        Ok(self.snapshot()?.headings().cloned().collect())
+        let snapshot = self.snapshot()?;
+        Ok(snapshot.headings().filter(|heading| self.viewer.sees(&heading.scope)).cloned().collect())
     }
 
     /// The sections of scopes, in the order asked for.
     pub(super) fn sections(&self, names: &[ScopeName]) -> Result<Vec<(Scope, Section)>, RecallError> {
         let snapshot = self.snapshot()?;
-        let sections = recall::sections(&snapshot, names)?;
+        let sections = recall::sections(&snapshot, &self.viewer, names)?;
         Ok(sections.into_iter().map(|(scope, section)| (scope, section.clone())).collect())
     }
 
     /// A recall of one scope.
     pub(super) fn recall(&self, name: ScopeName) -> Result<Vec<View>, RecallError> {
-        recall::recall(&*self.snapshot()?, &[name], &self.setup.limits, Format::Text)
+        recall::recall(&*self.snapshot()?, &self.viewer, &[name], &self.setup.limits, Format::Text)
     }
 
     /// The scope that a text names: `self`, a scope, a heading, or the name of a place or character.
@@ -271,7 +279,7 @@ impl Memories {
         Ok(text.parse()?)
     }
 
-    /// All agents and characters with a section of their own.
+    /// All agents and characters with a section that may be seen.
     pub(super) fn characters(&self) -> Result<Vec<Character>, Refusal> {
         let of = |Heading { scope, name }: Heading| {
             let (Scope::Agent(id) | Scope::Npc(id)) = &scope else { return None };

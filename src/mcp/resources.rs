@@ -1,5 +1,6 @@
 //! The sections of the memory file as resources, read anew for each request.
 
+use crate::document::link::without_links;
 use crate::mcp::access::Memories;
 use crate::mcp::answer::Refusal;
 use crate::types::{Scope, ScopeName};
@@ -53,7 +54,9 @@ pub fn read(memories: &Memories, uri: &str) -> Result<Result<String, Refusal>, R
     if let Err(refusal) = memories.refuse_foreign(&scope) {
         return Ok(Err(refusal));
     }
-    let text: String = memories.snapshot()?.section_texts(&scope).collect();
+    let snapshot = memories.snapshot()?;
+    let is_seen = |scope: &Scope| memories.viewer().sees(scope);
+    let text: String = snapshot.section_texts(&scope).map(|text| without_links(text, is_seen)).collect();
     if text.is_empty() {
         let refusal = Refusal::new(format!("the file has no section of {scope}"));
         return Ok(Err(refusal.hint("`resources/list` shows what there is")));

@@ -3,13 +3,15 @@
 //! Names enter, and a memory file or a snapshot of it; the sections of the scopes leave. A command that
 //! reads a large file once for one place reads no more than it needs ([`read`]).
 
+use std::sync::LazyLock;
+
 use crate::document::grammar::{Heading, is_place_called};
 use crate::document::link::Link;
 use crate::document::{PlaceNames, Section, nearest};
 use crate::notebook::Snapshot;
 use crate::recall::error::RecallError;
 use crate::store::Store;
-use crate::types::{Memory, Scope, ScopeName};
+use crate::types::{Memory, Scope, ScopeName, Viewer};
 
 /// Limit of suggestions for a name that no place has.
 const SUGGESTED: usize = 5;
@@ -30,7 +32,7 @@ pub fn read(store: &Store, names: &[ScopeName]) -> Result<Snapshot, RecallError>
     };
     let mut snapshot = Snapshot::read_sections(store, is_named)?;
     let is_wanted = |scope: &Scope, wanted: &[Scope]| *scope == Scope::Game || wanted.contains(scope);
-    let mut wanted = match resolve(&snapshot, names) {
+    let mut wanted = match resolve(&snapshot, &Viewer::Person, names) {
         // Suggesting similar names needs the whole file.
         Err(RecallError::UnknownName { .. }) => return Ok(Snapshot::read(store)?),
         scopes => scopes?,
@@ -55,30 +57,35 @@ pub fn read(store: &Store, names: &[ScopeName]) -> Result<Snapshot, RecallError>
 /// See [`RecallError`].
 pub(crate) fn read_scopes(store: &Store, names: &[ScopeName]) -> Result<Vec<(Scope, Section)>, RecallError> {
     let snapshot = read(store, names)?;
-    let found = sections(&snapshot, names)?;
+    let found = sections(&snapshot, &Viewer::Person, names)?;
     Ok(found.into_iter().map(|(scope, section)| (scope, section.clone())).collect())
 }
 
-/// As [`read_scopes`], from a snapshot.
+/// As [`read_scopes`], from a snapshot and as a reader sees it. A section that may not be seen is as empty as one that
+/// is not there.
 ///
 /// # Errors
 ///
 /// [`RecallError::UnknownName`] or [`RecallError::AmbiguousName`].
 pub(crate) fn sections<'a>(
     snapshot: &'a Snapshot,
+    viewer: &Viewer,
     names: &[ScopeName],
 ) -> Result<Vec<(Scope, &'a Section)>, RecallError> {
-    let scopes = resolve(snapshot, names)?;
-    Ok(scopes.into_iter().map(|scope| (scope.clone(), snapshot.section(&scope))).collect())
+    static NOTHING: LazyLock<Section> = LazyLock::new(Section::default);
+    let section = |scope: &Scope| if viewer.sees(scope) { snapshot.section(scope) } else { &*NOTHING };
+    let scopes = resolve(snapshot, viewer, names)?;
+    Ok(scopes.into_iter().map(|scope| (scope.clone(), section(&scope))).collect())
 }
 
 /// The scopes that are meant, each once.
-fn resolve(snapshot: &Snapshot, names: &[ScopeName]) -> Result<Vec<Scope>, RecallError> {
+fn resolve(snapshot: &Snapshot, viewer: &Viewer, names: &[ScopeName]) -> Result<Vec<Scope>, RecallError> {
+    let headings = snapshot.headings().filter(|heading| viewer.sees(&heading.scope));
     let mut scopes: Vec<Scope> = Vec::with_capacity(names.len());
     for name in names {
         let scope = match name {
             ScopeName::Scope(scope) => scope.clone(),
-            ScopeName::Name(name) => place_called(name, snapshot.headings())?,
+            ScopeName::Name(name) => place_called(name, headings.clone())?,
         };
         if !scopes.contains(&scope) {
             scopes.push(scope);

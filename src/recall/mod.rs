@@ -19,7 +19,7 @@ use std::collections::HashSet;
 
 use crate::document::Section;
 use crate::notebook::Snapshot;
-use crate::types::{Scope, ScopeName};
+use crate::types::{Scope, ScopeName, Viewer};
 
 pub use choose::{Known, Limits, choose};
 pub(crate) use error::RecallError;
@@ -30,18 +30,19 @@ pub(crate) use lookup::{read_scopes, sections};
 pub use render::render;
 pub(crate) use view::View;
 
-/// The views of scopes, in the order asked for, together within the limits.
+/// The views of scopes as a reader sees them, in the order asked for, together within the limits.
 ///
 /// # Errors
 ///
 /// `RecallError::UnknownName` or `RecallError::AmbiguousName`.
 pub fn recall(
     snapshot: &Snapshot,
+    viewer: &Viewer,
     names: &[ScopeName],
     limits: &Limits,
     format: Format,
 ) -> Result<Vec<View>, RecallError> {
-    recall_newest(snapshot, names, limits, format, usize::MAX)
+    recall_newest((snapshot, viewer), names, limits, format, usize::MAX)
 }
 
 /// As [`recall`], of no more than the newest memories of each scope.
@@ -50,19 +51,20 @@ pub fn recall(
 ///
 /// See [`recall`].
 pub(crate) fn recall_newest(
-    snapshot: &Snapshot,
+    (snapshot, viewer): (&Snapshot, &Viewer),
     names: &[ScopeName],
     limits: &Limits,
     format: Format,
     count: usize,
 ) -> Result<Vec<View>, RecallError> {
-    let sections: Vec<(Scope, Cow<'_, Section>)> = sections(snapshot, names)?
+    let sections: Vec<(Scope, Cow<'_, Section>)> = sections(snapshot, viewer, names)?
         .into_iter()
         .map(|(scope, section)| (scope, newest_of(section, count)))
         .collect();
     let scopes: Vec<Scope> = sections.iter().map(|(scope, _)| scope.clone()).collect();
     let linked: Vec<(Scope, &Section)> = lookup::linked_scopes(snapshot, &scopes)
         .into_iter()
+        .filter(|scope| viewer.sees(scope))
         .map(|scope| (scope.clone(), snapshot.section(&scope)))
         .collect();
     let ends: HashSet<u64> =
@@ -124,11 +126,16 @@ mod tests {
                 .map_err(|error| format!("{error:?}"))
         };
         let fresh = read_scopes(store, names).map_err(|error| format!("{error:?}"));
-        assert_eq!(owned(sections(&snapshot, names)), fresh, "{names:?}");
+        assert_eq!(owned(sections(&snapshot, &Viewer::Person, names)), fresh, "{names:?}");
         let limits = Limits::default();
         let views = |result: Result<Vec<View>, RecallError>| result.map_err(|error| error.to_string());
-        let fresh = read(store, names).and_then(|snapshot| recall(&snapshot, names, &limits, Format::Text));
-        assert_eq!(views(recall(&snapshot, names, &limits, Format::Text)), views(fresh), "{names:?}");
+        let fresh = read(store, names)
+            .and_then(|snapshot| recall(&snapshot, &Viewer::Person, names, &limits, Format::Text));
+        assert_eq!(
+            views(recall(&snapshot, &Viewer::Person, names, &limits, Format::Text)),
+            views(fresh),
+            "{names:?}"
+        );
     }
 
     fn names() -> Vec<ScopeName> {
@@ -163,7 +170,9 @@ mod tests {
         write(&store, text, String::new());
         let names = &names()[..1];
         assert_same(&SharedSnapshot::new(store.clone()), names);
-        let views = recall(&read(&store, names).unwrap(), names, &Limits::default(), Format::Text).unwrap();
+        let views =
+            recall(&read(&store, names).unwrap(), &Viewer::Person, names, &Limits::default(), Format::Text)
+                .unwrap();
         let shown = render(&views, Format::Text);
         for way in ["e → Vault", "w → Hall", "up → Attic"] {
             assert!(shown.contains(way), "{shown}");

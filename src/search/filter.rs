@@ -4,7 +4,7 @@
 
 use strum::VariantNames as _;
 
-use crate::types::{Category, Memory, Scope, Status, unknown_name};
+use crate::types::{Category, Memory, Scope, Status, Viewer, unknown_name};
 
 /// The type of a memory, which follows from its section and its tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr, strum::VariantNames)]
@@ -71,13 +71,8 @@ pub struct Filter {
     pub status: Option<Status>,
     /// True if superseded memories are included.
     pub superseded: bool,
-    /// The id of the agent that asks; excludes the sections of other agents.
-    pub viewer: Option<String>,
-}
-
-/// True if an agent may see a section: any but those of other agents.
-pub(crate) fn is_open_to(viewer: &str, scope: &Scope) -> bool {
-    !matches!(scope, Scope::Agent(id) if id != viewer)
+    /// The reader; excludes sections that it may not see.
+    pub viewer: Viewer,
 }
 
 impl Filter {
@@ -86,7 +81,7 @@ impl Filter {
         let agent = |id: &String| *scope == Scope::Agent(id.clone());
         (self.scopes.is_empty() || self.scopes.contains(scope))
             && (self.agents.is_empty() || self.agents.iter().any(agent))
-            && self.viewer.as_ref().is_none_or(|viewer| is_open_to(viewer, scope))
+            && self.viewer.sees(scope)
     }
 
     /// True if memories with a status can meet the conditions.
@@ -155,11 +150,11 @@ mod tests {
         let wants = |filter: Filter| filter.wants(&scope, &memory());
         assert!(wants(none()));
         assert!(wants(Filter { agents: one("alex"), about: one("jordan"), tags: one("troll"), ..none() }));
-        assert!(wants(Filter { viewer: Some("alex".to_owned()), ..none() }));
+        assert!(wants(Filter { viewer: Viewer::of(Some("alex")), ..none() }));
         assert!(wants(Filter { min_turn: Some(12), max_turn: Some(10), episodes: vec![1, 2], ..none() }));
         for filter in [
             Filter { agents: one("jo"), ..none() },
-            Filter { viewer: Some("jo".to_owned()), ..none() },
+            Filter { viewer: Viewer::of(Some("jo")), ..none() },
             Filter { about: one("alex"), ..none() },
             Filter { tags: vec!["troll".to_owned(), "axe".to_owned()], ..none() },
             Filter { min_turn: Some(13), ..none() },

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::document::grammar::Heading;
 use crate::notebook::Snapshot;
-use crate::types::{Memory, Persistence, Scope};
+use crate::types::{Memory, Persistence, Scope, Viewer};
 
 /// A memory ranked by its importance.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,15 +26,22 @@ pub(crate) struct RankedMemory {
     pub importance: f64,
 }
 
-/// The `limit` most important live memories; of equally important ones, the later one comes first.
+/// The `limit` most important live memories that a reader may see; of equally important ones, the later one comes first.
 ///
 /// With a half-life in turns, importance decays to `importance × 0.5^(age / half-life)`. Core memories and
 /// memories without an episode do not decay.
-pub(crate) fn top(snapshot: &Snapshot, limit: usize, half_life: Option<f64>) -> Vec<RankedMemory> {
+pub(crate) fn top(
+    snapshot: &Snapshot,
+    viewer: &Viewer,
+    limit: usize,
+    half_life: Option<f64>,
+) -> Vec<RankedMemory> {
     let memories: Vec<Memory> = (0..snapshot.entries().len()).map(|at| snapshot.memory(at)).collect();
     let clock = TurnClock::of(&memories);
     let mut ranked: Vec<(f64, Option<u64>, usize)> = Vec::new();
-    for (at, memory) in memories.iter().enumerate().filter(|(_, memory)| memory.is_live()) {
+    let is_shown =
+        |(at, memory): &(usize, &Memory)| memory.is_live() && viewer.sees(&snapshot.heading_of(*at).scope);
+    for (at, memory) in memories.iter().enumerate().filter(is_shown) {
         let age = clock.age(memory);
         ranked.push((decayed(memory, age, half_life), age, at));
     }

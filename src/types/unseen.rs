@@ -18,7 +18,7 @@ pub(crate) fn unseen(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
     let mut next = 0;
     std::iter::from_fn(move || {
         loop {
-            next += text.as_bytes()[next..].iter().position(|&byte| !is_plain(byte))?;
+            next += next_suspect(&text.as_bytes()[next..])?;
             let at = next;
             let c = text[at..].chars().next()?;
             next += c.len_utf8();
@@ -29,10 +29,42 @@ pub(crate) fn unseen(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
     })
 }
 
-/// True for the ASCII characters that are seen, most of any text.
-fn is_plain(byte: u8) -> bool {
-    matches!(byte, b' '..=b'~' | b'\n' | b'\t')
+/// Position of the next byte that may begin an unseen character. Whole chunks of ASCII are passed at once, since this
+/// scan looks at every byte that is printed or checked.
+fn next_suspect(bytes: &[u8]) -> Option<usize> {
+    const CHUNK: usize = 64;
+    let is_ascii_text = |chunk: &[u8]| {
+        let is_seen = |byte: u8| (b' '..0x7F).contains(&byte) | (byte == b'\n') | (byte == b'\t');
+        chunk.iter().fold(true, |all, &byte| all & is_seen(byte))
+    };
+    let suspect = |(number, chunk): (usize, &[u8])| match is_ascii_text(chunk) {
+        true => None,
+        false => chunk.iter().position(|&byte| !is_plain(byte)).map(|at| number * CHUNK + at),
+    };
+    bytes.chunks(CHUNK).enumerate().find_map(suspect)
 }
+
+/// True for bytes that begin no unseen character.
+fn is_plain(byte: u8) -> bool {
+    PLAIN[usize::from(byte)]
+}
+
+static PLAIN: [bool; 256] = {
+    let mut plain = [true; 256];
+    let mut control = 0;
+    while control < b' ' {
+        plain[control as usize] = control == b'\n' || control == b'\t';
+        control += 1;
+    }
+    // DEL, and the first bytes of U+0080, U+0340, U+0600, U+1000, U+2000, U+3000, U+F000, U+10000 and U+C0000.
+    let mut at = 0;
+    let first = [0x7F, 0xC2, 0xCD, 0xD8, 0xE1, 0xE2, 0xE3, 0xEF, 0xF0, 0xF3];
+    while at < first.len() {
+        plain[first[at]] = false;
+        at += 1;
+    }
+    plain
+};
 
 /// True for characters that are not seen wherever they stand, but for the exceptions of [`unseen`].
 pub(crate) fn is_unseen(c: char) -> bool {
@@ -138,6 +170,13 @@ mod tests {
             ("été 道 🗡", "été 道 🗡"),
         ] {
             assert_eq!(visible(text), shown);
+        }
+    }
+
+    #[test]
+    fn the_quick_scan_stops_at_every_unseen_character() {
+        for c in (char::MIN..=char::MAX).filter(|&c| is_unseen(c)) {
+            assert!(!is_plain(c.to_string().as_bytes()[0]), "{c:?}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! The reader for whom the memory file is read.
 
-use crate::types::Scope;
+use crate::types::scope::Scope;
 
 /// The reader of memories. What a reader may not see is not there: every read has one, and asks [`Viewer::sees`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

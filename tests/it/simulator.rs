@@ -15,7 +15,7 @@ use memories::recall::{Format, Limits, Verdict, read, recall, render};
 use memories::record::turn::Turn;
 use memories::record::{Judge, RecordSettings, Recorder};
 use memories::store::Store;
-use memories::types::{Scope, ScopeName, gained_since};
+use memories::types::{Scope, ScopeName, Viewer, gained_since};
 use serde_json::json;
 
 use super::replay::player::{Known, percent, temporary_folder};
@@ -68,7 +68,8 @@ impl LeftOut {
             Memory::Recall => {
                 let names = [ScopeName::Scope(Scope::Location(place))];
                 let snapshot = read(store, &names).expect("the file is readable");
-                let views = recall(&snapshot, &names, &Limits::default(), Format::Text).expect("a place");
+                let views = recall(&snapshot, &Viewer::Person, &names, &Limits::default(), Format::Text)
+                    .expect("a place");
                 let text = render(&views, Format::Text);
                 let headings = ["Tried here in vain:", "The game does not understand:"];
                 let lines =

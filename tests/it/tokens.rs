@@ -15,7 +15,7 @@ use memories::recall::{Format, Limits, render};
 use memories::record::turn::Turn;
 use memories::record::{Judge, RecordSettings, Recorder};
 use memories::store::Store;
-use memories::types::{Scope, ScopeName};
+use memories::types::{Scope, ScopeName, Viewer};
 use serde_json::{Value, json};
 
 /// Formats with the options that their users get.
@@ -69,7 +69,10 @@ fn recall(store: &Store, scope: &Scope, max_tokens: Option<usize>, format: Forma
     let names = [ScopeName::Scope(scope.clone())];
     let limits = Limits { max_tokens, ..Limits::default() };
     let snapshot = memories::recall::read(store, &names).expect("readable");
-    render(&memories::recall::recall(&snapshot, &names, &limits, format).expect("known"), format)
+    render(
+        &memories::recall::recall(&snapshot, &Viewer::Person, &names, &limits, format).expect("known"),
+        format,
+    )
 }
 
 #[test]

@@ -15,3 +15,4 @@ mod protocol;
 mod tools;
 #[cfg(feature = "llm")]
 mod trust;
+mod viewer;

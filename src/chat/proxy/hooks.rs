@@ -22,7 +22,7 @@ use crate::notebook::{Clock, Notebook};
 use crate::recall::sections;
 use crate::search::SearchError;
 use crate::types::lock::lock;
-use crate::types::{Scope, ScopeName};
+use crate::types::{Scope, ScopeName, Viewer};
 
 /// Conversations that are kept for extraction when the proxy ends, in the mode `on_save`, and the bytes of their
 /// requests.
@@ -110,7 +110,8 @@ impl MemoryHooks {
         let names = names.map_err(|error| format!("`X-Memories-Scope`: {error}"))?;
         let snapshot = self.injector.files().current();
         let snapshot = snapshot.map_err(|error| format!("`X-Memories-Scope`: {error}"))?;
-        let found = sections(&snapshot, &names).map_err(|error| format!("`X-Memories-Scope`: {error}"))?;
+        let found = sections(&snapshot, &Viewer::Person, &names)
+            .map_err(|error| format!("`X-Memories-Scope`: {error}"))?;
         Ok(found.into_iter().map(|(scope, _)| scope).collect())
     }
 

@@ -4,7 +4,7 @@ use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::notebook::Snapshot;
 use crate::recall::sections;
-use crate::types::{Scope, ScopeName};
+use crate::types::{Scope, ScopeName, Viewer};
 
 /// The file that the map is read from, after a warning where a part of it cannot be read.
 pub(crate) fn read_file(cli: &mut Cli<'_>) -> Result<Snapshot, Failure> {
@@ -34,7 +34,7 @@ fn resolve(snapshot: &Snapshot, name: ScopeName) -> Result<u64, Failure> {
     let scope = match name {
         // An id needs no section.
         ScopeName::Scope(scope) => scope,
-        name @ ScopeName::Name(_) => sections(snapshot, &[name])?.remove(0).0,
+        name @ ScopeName::Name(_) => sections(snapshot, &Viewer::Person, &[name])?.remove(0).0,
     };
     match scope {
         Scope::Location(id) => Ok(id),

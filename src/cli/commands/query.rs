@@ -16,7 +16,7 @@ use crate::cli::values::{parse_count, parse_importance};
 use crate::notebook::{SharedSnapshot, name_authors};
 use crate::search::Searcher;
 use crate::search::filter::{Filter, MemoryKind};
-use crate::types::{Category, Status, clamp_importance};
+use crate::types::{Category, Status, Viewer, clamp_importance};
 
 /// Search all memories by meaning, offline
 #[derive(Debug, clap::Args)]
@@ -174,6 +174,6 @@ fn filter_of(store: &crate::store::Store, args: FilterArgs) -> Result<Filter, Fa
         min_importance: min_importance.map(clamp_importance),
         status,
         superseded: all,
-        viewer: None,
+        viewer: Viewer::Person,
     })
 }

@@ -11,7 +11,7 @@ use crate::notebook::{Snapshot, name_authors};
 use crate::recall::brief::{USUAL, newest, render_brief};
 use crate::recall::budget::estimate_tokens;
 use crate::recall::{Format, Limits, View, read, recall_newest, render, sections};
-use crate::types::{Memory, Scope};
+use crate::types::{Memory, Scope, Viewer};
 
 /// Print what matters at a place, within a budget of tokens
 #[derive(Debug, clap::Args)]
@@ -71,9 +71,11 @@ pub fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
     let snapshot = read(&store, &names)?;
     cli.ui.warnings(&snapshot.warning());
     if brief {
-        return run_brief(cli, &snapshot, &sections(&snapshot, &names)?, (last.unwrap_or(USUAL), max_tokens));
+        let sections = sections(&snapshot, &Viewer::Person, &names)?;
+        return run_brief(cli, &snapshot, &sections, (last.unwrap_or(USUAL), max_tokens));
     }
-    let views = recall_newest(&snapshot, &names, &limits, format, last.unwrap_or(usize::MAX))?;
+    let last = last.unwrap_or(usize::MAX);
+    let views = recall_newest((&snapshot, &Viewer::Person), &names, &limits, format, last)?;
     show(cli, &snapshot, &render(&views, format), || views.iter().map(view_json).collect())
 }
 

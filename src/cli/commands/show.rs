@@ -11,11 +11,12 @@ use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::carried::escape;
 use crate::document::grammar::write_key;
+use crate::document::scan::BYTE_ORDER_MARK;
 use crate::document::ways::anchor;
 use crate::document::{Document, PlaceNames, Section, mark_notes};
 use crate::notebook::{Snapshot, name_authors};
 use crate::recall;
-use crate::types::Scope;
+use crate::types::{Scope, Viewer};
 
 /// Print a whole section, superseded memories too
 #[derive(Debug, clap::Args)]
@@ -52,7 +53,7 @@ pub fn run(cli: Cli<'_>, args: ShowArgs) -> Result<u8, Failure> {
     let names = parse_scopes(&[scope])?;
     let snapshot = recall::read(&store, &names)?;
     cli.ui.warnings(&snapshot.warning());
-    let (scope, section) = recall::sections(&snapshot, &names)?.remove(0);
+    let (scope, section) = recall::sections(&snapshot, &Viewer::Person, &names)?.remove(0);
     let texts: Vec<&str> = snapshot.section_texts(&scope).collect();
     if texts.is_empty() {
         return Err(no_section(&scope));
@@ -89,7 +90,7 @@ fn show_all(cli: Cli<'_>, order: Order) -> Result<u8, Failure> {
     let mut anchors: HashMap<String, usize> = HashMap::new();
     for (scope, section) in &sections {
         for (at, text) in document.section_texts(scope).enumerate() {
-            let heading = text.lines().next().unwrap_or_default().trim_start_matches(['\u{FEFF}', '#']);
+            let heading = text.lines().next().unwrap_or_default().trim_start_matches([BYTE_ORDER_MARK, '#']);
             // A viewer numbers headings that would have the same anchor.
             let mut target = anchor(heading);
             let before = anchors.entry(target.clone()).or_default();
@@ -118,7 +119,7 @@ fn show_all(cli: Cli<'_>, order: Order) -> Result<u8, Failure> {
 /// A section's text, ended by a line break.
 fn whole_lines(text: &str) -> String {
     let end = if text.ends_with('\n') { "" } else { "\n" };
-    format!("{}{end}", mark_notes(text))
+    format!("{}{end}", mark_notes(text.trim_start_matches(BYTE_ORDER_MARK)))
 }
 
 fn section_json(scope: &Scope, section: &Section) -> Value {

@@ -8,6 +8,8 @@ use crate::cli::failure::Failure;
 use crate::cli::values::parse_integer;
 use crate::notebook::{Snapshot, name_authors};
 use crate::search::top::{RankedMemory, top};
+use crate::types::Viewer;
+use crate::types::frame::{continued, one_line};
 
 /// Limit on the number of memories; the minimum is 1.
 const MAX_SHOWN: i64 = 20;
@@ -49,7 +51,7 @@ pub fn run(cli: Cli<'_>, args: TopArgs) -> Result<u8, Failure> {
     let TopArgs { number, decay } = args;
     let number = number.clamp(1, MAX_SHOWN);
     let snapshot = Snapshot::read(&cli.store()?)?;
-    let ranked = top(&snapshot, number as usize, decay);
+    let ranked = top(&snapshot, &Viewer::Person, number as usize, decay);
     if cli.ui.json {
         let memories: Vec<Value> = ranked.iter().map(|ranked| ranked_json(ranked, decay.is_some())).collect();
         let mut answer = json!({"memories": memories});
@@ -70,9 +72,9 @@ pub fn run(cli: Cli<'_>, args: TopArgs) -> Result<u8, Failure> {
 fn render(number: usize, ranked: &RankedMemory, decayed: bool) -> String {
     let RankedMemory { place, memory, age, importance, .. } = ranked;
     let place = at_turn(place, memory);
-    let text = memory.text.replace('\n', "\n   ");
+    let text = continued(&memory.text, "     ");
     let text = if text.is_empty() { String::new() } else { format!(": {text}") };
-    let mut out = format!("{number}. [{place}] {}{text}\n", memory.title);
+    let mut out = format!("{number}. [{}] {}{text}\n", one_line(&place), one_line(&memory.title));
     out.push_str(&format!("   Importance: {}/1000", memory.importance()));
     if let (true, Some(age)) = (decayed, age) {
         out.push_str(&format!(", {importance:.0} after {age} turns"));

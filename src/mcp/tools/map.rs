@@ -6,7 +6,6 @@ use crate::mcp::parameter::ArgumentType::Text;
 use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::schema;
 use crate::mcp::tools::tool::{Call, Effect, Tool};
-use crate::recall::sections;
 use crate::types::{Scope, ScopeName};
 
 /// Number of places that `unexplored` lists.
@@ -57,7 +56,7 @@ fn start(call: &Call<'_>) -> Result<u64, Refusal> {
     };
     match last {
         ScopeName::Scope(scope) => place_id(&scope),
-        name => place_id(&sections(&*call.memories.snapshot()?, &[name])?.remove(0).0),
+        name => place_id(&call.memories.sections(&[name])?.remove(0).0),
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::ask::answer::{answer, memories_to_read};
 use crate::llm::{self, Choice, Model, ModelError, Question};
-use crate::mcp::access::{Memories, Watcher};
+use crate::mcp::access::Watcher;
 use crate::mcp::answer::{Answer, Refusal, memory_text, memory_value, without_nulls};
 use crate::mcp::parameter::ArgumentType::{Flag, Integer, Text, Texts};
 use crate::mcp::parameter::Parameter;
@@ -14,8 +14,9 @@ use crate::recall::{Circumstances, Evidence, Format, render};
 use crate::record::turn::Turn;
 use crate::record::{Judge, RecordSettings, Recorder};
 use crate::search::filter::Filter;
-use crate::search::top::{RankedMemory, top};
+use crate::search::top::top;
 use crate::search::{Hit, SearchResults};
+use crate::types::frame::{INDENT, continued};
 use crate::types::{Memory, Scope, ScopeName};
 
 /// Upper limit of memories in `get_top_memories`.
@@ -144,7 +145,7 @@ fn get_location_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
 
 fn get_top_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
     let limit = call.arguments.count(&LIMIT)?.unwrap_or(10).clamp(1, MAX_TOP);
-    let ranked = most_important(call.memories, limit as usize)?;
+    let ranked = top(&*call.memories.snapshot()?, call.memories.viewer(), limit as usize, None);
     let mut text = String::new();
     let mut values = Vec::new();
     for (at, ranked) in ranked.iter().enumerate() {
@@ -156,21 +157,6 @@ fn get_top_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
         text.push_str(NOTHING_YET);
     }
     Ok(Answer::new(text, json!({"query": "the most important memories", "memories": values})))
-}
-
-/// The most important memories, without those of other agents.
-fn most_important(memories: &Memories, limit: usize) -> Result<Vec<RankedMemory>, Refusal> {
-    let (snapshot, mut look_at) = (memories.snapshot()?, limit);
-    loop {
-        let mut ranked = top(&snapshot, look_at, None);
-        let no_more = ranked.len() < look_at;
-        ranked.retain(|ranked| memories.refuse_foreign(&ranked.scope).is_ok());
-        if no_more || ranked.len() >= limit {
-            ranked.truncate(limit);
-            return Ok(ranked);
-        }
-        look_at *= 8;
-    }
 }
 
 /// The answer if there are no memories at all.
@@ -250,7 +236,7 @@ fn answered(
     let (numbers, hits): (Vec<usize>, Vec<Hit>) = shown.unzip();
     let mut result = found(question, &SearchResults { hits, ..results }, relevance_note);
     let said = answered.text.as_deref().unwrap_or("The memories do not say.");
-    result.text = format!("Answer: {said}\n\n{}", result.text);
+    result.text = format!("Answer: {}\n\n{}", continued(said, INDENT), result.text);
     result.data["answer"] = json!(answered.text);
     let place = |number: &usize| numbers.iter().position(|shown| shown == number).map(|at| at + 1);
     result.data["relevant"] = json!(answered.numbers.iter().filter_map(place).collect::<Vec<_>>());

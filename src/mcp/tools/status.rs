@@ -30,12 +30,16 @@ pub(crate) const TOOLS: &[Tool] = &[Tool {
 fn memory_status(call: &Call<'_>) -> Result<Answer, Refusal> {
     let snapshot = call.memories.snapshot()?;
     let exists = snapshot.exists();
-    let lasting = &snapshot.entries()[snapshot.lasting_entries()];
-    let ephemeral = snapshot.entries().len() - lasting.len();
-    let of = |status: Status| lasting.iter().filter(|entry| entry.status == status).count();
+    let viewer = call.memories.viewer();
+    let entries = snapshot.entries();
+    let seen = |at: &usize| viewer.sees(&snapshot.heading_of(*at).scope);
+    let lasting: Vec<Status> = snapshot.lasting_entries().filter(seen).map(|at| entries[at].status).collect();
+    let ephemeral = (snapshot.lasting_entries().end..entries.len()).filter(seen).count();
+    let of = |status: Status| lasting.iter().filter(|other| **other == status).count();
     let (superseded, tentative) = (of(Status::Superseded), of(Status::Tentative));
     let live = lasting.len() - superseded;
-    let scopes: BTreeSet<&Scope> = snapshot.headings().map(|heading| &heading.scope).collect();
+    let headings = call.memories.headings()?;
+    let scopes: BTreeSet<&Scope> = headings.iter().map(|heading| &heading.scope).collect();
     let places = scopes.iter().filter(|scope| matches!(scope, Scope::Location(_))).count();
     let agents: Vec<&str> = scopes
         .iter()

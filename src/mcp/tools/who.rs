@@ -13,7 +13,8 @@ use crate::mcp::tools::schema;
 use crate::mcp::tools::tool::{Call, Effect, Tool};
 use crate::search::filter::{Filter, MemoryKind};
 use crate::search::{Hit, SearchResults};
-use crate::types::{Category, Memory, Scope, ScopeName, did_you_mean};
+use crate::types::frame::{INDENT, continued, one_line};
+use crate::types::{Category, Memory, Scope, ScopeName, did_you_mean, fold_title};
 
 /// Categories of initial memories, which a seed gives an agent before its first turn.
 const INITIAL: [&str; 8] =
@@ -94,7 +95,9 @@ fn of_self(call: &Call<'_>, question: &str, categories: &[&str], most: usize) ->
 
 /// A brief answer of initial memories, since it is read before each turn; its JSON has all values.
 fn initial(question: &str, results: &SearchResults) -> Answer {
-    answer_of(question, results, |_, Hit { memory, .. }| format!("{}: {}\n", memory.category, memory.text))
+    answer_of(question, results, |_, Hit { memory, .. }| {
+        format!("{}: {}\n", memory.category, continued(&memory.text, INDENT))
+    })
 }
 
 /// A brief answer of events.
@@ -104,9 +107,9 @@ fn events(question: &str, results: &SearchResults) -> Answer {
         // A title that only repeats the text is left out.
         let title = match memory.category.only_grows() || memory.text.starts_with(&memory.title) {
             true => String::new(),
-            false => format!("{}: ", memory.title),
+            false => format!("{}: ", one_line(&memory.title)),
         };
-        format!("{turn}{title}{}\n", memory.text)
+        format!("{turn}{title}{}\n", continued(&memory.text, INDENT))
     })
 }
 
@@ -115,9 +118,8 @@ fn refuse_stranger(memories: &Memories, agent: &str) -> Result<(), Refusal> {
     let scope = Scope::Agent(agent.to_owned());
     let (_, section) = memories.sections(&[ScopeName::Scope(scope.clone())])?.remove(0);
     if section.memories.is_empty() && memories.find_character(agent)?.is_none() {
-        let hint = memories.unknown_character(agent)?;
-        return Err(Refusal::new(format!("the file has no section of {scope}")).hint(hint).hint(
-            "a person gives it one with `memories seed`, or starts the server with another `--agent`",
+        return Err(Refusal::new(format!("the file has no section of {scope}")).hint(
+            "a person gives it one with `memories seed`, or starts the server with another `--agent` of `memories list`",
         ));
     }
     Ok(())
@@ -154,18 +156,21 @@ pub(crate) fn known(memories: &Memories, name: &str) -> Result<Character, Refusa
     if let Some(character) = memories.find_character(name)? {
         return Ok(character);
     }
-    let id = name.trim().to_lowercase();
     let me = memories.setup.agent.clone().map(|agent| ScopeName::Scope(Scope::Agent(agent)));
     let sections = memories.sections(me.as_slice())?;
-    let tag = format!("about:{id}");
-    let tagged = |memory: &Memory| memory.provenance.tags.iter().any(|own| own.to_lowercase() == tag);
-    if sections.iter().any(|(_, section)| section.live().any(tagged)) {
-        return Ok(Character { scope: Scope::Npc(id.clone()), name: name.trim().to_owned(), id });
-    }
     let tags =
         sections.iter().flat_map(|(_, section)| section.live()).flat_map(|memory| &memory.provenance.tags);
-    let others: Vec<&str> = tags.filter_map(|tag| tag.strip_prefix("about:")).collect();
-    let near = nearest(&id, others.into_iter(), 3);
+    let others: Vec<String> = tags.map(|tag| tag.to_lowercase()).collect();
+    let others: Vec<&str> = others.iter().filter_map(|tag| tag.strip_prefix("about:")).collect();
+    // The section of another agent cannot be seen, so its id is only known from what is said about it.
+    let whole = fold_title(name);
+    let whole = ["agent:", "npc:"].iter().find_map(|prefix| whole.strip_prefix(prefix)).unwrap_or(&whole);
+    let first = whole.split_whitespace().next().unwrap_or_default();
+    let spellings = [whole, &whole.replace(' ', "-"), &whole.replace(' ', "_"), first];
+    if let Some(id) = spellings.iter().find(|id| others.contains(id)).map(|id| (*id).to_owned()) {
+        return Ok(Character { scope: Scope::Npc(id.clone()), name: name.trim().to_owned(), id });
+    }
+    let near = nearest(whole, others.into_iter(), 3);
     let hint = match did_you_mean(&near) {
         Some(near) => near,
         None => memories.unknown_character(name)?,

@@ -226,7 +226,7 @@ fn without_an_agent_nobody_is_self() {
     let refused = world.serve(&[]).refuses("query_self", json!({}));
     assert_says(&refused, &["started without an agent", "hint: name a `scope`", "`--agent ID`"]);
     let refused = world.serve(&["--agent", "alec"]).refuses("query_self", json!({}));
-    assert_says(&refused, &["no section of agent:alec", "did you mean `Alex`?", "`memories seed`"]);
+    assert_says(&refused, &["no section of agent:alec", "`memories seed`", "`memories list`"]);
     // A character may be asked about by anybody.
     assert_eq!(world.serve(&[]).titles("query_character", json!({"name": "Jordan"})), ["Jordan"]);
 }
@@ -485,9 +485,11 @@ fn the_status_says_what_there_is() {
     assert_eq!(values["file"], "Memories.md");
     assert_eq!(
         (&values["memories"], &values["places"], &values["superseded"]),
-        (&json!(9), &json!(1), &json!(0))
+        (&json!(8), &json!(1), &json!(0))
     );
-    assert_eq!((&values["agents"], &values["agent"]), (&json!(["alex", "jordan"]), &json!("alex")));
+    assert_eq!((&values["agents"], &values["agent"]), (&json!(["alex"]), &json!("alex")));
+    let all = world.serve(&[]).values("memory_status", json!({}));
+    assert_eq!((&all["agents"], &all["memories"]), (&json!(["alex", "jordan"]), &json!(9)));
     assert_eq!((&values["read_only"], &values["groups"]), (&json!(true), &json!(["status", "self"])));
     let nothing = World::new("");
     std::fs::remove_file(nothing.file()).unwrap();
