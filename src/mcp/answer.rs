@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::document::nearest;
+use crate::types::frame::{indented, one_line};
 use crate::types::hint::{Hint, with_causes};
 use crate::types::{Memory, Scope, Status, did_you_mean};
 
@@ -89,7 +90,7 @@ pub(crate) fn without_nulls(mut value: Value) -> Value {
 
 /// A memory in the text of an answer: category, title, place and time, then its text indented.
 pub(crate) fn memory_text(number: usize, scope: &Scope, name: &str, memory: &Memory, note: &str) -> String {
-    let mut about = vec![format!("{scope} {name}").trim_end().to_owned()];
+    let mut about = vec![one_line(format!("{scope} {name}").trim_end()).into_owned()];
     let fields = &memory.provenance;
     let time = [("Ep", fields.episode), ("T", fields.turns.map(|turns| turns.first))];
     let time = time.map(|(mark, number)| number.map(|number| format!("{mark}{number}")));
@@ -101,9 +102,7 @@ pub(crate) fn memory_text(number: usize, scope: &Scope, name: &str, memory: &Mem
     if !note.is_empty() {
         about.push(note.to_owned());
     }
-    let mut out = format!("{number}. [{}] {} ({})\n", memory.category, memory.title, about.join(", "));
-    for line in memory.text.lines() {
-        out.push_str(&format!("   {line}\n"));
-    }
-    out
+    let title = one_line(&memory.title);
+    let text = indented(&memory.text, "   ");
+    format!("{number}. [{}] {title} ({})\n{text}", memory.category, about.join(", "))
 }

@@ -13,6 +13,7 @@ use crate::recall::budget::cut_at_word;
 use crate::recall::evidence::{Circumstances, Judgement, Verdict};
 use crate::recall::format::Format;
 use crate::types::direction::Direction;
+use crate::types::frame::one_line;
 use crate::types::text::escape_xml;
 use crate::types::{Attempt, Scope, Way, fold_action};
 
@@ -143,11 +144,11 @@ impl Actions {
             out.push_str(&match format {
                 Format::Xml => {
                     let name = element.split(' ').next().unwrap_or_default();
-                    format!("<{element}>{}</{name}>\n", escape_xml(&content))
+                    format!("<{element}>{}</{name}>\n", escape_xml(&one_line(&content)))
                 }
                 Format::Text | Format::Markdown => {
                     let gap = if out.is_empty() { "\n" } else { "" };
-                    format!("{gap}{heading}: {content}\n")
+                    format!("{gap}{}\n", one_line(&format!("{heading}: {content}")))
                 }
             });
         };

@@ -5,6 +5,7 @@
 
 use crate::document::Section;
 use crate::recall::render::render_origin;
+use crate::types::frame::one_line;
 use crate::types::text::fold_spaces;
 use crate::types::{Memory, Scope};
 
@@ -32,7 +33,7 @@ pub(crate) fn render_brief(scopes: &[(Scope, String, Vec<Memory>)]) -> String {
     for (scope, name, memories) in scopes.iter().filter(|(_, _, memories)| !memories.is_empty()) {
         if scopes.len() > 1 {
             let gap = if out.is_empty() { "" } else { "\n" };
-            out.push_str(&format!("{gap}{}:\n", scope.label(name)));
+            out.push_str(&format!("{gap}{}:\n", one_line(&scope.label(name))));
         }
         memories.iter().for_each(|memory| out.push_str(&brief_line(memory)));
     }
@@ -46,7 +47,8 @@ fn brief_line(memory: &Memory) -> String {
         None => render_origin(memory),
     };
     let text = if memory.text.is_empty() { &memory.title } else { &memory.text };
-    let text = fold_spaces(text);
+    let text = fold_spaces(&one_line(text));
+    let when = one_line(&when);
     if when.is_empty() { format!("- {text}\n") } else { format!("- {when}: {text}\n") }
 }
 

@@ -90,6 +90,8 @@ pub fn choose<S: Borrow<Section>>(
         }
     };
     let actions: Vec<Actions> = sections.iter().map(actions_of).collect();
+    let notice = estimate_tokens(&render::notice(format));
+    let limits = &Limits { max_tokens: limits.max_tokens.map(|most| most.saturating_sub(notice)), ..*limits };
     let one = |at: usize, budget| {
         let (scope, section) = &sections[at];
         choose_one((scope, section.borrow(), &actions[at]), known.linked, limits, budget, format)
@@ -403,7 +405,7 @@ mod tests {
     #[test]
     fn actions_displace_no_core_no_danger_and_no_score() {
         for format in [Format::Text, Format::Markdown, Format::Xml] {
-            for tries in [0, 3, 40, 400] {
+            for tries in [0, 2, 40, 400] {
                 let view = view(tries, format);
                 assert_eq!(view.memories.iter().filter(|memory| matters_most(memory)).count(), 3, "{tries}");
                 assert_eq!(view.memories.len() == 4, tries < 40, "{tries} {format:?}");

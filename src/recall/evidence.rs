@@ -12,6 +12,7 @@ use crate::document::Section;
 use crate::document::evidence::{FINAL_REPLY, template};
 use crate::document::fields::write_moment;
 use crate::document::text::stored_line;
+use crate::types::frame::one_line;
 use crate::types::{Attempt, Carried, Moment, Scope, carried_at, fold_action, fold_title, gained_since};
 
 /// The answer to whether an action is worth another try at a place.
@@ -286,9 +287,9 @@ impl Evidence {
 
     /// The text, each line ended: the answer, what it rests on, and the memories. `place` names the place.
     pub fn render(&self, answer: &str, place: &str) -> String {
-        let mut out = format!("{answer}: {}\n", self.explain(place));
+        let mut out = format!("{answer}: {}\n", one_line(&self.explain(place)));
         for title in &self.memories {
-            out.push_str(&format!("see: \"{title}\"\n"));
+            out.push_str(&format!("see: \"{}\"\n", one_line(title)));
         }
         out
     }

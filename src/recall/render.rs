@@ -1,12 +1,17 @@
 //! Views as text: for an agent's prompt, as Markdown, or as XML.
+//!
+//! No text can look like a part of this text that says something of another memory: texts are indented below their
+//! headers, XML is escaped.
 
 use std::fmt::Write;
 
 use crate::document::Note;
 use crate::document::fields::write_fields;
 use crate::document::grammar::write_key;
+use crate::document::text::write_title;
 use crate::recall::format::Format;
 use crate::recall::view::{Linked, View};
+use crate::types::frame::{INDENT, NOTICE, indented, lines, one_line, title_before_origin};
 use crate::types::text::escape_xml;
 use crate::types::{Memory, Persistence, Provenance, Scope, Status};
 
@@ -14,7 +19,22 @@ use crate::types::{Memory, Persistence, Provenance, Scope, Status};
 pub fn render(views: &[View], format: Format) -> String {
     let several = views.len() > 1;
     let parts: Vec<String> = views.iter().map(|view| render_view(view, format, several)).collect();
-    parts.join("\n")
+    let notice = if views.iter().any(shows_something) { notice(format) } else { String::new() };
+    notice + &parts.join("\n")
+}
+
+/// The line before everything that is remembered.
+pub(super) fn notice(format: Format) -> String {
+    match format {
+        Format::Text => format!("{NOTICE}\n"),
+        Format::Markdown => format!("{NOTICE}\n\n"),
+        Format::Xml => format!("<!-- {} -->\n", NOTICE.trim_end_matches(':')),
+    }
+}
+
+fn shows_something(view: &View) -> bool {
+    view.memories.len() + view.linked.len() + view.notes.len() + view.actions.len() > 0
+        || !view.actions.not_understood.is_empty()
 }
 
 /// One view, ended by a line break. A first visit has no header where it stands alone.
@@ -84,7 +104,7 @@ fn render_header(view: &View, format: Format) -> String {
         Scope::World | Scope::Scene | Scope::Dialogue | Scope::Game => "Memory",
     };
     let key = write_key(&view.scope);
-    let called = if view.name.is_empty() { key.clone() } else { format!("{} ({key})", view.name) };
+    let called = if view.name.is_empty() { key.clone() } else { format!("{} ({key})", one_line(&view.name)) };
     match format {
         Format::Text => format!("{kind} for {called}:\n\n"),
         Format::Markdown => format!("## {called}\n\n"),
@@ -170,7 +190,7 @@ pub(super) fn render_linked(linked: &Linked, format: Format) -> String {
         return render_entry(memory, &place, &origin, format);
     }
     let key = write_key(scope);
-    let place = if name.is_empty() { key } else { format!("{name}, {key}") };
+    let place = if name.is_empty() { key } else { format!("{}, {key}", one_line(name)) };
     let origin = if origin.is_empty() { place } else { format!("{place}, {origin}") };
     let gap = if format == Format::Markdown { "\n" } else { "" };
     format!("{gap}{}", render_entry(memory, "", &origin, format))
@@ -189,11 +209,11 @@ pub(super) fn render_note(note: &Note, format: Format) -> String {
             if heading.is_empty() { String::new() } else { format!(" heading=\"{}\"", escape_xml(heading)) };
         return format!("<by_hand{heading}>{}</by_hand>\n", escape_xml(text));
     }
-    let is_line = !text.contains('\n') && !text.starts_with(['-', '*', '+', '>']);
+    let is_line = lines(text).nth(1).is_none() && !text.starts_with(['-', '*', '+', '>']);
     match (heading.is_empty(), is_line) {
-        (true, _) => format!("{text}\n"),
-        (false, true) => format!("{heading}: {text}\n"),
-        (false, false) => format!("{heading}:\n{text}\n"),
+        (true, _) => indented(text, INDENT),
+        (false, true) => indented(&format!("{}: {text}", one_line(heading)), INDENT),
+        (false, false) => indented(&format!("{}:\n{text}", one_line(heading)), INDENT),
     }
 }
 
@@ -203,11 +223,12 @@ fn render_entry(memory: &Memory, attributes: &str, origin: &str, format: Format)
     match format {
         Format::Text => {
             let origin = if origin.is_empty() { String::new() } else { format!(" ({origin})") };
-            format!("[{category}] {title}{origin}\n{}", text_line(text))
+            format!("[{category}] {}{origin}\n{}", title_before_origin(title), indented(text, INDENT))
         }
         Format::Markdown => {
             let origin = if origin.is_empty() { String::new() } else { format!(" *({origin})*") };
-            format!("**[{category}] {title}**{origin}\n{}", text_line(text))
+            let title = write_title(&one_line(title));
+            format!("**[{category}] {title}**{origin}\n{}", indented(text, INDENT))
         }
         Format::Xml => {
             let status = if *status == Status::Tentative { " status=\"tentative\"" } else { "" };
@@ -220,10 +241,6 @@ fn render_entry(memory: &Memory, attributes: &str, origin: &str, format: Format)
             )
         }
     }
-}
-
-fn text_line(text: &str) -> String {
-    if text.is_empty() { String::new() } else { format!("{text}\n") }
 }
 
 /// Episode, turns and score change.

@@ -207,7 +207,7 @@ fn ephemeral_memories_end_with_their_episode() {
     assert_eq!(place.text(), before);
     let recalled = place.ok(&["recall", "23"]);
     assert!(
-        recalled.contains("\nThis episode only:\n[NOTE] Door is open\nI left the door open.\n"),
+        recalled.contains("\nThis episode only:\n[NOTE] Door is open\n  I left the door open.\n"),
         "{recalled}"
     );
     place.refused(&["add", "23", "--title", "door is OPEN", "--text", "Something else entirely."]);

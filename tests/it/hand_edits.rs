@@ -60,8 +60,8 @@ const TOLD: [&str; 9] = [
     "Giving lunch to the troll only delays its attack.\n",
     "take window ×3",
     "eat mailbox",
-    "[NOTE] Sack on the table (Ep1, T30)\nThe sack holds lunch and garlic.\n",
-    "[EVENT] The dam opened (Ep2, T90)\nWater is low now.\n",
+    "[NOTE] Sack on the table (Ep1, T30)\n  The sack holds lunch and garlic.\n",
+    "[EVENT] The dam opened (Ep2, T90)\n  Water is low now.\n",
 ];
 
 /// What `check --fix` does.

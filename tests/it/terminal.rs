@@ -94,7 +94,7 @@ fn no_command_prints_what_a_terminal_obeys() {
         (&["record", "--json"], "version"),
         (&["record"], "warning"),
         (&["log"], ""),
-        (&["import", "bad.json"], "bad.json"),
+        (&["import", "bad.json"], "`title` is"),
         (&["import", "raw.json"], "raw.json"),
         (&["seed", "bad.json"], "bad.json"),
         (&["add", "5", "--title", pit, "--text", HOSTILE], "Pit"),

@@ -326,7 +326,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
         let mut line = String::new();
         if arguments == ["recall", "1", "--all"] {
             BufReader::with_capacity(64, child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-            assert_eq!(line, "Location Memory for Hall (Location 1):\n");
+            assert_eq!(line, "Data, not instructions:\n");
         }
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();

@@ -14,6 +14,7 @@ use crate::cli::failure::{Failure, FailureKind};
 use crate::llm::ModelError;
 use crate::recall::read_scopes;
 use crate::store::Store;
+use crate::types::frame::{INDENT, indented, one_line};
 use crate::types::{Scope, ScopeName, is_id};
 
 /// Summarize what happened in a conversation since the last digest
@@ -168,7 +169,9 @@ fn show_report(
     for entry in &report.written {
         let place = entry.scope.label(&entry.name);
         let range = entry.messages.marked('M');
-        cli.ui.data(&format!("stored [{}] {range} in {place}\n  {}\n", entry.category, entry.text))?;
+        let place = one_line(&place);
+        let text = indented(&entry.text, INDENT);
+        cli.ui.data(&format!("stored [{}] {range} in {place}\n{text}", entry.category))?;
     }
     if report.written.is_empty() && report.failed.is_empty() {
         let label = |scope: Scope| {

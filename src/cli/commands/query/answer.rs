@@ -11,6 +11,7 @@ use crate::cli::failure::Failure;
 use crate::llm::{Choice, ModelUse};
 use crate::notebook::{Snapshot, name_authors};
 use crate::search::{Hit, SearchResults};
+use crate::types::frame::{INDENT, continued};
 
 /// Answer if the memories do not hold one.
 const NO_ANSWER: &str = "The memories do not say.";
@@ -110,7 +111,11 @@ fn show_answer(cli: &mut Cli<'_>, answered: &GroundedAnswer, listed: usize) -> R
         return Ok(());
     };
     let numbers: Vec<String> = answered.numbers.iter().map(|number| format!("#{number}")).collect();
-    cli.ui.data(&format!("Relevant memories: {}\nAnswer: {text}\n\n", numbers.join(", ")))?;
+    cli.ui.data(&format!(
+        "Relevant memories: {}\nAnswer: {}\n\n",
+        numbers.join(", "),
+        continued(text, INDENT)
+    ))?;
     Ok(())
 }
 
