@@ -369,6 +369,11 @@ impl Memory {
         }
     }
 
+    /// True if the memory contests another one, and nobody has confirmed it.
+    pub(crate) fn contests(&self) -> bool {
+        self.status == Status::Tentative && self.provenance.tags.iter().any(|tag| tag == CONTESTED_TAG)
+    }
+
     /// True unless superseded or invalidated.
     pub fn is_live(&self) -> bool {
         self.status != Status::Superseded

@@ -225,10 +225,10 @@ fn choose_memories(
 }
 
 /// Core and DANGER, then what changed the score, then importance, then the most recent; of equals the later in the
-/// file.
+/// file. What contests another memory comes behind all: it must not push out what it contests.
 fn rank(memory: &Memory, at: usize) -> impl Ord + use<> {
     let turn = memory.provenance.turns.map(|turns| turns.last);
-    let first = (is_core_or_danger(memory), matters_most(memory));
+    let first = (!memory.contests(), is_core_or_danger(memory), matters_most(memory));
     (first, memory.importance(), memory.provenance.episode, turn, at)
 }
 
@@ -238,7 +238,8 @@ fn is_core_or_danger(memory: &Memory) -> bool {
 
 /// True if actions never displace the memory.
 fn matters_most(memory: &Memory) -> bool {
-    is_core_or_danger(memory) || memory.provenance.score_change.is_some_and(|change| change != 0)
+    let scored = memory.provenance.score_change.is_some_and(|change| change != 0);
+    !memory.contests() && (is_core_or_danger(memory) || scored)
 }
 
 /// The memory as it fits into what is left, and its cost: whole, or shortened where it would not even

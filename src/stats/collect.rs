@@ -12,7 +12,7 @@ use crate::stats::figures::{
     ContestedMemory, EpisodeFigures, PlaceFigures, Stats, TokenFigures, TopLocation,
 };
 use crate::stats::tally::Tally;
-use crate::types::{CONTESTED_TAG, Memory, Scope, Status, same_title};
+use crate::types::{Scope, same_title};
 
 /// The figures of a memory file with its session, and of its journal. `now` is the present time
 /// (RFC 3339), `limits` are those of a recall.
@@ -61,8 +61,7 @@ pub(crate) fn stats(
 
 /// The live memories of a section that tentative ones contest.
 fn contested(scope: &Scope, section: &Section) -> Vec<ContestedMemory> {
-    let has_tag = |memory: &&Memory| memory.provenance.tags.iter().any(|tag| tag == CONTESTED_TAG);
-    let contests = section.live().filter(|memory| memory.status == Status::Tentative).filter(has_tag);
+    let contests = section.live().filter(|memory| memory.contests());
     let pairs = contests.flat_map(|by| {
         let links = Link::parse_all(by.see_also.as_deref().unwrap_or_default());
         let here = links.into_iter().filter(|link| link.scope.as_ref().is_none_or(|other| other == scope));

@@ -54,6 +54,7 @@ mod unix {
 
     use rustix::fd::AsFd;
     use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
+    use rustix::io::Errno;
 
     use super::*;
 
@@ -171,7 +172,12 @@ mod unix {
     pub fn make_private(file: &File, metadata: &Metadata) -> io::Result<bool> {
         let is_shared = metadata.mode() & 0o077 != 0;
         if is_shared {
-            rustix::fs::fchmod(file, Mode::from_bits_truncate((metadata.mode() & 0o7700) as _))?;
+            let mode = Mode::from_bits_truncate((metadata.mode() & 0o7700) as _);
+            match rustix::fs::fchmod(file, mode) {
+                // File systems without rights of their own, such as FAT, refuse it.
+                Err(Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS) => return Ok(false),
+                changed => changed?,
+            }
         }
         Ok(is_shared)
     }

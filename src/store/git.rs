@@ -121,6 +121,21 @@ fn read_number(bytes: &[u8], at: &mut usize) -> Option<usize> {
         if byte & 0x80 == 0 {
             return Some(number);
         }
-        number += 1;
+        number = number.checked_add(1)?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_with_a_number_beyond_all_bounds_lists_nothing() {
+        let mut index = b"DIRC\0\0\0\x04\0\0\0\x01".to_vec();
+        index.extend([0; 60]);
+        index.extend([0, 5, 0x80]);
+        index.extend([0xfe; 8]);
+        index.extend([0xff, 0]);
+        assert!(!lists(&index, b".memories/"));
     }
 }

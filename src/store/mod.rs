@@ -43,7 +43,7 @@ pub use error::{Foreign, StoreError};
 pub(crate) use file_version::{OpenFiles, is_utf16};
 pub(crate) use follow::Follower;
 pub(crate) use log::{LineLog, Rotation};
-pub(crate) use path::refuse_link_out;
+pub(crate) use path::{is_markdown, refuse_link_out};
 pub(crate) use private_file::{read_bounded, write_private};
 pub use sidecar::{INDEX, SERVED_INDEX, Sidecar};
 pub use state::State;

@@ -29,8 +29,15 @@ pub(super) fn resolve(given: &Path) -> Result<PathBuf, StoreError> {
     }
 }
 
+/// True if a file is named as Markdown.
+pub(crate) fn is_markdown(path: &Path) -> bool {
+    let extension = path.extension().unwrap_or_default();
+    ["md", "markdown"].iter().any(|markdown| extension.eq_ignore_ascii_case(markdown))
+}
+
 /// Refuses a memory file that was found, not named, if it is a link out of the git repository of its folder, or out of
-/// the folder where there is none. A repository can ship such a link to any file of its user.
+/// the folder where there is none, or to a file that is not Markdown. A repository can ship such a link to any file of
+/// its user.
 ///
 /// # Errors
 ///
@@ -42,7 +49,11 @@ pub(crate) fn refuse_link_out(found: &Path) -> Result<(), StoreError> {
     let (target, folder) = (resolve(found)?, real_folder(found)?);
     let root = folder.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(&folder);
     match target.strip_prefix(root) {
-        Ok(inside) if inside.iter().all(|part| !part.eq_ignore_ascii_case(".git")) => Ok(()),
+        Ok(inside)
+            if is_markdown(&target) && inside.iter().all(|part| !part.eq_ignore_ascii_case(".git")) =>
+        {
+            Ok(())
+        }
         _ => Err(StoreError::LeadsOutside { path: found.to_owned(), target }),
     }
 }

@@ -48,10 +48,11 @@ Examples:
 Answer: one line, or with --json {version, outcome, episode, turn, place,
 visits, triggers, memories, invalidated, tried, queued, reasoning, model,
 ephemeral_ended, warnings}.
-Outcomes: stored, revised, duplicate, declined, tried, not_significant, queued
-(the model failed, or --later; the turn waits for `retry`), and recorded_before
-(a turn with that `id` is in the journal; nothing is changed). With `queued`
-true, the turn waits whatever else was done.
+Outcomes: stored, revised, contested (stored as tentative beside an entry that only
+a person may change), duplicate, declined, tried, not_significant, queued (the
+model failed, or --later; the turn waits for `retry`), and recorded_before (a turn
+with that `id` is in the journal; nothing is changed). With `queued` true, the turn
+waits whatever else was done.
 With --turns and --json: {version, file, turns, outcomes, failed: [{line,
 error}], places, memories, tried}. A line that is refused leaves the others
 alone; the exit code is then 4. A turn whose episode, number, action and reply,

@@ -13,9 +13,10 @@ use crate::cli::ui::Ui;
 #[command(after_help = "\
 A memories.toml beside the memory file or above may have come with a repository. It
 sets limits and tastes, but until you trust it, these keys in it are ignored:
-`provider` (other than offline), `base_url`, `command`, `pass_env`, `replay`,
-`embedder` (other than embedded), `embedding_url`, the texts around memories in
-chats, and a `memory_file` or `map` outside of its folder.
+`provider` (other than offline), `model`, `base_url`, `command`, `pass_env`,
+`replay`, `embedder` (other than embedded), `embedding_model`, `embedding_url`, the
+texts around memories in chats, a `memory_file` or `map` outside of its folder, and
+a `memory_file` that is not Markdown.
 
 Read the keys that are shown: what `command` names runs with your rights. A file
 that changes is no longer trusted. Programs that it names are not part of it.

@@ -1,4 +1,4 @@
-//! The settings that an untrusted file cannot set: they start a program, name a host, read recorded answers, write
+//! The settings that an untrusted file cannot set: they start a program, name a host or the model that reads texts there, read recorded answers, write
 //! into the instructions of a model, or lead out of the file's folder.
 
 use std::path::{Component, Path};
@@ -6,6 +6,7 @@ use std::path::{Component, Path};
 use serde_json::Value;
 
 use crate::cli::settings::file::Layer;
+use crate::store;
 
 /// Which values of a key are restricted.
 enum Rule {
@@ -15,18 +16,22 @@ enum Rule {
     AllBut(&'static str),
     /// Paths that lead out of the folder of the settings file.
     Outside,
+    /// These, and files that are not Markdown: what is written there may be run.
+    MemoryFile,
 }
 
 /// The keys whose value is restricted, in the order of the documentation.
-const RULES: [(&str, Rule); 12] = [
-    ("memory_file", Rule::Outside),
+const RULES: [(&str, Rule); 14] = [
+    ("memory_file", Rule::MemoryFile),
     ("record.map", Rule::Outside),
     ("llm.provider", Rule::AllBut("offline")),
+    ("llm.model", Rule::Any),
     ("llm.base_url", Rule::Any),
     ("llm.command", Rule::Any),
     ("llm.pass_env", Rule::Any),
     ("llm.replay", Rule::Any),
     ("search.embedder", Rule::AllBut("embedded")),
+    ("search.embedding_model", Rule::Any),
     ("search.embedding_url", Rule::Any),
     ("chat.memoryContextPrefix", Rule::Any),
     ("chat.memoryContextSuffix", Rule::Any),
@@ -40,6 +45,9 @@ pub(crate) fn restricted_keys(layer: &Layer) -> Vec<&'static str> {
             Rule::Any => true,
             Rule::AllBut(harmless) => value.as_str().map(str::trim) != Some(harmless),
             Rule::Outside => value.as_str().is_some_and(|path| leads_out(layer.folder(), Path::new(path))),
+            Rule::MemoryFile => value.as_str().map(Path::new).is_some_and(|path| {
+                leads_out(layer.folder(), path) || !is_markdown(&layer.folder().join(path))
+            }),
         })
     };
     RULES.iter().filter(is_restricted).map(|(key, _)| *key).collect()
@@ -62,6 +70,12 @@ fn leads_out(folder: &Path, path: &Path) -> bool {
         below.components().any(|part| part.as_os_str().as_encoded_bytes().eq_ignore_ascii_case(b".git"))
     };
     enters_git(path) || real.strip_prefix(&root).map_or(true, enters_git)
+}
+
+/// True if a path, with its links followed, is named as Markdown.
+fn is_markdown(path: &Path) -> bool {
+    let real = path.canonicalize();
+    store::is_markdown(path) && real.map_or(true, |real| store::is_markdown(&real))
 }
 
 /// The value of a key as the settings file writes it, for a person who decides about it.
@@ -93,7 +107,6 @@ mod tests {
         "flush_on_death",
         "llm.max_output_tokens",
         "llm.max_retries",
-        "llm.model",
         "llm.structured_output",
         "llm.temperature",
         "llm.timeout",
@@ -107,7 +120,6 @@ mod tests {
         "search.dimensions",
         "search.embedding_batch",
         "search.embedding_fallback",
-        "search.embedding_model",
         "search.embedding_timeout",
         "search.floor",
         "search.importance",
@@ -151,6 +163,17 @@ mod tests {
         }
         let wrong = "[llm]\nprovider = [1]";
         assert_eq!(restricted_keys(&layer(folder.path(), wrong)), ["llm.provider"]);
+    }
+
+    #[test]
+    fn a_memory_file_is_markdown() {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, restricted) in
+            [("Notes.md", 0), ("a/b.Markdown", 0), ("venv/bin/activate", 1), (".hg/hgrc", 1)]
+        {
+            let text = format!("memory_file = \"{path}\"");
+            assert_eq!(restricted_keys(&layer(folder.path(), &text)).len(), restricted, "{path}");
+        }
     }
 
     #[test]

@@ -283,6 +283,10 @@ fn supersede_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
         results.iter().partition(|done| done.outcome != "superseded");
     let new = new.first().copied().unwrap_or(&results[0]);
     let old: Vec<&str> = old.iter().map(|done| done.title.as_str()).collect();
+    if old.is_empty() {
+        let text = format!("\"{}\" in {} says this already\n", new.title, new.scope);
+        return Ok(Answer { warnings, ..Answer::new(text, json!(new)) });
+    }
     let text = match old.as_slice() {
         [old] if same_title(old, &new.title) => {
             format!("\"{}\" in {} has a new text; the old one is struck\n", new.title, new.scope)
