@@ -54,7 +54,7 @@ mod unix {
 
     use rustix::fd::AsFd;
     use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
-    use rustix::io::Errno;
+    use rustix::io::{Errno, retry_on_intr};
 
     use super::*;
 
@@ -84,7 +84,7 @@ mod unix {
 
         /// Makes a folder that its owner alone may enter.
         pub fn make_folder(&self, name: &Path) -> io::Result<()> {
-            Ok(rustix::fs::mkdirat(&self.file, name, Mode::RWXU)?)
+            Ok(retry_on_intr(|| rustix::fs::mkdirat(&self.file, name, Mode::RWXU))?)
         }
 
         pub fn facts(&self, name: &Path) -> io::Result<Facts> {
@@ -92,21 +92,21 @@ mod unix {
         }
 
         pub fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-            Ok(rustix::fs::renameat(&self.file, from, &self.file, to)?)
+            Ok(retry_on_intr(|| rustix::fs::renameat(&self.file, from, &self.file, to))?)
         }
 
         pub fn remove(&self, name: &Path) -> io::Result<()> {
-            Ok(rustix::fs::unlinkat(&self.file, name, AtFlags::empty())?)
+            Ok(retry_on_intr(|| rustix::fs::unlinkat(&self.file, name, AtFlags::empty()))?)
         }
 
         /// Gives a file elsewhere a further name in this folder.
         pub fn link(&self, file: &Path, name: &Path) -> io::Result<()> {
-            Ok(rustix::fs::linkat(CWD, file, &self.file, name, AtFlags::empty())?)
+            Ok(retry_on_intr(|| rustix::fs::linkat(CWD, file, &self.file, name, AtFlags::empty()))?)
         }
 
         pub fn names(&self) -> io::Result<Vec<OsString>> {
             let mut names = Vec::new();
-            for entry in Dir::read_from(&self.file)? {
+            for entry in retry_on_intr(|| Dir::read_from(&self.file))? {
                 let name = entry?.file_name().to_bytes().to_vec();
                 if name != b"." && name != b".." {
                     names.push(OsString::from_vec(name));
@@ -128,7 +128,9 @@ mod unix {
 
     fn open(folder: impl AsFd, name: &Path, flags: OFlags) -> io::Result<File> {
         let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        Ok(File::from(rustix::fs::openat(folder, name, flags, Mode::RUSR | Mode::WUSR)?))
+        Ok(File::from(retry_on_intr(|| {
+            rustix::fs::openat(folder.as_fd(), name, flags, Mode::RUSR | Mode::WUSR)
+        })?))
     }
 
     /// The facts about a path.
@@ -138,12 +140,12 @@ mod unix {
 
     /// Makes a folder that its owner alone may enter.
     pub fn make_folder(path: &Path) -> io::Result<()> {
-        Ok(rustix::fs::mkdirat(CWD, path, Mode::RWXU)?)
+        Ok(retry_on_intr(|| rustix::fs::mkdirat(CWD, path, Mode::RWXU))?)
     }
 
     #[allow(clippy::unnecessary_cast, reason = "the types differ from system to system")]
     fn facts(folder: impl AsFd, name: &Path) -> io::Result<Facts> {
-        let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let stat = retry_on_intr(|| rustix::fs::statat(folder.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW))?;
         let kind = FileType::from_raw_mode(stat.st_mode);
         Ok(Facts {
             is_file: kind == FileType::RegularFile,
@@ -173,7 +175,7 @@ mod unix {
         let is_shared = metadata.mode() & 0o077 != 0;
         if is_shared {
             let mode = Mode::from_bits_truncate((metadata.mode() & 0o7700) as _);
-            match rustix::fs::fchmod(file, mode) {
+            match retry_on_intr(|| rustix::fs::fchmod(file, mode)) {
                 // File systems without rights of their own, such as FAT, refuse it.
                 Err(Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS) => return Ok(false),
                 changed => changed?,

@@ -105,10 +105,10 @@ impl PendingFile {
         old: &FileVersion,
         sync: bool,
     ) -> io::Result<PendingFile> {
-        let (mut file, temporary) = create_temporary(temporary, old.metadata())?;
+        let (file, temporary) = create_temporary(temporary, old.metadata())?;
         if let Some(mut original) = old.file() {
             original.seek(SeekFrom::Start(0))?;
-            io::copy(&mut original, &mut file)?;
+            copy_rest(original, &file)?;
         }
         if sync {
             file.sync_all()?;
@@ -162,6 +162,17 @@ pub(super) struct RemovedOnDrop {
 impl Drop for RemovedOnDrop {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Copies a file from where it stands. The standard library gives up at an interruption.
+pub(super) fn copy_rest(mut from: &File, mut to: &File) -> io::Result<()> {
+    loop {
+        match io::copy(&mut from, &mut to) {
+            // Both files stand behind what was copied.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            copied => return copied.map(|_| ()),
+        }
     }
 }
 

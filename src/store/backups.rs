@@ -10,6 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use super::atomic_write::copy_rest;
 use super::error::StoreError;
 use super::file_version::FileVersion;
 use super::folder::Folder;
@@ -97,8 +98,8 @@ fn copy(folder: &Folder, file: &Path, name: &str) -> io::Result<()> {
     if folder.facts(name)?.is_some() {
         return Err(io::ErrorKind::AlreadyExists.into());
     }
-    let copied = folder.create(name).and_then(|mut copy| io::copy(&mut File::open(file)?, &mut copy));
-    copied.map(|_| ()).inspect_err(|_| {
+    let copied = folder.create(name).and_then(|copy| copy_rest(&File::open(file)?, &copy));
+    copied.inspect_err(|_| {
         let _ = folder.remove(name);
     })
 }
