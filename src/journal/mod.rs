@@ -10,6 +10,7 @@ pub(crate) mod entry;
 pub(crate) mod recorded;
 pub mod text;
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use memchr::memmem::{self, Finder};
@@ -124,34 +125,55 @@ impl Journal {
         visited.ok().and(highest)
     }
 
-    /// True if a line resolves the one of that id. Searches from the end, because writers wait meanwhile.
-    pub(crate) fn is_resolved(&self, id: &str) -> Result<bool, StoreError> {
-        let resolves = |line: &str| {
-            line.contains("\"resolves\"")
-                && line.contains(id)
-                && Entry::<Value>::parse(line).is_some_and(|entry| entry.resolves.as_deref() == Some(id))
-        };
-        Ok(!self.log.tail(1, resolves)?.is_empty())
+    /// The turns that are resolved from now on.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be read.
+    pub(crate) fn watch_queue(&self) -> Result<ResolvedTurns, StoreError> {
+        let (_, follower) = self.follow(0, |_| false)?;
+        Ok(ResolvedTurns { follower, ids: HashSet::new() })
+    }
+}
+
+/// The turns that were resolved since the queue was read. Only new lines are read, because writers wait meanwhile.
+#[derive(Debug)]
+pub(crate) struct ResolvedTurns {
+    follower: Follower,
+    ids: HashSet<String>,
+}
+
+impl ResolvedTurns {
+    /// True if the turn of the line with that id was resolved.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be read.
+    pub(crate) fn contains(&mut self, id: &str) -> Result<bool, StoreError> {
+        for line in self.follower.poll()?.iter().filter(|line| line.contains("\"resolves\"")) {
+            let entry: Option<Entry<'_>> = Entry::parse(line);
+            self.ids.extend(entry.and_then(|entry| Some(entry.resolves?.to_string())));
+        }
+        Ok(self.ids.contains(id))
     }
 }
 
 const ROTATION: Rotation = Rotation { carry: carried_over, is_copy };
 
 fn queued(log: &LineLog) -> Result<Vec<String>, StoreError> {
-    let mut queue: Vec<(String, String)> = Vec::new();
+    let (mut queue, mut resolved) = (Vec::new(), HashSet::new());
     log.visit(|line| {
         let concerns_queue = |word: &str| memmem::find(line.as_bytes(), word.as_bytes()).is_some();
         if !concerns_queue("\"queued\"") && !concerns_queue("\"resolves\"") {
             return;
         }
         let Some(entry) = Entry::<Value>::parse(line) else { return };
-        if let Some(resolved) = &entry.resolves {
-            queue.retain(|(id, _)| **id != **resolved);
-        }
+        resolved.extend(entry.resolves.as_deref().map(str::to_owned));
         if entry.is_queued() {
             queue.push((entry.id.as_deref().unwrap_or_default().to_owned(), line.to_owned()));
         }
     })?;
+    queue.retain(|(id, _)| !resolved.contains(id));
     Ok(queue.into_iter().map(|(_, line)| line).collect())
 }
 
@@ -291,6 +313,37 @@ mod tests {
         assert!(kept[2..].windows(2).all(|pair| pair[0] + 1 == pair[1]), "and none twice: {kept:?}");
     }
 
+    /// The queue is longer than a file may be; it is carried over once for as many new lines.
+    #[test]
+    fn a_long_queue_pushes_no_history_out_and_is_not_copied_for_each_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = journal_of_size(folder.path(), 2000);
+        let text = "x".repeat(60);
+        for id in 0..100 {
+            add(&journal, &[json!({"id": id.to_string(), "outcome": "queued", "text": text})]);
+        }
+        let queue: Vec<u64> = (0..100).collect();
+        let (mut rotations, mut resolved) = (0, journal.watch_queue().unwrap());
+        for id in 100..600 {
+            let older = fs::read(file(&folder, OLDER)).unwrap();
+            let line = match id {
+                ..550 => json!({"id": id.to_string(), "outcome": "declined", "text": text}),
+                id => json!({"id": id.to_string(), "outcome": "stored", "resolves": (id - 550).to_string()}),
+            };
+            add(&journal, &[line]);
+            rotations += u32::from(fs::read(file(&folder, OLDER)).unwrap() != older);
+            if id % 25 == 0 && id > 150 {
+                let waiting = if id < 550 { &queue[..] } else { &queue[id as usize - 549..] };
+                assert_eq!(ids(&journal.queued().unwrap()), waiting, "{id}");
+                let kept = all(&journal);
+                assert!((id - 20..=id).all(|recent| kept.contains(&recent)), "{id}: {kept:?}");
+            }
+        }
+        assert!(rotations <= 6, "{rotations} copies of the queue");
+        let known = |id: u64| resolved.contains(&id.to_string()).unwrap();
+        assert_eq!((0..100).map(known).collect::<Vec<bool>>(), [[true; 50], [false; 50]].concat());
+    }
+
     #[test]
     fn a_kill_between_the_renames_of_a_rotation_loses_nothing() {
         let folder = tempfile::tempdir().unwrap();
@@ -345,6 +398,19 @@ mod tests {
         assert!(lines.is_empty() && follower.poll().unwrap().is_empty());
         append(folder.path(), 0..2);
         assert_eq!(ids(&follower.poll().unwrap()), [0, 1]);
+    }
+
+    #[test]
+    fn two_rotations_between_two_looks_lose_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = journal_of_size(folder.path(), 400);
+        append(folder.path(), 0..1);
+        let (_, mut follower) = journal.follow(9, |_| true).unwrap();
+        for id in 1..90 {
+            add(&journal, &[json!({"id": id.to_string()})]);
+        }
+        assert!(!fs::read_to_string(file(&folder, OLDER)).unwrap().contains("\"0\""), "two at least");
+        assert_eq!(ids(&follower.poll().unwrap()), (1..90).collect::<Vec<u64>>());
     }
 
     #[test]

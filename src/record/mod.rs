@@ -55,6 +55,7 @@ pub use judge::Judge;
 pub use report::RecordReport;
 use report::{entry, outcome};
 pub use surroundings::Surroundings;
+use surroundings::Visits;
 
 pub use places::Place;
 
@@ -184,7 +185,8 @@ impl Recorder<'_> {
         let memories = PlaceMemories::of(&files, &before, &after);
         let surroundings = match self.judge {
             Judge::Model(_) if !triggers.is_empty() && !repeat => {
-                Surroundings::of(&journal, &files, (&before, &after), None).unwrap_or_default()
+                let visits = Visits::of(&journal).unwrap_or_default();
+                Surroundings::of(&files, &before, visits.seen(before.id, after.id))
             }
             _ => Surroundings::default(),
         };

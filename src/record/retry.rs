@@ -11,11 +11,11 @@ use strum::VariantArray;
 
 use crate::document::DocumentError;
 use crate::journal::entry::{Entry, MemoryEntry};
-use crate::journal::{EarlierTurn, Journal};
+use crate::journal::{EarlierTurn, Journal, ResolvedTurns};
 use crate::notebook::files::Files;
 use crate::record::context::{ModelOutcome, PlaceMemories, TurnContext};
 use crate::record::report::{RecordReport, entry, outcome};
-use crate::record::surroundings::Surroundings;
+use crate::record::surroundings::{Seen, Surroundings, Visits};
 use crate::record::triggers::{Changes, Trigger};
 use crate::record::turn::Turn;
 use crate::record::{Judge, RecordError, Recorder, places, turns_of};
@@ -48,6 +48,15 @@ pub(crate) struct Waiting {
     /// Titles of the memories that it added.
     stored: Vec<String>,
     history: Vec<Turn>,
+    seen: Seen,
+}
+
+/// The queue as it was read.
+pub(crate) struct Queue {
+    /// The turns that wait, in the order in which they were played.
+    pub turns: Vec<Waiting>,
+    /// Those that another process resolves meanwhile.
+    pub resolved: ResolvedTurns,
 }
 
 /// The result of an offer.
@@ -69,17 +78,21 @@ pub(crate) enum Asked {
     Failed(String),
 }
 
-/// The turns that wait, in the order in which they were played.
+/// The turns that wait.
 ///
 /// # Errors
 ///
 /// When the journal cannot be read.
-pub(crate) fn waiting(store: &Store, wanted: Wanted, window: usize) -> Result<Vec<Waiting>, StoreError> {
+pub(crate) fn waiting(store: &Store, wanted: Wanted, window: usize) -> Result<Queue, StoreError> {
+    let journal = Journal::of(store);
+    // Before the journal is read, so that no line is missed.
+    let watch = journal.watch_queue()?;
     let mut found: Vec<Waiting> = Vec::new();
+    let mut visits = Visits::default();
     let mut seen: HashSet<String> = HashSet::new();
     let mut resolved: HashSet<String> = HashSet::new();
     let mut history: VecDeque<EarlierTurn> = VecDeque::new();
-    Journal::of(store).visit(|line| {
+    journal.visit(|line| {
         let Some(entry) = Entry::<Value>::parse(line) else { return };
         resolved.extend(entry.resolves.as_deref().map(str::to_owned));
         let Some(turn) = EarlierTurn::of(&entry) else { return };
@@ -88,7 +101,12 @@ pub(crate) fn waiting(store: &Store, wanted: Wanted, window: usize) -> Result<Ve
             && seen.insert(id.to_owned())
         {
             let history = turns_of(history.iter().filter(|before| before.episode == turn.episode));
-            found.push(Waiting::of(&entry, id, history));
+            let (before, after) = places_of(&turn);
+            let seen = visits.seen(before.unwrap_or_default(), after.or(before).unwrap_or_default());
+            found.push(Waiting { history, seen, ..Waiting::of(&entry, id) });
+        }
+        if entry.resolves.is_none() {
+            visits.pass((turn.episode, turn.number), places_of(&turn));
         }
         history.push_back(turn);
         if history.len() > window {
@@ -96,7 +114,13 @@ pub(crate) fn waiting(store: &Store, wanted: Wanted, window: usize) -> Result<Ve
         }
     })?;
     found.retain(|waiting| !resolved.contains(&waiting.id));
-    Ok(found)
+    Ok(Queue { turns: found, resolved: watch })
+}
+
+/// The places where a turn began and ended. Lines of the journal name them by id.
+fn places_of(turn: &EarlierTurn) -> (Option<u64>, Option<u64>) {
+    let [before, after] = ["location_before", "location_after"].map(|field| turn.turn[field]["id"].as_u64());
+    (before.or(after), after)
 }
 
 fn is_wanted(entry: &Entry<'_, Value>, wanted: Wanted) -> bool {
@@ -110,7 +134,7 @@ fn is_wanted(entry: &Entry<'_, Value>, wanted: Wanted) -> bool {
 }
 
 impl Waiting {
-    fn of(entry: &Entry<'_, Value>, id: &str, history: Vec<Turn>) -> Waiting {
+    fn of(entry: &Entry<'_, Value>, id: &str) -> Waiting {
         let turn = entry.turn.clone().unwrap_or_default();
         let is_new = |memory: &&MemoryEntry<'_>| memory.outcome.as_deref() == Some("stored");
         let stored = entry.memories.iter().flatten().filter(is_new);
@@ -120,7 +144,8 @@ impl Waiting {
             label: format!("Ep{} T{}", turn["episode"], turn["turn"]),
             triggers: entry.triggers.iter().flatten().map(|name| name.to_string()).collect(),
             stored: stored.filter_map(|memory| memory.title.as_deref().map(str::to_owned)).collect(),
-            history,
+            history: Vec::new(),
+            seen: Seen::default(),
             turn,
         }
     }
@@ -132,8 +157,12 @@ impl Recorder<'_> {
     /// # Errors
     ///
     /// See [`RecordError`]. A model that fails is no error.
-    pub(crate) fn retry(&self, waiting: &Waiting) -> Result<Offer, RecordError> {
-        self.write_answer(waiting, self.ask_again(waiting)?)
+    pub(crate) fn retry(
+        &self,
+        waiting: &Waiting,
+        resolved: &mut ResolvedTurns,
+    ) -> Result<Offer, RecordError> {
+        self.write_answer(waiting, resolved, self.ask_again(waiting)?)
     }
 
     /// Offers a waiting turn to the model; without the lock, and nothing is written.
@@ -160,14 +189,18 @@ impl Recorder<'_> {
     /// # Errors
     ///
     /// See [`RecordError`].
-    pub(crate) fn write_answer(&self, waiting: &Waiting, asked: Asked) -> Result<Offer, RecordError> {
+    pub(crate) fn write_answer(
+        &self,
+        waiting: &Waiting,
+        resolved: &mut ResolvedTurns,
+        asked: Asked,
+    ) -> Result<Offer, RecordError> {
         let (context, judged) = match asked {
             Asked::Judged(context, judged) => (context, judged),
             Asked::Failed(problem) => return Ok(Offer::Failed(problem)),
         };
-        let journal = Journal::of(self.notebook.store());
         let done = self.notebook.edit("retry", |draft| {
-            if journal.is_resolved(&waiting.id)? {
+            if resolved.contains(&waiting.id)? {
                 return Ok(Offer::Gone);
             }
             let now = draft.now.clone();
@@ -190,8 +223,7 @@ impl Recorder<'_> {
         let (before, after) = places::resolve(&files.lasting, &turn, false)?;
         let noticed = |trigger: &Trigger| waiting.triggers.iter().any(|name| name == <&str>::from(*trigger));
         let memories = PlaceMemories::of(&files, &before, &after);
-        let journal = Journal::of(self.notebook.store());
-        let surroundings = Surroundings::of(&journal, &files, (&before, &after), Some(&waiting.id))?;
+        let surroundings = Surroundings::of(&files, &before, waiting.seen.clone());
         Ok(Some(TurnContext {
             episode: turn.episode.unwrap_or(1),
             number: turn.turn.unwrap_or(1),

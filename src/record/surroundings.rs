@@ -3,11 +3,11 @@
 //! It is gathered only where a model is asked, since earlier visits take one reading of the whole journal.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::document::Section;
 use crate::journal::Journal;
-use crate::journal::entry::{Entry, PlaceEntry};
+use crate::journal::entry::Entry;
 use crate::notebook::files::Files;
 use crate::record::places::Place;
 use crate::store::StoreError;
@@ -26,62 +26,83 @@ pub struct Surroundings {
     pub seen_after: Option<Moment>,
 }
 
-/// The turns at one place as they are read.
-#[derive(Default)]
-struct Visits {
+/// The last turns at each place, as turns are read in order.
+#[derive(Debug, Default)]
+pub(super) struct Visits {
+    places: HashMap<u64, Stays>,
+    /// The place where the last turn ended.
+    now: Option<u64>,
+}
+
+/// The turns at one place.
+#[derive(Debug, Default)]
+struct Stays {
     last: Option<Moment>,
     /// The last turn of an earlier stay.
     before_stay: Option<Moment>,
-    /// The last turn ended there.
-    is_there: bool,
+}
+
+/// When the places of a turn were seen before.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Seen {
+    before: Option<Moment>,
+    after: Option<Moment>,
 }
 
 impl Visits {
-    /// Passes a turn that began, and ended, there or elsewhere.
-    fn pass(&mut self, moment: &Moment, (began, ended): (bool, bool)) {
-        if began || ended {
-            let same_episode = self.last.as_ref().is_some_and(|last| last.episode == moment.episode);
-            if !(began && self.is_there && same_episode) {
-                self.before_stay = self.last.take();
-            }
-            self.last = Some(moment.clone());
-        }
-        self.is_there = ended;
-    }
-}
-
-impl Surroundings {
-    /// Reads the journal. `until`: the id of the line of the turn itself, where it has one.
+    /// All turns of a journal.
     ///
     /// # Errors
     ///
     /// When the journal cannot be read.
-    pub(super) fn of(
-        journal: &Journal,
-        files: &Files,
-        (before, after): (&Place, &Place),
-        until: Option<&str>,
-    ) -> Result<Surroundings, StoreError> {
+    pub(super) fn of(journal: &Journal) -> Result<Visits, StoreError> {
+        let mut visits = Visits::default();
+        journal.visit(|line| {
+            let entry = Entry::parse(line).filter(|entry: &Entry<'_>| entry.resolves.is_none());
+            let Some(turn) = entry.and_then(|entry| entry.turn) else { return };
+            let to = turn.location_after.as_ref().and_then(|place| place.id);
+            visits.pass((turn.episode, turn.turn), (turn.place(), to));
+        })?;
+        Ok(visits)
+    }
+
+    /// Passes a turn: episode and number, and the places where it began and ended. Without an end it stayed.
+    pub(super) fn pass(
+        &mut self,
+        (episode, turn): (Option<u64>, Option<u64>),
+        (from, to): (Option<u64>, Option<u64>),
+    ) {
+        let to = to.or(from);
+        let moment = Moment { episode, turn, ..Moment::default() };
+        for place in from.into_iter().chain(to.filter(|_| to != from)) {
+            let stays = self.places.entry(place).or_default();
+            let same_episode = stays.last.as_ref().is_some_and(|last| last.episode == episode);
+            if !(from == Some(place) && self.now == Some(place) && same_episode) {
+                stays.before_stay = stays.last.take();
+            }
+            stays.last = Some(moment.clone());
+        }
+        self.now = to;
+    }
+
+    /// When the places of the next turn were seen: before the present stay where it begins, and the one reached.
+    pub(super) fn seen(&self, before: u64, after: u64) -> Seen {
+        let stays = |place| self.places.get(&place);
+        let seen =
+            |stays: &Stays| if self.now == Some(before) { &stays.before_stay } else { &stays.last }.clone();
+        Seen {
+            before: stays(before).and_then(seen),
+            after: stays(after).and_then(|stays| stays.last.clone()),
+        }
+    }
+}
+
+impl Surroundings {
+    /// The surroundings of a turn at a place, whose places were seen at those times.
+    pub(super) fn of(files: &Files, before: &Place, seen: Seen) -> Surroundings {
         let Section { mut tried, ways, .. } = files.section(&before.scope());
         tried.sort_by_key(|attempt| Reverse((attempt.episode, attempt.turn)));
-        let mut surroundings = Surroundings { tried, ways: latest_ways(ways), ..Surroundings::default() };
-        let (mut here, mut there, mut is_past) = (Visits::default(), Visits::default(), true);
-        journal.visit(|line| {
-            let Some(entry) = Entry::parse(line).filter(|entry: &Entry<'_>| entry.resolves.is_none()) else {
-                return;
-            };
-            is_past &= until.is_none_or(|until| entry.id.as_deref() != Some(until));
-            let Some(turn) = entry.turn.filter(|_| is_past) else { return };
-            let id = |place: &Option<PlaceEntry<'_>>| place.as_ref()?.id;
-            let (from, to) = (turn.place(), id(&turn.location_after).or(turn.place()));
-            let moment = Moment { episode: turn.episode, turn: turn.turn, ..Moment::default() };
-            for (visits, place) in [(&mut here, before), (&mut there, after)] {
-                visits.pass(&moment, (from == Some(place.id), to == Some(place.id)));
-            }
-        })?;
-        surroundings.seen_before = if here.is_there { here.before_stay } else { here.last };
-        surroundings.seen_after = there.last;
-        Ok(surroundings)
+        Surroundings { tried, ways: latest_ways(ways), seen_before: seen.before, seen_after: seen.after }
     }
 }
 

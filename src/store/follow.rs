@@ -60,8 +60,14 @@ impl Follower {
         self.read_on(&mut lines).map_err(|source| failed(&self.log, source))?;
         if rotated {
             let Parts { current, older } = self.log.parts()?;
-            (self.current, self.offset, self.skip_copies) = (current, 0, older.is_some());
-            self.read_on(&mut lines).map_err(|source| failed(&self.log, source))?;
+            self.skip_copies = older.is_some();
+            // After two rotations, the older part came and went between two polls.
+            let missed =
+                older.filter(|older| !self.current.as_ref().is_some_and(|read| is_same(read, older)));
+            for part in [missed, current].into_iter().flatten() {
+                (self.current, self.offset) = (Some(part), 0);
+                self.read_on(&mut lines).map_err(|source| failed(&self.log, source))?;
+            }
         }
         Ok(lines)
     }
@@ -89,6 +95,11 @@ impl Follower {
         lines.extend(new.filter_map(|line| std::str::from_utf8(line).ok()).map(str::to_owned));
         Ok(())
     }
+}
+
+fn is_same(one: &File, other: &File) -> bool {
+    let [one, other] = [one, other].map(File::metadata);
+    one.is_ok_and(|one| other.is_ok_and(|other| platform::is_same_file(&one, &other)))
 }
 
 /// Offset of the end of the last complete line.

@@ -1,7 +1,7 @@
 //! An append-only log of lines in two files, such as `journal.jsonl` and, before it, `journal.1.jsonl`.
 //!
 //! Lines enter under the lock and leave in the order in which they came. A file that is full becomes the
-//! older part, and the one that was older is dropped. The content of lines is not interpreted here:
+//! older part, and the one that was older is dropped. It is full of new lines: copies do not count. The content of lines is not interpreted here:
 //! [`Rotation`] says which lines the new file begins with, and how to distinguish such a copy from its
 //! original.
 
@@ -15,7 +15,7 @@ use super::folder::Folder;
 use super::platform;
 use super::sidecar::Sidecar;
 
-/// The size in bytes at which the current file becomes the older part.
+/// Bytes of lines besides copies at which the current file becomes the older part.
 const ROTATION_SIZE: u64 = 16 * 1024 * 1024;
 
 /// Bytes read at a time.
@@ -195,6 +195,17 @@ impl LineLog {
         Ok(())
     }
 
+    /// True if the lines behind the copies, with which a file begins, are large enough for a rotation, and half of
+    /// the file: else each line of a long queue would be copied again and again. Where copies end is seen from one
+    /// line.
+    fn is_full(&self, folder: &Folder, size: u64) -> Result<bool, StoreError> {
+        let own = self.rotation_size.max(size / 2);
+        let Some(at) = size.checked_sub(own) else { return Ok(false) };
+        let Some(file) = folder.read(&self.current)? else { return Ok(false) };
+        let line = line_behind(file, at).map_err(StoreError::read(&self.current_path()))?;
+        Ok(!self.is_copy(&line))
+    }
+
     /// A kill between the two renames leaves only `next`, which is then already whole and on disk.
     fn rotate_if_full(&self, folder: &Folder) -> Result<(), StoreError> {
         let error = |source| StoreError::Write { action: "rotate", path: self.current_path(), source };
@@ -205,7 +216,7 @@ impl LineLog {
                 false => Ok(()),
             };
         };
-        if facts.size < self.rotation_size {
+        if !self.is_full(folder, facts.size)? {
             // Where there is a current file, a next one is left from a rotation that did not finish.
             let _ = folder.remove(&self.next);
             return Ok(());
@@ -226,6 +237,19 @@ impl LineLog {
 
 fn joined(lines: &[String]) -> Vec<u8> {
     lines.iter().flat_map(|line| line.bytes().chain([b'\n'])).collect()
+}
+
+/// The first line that begins at an offset or behind it.
+fn line_behind(mut file: File, at: u64) -> io::Result<Vec<u8>> {
+    file.seek(SeekFrom::Start(at.saturating_sub(1)))?;
+    let mut reader = BufReader::new(file);
+    if at > 0 {
+        reader.skip_until(b'\n')?;
+    }
+    let mut line = Vec::new();
+    reader.read_until(b'\n', &mut line)?;
+    line.pop_if(|last| *last == b'\n');
+    Ok(line)
 }
 
 /// A torn last line is ended first, so that it costs only itself. What cannot be written whole (the

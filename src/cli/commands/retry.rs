@@ -10,7 +10,7 @@ use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, FailureKind};
 use crate::cli::ui::progress_bar;
 use crate::llm;
-use crate::record::retry::{MAX_FAILURES, Offer, Waiting, Wanted, waiting};
+use crate::record::retry::{MAX_FAILURES, Offer, Queue, Waiting, Wanted, waiting};
 use crate::record::{Judge, Recorder};
 
 /// Offer the turns whose model call failed or was put off to the model, in order
@@ -57,25 +57,26 @@ pub fn run(mut cli: Cli<'_>, args: RetryArgs) -> Result<u8, Failure> {
     let wanted = if offline { Wanted::Offline } else { Wanted::Queued };
     let queue = waiting(notebook.store(), wanted, cli.settings.record.history_window)?;
     if dry_run {
-        return show(cli, &queue);
+        return show(cli, &queue.turns);
     }
     let llm::Choice { model, notice } = model.choose(&mut cli)?;
     if offline && model.is_none() {
         let failure = Failure::user("no model is set up");
         return Err(failure.hint("set a key or a host, or choose one with --provider"));
     }
-    cli.ui.notices(notice.iter().filter(|_| !queue.is_empty()));
+    cli.ui.notices(notice.iter().filter(|_| !queue.turns.is_empty()));
     let settings = cli.settings.record.clone();
     let recorder = Recorder { notebook: &notebook, judge: Judge::of(model.as_deref()), settings: &settings };
-    work_off(cli, &recorder, &queue)
+    work_off(cli, &recorder, queue)
 }
 
-fn work_off(cli: Cli<'_>, recorder: &Recorder<'_>, queue: &[Waiting]) -> Result<u8, Failure> {
+fn work_off(cli: Cli<'_>, recorder: &Recorder<'_>, queue: Queue) -> Result<u8, Failure> {
+    let Queue { turns: queue, mut resolved } = queue;
     let bar = progress_bar(cli.ui.shows_progress(), queue.len(), "turns");
     let mut outcomes = Vec::new();
     let (mut done, mut failed, mut in_a_row) = (0, 0, 0);
-    for turn in queue {
-        match recorder.retry(turn)? {
+    for turn in &queue {
+        match recorder.retry(turn, &mut resolved)? {
             Offer::Done(report) => {
                 (done, in_a_row) = (done + 1, 0);
                 outcomes.push((turn.label.clone(), report.outcome.into()));

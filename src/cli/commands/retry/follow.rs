@@ -17,7 +17,7 @@ use crate::cli::interrupt::on_interrupt;
 use crate::journal::Journal;
 use crate::llm::Model;
 use crate::notebook::Notebook;
-use crate::record::retry::{MAX_FAILURES, Offer, Wanted, waiting};
+use crate::record::retry::{MAX_FAILURES, Offer, Queue, Wanted, waiting};
 use crate::record::{Judge, RecordError, RecordSettings, Recorder};
 use crate::store::StoreError;
 use crate::types::lock::lock;
@@ -131,10 +131,11 @@ impl Worker {
         let judge = Judge::of(self.model.as_deref());
         let recorder = Recorder { notebook: &self.notebook, judge, settings: &self.settings };
         let (mut in_a_row, mut pass) = (0, Pass::Complete);
-        for turn in waiting(store, Wanted::Queued, self.settings.history_window)? {
+        let Queue { turns, mut resolved } = waiting(store, Wanted::Queued, self.settings.history_window)?;
+        for turn in turns {
             let offered = recorder.ask_again(&turn).and_then(|asked| {
                 let _writing = lock(&self.writing);
-                recorder.write_answer(&turn, asked)
+                recorder.write_answer(&turn, &mut resolved, asked)
             });
             let is_settled = matches!(offered, Ok(Offer::Done(_) | Offer::Gone));
             let _ = self.events.send(Event::Offered(turn.label.clone(), offered));
