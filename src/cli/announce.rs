@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::cli::context::Cli;
 use crate::llm::Destination;
-use crate::store::{read_bounded, write_private};
+use crate::store::{change_private, read_bounded};
 
 /// Name of the list in the user's folder.
 const NAME: &str = "hosts";
@@ -36,22 +36,21 @@ impl Cli<'_> {
     }
 }
 
-fn known_hosts(folder: &Path) -> Vec<String> {
-    let bytes = read_bounded(&folder.join(NAME), MAX_BYTES).unwrap_or_default();
-    String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()
-}
-
 fn is_known(folder: &Path, host: &str) -> bool {
-    known_hosts(folder).iter().any(|known| known == host)
+    let bytes = read_bounded(&folder.join(NAME), MAX_BYTES).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).lines().any(|known| known == host)
 }
 
 /// Remembers a host. Returns `false` where that fails.
 fn keep(folder: &Path, host: &str) -> bool {
-    let mut hosts = known_hosts(folder);
-    hosts.push(host.to_owned());
-    let surplus = hosts.len().saturating_sub(MAX_HOSTS);
-    let text: String = hosts[surplus..].iter().map(|host| format!("{host}\n")).collect();
-    write_private(&folder.join(NAME), text.as_bytes()).is_ok()
+    let with_host = |bytes: Vec<u8>| {
+        let text = String::from_utf8_lossy(&bytes);
+        let mut hosts: Vec<&str> = text.lines().filter(|known| *known != host).collect();
+        hosts.push(host);
+        let surplus = hosts.len().saturating_sub(MAX_HOSTS);
+        Some(hosts[surplus..].iter().map(|host| format!("{host}\n")).collect::<String>().into_bytes())
+    };
+    change_private(&folder.join(NAME), MAX_BYTES, with_host).is_ok()
 }
 
 #[cfg(test)]

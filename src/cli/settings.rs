@@ -40,7 +40,7 @@ pub use environment::ProcessEnvironment;
 pub(crate) use environment::for_programs;
 pub(crate) use file::Layer;
 pub(crate) use found::find_settings;
-pub(crate) use restricted::{display_setting, restricted_keys};
+pub(crate) use restricted::{restricted_keys, shown_setting};
 pub(crate) use trust_list::{TrustList, Trusted};
 
 use environment::trusted;

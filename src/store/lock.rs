@@ -8,7 +8,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -39,12 +39,19 @@ impl Lock {
             let folder = sidecar.create()?;
             // NFS cannot lock a file that was opened for reading only.
             let file = folder.write(name, Access::ReadWrite)?;
-            let lock = Lock { file: wait_for(file, &folder, name, limit)? };
+            let holder = || folder.read(name).ok().flatten().and_then(|mut file| parse_holder(&mut file));
+            let lock = Lock { file: wait_for(file, folder.path(name), limit, holder)? };
             if lock.is_on(sidecar, name) {
                 return Ok((lock, folder));
             }
         }
         Err(StoreError::Locked { path: sidecar.folder().join(name), holder: None, waited: limit })
+    }
+
+    /// Takes the lock of a file outside the sidecar, and makes it where it is missing.
+    pub(super) fn acquire_at(path: &Path, limit: Duration) -> Result<Lock, StoreError> {
+        let file = platform::open_private(path).map_err(StoreError::write("open", path))?;
+        Ok(Lock { file: wait_for(file, path.to_owned(), limit, || None)? })
     }
 
     /// The process that held the lock before us, where the file names one.
@@ -77,17 +84,18 @@ impl Drop for Lock {
     }
 }
 
-fn wait_for(file: File, folder: &Folder, name: &str, limit: Duration) -> Result<File, StoreError> {
-    let path = folder.path(name);
+fn wait_for(
+    file: File,
+    path: PathBuf,
+    limit: Duration,
+    holder: impl Fn() -> Option<u32>,
+) -> Result<File, StoreError> {
     match uninterrupted(|| fs2::FileExt::try_lock_exclusive(&file)) {
         Ok(()) => return Ok(file),
         Err(error) if is_contended(&error) => {}
         Err(error) => return Err(refusal(error, path)),
     }
-    let locked = || {
-        let holder = folder.read(name).ok().flatten().and_then(|mut file| parse_holder(&mut file));
-        StoreError::Locked { path: path.clone(), holder, waited: limit }
-    };
+    let locked = || StoreError::Locked { path: path.clone(), holder: holder(), waited: limit };
     if limit.is_zero() {
         return Err(locked());
     }

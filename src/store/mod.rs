@@ -44,7 +44,7 @@ pub(crate) use file_version::{OpenFiles, is_utf16};
 pub(crate) use follow::Follower;
 pub(crate) use log::{LineLog, Rotation};
 pub(crate) use path::{is_markdown, refuse_link_out};
-pub(crate) use private_file::{read_bounded, write_private};
+pub(crate) use private_file::{change_private, read_bounded};
 pub use sidecar::{INDEX, SERVED_INDEX, Sidecar};
 pub use state::State;
 

@@ -60,6 +60,18 @@ pub(super) fn create_exclusively(path: &Path, private: bool) -> io::Result<File>
     options.open(path)
 }
 
+/// Opens a file for reading and writing, and makes it where it is missing, for its owner alone.
+pub(super) fn open_private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    options.open(path)
+}
+
 /// Creates a folder that only its owner can enter, with those above it, unless it is there.
 pub(super) fn create_private_folder(path: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();

@@ -6,11 +6,19 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use super::atomic_write::{RemovedOnDrop, sync_folder_of, temporary_path};
-use super::error::StoreError;
+use super::error::{StoreError, unless_missing};
+use super::lock::Lock;
 use super::path::folder_of;
 use super::platform;
+
+/// Name of the lock of a folder of private files.
+const LOCK: &str = "lock";
+
+/// Longest time that another process is waited for. A change takes milliseconds.
+const MAX_WAIT: Duration = Duration::from_secs(5);
 
 /// Reads a regular file of at most `limit` bytes. A pipe or a device is an error at once.
 ///
@@ -42,14 +50,27 @@ fn refuse_special(metadata: &fs::Metadata) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, problem))
 }
 
-/// Writes a file that only its owner can read, and its folder if it is missing.
+/// Changes a file that only its owner can read, and makes it and its folder where they are missing. `change` gets the
+/// bytes of the file, none if it is missing, and returns new ones, or `None` if nothing changes. No other process
+/// changes a file of that folder meanwhile.
 ///
 /// # Errors
 ///
-/// When it cannot be written; then the old file is still there.
-pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+/// When the file is longer than `limit`, cannot be read or written, or when another process keeps it locked. Then the
+/// old file is still there.
+pub(crate) fn change_private(
+    path: &Path,
+    limit: u64,
+    change: impl FnOnce(Vec<u8>) -> Option<Vec<u8>>,
+) -> Result<(), StoreError> {
     let folder = folder_of(path);
     platform::create_private_folder(folder).map_err(StoreError::write("create", folder))?;
+    let _lock = Lock::acquire_at(&folder.join(LOCK), MAX_WAIT)?;
+    let bytes = unless_missing(read_bounded(path, limit)).map_err(StoreError::read(path))?;
+    change(bytes.unwrap_or_default()).map_or(Ok(()), |bytes| write(path, &bytes))
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let temporary = RemovedOnDrop { path: temporary_path(path, std::process::id(), "new") };
     // No other process uses this name: a file of that name was left by a killed process of the same id.
     let _ = fs::remove_file(&temporary.path);
@@ -96,11 +117,38 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a/b/trusted");
         for text in ["one", "two"] {
-            write_private(&path, text.as_bytes()).unwrap();
+            change_private(&path, 9, |_| Some(text.into())).unwrap();
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }
+        change_private(&path, 9, |_| None).unwrap();
+        assert!(change_private(&path, 2, |_| Some(Vec::new())).is_err(), "what is too long is not replaced");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "two");
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
-        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+        let mut names: Vec<_> =
+            fs::read_dir(path.parent().unwrap()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, [LOCK, "trusted"]);
+    }
+
+    #[test]
+    fn changes_at_the_same_time_are_all_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("hosts");
+        std::thread::scope(|scope| {
+            for writer in 0..8 {
+                let path = &path;
+                scope.spawn(move || {
+                    for _ in 0..20 {
+                        let added = |mut bytes: Vec<u8>| {
+                            bytes.push(b'0' + writer);
+                            Some(bytes)
+                        };
+                        change_private(path, 1000, added).unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(fs::read(&path).unwrap().len(), 160);
     }
 }

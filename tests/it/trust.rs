@@ -287,6 +287,16 @@ fn without_a_home_nothing_can_be_trusted() {
 }
 
 #[test]
+fn passwords_in_settings_are_shown_masked_and_hosts_as_they_are() {
+    let person = Person::with("[llm]\nbase_url = \"https://me:x7Kq92LmZp41vT@h.example/a@b\"\n");
+    for arguments in [&["trust", "-n"][..], &["trust", "-n", "--json"]] {
+        let said = person.ok(arguments);
+        assert!(!said.contains("x7Kq92LmZp41vT"), "{said}");
+        assert!(said.contains("https://me:(password masked)@h.example/a@b"), "{said}");
+    }
+}
+
+#[test]
 fn the_list_is_for_its_owner_alone_and_is_read_only_when_it_matters() {
     let person = Person::with("[llm]\nprovider = \"ollama\"\n");
     let list = person.path("home/.config/memories/trusted");

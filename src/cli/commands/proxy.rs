@@ -213,11 +213,10 @@ fn token(
     file: Option<&std::path::Path>,
     variable: Option<&secrecy::SecretString>,
 ) -> Result<Option<crate::web::Token>, Failure> {
-    use std::io::Read;
-
     use secrecy::ExposeSecret;
 
     use crate::cli::failure::unreadable;
+    use crate::store::read_bounded;
     use crate::web::Token;
 
     /// Longest file that is read for a token, in bytes.
@@ -227,10 +226,8 @@ fn token(
         (None, None) => return Ok(None),
         (None, Some(variable)) => (variable.expose_secret().to_owned(), "`MEMORIES_PROXY_TOKEN`".to_owned()),
         (Some(path), _) => {
-            let mut text = String::new();
-            let file = std::fs::File::open(path).map_err(|error| unreadable(path, error))?;
-            file.take(MAX_FILE).read_to_string(&mut text).map_err(|error| unreadable(path, error))?;
-            (text, format!("`{}`", path.display()))
+            let bytes = read_bounded(path, MAX_FILE).map_err(|error| unreadable(path, error))?;
+            (String::from_utf8_lossy(&bytes).into_owned(), format!("`{}`", path.display()))
         }
     };
     let token = Token::new(&text).map_err(|error| {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use crate::cli::failure::Failure;
-use crate::cli::settings::{Layer, TrustList, Trusted, display_setting, restricted_keys};
+use crate::cli::settings::{Layer, TrustList, Trusted, restricted_keys, shown_setting};
 use crate::cli::ui::Ui;
 
 /// Let a settings file that was found start programs and name hosts
@@ -62,16 +62,15 @@ pub(crate) fn run(
         Failure::user("there is no folder for the list of trusted files: HOME is not set")
             .hint("set HOME or XDG_CONFIG_HOME to an absolute path, or name the settings with `--config`")
     })?;
-    let mut trusted = TrustList::read(folder)?;
     if list {
-        return show_list(ui, &trusted);
+        return show_list(ui, &TrustList::read(folder)?);
     }
     let path = settings.or(found).ok_or_else(|| {
         Failure::user("no `memories.toml` was found here or above")
             .hint("name the file: `memories trust PATH`")
     })?;
     if remove {
-        return remove_from(ui, &mut trusted, &path);
+        return remove_from(ui, folder, &path);
     }
     let (layer, content) = Layer::open(&path)?;
     let keys = restricted_keys(&layer);
@@ -80,13 +79,13 @@ pub(crate) fn run(
         (true, _) => "not_needed",
         (false, true) => "dry_run",
         (false, false) => {
-            trusted.add(Trusted::of(&path, &content))?;
+            TrustList::add(folder, &Trusted::of(&path, &content))?;
             "trusted"
         }
     };
     let shown = path.display();
     let values: Map<String, Value> =
-        keys.iter().filter_map(|key| Some(((*key).to_owned(), layer.get(key)?.clone()))).collect();
+        keys.iter().map(|key| ((*key).to_owned(), shown_setting(&layer, key))).collect();
     let text = match outcome {
         "not_needed" => format!("{shown} sets nothing that needs trust\n"),
         "trusted" => format!("trusted {shown}\n"),
@@ -100,7 +99,7 @@ fn show_keys(ui: &mut Ui, layer: &Layer, keys: &[&str]) -> Result<(), Failure> {
     if ui.json || keys.is_empty() {
         return Ok(());
     }
-    let lines = keys.iter().map(|key| format!("  {}\n", display_setting(layer, key)));
+    let lines = keys.iter().map(|key| format!("  {key} = {}\n", shown_setting(layer, key)));
     let path = layer.path.display();
     ui.data(&format!("with trust, these keys of {path} count:\n{}", lines.collect::<String>()))?;
     Ok(ui.flush()?)
@@ -125,9 +124,9 @@ fn show_list(ui: &mut Ui, trusted: &TrustList) -> Result<u8, Failure> {
     ui.answer(&json!({"files": json}), &text)
 }
 
-fn remove_from(ui: &mut Ui, trusted: &mut TrustList, path: &Path) -> Result<u8, Failure> {
+fn remove_from(ui: &mut Ui, folder: &Path, path: &Path) -> Result<u8, Failure> {
     let shown = path.display();
-    if !trusted.remove(path)? {
+    if !TrustList::remove(folder, path)? {
         return Err(Failure::user(format!("`{shown}` is not trusted"))
             .hint("`memories trust --list` shows the files that are"));
     }

@@ -1,11 +1,12 @@
-//! The settings that an untrusted file cannot set: they start a program, name a host or the model that reads texts there, read recorded answers, write
-//! into the instructions of a model, or lead out of the file's folder.
+//! The settings that an untrusted file cannot set: they start a program, name a host or the model that reads texts
+//! there, read recorded answers, write into the instructions of a model, or lead out of the file's folder.
 
 use std::path::{Component, Path};
 
 use serde_json::Value;
 
 use crate::cli::settings::file::Layer;
+use crate::redact::redacted;
 use crate::store;
 
 /// Which values of a key are restricted.
@@ -78,10 +79,16 @@ fn is_markdown(path: &Path) -> bool {
     store::is_markdown(path) && real.map_or(true, |real| store::is_markdown(&real))
 }
 
-/// The value of a key as the settings file writes it, for a person who decides about it.
-pub(crate) fn display_setting(layer: &Layer, key: &str) -> String {
-    let value = layer.get(key).unwrap_or(&Value::Null);
-    format!("{key} = {value}")
+/// The value of a key, for a person who decides about it, without what looks like a password in it.
+pub(crate) fn shown_setting(layer: &Layer, key: &str) -> Value {
+    fn shown(value: &Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(redacted(text)),
+            Value::Array(values) => values.iter().map(shown).collect(),
+            value => value.clone(),
+        }
+    }
+    layer.get(key).map_or(Value::Null, shown)
 }
 
 #[cfg(test)]

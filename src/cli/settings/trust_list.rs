@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::cli::failure::{Failure, unreadable};
-use crate::store::{read_bounded, write_private};
+use crate::store::{change_private, read_bounded};
 
 /// Name of the list in the user's folder.
 const NAME: &str = "trusted";
@@ -46,11 +46,8 @@ impl Trusted {
 }
 
 /// The list, oldest entry first.
-#[derive(Debug)]
-pub(crate) struct TrustList {
-    path: PathBuf,
-    entries: Vec<Trusted>,
-}
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct TrustList(Vec<Trusted>);
 
 impl TrustList {
     /// Reads the list of a user's folder; a missing one is empty. Damaged lines trust nothing.
@@ -64,46 +61,54 @@ impl TrustList {
                 return Err(unreadable(&path, error).hint(hint));
             }
         };
-        let lines = bytes.split(|byte| *byte == b'\n');
-        let entries = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
-        Ok(TrustList { path, entries })
+        Ok(TrustList::parse(&bytes))
     }
 
     /// True if this file was trusted as it is.
     pub(crate) fn holds(&self, entry: &Trusted) -> bool {
-        self.entries.contains(entry)
+        self.0.contains(entry)
     }
 
     /// The files that are trusted, the oldest first.
     pub(crate) fn entries(&self) -> &[Trusted] {
-        &self.entries
+        &self.0
     }
 
-    /// Trusts a file as it is; an older entry of its path is replaced.
-    pub(crate) fn add(&mut self, entry: Trusted) -> Result<(), Failure> {
-        self.entries.retain(|other| other.path != entry.path);
-        self.entries.push(entry);
-        let surplus = self.entries.len().saturating_sub(MAX_ENTRIES);
-        self.entries.drain(..surplus);
-        self.write()
+    /// Trusts a file as it is, in the list of a user's folder; an older entry of its path is replaced.
+    pub(crate) fn add(folder: &Path, entry: &Trusted) -> Result<(), Failure> {
+        let with_entry = |bytes: Vec<u8>| {
+            let TrustList(mut entries) = TrustList::parse(&bytes);
+            entries.retain(|other| other.path != entry.path);
+            entries.push(entry.clone());
+            let surplus = entries.len().saturating_sub(MAX_ENTRIES);
+            Some(TrustList(entries.split_off(surplus)).print())
+        };
+        Ok(change_private(&folder.join(NAME), MAX_BYTES, with_entry)?)
     }
 
-    /// Trusts a file no more. Returns `false` if it was not in the list.
-    pub(crate) fn remove(&mut self, path: &Path) -> Result<bool, Failure> {
+    /// Trusts a file no more. Returns `false` if it was not in the list of the user's folder.
+    pub(crate) fn remove(folder: &Path, path: &Path) -> Result<bool, Failure> {
         let path = absolute(path).to_string_lossy().into_owned();
-        let before = self.entries.len();
-        self.entries.retain(|entry| entry.path != path);
-        let removed = self.entries.len() < before;
-        if removed {
-            self.write()?;
-        }
+        let mut removed = false;
+        let without = |bytes: Vec<u8>| {
+            let TrustList(mut entries) = TrustList::parse(&bytes);
+            let before = entries.len();
+            entries.retain(|entry| entry.path != path);
+            removed = entries.len() < before;
+            removed.then(|| TrustList(entries).print())
+        };
+        change_private(&folder.join(NAME), MAX_BYTES, without)?;
         Ok(removed)
     }
 
-    fn write(&self) -> Result<(), Failure> {
-        let lines = self.entries.iter().map(|entry| serde_json::to_string(entry).map(|line| line + "\n"));
-        let text = lines.collect::<Result<String, _>>().map_err(io::Error::from)?;
-        Ok(write_private(&self.path, text.as_bytes())?)
+    fn parse(bytes: &[u8]) -> TrustList {
+        let lines = bytes.split(|byte| *byte == b'\n');
+        TrustList(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
+    }
+
+    fn print(&self) -> Vec<u8> {
+        let lines = self.0.iter().map(|entry| serde_json::json!(entry).to_string() + "\n");
+        lines.collect::<String>().into_bytes()
     }
 }
 
@@ -123,8 +128,7 @@ mod tests {
     fn a_changed_or_moved_file_is_not_trusted() {
         let folder = tempfile::tempdir().unwrap();
         let (here, there) = (folder.path().join("a/memories.toml"), folder.path().join("b/memories.toml"));
-        let mut list = TrustList::read(folder.path()).unwrap();
-        list.add(Trusted::of(&here, b"x = 1")).unwrap();
+        TrustList::add(folder.path(), &Trusted::of(&here, b"x = 1")).unwrap();
         let list = TrustList::read(folder.path()).unwrap();
         assert!(list.holds(&Trusted::of(&here, b"x = 1")));
         assert!(!list.holds(&Trusted::of(&here, b"x = 2")));
@@ -133,28 +137,29 @@ mod tests {
 
     #[test]
     fn a_path_has_one_entry_and_the_oldest_entries_leave() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut list = TrustList { path: folder.path().join(NAME), entries: Vec::new() };
-        list.entries =
-            (0..MAX_ENTRIES).map(|at| Trusted { path: at.to_string(), sha256: String::new() }).collect();
-        let path = folder.path().join("memories.toml");
-        list.add(Trusted::of(&path, b"1")).unwrap();
-        list.add(Trusted::of(&path, b"2")).unwrap();
-        assert_eq!((list.entries.len(), list.entries[0].path.as_str()), (MAX_ENTRIES, "1"));
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path();
+        let old = |at: usize| Trusted { path: at.to_string(), sha256: String::new() };
+        let full = TrustList((0..MAX_ENTRIES).map(old).collect()).print();
+        change_private(&folder.join(NAME), MAX_BYTES, |_| Some(full)).unwrap();
+        let path = folder.join("memories.toml");
+        TrustList::add(folder, &Trusted::of(&path, b"1")).unwrap();
+        TrustList::add(folder, &Trusted::of(&path, b"2")).unwrap();
+        let list = TrustList::read(folder).unwrap();
+        assert_eq!((list.entries().len(), list.entries()[0].path.as_str()), (MAX_ENTRIES, "1"));
         assert!(list.holds(&Trusted::of(&path, b"2")) && !list.holds(&Trusted::of(&path, b"1")));
-        assert!(list.remove(&path).unwrap() && !list.remove(&path).unwrap());
-        assert_eq!(TrustList::read(folder.path()).unwrap().entries.len(), MAX_ENTRIES - 1);
+        assert!(TrustList::remove(folder, &path).unwrap() && !TrustList::remove(folder, &path).unwrap());
+        assert_eq!(TrustList::read(folder).unwrap().entries().len(), MAX_ENTRIES - 1);
     }
 
     #[test]
     fn damaged_lines_trust_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("memories.toml");
-        let mut list = TrustList::read(folder.path()).unwrap();
-        list.add(Trusted::of(&path, b"")).unwrap();
-        let whole = std::fs::read_to_string(folder.path().join(NAME)).unwrap();
-        crate::store::write_private(&folder.path().join(NAME), format!("\u{1}\n{{}}\n{whole}").as_bytes())
-            .unwrap();
-        assert_eq!(TrustList::read(folder.path()).unwrap().entries(), list.entries());
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path();
+        TrustList::add(folder, &Trusted::of(&folder.join("memories.toml"), b"")).unwrap();
+        let before = TrustList::read(folder).unwrap();
+        let damaged = |whole: Vec<u8>| Some([b"\x01\n{}\n", &whole[..]].concat());
+        change_private(&folder.join(NAME), MAX_BYTES, damaged).unwrap();
+        assert_eq!(TrustList::read(folder).unwrap(), before);
     }
 }
