@@ -239,7 +239,7 @@ pub(super) const FORMATS: &[Format] = &[
     word("Databricks token", "dapi", &[fixed("", Hex, 32)]),
     word("ClickHouse key", "4b1d", &[fixed("", Alphanumeric, 38)]),
     word("Scalingo token", "tk-us-", &[fixed("", Base64Url, 48)]),
-    // What holds other secrets, and what builds machines.
+    // Stores of secrets, and programs that build machines.
     marked("Vault token", "hvs.", &[least(Base64Url, 90)]),
     marked("Vault token", "hvb.", &[least(Base64Url, 100)]),
     Format {

@@ -60,7 +60,7 @@ pub(crate) fn find(text: &str) -> Vec<Secret> {
     let mut found = private_key::find(text);
     scan::find(text, &mut found);
     named::find(text, &mut found);
-    // Of two that overlap, the one with the more exact description counts, so the sort must be stable.
+    // The sort must be stable: where two overlap, the one with the more exact description counts.
     found.sort_by_key(|secret| secret.range.start);
     let mut apart: Vec<Secret> = Vec::new();
     for secret in found {

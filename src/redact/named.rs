@@ -87,6 +87,10 @@ pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
 /// The secret of `name=value`, `"name": "value"`, `name => value` or `<name>value`.
 fn after_separator(bytes: &[u8], separator: usize, value: usize) -> Option<Secret> {
     let name = name_before(bytes, separator)?;
+    // `=>` is found by its equals sign. Without it, `>` ends a tag, or sends the output of a command to a file.
+    if bytes[separator] == b'>' && (name.end < separator || !bytes[..name.start].ends_with(b"<")) {
+        return None;
+    }
     // The signature of a shared access URL of Azure.
     let signs = bytes[..separator].ends_with(b"&sig") || bytes[..separator].ends_with(b"?sig");
     let kind = if signs { "secret" } else { kind_of(&bytes[name])? };

@@ -126,7 +126,7 @@ fn begins_word(bytes: &[u8], at: usize) -> bool {
     escaped || colour || hex(2) && (follows(2, b"%") || follows(2, b"\\x")) || hex(4) && follows(4, b"\\u")
 }
 
-/// Whether a key looks random. A repeated character, or words alone, are an example.
+/// True if a key looks random. A repeated character, or words alone, are an example.
 fn is_mixed(format: &Format, key: &[u8]) -> bool {
     let body = key.strip_prefix(format.prefix.as_bytes()).unwrap_or(key);
     let mut seen = [false; 128];
@@ -135,7 +135,7 @@ fn is_mixed(format: &Format, key: &[u8]) -> bool {
     let has = |class: fn(&u8) -> bool| body.iter().any(class);
     let letters = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
     let digits = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
-    // Of 16 characters of base 32, one in 28 random keys has no digit.
+    // One in 28 random keys of 16 characters of base 32 has no digit.
     let capitals = format.parts.iter().all(|part| part.alphabet == Alphabet::Upper);
     let random = different >= 6 && (letters || digits || capitals);
     random && (format.anywhere || !is_wordy(body, 65) && !is_example(body))

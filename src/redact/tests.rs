@@ -151,6 +151,7 @@ fn text_that_resembles_a_secret_stays() {
         "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!",
         "password = read_password_from_terminal()",
         "password: Option<String>,",
+        "cat /etc/passwd > m100206x",
         "let token = Token::from_environment_variable(\"API_TOKEN\");",
         "PASSWORD=${DATABASE_PASSWORD}",
         "https://user:password@example.org/",

@@ -76,7 +76,7 @@ fn base64(bytes: &[u8]) -> String {
     out
 }
 
-/// What each format is called, and a sample of it.
+/// The name of each format, and a sample of it.
 pub(super) const SAMPLES: &[(&str, &str)] = &[
     ("OpenAI, old", "sk-{A20}T3BlbkFJ{A20}"),
     ("OpenAI, project", "sk-proj-{U74}T3BlbkFJ{U74}"),

@@ -122,7 +122,7 @@ fn record(world: &World, payloads: &mut Payloads, _: &Export) -> Expected {
             json!({"when": reply.word, "answer": {"should_remember": true, "category": "NOTE",
             "memory_title": title.text, "memory_text": text}}),
         );
-        // What programs send is trimmed first.
+        // Values of programs are trimmed first.
         expected.names.insert(format!("location:{place}"), name.trim().to_owned());
         expected.actions.push(action.text);
         for (word, text) in [(kept.word, kept.text), (said.word, text)] {
@@ -172,7 +172,7 @@ fn id_argument(id: &str) -> String {
 fn digest(world: &World, payloads: &mut Payloads, _: &Export) -> Expected {
     let (id, name, summary) = (payloads.next(60).text, payloads.next(60).text, payloads.next(250));
     let messages = [json!({"role": "user", "name": name, "content": payloads.next(300).text})];
-    // What is in the fourth sentence is cut off, so the word comes first.
+    // The word comes first, because the fourth sentence is cut off.
     let answer = json!({"answer": {"summary": format!("{} {}", summary.word, summary.text)}});
     run(
         world,
@@ -191,9 +191,10 @@ fn seed(world: &World, payloads: &mut Payloads, _: &Export) -> Expected {
     world.write("seed.json", &json!({"agents": [agent]}).to_string());
     run(world, &["seed", "seed.json"], "", &[]);
     let scope = format!("agent:{id}");
-    let words = [name.word, background.word, traits.word];
+    // Values of a seed are trimmed first.
+    let (words, name) = ([name.word, background.word, traits.word], name.text.trim().to_owned());
     let entries = words.map(|word| Wanted { scope: scope.clone(), word, core: true, ..Wanted::default() });
-    Expected { entries: entries.into(), names: [(scope, name.text)].into(), ..Expected::default() }
+    Expected { entries: entries.into(), names: [(scope, name)].into(), ..Expected::default() }
 }
 
 /// An agent that forms memories.

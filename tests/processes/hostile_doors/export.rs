@@ -1,4 +1,4 @@
-//! What a file holds, as `export` says it, and what may change of it.
+//! The content of a file, as `export` says it, and the changes to it that are allowed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,7 +34,7 @@ pub struct Wanted {
     pub core: bool,
 }
 
-/// What a door may change.
+/// The changes that a door may make.
 #[derive(Default)]
 pub struct Expected {
     pub entries: Vec<Wanted>,
@@ -52,7 +52,7 @@ pub struct Judged {
     pub stored: usize,
     /// Words and texts of entries that are not there.
     pub missing: Vec<String>,
-    /// What is there and should not be, or is not as it was.
+    /// Entries and names that should not be there, or are not as they were.
     pub forged: Vec<String>,
 }
 

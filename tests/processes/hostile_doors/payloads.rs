@@ -167,7 +167,7 @@ const PIECES: &[&str] = &[
     "\u{e000}",
 ];
 
-/// What stands between two pieces.
+/// Texts between two pieces.
 const JOINTS: &[&str] = &[
     "", " ", "  ", "\n", "\n\n", "\n\n\n", "\r\n", "\r", "\t", "\n ", "\n  ", "\n    ", "\n\t", " \n",
     "  \n", "\\\n", "\n> ", "\n- ", "\n* ", "\n1. ", " ** ", "\u{2028}",
