@@ -369,9 +369,14 @@ impl Memory {
         }
     }
 
+    /// True if the memory has exactly this tag.
+    pub(crate) fn has_tag(&self, tag: &str) -> bool {
+        self.provenance.tags.iter().any(|other| other == tag)
+    }
+
     /// True if the memory contests another one, and nobody has confirmed it.
     pub(crate) fn contests(&self) -> bool {
-        self.status == Status::Tentative && self.provenance.tags.iter().any(|tag| tag == CONTESTED_TAG)
+        self.status == Status::Tentative && self.has_tag(CONTESTED_TAG)
     }
 
     /// True unless superseded or invalidated.

@@ -1,4 +1,4 @@
-//! What callers can make the proxy hold: very long chats at once, and connections that send no request.
+//! Memory that callers can make the proxy hold: very long chats at once, and connections that send no request.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

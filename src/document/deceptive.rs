@@ -61,7 +61,7 @@ impl Titles {
     }
 }
 
-/// What a title looks like, without case: the skeleton of Unicode's report 39, which also drops what is not seen.
+/// The look of a title, without case: the skeleton of Unicode's report 39, which also drops what is not seen.
 /// A capital `i` looks like a small `l`, so both letters are one here.
 fn look(title: &str) -> String {
     static ASCII: LazyLock<Vec<String>> =

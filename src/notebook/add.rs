@@ -274,12 +274,9 @@ fn supersede(
 mod tests {
     use std::fs;
 
-    use tempfile::TempDir;
-
     use super::*;
-    use crate::document::Document;
     use crate::notebook::authority::Proof;
-    use crate::store::Sidecar;
+    use crate::notebook::samples::{files, memory};
     use crate::types::{Author, OFFLINE_TAG};
 
     const SCOPE: Scope = Scope::Location(5);
@@ -288,20 +285,6 @@ mod tests {
     const SCORED: Authority = Authority::Turn(Proof { died: false, scored: true });
     const DEAD: Authority = Authority::Turn(Proof { died: true, scored: true });
     const RULES: Authority = Authority::Rules(Proof { died: false, scored: false });
-
-    /// Files of a folder of their own, in which a model writes.
-    fn files() -> (TempDir, Files) {
-        let folder = tempfile::tempdir().unwrap();
-        let [lasting, session] = [(); 2].map(|()| Document::parse(String::new()));
-        let mut files =
-            Files::new(lasting, session).with_sidecar(&Sidecar::of(&folder.path().join("Memories.md")));
-        files.authorship.set_author(Author::Model);
-        (folder, files)
-    }
-
-    fn memory(category: &str, title: &str, text: &str) -> Memory {
-        Memory::new(Category::new(category).unwrap(), title, text)
-    }
 
     fn weighing(category: &str, importance: u16, text: &str) -> Memory {
         let mut memory = memory(category, "Troll", text);

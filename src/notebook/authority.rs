@@ -1,7 +1,7 @@
 //! Authority: how much a memory may weigh, and which entries it may put in its shadow.
 //!
-//! What a person or a seed wrote, what is core, and what weighs more than the memory may is *protected*: a model
-//! or an agent contests it, and never changes it. See the laws of `docs/DESIGN.md`, 2.2.
+//! An entry is *protected* if a person or a seed wrote it, if it is core, or if it weighs more than the memory may: a
+//! model or an agent contests it, and never changes it. See the laws of `docs/DESIGN.md`, 2.2.
 
 use crate::notebook::files::{Files, Tier};
 use crate::types::{Author, Category, Memory, OFFLINE_TAG, Persistence, Scope, Status};
@@ -102,7 +102,7 @@ pub(crate) fn protection(
 ) -> Option<&'static str> {
     let author = files.authorship.author_of(scope, old);
     let limit = new.map_or_else(|| authority.limit(&Category::danger()), |new| authority.limit(new));
-    let by_rules = || old.provenance.tags.iter().any(|tag| tag == OFFLINE_TAG);
+    let by_rules = || old.has_tag(OFFLINE_TAG);
     match authority {
         Authority::Command => None,
         _ if author == Author::Person => Some("a person wrote it"),

@@ -56,7 +56,7 @@ pub(super) fn mark(memory: &mut Memory, scope: &Scope, contested: &[Contested]) 
         return;
     }
     memory.status = Status::Tentative;
-    if !has_tag(memory) {
+    if !memory.has_tag(CONTESTED_TAG) {
         memory.provenance.tags.push(CONTESTED_TAG.to_owned());
     }
     for one in contested {
@@ -81,7 +81,9 @@ pub(crate) fn contest(
 ) -> Result<AddReport, DocumentError> {
     let section = files.section(scope);
     let is_note = |memory: &&Memory| {
-        has_tag(memory) && memory.title.starts_with(TITLE) && links_to(memory, scope, &contested.title)
+        memory.has_tag(CONTESTED_TAG)
+            && memory.title.starts_with(TITLE)
+            && links_to(memory, scope, &contested.title)
     };
     if let Some(old) = section.live().find(is_note) {
         let report = AddReport::of(AddOutcome::Duplicate, files.authorship.author(), scope, old);
@@ -102,37 +104,16 @@ pub(crate) fn contest(
     Ok(AddReport { contested: vec![contested], ..report })
 }
 
-fn has_tag(memory: &Memory) -> bool {
-    memory.provenance.tags.iter().any(|tag| tag == CONTESTED_TAG)
-}
-
 #[cfg(test)]
 mod tests {
-    use tempfile::TempDir;
-
     use super::*;
-    use crate::document::Document;
     use crate::notebook::add::{Claim, store_memory};
     use crate::notebook::authority::Proof;
-    use crate::store::Sidecar;
+    use crate::notebook::samples::{files, memory};
     use crate::types::Author;
 
     const SCOPE: Scope = Scope::Location(5);
     const MODEL: Authority = Authority::Turn(Proof { died: false, scored: false });
-
-    /// Files of a folder of their own, in which a model writes.
-    fn files() -> (TempDir, Files) {
-        let folder = tempfile::tempdir().unwrap();
-        let [lasting, session] = [(); 2].map(|()| Document::parse(String::new()));
-        let mut files =
-            Files::new(lasting, session).with_sidecar(&Sidecar::of(&folder.path().join("Memories.md")));
-        files.authorship.set_author(Author::Model);
-        (folder, files)
-    }
-
-    fn memory(category: &str, title: &str, text: &str) -> Memory {
-        Memory::new(Category::new(category).unwrap(), title, text)
-    }
 
     fn store(files: &mut Files, memory: &Memory, authority: Authority) -> AddReport {
         store_memory(files, (&SCOPE, "Bridge"), memory, Claim::of(authority), &mut Vec::new()).unwrap()

@@ -49,7 +49,7 @@ pub struct Files {
     pub lasting: Document,
     /// `session.md`.
     pub session: Document,
-    /// Who wrote the entries.
+    /// The authors of the entries.
     pub(crate) authorship: Authorship,
 }
 

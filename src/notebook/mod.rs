@@ -18,6 +18,8 @@ pub(crate) mod dialogue;
 pub(crate) mod duplicates;
 pub mod files;
 mod rewrite;
+#[cfg(test)]
+mod samples;
 mod section_window;
 pub(crate) mod snapshot;
 mod strengthen;

@@ -14,7 +14,7 @@ pub(super) fn is_rewritten(
     new: &Memory,
     authority: Authority,
 ) -> bool {
-    let offline = |memory: &Memory| memory.provenance.tags.iter().any(|tag| tag == OFFLINE_TAG);
+    let offline = |memory: &Memory| memory.has_tag(OFFLINE_TAG);
     matches!(authority, Authority::Rules(_))
         && offline(old)
         && offline(new)

@@ -230,7 +230,7 @@ fn short_memories(turn: &Turn, memories: &[Memory]) -> Value {
         if memory.status == Status::Tentative {
             value["status"] = json!("tentative");
         }
-        if memory.provenance.tags.iter().any(|tag| tag == OFFLINE_TAG) {
+        if memory.has_tag(OFFLINE_TAG) {
             value["raw"] = json!(true);
         }
         value

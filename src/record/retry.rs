@@ -266,9 +266,9 @@ fn replace_rule_made(judged: &mut ModelOutcome, context: &TurnContext, stored: &
         return;
     }
     let is_of_turn = |memory: &Memory| {
-        let Provenance { episode, turns, tags, .. } = &memory.provenance;
-        let by_rules = tags.iter().any(|tag| tag == OFFLINE_TAG);
-        by_rules && (*episode, *turns) == (Some(context.episode), Some(Span::one(context.number)))
+        let Provenance { episode, turns, .. } = memory.provenance;
+        memory.has_tag(OFFLINE_TAG)
+            && (episode, turns) == (Some(context.episode), Some(Span::one(context.number)))
     };
     let of_turn =
         || context.memories.before.iter().chain(&context.memories.after).filter(|memory| is_of_turn(memory));

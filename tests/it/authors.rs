@@ -1,5 +1,5 @@
-//! What a model, a chat and a player's wish may do to entries: never change what a person or a seed wrote, what is
-//! core, or what weighs more than they prove.
+//! A model, a chat and a player's wish never change an entry that a person or a seed wrote, that is core, or that
+//! weighs more than they prove.
 
 use std::fs;
 use std::path::PathBuf;
@@ -316,7 +316,7 @@ proptest! {
         for (number, (answer, door)) in (1..).zip(&answers) {
             let text = answer["memory_text"].as_str().unwrap().to_owned();
             let action = format!("look {number}");
-            // Who dies in a turn of this property has proven a danger of any weight.
+            // A death in a turn of this property proves a danger of any weight.
             let facts = match door {
                 0 => turn(&action),
                 1 => Turn { action, ..scored(0, 5) },

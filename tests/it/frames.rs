@@ -1,4 +1,4 @@
-//! What is printed of memories has a frame that no text can fake: a reader of our own output sees exactly the memories
+//! Printed memories have a frame that no text can fake: a reader of our own output sees exactly the memories
 //! that were shown, whatever their titles and texts hold.
 
 use std::time::Duration;

@@ -161,7 +161,7 @@ fn of_equal_paths_the_most_walked_is_taken_then_the_first() {
     ];
     assert_eq!(actions_of(&graph(&world).path(1, 4)), ["east", "south"]);
     assert_eq!(actions_of(&graph(&world).path(1, 2)), ["west"]);
-    // Of two paths of equal length, the one without a marked way is taken.
+    // The path without a marked way is taken where two have the same length.
     world[0].1.ways[1].refused_without = vec!["lamp".to_owned()];
     assert_eq!(actions_of(&graph(&world).path(1, 4)), ["west", "north"]);
     world[1].1.tried = vec![attempt("n", at(9))];

@@ -26,7 +26,7 @@ struct Telling {
     told: Mutex<Sender<(Call, Value, Value)>>,
     warned: Mutex<Sender<String>>,
     kept: Mutex<Sender<Value>>,
-    /// What stalls, by the field of a request that asks for it, until the gate opens.
+    /// Stalls until the gate opens, for requests with a field that asks for it.
     stalled: Gate,
 }
 

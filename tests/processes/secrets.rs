@@ -1,6 +1,6 @@
 //! A key that comes in by any door is written nowhere: not to the memory file, not beside it, not to the terminal.
 //!
-//! What a person words is kept as it is, with a warning.
+//! A text that a person worded is kept as it is, with a warning.
 
 use std::fs;
 use std::io::Write;
@@ -115,7 +115,7 @@ fn contents(folder: &Path) -> String {
 
 struct World {
     folder: tempfile::TempDir,
-    /// What the program reads besides its stdin.
+    /// Files that the program reads besides its stdin.
     inputs: tempfile::TempDir,
 }
 

@@ -30,7 +30,7 @@ struct State<T> {
     is_given_up: bool,
 }
 
-/// What was left when the backlog was given up.
+/// The replies that were left when the backlog was given up.
 pub(super) struct Rest<T> {
     pub waiting: Vec<T>,
     /// True if one more was being worked on.

@@ -38,9 +38,11 @@ Examples:
       memories extract --mode every_turn
   memories extract --tool-schema --shape anthropic
 
-With --json: {version, conversation, outcome, turns, due_in, memories:
-[{outcome, scope, title, text, persistence, raised_to}], model, warnings};
-outcome is stored, nothing, waiting, full or failed.")]
+With --json: {version, conversation, outcome, turns, due_in, memories: [{outcome,
+author, scope, title, text, persistence, superseded, raised_to, contested: [{title,
+reason}]}], model, warnings}; outcome is stored, nothing, waiting, full or failed,
+of a memory stored, revised, contested (beside an entry that only a person may
+change) or duplicate.")]
 pub(crate) struct ExtractArgs {
     /// The file of the whole conversation, instead of stdin
     #[arg(long, value_name = "FILE")]

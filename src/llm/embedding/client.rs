@@ -192,6 +192,19 @@ impl fmt::Debug for EmbeddingClient {
     }
 }
 
+/// The model that is used where the settings name none. `None` for a server that has its own choice.
+fn usual_model(dialect: Dialect, url: &Url, has_key: bool) -> Result<Option<&'static str>, ModelError> {
+    match dialect {
+        Dialect::Ollama => Ok(Some(OLLAMA_MODEL)),
+        Dialect::Openai if url.host_str() != Some(OPENAI_HOST) => Ok(None),
+        Dialect::Openai if has_key => Ok(Some(OPENAI_MODEL)),
+        Dialect::Openai => Err(ModelError::Settings {
+            problem: "embedder `openai` has no key".to_owned(),
+            hint: "set `OPENAI_API_KEY`, or `embedding_url` to a server that needs none".to_owned(),
+        }),
+    }
+}
+
 impl Endpoint {
     fn new(
         dialect: Dialect,
@@ -215,18 +228,8 @@ impl Endpoint {
             Dialect::Openai if own_key.is_none() => (key_of(&environment.openai_api_key), "OPENAI_API_KEY"),
             _ => (own_key, "MEMORIES_EMBEDDING_API_KEY"),
         };
-        let own_model = match dialect {
-            Dialect::Ollama => Some(OLLAMA_MODEL),
-            Dialect::Openai if url.host_str() != Some(OPENAI_HOST) => None,
-            Dialect::Openai if key.is_some() => Some(OPENAI_MODEL),
-            Dialect::Openai => {
-                return Err(ModelError::Settings {
-                    problem: "embedder `openai` has no key".to_owned(),
-                    hint: "set `OPENAI_API_KEY`, or `embedding_url` to a server that needs none".to_owned(),
-                });
-            }
-        };
-        let model = text_of(&config.model).or(own_model);
+        let usual = usual_model(dialect, &url, key.is_some())?;
+        let model = text_of(&config.model).or(usual);
         let known = Known::of(model.unwrap_or_default());
         let prefix =
             |setting: &Option<String>, known: &str| setting.clone().unwrap_or_else(|| known.to_owned());

@@ -63,9 +63,7 @@ impl TurnView<'_> {
 
     /// The place where the player is now has a description by the rules, perhaps changed since.
     pub(super) fn is_described(&self) -> bool {
-        let is_note = |memory: &Memory| {
-            memory.category == Category::note() && memory.provenance.tags.iter().any(|tag| tag == OFFLINE_TAG)
-        };
+        let is_note = |memory: &Memory| memory.category == Category::note() && memory.has_tag(OFFLINE_TAG);
         self.memories(Side::After).iter().any(is_note)
     }
 

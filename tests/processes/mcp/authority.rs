@@ -1,23 +1,8 @@
-//! What an agent may do to memories of others: contest them, never change them.
+//! An agent may contest memories of others, and never changes them.
 
 use serde_json::{Value, json};
 
-use super::client::{Client, World, text_of};
-
-const STORY: &str = include_str!("story.md");
-
-fn alex() -> (World, Client) {
-    let world = World::new(STORY);
-    let client = world.serve(&["--agent", "alex"]);
-    (world, client)
-}
-
-#[track_caller]
-fn assert_says(text: &str, parts: &[&str]) {
-    for part in parts {
-        assert!(text.contains(part), "`{part}` is not in:\n{text}");
-    }
-}
+use super::client::{STORY, alex, assert_says, text_of};
 
 #[test]
 fn what_a_person_wrote_and_what_is_core_is_contested() {

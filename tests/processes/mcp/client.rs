@@ -14,6 +14,23 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The newest version that still begins with `initialize`.
 pub const WITH_INITIALIZE: &str = "2025-11-25";
 
+/// A memory file of two agents and their world.
+pub const STORY: &str = include_str!("story.md");
+
+/// The story, and a client that speaks for the agent `alex`.
+pub fn alex() -> (World, Client) {
+    let world = World::new(STORY);
+    let client = world.serve(&["--agent", "alex"]);
+    (world, client)
+}
+
+#[track_caller]
+pub fn assert_says(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "`{part}` is not in:\n{text}");
+    }
+}
+
 /// A folder with a memory file.
 pub struct World {
     folder: tempfile::TempDir,

@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::client::{Client, WITH_INITIALIZE, World};
-
-const STORY: &str = include_str!("story.md");
+use super::client::{Client, STORY, WITH_INITIALIZE, World};
 
 /// The current version: it has no handshake; each request carries what it needs.
 const CURRENT: &str = "2026-07-28";

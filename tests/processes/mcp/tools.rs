@@ -2,28 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Client, World};
+use super::client::{STORY, World, alex, assert_says};
 use crate::support_authors::note_author;
-
-const STORY: &str = include_str!("story.md");
 
 /// Two entries of the story.
 const LANTERN: (&str, &str, &str) =
     ("location:23", "Acquire brass lantern", "Brass lantern is takeable and provides light source.");
 const TRAP_DOOR: (&str, &str, &str) = ("location:23", "Trap door shuts", "The trap door shuts behind you.");
-
-fn alex() -> (World, Client) {
-    let world = World::new(STORY);
-    let client = world.serve(&["--agent", "alex"]);
-    (world, client)
-}
-
-#[track_caller]
-fn assert_says(text: &str, parts: &[&str]) {
-    for part in parts {
-        assert!(text.contains(part), "`{part}` is not in:\n{text}");
-    }
-}
 
 #[test]
 fn a_place_says_what_recall_prints() {

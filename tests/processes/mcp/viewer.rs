@@ -1,4 +1,4 @@
-//! What an agent may not see is not there: no call, resource or prompt says anything of another agent's section.
+//! Hidden memories are not there for an agent: no call, resource or prompt says anything of another agent's section.
 
 use serde_json::{Value, json};
 
@@ -58,7 +58,7 @@ impl Dice {
     }
 }
 
-/// What an argument may say: words of shared memories, and every spelling of what must stay hidden.
+/// Texts of arguments: words of shared memories, and every spelling of what must stay hidden.
 fn texts() -> Vec<String> {
     let mut texts: Vec<String> = [
         "23",
@@ -215,7 +215,7 @@ fn no_answer_says_anything_of_another_agents_section() {
         };
         assert_eq!(leaks(&answer, &call), Vec::<&str>::new(), "{method} {call}\n{answer}");
         answered += 1;
-        // What the agent itself stored with these words is no leak in the next answer.
+        // A memory that the agent itself stored with these words is no leak in the next answer.
         let text = world.text();
         if text != story() {
             assert_eq!(
@@ -274,7 +274,7 @@ fn an_association_tells_no_other_agent_of_a_memory_of_ones_own() {
     }
     let section = alex.ask("resources/read", json!({"uri": "memories://location/23"})).unwrap().to_string();
     assert_eq!(leaks(&section, ""), Vec::<&str>::new(), "{section}");
-    // Whether the other agent has such a memory makes no difference, and nothing is written there.
+    // It makes no difference if the other agent has such a memory, and nothing is written there.
     let before = hidden_part(&world.text()).to_owned();
     for title in ["Bakery vault", "Bakery safe"] {
         let b = format!("Agent casey-x9q › {title}");
