@@ -226,7 +226,7 @@ mod tests {
 
     fn add(journal: &Journal, lines: &[Value]) {
         let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
-        journal.log.append(&lines).unwrap();
+        journal.log.append(&lines, false).unwrap();
     }
 
     /// The ids of the lines that are entries.

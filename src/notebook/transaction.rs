@@ -207,7 +207,14 @@ pub(crate) struct Draft<'a> {
     command: &'static str,
     id: String,
     replaced: bool,
-    line: Option<String>,
+    line: Option<JournalLine>,
+}
+
+/// The line of a change.
+struct JournalLine {
+    text: String,
+    /// True if a power cut must not lose it: it queues a turn, ends its wait, or keeps the text of a session.
+    synced: bool,
 }
 
 impl Draft<'_> {
@@ -280,7 +287,9 @@ impl Draft<'_> {
     pub(crate) fn note<T: Serialize>(&mut self, entry: Entry<'_, T>) {
         let command = (self.command != RECORD).then(|| self.command.into());
         let (id, time) = (Some((&self.id).into()), Some((&self.now).into()));
-        self.line = Some(Entry { version: Some(VERSION), id, time, command, ..entry }.to_line());
+        let synced = entry.is_queued() || entry.resolves.is_some() || entry.session.is_some();
+        let text = Entry { version: Some(VERSION), id, time, command, ..entry }.to_line();
+        self.line = Some(JournalLine { text, synced });
     }
 
     fn into_change<T>(self, value: T) -> Result<Change<T>, DocumentError> {
@@ -297,9 +306,13 @@ impl Draft<'_> {
         if let Some(state) = self.new_state {
             change = change.with_state(state);
         }
-        if let Some(line) = self.line {
-            change = change.with_lines(self.journal.log(), vec![line]);
-        }
+        change = match self.line {
+            Some(JournalLine { text, synced: true }) => {
+                change.with_synced_lines(self.journal.log(), vec![text])
+            }
+            Some(JournalLine { text, synced: false }) => change.with_lines(self.journal.log(), vec![text]),
+            None => change,
+        };
         Ok(match authorship.into_lines() {
             Some((written, lines)) => change.with_lines(&written, lines),
             None => change,

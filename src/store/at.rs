@@ -57,6 +57,7 @@ mod unix {
     use rustix::io::{Errno, retry_on_intr};
 
     use super::*;
+    use crate::store::platform;
 
     impl Handle {
         /// Opens the folder at a path whose last part must be no link.
@@ -113,6 +114,11 @@ mod unix {
                 }
             }
             Ok(names)
+        }
+
+        /// Makes the names in the folder survive a power cut.
+        pub fn sync(&self) -> io::Result<()> {
+            platform::sync_open_folder(&self.file)
         }
 
         /// Metadata of the folder itself; `None` where only its path is known.
@@ -240,6 +246,10 @@ mod elsewhere {
 
         pub fn names(&self) -> io::Result<Vec<OsString>> {
             fs::read_dir(&self.path)?.map(|entry| Ok(entry?.file_name())).collect()
+        }
+
+        pub fn sync(&self) -> io::Result<()> {
+            Ok(())
         }
 
         pub fn metadata(&self) -> io::Result<Option<Metadata>> {

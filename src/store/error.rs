@@ -72,10 +72,11 @@ pub enum StoreError {
         /// Why.
         source: io::Error,
     },
-    /// The file was replaced, but the disk would not confirm it: a power cut may undo the write.
-    #[error("the disk did not confirm that `{}` was replaced", path.display())]
+    /// The file was replaced, or a file in the folder, but the disk would not confirm it: a power cut may undo the
+    /// write.
+    #[error("the disk did not confirm what was written to `{}`", path.display())]
     NotConfirmed {
-        /// The file.
+        /// The file or folder.
         path: PathBuf,
         /// Why.
         source: io::Error,

@@ -115,6 +115,12 @@ impl Folder {
         self.handle.names()
     }
 
+    /// Makes the names in this folder survive a power cut.
+    pub(super) fn sync(&self) -> Result<(), StoreError> {
+        let unconfirmed = |source| StoreError::NotConfirmed { path: self.handle.path.clone(), source };
+        self.handle.sync().map_err(unconfirmed)
+    }
+
     /// Device and inode of the folder; `None` where folders have none.
     pub(super) fn identity(&self) -> Option<(u64, u64)> {
         self.handle.metadata().ok().flatten().and_then(|metadata| platform::identity(&metadata))

@@ -123,12 +123,18 @@ impl LineLog {
         Ok(newest_first)
     }
 
-    /// Adds lines at the end, all or (but for a kill) none. The caller holds the lock.
-    pub(crate) fn append(&self, lines: &[String]) -> Result<(), StoreError> {
+    /// Adds lines at the end, all or (but for a kill) none. With `sync` they survive a power cut, once the folder is
+    /// synced too. The caller holds the lock.
+    pub(crate) fn append(&self, lines: &[String], sync: bool) -> Result<(), StoreError> {
         let folder = self.sidecar.create()?;
         self.rotate_if_full(&folder)?;
-        let file = folder.write(&self.current, Access::Append)?;
-        append_bytes(file, joined(lines)).map_err(StoreError::write("write", &self.current_path()))
+        let mut file = folder.write(&self.current, Access::Append)?;
+        let written = append_bytes(&mut file, joined(lines));
+        written.map_err(StoreError::write("write", &self.current_path()))?;
+        match sync {
+            true => file.sync_data().map_err(StoreError::write("sync", &self.current_path())),
+            false => Ok(()),
+        }
     }
 
     /// Refuses a log that is not the caller's own. All else that is wrong with it shows when it is written.
@@ -254,7 +260,7 @@ fn line_behind(mut file: File, at: u64) -> io::Result<Vec<u8>> {
 
 /// A torn last line is ended first, so that it costs only itself. What cannot be written whole (the
 /// disk is full) is taken back.
-fn append_bytes(mut file: File, mut bytes: Vec<u8>) -> io::Result<()> {
+fn append_bytes(file: &mut File, mut bytes: Vec<u8>) -> io::Result<()> {
     let size = file.seek(SeekFrom::End(0))?;
     if size > 0 {
         let mut last = [0];

@@ -9,6 +9,8 @@
 //!   to a writer.
 //! * Readers take no lock, write nothing and need no right to write.
 //! * The journal reports a change only after the file has it.
+//! * State, session and the lines that are to be synced survive a power cut, like the file, once an update has
+//!   returned.
 //!
 //! Two cases remain. An editor may save in the microseconds between our last check of the file and the
 //! rename, or within one tick of the file system's clock without a change of size: what it wrote in
@@ -186,13 +188,17 @@ impl Store {
     }
 
     /// Takes the lock, and removes temporary files of its last holder, in case that was killed. Also
-    /// returns the open sidecar folder and the id of that process; `None` where none has held the lock before.
+    /// returns the open sidecar folder and the id of that process; `None` where none has held the lock before. The
+    /// first holder makes sure that the folder survives a power cut.
     fn lock(&self) -> Result<(Lock, Folder, Option<u32>), StoreError> {
         const NAME: &str = "lock";
         let (mut lock, folder) = Lock::acquire(&self.sidecar, NAME, self.lock_timeout)?;
         let last_holder = lock.last_holder();
         replace::sweep(&self.real_path, last_holder);
         self.sidecar.sweep(&folder);
+        if last_holder.is_none() {
+            self.sidecar.sync_folders()?;
+        }
         lock.sign().map_err(StoreError::write("write", &folder.path(NAME)))?;
         self.sidecar.keep_mark(&folder);
         Ok((lock, folder, last_holder))
@@ -210,7 +216,8 @@ impl Store {
         let state = change.state.map(|state| self.sidecar.stage_state(folder, &state)).transpose()?;
         let session = change.session.map(|text| self.sidecar.stage_session(folder, &text)).transpose()?;
         let is_damaged = session.is_some() && self.sidecar.session_is_damaged()?;
-        change.lines.iter().try_for_each(|(log, _)| log.refuse_foreign(folder))?;
+        change.lines.iter().try_for_each(|lines| lines.log.refuse_foreign(folder))?;
+        let is_synced = state.is_some() || session.is_some() || change.lines.iter().any(|lines| lines.synced);
         if let Some(text) = change.text
             && !old.holds(&text)?
         {
@@ -234,12 +241,15 @@ impl Store {
             session.publish()?;
             done = true;
         }
-        for (log, lines) in change.lines {
-            match log.append(&lines) {
+        for NewLines { log, lines, synced } in change.lines {
+            match log.append(&lines, synced) {
                 // Once one of the files has the change, the command has not failed.
                 Err(failed) if done => update.warnings.push(failed),
                 appended => appended?,
             }
+        }
+        if is_synced {
+            folder.sync()?;
         }
         Ok(Some(update))
     }
@@ -260,7 +270,15 @@ pub struct Change<T> {
     text: Option<String>,
     session: Option<String>,
     state: Option<State>,
-    lines: Vec<(LineLog, Vec<String>)>,
+    lines: Vec<NewLines>,
+}
+
+/// Lines that are added to a log.
+#[derive(Debug, Clone)]
+struct NewLines {
+    log: LineLog,
+    lines: Vec<String>,
+    synced: bool,
 }
 
 impl<T> Change<T> {
@@ -274,10 +292,19 @@ impl<T> Change<T> {
         Change { text: Some(text), ..Change::unchanged(value) }
     }
 
-    /// Also adds lines to a log.
-    pub fn with_lines(mut self, log: &LineLog, lines: Vec<String>) -> Change<T> {
+    /// Also adds lines to a log. A power cut may lose them.
+    pub fn with_lines(self, log: &LineLog, lines: Vec<String>) -> Change<T> {
+        self.with_new_lines(log, lines, false)
+    }
+
+    /// Also adds lines to a log, which are on disk when the update returns.
+    pub fn with_synced_lines(self, log: &LineLog, lines: Vec<String>) -> Change<T> {
+        self.with_new_lines(log, lines, true)
+    }
+
+    fn with_new_lines(mut self, log: &LineLog, lines: Vec<String>, synced: bool) -> Change<T> {
         debug_assert!(!lines.iter().any(|line| line.contains('\n')), "a line of a log is one line");
-        self.lines.push((log.clone(), lines));
+        self.lines.push(NewLines { log: log.clone(), lines, synced });
         self
     }
 

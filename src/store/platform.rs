@@ -114,7 +114,13 @@ fn ignore_refusal(result: io::Result<()>) -> io::Result<()> {
 /// EINVAL, which counts as success.
 #[cfg(unix)]
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
-    match File::open(folder)?.sync_all() {
+    sync_open_folder(&File::open(folder)?)
+}
+
+/// The same for a folder that is open.
+#[cfg(unix)]
+pub(super) fn sync_open_folder(folder: &File) -> io::Result<()> {
+    match folder.sync_all() {
         Err(error) if is_unsupported(&error) => Ok(()),
         result => result,
     }

@@ -13,6 +13,8 @@ use super::error::{Foreign, StoreError};
 use super::file_version::FileVersion;
 use super::folder::Folder;
 use super::git::{Index, Mark};
+use super::path::folder_of;
+use super::platform;
 use super::state::{self, State};
 
 /// The search index with vectors of the model inside the program.
@@ -121,6 +123,13 @@ impl Sidecar {
         Ok(folder)
     }
 
+    /// Makes the folder itself survive a power cut, with the folder around it.
+    pub(super) fn sync_folders(&self) -> Result<(), StoreError> {
+        let (outer, _) = self.parts();
+        let synced = platform::sync_folder(outer).and_then(|()| platform::sync_folder(folder_of(outer)));
+        synced.map_err(|source| StoreError::Sidecar { path: self.folder.clone(), source })
+    }
+
     /// The folder `.memories` and the name of the folder in it.
     fn parts(&self) -> (&Path, &OsStr) {
         (self.folder.parent().unwrap_or(Path::new(".")), self.folder.file_name().unwrap_or_default())
@@ -208,7 +217,7 @@ pub(super) struct Staged<'a> {
 }
 
 impl Staged<'_> {
-    /// Puts the file in place, whatever is there.
+    /// Puts the file in place, whatever is there. It survives a power cut once the folder is synced.
     pub(super) fn publish(self) -> Result<(), StoreError> {
         let renamed = self.folder.rename(&temporary_name(self.name), self.name);
         renamed.map_err(StoreError::write("replace", &self.folder.path(self.name)))

@@ -3,6 +3,7 @@
 mod faults;
 mod links;
 mod processes;
+mod synced;
 mod trust;
 
 use std::convert::Infallible;

@@ -21,6 +21,7 @@
 mod calls;
 mod disk;
 mod others;
+mod power;
 mod rights;
 
 use std::collections::BTreeMap;
