@@ -166,12 +166,12 @@ impl Store {
             Ok::<_, UpdateError<E>>((version, change))
         };
         let mut first = if self.sidecar.open()?.is_some() { None } else { Some(try_edit()?) };
-        let (_lock, folder, last_holder) = self.lock()?;
+        let (mut lock, folder, last_holder) = self.lock()?;
         // Where no process has held the lock before, only an editor can have changed anything meanwhile.
         first = first.filter(|_| last_holder.is_none());
         for _ in 0..MAX_TRIES {
             let (version, change) = first.take().map_or_else(&mut try_edit, Ok)?;
-            if let Some(update) = self.commit(&folder, &version, change)? {
+            if let Some(update) = self.commit((&mut lock, &folder), &version, change)? {
                 return Ok(update);
             }
         }
@@ -188,17 +188,13 @@ impl Store {
     }
 
     /// Takes the lock, and removes temporary files of its last holder, in case that was killed. Also
-    /// returns the open sidecar folder and the id of that process; `None` where none has held the lock before. The
-    /// first holder makes sure that the folder survives a power cut.
+    /// returns the open sidecar folder and the id of that process; `None` where none has held the lock before.
     fn lock(&self) -> Result<(Lock, Folder, Option<u32>), StoreError> {
         const NAME: &str = "lock";
         let (mut lock, folder) = Lock::acquire(&self.sidecar, NAME, self.lock_timeout)?;
         let last_holder = lock.last_holder();
         replace::sweep(&self.real_path, last_holder);
         self.sidecar.sweep(&folder);
-        if last_holder.is_none() {
-            self.sidecar.sync_folders()?;
-        }
         lock.sign().map_err(StoreError::write("write", &folder.path(NAME)))?;
         self.sidecar.keep_mark(&folder);
         Ok((lock, folder, last_holder))
@@ -208,7 +204,7 @@ impl Store {
     /// written.
     fn commit<T>(
         &self,
-        folder: &Folder,
+        (lock, folder): (&mut Lock, &Folder),
         old: &FileVersion,
         change: Change<T>,
     ) -> Result<Option<Update<T>>, StoreError> {
@@ -249,9 +245,20 @@ impl Store {
             }
         }
         if is_synced {
-            folder.sync()?;
+            self.sync(lock, folder)?;
         }
         Ok(Some(update))
+    }
+
+    /// Makes the names in the sidecar folder survive a power cut; the first time also those of the folders.
+    fn sync(&self, lock: &mut Lock, folder: &Folder) -> Result<(), StoreError> {
+        folder.sync()?;
+        if !lock.knows_folders_on_disk() {
+            self.sidecar.sync_folders()?;
+            // Without the note, the next writer syncs them again.
+            let _ = lock.note_folders_on_disk();
+        }
+        Ok(())
     }
 }
 
