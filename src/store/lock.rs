@@ -2,7 +2,7 @@
 //!
 //! A sidecar, the name of a lock file and a time limit enter, a held lock leaves. We never delete the lock file,
 //! because a lock on a deleted file keeps nobody out. It names its last holder, for messages and for
-//! the removal of files that a killed holder left behind, and says whether the folders around it are on disk. This is the only file that uses `fs2`. It
+//! the removal of files that a killed holder left behind. This is the only file that uses `fs2`. It
 //! calls its methods through the trait: the standard library's `File` has methods of the same names,
 //! which would take precedence.
 
@@ -21,12 +21,6 @@ use super::sidecar::Sidecar;
 
 /// Attempts to lock when another program deletes the lock file while we wait for it.
 const MAX_ATTEMPTS: usize = 10;
-
-/// Bytes of the line that names the holder.
-const SIGNATURE_SIZE: u64 = 11;
-
-/// The second line of a lock file whose folders are on disk.
-const ON_DISK: &str = "on disk";
 
 /// The right to write, until it is dropped.
 #[derive(Debug)]
@@ -70,20 +64,6 @@ impl Lock {
         let signature = format!("{:<10}\n", std::process::id());
         self.file.seek(SeekFrom::Start(0))?;
         self.file.write_all(signature.as_bytes())
-    }
-
-    /// True if a holder has noted that the folders around the lock file are on disk.
-    pub(super) fn knows_folders_on_disk(&mut self) -> bool {
-        let mut text = String::new();
-        let read =
-            self.file.seek(SeekFrom::Start(0)).and_then(|_| (&self.file).take(64).read_to_string(&mut text));
-        read.is_ok() && text.lines().nth(1) == Some(ON_DISK)
-    }
-
-    /// Notes that the folders around the lock file are on disk, behind the signature.
-    pub(super) fn note_folders_on_disk(&mut self) -> io::Result<()> {
-        self.file.seek(SeekFrom::Start(SIGNATURE_SIZE))?;
-        self.file.write_all(format!("{ON_DISK}\n").as_bytes())
     }
 
     /// True if the lock file has not been replaced or removed meanwhile, nor its folder.

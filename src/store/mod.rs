@@ -166,12 +166,12 @@ impl Store {
             Ok::<_, UpdateError<E>>((version, change))
         };
         let mut first = if self.sidecar.open()?.is_some() { None } else { Some(try_edit()?) };
-        let (mut lock, folder, last_holder) = self.lock()?;
+        let (_lock, folder, last_holder) = self.lock()?;
         // Where no process has held the lock before, only an editor can have changed anything meanwhile.
         first = first.filter(|_| last_holder.is_none());
         for _ in 0..MAX_TRIES {
             let (version, change) = first.take().map_or_else(&mut try_edit, Ok)?;
-            if let Some(update) = self.commit((&mut lock, &folder), &version, change)? {
+            if let Some(update) = self.commit(&folder, &version, change)? {
                 return Ok(update);
             }
         }
@@ -204,7 +204,7 @@ impl Store {
     /// written.
     fn commit<T>(
         &self,
-        (lock, folder): (&mut Lock, &Folder),
+        folder: &Folder,
         old: &FileVersion,
         change: Change<T>,
     ) -> Result<Option<Update<T>>, StoreError> {
@@ -245,20 +245,10 @@ impl Store {
             }
         }
         if is_synced {
-            self.sync(lock, folder)?;
+            folder.sync()?;
+            self.sidecar.sync_if_made()?;
         }
         Ok(Some(update))
-    }
-
-    /// Makes the names in the sidecar folder survive a power cut; the first time also those of the folders.
-    fn sync(&self, lock: &mut Lock, folder: &Folder) -> Result<(), StoreError> {
-        folder.sync()?;
-        if !lock.knows_folders_on_disk() {
-            self.sidecar.sync_folders()?;
-            // Without the note, the next writer syncs them again.
-            let _ = lock.note_folders_on_disk();
-        }
-        Ok(())
     }
 }
 

@@ -6,6 +6,7 @@
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::at::Access;
@@ -36,6 +37,8 @@ pub struct Sidecar {
     folder: PathBuf,
     /// The answer of git's index, looked up once.
     tracking: Arc<OnceLock<Tracking>>,
+    /// True if a folder was made here, and not synced yet.
+    is_made: Arc<AtomicBool>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -91,7 +94,7 @@ impl Sidecar {
     pub(crate) fn of(real_path: &Path) -> Sidecar {
         let name = real_path.file_name().unwrap_or_default();
         let folder = real_path.with_file_name(".memories").join(name);
-        Sidecar { folder, tracking: Arc::default() }
+        Sidecar { folder, tracking: Arc::default(), is_made: Arc::default() }
     }
 
     /// Opens the folder; `None` where there is none.
@@ -116,6 +119,7 @@ impl Sidecar {
             Some(folder) => folder,
             None => {
                 ignore_in_git(&outer)?;
+                self.is_made.store(true, Ordering::Relaxed);
                 outer.make_folder(name)?
             }
         };
@@ -123,11 +127,14 @@ impl Sidecar {
         Ok(folder)
     }
 
-    /// Makes the folder itself survive a power cut, with the folder around it.
-    pub(super) fn sync_folders(&self) -> Result<(), StoreError> {
+    /// Makes the folder itself survive a power cut, with the folder around it, if they were made here.
+    pub(super) fn sync_if_made(&self) -> Result<(), StoreError> {
         let (outer, _) = self.parts();
+        if !self.is_made.swap(false, Ordering::Relaxed) {
+            return Ok(());
+        }
         let synced = platform::sync_folder(outer).and_then(|()| platform::sync_folder(folder_of(outer)));
-        synced.map_err(|source| StoreError::Sidecar { path: self.folder.clone(), source })
+        synced.map_err(|source| StoreError::NotConfirmed { path: self.folder.clone(), source })
     }
 
     /// The folder `.memories` and the name of the folder in it.
