@@ -76,18 +76,11 @@ fn contested(scope: &Scope, section: &Section) -> Vec<ContestedMemory> {
 
 /// Every scope once, with its sections in file and session.
 fn sections(lasting: &Document, session: &Document) -> Vec<(Scope, Section)> {
-    let mut scopes: Vec<Scope> =
-        lasting.headings().chain(session.headings()).map(|heading| heading.scope.clone()).collect();
-    scopes.sort();
-    scopes.dedup();
-    let read = |scope: Scope| {
-        let mut section = lasting.section(&scope).unwrap_or_default();
-        if let Some(ephemeral) = session.section(&scope) {
-            section.add_session(ephemeral);
-        }
-        (scope, section)
-    };
-    scopes.into_iter().map(read).collect()
+    let mut sections: BTreeMap<Scope, Section> = lasting.sections().into_iter().collect();
+    for (scope, ephemeral) in session.sections() {
+        sections.entry(scope).or_default().add_session(ephemeral);
+    }
+    sections.into_iter().collect()
 }
 
 fn top_location(sections: &[(Scope, Section)]) -> Option<TopLocation> {

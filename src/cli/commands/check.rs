@@ -137,7 +137,7 @@ fn secrets_in(text: &str) -> Vec<Problem> {
     found.into_iter().map(place).collect()
 }
 
-/// Near-duplicates among the live entries of a section; the later one is reported.
+/// Near-duplicates among the live entries of a section; each is reported with the first that it resembles.
 fn duplicates_in(text: &str) -> Vec<Problem> {
     let mut by_scope: BTreeMap<Scope, Vec<Located>> = BTreeMap::new();
     for entry in entries(text) {
