@@ -105,6 +105,11 @@ mod unix {
             Ok(retry_on_intr(|| rustix::fs::linkat(CWD, file, &self.file, name, AtFlags::empty()))?)
         }
 
+        /// Gives a file in this folder a further name elsewhere.
+        pub fn link_out(&self, name: &Path, path: &Path) -> io::Result<()> {
+            Ok(retry_on_intr(|| rustix::fs::linkat(&self.file, name, CWD, path, AtFlags::empty()))?)
+        }
+
         pub fn names(&self) -> io::Result<Vec<OsString>> {
             let mut names = Vec::new();
             for entry in retry_on_intr(|| Dir::read_from(&self.file))? {
@@ -242,6 +247,10 @@ mod elsewhere {
 
         pub fn link(&self, file: &Path, name: &Path) -> io::Result<()> {
             fs::hard_link(file, self.path.join(name))
+        }
+
+        pub fn link_out(&self, name: &Path, path: &Path) -> io::Result<()> {
+            fs::hard_link(self.path.join(name), path)
         }
 
         pub fn names(&self) -> io::Result<Vec<OsString>> {

@@ -8,6 +8,7 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use super::attributes::{self, Lost, Model};
 use super::error::{StoreError, unless_missing};
 use super::file_version::FileVersion;
 use super::path::folder_of;
@@ -35,7 +36,10 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8], existing: Existing) -> Resul
         return Ok(false);
     }
     let temporary = temporary_path(path, std::process::id(), "new");
-    let pending = PendingFile::write(temporary, path, old.as_ref(), bytes)?;
+    // Where the file cannot be read, it is not known who else may.
+    let readable = old.as_ref().filter(|old| old.is_file()).and_then(|_| File::open(path).ok());
+    let model = old.as_ref().map(|metadata| Model { metadata, file: readable.as_ref() });
+    let pending = PendingFile::write(temporary, path, model, bytes)?;
     let placed = match existing {
         Existing::Keep => pending.create()?,
         Existing::Replace => pending.replace().map(|()| true)?,
@@ -71,17 +75,18 @@ pub(super) fn temporary_path(path: &Path, process: u32, role: &str) -> PathBuf {
 
 /// A file that is complete under its temporary name. Dropped before it is put in place, it is removed.
 pub(super) struct PendingFile {
+    file: File,
     temporary: RemovedOnDrop,
     target: PathBuf,
+    lost: Vec<Lost>,
 }
 
 impl PendingFile {
-    /// Writes and syncs a file that will stand at `target`, in the place of a file with the metadata
-    /// `old`. A failed sync is final: a second sync would succeed although the data are lost.
+    /// Writes and syncs a file that will stand at `target`, in the place of `old`. A failed sync is final: a second sync would succeed although the data are lost.
     pub(super) fn write(
         temporary: PathBuf,
         target: &Path,
-        old: Option<&Metadata>,
+        old: Option<Model<'_>>,
         bytes: &[u8],
     ) -> Result<PendingFile, StoreError> {
         let written = || {
@@ -89,10 +94,10 @@ impl PendingFile {
                 // A rename needs no right to write the file itself; the owner's protection is respected here.
                 unless_missing(OpenOptions::new().write(true).open(target))?;
             }
-            let (mut file, temporary) = create_temporary(temporary, old)?;
-            file.write_all(bytes)?;
-            file.sync_all()?;
-            Ok(PendingFile { temporary, target: target.to_owned() })
+            let mut pending = PendingFile::create_new(temporary, target, old)?;
+            pending.file.write_all(bytes)?;
+            pending.file.sync_all()?;
+            Ok(pending)
         };
         written().map_err(StoreError::write("write", target))
     }
@@ -105,15 +110,39 @@ impl PendingFile {
         old: &FileVersion,
         sync: bool,
     ) -> io::Result<PendingFile> {
-        let (file, temporary) = create_temporary(temporary, old.metadata())?;
+        let pending = PendingFile::create_new(temporary, target, old.model())?;
         if let Some(mut original) = old.file() {
             original.seek(SeekFrom::Start(0))?;
-            copy_rest(original, &file)?;
+            copy_rest(original, &pending.file)?;
         }
         if sync {
-            file.sync_all()?;
+            pending.file.sync_all()?;
         }
-        Ok(PendingFile { temporary, target: target.to_owned() })
+        Ok(pending)
+    }
+
+    /// Creates the temporary file with mode, owner and attributes of an old one. No other process uses its name: what
+    /// is there was left by a killed process of the same id.
+    fn create_new(path: PathBuf, target: &Path, old: Option<Model<'_>>) -> io::Result<PendingFile> {
+        let _ = fs::remove_file(&path);
+        let file = platform::create_exclusively(&path, old.is_some())?;
+        let (temporary, target) = (RemovedOnDrop { path }, target.to_owned());
+        let mut pending = PendingFile { file, temporary, target, lost: Vec::new() };
+        if let Some(old) = old {
+            platform::copy_owner(&pending.file, old.metadata)?;
+            pending.lost = attributes::pass_on(old.file, &pending.file);
+            let owner_only = pending.lost.iter().any(Lost::is_access_list);
+            platform::copy_mode(&pending.file, old.metadata, owner_only)?;
+        }
+        Ok(pending)
+    }
+
+    /// Warnings about attributes of the old file that this one does not have.
+    pub(super) fn warnings(&mut self) -> Vec<StoreError> {
+        let path = &self.target;
+        let lost = std::mem::take(&mut self.lost).into_iter();
+        lost.map(|Lost { name, source }| StoreError::LostAttribute { path: path.clone(), name, source })
+            .collect()
     }
 
     /// Puts the file in place, whatever is there.
@@ -124,12 +153,30 @@ impl PendingFile {
 
     /// The same, for callers that have errors of their own.
     pub(super) fn rename(self) -> io::Result<()> {
+        drop(self.file);
         fs::rename(&self.temporary.path, &self.target)
+    }
+
+    /// The path under which the file is complete.
+    pub(super) fn path(&self) -> &Path {
+        &self.temporary.path
+    }
+
+    /// The metadata of the complete file.
+    pub(super) fn metadata(&self) -> io::Result<Metadata> {
+        self.file.metadata()
+    }
+
+    /// Leaves to the caller what is under the temporary name. While the complete file is open, no other gets its inode.
+    pub(super) fn leave(self) -> File {
+        std::mem::forget(self.temporary);
+        self.file
     }
 
     /// Puts the file in place unless something is there: then returns `false`. A link, unlike a rename,
     /// never replaces a file that another program has just created.
-    fn create(self) -> Result<bool, StoreError> {
+    pub(super) fn create(self) -> Result<bool, StoreError> {
+        drop(self.file);
         match fs::hard_link(&self.temporary.path, &self.target) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
@@ -140,18 +187,6 @@ impl PendingFile {
                 .map_err(StoreError::write("write", &self.target)),
         }
     }
-}
-
-/// Creates the temporary file with the mode and owner of an old one. No other process uses its name: what is there
-/// was left by a killed process of the same id.
-fn create_temporary(path: PathBuf, old: Option<&Metadata>) -> io::Result<(File, RemovedOnDrop)> {
-    let _ = fs::remove_file(&path);
-    let file = platform::create_exclusively(&path, old.is_some())?;
-    let temporary = RemovedOnDrop { path };
-    if let Some(old) = old {
-        platform::copy_mode_and_owner(&file, old)?;
-    }
-    Ok((file, temporary))
 }
 
 /// Removes what is at the path when it is dropped; nothing, where the file was renamed.

@@ -93,6 +93,20 @@ pub(super) fn keep(sidecar: &Folder, file: &Path, metadata: &Metadata) -> Result
     Ok(is_linked)
 }
 
+/// True if the newest backup is this very file.
+pub(super) fn is_newest(sidecar: &Folder, file: &Metadata) -> bool {
+    let Ok(Some(folder)) = sidecar.folder(FOLDER) else { return false };
+    numbered(&folder).is_ok_and(|present| is_kept(&folder, &present, file))
+}
+
+/// Gives the newest backup a further name elsewhere, if it is the file that was read. Returns `true` if it has it.
+pub(super) fn link_newest(sidecar: &Folder, file: &FileVersion, path: &Path) -> bool {
+    let Ok(Some(folder)) = sidecar.folder(FOLDER) else { return false };
+    let (Some(metadata), Ok(present)) = (file.metadata(), numbered(&folder)) else { return false };
+    let newest = present.first().filter(|_| is_kept(&folder, &present, metadata));
+    newest.is_some_and(|newest| folder.link_out(&name_of(*newest), path).is_ok())
+}
+
 /// Where the file system has no links.
 fn copy(folder: &Folder, file: &Path, name: &str) -> io::Result<()> {
     if folder.facts(name)?.is_some() {

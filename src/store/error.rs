@@ -8,6 +8,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::attributes::ACCESS_LIST;
 use crate::types::hint::{Advice, Hint, RESOLVE};
 
 /// Why a file could not be read or written.
@@ -136,6 +137,16 @@ pub enum StoreError {
         /// How often we tried.
         tries: u32,
     },
+    /// The new file lacks an attribute of the old one. Always a warning.
+    #[error("`{}` has lost its {}", path.display(), name_of_attribute(name))]
+    LostAttribute {
+        /// The file.
+        path: PathBuf,
+        /// The name of the attribute.
+        name: String,
+        /// Why.
+        source: io::Error,
+    },
     /// The state is not valid; the default is used instead. Always a warning.
     #[error("`{}` is damaged: {reason}", path.display())]
     DamagedState {
@@ -244,6 +255,10 @@ impl StoreError {
             StoreError::NoLocks { .. } => {
                 "move the file to a local disk: without locks, writers would overwrite each other"
             }
+            StoreError::LostAttribute { name, .. } if name == ACCESS_LIST => {
+                "set it again: until then the file is its owner's alone"
+            }
+            StoreError::LostAttribute { .. } => "set it again if it is needed",
             StoreError::KeepsChanging { .. } => "try again when the other program has finished",
             StoreError::DamagedState { .. } => "set the episode again with `episode start`",
             StoreError::SetAside { .. } => "mend that file, or delete it",
@@ -277,6 +292,13 @@ impl Hint for StoreError {
             StoreError::Locked { .. } | StoreError::KeepsChanging { .. } => Advice::retry(self.hint()),
             _ => Advice::fix(self.hint()),
         }
+    }
+}
+
+fn name_of_attribute(name: &str) -> String {
+    match name {
+        ACCESS_LIST => "access list".to_owned(),
+        name => format!("attribute `{name}`"),
     }
 }
 

@@ -9,6 +9,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use super::attributes::Model;
 use super::error::{StoreError, unless_missing};
 use super::folder::MAX_SIZE;
 use super::platform;
@@ -42,6 +43,26 @@ impl FileVersion {
         let with_metadata = |file: File| file.metadata().map(|metadata| (file, metadata));
         let opened = file.map(with_metadata).transpose().map_err(StoreError::read(&path))?;
         Ok(FileVersion { path, opened })
+    }
+
+    /// The file as a model for the one that replaces it; `None` where it was missing.
+    pub(super) fn model(&self) -> Option<Model<'_>> {
+        self.opened.as_ref().map(|(file, metadata)| Model { metadata, file: Some(file) })
+    }
+
+    /// Size in bytes when it was opened; 0 where it was missing.
+    pub(super) fn size(&self) -> u64 {
+        self.metadata().map_or(0, Metadata::len)
+    }
+
+    /// True if this metadata, of any path or open file, describe the file as it was read.
+    pub(super) fn is(&self, present: &Metadata) -> bool {
+        self.metadata().is_some_and(|metadata| stamp(metadata) == stamp(present))
+    }
+
+    /// True if the file, wherever it stands now, is as it was read.
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.file().is_none_or(|file| file.metadata().is_ok_and(|present| self.is(&present)))
     }
 
     /// The whole text; `None` where there is no file. To be called once.

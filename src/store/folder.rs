@@ -110,6 +110,11 @@ impl Folder {
         self.handle.link(file, Path::new(name))
     }
 
+    /// Gives a file in this folder a further name elsewhere.
+    pub(super) fn link_out(&self, name: &str, path: &Path) -> io::Result<()> {
+        self.handle.link_out(Path::new(name), path)
+    }
+
     /// All names in this folder.
     pub(super) fn names(&self) -> io::Result<Vec<OsString>> {
         self.handle.names()

@@ -2,7 +2,7 @@
 //!
 //! A sidecar, the name of a lock file and a time limit enter, a held lock leaves. We never delete the lock file,
 //! because a lock on a deleted file keeps nobody out. It names its last holder, for messages and for
-//! the removal of files that a killed holder left behind. This is the only file that uses `fs2`. It
+//! files that a killed holder left behind, and the text that was written last. This is the only file that uses `fs2`. It
 //! calls its methods through the trait: the standard library's `File` has methods of the same names,
 //! which would take precedence.
 
@@ -22,10 +22,31 @@ use super::sidecar::Sidecar;
 /// Attempts to lock when another program deletes the lock file while we wait for it.
 const MAX_ATTEMPTS: usize = 10;
 
+/// Size in bytes of the two lines of a [`Signature`], which are always written together.
+const SIGNATURE_SIZE: u64 = 11 + 42;
+
 /// The right to write, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Lock {
     file: File,
+}
+
+/// The first lines of a lock file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Signature {
+    /// The process that holds the lock, or held it last; `None` where the file names none.
+    pub(super) holder: Option<u32>,
+    /// The text that a writer put in place last, or was about to; `None` where none is known.
+    pub(super) written: Option<Written>,
+}
+
+/// A text of a memory file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Written {
+    /// Inode of its file; 0 where the last holder has not got so far, or files have none.
+    pub(super) inode: u64,
+    /// Size in bytes.
+    pub(super) size: u64,
 }
 
 impl Lock {
@@ -39,7 +60,7 @@ impl Lock {
             let folder = sidecar.create()?;
             // NFS cannot lock a file that was opened for reading only.
             let file = folder.write(name, Access::ReadWrite)?;
-            let holder = || folder.read(name).ok().flatten().and_then(|mut file| parse_holder(&mut file));
+            let holder = || folder.read(name).ok().flatten().and_then(|mut file| parse(&mut file).holder);
             let lock = Lock { file: wait_for(file, folder.path(name), limit, holder)? };
             if lock.is_on(sidecar, name) {
                 return Ok((lock, folder));
@@ -54,14 +75,17 @@ impl Lock {
         Ok(Lock { file: wait_for(file, path.to_owned(), limit, || None)? })
     }
 
-    /// The process that held the lock before us, where the file names one.
-    pub(super) fn last_holder(&mut self) -> Option<u32> {
-        parse_holder(&mut self.file)
+    /// The signature of the process that held the lock before us.
+    pub(super) fn signature(&mut self) -> Signature {
+        parse(&mut self.file)
     }
 
     /// Names this process as the holder, in one write of fixed width, so that no reader sees half a number.
-    pub(super) fn sign(&mut self) -> io::Result<()> {
-        let signature = format!("{:<10}\n", std::process::id());
+    /// What stands behind it stays.
+    pub(super) fn sign(&mut self, written: Option<Written>) -> io::Result<()> {
+        let written = written.map(|written| [written.inode, written.size].map(|number| number.to_string()));
+        let [inode, size] = written.unwrap_or_default();
+        let signature = format!("{:<10}\n{inode:<20} {size:<20}\n", std::process::id());
         self.file.seek(SeekFrom::Start(0))?;
         self.file.write_all(signature.as_bytes())
     }
@@ -135,11 +159,15 @@ fn refusal(source: io::Error, path: PathBuf) -> StoreError {
     }
 }
 
-fn parse_holder(file: &mut File) -> Option<u32> {
+fn parse(file: &mut File) -> Signature {
     let mut text = String::new();
-    file.seek(SeekFrom::Start(0)).ok()?;
-    file.take(64).read_to_string(&mut text).ok()?;
-    text.lines().next()?.trim().parse().ok()
+    let read =
+        file.seek(SeekFrom::Start(0)).and_then(|_| file.take(SIGNATURE_SIZE).read_to_string(&mut text));
+    let mut lines = read.map_or("", |_| text.as_str()).lines();
+    let holder = lines.next().and_then(|line| line.trim().parse().ok());
+    let mut numbers = lines.next().unwrap_or_default().split_whitespace().map(|number| number.parse().ok());
+    let numbers = numbers.next().flatten().zip(numbers.next().flatten());
+    Signature { holder, written: numbers.map(|(inode, size)| Written { inode, size }) }
 }
 
 #[cfg(test)]
@@ -194,7 +222,20 @@ mod tests {
             [("", None), ("12  \n", Some(12)), ("../x\n", None), ("7\n8\n", Some(7)), ("-1", None)]
         {
             fs::write(sidecar.folder().join(NAME), text).unwrap();
-            assert_eq!(acquire(&sidecar, Duration::ZERO).unwrap().last_holder(), holder, "{text:?}");
+            let signature = acquire(&sidecar, Duration::ZERO).unwrap().signature();
+            assert_eq!(signature, Signature { holder, written: None }, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_signature_is_read_as_it_was_written() {
+        let (_folder, sidecar) = sidecar();
+        let mut lock = acquire(&sidecar, Duration::ZERO).unwrap();
+        for written in
+            [None, Some(Written { inode: u64::MAX, size: u64::MAX }), Some(Written { inode: 0, size: 7 })]
+        {
+            lock.sign(written).unwrap();
+            assert_eq!(lock.signature(), Signature { holder: Some(std::process::id()), written });
         }
     }
 }

@@ -12,15 +12,16 @@
 //! * State, session and the lines that are to be synced survive a power cut, like the file, once an update has
 //!   returned.
 //!
-//! Two cases remain. An editor may save in the microseconds between our last check of the file and the
-//! rename, or within one tick of the file system's clock without a change of size: what it wrote in
-//! place is then in the backup, what it put there by a rename is lost. And an editor that saves a text
-//! which it read before our write undoes that write.
+//! An editor that saves a text which it read before our write undoes that write; the journal has it. Two cases
+//! remain. An editor may write in place within one tick of the file system's clock without a change of size, or
+//! milliseconds after it opened the file: what it wrote is then in the backup. And where the file system cannot
+//! exchange files, a file that an editor puts there in the microseconds before our rename is lost.
 
 #![allow(clippy::disallowed_methods, reason = "this is the room that writes files for all others")]
 
 mod at;
 mod atomic_write;
+mod attributes;
 mod backups;
 mod error;
 mod file_version;
@@ -33,8 +34,10 @@ mod path;
 mod platform;
 mod private_file;
 mod replace;
+mod settled;
 mod sidecar;
 mod state;
+mod swap;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -52,12 +55,15 @@ pub use state::State;
 
 use file_version::FileVersion;
 use folder::Folder;
-use lock::Lock;
+use lock::{Lock, Signature, Written};
 use replace::Outcome;
 use sidecar::Staged;
 
 /// Times that an edit is tried when an editor changes the file meanwhile.
 const MAX_TRIES: u32 = 10;
+
+/// The file in the sidecar that writers lock.
+const LOCK: &str = "lock";
 
 /// A memory file, which need not exist yet, and what is kept beside it.
 #[derive(Debug, Clone)]
@@ -160,20 +166,22 @@ impl Store {
         &self,
         mut edit: impl FnMut(Option<String>, &Sidecar) -> Result<Change<T>, E>,
     ) -> Result<Update<T>, UpdateError<E>> {
-        let mut try_edit = || {
-            let (text, version) = FileVersion::take(&self.real_path)?;
+        let mut try_edit = |last_size| {
+            let (text, version) = settled::take(&self.real_path, last_size)?;
             let change = edit(text, &self.sidecar).map_err(UpdateError::Edit)?;
             Ok::<_, UpdateError<E>>((version, change))
         };
-        let mut first = if self.sidecar.open()?.is_some() { None } else { Some(try_edit()?) };
-        let (_lock, folder, last_holder) = self.lock()?;
+        let mut first = if self.sidecar.open()?.is_some() { None } else { Some(try_edit(0)?) };
+        let (mut lock, folder, last) = self.lock()?;
         // Where no process has held the lock before, only an editor can have changed anything meanwhile.
-        first = first.filter(|_| last_holder.is_none());
+        first = first.filter(|_| last.holder.is_none());
+        let last_size = last.written.map_or(0, |written| written.size);
         for _ in 0..MAX_TRIES {
-            let (version, change) = first.take().map_or_else(&mut try_edit, Ok)?;
-            if let Some(update) = self.commit(&folder, &version, change)? {
+            let (version, change) = first.take().map_or_else(|| try_edit(last_size), Ok)?;
+            if let Some(update) = self.commit((&mut lock, &folder), &version, change)? {
                 return Ok(update);
             }
+            self.sign(&mut lock, &folder, last)?;
         }
         let error = StoreError::KeepsChanging { path: self.path.clone(), tries: MAX_TRIES };
         Err(UpdateError::Store(error))
@@ -188,23 +196,29 @@ impl Store {
     }
 
     /// Takes the lock, and removes temporary files of its last holder, in case that was killed. Also
-    /// returns the open sidecar folder and the id of that process; `None` where none has held the lock before.
-    fn lock(&self) -> Result<(Lock, Folder, Option<u32>), StoreError> {
-        const NAME: &str = "lock";
-        let (mut lock, folder) = Lock::acquire(&self.sidecar, NAME, self.lock_timeout)?;
-        let last_holder = lock.last_holder();
-        replace::sweep(&self.real_path, last_holder);
+    /// returns the open sidecar folder and the signature of that process.
+    fn lock(&self) -> Result<(Lock, Folder, Signature), StoreError> {
+        let (mut lock, folder) = Lock::acquire(&self.sidecar, LOCK, self.lock_timeout)?;
+        let last = lock.signature();
+        // First of all: this may give another program's file its place back, and take a text of ours away.
+        replace::sweep(&self.real_path, &folder, last);
         self.sidecar.sweep(&folder);
-        lock.sign().map_err(StoreError::write("write", &folder.path(NAME)))?;
+        self.sign(&mut lock, &folder, last)?;
         self.sidecar.keep_mark(&folder);
-        Ok((lock, folder, last_holder))
+        Ok((lock, folder, last))
+    }
+
+    /// Names this process in the lock, and no new file of it yet.
+    fn sign(&self, lock: &mut Lock, folder: &Folder, last: Signature) -> Result<(), StoreError> {
+        let written = last.written.map(|written| Written { inode: 0, ..written });
+        lock.sign(written).map_err(StoreError::write("write", &folder.path(LOCK)))
     }
 
     /// Writes the file, then state, session and log. `None` where an editor was faster: then nothing is
     /// written.
     fn commit<T>(
         &self,
-        folder: &Folder,
+        (lock, folder): (&mut Lock, &Folder),
         old: &FileVersion,
         change: Change<T>,
     ) -> Result<Option<Update<T>>, StoreError> {
@@ -217,7 +231,7 @@ impl Store {
         if let Some(text) = change.text
             && !old.holds(&text)?
         {
-            match replace::replace(&self.real_path, folder, old, &text)? {
+            match replace::replace(&self.real_path, folder, lock, old, &text)? {
                 Outcome::Overtaken => return Ok(None),
                 Outcome::Replaced(warnings) => update.warnings = warnings,
             }

@@ -25,6 +25,32 @@ pub(super) fn identity(_: &Metadata) -> Option<(u64, u64)> {
     None
 }
 
+/// Inode; 0 where files have none.
+pub(super) fn inode(metadata: &Metadata) -> u64 {
+    identity(metadata).map_or(0, |(_, inode)| inode)
+}
+
+/// Lets two paths in one folder exchange their files in one step. Returns `false` where that is not possible: then
+/// nothing has happened.
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+pub(super) fn exchange(one: &Path, other: &Path) -> io::Result<bool> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use rustix::io::retry_on_intr;
+    match retry_on_intr(|| renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE))
+        .map_err(io::Error::from)
+    {
+        // A sandbox that does not know the call refuses it.
+        Err(error) if is_unsupported(&error) || error.kind() == io::ErrorKind::PermissionDenied => Ok(false),
+        exchanged => exchanged.map(|()| true),
+    }
+}
+
+/// No such call here.
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+pub(super) fn exchange(_: &Path, _: &Path) -> io::Result<bool> {
+    Ok(false)
+}
+
 /// Names the kind of a path that is neither file nor folder.
 #[cfg(unix)]
 pub(super) fn describe_special(metadata: &Metadata) -> &'static str {
@@ -84,9 +110,9 @@ pub(super) fn create_private_folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Gives the file the mode and, where the system permits it, the owner of another. The owner comes
-/// first, because a change of owner clears bits of the mode.
-pub(super) fn copy_mode_and_owner(file: &File, model: &Metadata) -> io::Result<()> {
+/// Gives the file the owner of another, where the system permits it. This comes before its mode, because a change of
+/// owner clears bits of the mode.
+pub(super) fn copy_owner(file: &File, model: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::{MetadataExt, fchown};
@@ -98,6 +124,21 @@ pub(super) fn copy_mode_and_owner(file: &File, model: &Metadata) -> io::Result<(
             ignore_refusal(fchown(file, None, Some(model.gid())))?;
         }
     }
+    #[cfg(not(unix))]
+    let _ = (file, model);
+    Ok(())
+}
+
+/// Gives the file the mode of another, or only what its owner may do.
+pub(super) fn copy_mode(file: &File, model: &Metadata, owner_only: bool) -> io::Result<()> {
+    #[cfg(unix)]
+    if owner_only {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = model.permissions().mode() & 0o700;
+        return file.set_permissions(std::fs::Permissions::from_mode(mode));
+    }
+    #[cfg(not(unix))]
+    let _ = owner_only;
     file.set_permissions(model.permissions())
 }
 

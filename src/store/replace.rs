@@ -2,17 +2,20 @@
 //!
 //! A path, the version of the file that was read there and the new text enter. The old file becomes `<name>.backup` and
 //! a numbered backup. At each moment, also after a kill or a power cut, the path leads to the whole old
-//! or the whole new text. Mode and owner are kept. The caller holds the lock.
+//! or the whole new text. Mode, owner, access list and attributes are kept. The caller holds the lock.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::atomic_write::{PendingFile, sync_folder_of, temporary_path};
+use super::atomic_write::{PendingFile, temporary_path};
 use super::backups;
 use super::error::StoreError;
 use super::file_version::FileVersion;
 use super::folder::Folder;
+use super::lock::{Lock, Signature, Written};
 use super::path::folder_of;
+use super::platform;
+use super::swap;
 
 /// Result of an attempt to replace a file.
 pub(super) enum Outcome {
@@ -22,16 +25,20 @@ pub(super) enum Outcome {
     Overtaken,
 }
 
-/// Replaces the file, in this order: temporary file, sync, backups, rename, sync of the folder.
+/// Replaces the file, in this order: temporary file, sync, backups, exchange, sync of the folder.
 pub(super) fn replace(
     path: &Path,
     sidecar: &Folder,
+    lock: &mut Lock,
     old: &FileVersion,
     text: &str,
 ) -> Result<Outcome, StoreError> {
     let [new, spare] = temporary_paths(path, std::process::id());
-    let new = PendingFile::write(new, path, old.metadata(), text.as_bytes())?;
-    let mut warnings = Vec::new();
+    let mut new = PendingFile::write(new, path, old.model(), text.as_bytes())?;
+    let inode = new.metadata().map_or(0, |metadata| platform::inode(&metadata));
+    // From here on, the next writer can tell the new file from one that was swapped out.
+    lock.sign(Some(Written { inode, size: text.len() as u64 })).map_err(StoreError::write("lock", path))?;
+    let mut warnings = new.warnings();
     if let Some(metadata) = old.metadata() {
         // A backup made before this check would be of the editor's text, not of what we read.
         if !old.is_current()? {
@@ -51,18 +58,20 @@ pub(super) fn replace(
     if !old.is_current()? {
         return Ok(Outcome::Overtaken);
     }
-    new.replace()?;
-    sync_folder_of(path)?;
-    Ok(Outcome::Replaced(warnings))
+    Ok(match swap::place(path, sidecar, old, new)? {
+        true => Outcome::Replaced(warnings),
+        false => Outcome::Overtaken,
+    })
 }
 
 /// Removes temporary files that a killed writer left beside the file: those of the last holder of the
-/// lock, or of any process where the lock names no holder (it is new, or damaged).
-pub(super) fn sweep(path: &Path, last_holder: Option<u32>) {
-    if let Some(process) = last_holder {
-        for leftover in temporary_paths(path, process) {
-            let _ = fs::remove_file(leftover);
-        }
+/// lock, or of any process where the lock names no holder (it is new, or damaged). A file of another program that the
+/// last holder had swapped out gets its place back.
+pub(super) fn sweep(path: &Path, sidecar: &Folder, last: Signature) {
+    if let Some(process) = last.holder {
+        let [new, spare] = temporary_paths(path, process);
+        swap::mend(path, sidecar, &new, last.written);
+        let _ = fs::remove_file(spare);
         return;
     }
     for leftover in fs::read_dir(folder_of(path)).into_iter().flatten().flatten() {

@@ -1,8 +1,11 @@
 //! The store's promises on real files.
 
+#[cfg(target_os = "linux")]
+mod attributes;
 mod faults;
 mod links;
 mod processes;
+mod saves;
 mod synced;
 mod trust;
 

@@ -12,7 +12,7 @@ const ROLE: &str = "STORE_TEST_ROLE";
 const FILE: &str = "STORE_TEST_FILE";
 
 /// A command that runs this program in that role, perhaps by way of another program.
-fn in_role(role: &str, path: &Path, by_way_of: &[&str]) -> Command {
+pub(super) fn in_role(role: &str, path: &Path, by_way_of: &[&str]) -> Command {
     let program = std::env::current_exe().unwrap();
     let mut command = match by_way_of {
         [] => Command::new(program),
@@ -51,11 +51,18 @@ fn play_a_role() {
             });
             assert!(!held.unwrap().written);
         }
-        "write" => match try_write(&store, "new") {
-            Ok(update) => say(&format!("written, {} warnings", update.warnings.len())),
-            Err(error) => say(&format!("failed: {error}")),
-        },
+        "write" => say_how_it_went(try_write(&store, "new")),
+        "append" => {
+            say_how_it_went(store.update(|text, _| Ok(Change::to(text.unwrap_or_default() + "ours\n", ()))))
+        }
         other => panic!("no such role: {other}"),
+    }
+}
+
+fn say_how_it_went(result: Result<Update<()>, UpdateError<Infallible>>) {
+    match result {
+        Ok(update) => say(&format!("written, {} warnings", update.warnings.len())),
+        Err(error) => say(&format!("failed: {error}")),
     }
 }
 
@@ -185,11 +192,14 @@ const TRACED: &str =
 /// calls. `None` where strace cannot be used.
 fn traced(path: &Path, injection: Option<&str>) -> Option<(String, Vec<String>)> {
     fs::write(path, "old").unwrap();
+    let injection = injection.map_or(vec![], |injection| vec!["-e", injection]);
+    traced_by(path, &[&["-e", TRACED], injection.as_slice()].concat())
+}
+
+/// The same with other options of strace, over whatever is there.
+pub(super) fn traced_by(path: &Path, options: &[&str]) -> Option<(String, Vec<String>)> {
     let trace = path.with_file_name("trace");
-    let mut by_way_of = vec!["strace", "-f", "-o", trace.to_str().unwrap(), "-e", TRACED];
-    if let Some(injection) = injection {
-        by_way_of.extend(["-e", injection]);
-    }
+    let by_way_of = [&["strace", "-f", "-o", trace.to_str().unwrap()], options].concat();
     let output = in_role("write", path, &by_way_of).output().ok()?;
     let said = String::from_utf8(output.stdout).unwrap();
     let said =
@@ -251,13 +261,33 @@ fn a_sync_that_fails_is_final() {
 #[test]
 fn a_rename_that_fails_leaves_the_old_file() {
     let (folder, path) = empty_folder();
-    let injection = "inject=?rename,?renameat,renameat2:error=EIO:when=2";
-    let Some((said, _)) = traced(&path, Some(injection)) else {
-        return skipped("strace cannot be used");
-    };
-    assert!(said.starts_with("failed: cannot replace `"), "{said}");
-    assert_eq!(fs::read_to_string(&path).unwrap(), "old");
-    assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
+    // Where files cannot be exchanged, the second rename is that of the memory file.
+    let rename = "inject=?rename,?renameat:error=EIO:when=2";
+    for injection in [vec!["inject=renameat2:error=EIO"], vec!["inject=renameat2:error=EINVAL", rename]] {
+        fs::write(&path, "old").unwrap();
+        let injection: Vec<&str> = injection.iter().flat_map(|injection| ["-e", injection]).collect();
+        let options = [&["-e", TRACED], injection.as_slice()].concat();
+        let Some((said, _)) = traced_by(&path, &options) else {
+            return skipped("strace cannot be used");
+        };
+        assert!(said.starts_with("failed: cannot replace `"), "{said}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
+    }
+}
+
+#[test]
+fn where_files_cannot_be_exchanged_they_are_replaced() {
+    let (folder, path) = empty_folder();
+    for error in ["EINVAL", "ENOSYS", "EOPNOTSUPP", "EPERM"] {
+        let Some((said, _)) = traced(&path, Some(&format!("inject=renameat2:error={error}"))) else {
+            return skipped("strace cannot be used");
+        };
+        assert_eq!(said, "written, 0 warnings", "{error}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(fs::read_to_string(open(&path).backup_path()).unwrap(), "old");
+        assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
+    }
 }
 
 #[test]

@@ -1,0 +1,55 @@
+//! Reads a memory file that no other program is in the middle of saving.
+//!
+//! A path enters, and the size of the text that this program wrote there last; the text leaves, with its version.
+//! Editors and git save by removing the file, or by cutting it to nothing, before they write it. A file that has just
+//! become shorter or has just gone is therefore read again until it rests, for a bounded time. Any other is read at
+//! once. The caller holds the lock.
+
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::error::StoreError;
+use super::file_version::FileVersion;
+use super::path::folder_of;
+
+/// Time without a change after which a shorter or missing file is taken as it is.
+const REST: Duration = Duration::from_millis(200);
+
+/// Longest time to wait for that.
+const MAX_WAIT: Duration = Duration::from_secs(1);
+
+/// Time between two looks.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// Reads the whole file; no text where there is no file.
+pub(super) fn take(path: &Path, last_size: u64) -> Result<(Option<String>, FileVersion), StoreError> {
+    let start = Instant::now();
+    loop {
+        let version = FileVersion::open(path)?;
+        if start.elapsed() > MAX_WAIT || !is_being_saved(path, &version, last_size) {
+            let text = version.read();
+            // It was cut while it was read.
+            let is_cut = matches!(&text, Ok(Some(text)) if (text.len() as u64) < version.size());
+            if !is_cut || start.elapsed() > MAX_WAIT {
+                return Ok((text?, version));
+            }
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+/// True if the file is shorter than what was written last, or missing, and that since a moment ago.
+fn is_being_saved(path: &Path, version: &FileVersion, last_size: u64) -> bool {
+    if version.size() >= last_size {
+        return false;
+    }
+    let changed = match version.metadata() {
+        Some(metadata) => metadata.modified(),
+        // The removal of a file changes its folder.
+        None => fs::metadata(folder_of(path)).and_then(|folder| folder.modified()),
+    };
+    // A change in the future, by another clock, counts as recent.
+    changed.is_ok_and(|changed| changed.elapsed().unwrap_or_default() < REST)
+}
