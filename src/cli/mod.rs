@@ -103,7 +103,10 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: ProcessEnvironment) 
         // `path` means "no path known".
         return Ok(u8::from(matches!(command, MemoryCommand::Tried(_) | MemoryCommand::Path(_))));
     }
-    warn_of_damage(ui, &settings);
+    // `check` lists it.
+    if !matches!(command, MemoryCommand::Check(_)) {
+        warn_of_damage(ui, &settings);
+    }
     command.run(Cli { ui, settings })
 }
 
@@ -116,14 +119,8 @@ fn warn_of_damage(ui: &mut Ui, settings: &Settings) {
         ui.warning(&format!("{}; history and ephemeral memories are left out", failure.message()));
         return failure.hints.iter().for_each(|hint| ui.hint(hint));
     }
-    let damage = [
-        (store.sidecar().session().err(), "ephemeral memories are left out"),
-        (store.sidecar().state().1, "the running episode is taken from journal and memory file"),
-    ];
-    for (error, consequence) in damage {
-        if let Some(error) = error {
-            ui.warning(&format!("{}; {consequence}", Failure::from(error).message()));
-        }
+    for damage in store.sidecar().damage() {
+        ui.warning(&damage.to_string());
     }
 }
 

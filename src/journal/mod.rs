@@ -6,6 +6,7 @@
 //! that wait are lines with the outcome `queued` that no later line `resolves`; a rotation carries them over
 //! into the new file, marked `"carried": true`. Lines are written by [`crate::notebook`] alone.
 
+pub(crate) mod damage;
 pub(crate) mod entry;
 pub(crate) mod recorded;
 pub mod text;
@@ -16,7 +17,7 @@ use std::sync::LazyLock;
 use memchr::memmem::{self, Finder};
 use serde_json::Value;
 
-use crate::store::{Follower, LineLog, Rotation, Store, StoreError};
+use crate::store::{Follower, LineLog, LogLine, Rotation, Store, StoreError};
 use crate::types::{Scope, ScopeName};
 
 use entry::Entry;
@@ -74,6 +75,15 @@ impl Journal {
     /// When the journal cannot be read.
     pub fn visit(&self, visit: impl FnMut(&str)) -> Result<(), StoreError> {
         self.log.visit(visit)
+    }
+
+    /// The same with the places of the lines.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be read.
+    pub(crate) fn visit_lines(&self, visit: impl FnMut(LogLine<'_>)) -> Result<(), StoreError> {
+        self.log.visit_lines(visit)
     }
 
     /// The last `count` lines that `wanted` accepts, oldest first; and a follower that gives those

@@ -3,6 +3,7 @@
 //! Nothing here is asynchronous or knows the protocol; all of it may be called from several threads at
 //! once.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -104,6 +105,8 @@ pub(crate) struct Memories {
     searching: Arc<Mutex<Vec<Watcher>>>,
     /// A notice about the choice of the model; given once.
     notice: Mutex<Option<String>>,
+    /// Damage that was told.
+    told: Mutex<HashSet<String>>,
 }
 
 impl Memories {
@@ -127,7 +130,21 @@ impl Memories {
         let searcher =
             Searcher::new(SharedSnapshot::new(setup.store.clone()), setup.search.clone(), embedder);
         let viewer = Viewer::of(setup.agent.as_deref());
-        Ok(Memories { setup, viewer, searcher, searching, notice: Mutex::new(notice) })
+        Ok(Memories {
+            setup,
+            viewer,
+            searcher,
+            searching,
+            notice: Mutex::new(notice),
+            told: Mutex::default(),
+        })
+    }
+
+    /// Damage of session and state that was not told before.
+    pub(super) fn new_damage(&self) -> Vec<String> {
+        let damage = self.store().sidecar().damage();
+        let said = damage.iter().map(ToString::to_string);
+        said.filter(|said| lock(&self.told).insert(said.clone())).collect()
     }
 
     /// The running episode.

@@ -21,7 +21,7 @@ use rmcp::transport::io::stdio_pipes;
 use rmcp::{ServerHandler, serve_server};
 use serde_json::json;
 
-use crate::mcp::access::{Memories, Setup};
+use crate::mcp::access::{Memories, Setup, Watcher};
 use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::calls;
 use crate::mcp::error::ServeError;
@@ -198,7 +198,13 @@ impl ServerHandler for Server {
         };
         let memories = Arc::clone(&self.memories);
         let arguments = request.arguments.unwrap_or_default();
-        let result = calls::run(&context, move |watcher| tool.call(&memories, watcher, &arguments)).await?;
+        let call = move |watcher: &Watcher| {
+            let damage = memories.new_damage();
+            let mut answer = tool.call(&memories, watcher, &arguments)?;
+            answer.warnings.extend(damage);
+            Ok(answer)
+        };
+        let result = calls::run(&context, call).await?;
         Ok(self.result(&context, tool.name, result).await.into())
     }
 

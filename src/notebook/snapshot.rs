@@ -24,7 +24,7 @@ use crate::types::{Memory, Persistence, Scope};
 /// A memory file and its session as they were read.
 pub struct Snapshot {
     files: OpenFiles,
-    sidecar: Sidecar,
+    store: Store,
     lasting: String,
     /// Line of the first conflict of a merge; the lines in conflict were left out.
     conflict: Option<usize>,
@@ -95,7 +95,7 @@ impl Snapshot {
         let session = files.session.read().ok().flatten().unwrap_or_default();
         Snapshot {
             files,
-            sidecar: store.sidecar().clone(),
+            store: store.clone(),
             lasting,
             conflict: None,
             session,
@@ -127,12 +127,12 @@ impl Snapshot {
 
     /// The running episode, which may change while the memory file does not.
     pub(crate) fn running_episode(&self) -> u64 {
-        self.sidecar.state().0.episode
+        self.store.sidecar().state().0.episode
     }
 
     /// The folder beside the memory file.
     pub(super) fn sidecar(&self) -> &Sidecar {
-        &self.sidecar
+        self.store.sidecar()
     }
 
     /// True if there is a memory file.
@@ -140,8 +140,12 @@ impl Snapshot {
         self.files.file().is_some()
     }
 
-    /// A warning where a part of the memory file could not be read as it was meant.
+    /// A warning where a part of the memory file could not be read as it was meant, or where the file is missing and
+    /// a former state is not.
     pub(crate) fn warning(&self) -> Option<String> {
+        if !self.exists() {
+            return self.store.outweighed().map(|warning| warning.to_string());
+        }
         if let Some(line) = self.conflict {
             return Some(format!("line {line}: an unresolved git merge conflict; hint: {RESOLVE}"));
         }

@@ -150,8 +150,11 @@ impl Recorder<'_> {
 
     /// Records a turn whose secrets are redacted.
     fn record_new(&self, turn: Turn, checked: Checked) -> Result<RecordReport, RecordError> {
+        let damaged_end = Journal::of(self.notebook.store()).damaged_end();
         let context = self.gather(turn)?;
-        self.commit(&context, &self.judge.judge(&context), checked)
+        let mut report = self.commit(&context, &self.judge.judge(&context), checked)?;
+        report.warnings.extend(damaged_end);
+        Ok(report)
     }
 
     /// Reads memory file and journal, without the lock.

@@ -10,6 +10,7 @@ use serde_json::Value;
 use strum::VariantArray;
 
 use crate::document::DocumentError;
+use crate::journal::damage::Damage;
 use crate::journal::entry::{Entry, MemoryEntry};
 use crate::journal::{EarlierTurn, Journal, ResolvedTurns};
 use crate::notebook::files::Files;
@@ -57,6 +58,8 @@ pub(crate) struct Queue {
     pub turns: Vec<Waiting>,
     /// Those that another process resolves meanwhile.
     pub resolved: ResolvedTurns,
+    /// Lines of the journal that are damaged; turns of them may be lost.
+    pub damage: Damage,
 }
 
 /// The result of an offer.
@@ -92,8 +95,9 @@ pub(crate) fn waiting(store: &Store, wanted: Wanted, window: usize) -> Result<Qu
     let mut seen: HashSet<String> = HashSet::new();
     let mut resolved: HashSet<String> = HashSet::new();
     let mut history: VecDeque<EarlierTurn> = VecDeque::new();
-    journal.visit(|line| {
-        let Some(entry) = Entry::<Value>::parse(line) else { return };
+    let mut damage = Damage::default();
+    journal.visit_lines(|line| {
+        let Some(entry) = damage.read::<Value>(&line) else { return };
         resolved.extend(entry.resolves.as_deref().map(str::to_owned));
         let Some(turn) = EarlierTurn::of(&entry) else { return };
         if is_wanted(&entry, wanted)
@@ -113,8 +117,9 @@ pub(crate) fn waiting(store: &Store, wanted: Wanted, window: usize) -> Result<Qu
             history.pop_front();
         }
     })?;
+    resolved.extend(damage.resolved.iter().cloned());
     found.retain(|waiting| !resolved.contains(&waiting.id));
-    Ok(Queue { turns: found, resolved: watch })
+    Ok(Queue { turns: found, resolved: watch, damage })
 }
 
 /// The places where a turn began and ended. Lines of the journal name them by id.

@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::document::link::Link;
 use crate::document::{Document, PlaceNames, Section};
+use crate::journal::damage::Damage;
 use crate::recall::budget::estimate_tokens;
 use crate::recall::{Circumstances, Format, Known, Limits, choose, render};
 use crate::stats::figures::{
-    ContestedMemory, EpisodeFigures, PlaceFigures, Stats, TokenFigures, TopLocation,
+    ContestedMemory, EpisodeFigures, JournalFigures, PlaceFigures, Stats, TokenFigures, TopLocation,
 };
 use crate::stats::tally::Tally;
 use crate::types::{Scope, same_title};
@@ -20,7 +21,7 @@ pub(crate) fn stats(
     file: String,
     lasting: &Document,
     session: &Document,
-    tally: Tally,
+    (tally, damage): (Tally, &Damage),
     limits: &Limits,
     now: &str,
 ) -> Stats {
@@ -53,9 +54,19 @@ pub(crate) fn stats(
         recall_tokens: recall_tokens(places(), &sections, &PlaceNames::of(lasting.headings()), limits),
         turns,
         queue,
+        journal: journal_figures(damage),
         models: tally.models,
         memories_without_episode: all().filter(|memory| memory.provenance.episode.is_none()).count() as u64,
         episodes,
+    }
+}
+
+fn journal_figures(damage: &Damage) -> JournalFigures {
+    JournalFigures {
+        unreadable: damage.unreadable,
+        mended: damage.mended,
+        lost_turns: damage.lost_turns(),
+        text: damage.text(),
     }
 }
 
@@ -193,6 +204,7 @@ fn share(part: u64, whole: u64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::journal::entry::Entry;
 
     const FILE: &str = "\
 # Location Memories
@@ -237,12 +249,14 @@ It ate.
         let session = Document::parse(session.to_owned());
         let mut tally = Tally::default();
         for (at, action) in ["wait", "wait", "open"].into_iter().enumerate() {
-            tally.count(&format!(
+            let line = format!(
                 r#"{{"time": "2026-01-0{}T00:00:00Z", "outcome": "tried", "turn": {{"episode": 1,
                     "action": "{action}", "location_before": {{"id": 5}}}}}}"#,
                 at + 1
-            ));
+            );
+            tally.count(&Entry::parse(&line).unwrap());
         }
+        let tally = (tally, &Damage::default());
         stats("m".to_owned(), &lasting, &session, tally, &Limits::default(), "2026-01-31T10:40:00Z")
     }
 
@@ -289,7 +303,7 @@ It ate.
             String::new(),
             &empty,
             &empty,
-            Tally::default(),
+            (Tally::default(), &Damage::default()),
             &Limits::default(),
             "2026-01-31T10:40:00Z",
         );

@@ -29,6 +29,7 @@ pub(crate) struct Stats {
     pub(crate) recall_tokens: Option<TokenFigures>,
     pub(crate) turns: TurnFigures,
     pub(crate) queue: QueueFigures,
+    pub(crate) journal: JournalFigures,
     pub(crate) models: Vec<ModelFigures>,
     pub(crate) memories_without_episode: u64,
     pub(crate) episodes: Vec<EpisodeFigures>,
@@ -92,6 +93,20 @@ pub(crate) struct QueueFigures {
     /// Time of the oldest one, and how long ago that is.
     pub(crate) oldest: Option<String>,
     pub(crate) oldest_seconds: Option<u64>,
+}
+
+/// Damage of the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub(crate) struct JournalFigures {
+    /// Lines that cannot be read.
+    pub(crate) unreadable: u64,
+    /// Lines that are read without their damaged bytes.
+    pub(crate) mended: u64,
+    /// Turns of unreadable lines that waited for a model.
+    pub(crate) lost_turns: u64,
+    /// The damage in words.
+    #[serde(skip)]
+    pub(crate) text: Option<String>,
 }
 
 /// The use of one model.

@@ -58,6 +58,9 @@ pub(crate) fn render(stats: &Stats) -> String {
     if let Some(waiting) = queue_line(&stats.queue) {
         line("queue", waiting);
     }
+    if let Some(damage) = &stats.journal.text {
+        line("journal", format!("damaged: {damage}"));
+    }
     out.push_str(&episode_table(&stats.episodes));
     out.push_str(&milestone_table(&stats.episodes));
     out

@@ -1,7 +1,6 @@
 //! Counts the journal in one pass, without keeping its lines.
 //!
-//! Lines enter one by one, oldest first; the journal's part of [`crate::stats::figures::Stats`] leaves. A
-//! line that is no entry counts nothing.
+//! Entries enter one by one, oldest first; the journal's part of [`crate::stats::figures::Stats`] leaves.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -28,9 +27,8 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Counts a line.
-    pub(crate) fn count(&mut self, line: &str) {
-        let Some(line) = Entry::<PlayedTurn<'_>>::parse(line) else { return };
+    /// Counts an entry.
+    pub(crate) fn count(&mut self, line: &Entry<'_>) {
         self.lines += 1;
         if let Some(model) = &line.model {
             self.count_model(model);
@@ -189,7 +187,8 @@ mod tests {
     fn tally(lines: &[Value]) -> Tally {
         let mut tally = Tally::default();
         for line in lines {
-            tally.count(&line.to_string());
+            let line = line.to_string();
+            Entry::parse(&line).iter().for_each(|entry| tally.count(entry));
         }
         tally
     }

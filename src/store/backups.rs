@@ -4,9 +4,14 @@
 //! replaced, it gets a further name there (a hard link) where the file system has links, else it is
 //! copied. No file outside of that folder shares an inode with one of them afterwards. Only regular files
 //! with such names are removed; all else in that folder is left alone.
+//!
+//! A state that has more than twice the bytes of the file and of each newer state *outweighs* them: the file vanished,
+//! or was saved in part. It stays beyond the tenth, until the file has grown to half of it. The sizes of such states
+//! double from one to the next, so they take less than twice the space of the largest. What a writer itself makes so
+//! much smaller is meant.
 
 use std::fs::{File, Metadata};
-use std::io;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -21,6 +26,9 @@ const FOLDER: &str = "backups";
 
 /// Number of states kept.
 const KEPT: usize = 10;
+
+/// The file with the number of the newest state that is meant to be larger than what followed it.
+const MEANT: &str = "meant";
 
 /// One former state of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,9 +79,22 @@ pub(super) fn path_in(sidecar: &Path, number: u64) -> PathBuf {
     sidecar.join(FOLDER).join(name_of(number))
 }
 
-/// Keeps the file as the newest backup and removes the oldest ones beyond the tenth. Returns `true` if the backup is
-/// the file itself, and so is on disk where the file is; `false` if it is a copy.
-pub(super) fn keep(sidecar: &Folder, file: &Path, metadata: &Metadata) -> Result<bool, StoreError> {
+/// The largest state that outweighs a file of that size in bytes: its number and its own size.
+pub(super) fn largest_outweighing(sidecar: &Folder, size: u64) -> Result<Option<(u64, u64)>, StoreError> {
+    let Some(folder) = sidecar.folder(FOLDER)? else { return Ok(None) };
+    let states = sizes(&folder, &numbered(&folder)?);
+    // Each is larger than the newer ones.
+    Ok(outweighing(&states, size, meant(&folder)).last().copied())
+}
+
+/// Keeps the file as the newest backup before it gets a new size, and removes the oldest ones beyond the tenth. Returns
+/// `true` if the backup is the file itself, and so is on disk where the file is; `false` if it is a copy.
+pub(super) fn keep(
+    sidecar: &Folder,
+    file: &Path,
+    metadata: &Metadata,
+    new_size: u64,
+) -> Result<bool, StoreError> {
     let error = |source| StoreError::Write { action: "keep a backup in", path: sidecar.path(FOLDER), source };
     let folder = sidecar.folder(FOLDER)?.map_or_else(|| sidecar.make_folder(FOLDER), Ok)?;
     folder.make_private().map_err(error)?;
@@ -87,8 +108,16 @@ pub(super) fn keep(sidecar: &Folder, file: &Path, metadata: &Metadata) -> Result
         }
         present.insert(0, number);
     }
-    for oldest in present.iter().skip(KEPT).filter(|number| is_backup(&folder, **number)) {
-        folder.remove(&name_of(*oldest)).map_err(error)?;
+    let states = sizes(&folder, &present);
+    if outweighs(metadata.len(), new_size)
+        && outweighing(states.get(1..).unwrap_or_default(), metadata.len(), meant(&folder)).is_empty()
+    {
+        note_meant(&folder, present[0]).map_err(error)?;
+    }
+    let outweighing = outweighing(&states, new_size, meant(&folder));
+    let stays = |number: u64| outweighing.iter().any(|(other, _)| *other == number);
+    for &(oldest, _) in states.iter().skip(KEPT).filter(|(number, _)| !stays(*number)) {
+        folder.remove(&name_of(oldest)).map_err(error)?;
     }
     Ok(is_linked)
 }
@@ -105,6 +134,44 @@ pub(super) fn link_newest(sidecar: &Folder, file: &FileVersion, path: &Path) -> 
     let (Some(metadata), Ok(present)) = (file.metadata(), numbered(&folder)) else { return false };
     let newest = present.first().filter(|_| is_kept(&folder, &present, metadata));
     newest.is_some_and(|newest| folder.link_out(&name_of(*newest), path).is_ok())
+}
+
+/// The states among these numbers that are files, with their sizes in bytes.
+fn sizes(folder: &Folder, present: &[u64]) -> Vec<(u64, u64)> {
+    let facts = |number: u64| folder.facts(name_of(number)).ok()?.filter(|facts| facts.is_file);
+    present.iter().filter_map(|&number| Some((number, facts(number)?.size))).collect()
+}
+
+/// The states, newest first, that outweigh a file of that size in bytes and each newer state. Those up to the number
+/// `meant` do not.
+fn outweighing(states: &[(u64, u64)], size: u64, meant: u64) -> Vec<(u64, u64)> {
+    let mut largest = size;
+    let mut found = Vec::new();
+    for &(number, bytes) in states {
+        if number > meant && outweighs(bytes, largest) {
+            found.push((number, bytes));
+        }
+        largest = largest.max(bytes);
+    }
+    found
+}
+
+fn outweighs(one: u64, other: u64) -> bool {
+    one > other.saturating_mul(2)
+}
+
+/// The number of the newest state that is meant to be larger than what followed it; 0 where none is.
+fn meant(folder: &Folder) -> u64 {
+    let read = || {
+        let mut text = String::new();
+        folder.read(MEANT).ok()??.take(32).read_to_string(&mut text).ok()?;
+        text.trim().parse().ok()
+    };
+    read().unwrap_or(0)
+}
+
+fn note_meant(folder: &Folder, number: u64) -> io::Result<()> {
+    folder.create(MEANT)?.write_all(format!("{number}\n").as_bytes())
 }
 
 /// Where the file system has no links.
@@ -161,8 +228,21 @@ mod tests {
             fs::write(path_in(&sidecar.path(""), number), "former").unwrap();
         }
         fs::hard_link(&file, path_in(&sidecar.path(""), 11)).unwrap();
-        keep(&sidecar, &file, &fs::metadata(&file).unwrap()).unwrap();
+        keep(&sidecar, &file, &fs::metadata(&file).unwrap(), 9).unwrap();
         let kept: Vec<u64> = list(&sidecar).unwrap().iter().map(|backup| backup.number).collect();
         assert_eq!(kept, (2..=11).rev().collect::<Vec<u64>>());
+    }
+
+    #[test]
+    fn a_state_outweighs_what_is_less_than_half_of_it() {
+        let states = [(9, 40), (8, 90), (7, 300), (6, 100), (5, 601), (4, 1000), (3, 5000)];
+        let of = |size: u64, meant: u64| {
+            outweighing(&states, size, meant).iter().map(|(number, _)| *number).collect::<Vec<_>>()
+        };
+        assert_eq!(of(0, 0), [9, 8, 7, 5, 3]);
+        assert_eq!(of(30, 0), [8, 7, 5, 3]);
+        assert_eq!(of(150, 0), [5, 3]);
+        assert_eq!(of(2500, 0), [] as [u64; 0]);
+        assert_eq!(of(0, 5), [9, 8, 7]);
     }
 }

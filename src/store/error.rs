@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::attributes::ACCESS_LIST;
@@ -163,6 +163,22 @@ pub enum StoreError {
         /// Its new name.
         aside: PathBuf,
     },
+    /// A former state has more than twice the bytes of the file and of what came between. Always a warning.
+    #[error(
+        "state {number} of `{}` has {size} bytes, more than twice what the file has now: if the file vanished or was \
+         cut, run `{}`; if not, delete `{}`",
+        path.display(), restore_command(path, *number), state.display()
+    )]
+    Outweighed {
+        /// The memory file.
+        path: PathBuf,
+        /// Number of the state.
+        number: u64,
+        /// Size of the state in bytes.
+        size: u64,
+        /// Path of the state.
+        state: PathBuf,
+    },
     /// There is no backup of that number.
     #[error("there is no backup `{}`", path.display())]
     NoBackup {
@@ -220,6 +236,17 @@ impl Foreign {
     }
 }
 
+/// The command that restores a state of a file, for a shell.
+fn restore_command(path: &Path, number: u64) -> String {
+    let path = path.to_string_lossy();
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+~".contains(c);
+    match &*path {
+        "Memories.md" => format!("memories restore {number}"),
+        plain if plain.chars().all(is_plain) => format!("memories -f {plain} restore {number}"),
+        other => format!("memories -f '{}' restore {number}", other.replace('\'', r"'\''")),
+    }
+}
+
 /// The result of a step on a file; `None` where there is no file.
 pub(super) fn unless_missing<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
@@ -264,6 +291,7 @@ impl StoreError {
             StoreError::SetAside { .. } => "mend that file, or delete it",
             StoreError::NotOurs { problem, .. } => problem.hint(),
             StoreError::LeadsOutside { .. } => "name the file with `-f` if it is meant",
+            StoreError::Outweighed { .. } => "bring that state back, or delete it",
             StoreError::NoBackup { .. } => "choose one of the backups that exist",
             StoreError::NotConfirmed { .. } => "check the disk, then whether the file holds what was written",
             StoreError::Read { source, .. }
@@ -273,14 +301,14 @@ impl StoreError {
     }
 
     /// For `map_err`: the file at this path cannot be read.
-    pub(super) fn read(path: &std::path::Path) -> impl FnOnce(io::Error) -> StoreError + '_ {
+    pub(super) fn read(path: &Path) -> impl FnOnce(io::Error) -> StoreError + '_ {
         move |source| StoreError::Read { path: path.to_owned(), source }
     }
 
     /// For `map_err`: this cannot be done to the file at this path.
     pub(super) fn write<'a>(
         action: &'static str,
-        path: &'a std::path::Path,
+        path: &'a Path,
     ) -> impl FnOnce(io::Error) -> StoreError + 'a {
         move |source| StoreError::Write { action, path: path.to_owned(), source }
     }

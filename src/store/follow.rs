@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
 use super::error::StoreError;
-use super::log::{LineLog, Parts};
+use super::log::{LineLog, Parts, text_of};
 use super::platform;
 
 /// Bytes read at a time when looking for the end of the last whole line.
@@ -92,7 +92,7 @@ impl Follower {
         self.offset += last as u64 + 1;
         let whole = bytes[..last].split(|byte| *byte == b'\n');
         let new = whole.filter(|line| !(self.skip_copies && self.log.is_copy(line)));
-        lines.extend(new.filter_map(|line| std::str::from_utf8(line).ok()).map(str::to_owned));
+        lines.extend(new.map(|line| text_of(line).into_owned()));
         Ok(())
     }
 }

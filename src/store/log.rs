@@ -5,9 +5,10 @@
 //! [`Rotation`] says which lines the new file begins with, and how to distinguish such a copy from its
 //! original.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::at::{Access, Facts};
 use super::error::StoreError;
@@ -28,6 +29,19 @@ pub(crate) struct Rotation {
     pub carry: fn(&LineLog) -> Result<Vec<String>, StoreError>,
     /// True if a line is such a copy. Readers of both parts pass over it.
     pub is_copy: fn(&[u8]) -> bool,
+}
+
+/// A line of a log, and its place.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LogLine<'a> {
+    /// The line without its line end.
+    pub text: &'a str,
+    /// The file that it stands in.
+    pub file: &'a Path,
+    /// Its number in that file, from 1.
+    pub number: usize,
+    /// True if bytes were replaced that no line of text has.
+    pub is_mended: bool,
 }
 
 /// The two files of a log, open; a missing one is `None`.
@@ -66,23 +80,33 @@ impl LineLog {
         LineLog { rotation_size, ..LineLog::new(sidecar, ("journal", ".jsonl"), rotation) }
     }
 
-    /// Visits all lines, oldest first, without their line ends. Skips lines that are not UTF-8.
+    /// Visits all lines, oldest first, without their line ends.
     ///
     /// # Errors
     ///
     /// When a file cannot be read.
     pub(crate) fn visit(&self, mut visit: impl FnMut(&str)) -> Result<(), StoreError> {
+        self.visit_lines(|line| visit(line.text))
+    }
+
+    /// The same with the places of the lines.
+    ///
+    /// # Errors
+    ///
+    /// When a file cannot be read.
+    pub(crate) fn visit_lines(&self, mut visit: impl FnMut(LogLine<'_>)) -> Result<(), StoreError> {
         let Parts { current, older } = self.parts()?;
         let skip_copies = older.is_some();
         for (file, name, skip_copies) in [(older, &self.older, false), (current, &self.current, skip_copies)]
         {
             let Some(file) = file else { continue };
-            for line in BufReader::with_capacity(BLOCK_SIZE, file).split(b'\n') {
-                let line = line.map_err(StoreError::read(&self.path(name)))?;
-                if !(skip_copies && self.is_copy(&line))
-                    && let Ok(line) = std::str::from_utf8(&line)
-                {
-                    visit(line);
+            let path = self.path(name);
+            for (line, number) in BufReader::with_capacity(BLOCK_SIZE, file).split(b'\n').zip(1..) {
+                let line = line.map_err(StoreError::read(&path))?;
+                if !(skip_copies && self.is_copy(&line)) {
+                    let text = text_of(&line);
+                    let is_mended = matches!(text, Cow::Owned(_));
+                    visit(LogLine { text: &text, file: &path, number, is_mended });
                 }
             }
         }
@@ -114,8 +138,8 @@ impl LineLog {
         let mut newest_first: Vec<String> = Vec::new();
         if count > 0 {
             self.visit_backwards(parts, end, |line| {
-                let line = std::str::from_utf8(line).ok().filter(|line| wanted(line));
-                newest_first.extend(line.map(str::to_owned));
+                let line = text_of(line);
+                newest_first.extend(wanted(&line).then(|| line.into_owned()));
                 newest_first.len() < count
             })?;
         }
@@ -243,6 +267,16 @@ impl LineLog {
 
 fn joined(lines: &[String]) -> Vec<u8> {
     lines.iter().flat_map(|line| line.bytes().chain([b'\n'])).collect()
+}
+
+/// A line as text: bytes that are not UTF-8, and controls, are U+FFFD.
+pub(super) fn text_of(line: &[u8]) -> Cow<'_, str> {
+    let is_control = |byte: &u8| *byte < b' ' && !matches!(byte, b'\t' | b'\r');
+    let text = String::from_utf8_lossy(line);
+    match line.iter().any(is_control) {
+        true => Cow::Owned(text.replace(|c: char| c < ' ' && !matches!(c, '\t' | '\r'), "\u{FFFD}")),
+        false => text,
+    }
 }
 
 /// The first line that begins at an offset or behind it.

@@ -47,7 +47,7 @@ pub use backups::Backup;
 pub use error::{Foreign, StoreError};
 pub(crate) use file_version::{OpenFiles, is_utf16};
 pub(crate) use follow::Follower;
-pub(crate) use log::{LineLog, Rotation};
+pub(crate) use log::{LineLog, LogLine, Rotation};
 pub(crate) use path::{is_markdown, refuse_link_out};
 pub(crate) use private_file::{change_private, read_bounded};
 pub use sidecar::{INDEX, SERVED_INDEX, Sidecar};
@@ -147,6 +147,20 @@ impl Store {
         self.sidecar.open()?.map_or(Ok(Vec::new()), |folder| backups::list(&folder))
     }
 
+    /// A warning where a former state outweighs the file, which vanished or was saved in part.
+    pub(crate) fn outweighed(&self) -> Option<StoreError> {
+        let folder = self.sidecar.open().ok()??;
+        let size = std::fs::metadata(&self.real_path).map_or(0, |metadata| metadata.len());
+        self.outweighed_at(&folder, size)
+    }
+
+    /// The same for a file of that size in bytes.
+    fn outweighed_at(&self, folder: &Folder, file_size: u64) -> Option<StoreError> {
+        let (number, size) = backups::largest_outweighing(folder, file_size).ok()??;
+        let state = backups::path_in(self.folder(), number);
+        Some(StoreError::Outweighed { path: self.path.clone(), number, size, state })
+    }
+
     /// The text of a former state, by its number. To restore it, let [`Store::update`] write it:
     /// so the restoring can be undone like any other change.
     pub fn read_backup(&self, number: u64) -> Result<String, StoreError> {
@@ -228,6 +242,7 @@ impl Store {
         let is_damaged = session.is_some() && self.sidecar.session_is_damaged()?;
         change.lines.iter().try_for_each(|lines| lines.log.refuse_foreign(folder))?;
         let is_synced = state.is_some() || session.is_some() || change.lines.iter().any(|lines| lines.synced);
+        let mut size = old.metadata().map_or(0, |metadata| metadata.len());
         if let Some(text) = change.text
             && !old.holds(&text)?
         {
@@ -236,6 +251,7 @@ impl Store {
                 Outcome::Replaced(warnings) => update.warnings = warnings,
             }
             update.written = true;
+            size = text.len() as u64;
         }
         // The state before the session: a kill in between keeps memories of an ended episode, instead of
         // losing those of a running one.
@@ -262,6 +278,7 @@ impl Store {
             folder.sync()?;
             self.sidecar.sync_if_made()?;
         }
+        update.warnings.extend(self.outweighed_at(folder, size));
         Ok(Some(update))
     }
 }
@@ -341,7 +358,7 @@ pub struct Update<T> {
     /// True if the file has a new text.
     pub written: bool,
     /// Failures beside the new file: a numbered backup, the state, or the log could not be written. Where
-    /// neither file nor session nor state is new, they are errors instead.
+    /// neither file nor session nor state is new, they are errors instead. Also a state that outweighs the file.
     pub warnings: Vec<StoreError>,
 }
 

@@ -44,7 +44,7 @@ pub(super) fn replace(
         if !old.is_current()? {
             return Ok(Outcome::Overtaken);
         }
-        let is_on_disk = match backups::keep(sidecar, path, metadata) {
+        let is_on_disk = match backups::keep(sidecar, path, metadata, text.len() as u64) {
             Ok(is_linked) => is_linked,
             Err(error @ StoreError::NotOurs { .. }) => return Err(error),
             Err(warning) => {

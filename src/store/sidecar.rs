@@ -4,6 +4,7 @@
 //! meanwhile. A stored memory can be read without this folder.
 
 use std::ffi::OsStr;
+use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +18,7 @@ use super::git::{Index, Mark};
 use super::path::folder_of;
 use super::platform;
 use super::state::{self, State};
+use crate::types::hint::with_causes;
 
 /// The search index with vectors of the model inside the program.
 pub const INDEX: &str = "index";
@@ -41,6 +43,23 @@ pub struct Sidecar {
     is_made: Arc<AtomicBool>,
 }
 
+/// A file of the folder that cannot be used.
+#[derive(Debug)]
+pub(crate) struct SideDamage {
+    /// `session` or `state`.
+    pub name: &'static str,
+    pub path: PathBuf,
+    /// What commands do without it.
+    consequence: &'static str,
+    pub error: StoreError,
+}
+
+impl fmt::Display for SideDamage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", with_causes(&self.error), self.consequence)
+    }
+}
+
 #[derive(Debug, PartialEq, Eq)]
 enum Tracking {
     Tracked,
@@ -53,6 +72,23 @@ impl Sidecar {
     pub fn state(&self) -> (State, Option<StoreError>) {
         let bytes = self.open().and_then(|folder| folder.map_or(Ok(None), |folder| folder.read_bytes(STATE)));
         state::parse(bytes, || self.folder.join(STATE))
+    }
+
+    /// Damage of session and state. It withholds nothing that lasts.
+    pub(crate) fn damage(&self) -> Vec<SideDamage> {
+        let session = self.session().err().map(|error| SideDamage {
+            name: "session",
+            path: self.folder.join(SESSION),
+            consequence: "ephemeral memories are left out",
+            error,
+        });
+        let state = self.state().1.map(|error| SideDamage {
+            name: "state",
+            path: self.folder.join(STATE),
+            consequence: "the running episode is taken from journal and memory file",
+            error,
+        });
+        session.into_iter().chain(state).collect()
     }
 
     /// The text of `session.md`, the memories that end with the episode; `None` where there are none.

@@ -8,6 +8,7 @@ mod authority;
 mod budget;
 pub mod client;
 mod crowd;
+mod damage;
 mod map;
 #[cfg(feature = "llm")]
 mod parallel;

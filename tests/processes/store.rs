@@ -2,8 +2,10 @@
 
 #[cfg(target_os = "linux")]
 mod attributes;
+mod damage;
 mod faults;
 mod links;
+mod outweighed;
 mod processes;
 mod saves;
 mod synced;

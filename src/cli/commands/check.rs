@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use crate::cli::commands::check_beside::{BesideProblem, problems_beside};
 use crate::cli::commands::common::{counted, read_existing};
 use crate::cli::commands::fmt::{described, line_json};
 use crate::cli::commands::map_file::read_map;
@@ -27,6 +28,9 @@ reported with the nearest right form. `--fix` writes that form where nothing els
 can be meant, and the canonical form, as `fmt` does. It never merges, removes or
 guesses.
 
+Also reported, and mended by nobody: damaged files in `.memories`, and a former
+state that has more than twice the bytes of the file.
+
 Exit code 0: clean; 1: there are problems.
 
 Examples:
@@ -38,8 +42,8 @@ Examples:
 A map is a JSON array of ids or of objects with an `id`, an object keyed by ids,
 or a text with one id a line.
 
-With --json: {version, file, problems: [{line, column, severity, kind, message,
-hint, nearest, mended_by_fix}]}, `nearest` being null where no right form is
+With --json: {version, file, problems: [{file, line, column, severity, kind,
+message, hint, nearest, mended_by_fix}]}, `nearest` being null where no right form is
 known; with --fix also {written, fixed: [{line, before, after}]}.")]
 pub(crate) struct CheckArgs {
     /// Also report memories with similar texts within a section; nothing is merged
@@ -80,9 +84,12 @@ pub fn run(mut cli: Cli<'_>, args: CheckArgs) -> Result<u8, Failure> {
         found.extend(duplicates_in(&text));
     }
     found.sort_by_key(|problem| (problem.line, problem.column));
-    let exit = u8::from(!found.is_empty() || (dry_run && !fixed.is_empty()));
+    let beside = problems_beside(notebook.store());
+    let exit = u8::from(!found.is_empty() || !beside.is_empty() || (dry_run && !fixed.is_empty()));
     if cli.ui.json {
-        let mut value = json!({"file": path, "problems": found.iter().map(problem_json).collect::<Value>()});
+        let problems = found.iter().map(|problem| problem_json(&path, problem));
+        let problems: Value = problems.chain(beside.iter().map(BesideProblem::json)).collect();
+        let mut value = json!({"file": path, "problems": problems});
         if fix {
             value["written"] = json!(written);
             value["fixed"] = fixed.iter().map(line_json).collect();
@@ -94,11 +101,11 @@ pub fn run(mut cli: Cli<'_>, args: CheckArgs) -> Result<u8, Failure> {
         let verb = if dry_run { "would mend" } else { "mended" };
         cli.ui.data(&format!("{path}:{}: {verb}: {}\n", change.line, described(change)))?;
     }
-    report(cli, &path, &found)?;
+    report(cli, &path, &found, &beside)?;
     Ok(exit)
 }
 
-fn report(cli: Cli<'_>, path: &str, found: &[Problem]) -> Result<(), Failure> {
+fn report(cli: Cli<'_>, path: &str, found: &[Problem], beside: &[BesideProblem]) -> Result<(), Failure> {
     for problem in found {
         let severity = match problem.kind.severity() {
             Severity::Error => "error",
@@ -108,7 +115,10 @@ fn report(cli: Cli<'_>, path: &str, found: &[Problem]) -> Result<(), Failure> {
         cli.ui.data(&format!("{path}:{line}:{column}: {severity}: {}\n", problem.kind))?;
         cli.ui.data(&format!("    hint: {}\n", problem.hint()))?;
     }
-    match found.len() {
+    for problem in beside {
+        cli.ui.data(&problem.text())?;
+    }
+    match found.len() + beside.len() {
         0 => cli.ui.notice(&format!("{path} is clean")),
         count => cli.ui.notice(&counted(count, "problem", "problems")),
     }
@@ -161,9 +171,9 @@ fn duplicates_in(text: &str) -> Vec<Problem> {
     found
 }
 
-fn problem_json(problem: &Problem) -> Value {
+fn problem_json(path: &str, problem: &Problem) -> Value {
     json!({
-        "line": problem.line, "column": problem.column, "severity": problem.kind.severity(),
+        "file": path, "line": problem.line, "column": problem.column, "severity": problem.kind.severity(),
         "kind": <&str>::from(&problem.kind), "message": problem.kind.to_string(), "hint": problem.hint(),
         "nearest": problem.nearest.as_ref().map(|nearest| &nearest.line),
         "mended_by_fix": problem.nearest.as_ref().is_some_and(|nearest| nearest.mended),

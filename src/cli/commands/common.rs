@@ -15,8 +15,11 @@ use crate::types::{Memory, Scope, ScopeName};
 /// The text of the memory file, or a failure if there is none.
 pub(crate) fn read_existing(store: &Store) -> Result<String, Failure> {
     store.read()?.ok_or_else(|| {
-        Failure::user(format!("there is no `{}`", store.path().display()))
-            .hint("`memories init` creates one, and so does the first `memories record`")
+        let failure = Failure::user(format!("there is no `{}`", store.path().display()));
+        match store.outweighed() {
+            Some(lost) => failure.hint(lost.to_string()),
+            None => failure.hint("`memories init` creates one, and so does the first `memories record`"),
+        }
     })
 }
 

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use crate::cli::commands::common::resolve_scope;
+use crate::cli::commands::common::{counted, resolve_scope};
 use crate::cli::commands::memory_args::episode_number;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_count;
 use crate::journal::Journal;
+use crate::journal::damage::is_unreadable;
 use crate::journal::entry::{Entry, PlayedTurn};
 use crate::stats::log::LogFilter;
 use crate::store::Follower;
@@ -60,8 +61,17 @@ pub fn run(mut cli: Cli<'_>, args: LogArgs) -> Result<u8, Failure> {
         outcome,
         episode: episode.as_deref().map(episode_number).transpose()?,
     };
-    let wanted = |line: &str| Entry::<PlayedTurn<'_>>::parse(line).is_some_and(|entry| entry.passes(&filter));
+    let mut unreadable = 0_u64;
+    let wanted = |line: &str| {
+        let entry = Entry::<PlayedTurn<'_>>::parse(line);
+        unreadable += u64::from(entry.is_none() && is_unreadable(line));
+        entry.is_some_and(|entry| entry.passes(&filter))
+    };
     let (last, follower) = Journal::of(&store).follow(lines, wanted)?;
+    if unreadable > 0 {
+        let lines = counted(unreadable, "line", "lines");
+        cli.ui.warning(&format!("{lines} of the journal cannot be read; `memories check` says more"));
+    }
     if last.is_empty() && !follow && lines > 0 {
         cli.ui.notice("no matching entry in the journal");
     }

@@ -2,6 +2,7 @@
 
 mod add;
 mod check;
+mod check_beside;
 mod common;
 mod completions;
 mod consolidate;

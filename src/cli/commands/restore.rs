@@ -11,8 +11,9 @@ use crate::store::Backup;
 /// Restore the state before the last write, or an earlier one
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The last ten states are kept. A restore is a write like any other: another
-`restore` undoes it.
+The last ten states are kept, and one with more than twice the bytes of all that
+came after it until the file has grown again. A restore is a write like any other:
+another `restore` undoes it.
 
 Examples:
   memories restore           the state before the last write

@@ -56,6 +56,7 @@ pub fn run(mut cli: Cli<'_>, args: RetryArgs) -> Result<u8, Failure> {
     }
     let wanted = if offline { Wanted::Offline } else { Wanted::Queued };
     let queue = waiting(notebook.store(), wanted, cli.settings.record.history_window)?;
+    cli.ui.warnings(&queue.damage.warning());
     if dry_run {
         return show(cli, &queue.turns);
     }
@@ -71,7 +72,7 @@ pub fn run(mut cli: Cli<'_>, args: RetryArgs) -> Result<u8, Failure> {
 }
 
 fn work_off(cli: Cli<'_>, recorder: &Recorder<'_>, queue: Queue) -> Result<u8, Failure> {
-    let Queue { turns: queue, mut resolved } = queue;
+    let Queue { turns: queue, mut resolved, damage: _ } = queue;
     let bar = progress_bar(cli.ui.shows_progress(), queue.len(), "turns");
     let mut outcomes = Vec::new();
     let (mut done, mut failed, mut in_a_row) = (0, 0, 0);

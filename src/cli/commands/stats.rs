@@ -4,6 +4,7 @@ use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::Document;
 use crate::journal::Journal;
+use crate::journal::damage::Damage;
 use crate::notebook::Snapshot;
 use crate::stats::collect::stats;
 use crate::stats::report::render;
@@ -24,6 +25,7 @@ What the figures mean:
               that episode or an earlier one
   recall      tokens, by estimate, of each place as `recall` prints it now
   turns to    turns of an episode until its score was first that high
+  journal     lines of the journal that are damaged; `memories check` says where
 
 Memories and places come from the file. Turns come from the journal, which drops
 the oldest when it grows large. A turn that `retry` settled counts with the outcome
@@ -42,6 +44,7 @@ JSON, null where nothing is known:
    turns: {recorded, since, until, no_effect, repeated_no_effect,
      repeated_share, outcomes},
    queue: {turns, oldest, oldest_seconds},
+   journal: {unreadable, mended, lost_turns},
    models: [{name, questions, failed, calls, input_tokens, output_tokens,
      cost}],
    memories_without_episode,
@@ -53,13 +56,20 @@ pub(crate) struct StatsArgs {}
 pub fn run(cli: Cli<'_>, StatsArgs {}: StatsArgs) -> Result<u8, Failure> {
     let store = cli.store()?;
     let mut tally = Tally::default();
-    if let Err(error) = Journal::of(&store).visit(|line| tally.count(line)) {
+    let mut damage = Damage::default();
+    let visited = Journal::of(&store).visit_lines(|line| {
+        if let Some(entry) = damage.read(&line) {
+            tally.count(&entry);
+        }
+    });
+    cli.ui.warnings(&damage.warning());
+    if let Err(error) = visited {
         cli.ui.warning(&format!("{}; its turns are not counted", Failure::from(error).message()));
     }
     let lasting = Document::parse(Snapshot::read(&store)?.text().to_owned());
     let session = Document::parse(store.sidecar().session().ok().flatten().unwrap_or_default());
     let file = store.path().display().to_string();
-    let figures = stats(file, &lasting, &session, tally, &cli.settings.limits, &cli.settings.now);
+    let figures = stats(file, &lasting, &session, (tally, &damage), &cli.settings.limits, &cli.settings.now);
     if cli.ui.json {
         cli.ui.json_line(&figures)?;
     } else {

@@ -131,7 +131,8 @@ impl Worker {
         let judge = Judge::of(self.model.as_deref());
         let recorder = Recorder { notebook: &self.notebook, judge, settings: &self.settings };
         let (mut in_a_row, mut pass) = (0, Pass::Complete);
-        let Queue { turns, mut resolved } = waiting(store, Wanted::Queued, self.settings.history_window)?;
+        let Queue { turns, mut resolved, damage: _ } =
+            waiting(store, Wanted::Queued, self.settings.history_window)?;
         for turn in turns {
             let offered = recorder.ask_again(&turn).and_then(|asked| {
                 let _writing = lock(&self.writing);
