@@ -19,7 +19,7 @@ use crate::types::unseen::{visible, visible_json};
 /// The three streams of a process, or replacements for a test.
 pub struct Streams {
     /// Input of the command.
-    pub stdin: Box<dyn Read>,
+    pub stdin: Box<dyn Read + Send>,
     /// Data.
     pub stdout: Box<dyn Write>,
     /// Notices, progress and diagnostics.
@@ -233,6 +233,11 @@ impl Ui {
     /// True if a person types the input.
     pub(crate) fn stdin_is_terminal(&self) -> bool {
         self.streams.stdin_is_terminal
+    }
+
+    /// Stdin, for a thread that reads it. Nothing else can read it any more.
+    pub(crate) fn take_stdin(&mut self) -> Box<dyn Read + Send> {
+        std::mem::replace(&mut self.streams.stdin, Box::new(io::empty()))
     }
 
     /// Reads all of stdin.

@@ -20,6 +20,12 @@ pub(crate) fn parse_count<T: std::str::FromStr>(text: &str) -> Result<T, String>
     text.parse().map_err(|_| format!("`{text}` is not a whole number from 0 up"))
 }
 
+/// The number of a line.
+pub(crate) fn parse_line(text: &str) -> Result<usize, String> {
+    let line = text.parse().ok().filter(|line| *line > 0);
+    line.ok_or_else(|| format!("`{text}` is not the number of a line, from 1 up"))
+}
+
 /// A whole number.
 pub(crate) fn parse_integer(text: &str) -> Result<i64, String> {
     text.parse().map_err(|_| format!("`{text}` is not a whole number"))

@@ -6,7 +6,7 @@
 //!
 //! | command | fields |
 //! |---|---|
-//! | `record` (not named in the line) | `turn`, `triggers`, `memories`, `invalidated`, `reasoning`, `model`, `warnings`, `visits`; where its episode ended ephemeral memories `ephemeral_ended` and `session` |
+//! | `record` (not named in the line) | `turn`, `triggers`, `memories`, `invalidated`, `reasoning`, `model`, `warnings`, `visits`; where its episode ended ephemeral memories `ephemeral_ended` and `session`; of a file of turns `source_line`, by which a turn without number and id is known |
 //! | `retry` | the same, and `resolves`: the `id` of the line whose turn waited |
 //! | `add`, `form_memory` | `memories` |
 //! | `supersede` and other corrections | `corrected`, `reasoning` |
@@ -60,6 +60,7 @@ pub(crate) struct Entry<'a, T = PlayedTurn<'a>> {
     pub(crate) model: Option<ModelEntry<'a>>,
     pub(crate) warnings: Option<Vec<Text<'a>>>,
     pub(crate) visits: Option<u64>,
+    pub(crate) source_line: Option<Text<'a>>,
     pub(crate) resolves: Option<Text<'a>>,
     pub(crate) carried: Option<bool>,
 }
@@ -221,7 +222,7 @@ mod tests {
         let named = |field: &str| LINES.contains(&format!("\"{field}\":"));
         let Ok(Value::Object(fields)) = serde_json::to_value(Entry::<Value>::default()) else { panic!() };
         let missing: Vec<&String> = fields.keys().filter(|field| !named(field)).collect();
-        assert_eq!(missing, ["carried"]);
+        assert_eq!(missing, ["source_line", "carried"]);
     }
 
     #[test]

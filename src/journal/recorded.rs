@@ -1,7 +1,9 @@
 //! The turns that a journal has, to recognise one that is sent again.
 //!
-//! A turn is the same if its id was recorded, or if episode, number, action and reply are equal. Secrets are
-//! redacted on both sides. Hashes of all turns are kept, so that a file of many turns reads the journal once.
+//! A turn is the same if its id was recorded, or if episode, number, action and reply are equal; as many turns of a
+//! file are the same as were recorded, for a game may repeat itself. One without number and id is the same if it stands
+//! in the same line of the same file. Secrets are redacted on both sides. Hashes of all turns are kept, so that a file of
+//! many turns reads the journal once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +17,10 @@ use crate::store::StoreError;
 /// The turns of a journal.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RecordedTurns {
-    turns: HashSet<u128>,
+    /// How often each was recorded, less those that were met again.
+    turns: HashMap<u128, u64>,
+    /// Turns without number and id, by their lines.
+    lines: HashSet<u128>,
     /// Ids, each with what was said in that turn.
     ids: HashMap<u128, u128>,
 }
@@ -27,8 +32,10 @@ pub(crate) struct TurnKey {
     id: Option<u128>,
     /// Hash of action and reply.
     content: u128,
-    /// Hash of episode, number, action and reply; `None` for a turn without a number, which is always new.
+    /// Hash of episode, number, action and reply; `None` for a turn without a number.
     turn: Option<u128>,
+    /// Hash of file, line, action and reply, for a turn without number and id; `None` where it is in no file.
+    pub(crate) line: Option<u128>,
 }
 
 /// Whether a turn was recorded.
@@ -43,36 +50,50 @@ pub(crate) enum Known {
 }
 
 impl TurnKey {
-    /// The key of a turn with its caller's id, its episode and its number.
+    /// The key of a turn with its caller's id, its episode and its number, and its line in a file.
     pub(crate) fn of(
         id: Option<&str>,
         (episode, number): (u64, Option<u64>),
         (action, response): (&str, &str),
+        line: Option<(&str, usize)>,
     ) -> TurnKey {
         let content = xxh3_128(format!("{} {action}{response}", action.len()).as_bytes());
         TurnKey {
             id: id.map(|id| xxh3_128(id.as_bytes())),
             content,
             turn: number.map(|number| xxh3_128(format!("{episode} {number} {content}").as_bytes())),
+            line: line
+                .filter(|_| id.is_none() && number.is_none())
+                .map(|(file, line)| xxh3_128(format!("{line} {content} {file}").as_bytes())),
         }
     }
 }
 
 impl RecordedTurns {
-    /// Says whether a turn is one of these.
-    pub(crate) fn know(&self, key: &TurnKey) -> Known {
+    /// Says whether a turn is one of these. A turn that was recorded once is met once.
+    pub(crate) fn meet(&mut self, key: &TurnKey) -> Known {
+        let left = key.turn.and_then(|turn| self.turns.get_mut(&turn)).filter(|left| **left > 0);
+        let has_turn = left.map(|left| *left -= 1).is_some();
+        let has_line = key.line.is_some_and(|line| self.lines.contains(&line));
         match key.id.and_then(|id| self.ids.get(&id)) {
             Some(content) if *content != key.content => Known::OtherWithId,
             Some(_) => Known::Recorded,
-            None if key.turn.is_some_and(|turn| self.turns.contains(&turn)) => Known::Recorded,
+            None if has_turn || has_line => Known::Recorded,
             None => Known::New,
         }
     }
 
-    /// Adds a turn.
-    pub(crate) fn insert(&mut self, key: &TurnKey) {
-        self.turns.extend(key.turn);
+    /// Adds the id of a turn that is recorded now.
+    pub(crate) fn add_id(&mut self, key: &TurnKey) {
         self.ids.extend(key.id.map(|id| (id, key.content)));
+    }
+
+    fn add(&mut self, key: &TurnKey) {
+        self.add_id(key);
+        self.lines.extend(key.line);
+        if let Some(turn) = key.turn {
+            *self.turns.entry(turn).or_default() += 1;
+        }
     }
 }
 
@@ -85,11 +106,18 @@ impl Journal {
     pub(crate) fn recorded_turns(&self) -> Result<RecordedTurns, StoreError> {
         let mut recorded = RecordedTurns::default();
         self.visit(|line| {
-            let Some(turn) = played_turn(line) else { return };
+            // A line that resolves another has the same turn again.
+            let entry = recorded_turn(line).filter(|entry| entry.resolves.is_none());
+            let Some((turn, source_line)) = entry.and_then(|entry| Some((entry.turn?, entry.source_line)))
+            else {
+                return;
+            };
             let response = turn.response().unwrap_or_default();
             let action = turn.action.as_deref().unwrap_or_default();
             let when = (turn.episode.unwrap_or_default(), turn.turn);
-            recorded.insert(&TurnKey::of(turn.id.as_deref(), when, (action, &response)));
+            let key = TurnKey::of(turn.id.as_deref(), when, (action, &response), None);
+            let line = source_line.and_then(|line| u128::from_str_radix(&line, 16).ok());
+            recorded.add(&TurnKey { line, ..key });
         })?;
         Ok(recorded)
     }
@@ -129,9 +157,14 @@ impl Journal {
     }
 }
 
+/// The entry of a line that may have a turn.
+fn recorded_turn(line: &str) -> Option<Entry<'_>> {
+    line.contains("\"turn\":").then(|| Entry::parse(line)).flatten()
+}
+
 /// The turn of a line.
 fn played_turn(line: &str) -> Option<PlayedTurn<'_>> {
-    line.contains("\"turn\":").then(|| Entry::parse(line)).flatten()?.turn
+    recorded_turn(line)?.turn
 }
 
 #[cfg(test)]
@@ -139,15 +172,43 @@ mod tests {
     use super::*;
 
     fn key(id: Option<&str>, number: Option<u64>, reply: &str) -> TurnKey {
-        TurnKey::of(id, (1, number), ("look", reply))
+        TurnKey::of(id, (1, number), ("look", reply), None)
+    }
+
+    #[test]
+    fn turns_are_met_as_often_as_they_were_recorded() {
+        let mut recorded = RecordedTurns::default();
+        let key = key(None, Some(3), "You see nothing.");
+        recorded.add(&key);
+        recorded.add(&key);
+        let met: Vec<Known> = (0..3).map(|_| recorded.meet(&key)).collect();
+        assert_eq!(met, [Known::Recorded, Known::Recorded, Known::New]);
+    }
+
+    #[test]
+    fn a_turn_without_number_and_id_is_known_by_its_line() {
+        let key = |id, number, line| TurnKey::of(id, (1, number), ("look", "A field."), line);
+        let mut recorded = RecordedTurns::default();
+        recorded.add(&key(None, None, Some(("/game.jsonl", 7))));
+        for (known, id, number, line) in [
+            (Known::Recorded, None, None, Some(("/game.jsonl", 7))),
+            (Known::New, None, None, Some(("/game.jsonl", 8))),
+            (Known::New, None, None, Some(("/other.jsonl", 7))),
+            (Known::New, None, None, None),
+            (Known::New, Some("a"), None, Some(("/game.jsonl", 7))),
+            (Known::New, None, Some(7), Some(("/game.jsonl", 7))),
+        ] {
+            assert_eq!(recorded.meet(&key(id, number, line)), known, "{id:?} {number:?} {line:?}");
+        }
     }
 
     #[test]
     fn a_turn_is_known_by_its_numbers_and_words_or_by_its_id() {
         let mut recorded = RecordedTurns::default();
-        recorded.insert(&key(None, Some(3), "A field."));
-        recorded.insert(&key(Some("a"), Some(4), "A field."));
-        recorded.insert(&key(None, None, "A field."));
+        recorded.add(&key(None, Some(3), "A field."));
+        recorded.add(&key(None, Some(3), "A field."));
+        recorded.add(&key(Some("a"), Some(4), "A field."));
+        recorded.add(&key(None, None, "A field."));
         for (known, id, number, reply) in [
             (Known::Recorded, None, Some(3), "A field."),
             (Known::Recorded, Some("b"), Some(3), "A field."),
@@ -158,7 +219,7 @@ mod tests {
             (Known::New, None, None, "A field."),
             (Known::New, Some("b"), None, "A field."),
         ] {
-            assert_eq!(recorded.know(&key(id, number, reply)), known, "{id:?} {number:?} {reply}");
+            assert_eq!(recorded.meet(&key(id, number, reply)), known, "{id:?} {number:?} {reply}");
         }
     }
 }

@@ -98,15 +98,19 @@ impl Circumstances {
             return None;
         }
         let line = self.carried.iter().find(|carried| carried.episode == episode);
+        if turn == 0 && line.is_some() {
+            return None;
+        }
         let before = |line: &Carried| line.changes.iter().filter(|change| change.turn < turn).count();
         Some((episode, line.map_or(0, before)))
     }
 
-    /// The items that are carried now and were not when an action was last tried; none where its line does not say
-    /// when that was.
+    /// The items that are carried now and were not when an action was last tried; none where nobody knows: its line does
+    /// not say when that was, or it was turn 0.
     fn lacking(&self, attempt: &Attempt) -> Vec<String> {
         let (Some(episode), Some(turn)) = (attempt.episode, attempt.turn) else { return Vec::new() };
-        let mut lacking = gained_since(&self.now, &carried_at(&self.carried, episode, turn));
+        let Some(then) = carried_at(&self.carried, episode, turn) else { return Vec::new() };
+        let mut lacking = gained_since(&self.now, &then);
         let mut seen = HashSet::new();
         lacking.retain(|item| seen.insert(fold_action(item)));
         lacking

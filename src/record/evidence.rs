@@ -144,7 +144,7 @@ impl TurnEvidence<'_> {
     }
 
     /// The items that are carried and were not when an action was refused. None where nobody knows: its line has no
-    /// mark, or one that several actions share.
+    /// mark, one that several actions share, or that of turn 0.
     fn lacking(&self, here: &Section, tried: &Attempt, carried: &[String], game: &Section) -> Vec<String> {
         let key = line_key(tried);
         let shared = here.tried.iter().filter(|other| line_key(other) == key).count() >= FINAL_REPLY;
@@ -152,7 +152,8 @@ impl TurnEvidence<'_> {
         if tried.effect_unknown || shared {
             return Vec::new();
         }
-        gained_since(carried, &carried_at(&game.carried, episode, turn))
+        let then = carried_at(&game.carried, episode, turn);
+        then.map(|then| gained_since(carried, &then)).unwrap_or_default()
     }
 
     /// True if an action that changed nothing has failed; else its effect is unknown.

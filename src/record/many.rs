@@ -1,9 +1,9 @@
-//! Many turns, one after the other: JSON Lines enter, a summary of the reports leaves.
+//! Many turns, one after the other: lines of JSON enter, a summary of the reports leaves.
 //!
 //! A line that is refused leaves the others alone. An error of the store ends the work: it concerns every
 //! line.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use crate::document::{Document, Section};
 use crate::journal::Journal;
@@ -15,24 +15,6 @@ use crate::record::{RecordError, RecordReport, Recorder};
 use crate::store::StoreError;
 use crate::types::Scope;
 
-/// The lines of a text that hold something, with their numbers from 1.
-#[derive(Debug, Clone)]
-pub(crate) struct TurnLines<'a>(Vec<(usize, &'a [u8])>);
-
-impl<'a> TurnLines<'a> {
-    /// Splits a text, which need not be UTF-8.
-    pub(crate) fn of(text: &'a [u8]) -> TurnLines<'a> {
-        let numbered = text.split(|&byte| byte == b'\n').enumerate();
-        let lines = numbered.map(|(at, line)| (at + 1, line));
-        TurnLines(lines.filter(|(_, line)| !line.trim_ascii().is_empty()).collect())
-    }
-
-    /// How many there are.
-    pub(crate) fn count(&self) -> usize {
-        self.0.len()
-    }
-}
-
 /// The result of recording many turns.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TurnSummary {
@@ -42,80 +24,94 @@ pub(crate) struct TurnSummary {
     pub outcomes: BTreeMap<&'static str, u64>,
     /// Lines that were refused, and why.
     pub refused: Vec<(usize, String)>,
-    /// Warnings, each with its line.
-    pub warnings: Vec<String>,
+    /// Different warnings, in the order in which they came.
+    pub warnings: Vec<LineWarning>,
     /// Errors of the model, and how many turns wait because of each.
     pub model_errors: BTreeMap<String, u64>,
+    /// Where each warning is in the list.
+    places: HashMap<String, usize>,
 }
 
-/// Why the work ended before the last line.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot record the turn of line {line}")]
-pub(crate) struct RecordManyError {
-    /// The line that could not be written.
+/// A warning about one line or several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LineWarning {
+    /// The first of the lines.
     pub line: usize,
-    /// Why.
-    pub source: StoreError,
+    /// The lines after it with the same warning.
+    pub more: u64,
+    /// The warning.
+    pub text: String,
 }
 
-impl Recorder<'_> {
-    /// Records turns, one after the other. `after` is called after each line, with the report of a turn that
-    /// was recorded; where it says no, the other lines are left for another time.
+/// Turns that are recorded one after the other.
+pub(crate) struct ManyTurns<'a> {
+    recorder: &'a Recorder<'a>,
+    /// The file of the lines, by which a turn without number and id is known; `None` for a stream.
+    file: Option<&'a str>,
+    recorded: RecordedTurns,
+    summary: TurnSummary,
+}
+
+impl<'a> ManyTurns<'a> {
+    /// Reads which turns the journal has. `file` is the absolute path of the file of the lines, if they are in one.
     ///
     /// # Errors
     ///
-    /// [`RecordManyError`]. The turns before that line are recorded.
-    pub(crate) fn record_many(
-        &self,
-        lines: &TurnLines<'_>,
-        mut after: impl FnMut(Option<&RecordReport>) -> bool,
-    ) -> Result<TurnSummary, RecordManyError> {
-        let mut summary = TurnSummary::default();
-        let first = lines.0.first().map_or(1, |(number, _)| *number);
-        let at = |line: usize| move |source| RecordManyError { line, source };
-        let mut recorded = Journal::of(self.notebook.store()).recorded_turns().map_err(at(first))?;
-        let mut said = HashSet::new();
-        for (number, line) in &lines.0 {
-            let turn = std::str::from_utf8(line).map_err(|_| "not UTF-8".to_owned());
-            let turn = turn.and_then(|line| Turn::from_json(line).map_err(|error| error.to_string()));
-            let report = match turn {
-                Ok(mut turn) => {
-                    // A field that is not known is named once, not in each line.
-                    turn.notes.retain(|note| said.insert(note.clone()));
-                    match self.record_unless(turn, &mut recorded) {
-                        Err(RecordError::Store(source)) => return Err(at(*number)(source)),
-                        report => report.map_err(|error| error.to_string()),
-                    }
-                }
-                Err(problem) => Err(problem),
-            };
-            let goes_on = after(report.as_ref().ok());
-            summary.lines += 1;
-            match report {
-                Ok(report) => summary.add(*number, &report),
-                Err(problem) => summary.refused.push((*number, problem)),
-            }
-            if !goes_on {
-                break;
-            }
-        }
-        Ok(summary)
+    /// When the journal cannot be read.
+    pub(crate) fn begin(
+        recorder: &'a Recorder<'a>,
+        file: Option<&'a str>,
+    ) -> Result<ManyTurns<'a>, StoreError> {
+        let store = recorder.notebook.store();
+        store.complete_last_change()?;
+        let recorded = Journal::of(store).recorded_turns()?;
+        Ok(ManyTurns { recorder, file, recorded, summary: TurnSummary::default() })
     }
 
-    /// Records a turn unless it is one of those that were recorded, and adds it to them.
-    fn record_unless(
-        &self,
-        mut turn: Turn,
-        recorded: &mut RecordedTurns,
-    ) -> Result<RecordReport, RecordError> {
+    /// Records the turn of a line; its report, or `None` where it is refused.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store. The turns before that line are recorded.
+    pub(crate) fn record(&mut self, number: usize, line: &[u8]) -> Result<Option<RecordReport>, StoreError> {
+        let turn = std::str::from_utf8(line).map_err(|_| "not UTF-8".to_owned());
+        let turn = turn.and_then(|line| Turn::from_json(line).map_err(|error| error.to_string()));
+        let report = match turn.map(|turn| self.record_unless(turn, number)) {
+            Ok(Err(RecordError::Store(source))) => return Err(source),
+            Ok(report) => report.map_err(|error| error.to_string()),
+            Err(problem) => Err(problem),
+        };
+        self.summary.lines += 1;
+        match report {
+            Ok(report) => {
+                self.summary.add(number, &report);
+                Ok(Some(report))
+            }
+            Err(problem) => {
+                self.summary.refused.push((number, problem));
+                Ok(None)
+            }
+        }
+    }
+
+    /// The summary of all lines.
+    pub(crate) fn finish(self) -> TurnSummary {
+        self.summary
+    }
+
+    /// Records a turn unless it is one of those that were recorded.
+    fn record_unless(&mut self, mut turn: Turn, number: usize) -> Result<RecordReport, RecordError> {
         let mut notes = redact_turn(&mut turn);
         notes.append(&mut turn.notes);
-        let key = key_of(self.notebook, &turn);
-        let known = if self.settings.again { Known::New } else { recorded.know(&key) };
+        let key = key_of(self.recorder.notebook, &turn, self.file.map(|file| (file, number)));
+        let known = match self.recorder.settings.again {
+            true => Known::New,
+            false => self.recorded.meet(&key),
+        };
         let mut report = match known {
             Known::New => {
-                let report = self.record_new(turn, Checked::IsNew)?;
-                recorded.insert(&key);
+                let report = self.recorder.record_new(turn, Checked::IsNew { line: key.line })?;
+                self.recorded.add_id(&key);
                 report
             }
             Known::Recorded | Known::OtherWithId => {
@@ -134,7 +130,15 @@ impl TurnSummary {
         if let Some(error) = report.model.as_ref().and_then(|model| model.error.clone()) {
             *self.model_errors.entry(error).or_default() += 1;
         }
-        self.warnings.extend(report.warnings.iter().map(|warning| format!("line {line}: {warning}")));
+        for text in &report.warnings {
+            match self.places.get(text) {
+                Some(&at) => self.warnings[at].more += 1,
+                None => {
+                    self.places.insert(text.clone(), self.warnings.len());
+                    self.warnings.push(LineWarning { line, more: 0, text: text.clone() });
+                }
+            }
+        }
     }
 }
 

@@ -110,6 +110,11 @@ fn note_contested(
     Ok(())
 }
 
+/// The number of a turn that was sent without one.
+fn number_after(last: Option<&EarlierTurn>) -> u64 {
+    last.and_then(|turn| turn.number).map_or(1, |last| last.saturating_add(1))
+}
+
 /// Turns of the journal as they were played.
 fn turns_of<'a>(earlier: impl IntoIterator<Item = &'a EarlierTurn>) -> Vec<Turn> {
     earlier.into_iter().filter_map(|earlier| Turn::from_value(&earlier.turn).ok()).collect()
@@ -152,7 +157,8 @@ impl Recorder<'_> {
     fn record_new(&self, turn: Turn, checked: Checked) -> Result<RecordReport, RecordError> {
         let damaged_end = Journal::of(self.notebook.store()).damaged_end();
         let context = self.gather(turn)?;
-        let mut report = self.commit(&context, &self.judge.judge(&context), checked)?;
+        let judged = self.judge.judge(&context);
+        let mut report = self.commit(context, &judged, checked)?;
         report.warnings.extend(damaged_end);
         Ok(report)
     }
@@ -164,8 +170,7 @@ impl Recorder<'_> {
         let journal = Journal::of(store);
         // A journal that cannot be read withholds no memory; appending to it fails with a warning.
         let mut history = journal.last_turns(self.settings.history_window.max(1)).unwrap_or_default();
-        let last = history.last().and_then(|turn| turn.number);
-        let number = turn.turn.unwrap_or(last.map_or(1, |last| last.saturating_add(1)));
+        let number = turn.turn.unwrap_or_else(|| number_after(history.last()));
         let running = self.notebook.state().episode;
         let episode = turn.episode.unwrap_or(running);
         if episode > running {
@@ -209,10 +214,11 @@ impl Recorder<'_> {
         })
     }
 
-    /// Writes everything that follows from the turn in one transaction.
+    /// Writes everything that follows from the turn in one transaction. A turn that was sent without a number gets it
+    /// here, under the lock: another process may have recorded one since the context was gathered.
     fn commit(
         &self,
-        context: &TurnContext,
+        mut context: TurnContext,
         judged: &ModelOutcome,
         checked: Checked,
     ) -> Result<RecordReport, RecordError> {
@@ -223,15 +229,24 @@ impl Recorder<'_> {
             {
                 return Ok(report);
             }
+            if context.turn.turn.is_none() {
+                let last = Journal::of(self.notebook.store()).last_turns(1).unwrap_or_default();
+                context.number = number_after(last.last());
+            }
             let now = draft.now.clone();
             let (running, ended) = draft.reach_episode(context.episode)?;
-            let mut report = self.edit(&mut draft.files, context, judged, (&now, running))?;
+            let mut report = self.edit(&mut draft.files, &context, judged, (&now, running))?;
             let ended = ended.filter(|ended| ended.memories > 0);
             report.ephemeral_ended = ended.as_ref().map(|ended| ended.memories);
+            let source_line = match checked {
+                Checked::IsNew { line } => line.map(|line| format!("{line:032x}").into()),
+                Checked::NotYet => None,
+            };
             draft.note(Entry {
+                source_line,
                 ephemeral_ended: report.ephemeral_ended,
                 session: ended.and_then(|ended| ended.text).map(Text::from),
-                ..entry(context, &report)
+                ..entry(&context, &report)
             });
             Ok::<_, RecordError>(report)
         })?;
@@ -350,7 +365,10 @@ impl Recorder<'_> {
         let turn = &context.turn;
         let fields = &mut memory.provenance;
         fields.episode = Some(context.episode);
-        fields.turns.get_or_insert(Span::one(context.number));
+        // The model knows of the number that the turn had when it was asked.
+        let several = fields.turns.filter(|turns| turns.first < turns.last);
+        let one = Span::one(context.number);
+        fields.turns = Some(several.map_or(one, |turns| Span { last: context.number, ..turns }));
         if !offline {
             fields.score_change = score_change(turn).filter(|change| *change != 0);
         }

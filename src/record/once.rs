@@ -19,8 +19,8 @@ use crate::types::{Attempt, fold_action};
 pub(super) enum Checked {
     /// Its id is to be looked for under the lock.
     NotYet,
-    /// It is new.
-    IsNew,
+    /// It is new. The hash of its line, if that is by what it is known.
+    IsNew { line: Option<u128> },
 }
 
 /// The report on a turn whose id was recorded before; `None` if it is new.
@@ -41,10 +41,10 @@ pub(super) fn recorded_before(
     Ok(Some(report))
 }
 
-/// The key by which a turn of many is recognised.
-pub(super) fn key_of(notebook: &Notebook, turn: &Turn) -> TurnKey {
+/// The key by which a turn of many is recognised, in that line of a file.
+pub(super) fn key_of(notebook: &Notebook, turn: &Turn, line: Option<(&str, usize)>) -> TurnKey {
     let episode = turn.episode.unwrap_or_else(|| notebook.state().episode);
-    TurnKey::of(turn.id.as_deref(), (episode, turn.turn), (&turn.action, &turn.response))
+    TurnKey::of(turn.id.as_deref(), (episode, turn.turn), (&turn.action, &turn.response), line)
 }
 
 /// True if the action was answered by the same whole reply at its place before: it is listed as tried there, or it

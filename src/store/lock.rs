@@ -16,6 +16,7 @@ use std::time::Duration;
 use super::at::Access;
 use super::error::StoreError;
 use super::folder::Folder;
+use super::note::Note;
 use super::platform;
 use super::sidecar::Sidecar;
 
@@ -29,6 +30,8 @@ const SIGNATURE_SIZE: u64 = 11 + 42;
 #[derive(Debug)]
 pub(super) struct Lock {
     file: File,
+    /// Something stands behind the signature.
+    has_note: bool,
 }
 
 /// The first lines of a lock file.
@@ -61,7 +64,8 @@ impl Lock {
             // NFS cannot lock a file that was opened for reading only.
             let file = folder.write(name, Access::ReadWrite)?;
             let holder = || folder.read(name).ok().flatten().and_then(|mut file| parse(&mut file).holder);
-            let lock = Lock { file: wait_for(file, folder.path(name), limit, holder)? };
+            let file = wait_for(file, folder.path(name), limit, holder)?;
+            let lock = Lock { file, has_note: false };
             if lock.is_on(sidecar, name) {
                 return Ok((lock, folder));
             }
@@ -72,12 +76,39 @@ impl Lock {
     /// Takes the lock of a file outside the sidecar, and makes it where it is missing.
     pub(super) fn acquire_at(path: &Path, limit: Duration) -> Result<Lock, StoreError> {
         let file = platform::open_private(path).map_err(StoreError::write("open", path))?;
-        Ok(Lock { file: wait_for(file, path.to_owned(), limit, || None)? })
+        Ok(Lock { file: wait_for(file, path.to_owned(), limit, || None)?, has_note: false })
     }
 
     /// The signature of the process that held the lock before us.
     pub(super) fn signature(&mut self) -> Signature {
         parse(&mut self.file)
+    }
+
+    /// The note of the process that held the lock before us, if it was killed.
+    pub(super) fn note(&mut self) -> Option<Note> {
+        let mut bytes = Vec::new();
+        self.file
+            .seek(SeekFrom::Start(SIGNATURE_SIZE))
+            .and_then(|_| self.file.read_to_end(&mut bytes))
+            .ok()?;
+        self.has_note = !bytes.is_empty();
+        Note::parse(&bytes)
+    }
+
+    /// Leaves a note for the next holder, in case this one is killed. It ends with the lock.
+    pub(super) fn leave_note(&mut self, text: &str) -> io::Result<()> {
+        self.end_note()?;
+        self.has_note = true;
+        self.file.seek(SeekFrom::Start(SIGNATURE_SIZE))?;
+        self.file.write_all(text.as_bytes())
+    }
+
+    /// Removes the note of this holder or of the last one.
+    pub(super) fn end_note(&mut self) -> io::Result<()> {
+        match std::mem::take(&mut self.has_note) {
+            true => self.file.set_len(SIGNATURE_SIZE),
+            false => Ok(()),
+        }
     }
 
     /// Names this process as the holder, in one write of fixed width, so that no reader sees half a number.
@@ -104,6 +135,7 @@ impl Drop for Lock {
     /// Unlocks explicitly, because a child process that is just being started may still hold a copy of
     /// the file descriptor.
     fn drop(&mut self) {
+        let _ = self.end_note();
         let _ = fs2::FileExt::unlock(&self.file);
     }
 }
@@ -157,6 +189,11 @@ fn refusal(source: io::Error, path: PathBuf) -> StoreError {
     } else {
         StoreError::Write { action: "lock", path, source }
     }
+}
+
+/// True if a lock file of this size has a note.
+pub(super) fn has_note(size: u64) -> bool {
+    size > SIGNATURE_SIZE
 }
 
 fn parse(file: &mut File) -> Signature {

@@ -10,6 +10,8 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use memchr::memmem;
+
 use super::at::{Access, Facts};
 use super::error::StoreError;
 use super::folder::Folder;
@@ -147,6 +149,11 @@ impl LineLog {
         Ok(newest_first)
     }
 
+    /// The name of the file that is written to.
+    pub(super) fn name(&self) -> &str {
+        &self.current
+    }
+
     /// Adds lines at the end, all or (but for a kill) none. With `sync` they survive a power cut, once the folder is
     /// synced too. The caller holds the lock.
     pub(crate) fn append(&self, lines: &[String], sync: bool) -> Result<(), StoreError> {
@@ -236,15 +243,10 @@ impl LineLog {
         Ok(!self.is_copy(&line))
     }
 
-    /// A kill between the two renames leaves only `next`, which is then already whole and on disk.
     fn rotate_if_full(&self, folder: &Folder) -> Result<(), StoreError> {
         let error = |source| StoreError::Write { action: "rotate", path: self.current_path(), source };
         let Some(facts) = folder.facts(&self.current).map_err(error)? else {
-            let next = folder.facts(&self.next).map_err(error)?;
-            return match next.is_some_and(|next| next.is_file) {
-                true => folder.rename(&self.next, &self.current).map_err(error),
-                false => Ok(()),
-            };
+            return finish_rotation(folder, &self.current).map_err(error);
         };
         if !self.is_full(folder, facts.size)? {
             // Where there is a current file, a next one is left from a rotation that did not finish.
@@ -265,8 +267,38 @@ impl LineLog {
     }
 }
 
-fn joined(lines: &[String]) -> Vec<u8> {
-    lines.iter().flat_map(|line| line.bytes().chain([b'\n'])).collect()
+fn joined(lines: &[impl AsRef<str>]) -> Vec<u8> {
+    lines.iter().flat_map(|line| line.as_ref().bytes().chain([b'\n'])).collect()
+}
+
+/// Adds the lines that a killed writer was about to add to the log file of this name, unless they are among its last.
+pub(super) fn add_missing(folder: &Folder, name: &str, lines: &[&str]) -> Result<(), StoreError> {
+    let bytes = joined(lines);
+    let path = folder.path(name);
+    finish_rotation(folder, name).map_err(StoreError::write("rotate", &path))?;
+    let mut file = folder.write(name, Access::Append)?;
+    let add = || {
+        let size = file.seek(SeekFrom::End(0))?;
+        file.seek(SeekFrom::Start(size.saturating_sub((bytes.len() + BLOCK_SIZE) as u64)))?;
+        let mut last = Vec::new();
+        file.read_to_end(&mut last)?;
+        if memmem::find(&last, &bytes).is_some() {
+            return Ok(());
+        }
+        append_bytes(&mut file, bytes)?;
+        file.sync_data()
+    };
+    add().map_err(StoreError::write("write", &path))?;
+    folder.sync()
+}
+
+/// A kill between the two renames of a rotation leaves only the next file, which is then whole and on disk.
+fn finish_rotation(folder: &Folder, name: &str) -> io::Result<()> {
+    let next = format!("{name}.new");
+    match folder.facts(name)?.is_none() && folder.facts(&next)?.is_some_and(|next| next.is_file) {
+        true => folder.rename(&next, name),
+        false => Ok(()),
+    }
 }
 
 /// A line as text: bytes that are not UTF-8, and controls, are U+FFFD.

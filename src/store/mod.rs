@@ -8,7 +8,8 @@
 //! * No writer's change is lost to another writer. No change of an editor, which takes no lock, is lost
 //!   to a writer.
 //! * Readers take no lock, write nothing and need no right to write.
-//! * The journal reports a change only after the file has it.
+//! * The journal reports a change only after the file has it, and in any case before the next change: after a kill in
+//!   between, the next writer adds its lines.
 //! * State, session and the lines that are to be synced survive a power cut, like the file, once an update has
 //!   returned.
 //!
@@ -30,6 +31,7 @@ mod follow;
 mod git;
 mod lock;
 mod log;
+mod note;
 mod path;
 mod platform;
 mod private_file;
@@ -216,10 +218,36 @@ impl Store {
         let last = lock.signature();
         // First of all: this may give another program's file its place back, and take a text of ours away.
         replace::sweep(&self.real_path, &folder, last);
+        if let Some(note) = lock.note().filter(|_| self.has_text_of(last)) {
+            // Best effort: what cannot be written now must not keep writers out.
+            let _ = self.sidecar.publish_staged(&folder).and_then(|()| note.add_lines(&folder));
+        }
+        lock.end_note().map_err(StoreError::write("write", &folder.path(LOCK)))?;
         self.sidecar.sweep(&folder);
         self.sign(&mut lock, &folder, last)?;
         self.sidecar.keep_mark(&folder);
         Ok((lock, folder, last))
+    }
+
+    /// True if the file is the one that the last holder put in place, or was about to.
+    fn has_text_of(&self, last: Signature) -> bool {
+        let inode = last.written.map_or(0, |written| written.inode);
+        let present = std::fs::symlink_metadata(&self.real_path);
+        inode != 0 && present.is_ok_and(|present| platform::inode(&present) == inode)
+    }
+
+    /// Completes a change that a kill has cut off behind the new file, so that whoever reads the journal finds it
+    /// there. Writers do so in any case.
+    ///
+    /// # Errors
+    ///
+    /// When the lock cannot be taken.
+    pub(crate) fn complete_last_change(&self) -> Result<(), StoreError> {
+        let lock = self.sidecar.open()?.map(|folder| folder.facts(LOCK));
+        match lock {
+            Some(Ok(Some(facts))) if lock::has_note(facts.size) => self.lock().map(drop),
+            _ => Ok(()),
+        }
     }
 
     /// Names this process in the lock, and no new file of it yet.
@@ -246,6 +274,9 @@ impl Store {
         if let Some(text) = change.text
             && !old.holds(&text)?
         {
+            let logs = change.lines.iter().map(|lines| (lines.log.name(), &lines.lines[..]));
+            // Without it, only a kill between file and log costs the lines.
+            let _ = lock.leave_note(&note::render(logs));
             match replace::replace(&self.real_path, folder, lock, old, &text)? {
                 Outcome::Overtaken => return Ok(None),
                 Outcome::Replaced(warnings) => update.warnings = warnings,

@@ -235,6 +235,21 @@ impl Sidecar {
         Ok(StoreError::SetAside { aside: folder.path(aside), path })
     }
 
+    /// Puts state and session in place that a killed writer has staged and would have put there, in the same order.
+    pub(super) fn publish_staged(&self, folder: &Folder) -> Result<(), StoreError> {
+        for name in [STATE, SESSION] {
+            let path = folder.path(name);
+            let failed = StoreError::write("replace", &path);
+            match folder.facts(temporary_name(name)) {
+                Ok(Some(_)) if name != SESSION || !self.session_is_damaged()? => {
+                    folder.rename(&temporary_name(name), name).map_err(failed)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Removes temporary files of a killed writer.
     pub(super) fn sweep(&self, folder: &Folder) {
         for name in [STATE, SESSION, INDEX, SERVED_INDEX, UNTRACKED] {

@@ -99,10 +99,12 @@ impl Carried {
 }
 
 /// The items that were carried when a turn of an episode began, by the lines of all episodes. Nothing was carried in an
-/// episode without a line.
-pub(crate) fn carried_at(lines: &[Carried], episode: u64, turn: u64) -> Vec<String> {
-    let line = lines.iter().find(|line| line.episode == episode);
-    line.map(|line| line.at(turn)).unwrap_or_default()
+/// episode without a line. `None` where nobody knows: no number comes before that of turn 0.
+pub(crate) fn carried_at(lines: &[Carried], episode: u64, turn: u64) -> Option<Vec<String>> {
+    match lines.iter().find(|line| line.episode == episode) {
+        Some(_) if turn == 0 => None,
+        line => Some(line.map(|line| line.at(turn)).unwrap_or_default()),
+    }
 }
 
 /// The items of `now` that `then` does not have, each as often as it lacks.

@@ -49,6 +49,107 @@ fn five_episodes_recorded_twice_leave_the_same_file() {
     assert_eq!(game.run(&["episode", "start"]), "6\n");
 }
 
+/// Turns that a game sends as they are, without numbers.
+const UNNUMBERED: &str = r#"{"action": "look", "response": "A field.", "location": {"id": 4, "name": "Field"}}
+{"action": "push rock", "response": "It stays.", "location": 4, "world_changed": false}
+
+{"action": "push rock", "response": "It stays.", "location": 4, "world_changed": false}
+"#;
+
+impl Game {
+    /// How many turns the journal has.
+    fn turns(&self) -> usize {
+        self.read(".memories/Memories.md/journal.jsonl").matches("\"turn\":{").count()
+    }
+}
+
+#[test]
+fn a_turn_without_a_number_is_known_by_its_line_in_a_file() {
+    let game = Game::new();
+    let turns = game.0.path().join("turns.jsonl");
+    fs::write(&turns, UNNUMBERED).unwrap();
+    assert!(game.record(&turns).starts_with("3 turns recorded: "), "a game may repeat itself");
+    // A line is corrected, and the file has grown.
+    let grown = UNNUMBERED.replacen("push rock", "push stone", 1) + &UNNUMBERED.replace('\n', "\r\n");
+    fs::write(&turns, grown).unwrap();
+    let said = game.record(&turns);
+    assert!(said.starts_with("2 turns were recorded before\n4 turns recorded: "), "{said}");
+    assert!(game.record(&turns).starts_with("6 turns were recorded before\n"));
+    // Another file, and a stream, are new play.
+    let other = game.0.path().join("other.jsonl");
+    fs::write(&other, UNNUMBERED).unwrap();
+    game.record(&other);
+    for _ in 0..2 {
+        let mut stream = assert_cmd::Command::from_std(memories(game.0.path(), &["record", "--turns", "-"]));
+        stream.write_stdin(UNNUMBERED).assert().success();
+    }
+    assert_eq!(game.turns(), 7 + 3 + 3 + 3);
+    game.run(&["record", "--turns", other.to_str().unwrap(), "--again"]);
+    assert_eq!(game.turns(), 7 + 3 + 3 + 3 + 3);
+}
+
+#[test]
+fn a_turn_is_passed_over_as_often_as_it_was_recorded() {
+    let game = Game::new();
+    let turns = game.0.path().join("turns.jsonl");
+    let line = r#"{"turn": 7, "action": "wait", "response": "Time passes.", "location": 4}"#;
+    fs::write(&turns, [line; 3].join("\n")).unwrap();
+    assert!(game.record(&turns).starts_with("3 turns recorded: "));
+    fs::write(&turns, [line; 5].join("\n")).unwrap();
+    let said = game.record(&turns);
+    assert!(said.starts_with("3 turns were recorded before\n2 turns recorded: "), "{said}");
+    assert_eq!(game.turns(), 5);
+}
+
+#[test]
+fn from_begins_at_a_line() {
+    let game = Game::new();
+    let turns = game.0.path().join("turns.jsonl");
+    fs::write(&turns, UNNUMBERED).unwrap();
+    let turns = turns.to_str().unwrap();
+    assert!(game.run(&["record", "--turns", turns, "--from", "3"]).starts_with("1 turn recorded: "));
+    let output = memories(game.0.path(), &["record", "--turns", turns, "--from", "5"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("warning: no turn is recorded: line 4 is the last, before --from 5\n"), "{said}");
+    assert!(game.record(Path::new(turns)).starts_with("1 turn was recorded before\n2 turns recorded: "));
+    for wrong in [&["--from", "0"][..], &["--from", "-1"], &["--from", "x"]] {
+        let arguments = [&["record", "--turns", turns], wrong].concat();
+        assert_eq!(memories(game.0.path(), &arguments).output().unwrap().status.code(), Some(2), "{wrong:?}");
+    }
+}
+
+#[test]
+fn the_same_warning_about_several_lines_is_said_once() {
+    let game = Game::new();
+    let (turns, map) = (game.0.path().join("turns.jsonl"), game.0.path().join("map.json"));
+    fs::write(&turns, UNNUMBERED).unwrap();
+    fs::write(&map, "[1, 2]").unwrap();
+    let arguments = ["record", "--turns", turns.to_str().unwrap(), "--map", map.to_str().unwrap()];
+    let output = memories(game.0.path(), &arguments).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    let warnings: Vec<&str> = said.lines().filter(|line| line.starts_with("warning: ")).collect();
+    assert_eq!(warnings, ["warning: line 1: location 4 is not on the map (and 2 more lines)"]);
+}
+
+#[test]
+fn nobody_knows_what_was_lacking_at_turn_0() {
+    let game = Game::new();
+    let turn = r#"{"turn": 0, "action": "north", "response": "It is too dark.", "location": 4, "world_changed": false,
+        "inventory_before": ["lamp"], "inventory_after": ["lamp"]}"#;
+    let mut record = assert_cmd::Command::from_std(memories(game.0.path(), &["record"]));
+    record.write_stdin(turn).assert().success();
+    let output = memories(game.0.path(), &["tried", "4", "north", "--json"]).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains(r#""verdict":"in_vain""#), "{said}");
+    // Nor does the way say that it was refused without the lamp.
+    let later = r#"{"turn": 1, "action": "north", "response": "A cellar.", "location": 4, "location_after": 5,
+        "inventory_before": ["lamp"], "inventory_after": ["lamp"]}"#;
+    let mut record = assert_cmd::Command::from_std(memories(game.0.path(), &["record"]));
+    record.write_stdin(later).assert().success();
+    assert!(!game.read("Memories.md").contains("refused without"), "{}", game.read("Memories.md"));
+}
+
 #[test]
 fn an_interrupted_run_is_continued() {
     let (whole, interrupted) = (Game::new(), Game::new());

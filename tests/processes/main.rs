@@ -17,6 +17,8 @@ mod inputs;
 #[cfg(all(feature = "proxy", unix))]
 mod later;
 mod llm;
+#[cfg(unix)]
+mod many_turns;
 mod mcp;
 mod models;
 mod processes;

@@ -54,23 +54,3 @@ pub fn serve(
     runtime.shutdown_background();
     served
 }
-
-/// Ready when the process is asked to end, by Ctrl-C or by its supervisor.
-pub(crate) async fn interrupted() {
-    let interrupt = async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    };
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let Ok(mut terminate) = signal(SignalKind::terminate()) else { return interrupt.await };
-        tokio::select! {
-            () = interrupt => {}
-            _ = terminate.recv() => {}
-        }
-    }
-    #[cfg(not(unix))]
-    interrupt.await;
-}

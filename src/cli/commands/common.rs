@@ -12,6 +12,9 @@ use crate::redact::redact;
 use crate::store::Store;
 use crate::types::{Memory, Scope, ScopeName};
 
+/// The next step for turns that wait for a model, said once a command.
+pub(crate) const RETRY: &str = "`memories retry` offers queued turns to the model again";
+
 /// The text of the memory file, or a failure if there is none.
 pub(crate) fn read_existing(store: &Store) -> Result<String, Failure> {
     store.read()?.ok_or_else(|| {

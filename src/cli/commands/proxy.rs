@@ -7,6 +7,8 @@ use std::time::Duration;
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+#[cfg(feature = "proxy")]
+use crate::cli::interrupt::Signals;
 use crate::cli::values::parse_duration;
 
 /// Run a proxy between a chat client and its server that adds a memory
@@ -274,11 +276,10 @@ fn services(
 /// Waits for the first interrupt, which lets running replies end. A second one ends the program at once.
 #[cfg(feature = "proxy")]
 async fn interrupt() {
-    use crate::chat::proxy::interrupted;
-
-    interrupted().await;
-    tokio::spawn(async {
-        interrupted().await;
+    let mut signals = Signals::heed();
+    signals.next().await;
+    tokio::spawn(async move {
+        signals.next().await;
         std::process::exit(130);
     });
 }

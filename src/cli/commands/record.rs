@@ -1,29 +1,23 @@
 //! `record`: records one turn of the game, or many.
 
+mod many;
+
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
 
-use crate::cli::commands::common::{counted, items};
+use crate::cli::commands::common::{RETRY, counted, items};
 use crate::cli::commands::map_file::read_map;
 use crate::cli::commands::memory_args::episode_number;
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, FailureKind};
-use crate::cli::interrupt::on_interrupt;
-use crate::cli::ui::progress_bar;
-use crate::cli::values::{parse_count, parse_importance, parse_integer};
-use crate::document::Document;
+use crate::cli::values::{parse_count, parse_importance, parse_integer, parse_line};
 use crate::llm;
 use crate::notebook::Snapshot;
-use crate::record::many::{Holdings, RecordManyError, TurnLines, TurnSummary};
-use crate::record::report::Outcome;
 use crate::record::turn::{Remember, Turn, TurnLocation};
 use crate::record::{Judge, RecordReport, Recorder};
-use crate::store::Store;
-use crate::types::{Category, DEFAULT_IMPORTANCE, Scope, importance_of_program};
+use crate::types::{Category, DEFAULT_IMPORTANCE, importance_of_program};
 
 /// Record a turn: game facts decide when to ask a model, the model what to keep
 #[derive(Debug, clap::Args)]
@@ -41,6 +35,8 @@ Examples:
       memories record
   memories record --turns turns.jsonl
   memories record --turns turns.jsonl --again
+  memories record --turns turns.jsonl --from 120
+  game | memories record --turns -         each line as it comes
   memories record --turns turns.jsonl --map rooms.json
   memories record --turns turns.jsonl --later
   memories retry --follow                  beside it, as turns come
@@ -54,14 +50,21 @@ model failed, or --later; the turn waits for `retry`), and recorded_before (a tu
 with that `id` is in the journal; nothing is changed). With `queued` true, the turn
 waits whatever else was done.
 With --turns and --json: {version, file, turns, outcomes, failed: [{line,
-error}], places, memories, tried}. A line that is refused leaves the others
-alone; the exit code is then 4. A turn whose episode, number, action and reply,
-or whose `id`, the journal has is not recorded again: after an interruption, run
-the same command again.")]
+error}], places, memories, tried}, and stopped_after: LINE if it was stopped. A
+line that is refused leaves the others alone; the exit code is then 4. Ctrl-C,
+SIGTERM and SIGHUP end the command after the turn in hand: it names the line to go
+on from, and the exit code is 3. A turn whose episode, number, action and reply, or
+whose `id`, the journal has is not recorded again: after an interruption, run the
+same command again. A turn without both is known by its line in FILE; on stdin it
+is new.")]
 pub(crate) struct RecordArgs {
     /// Read many turns from a file, one JSON object a line; `-` is stdin
     #[arg(long, value_name = "FILE", conflicts_with_all = ["action", "response"])]
     turns: Option<PathBuf>,
+    /// Begin at this line of FILE
+    #[arg(long, value_name = "LINE", requires = "turns", value_parser = parse_line)]
+    #[arg(allow_negative_numbers = true)]
+    from: Option<usize>,
     /// The player's action
     #[arg(long, value_name = "TEXT", requires = "response", requires = "location")]
     action: Option<String>,
@@ -163,9 +166,8 @@ pub fn run(mut cli: Cli<'_>, args: RecordArgs) -> Result<u8, Failure> {
     let recorder = Recorder { notebook: &notebook, judge, settings: &settings };
     let strict = args.strict;
     if let Some(file) = &args.turns {
-        let text = cli.read_file(file, "--turns takes a file with one JSON object a line")?;
-        cli.ui.notices(&notice);
-        return record_many(cli, &recorder, &text, strict);
+        let from = args.from.unwrap_or(1);
+        return many::record_many(cli, &recorder, &many::Request { file, from, strict, notice });
     }
     let turn = match args.action {
         Some(_) => turn_from_flags(args)?,
@@ -266,112 +268,6 @@ fn show_report(cli: &mut Cli<'_>, report: &RecordReport) -> Result<(), Failure> 
     }
     if !report.reasoning.is_empty() {
         cli.ui.detail(&format!("why: {}", report.reasoning));
-    }
-    Ok(())
-}
-
-/// The next step for turns that wait, said once a command.
-const RETRY: &str = "`memories retry` offers queued turns to the model again";
-
-/// Limit on warnings that are shown after many turns.
-const MAX_WARNINGS: usize = 10;
-
-fn record_many(mut cli: Cli<'_>, recorder: &Recorder<'_>, text: &[u8], strict: bool) -> Result<u8, Failure> {
-    let lines = TurnLines::of(text);
-    let bar = progress_bar(cli.ui.shows_progress(), lines.count(), "turns");
-    let stopped = Arc::new(AtomicBool::new(false));
-    let stop = stopped.clone();
-    on_interrupt(move || stop.store(true, Ordering::Relaxed));
-    let recorded = recorder.record_many(&lines, |report| {
-        if let Some(report) = report {
-            cli.ui.detail(&report.one_line());
-        }
-        bar.inc(1);
-        !stopped.load(Ordering::Relaxed)
-    });
-    bar.finish_and_clear();
-    let summary = recorded.map_err(|RecordManyError { line, source }| {
-        Failure::from(source).hint(format!("the turns before line {line} are recorded"))
-    })?;
-    warn(&mut cli, &summary);
-    show_summary(&mut cli, recorder.notebook.store(), summary.lines, &summary)?;
-    let left = lines.count() - summary.lines;
-    if left > 0 {
-        cli.ui.warning(&format!("interrupted: {} left", counted(left as u64, "line is", "lines are")));
-        cli.ui.hint("run the same command again: it continues");
-        return Ok(FailureKind::TryAgain.exit_code());
-    }
-    Ok(match (summary.refused.is_empty(), strict && !summary.model_errors.is_empty()) {
-        (false, _) => FailureKind::User.exit_code(),
-        (true, true) => FailureKind::TryAgain.exit_code(),
-        (true, false) => 0,
-    })
-}
-
-fn warn(cli: &mut Cli<'_>, summary: &TurnSummary) {
-    for (line, problem) in &summary.refused {
-        cli.ui.error(&format!("line {line}: {problem}"));
-    }
-    for (error, count) in &summary.model_errors {
-        let turns = counted(*count, "turn is", "turns are");
-        cli.ui.warning(&format!("{error}; {turns} queued"));
-    }
-    if !summary.model_errors.is_empty() {
-        cli.ui.hint(RETRY);
-    }
-    cli.ui.warnings(summary.warnings.iter().take(MAX_WARNINGS));
-    if summary.warnings.len() > MAX_WARNINGS {
-        let more = counted(summary.warnings.len() - MAX_WARNINGS, "warning", "warnings");
-        cli.ui.warning(&format!("{more} more like these; the journal has them all"));
-    }
-}
-
-fn show_summary(
-    cli: &mut Cli<'_>,
-    store: &Store,
-    turns: usize,
-    summary: &TurnSummary,
-) -> Result<(), Failure> {
-    let TurnSummary { outcomes, refused, .. } = summary;
-    let snapshot = Snapshot::read(store)?;
-    cli.ui.warnings(&snapshot.warning());
-    let Holdings { places, memories, tried, largest } =
-        Holdings::of(&Document::parse(snapshot.text().to_owned()));
-    let path = store.path().display().to_string();
-    if cli.ui.json {
-        let refused = refused.iter().map(|(line, problem)| json!({"line": line, "error": problem}));
-        cli.ui.json_answer(&json!({
-            "file": path, "turns": turns, "outcomes": outcomes, "failed": refused.collect::<Vec<_>>(),
-            "places": places, "memories": memories, "tried": tried,
-        }))?;
-        return Ok(());
-    }
-    let before = outcomes.get(<&str>::from(Outcome::RecordedBefore)).copied().unwrap_or_default();
-    let done = (turns - refused.len()) as u64 - before;
-    let outcomes = outcomes.iter().filter(|(name, _)| **name != <&str>::from(Outcome::RecordedBefore));
-    let outcomes: Vec<String> = outcomes.map(|(name, count)| format!("{count} {name}")).collect();
-    let outcomes = if outcomes.is_empty() { String::new() } else { format!(": {}", outcomes.join(", ")) };
-    if before > 0 {
-        cli.ui.data(&format!("{} recorded before\n", counted(before, "turn was", "turns were")))?;
-    }
-    if done > 0 || before == 0 {
-        cli.ui.data(&format!("{} recorded{outcomes}\n", counted(done, "turn", "turns")))?;
-    }
-    cli.ui.data(&format!(
-        "{path} now knows {}: {}, {}\n",
-        counted(places, "place", "places"),
-        counted(memories, "memory", "memories"),
-        counted(tried, "tried action", "tried actions"),
-    ))?;
-    if before > 0 {
-        cli.ui.hint("`--again` records them all the same");
-    }
-    if !refused.is_empty() {
-        cli.ui.hint("correct these lines and record only them; the others are recorded");
-    }
-    if let Some((Scope::Location(id), name)) = largest {
-        let place = if name.is_empty() { "that place" } else { name.as_str() };
-        cli.ui.hint(&format!("try `memories recall {id}` for what is known of {place}"));
     }
     Ok(())
 }
