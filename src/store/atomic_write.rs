@@ -82,7 +82,8 @@ pub(super) struct PendingFile {
 }
 
 impl PendingFile {
-    /// Writes and syncs a file that will stand at `target`, in the place of `old`. A failed sync is final: a second sync would succeed although the data are lost.
+    /// Writes and syncs a file that will stand at `target`, in the place of `old`. A failed sync is final: a second
+    /// sync would succeed although the data are lost.
     pub(super) fn write(
         temporary: PathBuf,
         target: &Path,

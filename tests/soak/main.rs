@@ -19,6 +19,7 @@
 )]
 
 mod calls;
+mod chaos;
 mod disk;
 mod others;
 mod power;
