@@ -83,11 +83,11 @@ fn lines_settle(line: &str) {
         assert_eq!(read.at, reference.at);
     }
     if let Some(attempts) = evidence::parse_attempts(line) {
-        let written = evidence::write_attempts(&attempts.attempts);
+        let written = evidence::write_attempts(&attempts.attempts, |_| false);
         let read =
             written.iter().map(|line| evidence::parse_attempts(line).expect("what was written is read"));
         let read: Vec<Attempt> = read.flat_map(|line| line.attempts).collect();
-        assert_eq!(evidence::write_attempts(&read), written);
+        assert_eq!(evidence::write_attempts(&read, |_| false), written);
     }
     if let Some(way) = ways::parse_way(line) {
         let written = ways::write_way(&way.way);
@@ -116,8 +116,15 @@ fn a_memory_is_one_memory(text: &str) {
     };
     let before = Memory::new(note(), "Before", "One.");
     let after = Memory::new(note(), "After", "Another.");
-    let attempt =
-        Attempt { action: title, count: 1, episode: Some(1), turn: None, reply, effect_unknown: true };
+    let attempt = Attempt {
+        action: title,
+        count: 1,
+        episode: Some(1),
+        turn: None,
+        reply,
+        effect_unknown: true,
+        deadly: false,
+    };
     let mut document = Document::parse(String::new());
     for memory in [&before, &hostile, &after] {
         document.add(&scope, &hostile.title, memory).expect("nothing is open in a file of ours");

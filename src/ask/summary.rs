@@ -58,6 +58,8 @@ pub(crate) fn summarize(model: &dyn Model, scope: &Scope, section: &Section) -> 
         let mut value = json!({"action": redacted(&tried.action), "reply": reply});
         if tried.effect_unknown {
             value["effect"] = json!("unknown");
+        } else if tried.deadly {
+            value["effect"] = json!("deadly");
         }
         value
     });

@@ -14,6 +14,9 @@ use crate::types::{Attempt, Provenance, Span};
 /// The field of an action that was done without facts by which to tell whether it changed something.
 const EFFECT_UNKNOWN: &str = "effect unknown";
 
+/// The field of a direction in which the player died.
+const DEADLY: &str = "deadly";
+
 /// True if a line is an item of a list, as lines of evidence are.
 pub(crate) fn is_list_item(line: &str) -> bool {
     ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark))
@@ -28,16 +31,22 @@ pub struct AttemptLine {
     pub is_whole: bool,
 }
 
-/// Reads ``- `take window` ×3 *(Ep2, T31)*, `break window` *(T33)*: You can't be serious.`` One action alone may
-/// lack the code span.
-pub fn parse_attempts(line: &str) -> Option<AttemptLine> {
-    let line = comment_end::read(line);
-    let mut rest = line.get(2..).filter(|_| is_list_item(&line))?.trim();
-    let mut parts: Vec<(String, u64, Option<Provenance>)> = Vec::new();
+/// The parts of a line of actions.
+struct LineParts<'a> {
+    /// Actions, each with its count and what its own mark holds.
+    actions: Vec<(&'a str, u64, Option<&'a str>)>,
+    /// The rest behind them: the reply, and a comment of a person.
+    rest: &'a str,
+}
+
+/// Splits a line whose ends of comments were read.
+fn split_line(line: &str) -> Option<LineParts<'_>> {
+    let mut rest = line.get(2..).filter(|_| is_list_item(line))?.trim();
+    let mut actions = Vec::new();
     loop {
         let (action, behind) = match split_code_span(rest) {
-            Some((action, behind)) => (action.to_owned(), behind),
-            None if parts.is_empty() => split_bare_action(rest),
+            Some(split) => split,
+            None if actions.is_empty() => split_bare_action(rest),
             None => return None,
         };
         // An action of only white space would be written as nothing.
@@ -46,21 +55,45 @@ pub fn parse_attempts(line: &str) -> Option<AttemptLine> {
         }
         let (count, behind) = split_count(behind)?;
         let (mark, behind) = split_mark(behind);
-        parts.push((action, count, mark.map(parse_fields)));
-        match behind.trim_start().strip_prefix(',').map(str::trim_start) {
+        actions.push((action, count, mark));
+        rest = behind.trim_start();
+        match rest.strip_prefix(',').map(str::trim_start) {
             Some(next) if next.starts_with('`') => rest = next,
-            _ => {
-                rest = behind.trim_start();
-                break;
-            }
+            _ if rest.is_empty() || rest.starts_with([':', '<']) => return Some(LineParts { actions, rest }),
+            _ => return None,
         }
     }
+}
+
+/// The actions of a line, without reading more of it.
+pub(crate) fn actions_of(line: &str) -> impl Iterator<Item = &str> {
+    // Below an unclosed comment an action may hold its end in another form, which no direction and no way has.
+    split_line(line).into_iter().flat_map(|line| line.actions).map(|(action, ..)| action)
+}
+
+/// Reads ``- `take window` ×3 *(Ep2, T31)*, `break window` *(T33)*: You can't be serious.`` One action alone may
+/// lack the code span.
+pub fn parse_attempts(line: &str) -> Option<AttemptLine> {
+    let line = comment_end::read(line);
+    let LineParts { actions, rest } = split_line(&line)?;
+    let (rest, comment) = split_comment(rest);
     let reply = match rest.strip_prefix(':') {
-        Some(reply) => reply.trim().to_owned(),
+        Some(reply) => reply.trim().replace("\\<!--", "<!--"),
         None if rest.is_empty() => String::new(),
         None => return None,
     };
-    Some(with_marks(parts, &reply))
+    let parts =
+        actions.into_iter().map(|(action, count, mark)| (action.to_owned(), count, mark.map(parse_fields)));
+    let line = with_marks(parts.collect(), &reply);
+    Some(AttemptLine { is_whole: line.is_whole && comment.is_empty(), ..line })
+}
+
+/// A comment at the end of a line, which a person wrote: no reply of ours has one without a `\` before it.
+pub(crate) fn split_comment(text: &str) -> (&str, &str) {
+    let starts = text.match_indices("<!--").map(|(at, _)| at);
+    let mut starts = starts.filter(|&at| !text[..at].ends_with('\\'));
+    let at = starts.next().filter(|_| text.trim_end().ends_with("-->")).unwrap_or(text.len());
+    (text[..at].trim_end(), &text[at..])
 }
 
 /// Gives each action its mark: its own, or the next one in the line; an episode is that of the action before.
@@ -80,8 +113,10 @@ fn with_marks(parts: Vec<(String, u64, Option<Provenance>)>, reply: &str) -> Att
         let turn = mark.turns.map(|turns| turns.first);
         let episode = mark.episode.or(before.filter(|_| turn.is_some()));
         before = episode;
-        let effect_unknown = mark.other.iter().any(|field| field == EFFECT_UNKNOWN);
-        let attempt = Attempt { action, count, episode, turn, reply: reply.to_owned(), effect_unknown };
+        let has = |name: &str| mark.other.iter().any(|field| field == name);
+        let (effect_unknown, deadly) = (has(EFFECT_UNKNOWN), has(DEADLY));
+        let attempt =
+            Attempt { action, count, episode, turn, reply: reply.to_owned(), effect_unknown, deadly };
         is_whole &= Provenance { episode, ..mark } == fields_of(&attempt);
         attempts.push(attempt);
     }
@@ -90,10 +125,10 @@ fn with_marks(parts: Vec<(String, u64, Option<Provenance>)>, reply: &str) -> Att
 }
 
 /// An action without code span, up to its count, its mark or its reply.
-fn split_bare_action(line: &str) -> (String, &str) {
-    let end = [" ×", " *(", ": "].iter().filter_map(|mark| line.find(mark)).min();
+fn split_bare_action(line: &str) -> (&str, &str) {
+    let end = [" ×", " *(", ": ", " <!--"].iter().filter_map(|mark| line.find(mark)).min();
     let (action, rest) = line.split_at(end.unwrap_or(line.len()));
-    (action.trim_end_matches(':').trim().to_owned(), rest)
+    (action.trim_end_matches(':').trim(), rest)
 }
 
 /// A count such as `×3`; 1 where there is none, `None` for one that is no number.
@@ -165,8 +200,8 @@ pub(crate) fn is_same_reply(listed: &Attempt, reply: &str) -> bool {
 }
 
 /// The canonical lines of actions: those with the same reply and the same kinds of fields in one line, in the
-/// order of the first of each line.
-pub fn write_attempts(attempts: &[Attempt]) -> Vec<String> {
+/// order of the first of each line. `worked` tells which actions have worked here, whose reply is therefore not final.
+pub fn write_attempts(attempts: &[Attempt], worked: impl Fn(&str) -> bool) -> Vec<String> {
     let mut lines: Vec<Vec<&Attempt>> = Vec::new();
     let mut known: HashMap<LineKey, usize> = HashMap::new();
     for attempt in attempts {
@@ -176,12 +211,12 @@ pub fn write_attempts(attempts: &[Attempt]) -> Vec<String> {
             None => lines.push(vec![attempt]),
         }
     }
-    lines.into_iter().map(|line| write_line(&line)).collect()
+    lines.into_iter().map(|line| write_line(&line, &worked)).collect()
 }
 
 /// The canonical line of one action.
 pub fn write_attempt(attempt: &Attempt) -> String {
-    write_line(&[attempt])
+    write_line(&[attempt], |_| false)
 }
 
 /// Actions of one key stand in one line: their replies have one template, and no mark would be read as that of
@@ -190,8 +225,8 @@ pub(crate) type LineKey = (bool, bool, bool, String);
 
 /// The key of an action's line.
 pub(crate) fn line_key(attempt: &Attempt) -> LineKey {
-    let Attempt { action, episode, turn, reply, effect_unknown, .. } = attempt;
-    let is_bare = episode.is_none() && turn.is_none() && !effect_unknown;
+    let Attempt { action, episode, turn, reply, effect_unknown, deadly, .. } = attempt;
+    let is_bare = episode.is_none() && turn.is_none() && !effect_unknown && !deadly;
     (episode.is_some(), turn.is_some(), is_bare, template(action, &stored_reply(reply)))
 }
 
@@ -207,15 +242,19 @@ fn all_share_a_line(attempts: &[Attempt]) -> bool {
 pub(crate) const FINAL_REPLY: usize = 3;
 
 /// The mark that the actions of a line share: the earliest, where the reply is final.
-fn shared_mark(attempts: &[&Attempt]) -> Option<(Option<u64>, Option<u64>)> {
-    let is_marked = |attempt: &&Attempt| attempt.turn.is_some() && !attempt.effect_unknown;
-    let is_final = attempts.len() >= FINAL_REPLY && attempts.iter().all(is_marked);
+fn shared_mark(attempts: &[&Attempt], worked: impl Fn(&str) -> bool) -> Option<(Option<u64>, Option<u64>)> {
+    if attempts.len() < FINAL_REPLY || attempts[0].reply.is_empty() {
+        return None;
+    }
+    let is_final = |attempt: &&Attempt| {
+        attempt.turn.is_some() && !attempt.effect_unknown && !attempt.deadly && !worked(&attempt.action)
+    };
     let marks = attempts.iter().map(|attempt| (attempt.episode, attempt.turn));
-    marks.min().filter(|_| is_final && !attempts[0].reply.is_empty())
+    marks.min().filter(|_| attempts.iter().all(is_final))
 }
 
-fn write_line(attempts: &[&Attempt]) -> String {
-    let shared = shared_mark(attempts);
+fn write_line(attempts: &[&Attempt], worked: impl Fn(&str) -> bool) -> String {
+    let shared = shared_mark(attempts, worked);
     let mut before = None;
     let item = |(at, attempt): (usize, &&Attempt)| {
         let mut fields = fields_of(attempt);
@@ -233,7 +272,7 @@ fn write_line(attempts: &[&Attempt]) -> String {
     let same = attempts.iter().all(|attempt| attempt.reply == attempts[0].reply);
     let reply = stored_reply(&attempts[0].reply);
     let reply = if same { reply } else { template(&attempts[0].action, &reply) };
-    let reply = if reply.is_empty() { reply } else { format!(": {reply}") };
+    let reply = if reply.is_empty() { reply } else { format!(": {}", reply.replace("<!--", "\\<!--")) };
     comment_end::write(&format!("- {}{reply}", items.join(", "))).into_owned()
 }
 
@@ -247,8 +286,9 @@ pub(crate) fn write_mark(fields: &str) -> String {
 
 /// The fields of an action: when it was tried last, and whether its effect is unknown.
 fn fields_of(attempt: &Attempt) -> Provenance {
-    let Attempt { episode, turn, effect_unknown, .. } = *attempt;
-    let other = if effect_unknown { vec![EFFECT_UNKNOWN.to_owned()] } else { Vec::new() };
+    let Attempt { episode, turn, effect_unknown, deadly, .. } = *attempt;
+    let other = [(effect_unknown, EFFECT_UNKNOWN), (deadly, DEADLY)].into_iter().filter(|(is_so, _)| *is_so);
+    let other: Vec<String> = other.map(|(_, field)| field.to_owned()).collect();
     Provenance { episode, turns: turn.map(Span::one), other, ..Provenance::default() }
 }
 
@@ -267,7 +307,7 @@ mod tests {
 
     fn attempt(action: &str, count: u64, at: (u64, u64), reply: &str) -> Attempt {
         let (episode, turn) = (Some(at.0), Some(at.1));
-        Attempt { action: action.into(), count, episode, turn, reply: reply.into(), effect_unknown: false }
+        Attempt { action: action.into(), count, episode, turn, reply: reply.into(), ..Attempt::default() }
     }
 
     #[test]
@@ -279,7 +319,7 @@ mod tests {
             attempt("up", 2, (1, 154), no),
             attempt("down", 1, (2, 3), no),
         ];
-        let lines = write_attempts(&attempts);
+        let lines = write_attempts(&attempts, |_| false);
         let expected = [
             "- `southwest`, `up` ×2, `down` *(Ep1, T12)*: You can't go that way.",
             "- `eat mailbox` ×2 *(Ep1, T13)*: No: really.",
@@ -289,8 +329,8 @@ mod tests {
             lines.iter().flat_map(|line| parse_attempts(line).unwrap().attempts).collect();
         let first = |at: usize| Attempt { episode: Some(1), turn: Some(12), ..attempts[at].clone() };
         assert_eq!(read, [first(0), first(2), first(3), attempts[1].clone()]);
-        assert_eq!(write_attempts(&read), expected);
-        let two = write_attempts(&attempts[2..]);
+        assert_eq!(write_attempts(&read, |_| false), expected);
+        let two = write_attempts(&attempts[2..], |_| false);
         assert_eq!(two, ["- `up` ×2 *(Ep1, T154)*, `down` *(Ep2, T3)*: You can't go that way."]);
     }
 
@@ -299,12 +339,12 @@ mod tests {
         let see = |what: &str, turn| {
             attempt(&format!("take {what}"), 1, (1, turn), &format!("You can't see any {what} here!"))
         };
-        let lines = write_attempts(&[see("sword", 1), see("rope", 2), see("elvish knife", 3)]);
+        let lines = write_attempts(&[see("sword", 1), see("rope", 2), see("elvish knife", 3)], |_| false);
         let line = "- `take sword` *(Ep1, T1)*, `take rope` *(T2)*: You can't see any _ here!";
         assert_eq!(lines[0], line);
         assert!(lines[1].ends_with("You can't see any elvish knife here!"));
         let read = parse_attempts(line).unwrap().attempts;
-        assert_eq!(write_attempts(&read), [line]);
+        assert_eq!(write_attempts(&read, |_| false), [line]);
         assert!(is_same_reply(&read[1], "You can't see any rope here!"));
         assert!(!is_same_reply(&read[1], "You can't see any sword here!"));
         assert_eq!(template("go 北", "北? I can't go there's"), "_? I can't _ there's");
@@ -338,12 +378,12 @@ mod tests {
                 .into_iter()
                 .map(|(action, count, episode, turn, effect_unknown)| {
                     let (action, reply) = (stored_line(&action), stored_reply(&reply));
-                    Attempt { action, count, episode, turn, reply, effect_unknown }
+                    Attempt { action, count, episode, turn, reply, effect_unknown, deadly: false }
                 })
                 .filter(|attempt| !attempt.action.is_empty())
                 .collect();
             let mut read: Vec<Attempt> = Vec::new();
-            for line in write_attempts(&attempts) {
+            for line in write_attempts(&attempts, |_| false) {
                 let line = parse_attempts(&line).expect("what was written is read");
                 prop_assert!(line.is_whole);
                 read.extend(line.attempts);

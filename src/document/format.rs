@@ -12,7 +12,7 @@ use crate::document::carried::{parse_carried, write_carried};
 use crate::document::evidence::{AttemptLine, LineKey, line_key, write_attempts};
 use crate::document::grammar;
 use crate::document::misread::misread;
-use crate::document::parser::{Entry, ParsedSection, Placed};
+use crate::document::parser::{Entry, ParsedSection, Placed, have_worked};
 use crate::document::scan::{self, LineNumbers};
 use crate::document::splice::ends_with_blank_line;
 use crate::document::tree::Document;
@@ -181,7 +181,7 @@ impl Section<'_> {
         for region in &parsed.regions {
             let lines = parsed.attempts(region.kind).iter();
             let lines: Vec<_> = lines.filter(|line| region.range.contains(&line.range.start)).collect();
-            self.fold(&lines);
+            self.fold(&lines, have_worked(&[parsed]));
         }
         for way in parsed.ways.iter().filter(|way| way.value.is_whole) {
             self.put(line_at(self.text, way.range.start), |line| {
@@ -197,7 +197,7 @@ impl Section<'_> {
 
     /// Writes actions with the same reply in one line, the first of them. A line whose marks say more than its
     /// actions do stays.
-    fn fold(&mut self, lines: &[&Placed<AttemptLine>]) {
+    fn fold(&mut self, lines: &[&Placed<AttemptLine>], worked: impl Fn(&str) -> bool) {
         let mut folded: Vec<(usize, Vec<Attempt>)> = Vec::new();
         let mut known: HashMap<LineKey, usize> = HashMap::new();
         for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.value.is_whole) {
@@ -213,7 +213,7 @@ impl Section<'_> {
             }
         }
         for (at, attempts) in folded {
-            let written = write_attempts(&attempts).into_iter().next();
+            let written = write_attempts(&attempts, &worked).into_iter().next();
             self.put(line_at(self.text, lines[at].range.start), |_| written);
         }
     }

@@ -1,30 +1,83 @@
 //! The ways of a whole file, read without its entries: a map of 10,000 places has to be there at once.
 //!
-//! A property of `map::graph` holds that the map is that of whole sections.
+//! What leaves borrows from the text, and lines of actions are only read as far as they are needed. A property of
+//! `map::graph` holds that the map is that of whole sections.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use crate::document::evidence::{is_list_item, parse_attempts};
-use crate::document::grammar::{self, Heading};
+use crate::document::comment_end;
+use crate::document::evidence::{actions_of, is_list_item, parse_attempts};
+use crate::document::grammar;
 use crate::document::parser::RegionKind;
 use crate::document::scan::{self, Event, walk};
 use crate::document::section::Section;
-use crate::document::ways::parse_way;
-use crate::types::direction::Direction;
-use crate::types::{Scope, Way};
+use crate::document::ways::{KnownWay, known_way};
+use crate::types::{Attempt, Scope};
 
-/// The sections of all places and of the game, as far as a map needs them: names, ways, and those lines of tried
-/// actions and of actions that worked which hold a direction or the action of a way. Sections of one scope are one.
-pub(crate) fn known_ways(text: &str) -> Vec<(Scope, Section)> {
+/// A section of a place or of the game, as far as a map needs it. Sections of one scope are one.
+#[derive(Debug, Clone)]
+pub struct KnownSection<'a> {
+    pub(crate) scope: Scope,
+    pub(crate) name: Cow<'a, str>,
+    /// In the order of the file.
+    pub(crate) ways: Vec<KnownWay<'a>>,
+    /// Actions that were tried.
+    pub(crate) tried: Vec<Tries<'a>>,
+    /// Actions that worked.
+    pub(crate) worked: Vec<Tries<'a>>,
+}
+
+/// Actions of a section: lines are read on demand.
+#[derive(Debug, Clone)]
+pub(crate) enum Tries<'a> {
+    Line(&'a str),
+    Attempts(&'a [Attempt]),
+}
+
+impl<'a> KnownSection<'a> {
+    /// Of a section that was read whole.
+    pub fn of(scope: &Scope, section: &'a Section) -> KnownSection<'a> {
+        KnownSection {
+            scope: scope.clone(),
+            name: Cow::Borrowed(&section.name),
+            ways: section.ways.iter().map(KnownWay::of).collect(),
+            tried: vec![Tries::Attempts(&section.tried)],
+            worked: vec![Tries::Attempts(&section.worked)],
+        }
+    }
+}
+
+impl Tries<'_> {
+    /// Calls with each action; one that is not read as written has not been changed in a way that a map cares about.
+    pub(crate) fn actions(&self, each: impl FnMut(&str)) {
+        match self {
+            Tries::Line(line) => actions_of(line).for_each(each),
+            Tries::Attempts(attempts) => {
+                attempts.iter().map(|attempt| attempt.action.as_str()).for_each(each)
+            }
+        }
+    }
+
+    /// The actions with all that is known of them.
+    pub(crate) fn attempts(&self) -> Cow<'_, [Attempt]> {
+        match self {
+            Tries::Line(line) => parse_attempts(line).map(|line| line.attempts).unwrap_or_default().into(),
+            Tries::Attempts(attempts) => Cow::Borrowed(attempts),
+        }
+    }
+}
+
+/// The sections of all places and of the game.
+pub(crate) fn known_ways(text: &str) -> Vec<KnownSection<'_>> {
     let mut reader = Reader {
         sections: Vec::new(),
         positions: HashMap::default(),
         open: None,
         region: RegionKind::Head,
         in_entry: false,
-        attempts: Vec::new(),
     };
     walk(text.as_bytes(), |event| {
         if let Event::Visible(offset, line) = event {
@@ -36,82 +89,72 @@ pub(crate) fn known_ways(text: &str) -> Vec<(Scope, Section)> {
             }
         }
     });
-    reader.finish()
+    reader.sections
 }
 
 struct Reader<'a> {
-    sections: Vec<(Scope, Section)>,
+    sections: Vec<KnownSection<'a>>,
     positions: HashMap<Scope, usize, FixedState>,
     /// Position of the section that is read.
     open: Option<usize>,
     region: RegionKind,
     in_entry: bool,
-    /// Lines of actions, each with its section.
-    attempts: Vec<(usize, RegionKind, &'a str)>,
 }
 
 impl<'a> Reader<'a> {
     fn read(&mut self, line: &'a str) {
         if scan::is_section_boundary(line.as_bytes()) {
             (self.region, self.in_entry) = (RegionKind::Head, false);
-            self.open = grammar::parse_heading(line).and_then(|heading| self.section_of(heading));
+            self.open = self.section_of(line);
             return;
         }
         let Some(at) = self.open else { return };
-        if scan::is_thematic_break(line) {
+        if line.starts_with("- ") && !line.starts_with("- -") {
+            // The most frequent kind of line, and neither a break nor a heading.
+        } else if scan::is_thematic_break(line) {
             (self.region, self.in_entry) = (RegionKind::Other, false);
+            return;
         } else if scan::unindent(line.as_bytes()).and_then(scan::heading_level).is_some() {
             (self.region, self.in_entry) = (RegionKind::begun_by(line), false);
-        } else if !self.region.is_evidence() || self.in_entry {
+            return;
+        }
+        if !self.region.is_evidence() || self.in_entry {
             // An entry lasts until the next heading.
-        } else if grammar::parse_entry(line).is_some() {
+        } else if line.starts_with(['*', ' ']) && grammar::parse_entry(line).is_some() {
             self.in_entry = true;
         } else if is_list_item(line) {
+            let section = &mut self.sections[at];
             match self.region {
-                RegionKind::Ways => self.sections[at].1.ways.extend(parse_way(line).map(|line| line.way)),
-                RegionKind::Worked | RegionKind::Tried => self.attempts.push((at, self.region, line)),
+                RegionKind::Ways => section.ways.extend(known_way(line).map(|(way, _)| way)),
+                RegionKind::Worked => section.worked.push(Tries::Line(line)),
+                RegionKind::Tried => section.tried.push(Tries::Line(line)),
                 _ => {}
             }
         }
     }
 
     /// The position of the section of a heading; `None` where it is neither of a place nor of the game.
-    fn section_of(&mut self, heading: Heading) -> Option<usize> {
-        let Heading { scope, name } = heading;
+    fn section_of(&mut self, line: &'a str) -> Option<usize> {
+        let (scope, name) = match comment_end::read(line) {
+            Cow::Borrowed(line) => {
+                grammar::split_heading(line).map(|(scope, name)| (scope, Cow::Borrowed(name)))
+            }
+            Cow::Owned(line) => {
+                grammar::split_heading(&line).map(|(scope, name)| (scope, Cow::Owned(name.to_owned())))
+            }
+        }?;
         if !matches!(scope, Scope::Location(_) | Scope::Game) {
             return None;
         }
         let at = *self.positions.entry(scope.clone()).or_insert(self.sections.len());
         match self.sections.get_mut(at) {
-            None => self.sections.push((scope, Section { name, ..Section::default() })),
-            Some((_, section)) if section.name.is_empty() => section.name = name,
+            None => {
+                let (ways, tried, worked) = (Vec::new(), Vec::new(), Vec::new());
+                self.sections.push(KnownSection { scope, name, ways, tried, worked });
+            }
+            Some(section) if section.name.is_empty() => section.name = name,
             Some(_) => {}
         }
         Some(at)
     }
-
-    fn finish(mut self) -> Vec<(Scope, Section)> {
-        for (at, region, line) in self.attempts {
-            let section = &mut self.sections[at].1;
-            if may_concern(line, &section.ways) {
-                let list = if region == RegionKind::Tried { &mut section.tried } else { &mut section.worked };
-                list.extend(parse_attempts(line).into_iter().flat_map(|line| line.attempts));
-            }
-        }
-        self.sections.iter_mut().for_each(|(_, section)| section.keep_latest());
-        self.sections
-    }
-}
-
-/// False if no action of a line is a direction or the action of one of these ways.
-fn may_concern(line: &str, ways: &[Way]) -> bool {
-    let is_simple = |action: &str| action.is_ascii() && action.trim() == action && !action.contains("  ");
-    if !line.contains('`') || line.contains("``") || !ways.iter().all(|way| is_simple(&way.action)) {
-        return true;
-    }
-    let mut actions = line.split('`').skip(1).step_by(2);
-    actions.any(|action| {
-        let is_of_way = |way: &Way| way.action.eq_ignore_ascii_case(action);
-        !is_simple(action) || Direction::of(action).is_some() || ways.iter().any(is_of_way)
-    })
 }

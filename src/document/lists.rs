@@ -190,17 +190,18 @@ impl AttemptLists {
         }
     }
 
-    /// The edits of each section; new lines go into the first.
-    pub(crate) fn into_edits(self) -> Vec<ListEdit> {
+    /// The edits of each section; new lines go into the first. `worked` tells which actions have worked here.
+    pub(crate) fn into_edits(self, worked: impl Fn(&str) -> bool) -> Vec<ListEdit> {
         let mut edits: Vec<ListEdit> = Vec::with_capacity(self.sections.len());
         for lines in self.sections {
             let changed = lines.into_iter().filter(|open| open.changed);
-            let change =
-                |open: OpenLine| (open.range, write_attempts(&open.line.attempts).into_iter().next());
+            let change = |open: OpenLine| {
+                (open.range, write_attempts(&open.line.attempts, &worked).into_iter().next())
+            };
             edits.push(ListEdit { changes: changed.map(change).collect(), new: Vec::new() });
         }
         if let Some(first) = edits.first_mut() {
-            first.new = write_attempts(&self.new);
+            first.new = write_attempts(&self.new, &worked);
         }
         edits
     }

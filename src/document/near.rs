@@ -194,7 +194,7 @@ pub(crate) fn attempt(line: &str) -> Option<String> {
     };
     let form = format!("- {head}{count}{tail}");
     let line = evidence::parse_attempts(&form)?;
-    evidence::write_attempts(&line.attempts).into_iter().next().filter(|_| line.is_whole)
+    evidence::write_attempts(&line.attempts, |_| false).into_iter().next().filter(|_| line.is_whole)
 }
 
 /// Number of slips between two words: letters put in, left out, exchanged or swapped with the next.

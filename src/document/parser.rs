@@ -3,6 +3,8 @@
 //! Each part keeps its byte range in the section's text; lines outside of all parts are free text.
 //! Lines that cannot be understood stay free text and are reported as a [`Problem`].
 
+use std::cell::LazyCell;
+use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::document::carried::parse_carried;
@@ -13,7 +15,7 @@ use crate::document::problem::{Kind, Problem};
 use crate::document::scan::{self, Line};
 use crate::document::text::{ReadText, read_text};
 use crate::document::ways::{WayLine, parse_way};
-use crate::types::{Carried, Memory, Persistence};
+use crate::types::{Carried, Memory, Persistence, fold_action};
 
 /// A parsed entry and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -147,6 +149,17 @@ impl ParsedSection {
     pub(crate) fn attempts(&self, kind: RegionKind) -> &[Placed<AttemptLine>] {
         if kind == RegionKind::Worked { &self.worked } else { &self.tried }
     }
+}
+
+/// A test of actions: has one worked or led somewhere, as these sections of a scope say?
+pub(crate) fn have_worked(sections: &[&ParsedSection]) -> impl Fn(&str) -> bool {
+    let worked = LazyCell::new(move || -> HashSet<String> {
+        let here = sections.iter().flat_map(|section| &section.worked);
+        let here = here.flat_map(|line| &line.value.attempts).map(|attempt| &attempt.action);
+        let ways = sections.iter().flat_map(|section| &section.ways).map(|line| &line.value.way.action);
+        here.chain(ways).map(|action| fold_action(action)).collect()
+    });
+    move |action| worked.contains(&fold_action(action))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::document::carried::write_carried;
 use crate::document::error::DocumentError;
 use crate::document::grammar::{self, Visits};
 use crate::document::lists::{AttemptLists, ListEdit, edit_list};
-use crate::document::parser::{ParsedSection, Placed, RegionKind};
+use crate::document::parser::{ParsedSection, Placed, RegionKind, have_worked};
 use crate::document::splice;
 use crate::document::splice::EntryEdit;
 use crate::document::stored_form::stored;
@@ -269,9 +269,11 @@ impl Document {
     }
 
     fn edit_attempts(&mut self, blocks: &[usize], kind: RegionKind, edit: impl FnOnce(&mut AttemptLists)) {
-        let mut lists = AttemptLists::of(blocks.iter().map(|&block| self.parsed(block).attempts(kind)));
+        let parsed: Vec<&ParsedSection> = blocks.iter().map(|&block| self.parsed(block)).collect();
+        let mut lists = AttemptLists::of(parsed.iter().map(|parsed| parsed.attempts(kind)));
         edit(&mut lists);
-        for (&block, edit) in blocks.iter().zip(lists.into_edits()) {
+        let edits = lists.into_edits(have_worked(&parsed));
+        for (&block, edit) in blocks.iter().zip(edits) {
             self.edit_list(block, kind, &edit);
         }
     }

@@ -1,9 +1,11 @@
 //! Lines of `### Ways`: where an action led.
 
+use std::borrow::Cow;
+
 use crate::document::carried::{escape, read_name, split_names, write_names};
 use crate::document::comment_end;
 use crate::document::evidence::{
-    is_list_item, split_code_span, split_count, write_code_span, write_count, write_mark,
+    is_list_item, split_code_span, split_comment, split_count, write_code_span, write_count, write_mark,
 };
 use crate::document::fields::{parse_fields, parse_number, write_fields};
 use crate::document::text::{stored_line, unescape};
@@ -21,13 +23,66 @@ pub struct WayLine {
     pub is_whole: bool,
 }
 
+/// A way as its line says it, without copies where the line needs no change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct KnownWay<'a> {
+    pub(crate) action: Cow<'a, str>,
+    pub(crate) to: u64,
+    pub(crate) name: Cow<'a, str>,
+    pub(crate) count: u64,
+    pub(crate) episode: Option<u64>,
+    pub(crate) turn: Option<u64>,
+    pub(crate) refused_without: Vec<String>,
+}
+
+impl<'a> KnownWay<'a> {
+    /// Of a way that was read before.
+    pub(crate) fn of(way: &'a Way) -> KnownWay<'a> {
+        let Way { action, to, name, count, episode, turn, refused_without } = way;
+        KnownWay {
+            action: Cow::Borrowed(action),
+            to: *to,
+            name: Cow::Borrowed(name),
+            count: *count,
+            episode: *episode,
+            turn: *turn,
+            refused_without: refused_without.clone(),
+        }
+    }
+
+    fn into_owned(self) -> KnownWay<'static> {
+        let KnownWay { action, to, name, count, episode, turn, refused_without } = self;
+        let (action, name) = (Cow::Owned(action.into_owned()), Cow::Owned(name.into_owned()));
+        KnownWay { action, to, name, count, episode, turn, refused_without }
+    }
+}
+
+impl From<KnownWay<'_>> for Way {
+    fn from(way: KnownWay<'_>) -> Way {
+        let KnownWay { action, to, name, count, episode, turn, refused_without } = way;
+        let (action, name) = (action.into_owned(), name.into_owned());
+        Way { action, to, name, count, episode, turn, refused_without }
+    }
+}
+
 /// Reads ``- `north` → [North of House](#location-137-north-of-house) ×5 *(Ep5, T12)*``; also
 /// ``- `north` -> Location 137: North of House``.
 pub fn parse_way(line: &str) -> Option<WayLine> {
-    let line = comment_end::read(line);
-    let line = line.get(2..).filter(|_| is_list_item(&line))?.trim();
+    known_way(line).map(|(way, is_whole)| WayLine { way: way.into(), is_whole })
+}
+
+/// As [`parse_way`], without copies.
+pub(crate) fn known_way(line: &str) -> Option<(KnownWay<'_>, bool)> {
+    match comment_end::read(line) {
+        Cow::Borrowed(line) => split_way(line),
+        Cow::Owned(line) => split_way(&line).map(|(way, is_whole)| (way.into_owned(), is_whole)),
+    }
+}
+
+fn split_way(line: &str) -> Option<(KnownWay<'_>, bool)> {
+    let line = line.get(2..).filter(|_| is_list_item(line))?.trim();
     let (action, rest) = split_code_span(line)?;
-    let rest = rest.trim_start();
+    let (rest, comment) = split_comment(rest.trim_start());
     let rest = rest.strip_prefix('→').or_else(|| rest.strip_prefix("->"))?.trim_start();
     let (to, name, rest) = split_link(rest).or_else(|| split_place(rest))?;
     let (count, rest) = split_count(rest)?;
@@ -43,15 +98,15 @@ pub fn parse_way(line: &str) -> Option<WayLine> {
     let fields = parse_fields(fields);
     let turn = fields.turns.map(|turns| turns.last);
     let known = Provenance { episode: fields.episode, turns: turn.map(Span::one), ..Provenance::default() };
-    let is_whole = fields == known;
+    let is_whole = fields == known && comment.is_empty();
     let refused_without: Vec<String> = split_names(items, ';').into_iter().map(read_name).collect();
-    let action = (!action.trim().is_empty()).then(|| action.to_owned())?;
-    let way = Way { action, to, name, count, episode: fields.episode, turn, refused_without };
-    Some(WayLine { way, is_whole })
+    let action = Cow::Borrowed((!action.trim().is_empty()).then_some(action)?);
+    let way = KnownWay { action, to, name, count, episode: fields.episode, turn, refused_without };
+    Some((way, is_whole))
 }
 
 /// A link to the section of a place: its id, its name, and the rest of the line.
-fn split_link(text: &str) -> Option<(u64, String, &str)> {
+fn split_link(text: &str) -> Option<(u64, Cow<'_, str>, &str)> {
     let inner = text.strip_prefix('[')?;
     let mut escaped = false;
     let end = inner.char_indices().find_map(|(at, c)| {
@@ -62,18 +117,21 @@ fn split_link(text: &str) -> Option<(u64, String, &str)> {
     let (anchor, rest) = inner[end + 1..].strip_prefix("(#location-")?.split_once(')')?;
     let digits = anchor.bytes().take_while(u8::is_ascii_digit).count();
     let to = parse_number(&anchor[..digits]).filter(|_| digits > 0)?;
-    let name = unescape(&inner[..end], |c| matches!(c, '\\' | '[' | ']'));
-    let name = if name == format!("Location {to}") { String::new() } else { name };
-    Some((to, name, rest))
+    let name = match inner[..end].contains('\\') {
+        true => Cow::Owned(unescape(&inner[..end], |c| matches!(c, '\\' | '[' | ']'))),
+        false => Cow::Borrowed(&inner[..end]),
+    };
+    let is_nameless = name.strip_prefix("Location ") == Some(&anchor[..digits]);
+    Some((to, if is_nameless { Cow::Borrowed("") } else { name }, rest))
 }
 
 /// A place as its heading names it, up to the count or the fields.
-fn split_place(text: &str) -> Option<(u64, String, &str)> {
+fn split_place(text: &str) -> Option<(u64, Cow<'_, str>, &str)> {
     let text = text.strip_prefix("Location ")?;
     let end = [" ×", " *("].iter().filter_map(|mark| text.find(mark)).min().unwrap_or(text.len());
     let (id, name) = text[..end].split_once(':').unwrap_or((&text[..end], ""));
     let id = id.trim();
-    Some((parse_number(id).filter(|_| !id.is_empty())?, name.trim().to_owned(), &text[end..]))
+    Some((parse_number(id).filter(|_| !id.is_empty())?, Cow::Borrowed(name.trim()), &text[end..]))
 }
 
 /// The canonical line of a way.

@@ -4,7 +4,7 @@ use crate::map::graph::Graph;
 use crate::map::lines::lines;
 
 /// Draws the map. A line without arrows is walked both ways; a dashed one led elsewhere the last time.
-pub(super) fn draw(graph: &Graph) -> String {
+pub(super) fn draw(graph: &Graph<'_>) -> String {
     let mut out = "digraph map {\n  node [shape=box];\n".to_owned();
     for (at, place) in graph.places.iter().enumerate() {
         out.push_str(&format!("  p{} [label=\"{}\"];\n", place.id, escape(&graph.label(at))));

@@ -25,7 +25,7 @@ fn unknown_format(text: &str) -> String {
     unknown_name(text, "format", MapFormat::VARIANTS)
 }
 
-impl Graph {
+impl Graph<'_> {
     /// The map as text in a format.
     pub fn draw(&self, format: MapFormat) -> String {
         match format {

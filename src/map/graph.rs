@@ -3,55 +3,63 @@
 //! A file or sections enter. Of several lines for one action at a place, `n` and `north` being one, the latest says where
 //! the action leads. Nothing is inferred: an edge is a way that was walked.
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use crate::document::{PlaceNames, Section, known_ways};
+use crate::document::ways::KnownWay;
+use crate::document::{KnownSection, PlaceNames, Tries, known_ways};
 use crate::notebook::Snapshot;
 use crate::types::direction::Direction;
-use crate::types::{Attempt, Scope, Way, fold_action};
+use crate::types::{Attempt, Scope, fold_action};
 
-/// All places that a file knows, and the ways between them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Graph {
-    pub(super) places: Vec<Place>,
+/// All places that a file knows, and the ways between them. Names and actions are borrowed from the file.
+#[derive(Debug, Clone)]
+pub struct Graph<'a> {
+    pub(super) places: Vec<Place<'a>>,
     positions: HashMap<u64, usize, FixedState>,
-    names: PlaceNames,
+    names: OnceCell<PlaceNames>,
 }
 
 /// A place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Place<'a> {
     pub id: u64,
     /// May be empty.
-    pub name: String,
+    pub name: Cow<'a, str>,
     /// The ways from here, in the order of the file.
-    pub edges: Vec<Edge>,
+    pub edges: Vec<Edge<'a>>,
     /// Directions that were tried here, walked or refused.
     pub tried: Directions,
 }
 
-/// A way that was walked: all lines of a section for one action and one destination.
+/// A way that was walked: of the lines of a section for one action and one destination, the latest.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Edge {
-    /// The line that was written last.
-    pub way: Way,
+pub(super) struct Edge<'a> {
+    /// The line.
+    pub way: KnownWay<'a>,
     /// Position of the destination in [`Graph::places`].
     pub to: usize,
     /// The direction that the action is.
     pub direction: Option<Direction>,
-    /// How often it was walked.
-    pub count: u64,
     /// True if the action led here the last time.
     pub is_current: bool,
     /// Where the action led at other times; empty unless [`Edge::is_current`].
     pub elsewhere: Vec<usize>,
     /// The refusal of the action after it was last walked.
-    pub refused: Option<Attempt>,
+    pub refused: Option<Box<Attempt>>,
+    /// Who took it after it was last walked died.
+    pub is_deadly: bool,
 }
 
-impl Edge {
+impl Edge<'_> {
+    /// True if a path may take it: it led here the last time, and killed nobody since.
+    pub(super) fn is_open(&self) -> bool {
+        self.is_current && !self.is_deadly
+    }
+
     /// True if it may take more than the action to walk it.
     pub(super) fn is_doubtful(&self) -> bool {
         self.refused.is_some() || !self.elsewhere.is_empty() || !self.way.refused_without.is_empty()
@@ -77,52 +85,53 @@ impl Directions {
     fn has(self, direction: Direction) -> bool {
         self.0 & 1 << direction as u16 != 0
     }
+
+    fn insert_all(&mut self, tries: &[Tries<'_>]) {
+        for tries in tries {
+            tries.actions(|action| {
+                Direction::of(action).into_iter().for_each(|direction| self.insert(direction))
+            });
+        }
+    }
 }
 
-impl Graph {
+impl<'a> Graph<'a> {
     /// The graph of a file.
-    pub fn read(snapshot: &Snapshot) -> Graph {
+    pub fn read(snapshot: &Snapshot) -> Graph<'_> {
         Graph::of(known_ways(snapshot.text()))
     }
 
     /// The graph of sections, each scope with all that belongs to it.
-    pub fn of(sections: impl IntoIterator<Item = (Scope, Section)>) -> Graph {
-        let mut graph =
-            Graph { places: Vec::new(), positions: HashMap::default(), names: PlaceNames::default() };
+    pub fn of(sections: impl IntoIterator<Item = KnownSection<'a>>) -> Graph<'a> {
+        let mut graph = Graph { places: Vec::new(), positions: HashMap::default(), names: OnceCell::new() };
         let mut not_understood = Directions::default();
-        let mut known: Vec<Section> = Vec::new();
-        for (scope, mut section) in sections {
-            match scope {
+        let mut known: Vec<KnownSection<'a>> = Vec::new();
+        for mut section in sections {
+            match section.scope {
                 Scope::Location(id) => {
                     graph.position_of(id, &mut section.name);
                     known.push(section);
                 }
-                Scope::Game => note(&mut not_understood, &section.tried),
+                Scope::Game => not_understood.insert_all(&section.tried),
                 _ => {}
             }
         }
         for (at, section) in known.into_iter().enumerate() {
-            let tried = &mut graph.places[at].tried;
-            note(tried, &section.tried);
-            note(tried, &section.worked);
+            let mut tried = Directions::default();
+            tried.insert_all(&section.tried);
+            tried.insert_all(&section.worked);
             let edges = graph.edges_of(section);
-            let place = &mut graph.places[at];
-            edges
-                .iter()
-                .filter_map(|edge| edge.direction)
-                .for_each(|direction| place.tried.insert(direction));
-            place.edges = edges;
+            edges.iter().filter_map(|edge| edge.direction).for_each(|direction| tried.insert(direction));
+            (graph.places[at].edges, graph.places[at].tried) = (edges, tried);
         }
         for place in &mut graph.places {
             place.tried.0 |= not_understood.0;
         }
-        let named = graph.places.iter().map(|place| (Scope::Location(place.id), place.name.as_str()));
-        graph.names = PlaceNames::of_parts(named);
         graph
     }
 
     /// The place of that id, which is added where it is missing; its first name is taken.
-    fn position_of(&mut self, id: u64, name: &mut String) -> usize {
+    fn position_of(&mut self, id: u64, name: &mut Cow<'a, str>) -> usize {
         let next = self.places.len();
         let at = *self.positions.entry(id).or_insert(next);
         if at == next {
@@ -134,34 +143,25 @@ impl Graph {
         at
     }
 
-    fn edges_of(&mut self, section: Section) -> Vec<Edge> {
-        let mut edges: Vec<Edge> = Vec::with_capacity(section.ways.len());
+    fn edges_of(&mut self, section: KnownSection<'a>) -> Vec<Edge<'a>> {
+        let mut edges: Vec<Edge<'a>> = Vec::with_capacity(section.ways.len());
         for mut way in section.ways {
             let (to, direction) = (self.position_of(way.to, &mut way.name), Direction::of(&way.action));
-            let same = |edge: &&mut Edge| edge.to == to && edge.is_same_action(direction, &way.action);
+            // The place has the name.
+            way.name = Cow::default();
+            let same = |edge: &&mut Edge<'_>| edge.to == to && edge.is_same_action(direction, &way.action);
             match edges.iter_mut().find(same) {
-                Some(edge) => {
-                    edge.count = edge.count.saturating_add(way.count);
-                    if last_walked(&way) > last_walked(&edge.way) {
-                        edge.way = way;
-                    }
-                }
+                Some(edge) if last_walked(&way) >= last_walked(&edge.way) => edge.way = way,
+                Some(_) => {}
                 None => {
-                    let (count, elsewhere) = (way.count, Vec::new());
-                    edges.push(Edge {
-                        way,
-                        to,
-                        direction,
-                        count,
-                        is_current: true,
-                        elsewhere,
-                        refused: None,
-                    });
+                    let elsewhere = Vec::new();
+                    let (is_current, is_deadly, refused) = (true, false, None);
+                    edges.push(Edge { way, to, direction, is_current, elsewhere, refused, is_deadly });
                 }
             }
         }
         mark_latest(&mut edges);
-        mark_refused(&mut edges, section.tried);
+        mark_refused(&mut edges, &section.tried);
         edges
     }
 
@@ -172,8 +172,11 @@ impl Graph {
 
     /// The name of a place as people read it, with its id where others have the same name.
     pub(super) fn label(&self, at: usize) -> String {
+        let names = self.names.get_or_init(|| {
+            PlaceNames::of_parts(self.places.iter().map(|place| (Scope::Location(place.id), &*place.name)))
+        });
         let Place { id, name, .. } = &self.places[at];
-        self.names.label(&Scope::Location(*id), name)
+        names.label(&Scope::Location(*id), name)
     }
 
     /// Directions that were neither walked nor refused at a place.
@@ -189,10 +192,10 @@ impl Graph {
 }
 
 /// Marks for each action the edge that was walked last; of equals, the first.
-fn mark_latest(edges: &mut [Edge]) {
+fn mark_latest(edges: &mut [Edge<'_>]) {
     for at in 0..edges.len() {
         let Edge { way, direction, .. } = &edges[at];
-        let same = |edge: &Edge| edge.is_same_action(*direction, &way.action);
+        let same = |edge: &Edge<'_>| edge.is_same_action(*direction, &way.action);
         let others = edges.iter().enumerate().filter(|(other, edge)| *other != at && same(edge));
         let (mut elsewhere, mut is_current) = (Vec::new(), true);
         for (other, edge) in others {
@@ -205,28 +208,39 @@ fn mark_latest(edges: &mut [Edge]) {
     }
 }
 
-/// Marks the edges whose action was refused after it was last walked.
-fn mark_refused(edges: &mut [Edge], tried: Vec<Attempt>) {
-    if edges.is_empty() {
-        return;
-    }
-    for attempt in tried.into_iter().filter(|attempt| !attempt.effect_unknown) {
-        let direction = Direction::of(&attempt.action);
-        for edge in edges.iter_mut() {
-            let is_later = (attempt.episode, attempt.turn) > last_walked(&edge.way);
-            if is_later && edge.is_same_action(direction, &attempt.action) {
-                edge.refused = Some(attempt.clone());
+/// Marks the edges whose action was refused, or killed, after it was last walked. Of an action the latest try counts.
+fn mark_refused(edges: &mut [Edge<'_>], tried: &[Tries<'_>]) {
+    let is_meant = |edge: &Edge<'_>, action: &str| edge.is_same_action(Direction::of(action), action);
+    let mut latest: Vec<Option<Attempt>> = vec![None; edges.len()];
+    for tries in tried {
+        let mut concerns = false;
+        tries.actions(|action| concerns |= edges.iter().any(|edge| is_meant(edge, action)));
+        if !concerns {
+            continue;
+        }
+        for attempt in tries.attempts().iter() {
+            let meant = edges.iter().zip(&mut latest).filter(|(edge, _)| is_meant(edge, &attempt.action));
+            for (_, latest) in meant {
+                if latest.as_ref().is_none_or(|latest| moment(attempt) >= moment(latest)) {
+                    *latest = Some(attempt.clone());
+                }
             }
         }
     }
+    for (edge, attempt) in edges.iter_mut().zip(latest) {
+        let Some(attempt) = attempt.filter(|attempt| !attempt.effect_unknown) else { continue };
+        let (tried, walked) = (moment(&attempt), last_walked(&edge.way));
+        // Of a death without a time nobody knows that it was before.
+        edge.is_deadly = attempt.deadly && tried >= walked;
+        edge.refused = Some(Box::new(attempt)).filter(|_| tried > walked);
+    }
 }
 
-fn note(directions: &mut Directions, attempts: &[Attempt]) {
-    let tried = attempts.iter().filter_map(|attempt| Direction::of(&attempt.action));
-    tried.for_each(|direction| directions.insert(direction));
+fn moment(attempt: &Attempt) -> (Option<u64>, Option<u64>) {
+    (attempt.episode, attempt.turn)
 }
 
-fn last_walked(way: &Way) -> (Option<u64>, Option<u64>) {
+fn last_walked(way: &KnownWay<'_>) -> (Option<u64>, Option<u64>) {
     (way.episode, way.turn)
 }
 
@@ -244,9 +258,12 @@ mod tests {
     use crate::document::Document;
     use crate::store::Store;
 
-    /// The graph of whole sections.
-    fn of_sections(text: &str) -> Graph {
-        Graph::of(Document::parse(text.to_owned()).sections())
+    /// The places of a text, read whole or only as far as a map needs them.
+    fn both(text: &str) -> [Vec<String>; 2] {
+        let sections: Vec<_> = Document::parse(text.to_owned()).sections().into_iter().collect();
+        let whole = Graph::of(sections.iter().map(|(scope, section)| KnownSection::of(scope, section)));
+        let places = |graph: &Graph<'_>| graph.places.iter().map(|place| format!("{place:?}")).collect();
+        [places(&whole), places(&Graph::of(known_ways(text)))]
     }
 
     const LINES: [&str; 36] = [
@@ -292,7 +309,8 @@ mod tests {
         #[test]
         fn the_map_is_that_of_whole_sections(lines in prop::collection::vec(prop::sample::select(&LINES[..]), 0..30)) {
             let text = lines.join("\n");
-            prop_assert_eq!(Graph::of(known_ways(&text)), of_sections(&text), "{}", text);
+            let [whole, quick] = both(&text);
+            prop_assert_eq!(quick, whole, "{}", text);
         }
     }
 
@@ -302,7 +320,8 @@ mod tests {
         let store = Store::open(folder.path().join("Memories.md"), Duration::from_secs(10)).unwrap();
         assert!(Graph::read(&Snapshot::read(&store).unwrap()).is_empty());
         let text = "\u{FEFF}## Location 1: A\n\n### Ways\n\n- `n` → Location 2: B\n";
-        assert_eq!(Graph::of(known_ways(text)), of_sections(text));
+        let [whole, quick] = both(text);
+        assert_eq!(quick, whole);
         assert!(Graph::of(known_ways(text)).path(1, 2).is_known);
     }
 }

@@ -7,13 +7,13 @@ use crate::map::graph::{Edge, Graph};
 /// A line of a drawing: a way, and the way back if that is its opposite.
 pub(super) struct Line<'g> {
     pub from: usize,
-    pub there: &'g Edge,
-    pub back: Option<&'g Edge>,
+    pub there: &'g Edge<'g>,
+    pub back: Option<&'g Edge<'g>>,
 }
 
 /// The lines of a drawing, in the order of the file. Two ways between the same places that are opposite
 /// directions are one line.
-pub(super) fn lines<'g>(graph: &'g Graph) -> Vec<Line<'g>> {
+pub(super) fn lines<'g>(graph: &'g Graph<'g>) -> Vec<Line<'g>> {
     let mut lines = Vec::new();
     let mut drawn: HashSet<(usize, usize)> = HashSet::new();
     for (from, place) in graph.places.iter().enumerate() {
@@ -21,7 +21,7 @@ pub(super) fn lines<'g>(graph: &'g Graph) -> Vec<Line<'g>> {
             if drawn.contains(&(from, at)) {
                 continue;
             }
-            let is_back = |edge: &Edge| {
+            let is_back = |edge: &Edge<'_>| {
                 let opposite = there.direction.map(|direction| direction.opposite());
                 edge.to == from
                     && there.to != from
@@ -40,17 +40,17 @@ pub(super) fn lines<'g>(graph: &'g Graph) -> Vec<Line<'g>> {
 
 impl Line<'_> {
     /// Reasons against taking these ways; empty if there are none.
-    pub(super) fn notes(&self, graph: &Graph) -> String {
+    pub(super) fn notes(&self, graph: &Graph<'_>) -> String {
         let notes = [Some(self.there), self.back].into_iter().flatten().map(|edge| graph.notes(edge));
         notes.filter(|notes| !notes.is_empty()).collect::<Vec<_>>().join("; ")
     }
 
     /// The actions, with what speaks against them: `north / south`, `up (refused without brass lantern)`.
-    pub(super) fn label(&self, graph: &Graph) -> String {
-        let label = |edge: &Edge| {
+    pub(super) fn label(&self, graph: &Graph<'_>) -> String {
+        let label = |edge: &Edge<'_>| {
             let notes = graph.notes(edge);
             let action = &edge.way.action;
-            if notes.is_empty() { action.clone() } else { format!("{action} ({notes})") }
+            if notes.is_empty() { action.to_string() } else { format!("{action} ({notes})") }
         };
         match self.back {
             Some(back) => format!("{} / {}", label(self.there), label(back)),

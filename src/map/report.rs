@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::document::fields::write_moment;
 use crate::map::graph::{Edge, Graph};
 use crate::map::search::{Paths, Step};
+use crate::types::frame::{list_item, list_label, within_parentheses};
 use crate::types::{Moment, Scope};
 
 /// An answer about the map.
@@ -18,7 +19,7 @@ pub struct MapReport {
     pub is_known: bool,
 }
 
-impl Graph {
+impl Graph<'_> {
     /// The shortest known path between two places.
     pub fn path(&self, from: u64, to: u64) -> MapReport {
         let steps = self.find(from).zip(self.find(to)).and_then(|(from, to)| Paths::from(self, from).to(to));
@@ -54,8 +55,8 @@ impl Graph {
                 break;
             }
             let actions = actions(&paths.as_ref().and_then(|paths| paths.to(at)).unwrap_or_default());
-            let (name, distance) = (self.label(at), counted(cost.steps));
-            text.push_str(&format!("{name}, {distance}: {}\n", actions.join(", ")));
+            let (name, distance) = (list_label(&self.label(at)), counted(cost.steps));
+            text.push_str(&format!("{name}, {distance}: {}\n", listed(&actions)));
             let mut place = self.place_json(self.places[at].id);
             place["steps"] = json!(cost.steps);
             place["actions"] = json!(actions);
@@ -86,9 +87,10 @@ impl Graph {
             let distance = match &actions {
                 None => "no known way".to_owned(),
                 Some(actions) if actions.is_empty() => "here".to_owned(),
-                Some(actions) => format!("{} ({})", counted(actions.len()), actions.join(", ")),
+                Some(actions) => format!("{} ({})", counted(actions.len()), listed(actions)),
             };
-            text.push_str(&format!("{}, {distance}: {}\n", self.label(*at), directions.join(", ")));
+            let name = list_label(&self.label(*at));
+            text.push_str(&format!("{name}, {distance}: {}\n", directions.join(", ")));
             let mut place = self.place_json(self.places[*at].id);
             place["steps"] = json!(actions.as_ref().map(Vec::len));
             place["actions"] = json!(actions);
@@ -111,19 +113,19 @@ impl Graph {
 
     /// The name of a place, which need not be known.
     fn name_of(&self, id: u64) -> String {
-        self.find(id).map_or_else(|| Scope::Location(id).to_string(), |at| self.label(at))
+        self.find(id).map_or_else(|| Scope::Location(id).to_string(), |at| list_label(&self.label(at)))
     }
 
     pub(super) fn place_json(&self, id: u64) -> Value {
         json!({"id": id, "name": self.find(id).map_or("", |at| &self.places[at].name)})
     }
 
-    pub(super) fn way_json(&self, from: usize, edge: &Edge) -> Value {
+    pub(super) fn way_json(&self, from: usize, edge: &Edge<'_>) -> Value {
         let mut way = json!({
             "action": edge.way.action,
             "from": self.place_json(self.places[from].id),
             "to": self.place_json(self.places[edge.to].id),
-            "count": edge.count,
+            "count": edge.way.count,
             "episode": edge.way.episode,
             "turn": edge.way.turn,
             "refused_without": edge.way.refused_without,
@@ -139,29 +141,33 @@ impl Graph {
             way["refused_since"] =
                 json!({"episode": refused.episode, "turn": refused.turn, "reply": refused.reply});
         }
+        if edge.is_deadly {
+            way["deadly"] = json!(true);
+        }
         way
     }
 
     /// `up → Attic (refused without brass lantern)`.
-    fn step_text(&self, edge: &Edge) -> String {
+    fn step_text(&self, edge: &Edge<'_>) -> String {
         let notes = self.notes(edge);
         let notes = if notes.is_empty() { notes } else { format!(" ({notes})") };
-        format!("{} → {}{notes}", edge.way.action, self.label(edge.to))
+        format!("{} → {}{notes}", list_item(&edge.way.action), list_label(&self.label(edge.to)))
     }
 
     /// Reasons against taking a way; empty if there are none.
-    pub(super) fn notes(&self, edge: &Edge) -> String {
+    pub(super) fn notes(&self, edge: &Edge<'_>) -> String {
         let mut notes = Vec::new();
         if !edge.way.refused_without.is_empty() {
-            notes.push(format!("refused without {}", edge.way.refused_without.join(", ")));
+            notes.push(format!("refused without {}", listed(&edge.way.refused_without)));
         }
         if let Some(refused) = &edge.refused {
             let (episode, turn) = (refused.episode, refused.turn);
             let at = write_moment(&Moment { episode, turn, ..Moment::default() });
-            notes.push(format!("refused at {at}: {}", refused.reply));
+            let done = if refused.deadly { "deadly" } else { "refused" };
+            notes.push(format!("{done} at {at}: {}", within_parentheses(&refused.reply)));
         }
         if !edge.elsewhere.is_empty() {
-            let places: Vec<String> = edge.elsewhere.iter().map(|at| self.label(*at)).collect();
+            let places: Vec<String> = edge.elsewhere.iter().map(|at| list_label(&self.label(*at))).collect();
             notes.push(format!("sometimes to {}", places.join(", ")));
         }
         notes.join("; ")
@@ -169,7 +175,12 @@ impl Graph {
 }
 
 fn actions<'g>(steps: &[Step<'g>]) -> Vec<&'g str> {
-    steps.iter().map(|(_, edge)| edge.way.action.as_str()).collect()
+    steps.iter().map(|(_, edge)| &*edge.way.action).collect()
+}
+
+/// Names as a list that none of them can imitate.
+fn listed<S: AsRef<str>>(names: &[S]) -> String {
+    names.iter().map(|name| list_item(name.as_ref())).collect::<Vec<_>>().join(", ")
 }
 
 fn counted(steps: usize) -> String {

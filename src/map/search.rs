@@ -1,14 +1,13 @@
 //! Shortest paths from one place to all others.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 use crate::map::graph::{Edge, Graph};
 
 /// The shortest paths from a place. Of paths with the same number of actions the one with fewer doubtful ways is
 /// taken; among these, at each place, the way that was walked most, then the first in the file.
 pub(super) struct Paths<'g> {
-    graph: &'g Graph,
+    graph: &'g Graph<'g>,
     /// The way by which each place is reached, and the place from which; `None` for the start.
     reached: Vec<Option<Reached>>,
     /// The places that can be reached, nearest first, the start at the beginning.
@@ -31,30 +30,34 @@ pub(super) struct Cost {
 }
 
 /// A step of a path: a place, and the way that is taken from it.
-pub(super) type Step<'g> = (usize, &'g Edge);
+pub(super) type Step<'g> = (usize, &'g Edge<'g>);
 
 impl<'g> Paths<'g> {
     /// Searches the graph from a place.
-    pub(super) fn from(graph: &'g Graph, start: usize) -> Paths<'g> {
+    pub(super) fn from(graph: &'g Graph<'g>, start: usize) -> Paths<'g> {
         let mut paths = Paths { graph, reached: vec![None; graph.places.len()], nearest: Vec::new() };
-        let mut open = BinaryHeap::from([Reverse((Cost { steps: 0, doubts: 0 }, 0, start, None))]);
-        let mut found = 0;
+        let mut ways: Vec<usize> = Vec::new();
+        let mut found = vec![(start, Reached { cost: Cost { steps: 0, doubts: 0 }, by: None })];
         // Places of equal cost are visited in the order in which they were found.
-        while let Some(Reverse((cost, _, at, by))) = open.pop() {
-            if paths.reached[at].is_some() {
-                continue;
-            }
-            paths.reached[at] = Some(Reached { cost, by });
-            paths.nearest.push(at);
-            let edges = &graph.places[at].edges;
-            let mut ways: Vec<usize> = (0..edges.len()).filter(|way| edges[*way].is_current).collect();
-            ways.sort_by_key(|way| Reverse(edges[*way].count));
-            for way in ways {
-                let doubts = cost.doubts + usize::from(edges[way].is_doubtful());
-                found += 1;
-                let cost = Cost { steps: cost.steps + 1, doubts };
-                if paths.reached[edges[way].to].is_none() {
-                    open.push(Reverse((cost, found, edges[way].to, Some((at, way)))));
+        while !found.is_empty() {
+            found.sort_by_key(|(_, reached)| reached.cost.doubts);
+            for (at, reached) in std::mem::take(&mut found) {
+                if paths.reached[at].is_some() {
+                    continue;
+                }
+                paths.reached[at] = Some(reached);
+                paths.nearest.push(at);
+                let edges = &graph.places[at].edges;
+                ways.clear();
+                ways.extend((0..edges.len()).filter(|way| edges[*way].is_open()));
+                ways.sort_by_key(|way| Reverse(edges[*way].way.count));
+                for &way in &ways {
+                    let Edge { to, .. } = edges[way];
+                    if paths.reached[to].is_none() {
+                        let doubts = reached.cost.doubts + usize::from(edges[way].is_doubtful());
+                        let cost = Cost { steps: reached.cost.steps + 1, doubts };
+                        found.push((to, Reached { cost, by: Some((at, way)) }));
+                    }
                 }
             }
         }

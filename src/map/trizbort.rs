@@ -14,7 +14,7 @@ const GRID: (i64, i64) = (160, 128);
 type Cell = (i64, i64);
 
 /// Draws the map. Rooms are numbered from 1, because Trizbort's ids are 32 bits wide; lines follow.
-pub(super) fn draw(graph: &Graph) -> String {
+pub(super) fn draw(graph: &Graph<'_>) -> String {
     let lines = lines(graph);
     let cells = lay_out(graph, &lines);
     let mut out =
@@ -35,7 +35,7 @@ pub(super) fn draw(graph: &Graph) -> String {
     out
 }
 
-fn draw_line(graph: &Graph, line: &Line<'_>, id: usize, cells: &[Cell]) -> String {
+fn draw_line(graph: &Graph<'_>, line: &Line<'_>, id: usize, cells: &[Cell]) -> String {
     let mut attributes = String::new();
     if !line.there.is_current {
         attributes.push_str(" style=\"dashed\"");
@@ -102,7 +102,7 @@ fn direction_of(from: Cell, to: Cell) -> Direction {
 }
 
 /// A cell of its own for each place: where its neighbour's way leads, or the next free one behind it.
-fn lay_out(graph: &Graph, lines: &[Line<'_>]) -> Vec<Cell> {
+fn lay_out(graph: &Graph<'_>, lines: &[Line<'_>]) -> Vec<Cell> {
     let mut neighbours: Vec<Vec<(usize, Cell)>> = vec![Vec::new(); graph.places.len()];
     for line in lines {
         let (column, row) = step(line);

@@ -13,7 +13,7 @@ use crate::recall::budget::cut_at_word;
 use crate::recall::evidence::{Circumstances, Judgement, Verdict};
 use crate::recall::format::Format;
 use crate::types::direction::Direction;
-use crate::types::frame::one_line;
+use crate::types::frame::{heading_item, list_item, list_label, one_line, within_parentheses};
 use crate::types::text::escape_xml;
 use crate::types::{Attempt, Scope, Way, fold_action};
 
@@ -161,7 +161,10 @@ impl Actions {
             self.tried.iter().filter(|tried| tried.verdict == verdict).collect()
         };
         let in_vain = Verdict::InVain.name();
-        line(&format!("tried verdict=\"{in_vain}\""), "Tried here in vain", folded(&with(in_vain)));
+        let (deadly, refused): (Vec<_>, Vec<_>) =
+            with(in_vain).into_iter().partition(|tried| tried.attempt.deadly);
+        line(&format!("tried verdict=\"{in_vain}\" deadly=\"true\""), "Deadly here", folded(&deadly));
+        line(&format!("tried verdict=\"{in_vain}\""), "Tried here in vain", folded(&refused));
         let others: Vec<&JudgedTry> = self.tried.iter().filter(|tried| !tried.lacking.is_empty()).collect();
         for (items, tried) in by_circumstances(others) {
             let element =
@@ -233,17 +236,21 @@ fn written_way(walked: &WalkedWay) -> String {
     let WalkedWay { way, place, sometimes } = walked;
     let without = match way.refused_without.as_slice() {
         [] => String::new(),
-        items => format!(" (refused without {})", items.join(", ")),
+        items => {
+            let items: Vec<_> = items.iter().map(|item| list_item(item)).collect();
+            format!(" (refused without {})", items.join(", "))
+        }
     };
-    let sometimes: String = sometimes.iter().map(|place| format!(", sometimes {place}")).collect();
-    format!("{} → {place}{without}{sometimes}", cut_at_word(&way.action, ACTION_CHARS))
+    let sometimes: String =
+        sometimes.iter().map(|place| format!(", sometimes {}", list_label(place))).collect();
+    let action = cut_at_word(&way.action, ACTION_CHARS);
+    format!("{} → {}{without}{sometimes}", list_item(&action), list_label(place))
 }
 
-/// The action and how often it was done; in quotation marks where it has the marks of these lines.
+/// The action and how often it was done.
 fn written_action(attempt: &Attempt) -> String {
-    let Attempt { action, count, .. } = attempt;
-    let action = if action.contains([',', ';', '(']) { format!("\"{action}\"") } else { action.clone() };
-    if *count == 1 { action } else { format!("{action} ×{count}") }
+    let action = list_item(&attempt.action);
+    if attempt.count == 1 { action.into_owned() } else { format!("{action} ×{}", attempt.count) }
 }
 
 /// Actions with the same reply together: `take sword (It is fast.); east, eat rug ×2 (No.)`.
@@ -257,8 +264,8 @@ fn folded(tried: &[&JudgedTry]) -> String {
         }
     }
     let group = |(reply, actions): (&str, Vec<String>)| {
-        let reply = if reply.is_empty() { String::new() } else { format!(" ({reply})") };
-        format!("{}{reply}", actions.join(", "))
+        let actions = actions.join(", ");
+        if reply.is_empty() { actions } else { format!("{actions} ({})", within_parentheses(reply)) }
     };
     replies.into_iter().map(group).collect::<Vec<_>>().join("; ")
 }
@@ -278,7 +285,8 @@ fn by_circumstances(mut tried: Vec<&JudgedTry>) -> Vec<(String, Vec<&JudgedTry>)
         let common = |item: &&String| group.iter().all(|tried| tried.lacking.contains(*item));
         let common: Vec<&str> = group[0].lacking.iter().filter(common).map(String::as_str).collect();
         let more = if common.len() > ITEMS { " …" } else { "" };
-        groups.push((common[..common.len().min(ITEMS)].join(", ") + more, group));
+        let items: Vec<_> = common.iter().take(ITEMS).map(|item| heading_item(item)).collect();
+        groups.push((items.join(", ") + more, group));
         tried = rest;
     }
     groups
@@ -315,11 +323,11 @@ mod tests {
                     - `e` → [A → B; C](#location-7-a) ×2 *(Ep1, T1)*";
         assert_eq!(
             lines(ways, "", Format::Text),
-            "\nWays: e → A → B; C; W → Maze (id 3) (refused without lamp, key), sometimes Maze (id 2); pray → Hall\n"
+            "\nWays: e → \"A → B; C\"; W → Maze (id 3) (refused without lamp, key), sometimes Maze (id 2); pray → Hall\n"
         );
         assert_eq!(
             lines("### Ways\n\n- `<b>` → [\"&\"](#location-7-a)", "", Format::Xml),
-            "<ways>&lt;b&gt; → &quot;&amp;&quot;</ways>\n"
+            "<ways>&lt;b&gt; → &quot;\\&quot;&amp;\\&quot;&quot;</ways>\n"
         );
     }
 
@@ -352,13 +360,12 @@ mod tests {
             lines(tried, carried, Format::Text),
             "\nWorked here: open door\n\
              Tried here in vain: north, eat rug ×3, \"jump, then run\" (No.)\n\
-             Tried before, but now with \"axe\": pull ×2, push (Hm.); dig (Not like that.)\n\
+             Tried before, but now with \"\\\"axe\\\"\": pull ×2, push (Hm.); dig (Not like that.)\n\
              Done here, effect unknown: sing (La.)\n"
         );
-        assert!(
-            lines(tried, carried, Format::Xml)
-                .contains("<tried verdict=\"other_circumstances\" now_with=\"&quot;axe&quot;\">pull ×2")
-        );
+        assert!(lines(tried, carried, Format::Xml).contains(
+            "<tried verdict=\"other_circumstances\" now_with=\"&quot;\\&quot;axe\\&quot;&quot;\">pull ×2"
+        ));
     }
 
     #[test]

@@ -207,7 +207,7 @@ impl<'a> Judgement<'a> {
     fn is_final(&self, attempt: &Attempt) -> bool {
         let final_replies = self.final_replies.get_or_init(|| {
             let mut replies: HashMap<String, (usize, bool)> = HashMap::new();
-            for tried in self.section.tried.iter().filter(|tried| !tried.effect_unknown) {
+            for tried in self.section.tried.iter().filter(|tried| !tried.effect_unknown && !tried.deadly) {
                 let (actions, worked) = replies.entry(template(&tried.action, &tried.reply)).or_default();
                 *actions += 1;
                 *worked |= self.worked.contains_key(&fold_action(&tried.action));
@@ -215,7 +215,9 @@ impl<'a> Judgement<'a> {
             let is_final = |(actions, worked): &(usize, bool)| *actions >= FINAL_REPLY && !worked;
             replies.into_iter().filter(|(_, seen)| is_final(seen)).map(|(reply, _)| reply).collect()
         });
-        !attempt.reply.is_empty() && final_replies.contains(&template(&attempt.action, &attempt.reply))
+        !attempt.deadly
+            && !attempt.reply.is_empty()
+            && final_replies.contains(&template(&attempt.action, &attempt.reply))
     }
 }
 
@@ -270,11 +272,14 @@ impl Evidence {
             "verdict": self.verdict.name(), "tried": self.in_vain(), "scope": scope, "action": self.action,
             "memories": self.memories,
         });
-        if let Some(Attempt { count, episode, turn, reply, .. }) = &self.attempt {
+        if let Some(Attempt { count, episode, turn, reply, deadly, .. }) = &self.attempt {
             value["count"] = json!(count);
             value["episode"] = json!(episode);
             value["turn"] = json!(turn);
             value["reply"] = json!(reply);
+            if *deadly {
+                value["deadly"] = json!(true);
+            }
         }
         match &self.verdict {
             Verdict::OtherCircumstances { lacking } => value["lacking"] = json!(lacking),
@@ -305,7 +310,7 @@ impl Evidence {
             _ => false,
         };
         let attempt = self.attempt.as_ref().filter(|attempt| !is_older(attempt));
-        let Some(Attempt { action, count, episode, turn, reply, effect_unknown }) = attempt else {
+        let Some(Attempt { action, count, episode, turn, reply, effect_unknown, deadly }) = attempt else {
             return match &self.verdict {
                 Verdict::Worked(success) => worked(success),
                 _ => format!("\"{}\" is not among what was tried at {place}", self.action),
@@ -318,18 +323,26 @@ impl Evidence {
         match &self.verdict {
             Verdict::Worked(success) => {
                 let at = if at.is_empty() { at } else { format!(" ({at})") };
-                let since = if *effect_unknown { "done again, effect unknown" } else { "refused later" };
+                let since = match (effect_unknown, deadly) {
+                    (true, _) => "done again, effect unknown",
+                    (_, true) => "deadly later",
+                    _ => "refused later",
+                };
                 format!("{}; {since}{at}{reply}", worked(success))
             }
             Verdict::OtherCircumstances { lacking } => {
                 let at = if at.is_empty() { at } else { format!(" at {at}") };
-                format!("failed{at} without: {}{reply}", lacking.join(", "))
+                let failed = if *deadly { "deadly" } else { "failed" };
+                format!("{failed}{at} without: {}{reply}", lacking.join(", "))
             }
             Verdict::UnknownEffect => format!("\"{action}\" {times} at {place}, effect unknown{last}{reply}"),
             Verdict::InVain if self.not_understood => {
                 format!("the game does not understand \"{action}\"{last}{reply}")
             }
-            Verdict::InVain | Verdict::No => format!("\"{action}\" {times} at {place}{last}{reply}"),
+            Verdict::InVain | Verdict::No => {
+                let deadly = if *deadly { ", deadly" } else { "" };
+                format!("\"{action}\" {times} at {place}{deadly}{last}{reply}")
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::document::{Document, DocumentError, Section};
 use crate::record::context::TurnContext;
 use crate::record::places::Place;
 use crate::record::refusal::{is_idle, is_not_understood, refuses};
+use crate::record::rules::sentences::tells_death;
 use crate::record::turn::Turn;
 use crate::types::direction::Direction;
 use crate::types::{Attempt, Carried, CarriedChange, Scope, Way, carried_at, fold_action, gained_since};
@@ -49,10 +50,14 @@ impl TurnEvidence<'_> {
         let game = self.document.section(&Scope::Game).unwrap_or_default();
         let carried = self.write_carried(&game)?;
         let action = stored_line(&self.context.turn.action);
-        if self.context.turn.died || action.is_empty() {
+        if action.is_empty() {
             return Ok(None);
         }
         let here = self.document.section(&self.before.scope()).unwrap_or_default();
+        if self.context.turn.died || tells_death(&self.context.turn.response) {
+            self.write_deadly(&here, action)?;
+            return Ok(None);
+        }
         if !self.context.changes.nothing() {
             self.forget(&game, &action);
             let tried = here.tried.iter().find(|tried| is_same(&tried.action, &action));
@@ -104,6 +109,16 @@ impl TurnEvidence<'_> {
             self.document.put_carried(&line)?;
         }
         Ok(carried)
+    }
+
+    /// Notes a direction in which the player died. Death is no way, and whether any other action killed nobody knows.
+    fn write_deadly(&mut self, here: &Section, action: String) -> Result<(), DocumentError> {
+        if Direction::of(&action).is_none() {
+            return Ok(());
+        }
+        let earlier = here.tried.iter().find(|tried| is_same(&tried.action, &action));
+        let attempt = Attempt { deadly: true, ..self.attempt(earlier, action, false) };
+        self.document.put_attempt(&self.before.scope(), &self.before.name, &attempt, self.limit)
     }
 
     fn write_worked(&mut self, here: &Section, action: String) -> Result<(), DocumentError> {
@@ -181,6 +196,7 @@ impl TurnEvidence<'_> {
             turn: Some(self.context.number),
             reply: stored_reply(&self.context.turn.response),
             effect_unknown,
+            deadly: false,
         }
     }
 }

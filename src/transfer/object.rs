@@ -288,12 +288,15 @@ pub(crate) fn read_attempt(value: &Value) -> Result<Attempt, String> {
         episode: fields.read("episode", count)?,
         turn: fields.read("turn", count)?,
         reply: fields.read("reply", text)?.unwrap_or_default(),
-        // SQLite has no truth values.
-        effect_unknown: fields
-            .read("effect_unknown", |value| match value.as_u64() {
-                Some(number @ (0 | 1)) => Ok(number == 1),
-                _ => flag(value),
-            })?
-            .unwrap_or_default(),
+        effect_unknown: fields.read("effect_unknown", truth)?.unwrap_or_default(),
+        deadly: fields.read("deadly", truth)?.unwrap_or_default(),
     })
+}
+
+/// A truth value, which SQLite has as a number.
+fn truth(value: &Value) -> Result<bool, Expected> {
+    match value.as_u64() {
+        Some(number @ (0 | 1)) => Ok(number == 1),
+        _ => flag(value),
+    }
 }

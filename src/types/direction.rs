@@ -44,10 +44,7 @@ impl Direction {
     /// The direction that an action is: `n`, `North`, `north-west`, `go up`. `None` for any other action.
     pub fn of(action: &str) -> Option<Direction> {
         let action = action.trim();
-        let is_direction = |direction: &Direction| {
-            action.eq_ignore_ascii_case(direction.short()) || action.eq_ignore_ascii_case(direction.name())
-        };
-        let simple = Direction::ALL.into_iter().find(is_direction);
+        let simple = Direction::of_word(action);
         // Most actions are none: looking no further keeps large maps quick.
         let may_be_more =
             matches!(action.as_bytes().first(), Some(b'g' | b'w' | b'n' | b's' | b'G' | b'W' | b'N' | b'S'));
@@ -56,9 +53,32 @@ impl Direction {
         }
         let lower = fold_spaces(action).to_ascii_lowercase();
         let word = ["go ", "walk "].iter().find_map(|verb| lower.strip_prefix(verb)).unwrap_or(&lower);
+        // `n e` is two directions, `north east` is one.
         let joined = word.replace(['-', ' '], "");
-        let names = |direction: &Direction| direction.short() == word || direction.name() == joined;
-        Direction::ALL.into_iter().find(names)
+        Direction::of_word(word).or_else(|| Direction::of_word(&joined).filter(|_| joined.len() > 3))
+    }
+
+    /// The direction that one word names, whatever its case.
+    fn of_word(word: &str) -> Option<Direction> {
+        let mut folded = [0; "northeast".len()];
+        let folded = folded.get_mut(..word.len())?;
+        folded.copy_from_slice(word.as_bytes());
+        folded.make_ascii_lowercase();
+        Some(match &*folded {
+            b"n" | b"north" => North,
+            b"ne" | b"northeast" => Northeast,
+            b"e" | b"east" => East,
+            b"se" | b"southeast" => Southeast,
+            b"s" | b"south" => South,
+            b"sw" | b"southwest" => Southwest,
+            b"w" | b"west" => West,
+            b"nw" | b"northwest" => Northwest,
+            b"u" | b"up" => Up,
+            b"d" | b"down" => Down,
+            b"in" => In,
+            b"out" => Out,
+            _ => return None,
+        })
     }
 
     /// The word for it: `northeast`.

@@ -7,7 +7,7 @@ use crate::types::text;
 
 /// An action and its last reply: in `### Tried` one after which score, place, inventory and life were the same,
 /// in `### Worked` one that did change something, without reply.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Attempt {
     /// The action in its first wording.
     pub action: String,
@@ -24,6 +24,9 @@ pub struct Attempt {
     /// The caller gave no facts by which to tell whether the action changed something.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub effect_unknown: bool,
+    /// The action is a direction, and who went there died.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub deadly: bool,
 }
 
 /// A way that was walked: a line of `### Ways`.
@@ -126,6 +129,13 @@ fn is_same_item(one: &str, other: &str) -> bool {
 
 /// The form in which actions are compared: lower case, single spaces, and one name for each direction.
 pub fn fold_action(action: &str) -> String {
+    if let Some(direction) = Direction::of(action) {
+        return direction.name().to_owned();
+    }
+    let has_single_spaces = action.trim() == action && !action.contains("  ");
+    if has_single_spaces && action.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') {
+        return action.to_ascii_lowercase();
+    }
     let folded = text::fold_spaces(action).to_lowercase();
     Direction::of(&folded).map_or(folded, |direction| direction.name().to_owned())
 }

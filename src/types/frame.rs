@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use crate::types::labelled_id;
 use crate::types::unseen::is_unseen;
 
 /// The line before remembered text, said once.
@@ -62,6 +63,53 @@ pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
 pub(crate) fn continued(text: &str, indent: &str) -> String {
     let body = indented(text, indent);
     body.strip_prefix(indent).unwrap_or(&body).trim_end_matches('\n').to_owned()
+}
+
+/// Marks by which lists of ours set off their items, and those that look like them.
+const LIST_MARKS: &[char] = &[',', ';', '(', ')', '"', '→', '×', '，', '；', '（', '）', '“', '”', '、'];
+
+/// A name as an item of a list of ours. One that holds a mark of such lists stands in quotation marks, so it cannot look
+/// like several items; within them `"` and `\` have a `\` before them.
+pub(crate) fn list_item(name: &str) -> Cow<'_, str> {
+    if name.contains(LIST_MARKS) { Cow::Owned(quoted(name)) } else { Cow::Borrowed(name) }
+}
+
+/// As [`list_item`], in a list before a colon.
+pub(crate) fn heading_item(name: &str) -> Cow<'_, str> {
+    if name.contains([':', '：']) { Cow::Owned(quoted(name)) } else { list_item(name) }
+}
+
+fn quoted(name: &str) -> String {
+    let mut out = String::with_capacity(name.len() + 4);
+    out.push('"');
+    for c in name.chars() {
+        if matches!(c, '"' | '\\') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out.push('"');
+    out
+}
+
+/// The label of a place as an item of a list of ours: ` (id 37)` behind its name stays as it is.
+pub(crate) fn list_label(label: &str) -> String {
+    let id = labelled_id(label).and_then(|_| label.rfind(" (id "));
+    let (name, id) = label.split_at(id.unwrap_or(label.len()));
+    format!("{}{id}", list_item(name))
+}
+
+/// A text within parentheses of ours: its own are brackets, so it ends with ours.
+pub(crate) fn within_parentheses(text: &str) -> Cow<'_, str> {
+    if !text.contains(['(', ')', '（', '）']) {
+        return Cow::Borrowed(text);
+    }
+    let bracket = |c| match c {
+        '(' | '（' => '[',
+        ')' | '）' => ']',
+        other => other,
+    };
+    Cow::Owned(text.chars().map(bracket).collect())
 }
 
 /// A title before its origin in parentheses. Where it ends like an origin of its own, that has a backslash.

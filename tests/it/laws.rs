@@ -262,6 +262,7 @@ impl Edit {
                     turn: Some(4),
                     reply: reply.clone(),
                     effect_unknown: true,
+                    deadly: false,
                 };
                 document.put_attempt(scope, "New", &attempt, usize::MAX)?;
                 let reply = memories::document::text::stored_reply(reply);
@@ -350,7 +351,7 @@ fn an_entry_among_the_tries_keeps_its_text() {
         episode: None,
         turn: None,
         reply: String::new(),
-        effect_unknown: false,
+        ..Attempt::default()
     };
     document.put_attempt(&scope, "", &wait, 9).expect("nothing is open");
     let text = document.into_text().expect("read as meant");

@@ -13,10 +13,15 @@ mod ask;
 mod authors;
 mod chat;
 mod corrections;
+#[path = "../support/dice.rs"]
+mod dice;
+mod evidence;
 mod frames;
 mod golden;
 mod hand_edits;
 mod hostile;
+#[path = "../support/invented_world.rs"]
+mod invented_world;
 mod journal;
 mod laws;
 mod map;
@@ -27,6 +32,8 @@ mod program;
 mod prompt;
 #[cfg(unix)]
 mod readme;
+#[path = "../support/recalled.rs"]
+mod recalled;
 mod recorded_once;
 mod replay;
 mod retrieval;

@@ -3,7 +3,7 @@
 mod episodes;
 mod oracle;
 
-use memories::document::Section;
+use memories::document::{KnownSection, Section};
 use memories::map::{Graph, MapReport};
 use memories::types::direction::Direction;
 use memories::types::{Attempt, Scope, Way};
@@ -16,8 +16,8 @@ use oracle::Oracle;
 /// Sections of places by their ids, and of the game.
 type World = Vec<(Scope, Section)>;
 
-fn graph(world: &World) -> Graph {
-    Graph::of(world.clone())
+fn graph(world: &World) -> Graph<'_> {
+    Graph::of(world.iter().map(|(scope, section)| KnownSection::of(scope, section)))
 }
 
 fn way(action: &str, to: u64, last: (Option<u64>, Option<u64>)) -> Way {
@@ -29,7 +29,7 @@ fn way(action: &str, to: u64, last: (Option<u64>, Option<u64>)) -> Way {
 fn attempt(action: &str, last: (Option<u64>, Option<u64>)) -> Attempt {
     let (episode, turn) = last;
     let (action, reply) = (action.to_owned(), "No.".to_owned());
-    Attempt { action, count: 1, episode, turn, reply, effect_unknown: false }
+    Attempt { action, count: 1, episode, turn, reply, ..Attempt::default() }
 }
 
 fn place(id: u64, ways: Vec<Way>) -> (Scope, Section) {
@@ -54,8 +54,10 @@ fn sections() -> impl Strategy<Value = Section> {
             Way { count, refused_without, ..way(action, to, last) }
         },
     );
-    let tried = (actions(), moments(), any::<bool>())
-        .prop_map(|(action, last, effect_unknown)| Attempt { effect_unknown, ..attempt(action, last) });
+    let tried =
+        (actions(), moments(), any::<(bool, bool)>()).prop_map(|(action, last, (effect_unknown, deadly))| {
+            Attempt { effect_unknown, deadly, ..attempt(action, last) }
+        });
     let worked = (actions(), moments()).prop_map(|(action, last)| attempt(action, last));
     let (ways, tried) = (prop::collection::vec(ways, 0..6), prop::collection::vec(tried, 0..3));
     (ways, tried, prop::collection::vec(worked, 0..2)).prop_map(|(ways, tried, worked)| Section {

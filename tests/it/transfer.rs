@@ -170,14 +170,15 @@ fn memory() -> impl Strategy<Value = Memory> {
 
 fn attempt() -> impl Strategy<Value = Attempt> {
     let times = (number(), prop::option::of(number()), prop::option::of(number()));
-    (line(), times, line(), any::<bool>()).prop_map(
-        |(action, (count, episode, turn), reply, effect_unknown)| Attempt {
+    (line(), times, line(), any::<(bool, bool)>()).prop_map(
+        |(action, (count, episode, turn), reply, (effect_unknown, deadly))| Attempt {
             action,
             count,
             episode,
             turn,
             reply,
             effect_unknown,
+            deadly,
         },
     )
 }
@@ -219,7 +220,7 @@ fn evidence() -> impl Strategy<Value = (Vec<Attempt>, Vec<Way>, Vec<Carried>, Op
         episode: Some(episode),
         turn: Some(turn),
         reply: String::new(),
-        effect_unknown: false,
+        ..Attempt::default()
     });
     let way = (line(), 0..5u64, line(), 1..9u64, prop::option::of((number(), number())), names());
     let way = way.prop_map(move |(action, to, name, count, at, items)| Way {
@@ -495,6 +496,7 @@ fn a_reply_and_an_action_take_their_stored_forms() {
         turn: None,
         reply: "a\nb".repeat(99),
         effect_unknown: true,
+        deadly: false,
     };
     let addition = SectionUpdate { attempts: vec![attempt.clone()], ..SectionUpdate::default() };
     let files = remembered(&BTreeMap::from([(Scope::World, addition)]));

@@ -132,7 +132,7 @@ impl Replay {
         let recalled = self.recall(place)?;
         episode.recalls.push(started.elapsed());
         episode.tokens.push((estimate_tokens(&recalled), (self.count_tokens)(&recalled)));
-        let verdict = Known::read(&self.store, place, turn.episode)?.verdict(&turn.action);
+        let verdict = Known::read(&self.store, place, turn.episode)?.judgement().verdict(&turn.action);
         self.watch(place, value, &recalled, verdict == Verdict::InVain, episode);
         self.places.insert(place);
         self.places.extend(id(&turn.location_after));
@@ -212,9 +212,9 @@ impl Known {
         Ok(Known { section: snapshot.section(&Scope::Location(place)).clone(), circumstances })
     }
 
-    /// The verdict about an action.
-    pub fn verdict(&self, action: &str) -> Verdict {
-        Judgement::of(&self.section, &self.circumstances).verdict(action)
+    /// Gives the verdicts about actions.
+    pub fn judgement(&self) -> Judgement<'_> {
+        Judgement::of(&self.section, &self.circumstances)
     }
 }
 

@@ -264,6 +264,28 @@ pub(super) fn is_obituary(text: &str) -> bool {
         || folded.starts_with("it appears that")
 }
 
+/// Beginnings of lines by which games announce a death, whatever follows.
+const DEATH_STARTS: &[&str] = &["you have died", "you died", "you have been killed", "you were killed"];
+
+/// Lines by which games announce a death: nothing but marks follows, so "you are dead tired" is none.
+const DEATH_LINES: &[&str] = &["you are dead", "you're dead", "i'm afraid you are dead", "you die"];
+
+/// True if a line or sentence of a reply announces that the player died, as in `**** You have died ****`.
+pub(crate) fn tells_death(reply: &str) -> bool {
+    let folded = reply.to_lowercase().replace('’', "'");
+    if !folded.contains("you") {
+        return false;
+    }
+    let is_mark = |c: char| !c.is_alphanumeric() && !matches!(c, '"' | '“' | '”' | '\'');
+    let mut sentences = folded.split(['\n', '.', '!', '?']).map(|sentence| sentence.trim_matches(is_mark));
+    sentences.any(|sentence| {
+        DEATH_LINES.contains(&sentence)
+            || DEATH_STARTS.iter().any(|start| {
+                sentence.strip_prefix(start).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+            })
+    })
+}
+
 /// True if a sentence refuses, corrects or asks back.
 pub(crate) fn is_refusal(text: &str) -> bool {
     let folded = text.to_lowercase().replace('’', "'");
@@ -356,5 +378,31 @@ fn lower_first(text: &str) -> String {
     match (chars.next(), chars.clone().next()) {
         (Some(first), Some(second)) if !second.is_uppercase() => first.to_lowercase().chain(chars).collect(),
         _ => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_death_is_told_by_a_line_of_its_own() {
+        for reply in [
+            "Oh, no! A grue ate you.\n\n    ****  You have died  ****\n\nForest",
+            "It appears that that last blow was too much for you. I'm afraid you are dead.",
+            "You fall. You died.",
+            "[You’re dead!]",
+        ] {
+            assert!(tells_death(reply), "{reply}");
+        }
+        for reply in [
+            "You are dead tired.",
+            "\"You have died once too often,\" says the guard.",
+            "The troll is dead.",
+            "You dream that you died.",
+            "",
+        ] {
+            assert!(!tells_death(reply), "{reply}");
+        }
     }
 }

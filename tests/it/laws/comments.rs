@@ -53,7 +53,7 @@ proptest! {
         for memory in [&memory, &plain] {
             document.add(&elsewhere, &name, memory).unwrap();
         }
-        let attempt = Attempt { action: action.clone(), count: 1, episode: None, turn: None, reply, effect_unknown: false };
+        let attempt = Attempt { action: action.clone(), count: 1, episode: None, turn: None, reply, ..Attempt::default() };
         document.put_attempt(&PLACE, "Hall", &attempt, 400).unwrap();
         let way = Way { action, to: 7, name: name.clone(), count: 1, episode: None, turn: None, refused_without: vec![item.clone()] };
         document.put_way(&PLACE, "Hall", &way).unwrap();

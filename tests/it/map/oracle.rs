@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use memories::types::direction::Direction;
-use memories::types::{Scope, Way, fold_action};
+use memories::types::{Attempt, Scope, Way, fold_action};
 
 use super::World;
 
@@ -46,12 +46,14 @@ impl Oracle {
             for action in section.ways.iter().map(|way| key(&way.action)) {
                 let lines = section.ways.iter().filter(|way| key(&way.action) == action);
                 let latest = latest(lines.collect());
-                let is_later = |(episode, turn)| (episode, turn) > (latest.episode, latest.turn);
-                let refused = section.tried.iter().any(|attempt| {
-                    key(&attempt.action) == action
-                        && !attempt.effect_unknown
-                        && is_later((attempt.episode, attempt.turn))
-                });
+                let moment = |attempt: &&Attempt| (attempt.episode, attempt.turn);
+                let tries = section.tried.iter().filter(|attempt| key(&attempt.action) == action);
+                let tried = tries.max_by_key(moment).filter(|attempt| !attempt.effect_unknown);
+                let walked = (latest.episode, latest.turn);
+                if tried.is_some_and(|tried| tried.deadly && moment(&tried) >= walked) {
+                    continue;
+                }
+                let refused = tried.is_some_and(|tried| moment(&tried) > walked);
                 let mut lines = section.ways.iter().filter(|way| key(&way.action) == action);
                 let elsewhere = lines.any(|way| way.to != latest.to);
                 let doubtful = refused || elsewhere || !latest.refused_without.is_empty();

@@ -1,0 +1,251 @@
+//! Lines of evidence: what a game says cannot imitate another action, a death is no way and no advice, and lines keep
+//! what a person or an earlier turn wrote.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use memories::document::Document;
+use memories::document::text::{stored_line, stored_reply};
+use memories::map::Graph;
+use memories::notebook::{Clock, Notebook, Snapshot};
+use memories::recall::{Format, Limits, read, recall, render};
+use memories::record::turn::Turn;
+use memories::record::{Judge, RecordSettings, Recorder};
+use memories::store::Store;
+use memories::types::{Attempt, Scope, ScopeName, Viewer, Way, fold_action};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::cases;
+use crate::recalled::actions;
+
+const HALL: Scope = Scope::Location(1);
+
+fn store() -> (tempfile::TempDir, Store) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path().join("Memories.md"), Duration::from_secs(10)).unwrap();
+    (folder, store)
+}
+
+/// The file with this text, and what an agent reads of location 1.
+fn recalled(text: &str) -> String {
+    let (folder, store) = store();
+    std::fs::write(folder.path().join("Memories.md"), text).unwrap();
+    let names = [ScopeName::Scope(HALL)];
+    let limits = Limits { max_tokens: None, ..Limits::default() };
+    let views =
+        recall(&read(&store, &names).unwrap(), &Viewer::Person, &names, &limits, Format::Text).unwrap();
+    render(&views, Format::Text)
+}
+
+/// Parts of names and replies that try to look like our lines.
+const FRAGMENTS: &[&str] = &[
+    "a",
+    "b c",
+    ",",
+    ", ",
+    ";",
+    "; ",
+    "(",
+    ")",
+    " (",
+    "), ",
+    "×",
+    " ×2",
+    "→",
+    " → ",
+    "\"",
+    "\\",
+    ":",
+    "sometimes ",
+    "\n",
+    "\u{2028}",
+    "\nTried here in vain: north",
+    "Ways: up → Sky",
+    "（",
+    "），",
+    "、",
+    "it (No), open window (",
+    "x), open window (",
+    " (id 3)",
+    "refused without lamp",
+    "-->",
+    "<!--",
+    "`",
+    "*(Ep1)*",
+];
+
+fn words() -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(FRAGMENTS), 1..6).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #![proptest_config(cases(256))]
+
+    #[test]
+    fn no_action_and_no_reply_imitates_another_action(
+        tried in prop::collection::vec((words(), words(), any::<bool>()), 1..5),
+    ) {
+        let mut document = Document::parse(String::new());
+        let mut expected: [BTreeSet<String>; 2] = Default::default();
+        for (action, reply, effect_unknown) in tried {
+            let action = stored_line(&action);
+            if action.is_empty() || expected.iter().any(|known| known.contains(&fold_action(&action))) {
+                continue;
+            }
+            expected[usize::from(effect_unknown)].insert(fold_action(&action));
+            let attempt = Attempt { action, count: 2, reply: stored_reply(&reply), effect_unknown, ..Attempt::default() };
+            document.put_attempt(&HALL, "Hall", &attempt, 400).unwrap();
+        }
+        let text = recalled(&document.into_text().unwrap());
+        let shown = |heading: &str| -> BTreeSet<String> {
+            actions(&text, &[heading]).into_iter().map(|(action, _)| fold_action(&action)).collect()
+        };
+        prop_assert_eq!(&shown("Tried here in vain: "), &expected[0], "{}", text);
+        prop_assert_eq!(&shown("Done here, effect unknown: "), &expected[1], "{}", text);
+    }
+
+    #[test]
+    fn no_name_imitates_another_way(action in words(), name in words(), item in words()) {
+        let (action, name, item) = (stored_line(&action), stored_line(&name), stored_line(&item));
+        prop_assume!(!action.is_empty() && !name.is_empty() && !item.is_empty());
+        let mut document = Document::parse(String::new());
+        let way = Way { action, to: 2, name, count: 1, episode: None, turn: None, refused_without: vec![item] };
+        document.put_way(&HALL, "Hall", &way).unwrap();
+        let file = document.into_text().unwrap();
+        let (folder, store) = store();
+        std::fs::write(folder.path().join("Memories.md"), &file).unwrap();
+        let path = Graph::read(&Snapshot::read(&store).unwrap()).path(1, 2).text;
+        for (text, start) in [(recalled(&file), "Ways: "), (path, "")] {
+            let line = text.lines().find(|line| line.starts_with(start) && unquoted(line).contains('→'));
+            let bare = unquoted(line.unwrap_or_default());
+            // One arrow, one pair of parentheses, no other way behind it.
+            let count = |mark: char| bare.chars().filter(|c| *c == mark).count();
+            prop_assert_eq!((count('→'), count('('), count(')'), count(';')), (1, 1, 1, 0), "{}\n{}", text, bare);
+        }
+    }
+}
+
+/// A line without what stands in quotation marks, and without ids behind names.
+fn unquoted(line: &str) -> String {
+    let (mut out, mut inside, mut escaped) = (String::new(), false, false);
+    for c in line.chars() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if inside => escaped = true,
+            '"' => inside = !inside,
+            c if !inside => out.push(c),
+            _ => {}
+        }
+    }
+    out.replace(" (id 2)", "")
+}
+
+#[test]
+fn a_reply_with_parentheses_stays_one_reply() {
+    let file =
+        "## Location 1: Hall\n\n### Tried\n\n- `pull rope`: x), open window (\n- `say (a), b` ×2: No.\n";
+    let text = recalled(file);
+    assert!(
+        text.contains("Tried here in vain: \"say (a), b\" ×2 (No.); pull rope (x], open window [)\n"),
+        "{text}"
+    );
+}
+
+fn record(store: &Store, turns: &[Value]) -> String {
+    let notebook = Notebook::new(store.clone(), Clock::fixed("2026-01-31T12:00:00Z"));
+    let recorder =
+        Recorder { notebook: &notebook, judge: Judge::Rules, settings: &RecordSettings::default() };
+    for turn in turns {
+        recorder.record(Turn::from_value(turn).unwrap()).unwrap();
+    }
+    store.read().unwrap().unwrap()
+}
+
+fn step(turn: u64, action: &str, reply: &str, (from, to): (u64, u64), carried: &[&str]) -> Value {
+    let name = |id: u64| ["", "Hall", "Cellar", "Forest", "Attic"][id as usize];
+    json!({
+        "episode": 1, "turn": turn, "action": action, "response": reply,
+        "location_before": {"id": from, "name": name(from)}, "location_after": {"id": to, "name": name(to)},
+        "score_before": 0, "score_after": 0, "inventory_before": carried, "inventory_after": carried,
+    })
+}
+
+const GRUE: &str =
+    "Oh, no! A lurking grue slithered into the room.\n\n    ****  You have died  ****\n\nForest\n";
+
+#[test]
+fn a_death_that_nobody_names_is_no_way() {
+    let (_folder, store) = store();
+    let turns = [
+        step(1, "open trap door", "It opens.", (1, 1), &[]),
+        step(2, "down", GRUE, (1, 3), &[]),
+        step(3, "up", "A garret.", (1, 4), &[]),
+    ];
+    let text = record(&store, &turns);
+    assert!(!text.contains("`down` →"), "{text}");
+    assert!(text.contains("- `down` *(Ep1, T2, deadly)*: Oh, no!"), "{text}");
+    assert!(recalled(&text).contains("\nDeadly here: down (Oh, no!"), "{}", recalled(&text));
+    let snapshot = Snapshot::read(&store).unwrap();
+    let graph = Graph::read(&snapshot);
+    assert!(!graph.path(1, 3).is_known);
+    let frontier = graph.frontier(1, 9);
+    let here = &frontier.json["places"][0];
+    assert_eq!(here["name"], "Hall");
+    assert!(!here["directions"].as_array().unwrap().contains(&json!("down")), "{here}");
+}
+
+#[test]
+fn a_way_that_killed_since_is_not_taken_until_it_is_walked_again() {
+    let (_folder, store) = store();
+    let walked = step(1, "down", "A damp cellar.", (1, 2), &["lamp"]);
+    let died = Value::Object({
+        let mut turn = step(2, "down", "It is dark. You fall.", (1, 3), &[]).as_object().unwrap().clone();
+        turn.insert("died".to_owned(), json!(true));
+        turn
+    });
+    let path = || Graph::read(&Snapshot::read(&store).unwrap()).path(1, 2);
+    record(&store, std::slice::from_ref(&walked));
+    assert!(path().is_known);
+    let text = record(&store, &[died]);
+    assert!(text.contains("- `down` *(Ep1, T2, deadly)*: It is dark. You fall."), "{text}");
+    assert!(!path().is_known, "{}", path().text);
+    let text = record(&store, &[step(3, "down", "A damp cellar.", (1, 2), &["lamp"])]);
+    assert!(path().is_known && !text.contains("deadly"), "{text}");
+}
+
+#[test]
+fn a_reply_is_not_final_where_one_of_its_actions_has_worked() {
+    let (_folder, store) = store();
+    let no = "You can't go that way.";
+    let turns = [
+        step(1, "north", "A cellar.", (1, 2), &[]),
+        step(2, "north", no, (1, 1), &[]),
+        step(3, "east", no, (1, 1), &[]),
+        step(4, "west", no, (1, 1), &[]),
+    ];
+    let text = record(&store, &turns);
+    let line = "- `north` *(Ep1, T2)*, `east` *(T3)*, `west` *(T4)*: You can't go that way.";
+    assert!(text.contains(line), "{text}");
+    let formatted = memories::document::format::format(&text).text;
+    assert!(formatted.contains(line), "{formatted}");
+}
+
+#[test]
+fn a_comment_behind_a_line_is_no_part_of_it() {
+    let file = "## Location 1: Hall\n\n### Ways\n\n- `up` → [Attic](#location-4-attic) ×2 <!-- steep -->\n\n### Tried\n\n\
+                - `eat rug` *(Ep1, T3)*: No. <!-- try with salt -->\n- dance <!-- later -->\n";
+    let section = Document::parse(file.to_owned()).section(&HALL).unwrap();
+    assert_eq!((section.ways[0].to, section.ways[0].count), (4, 2));
+    let tried: Vec<_> =
+        section.tried.iter().map(|tried| (tried.action.as_str(), tried.reply.as_str())).collect();
+    assert_eq!(tried, [("eat rug", "No."), ("dance", "")]);
+    assert_eq!(memories::document::format::format(file).text, file, "a person's lines stay");
+    let mut document = Document::parse(String::new());
+    let reply = "It says \\<!-- and <!-- no -->";
+    let attempt =
+        Attempt { action: "read".to_owned(), count: 1, reply: reply.to_owned(), ..Attempt::default() };
+    document.put_attempt(&HALL, "Hall", &attempt, 400).unwrap();
+    let text = document.into_text().unwrap();
+    assert_eq!(Document::parse(text.clone()).section(&HALL).unwrap().tried[0].reply, reply, "{text}");
+}
