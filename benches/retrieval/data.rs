@@ -34,13 +34,21 @@ pub struct Query {
 }
 
 /// All texts, in order.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Docs {
     pub texts: Vec<Doc>,
     numbers: HashMap<String, Vec<usize>>,
 }
 
 impl Docs {
+    /// Adds the texts of another file.
+    pub fn append(&mut self, other: Docs) {
+        for doc in other.texts {
+            self.numbers.entry(doc.id.clone()).or_default().push(self.texts.len());
+            self.texts.push(doc);
+        }
+    }
+
     /// The numbers of the texts that are relevant to a query.
     pub fn numbers(&self, query: &Query) -> Result<Vec<usize>, String> {
         let mut numbers = Vec::new();
@@ -67,7 +75,7 @@ const GROUP: &[&str] = &["conversation", "group", "conversation_id", "sample_id"
 
 /// Reads texts from a file.
 pub fn read_docs(path: &Path) -> Result<Docs, String> {
-    let mut docs = Docs { texts: Vec::new(), numbers: HashMap::new() };
+    let mut docs = Docs::default();
     for (line, object) in read(path)? {
         let doc = doc(&object).map_err(|problem| format!("{}:{line}: {problem}", path.display()))?;
         docs.numbers.entry(doc.id.clone()).or_default().push(docs.texts.len());

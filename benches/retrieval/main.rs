@@ -1,7 +1,8 @@
 //! Measures retrieval quality on data given by path.
 //!
 //! `cargo bench --bench retrieval -- --docs F --queries F` prints Recall@5, Recall@10, MRR and nDCG@10
-//! for keywords, vectors and the combined similarity; without arguments, for the data in `fixtures/search`. `benches/README.md` describes the data. Nothing is written.
+//! for keywords, vectors, and the combined similarity before and after its second round; without arguments, for the
+//! data in `fixtures/search`. `benches/README.md` describes the data. Nothing is written.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a table is what it makes")]
 
@@ -22,9 +23,9 @@ use rank::{Method, Ranker};
 /// Measure retrieval on data given by path
 #[derive(Parser)]
 struct Arguments {
-    /// Texts, one JSON object a line
+    /// Texts, one JSON object a line; repeatable
     #[arg(long, requires = "queries")]
-    docs: Option<PathBuf>,
+    docs: Vec<PathBuf>,
     /// Queries with their relevant texts, one JSON object a line
     #[arg(long, requires = "docs")]
     queries: Option<PathBuf>,
@@ -38,17 +39,22 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    if !arguments.bench && arguments.docs.is_none() {
+    if !arguments.bench && arguments.docs.is_empty() {
         // `cargo test --all-targets` starts benches, too.
         return ExitCode::SUCCESS;
     }
-    let sets: Vec<(PathBuf, PathBuf)> = match (&arguments.docs, &arguments.queries) {
-        (Some(docs), Some(queries)) => vec![(docs.clone(), queries.clone())],
-        _ => {
-            let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/search");
-            ["paraphrases.jsonl", "questions.jsonl"]
-                .map(|queries| (fixtures.join("documents.jsonl"), fixtures.join(queries)))
-                .into()
+    let sets: Vec<(Vec<PathBuf>, PathBuf)> = match &arguments.queries {
+        Some(queries) => vec![(arguments.docs.clone(), queries.clone())],
+        None => {
+            let fixture = |name: &str| {
+                Path::new(env!("CARGO_MANIFEST_DIR"))
+                    .join("fixtures/search")
+                    .join(name)
+                    .with_extension("jsonl")
+            };
+            let docs = ["documents", "instruction-documents"].map(fixture);
+            let of_one = |queries: &str| (vec![docs[0].clone()], fixture(queries));
+            vec![of_one("paraphrases"), of_one("questions"), (docs.to_vec(), fixture("instructions"))]
         }
     };
     println!("| questions | method | n | Recall@5 | Recall@10 | MRR | nDCG@10 |");
@@ -62,8 +68,11 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn measure(docs_path: &Path, queries_path: &Path, show_misses: bool) -> Result<(), String> {
-    let docs = read_docs(docs_path)?;
+fn measure(docs_paths: &[PathBuf], queries_path: &Path, show_misses: bool) -> Result<(), String> {
+    let mut docs = Docs::default();
+    for path in docs_paths {
+        docs.append(read_docs(path)?);
+    }
     let queries = read_queries(queries_path)?;
     let start = Instant::now();
     let mut ranker = Ranker::new(&docs);

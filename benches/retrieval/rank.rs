@@ -6,8 +6,10 @@ use memories::search::SearchSettings;
 use memories::search::corpus::Corpus;
 use memories::search::embedded::StaticModel;
 use memories::search::embedder::Embedder;
+use memories::search::entries::Entries;
 use memories::search::parsed_query::{ParsedQuery, Synonyms};
-use memories::search::score::{SimilarityParts, score, with_neighbours};
+use memories::search::ranking::rank;
+use memories::search::score::QueryMeaning;
 use memories::search::searchable_text::SearchableText;
 use memories::types::{Category, Memory, Scope, Span};
 
@@ -20,17 +22,20 @@ pub enum Method {
     Lexical,
     /// Cosine of the built-in model's vectors.
     Embedded,
-    /// The whole similarity, with that of neighbouring lines of dialogue.
+    /// The whole similarity, with that of neighbouring lines of dialogue, without the second round.
+    FirstRound,
+    /// The whole similarity.
     Fused,
 }
 
 impl Method {
-    pub const ALL: [Method; 3] = [Method::Lexical, Method::Embedded, Method::Fused];
+    pub const ALL: [Method; 4] = [Method::Lexical, Method::Embedded, Method::FirstRound, Method::Fused];
 
     pub fn name(self) -> &'static str {
         match self {
             Method::Lexical => "lexical",
             Method::Embedded => "embedded",
+            Method::FirstRound => "first round",
             Method::Fused => "fused",
         }
     }
@@ -67,21 +72,26 @@ impl<'a> Ranker<'a> {
         let Some(question) = ParsedQuery::parse(&query.question, synonyms) else {
             return vec![Vec::new(); Method::ALL.len()];
         };
-        let vector = model.embed_query(&question.text).expect("the embedded model never fails");
-        let parts = score(&searched.corpus, &question, &vector, model.unrelated(), |_| true)
-            .expect("a corpus of our own makes sense");
+        let vector = model.embed_query(&question.undated).expect("the embedded model never fails");
+        let meaning = QueryMeaning { vector: &vector, unrelated: model.unrelated(), adds_words: true };
+        let texts: Vec<usize> = (0..searched.numbers.len()).collect();
+        let live_texts = vec![true; texts.len()];
+        let follows = |at: usize| searched.follows[at];
+        let entries = Entries { texts: &texts, live_texts: &live_texts, follows: &follows };
+        let [first, both] = [false, true].map(|second_round| {
+            let ranked = rank(&searched.corpus, &question, &meaning, &entries, second_round);
+            ranked.expect("a corpus of our own makes sense").0
+        });
         let order = |values: Vec<f32>| {
             let mut order: Vec<usize> = (0..values.len()).filter(|at| values[*at] > 0.0).collect();
             order.sort_by(|a, b| values[*b].total_cmp(&values[*a]));
             order.into_iter().map(|at| searched.numbers[at]).collect()
         };
         let all = Method::ALL.map(|method| match method {
-            Method::Lexical => parts.iter().map(|parts| parts.keywords).collect(),
-            Method::Embedded => parts.iter().map(|parts| parts.meaning).collect(),
-            Method::Fused => {
-                let own: Vec<f32> = parts.iter().map(SimilarityParts::similarity).collect();
-                with_neighbours(&own, |at| searched.follows[at])
-            }
+            Method::Lexical => first.iter().map(|ranked| ranked.parts.keywords).collect(),
+            Method::Embedded => first.iter().map(|ranked| ranked.parts.meaning).collect(),
+            Method::FirstRound => first.iter().map(|ranked| ranked.strength).collect(),
+            Method::Fused => both.iter().map(|ranked| ranked.strength).collect::<Vec<f32>>(),
         });
         all.into_iter().map(order).collect()
     }

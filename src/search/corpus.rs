@@ -70,11 +70,10 @@ impl Corpus {
         Ok(())
     }
 
-    /// The passage of a text, from 0, that is closest to the query. `passages` is the number of its passages.
-    pub(super) fn best_passage(&self, text: usize, passages: usize, query: &QueryVector) -> Option<usize> {
+    /// The cosines of the query and the passages of a text, of which there are `passages`.
+    pub(super) fn passage_cosines(&self, text: usize, passages: usize, query: &QueryVector) -> Vec<f32> {
         let before: usize = self.vector_counts[..text].iter().map(|&count| usize::from(count)).sum();
-        let cosine = |passage: &usize| self.vectors.cosine(before + 1 + passage, query);
-        (0..passages).max_by(|a, b| cosine(a).total_cmp(&cosine(b)).then(b.cmp(a)))
+        (0..passages).map(|passage| self.vectors.cosine(before + 1 + passage, query)).collect()
     }
 
     /// The numbers of a text's distinct words, ascending, with their counts.
@@ -100,30 +99,43 @@ impl Corpus {
     }
 
     /// Visits the words of all texts: for each text, calls `word` with the number and count of each word, then
-    /// `end` with the number of the text. `None` if the bytes are inconsistent, which only a damaged index can
+    /// `end` with the number of the text and the place of the next one, for [`Corpus::words_at`]. `None` if the bytes are inconsistent, which only a damaged index can
     /// cause.
     pub(super) fn each<S>(
         &self,
         state: &mut S,
         mut word: impl FnMut(&mut S, u32, u32),
-        mut end: impl FnMut(&mut S, usize),
+        mut end: impl FnMut(&mut S, usize, usize),
     ) -> Option<()> {
         let mut rest = self.occurrences.as_slice();
-        let words = self.vocabulary.len() as u64;
         for text in 0..self.len() {
-            let mut number = 0;
-            for _ in 0..read_varint(&mut rest)? {
-                let step = read_varint(&mut rest)?;
-                let count = if step & 1 == 1 { read_varint(&mut rest)? } else { 1 };
-                number += step >> 1;
-                if number >= words {
-                    return None;
-                }
-                word(state, number as u32, count as u32);
-            }
-            end(state, text);
+            self.each_of_next(&mut rest, |number, count| word(state, number, count))?;
+            end(state, text, self.occurrences.len() - rest.len());
         }
         rest.is_empty().then_some(())
+    }
+
+    /// The words of the text at a place in the occurrences, with their counts.
+    pub(super) fn words_at(&self, place: usize) -> Option<Vec<(u32, u32)>> {
+        let mut words = Vec::new();
+        self.each_of_next(&mut self.occurrences.get(place..)?, |number, count| words.push((number, count)))?;
+        Some(words)
+    }
+
+    #[inline]
+    fn each_of_next(&self, rest: &mut &[u8], mut word: impl FnMut(u32, u32)) -> Option<()> {
+        let words = self.vocabulary.len() as u64;
+        let mut number = 0;
+        for _ in 0..read_varint(rest)? {
+            let step = read_varint(rest)?;
+            let count = if step & 1 == 1 { read_varint(rest)? } else { 1 };
+            number += step >> 1;
+            if number >= words {
+                return None;
+            }
+            word(number as u32, count as u32);
+        }
+        Some(())
     }
 
     /// Copies the texts for which `wanted` is true from another corpus of the same embedder. `None` if that corpus
@@ -138,7 +150,7 @@ impl Corpus {
         other.each(
             &mut counts,
             |counts, number, count| counts.extend(numbers[number as usize].map(|number| (number, count))),
-            |counts, _| ended.push(std::mem::take(counts)),
+            |counts, _, _| ended.push(std::mem::take(counts)),
         )?;
         for (text, mut counts) in ended.into_iter().enumerate() {
             let vectors = usize::from(other.vector_counts[text]);
@@ -214,7 +226,7 @@ mod tests {
     use crate::search::searchable_text::split_passages;
 
     #[test]
-    fn the_best_passage_is_of_the_given_text() {
+    fn passages_are_of_the_given_text() {
         let model = StaticModel::new();
         let filler = "The harvest was poor that year and the bread was dear. ".repeat(6);
         let texts = [
@@ -225,9 +237,10 @@ mod tests {
         corpus.add(&texts, &model).unwrap();
         let passages = split_passages(&texts[1].words);
         let query = QueryVector::new(&model.embed(&["where is the rusty key?"]).unwrap()[0]);
-        let best = corpus.best_passage(1, passages.len(), &query).unwrap();
+        let cosines = corpus.passage_cosines(1, passages.len(), &query);
+        let best = (0..passages.len()).max_by(|a, b| cosines[*a].total_cmp(&cosines[*b])).unwrap();
         assert!(passages[best].contains("rusty key"), "{}", passages[best]);
-        assert_eq!(corpus.best_passage(0, 0, &query), None);
+        assert_eq!(corpus.passage_cosines(0, 0, &query), [0.0; 0]);
     }
 
     #[test]
@@ -258,7 +271,7 @@ mod tests {
             let word = |found: &mut Vec<Vec<(String, u32)>>, number, count| {
                 found.last_mut().unwrap().push((corpus.vocabulary.word(number).to_owned(), count));
             };
-            corpus.each(&mut found, word, |found, _| found.push(Vec::new())).unwrap();
+            corpus.each(&mut found, word, |found, _, _| found.push(Vec::new())).unwrap();
             found.iter_mut().for_each(|words| words.sort());
             found
         };

@@ -84,7 +84,8 @@ impl StaticModel {
         &BYTES[start..start + self.dimensions]
     }
 
-    fn scale(&self, token: usize) -> f32 {
+    /// The factor of a token's row.
+    pub(crate) fn scale(&self, token: usize) -> f32 {
         f32::from_bits(number(HEADER + 4 * (self.tokens + 1) + 4 * token) as u32)
     }
 
@@ -133,6 +134,15 @@ impl StaticModel {
         }
     }
 
+    /// The vector of a folded word; `None` if the model does not know it.
+    pub(crate) fn word_vector(&self, word: &str) -> Option<Vec<f32>> {
+        let mut tokens = Vec::new();
+        self.tokenize_word(word, &mut tokens);
+        let mut sum = vec![0.0; self.dimensions];
+        self.add(&tokens, &mut sum);
+        (!tokens.is_empty()).then_some(sum)
+    }
+
     /// Adds the vectors of tokens to a sum.
     pub(crate) fn add(&self, tokens: &[Token], sum: &mut [f32]) {
         for &token in tokens {
@@ -168,6 +178,10 @@ impl Embedder for StaticModel {
 
     fn dimensions(&self) -> usize {
         self.dimensions
+    }
+
+    fn adds_words(&self) -> bool {
+        true
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {

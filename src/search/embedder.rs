@@ -56,6 +56,11 @@ pub trait Embedder: Send + Sync {
         0.0
     }
 
+    /// True for the built-in model: the vector of a text is the sum of its words' vectors.
+    fn adds_words(&self) -> bool {
+        false
+    }
+
     /// True if the model is behind a server. Its vectors cost time or money, so every one is stored.
     fn is_served(&self) -> bool {
         false

@@ -23,7 +23,7 @@ use crate::search::embedder::{Embedder, Vectors};
 use crate::search::vocabulary::{Vocabulary, take};
 
 /// To be increased when the layout, the words of a text or the passages of a long one change.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 const MAGIC: &[u8; 4] = b"MEMI";
 

@@ -8,11 +8,13 @@ use std::sync::Arc;
 use crate::document::grammar::Heading;
 use crate::notebook::Snapshot;
 use crate::search::embedder::{EmbedError, Embedder, QueryVector};
+use crate::search::entries::Entries;
 use crate::search::filter::Filter;
 use crate::search::index::{Index, key_of, key_of_heading};
 use crate::search::parsed_query::ParsedQuery;
+use crate::search::ranking::{Ranked, rank};
 use crate::search::results::Hit;
-use crate::search::score::{SimilarityParts, score, with_neighbours};
+use crate::search::score::QueryMeaning;
 use crate::search::searchable_text::{SearchableText, split_passages};
 use crate::search::settings::SearchSettings;
 use crate::store::{INDEX, SERVED_INDEX, Store};
@@ -41,8 +43,7 @@ const RECENCY_HALF_LIFE: f32 = 5.0;
 
 /// The similarities of all entries to a question.
 pub(crate) struct Similarities {
-    /// The similarity of each entry, and its terms.
-    each: Vec<(f32, SimilarityParts)>,
+    each: Vec<Ranked>,
     query: QueryVector,
 }
 
@@ -135,25 +136,22 @@ impl Library {
         Ok(Library { snapshot, index, texts, is_live })
     }
 
-    /// The similarity of each entry to a question with that vector; `unrelated` is the baseline cosine. A line
-    /// of dialogue also counts for its neighbours. `None` where the index is inconsistent.
+    /// The similarity of each entry to a question. `None` where the index is inconsistent.
     pub(crate) fn similarities(
         &self,
         question: &ParsedQuery,
-        vector: &[f32],
-        unrelated: f32,
+        meaning: &QueryMeaning<'_>,
+        second_round: bool,
     ) -> Option<Similarities> {
-        let parts = score(&self.index.corpus, question, vector, unrelated, |text| self.is_live[text])?;
-        let parts: Vec<SimilarityParts> = self.texts.iter().map(|&text| parts[text]).collect();
-        let own: Vec<f32> = parts.iter().map(SimilarityParts::similarity).collect();
         let entries = self.snapshot.entries();
         let is_line = |at: usize| {
             self.snapshot.heading_of(at).scope == Scope::Dialogue && entries[at].status != Status::Superseded
         };
         let section = |at: usize| entries[at].section;
-        let all =
-            with_neighbours(&own, |at| is_line(at) && is_line(at - 1) && section(at) == section(at - 1));
-        Some(Similarities { each: all.into_iter().zip(parts).collect(), query: QueryVector::new(vector) })
+        let follows = |at: usize| is_line(at) && is_line(at - 1) && section(at) == section(at - 1);
+        let entries = Entries { texts: &self.texts, live_texts: &self.is_live, follows: &follows };
+        let (each, query) = rank(&self.index.corpus, question, meaning, &entries, second_round)?;
+        Some(Similarities { each, query })
     }
 
     /// The most relevant entries that the filter wants and that reach the floor of the settings.
@@ -170,13 +168,13 @@ impl Library {
         let wanted: Vec<bool> =
             self.snapshot.section_headings().map(|heading| filter.wants_scope(&heading.scope)).collect();
         let mut candidates: Vec<usize> = (0..entries.len())
-            .filter(|&at| each[at].1.similarity() >= settings.floor)
+            .filter(|&at| each[at].similarity >= settings.floor)
             .filter(|&at| wanted[entries[at].section as usize] && filter.wants_status(entries[at].status))
             .collect();
-        candidates.sort_by(|a, b| each[*b].0.total_cmp(&each[*a].0));
+        candidates.sort_by(|a, b| each[*b].strength.total_cmp(&each[*a].strength));
         let mut hits: Vec<Hit> = Vec::new();
         for at in candidates {
-            let (similarity, parts) = each[at];
+            let Ranked { similarity, parts, .. } = each[at];
             // No factor is above 1: a relevance is never more than its similarity.
             if count == 0 || hits.len() >= count && hits[count - 1].relevance >= similarity {
                 break;
@@ -197,7 +195,8 @@ impl Library {
                 scope: scope.clone(),
                 name: name.clone(),
                 place: self.snapshot.place_names().label(scope, name),
-                passage: self.passage(at, &memory.text, &similarities.query),
+                passage: self.passage(at, &memory.text, question, &similarities.query),
+                is_cut: false,
                 memory,
                 relevance,
                 similarity,
@@ -212,10 +211,19 @@ impl Library {
         hits
     }
 
-    /// The passage of a long text that is most similar to the question; `None` for a short text.
-    fn passage(&self, entry: usize, text: &str, query: &QueryVector) -> Option<String> {
+    /// The passage of a long text that is most similar to the question, by its vector and by the words that they
+    /// share; `None` for a short text.
+    fn passage(
+        &self,
+        entry: usize,
+        text: &str,
+        question: &ParsedQuery,
+        query: &QueryVector,
+    ) -> Option<String> {
         let passages = split_passages(text);
-        let best = self.index.corpus.best_passage(self.texts[entry], passages.len(), query)?;
+        let cosines = self.index.corpus.passage_cosines(self.texts[entry], passages.len(), query);
+        let value = |at: &usize| cosines[*at] + question.share_in(passages[*at]);
+        let best = (0..passages.len()).max_by(|a, b| value(a).total_cmp(&value(b)).then(b.cmp(a)))?;
         Some(passages[best].to_owned())
     }
 }

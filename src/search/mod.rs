@@ -12,27 +12,35 @@
 
 mod breaker;
 mod canonical_questions;
+mod cjk;
 pub mod corpus;
+mod dates;
 pub mod embedded;
 pub mod embedder;
+pub mod entries;
 pub mod filter;
 pub(crate) mod index;
 mod library;
 pub mod parsed_query;
+pub mod ranking;
 mod results;
 pub mod score;
 mod scoring_threads;
 pub mod searchable_text;
 mod searcher;
+mod second_round;
 pub(crate) mod served;
 mod settings;
 pub(crate) mod shared_words;
 pub(crate) mod similar_pairs;
 pub(crate) mod similarity;
+mod term_similarities;
+mod term_weight;
 pub(crate) mod top;
 mod vocabulary;
 pub mod words;
 
-pub use results::{Hit, SearchError, SearchResults};
+pub(crate) use results::cut_to_passages;
+pub use results::{ANSWER_TOKENS, Hit, SearchError, SearchResults};
 pub use searcher::Searcher;
 pub use settings::SearchSettings;

@@ -3,10 +3,12 @@
 //! A query enters as a person wrote it; [`mod@crate::search::score`] compares the parsed query with texts.
 //! Each word counts once; stop words do not count.
 
+use crate::search::dates::{dated, undated};
+use crate::search::term_weight::term_weight;
 use crate::search::words::{each_word, is_stop_word, stem, words};
 
 /// Maximum number of terms; words beyond it count only through the query vector.
-const MAX_TERMS: usize = 48;
+const MAX_TERMS: usize = 128;
 
 /// Groups of synonyms in text games, one group a line: commands, directions and common things.
 const COMMON_SYNONYMS: &str = "\
@@ -33,10 +35,26 @@ die death dead kill
 carry hold inventory
 ";
 
+/// Weight of a synonym of text games, in tenths of an exact match.
+const COMMON_TENTHS: u32 = 4;
+
+/// Weight of a synonym of the user's own, in tenths of an exact match.
+const OWN_TENTHS: u32 = 7;
+
 /// Groups of stems that mean the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Synonyms {
-    groups: Vec<Vec<String>>,
+    /// Each with its weight, in tenths.
+    groups: Vec<(Vec<String>, u32)>,
+}
+
+/// A stem that means the same as a term.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Synonym {
+    /// The stem.
+    pub stem: String,
+    /// Its weight, in tenths of an exact match.
+    pub tenths: u32,
 }
 
 impl Default for Synonyms {
@@ -44,7 +62,7 @@ impl Default for Synonyms {
     fn default() -> Synonyms {
         let lines =
             COMMON_SYNONYMS.lines().map(|line| line.split(' ').map(str::to_owned).collect::<Vec<_>>());
-        Synonyms::none().with(lines)
+        Synonyms::none().with_groups(lines, COMMON_TENTHS)
     }
 }
 
@@ -54,22 +72,28 @@ impl Synonyms {
         Synonyms { groups: Vec::new() }
     }
 
-    /// Adds groups of single words.
-    pub(crate) fn with(mut self, groups: impl IntoIterator<Item = Vec<String>>) -> Synonyms {
+    /// Adds groups of single words of the user's own.
+    pub(crate) fn with(self, groups: impl IntoIterator<Item = Vec<String>>) -> Synonyms {
+        self.with_groups(groups, OWN_TENTHS)
+    }
+
+    fn with_groups(mut self, groups: impl IntoIterator<Item = Vec<String>>, tenths: u32) -> Synonyms {
         for group in groups {
             let words = group.iter().flat_map(|word| words(word));
-            self.groups.push(words.map(|word| stem(&word).into_owned()).collect());
+            self.groups.push((words.map(|word| stem(&word).into_owned()).collect(), tenths));
         }
         self
     }
 
     /// The other stems in the groups of a stem.
-    fn of(&self, stem: &str) -> Vec<String> {
-        let mut found: Vec<String> = Vec::new();
-        let groups = self.groups.iter().filter(|group| group.iter().any(|word| word == stem));
-        for word in groups.flatten() {
-            if word != stem && !found.contains(word) {
-                found.push(word.clone());
+    fn of(&self, stem: &str) -> Vec<Synonym> {
+        let mut found: Vec<Synonym> = Vec::new();
+        for (group, tenths) in self.groups.iter().filter(|(group, _)| group.iter().any(|word| word == stem)) {
+            for word in group.iter().filter(|word| *word != stem) {
+                match found.iter_mut().find(|known| known.stem == *word) {
+                    Some(known) => known.tenths = known.tenths.max(*tenths),
+                    None => found.push(Synonym { stem: word.clone(), tenths: *tenths }),
+                }
             }
         }
         found
@@ -77,21 +101,23 @@ impl Synonyms {
 }
 
 /// One word of a query.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Term {
     /// The folded word.
     pub word: String,
     /// Its stem.
     pub stem: String,
-    /// Stems of its synonyms.
-    pub synonyms: Vec<String>,
+    /// Its synonyms.
+    pub synonyms: Vec<Synonym>,
+    /// Factor of its weight, by the kind of word that it is; 0 for one that says nothing.
+    pub weight: f64,
 }
 
 /// How a word of a text matches a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum TermMatch {
-    /// A synonym of the term.
-    Synonym,
+    /// A synonym of the term, with its weight in tenths of an exact match.
+    Synonym(u32),
     /// The stem of the term.
     Stem,
 }
@@ -99,22 +125,26 @@ pub(crate) enum TermMatch {
 impl Term {
     /// Compares a stem, given in two parts, with the term and its synonyms.
     pub(crate) fn matches(&self, stem: (&str, &str)) -> Option<TermMatch> {
-        let same = |own: &String| own.strip_prefix(stem.0).is_some_and(|ending| ending == stem.1);
+        let same = |own: &str| own.strip_prefix(stem.0).is_some_and(|ending| ending == stem.1);
         if same(&self.stem) {
-            Some(TermMatch::Stem)
-        } else {
-            self.synonyms.iter().any(same).then_some(TermMatch::Synonym)
+            return Some(TermMatch::Stem);
         }
+        let synonym = self.synonyms.iter().find(|synonym| same(&synonym.stem));
+        synonym.map(|synonym| TermMatch::Synonym(synonym.tenths))
     }
 }
 
 /// A query split into terms and phrases.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ParsedQuery {
     /// The query as it was written, trimmed.
     pub text: String,
-    /// Its words without stop words, each once.
+    /// The query without the dates that name a day; the query vector is that of this text.
+    pub undated: String,
+    /// Its words without stop words, each once; dates as [`dated`] writes them.
     pub terms: Vec<Term>,
+    /// The words of `undated` that are terms, each with the number of its term, as often as they occur.
+    pub(crate) meant: Vec<(String, usize)>,
     /// Quoted phrases, as stems that must follow each other in a text.
     pub phrases: Vec<Vec<String>>,
     /// The first byte of each stem that matches a term.
@@ -125,7 +155,7 @@ impl ParsedQuery {
     /// Parses a query; `None` if it contains no word.
     pub fn parse(text: &str, synonyms: &Synonyms) -> Option<ParsedQuery> {
         let text = text.trim();
-        let mut query_words: Vec<String> = words(text);
+        let mut query_words: Vec<String> = words(&dated(text));
         if query_words.is_empty() {
             return None;
         }
@@ -134,13 +164,21 @@ impl ParsedQuery {
         for word in query_words.iter().filter(|word| !is_stop_word(word)) {
             let stem = stem(word).into_owned();
             if terms.len() < MAX_TERMS && !terms.iter().any(|term| term.stem == stem) {
-                terms.push(Term { word: word.clone(), synonyms: synonyms.of(&stem), stem });
+                let weight = term_weight(word, &stem);
+                terms.push(Term { word: word.clone(), synonyms: synonyms.of(&stem), stem, weight });
             }
         }
         let phrases = quoted(text).map(stems).filter(|stems| !stems.is_empty()).collect();
-        let stems = terms.iter().flat_map(|term| term.synonyms.iter().chain([&term.stem]));
+        let stems = terms
+            .iter()
+            .flat_map(|term| term.synonyms.iter().map(|synonym| &synonym.stem).chain([&term.stem]));
         let first_bytes = stems.filter_map(|stem| stem.bytes().next()).collect();
-        Some(ParsedQuery { text: text.to_owned(), terms, phrases, first_bytes })
+        let undated = undated(text).into_owned();
+        let mut meant = words(&undated);
+        meant.retain(|word| !is_stop_word(word));
+        let number_of = |word: &String| terms.iter().position(|term| term.stem == stem(word));
+        let meant = meant.into_iter().filter_map(|word| number_of(&word).map(|term| (word, term))).collect();
+        Some(ParsedQuery { text: text.to_owned(), undated, terms, meant, phrases, first_bytes })
     }
 
     /// Cheap test whether a folded word can match a term: a stem begins with the first byte of its word.
@@ -155,6 +193,15 @@ impl ParsedQuery {
         }
         let stems = stems(text);
         self.phrases.iter().all(|phrase| stems.windows(phrase.len()).any(|window| window == phrase))
+    }
+
+    /// The share of the query's words that a text has, from 0 to 1.
+    pub(crate) fn share_in(&self, text: &str) -> f32 {
+        let stems = stems(&dated(text));
+        let has = |term: &&Term| stems.iter().any(|stem| term.matches((stem, "")).is_some());
+        let weight: f64 = self.terms.iter().filter(has).map(|term| term.weight).sum();
+        let all: f64 = self.terms.iter().map(|term| term.weight).sum();
+        if all > 0.0 { (weight / all) as f32 } else { 0.0 }
     }
 
     /// The words of a text that match a term, folded, sorted, each once.
@@ -238,11 +285,11 @@ mod tests {
     fn synonyms_match_too() {
         let asked = question("take the lamp");
         assert_eq!(asked.terms[0].matches(("tak", "e")), Some(TermMatch::Stem));
-        assert_eq!(asked.terms[0].matches(("get", "")), Some(TermMatch::Synonym));
+        assert_eq!(asked.terms[0].matches(("get", "")), Some(TermMatch::Synonym(COMMON_TENTHS)));
         assert_eq!(asked.terms[0].matches(("go", "")), None);
         assert!(asked.matches_word("Lantern's") && !asked.matches_word("troll"));
         let own = Synonyms::none().with([vec!["grue".to_owned(), "Monsters".to_owned()]]);
         let asked = ParsedQuery::parse("a monster", &own).unwrap();
-        assert_eq!(asked.terms[0].synonyms, ["grue"]);
+        assert_eq!(asked.terms[0].synonyms, [Synonym { stem: "grue".to_owned(), tenths: OWN_TENTHS }]);
     }
 }

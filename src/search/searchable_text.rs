@@ -3,6 +3,7 @@
 //! A memory with its scope enters; a [`SearchableText`] leaves, which [`crate::search::corpus`] takes in.
 
 use crate::search::canonical_questions::canonical_questions;
+use crate::search::dates::{dated, undated};
 use crate::types::{Memory, Scope};
 
 /// Longest passage, in characters. Longer texts are also embedded passage by passage: one vector for a long
@@ -15,9 +16,10 @@ pub(super) const MAX_PASSAGES: usize = 64;
 /// The input of the index for one text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SearchableText {
-    /// The text that its words are taken from, with everything somebody may remember of it.
+    /// The text that its words are taken from, with everything somebody may remember of it and dates as words.
     pub words: String,
-    /// The whole text and, if it is long, its passages. Each gets a vector; the one closest to the query counts.
+    /// The whole text and, if it is long, its passages, without dates. Each gets a vector; the one closest to the
+    /// query counts.
     pub passages: Vec<String>,
     /// Canonical questions that it answers; each gets a vector, too.
     pub questions: Vec<String>,
@@ -27,9 +29,8 @@ impl SearchableText {
     /// A text without metadata.
     #[cfg(test)]
     pub(crate) fn plain(text: &str) -> SearchableText {
-        let mut passages = vec![text.to_owned()];
-        passages.extend(split_passages(text).into_iter().map(str::to_owned));
-        SearchableText { words: text.to_owned(), passages, questions: Vec::new() }
+        let passages = to_compare(text, text);
+        SearchableText { words: dated(text).into_owned(), passages, questions: Vec::new() }
     }
 
     /// A memory. Its words include its place, the characters it names, its tags and its time.
@@ -51,7 +52,8 @@ impl SearchableText {
         provenance.tags.iter().for_each(|tag| add(tag));
         [context, &provenance.goal].into_iter().flatten().for_each(|text| add(text));
         if let Some(date) = &provenance.date {
-            add(&date_in_words(date));
+            // The time of day is of no use.
+            add(date.split_once('T').map_or(date, |(day, _)| day));
         }
         if let Some(episode) = provenance.episode {
             add(&format!("ep{episode}"));
@@ -61,10 +63,16 @@ impl SearchableText {
         }
         // A line of dialogue, `Alex said: …`, repeats its title.
         let whole = if text.starts_with(title) { text.clone() } else { format!("{title}. {text}") };
-        let mut passages = vec![whole];
-        passages.extend(split_passages(text).into_iter().map(str::to_owned));
+        let passages = to_compare(&whole, text);
+        let words = dated(&words).into_owned();
         SearchableText { words, passages, questions: canonical_questions(scope, name, memory) }
     }
+}
+
+/// The whole text and the passages of a long one, without the dates that name a day.
+fn to_compare(whole: &str, text: &str) -> Vec<String> {
+    let passages = split_passages(text);
+    std::iter::once(whole).chain(passages).map(|passage| undated(passage).into_owned()).collect()
 }
 
 /// The title of a line of dialogue without the episode, turn and message that it begins with: `Alex` of
@@ -82,12 +90,6 @@ fn without_origin_marks(title: &str) -> &str {
         rest = behind;
     }
     rest
-}
-
-/// `31 January 2026` for `2026-01-31`; anything else unchanged.
-fn date_in_words(date: &str) -> String {
-    let day: Option<jiff::civil::Date> = date.get(..10).and_then(|day| day.parse().ok());
-    day.map_or_else(|| date.to_owned(), |day| day.strftime("%-d %B %Y").to_string())
 }
 
 /// The passages of a long text: runs of whole sentences of up to [`PASSAGE_CHARS`] characters. Empty for a text
@@ -113,19 +115,22 @@ pub(super) fn split_passages(text: &str) -> Vec<&str> {
     passages
 }
 
-/// The sentences of a text, each with the space after it. A sentence ends with its line, or with `.`, `!` or
-/// `?`, closing quotes and brackets, and space before a capital; so `Mr. x`, `3.5` and `e.g. this` are not
-/// split.
+/// The sentences of a text, each with the space after it. A sentence ends with its line, with `。`, `！` or `？` and
+/// closing quotes, or with `.`, `!` or `?`, closing quotes and brackets, and space before a capital; so `Mr. x`, `3.5`
+/// and `e.g. this` are not split.
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
         }
-        let end = rest.match_indices(['.', '!', '?', '\n']).find_map(|(at, mark)| {
-            let behind = &rest[at + 1..];
+        let end = rest.match_indices(['.', '!', '?', '\n', '。', '！', '？']).find_map(|(at, mark)| {
+            let behind = &rest[at + mark.len()..];
             if mark == "\n" {
                 return Some(at + 1);
+            }
+            if !mark.is_ascii() {
+                return Some(rest.len() - behind.trim_start_matches(['”', '’', '」', '』', '）']).len());
             }
             let closed = behind.trim_start_matches(['"', '\'', '”', '’', '»', ')', ']']);
             let next = closed.trim_start_matches([' ', '\t']);
@@ -198,5 +203,7 @@ mod tests {
             "No",
         ];
         assert_eq!(found, expected);
+        let found: Vec<&str> = sentences("他说：“走吧！”他们走了。门开了").collect();
+        assert_eq!(found, ["他说：“走吧！”", "他们走了。", "门开了"]);
     }
 }

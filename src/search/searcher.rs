@@ -17,6 +17,7 @@ use crate::search::filter::Filter;
 use crate::search::library::{Library, Similarities};
 use crate::search::parsed_query::{ParsedQuery, Synonyms};
 use crate::search::results::{SearchError, SearchResults};
+use crate::search::score::QueryMeaning;
 use crate::search::scoring_threads::ScoringThreads;
 use crate::search::settings::SearchSettings;
 use crate::store::Store;
@@ -96,17 +97,18 @@ impl Searcher {
     ) -> Result<SearchResults, SearchError> {
         let question = ParsedQuery::parse(question, &self.synonyms).ok_or(SearchError::EmptyQuestion)?;
         let snapshot = self.files.current()?;
+        let second_round = settings.second_round;
         let scored = match &self.breaker {
-            None => self.engine.score(self.files.store(), &snapshot, &question),
+            None => self.engine.score(self.files.store(), &snapshot, &question, second_round),
             Some(breaker) => {
                 let (engine, store) = (Arc::clone(&self.engine), self.files.store().clone());
                 let (snapshot, question) = (Arc::clone(&snapshot), question.clone());
-                breaker.run(move || engine.score(&store, &snapshot, &question))
+                breaker.run(move || engine.score(&store, &snapshot, &question, second_round))
             }
         };
         let (scored, fallback) = match scored {
             Err(error) if self.engine.embedder.falls_back() => {
-                (self.fallback.score(self.files.store(), &snapshot, &question)?, Some(error))
+                (self.fallback.score(self.files.store(), &snapshot, &question, second_round)?, Some(error))
             }
             scored => (scored?, None),
         };
@@ -150,6 +152,7 @@ impl Engine {
         store: &Store,
         snapshot: &Arc<Snapshot>,
         question: &ParsedQuery,
+        second_round: bool,
     ) -> Result<Scored, EmbedError> {
         let build = self.build_of(snapshot, true);
         if let Some(scored) = build.known(question) {
@@ -159,12 +162,16 @@ impl Engine {
         // Before the library: dimensions and stamp of a served embedder are final only after its first vector.
         let vector = match snapshot.entries().is_empty() {
             true => Vec::new(),
-            false => embedder.embed_query(&question.text)?,
+            false => embedder.embed_query(&question.undated)?,
         };
         let library = self.library(store, &build)?;
-        let unrelated = embedder.unrelated();
+        let meaning = QueryMeaning {
+            vector: &vector,
+            unrelated: embedder.unrelated(),
+            adds_words: embedder.adds_words(),
+        };
         let score =
-            |library: &Library| self.threads.run(|| library.similarities(question, &vector, unrelated));
+            |library: &Library| self.threads.run(|| library.similarities(question, &meaning, second_round));
         if let Some(similarities) = score(&library) {
             return Ok(build.keep(question, library, similarities));
         }

@@ -20,6 +20,8 @@ pub struct SearchSettings {
     pub importance: f32,
     /// Share of its relevance that a memory loses that is many episodes old.
     pub recency: f32,
+    /// True if words of the best memories are searched for, too.
+    pub second_round: bool,
 }
 
 impl Default for SearchSettings {
@@ -30,6 +32,7 @@ impl Default for SearchSettings {
             common_synonyms: true,
             importance: 0.06,
             recency: 0.02,
+            second_round: true,
         }
     }
 }

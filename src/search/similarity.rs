@@ -6,8 +6,10 @@
 use crate::search::corpus::Corpus;
 use crate::search::embedded::StaticModel;
 use crate::search::embedder::{Embedder, QueryVector, Vectors};
+use crate::search::entries::Entries;
 use crate::search::parsed_query::{ParsedQuery, Synonyms};
-use crate::search::score::{SimilarityParts, score};
+use crate::search::ranking::rank;
+use crate::search::score::QueryMeaning;
 use crate::search::searchable_text::SearchableText;
 use crate::types::{Memory, Scope};
 
@@ -21,11 +23,15 @@ pub(crate) fn similarities(text: &str, memories: &[Memory]) -> Vec<f32> {
     let texts: Vec<SearchableText> =
         memories.iter().map(|memory| SearchableText::of_memory(&Scope::World, "", memory)).collect();
     let mut corpus = Corpus::new(model.dimensions());
-    let vector = corpus.add(&texts, &model).and_then(|()| model.embed_query(&query.text));
+    let vector = corpus.add(&texts, &model).and_then(|()| model.embed_query(&query.undated));
     let vector = vector.expect("the built-in model answers");
-    let parts = score(&corpus, &query, &vector, model.unrelated(), |_| true);
-    let parts = parts.expect("the corpus is our own");
-    parts.iter().map(SimilarityParts::similarity).collect()
+    let meaning = QueryMeaning { vector: &vector, unrelated: model.unrelated(), adds_words: true };
+    let numbers: Vec<usize> = (0..texts.len()).collect();
+    let live_texts = vec![true; texts.len()];
+    let entries = Entries { texts: &numbers, live_texts: &live_texts, follows: &|_| false };
+    let ranked = rank(&corpus, &query, &meaning, &entries, false);
+    let (ranked, _) = ranked.expect("the corpus is our own");
+    ranked.iter().map(|ranked| ranked.similarity).collect()
 }
 
 /// The cosines of all pairs of a list of texts.

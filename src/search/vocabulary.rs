@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
+use crate::search::cjk::is_small;
 use crate::search::embedded::{StaticModel, Token};
 use crate::search::words::{is_stop_word, stem};
 
@@ -34,6 +35,8 @@ struct Word {
     ending: u8,
     tokens: u8,
     first_token: u32,
+    /// The inverse of the length of the word's vector; 0 if the model does not know the word.
+    inverse_length: f32,
 }
 
 impl Vocabulary {
@@ -70,7 +73,17 @@ impl Vocabulary {
         &self.tokens[first_token as usize..first_token as usize + usize::from(tokens)]
     }
 
-    /// The number of a folded word, which is added if it is new; `None` for a stop word.
+    /// The tokens of all words.
+    pub(crate) fn all_tokens(&self) -> &[Token] {
+        &self.tokens
+    }
+
+    /// The inverse of the length of a word's vector; 0 if the model does not know the word.
+    pub(crate) fn inverse_length(&self, number: u32) -> f32 {
+        self.words[number as usize].inverse_length
+    }
+
+    /// The number of a folded word, which is added if it is new; `None` for a stop word and for small characters.
     pub(crate) fn number_of(&mut self, word: &str, model: StaticModel) -> Option<u32> {
         if self.numbers.is_empty() && !self.words.is_empty() {
             for number in 0..self.words.len() as u32 {
@@ -81,19 +94,19 @@ impl Vocabulary {
         if let Some(number) = self.numbers.get(word) {
             return *number;
         }
-        let number = if is_stop_word(word) {
+        let number = if is_stop_word(word) || is_small(word) {
             None
         } else {
             let mut tokens = Vec::new();
             model.tokenize_word(word, &mut tokens);
-            Some(self.push(word, None, &tokens))
+            Some(self.push(word, None, &tokens, inverse_length(&tokens, model)))
         };
         self.numbers.insert(word.into(), number);
         number
     }
 
     /// Adds a word. Without a stem, the stem is computed whenever it is needed.
-    fn push(&mut self, word: &str, stem: Option<&str>, tokens: &[Token]) -> u32 {
+    fn push(&mut self, word: &str, stem: Option<&str>, tokens: &[Token], inverse_length: f32) -> u32 {
         let byte = |length: usize| u8::try_from(length).expect("words are truncated to 64 bytes");
         let start = u32::try_from(self.text.len()).expect("less than 4 GB of different words");
         self.text.push_str(word);
@@ -111,6 +124,7 @@ impl Vocabulary {
             ending,
             tokens: byte(tokens.len()),
             first_token: self.tokens.len() as u32,
+            inverse_length,
         });
         self.tokens.extend_from_slice(tokens);
         self.words.len() as u32 - 1
@@ -121,20 +135,22 @@ impl Vocabulary {
         let mut all = Vocabulary::default();
         for number in 0..self.words.len() as u32 {
             let stem = self.with_stem(number, |start, ending| format!("{start}{ending}"));
-            all.push(self.word(number), Some(&stem), self.tokens(number));
+            all.push(self.word(number), Some(&stem), self.tokens(number), self.inverse_length(number));
         }
         all
     }
 
-    /// Appends the vocabulary in the format of the index: counts, four lengths for each word, tokens, text.
+    /// Appends the vocabulary in the format of the index: counts, four lengths for each word, the inverse lengths of
+    /// their vectors, tokens, text.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         let Vocabulary { text, words, tokens, .. } = self.with_all_stems();
         for count in [words.len(), tokens.len(), text.len()] {
             out.extend_from_slice(&(count as u32).to_le_bytes());
         }
-        for word in words {
+        for word in &words {
             out.extend_from_slice(&[word.length, word.kept, word.ending, word.tokens]);
         }
+        words.iter().for_each(|word| out.extend_from_slice(&word.inverse_length.to_le_bytes()));
         tokens.iter().for_each(|token| out.extend_from_slice(&token.to_le_bytes()));
         out.extend_from_slice(text.as_bytes());
     }
@@ -144,6 +160,7 @@ impl Vocabulary {
         let mut count = || Some(u32::from_le_bytes(*take(bytes, 4)?.first_chunk()?) as usize);
         let (words, tokens, length) = (count()?, count()?, count()?);
         let (lengths, _) = take(bytes, words.checked_mul(4)?)?.as_chunks::<4>();
+        let (inverse_lengths, _) = take(bytes, words.checked_mul(4)?)?.as_chunks::<4>();
         let (tokens, _) = take(bytes, tokens.checked_mul(2)?)?.as_chunks::<2>();
         let tokens: Vec<Token> = tokens.iter().map(|token| Token::from_le_bytes(*token)).collect();
         let text = String::from_utf8(take(bytes, length)?.to_vec()).ok()?;
@@ -153,21 +170,40 @@ impl Vocabulary {
         let mut vocabulary = Vocabulary { text, tokens, ..Vocabulary::default() };
         vocabulary.words.reserve_exact(words);
         let (mut start, mut first_token) = (0_usize, 0_usize);
-        for &[length, kept, ending, tokens] in lengths {
+        for (&[length, kept, ending, tokens], inverse_length) in lengths.iter().zip(inverse_lengths) {
+            let inverse_length = f32::from_le_bytes(*inverse_length);
             let word_end = start + usize::from(length);
             let end = word_end + usize::from(ending);
             let cuts = [start, start + usize::from(kept), word_end, end];
-            if kept > length || !cuts.iter().all(|cut| vocabulary.text.is_char_boundary(*cut)) {
+            if !inverse_length.is_finite()
+                || kept > length
+                || !cuts.iter().all(|cut| vocabulary.text.is_char_boundary(*cut))
+            {
                 return None;
             }
             let (word_start, word_tokens) = (start as u32, first_token as u32);
-            let word = Word { start: word_start, length, kept, ending, tokens, first_token: word_tokens };
-            vocabulary.words.push(word);
+            vocabulary.words.push(Word {
+                start: word_start,
+                length,
+                kept,
+                ending,
+                tokens,
+                first_token: word_tokens,
+                inverse_length,
+            });
             start = end;
             first_token += usize::from(tokens);
         }
         (start == vocabulary.text.len() && first_token == vocabulary.tokens.len()).then_some(vocabulary)
     }
+}
+
+/// The length of the sum of some tokens' vectors, inverted; 0 if there are none.
+fn inverse_length(tokens: &[Token], model: StaticModel) -> f32 {
+    let mut sum = vec![0.0; model.dimensions()];
+    model.add(tokens, &mut sum);
+    let squares: f32 = sum.iter().map(|value| value * value).sum();
+    if squares > 0.0 { 1.0 / squares.sqrt() } else { 0.0 }
 }
 
 /// Splits the first `count` bytes off a slice.

@@ -1,8 +1,8 @@
 //! Words: segmentation, case and accent folding, stems, stop words.
 //!
 //! Text enters; words leave, in lower case and without accents. Unicode's word boundaries apply, and words are
-//! split further at everything except letters, digits and apostrophes between letters. [`stem`] is Snowball's
-//! English stemmer.
+//! split further at everything except letters, digits and apostrophes between letters. Chinese, Japanese and
+//! Korean are split into characters and pairs ([`crate::search::cjk`]). [`stem`] is Snowball's English stemmer.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -10,9 +10,11 @@ use std::sync::LazyLock;
 
 use foldhash::fast::FixedState;
 use rust_stemmers::{Algorithm, Stemmer};
-use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 use unicode_segmentation::UnicodeSegmentation;
+
+use crate::search::cjk::{each_part, is_cjk};
 
 /// Longest word indexed, in bytes; longer ones are truncated.
 const MAX_WORD_BYTES: usize = 64;
@@ -23,10 +25,29 @@ pub(crate) fn each_word(text: &str, mut visit: impl FnMut(&str)) {
     if text.is_ascii() {
         return each_ascii_word(text, &mut buffer, &mut visit);
     }
+    let composed: Cow<'_, str> = match is_nfc_quick(text.chars()) {
+        IsNormalized::Yes => Cow::Borrowed(text),
+        IsNormalized::No | IsNormalized::Maybe => Cow::Owned(text.nfc().collect()),
+    };
+    let mut rest = &*composed;
+    while let Some(first) = rest.chars().next() {
+        let cjk = is_cjk(first);
+        let end = rest.find(|c| is_cjk(c) != cjk).unwrap_or(rest.len());
+        let (run, behind) = rest.split_at(end);
+        match cjk {
+            true => each_part(run, &mut visit),
+            false => each_spaced_word(run, &mut buffer, &mut visit),
+        }
+        rest = behind;
+    }
+}
+
+/// Calls `visit` with the words of a text without Chinese, Japanese or Korean.
+fn each_spaced_word(text: &str, buffer: &mut String, visit: &mut impl FnMut(&str)) {
     for word in text.unicode_words() {
         let folded = fold(word);
         if folded.is_ascii() {
-            each_ascii_word(&folded, &mut buffer, &mut visit);
+            each_ascii_word(&folded, buffer, visit);
         } else {
             let parts = folded.split(|c: char| !c.is_alphanumeric() && c != '\'');
             for part in parts.map(|part| part.trim_matches('\'')).filter(|part| !part.is_empty()) {
@@ -122,6 +143,8 @@ mod tests {
         assert_eq!(words("Café “naïve” it’s 3.5m"), ["cafe", "naive", "it", "3", "5m"]);
         assert_eq!(words("snake_case a.b 'x'"), ["snake", "case", "a", "b", "x"]);
         assert_eq!(words("Тролль ёлка 道"), ["тролль", "елка", "道"]);
+        assert_eq!(words("Zork的隧道, ドア"), ["zork", "的", "的隧", "隧", "隧道", "道", "ド", "ドア", "ア"]);
+        assert_eq!(words("\u{1112}\u{1161}\u{11AB}글 が"), ["한", "한글", "글", "が"]);
         assert_eq!(words(" -- … "), [""; 0]);
     }
 

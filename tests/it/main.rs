@@ -23,6 +23,7 @@ mod hostile;
 #[path = "../support/invented_world.rs"]
 mod invented_world;
 mod journal;
+mod languages;
 mod laws;
 mod map;
 mod offline;

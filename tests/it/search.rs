@@ -137,6 +137,82 @@ fn an_index_changes_no_answer_whatever_its_state() {
 }
 
 #[test]
+fn an_index_of_another_version_is_made_again() {
+    let world = World::new(260);
+    let expected = QUESTIONS.map(|question| world.titles(question));
+    let whole = fs::read(world.index()).unwrap();
+    let version = u32::from_le_bytes(whole[4..8].try_into().unwrap());
+    for other in [version - 1, version + 1] {
+        let mut old = whole[..whole.len() - 8].to_vec();
+        old[4..8].copy_from_slice(&other.to_le_bytes());
+        let sum = xxhash_rust::xxh3::xxh3_64(&old);
+        old.extend_from_slice(&sum.to_le_bytes());
+        fs::write(world.index(), &old).unwrap();
+        assert_eq!(QUESTIONS.map(|question| world.titles(question)), expected, "version {other}");
+        assert_eq!(fs::read(world.index()).unwrap(), whole, "version {other}");
+    }
+}
+
+#[test]
+fn dates_are_found_however_they_are_written() {
+    let mut document = Document::parse(String::new());
+    for (title, text) in [
+        ("Flight", "The flight left on 2025-01-25 08:00 from the north gate."),
+        ("Dinner", "We had dinner with Omar on January 3, 2025."),
+        ("Concert", "The concert was on 14 February 2025."),
+        ("Exam", "2025年5月9日有考试。"),
+        ("Permit", "You may enter the garden when the gate is open."),
+    ] {
+        document.add(&Scope::World, "", &Memory::new(Category::note(), title, text)).unwrap();
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("Memories.md");
+    fs::write(&path, document.into_text().unwrap()).unwrap();
+    let store = Store::open(&path, Duration::from_secs(5)).unwrap();
+    let searcher = Searcher::new(SharedSnapshot::new(store), settings(), Box::new(StaticModel::new()));
+    for (question, title) in [
+        ("what happened on January 25?", "Flight"),
+        ("1月25日发生了什么？", "Flight"),
+        ("where was I on 2025/1/3?", "Dinner"),
+        ("what did we do in early January?", "Dinner"),
+        ("which events were in mid-February?", "Concert"),
+        ("what was on the 9th of May?", "Exam"),
+    ] {
+        let hits = searcher.query(question, &Filter::default(), 5).unwrap().hits;
+        assert_eq!(hits[0].memory.title, title, "{question}");
+    }
+}
+
+#[test]
+fn the_second_round_finds_what_belongs_to_the_best_memories() {
+    let mut document = Document::parse(String::new());
+    let mut add = |title: &str, text: &str| {
+        document.add(&Scope::World, "", &Memory::new(Category::note(), title, text)).unwrap();
+    };
+    add("Oath", "Brother Anselm swore an oath about the crypt and the obsidian chalice.");
+    add("Shelf", "The obsidian chalice stands on a shelf.");
+    add("Barrel", "The wooden barrel stands on a shelf.");
+    (0..12).for_each(|at| add(&format!("Sheep {at}"), "A sheep grazes on the hill by the mill."));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("Memories.md");
+    fs::write(&path, document.into_text().unwrap()).unwrap();
+    let store = Store::open(&path, Duration::from_secs(5)).unwrap();
+    let [first, second] = [false, true].map(|second_round| {
+        let settings = SearchSettings { second_round, ..settings() };
+        let files = SharedSnapshot::new(store.clone());
+        let searcher = Searcher::new(files, settings, Box::new(StaticModel::new()));
+        let hits =
+            searcher.query("which oath did Brother Anselm swear?", &Filter::default(), 30).unwrap().hits;
+        let of =
+            |title: &str| hits.iter().find(|hit| hit.memory.title == title).map_or(0.0, |hit| hit.similarity);
+        assert_eq!(hits[0].memory.title, "Oath");
+        (of("Shelf"), of("Barrel"))
+    });
+    assert!(second.0 > first.0 + 0.05, "{first:?} {second:?}");
+    assert!(second.1 < second.0 && second.1 <= first.1 + 0.03, "{first:?} {second:?}");
+}
+
+#[test]
 fn a_stale_index_is_mended_and_never_believed() {
     let world = World::new(640);
     world.titles(QUESTIONS[0]);

@@ -3,13 +3,13 @@
 mod answer;
 mod hits;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::ask::answer::memories_to_read;
 use crate::cli::commands::common::find_scopes;
 use crate::cli::commands::memory_args::{bare_tag, episode_number};
 use crate::cli::commands::model_args::ModelArgs;
-use crate::cli::commands::query::hits::{Listing, hit_json, within};
+use crate::cli::commands::query::hits::{Listing, hits_json};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::values::{parse_count, parse_importance};
@@ -39,7 +39,8 @@ if they are at most 40, else the 40 most relevant, else the 40 most important.
 
 With --json: {version, query, memories: [{content, relevance, turn, scope,
 name, title, category, type, status, matched, passage, …}]}, `passage` being the
-most similar part of a long text; with --explain also
+most similar part of a long text, and cut being true where content
+is only that; with --explain also
 {explain: {likeness, words, soft, meaning, importance_factor, recency_factor}}.
 With --answer also {answer, relevant, model, warnings}, each memory has its number,
 and those that the answer is based on are among them; answer is null if the memories
@@ -54,7 +55,8 @@ pub(crate) struct QueryArgs {
     /// Maximum of memories, at least 1 [default: 5]
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count::<usize>)]
     number: Option<usize>,
-    /// Maximum of tokens of the whole answer, by an estimate that is rounded up
+    /// Maximum of tokens of the whole answer, by an estimate that is rounded up. Long texts are cut to their most
+    /// similar passage from 1000 on by default; memories are left out only with this flag
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count::<usize>)]
     max_tokens: Option<usize>,
     /// Show the parts of each relevance
@@ -127,9 +129,7 @@ pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
         return answer::run(cli, model, found, &hits, (max_tokens, explain, &files));
     }
     if cli.ui.json {
-        let memories: Vec<Value> =
-            found.hits.iter().map(|hit| hit_json(hit, &found.question, explain)).collect();
-        let memories = within(memories, max_tokens, |memory| memory.to_string());
+        let memories = hits_json(&mut found, max_tokens, explain);
         let mut answer = json!({"query": found.question.text, "memories": memories});
         name_authors(&*searcher.files().current()?, &mut answer);
         return cli.ui.json_answer(&answer);

@@ -133,6 +133,7 @@ mod tests {
         "search.question_prefix",
         "search.recency",
         "search.results",
+        "search.second_round",
         "search.synonyms",
         "search.text_prefix",
         "search.unrelated_cosine",

@@ -29,6 +29,7 @@ pub(super) fn read(file: &mut SettingsFiles) -> Result<(SearchSettings, usize), 
     file.set("search.floor", fraction, &mut settings.floor)?;
     file.set("search.importance", fraction, &mut settings.importance)?;
     file.set("search.recency", fraction, &mut settings.recency)?;
+    file.set("search.second_round", flag, &mut settings.second_round)?;
     file.set("search.common_synonyms", flag, &mut settings.common_synonyms)?;
     file.set("search.synonyms", word_lists, &mut settings.synonyms)?;
     Ok((settings, file.read("search.results", size)?.unwrap_or(5)))

@@ -10,12 +10,13 @@ use crate::mcp::parameter::ArgumentType::{Flag, Integer, Text, Texts};
 use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::schema;
 use crate::mcp::tools::tool::{Call, Effect, Tool};
+use crate::recall::budget::estimate_tokens;
 use crate::recall::{Circumstances, Evidence, Format, render};
 use crate::record::turn::Turn;
 use crate::record::{Judge, RecordSettings, Recorder};
 use crate::search::filter::Filter;
 use crate::search::top::top;
-use crate::search::{Hit, SearchResults};
+use crate::search::{ANSWER_TOKENS, Hit, SearchResults, cut_to_passages};
 use crate::types::frame::{INDENT, continued};
 use crate::types::{Memory, Scope, ScopeName};
 
@@ -177,7 +178,9 @@ pub(crate) fn answer_of(
 ) -> Answer {
     let mut text = String::new();
     let mut values = Vec::new();
-    for (hit, number) in results.hits.iter().zip(1..) {
+    let mut hits = results.hits.clone();
+    cut_to_passages(hits.iter_mut(), ANSWER_TOKENS, |hit| estimate_tokens(&shown(1, hit)));
+    for (hit, number) in hits.iter().zip(1..) {
         text.push_str(&shown(number, hit));
         values.push(memory_value(&hit.scope, &hit.memory, f64::from(hit.relevance)));
     }

@@ -89,6 +89,16 @@ fn a_gifted_agent_needs_half_the_prompt_of_one_that_is_told_everything() {
     assert!(asked * 2 <= pasted, "{asked} of {pasted}");
 }
 
+#[test]
+fn a_search_shows_the_best_passages_of_long_texts() {
+    let world = World::new(include_str!("../../../fixtures/cli/query/long_texts/before/Memories.md"));
+    let whole = world.text().len();
+    let mut client = world.serve(&["--tools", "places"]);
+    let said = client.says("query_memories", json!({"question": "where is the silver bell?"}));
+    assert!(whole > 6000 && said.len() < 4200, "{} of {whole} bytes", said.len());
+    assert!(said.contains("The silver bell hangs in the tower") && said.contains('…'), "{said}");
+}
+
 /// The texts of a section's memories, without some categories.
 fn texts(client: &mut Client, scope: &str, without: &[&str]) -> String {
     let uri = format!("memories://{}", scope.replace(':', "/"));

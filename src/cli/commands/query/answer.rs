@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::ask::answer::{GroundedAnswer, answer as ask_model};
 use crate::cli::commands::common::counted;
 use crate::cli::commands::model_args::ModelArgs;
-use crate::cli::commands::query::hits::{Listing, hit_json};
+use crate::cli::commands::query::hits::{Listing, cut_json, hit_json};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::llm::{Choice, ModelUse};
@@ -58,7 +58,9 @@ pub(super) fn run(
             Listing::take(numbered(hits, |number| number <= listed), &found.question, max_tokens, explain);
         let is_shown =
             |number| listing.hits.iter().any(|(shown, _)| *shown == number) || based_on.contains(&number);
-        let memories = numbered(hits, is_shown).into_iter().map(|(number, hit)| {
+        let mut shown = numbered(hits, is_shown);
+        cut_json(shown.iter_mut().map(|(_, hit)| hit), &found.question, max_tokens, explain);
+        let memories = shown.into_iter().map(|(number, hit)| {
             let mut value = hit_json(&hit, &found.question, explain);
             value["number"] = json!(number);
             value

@@ -11,7 +11,7 @@ use crate::document::text::stored_line;
 use crate::recall::budget::estimate_tokens;
 use crate::search::filter::MemoryKind;
 use crate::search::parsed_query::ParsedQuery;
-use crate::search::{Hit, SearchResults};
+use crate::search::{ANSWER_TOKENS, Hit, SearchResults, cut_to_passages};
 use crate::types::frame::{lines, one_line};
 use crate::types::{Persistence, Status};
 
@@ -23,8 +23,8 @@ fn nothing_found(answer: &SearchResults) -> &'static str {
     }
 }
 
-/// The first items that fit into a budget of tokens; always at least one.
-pub(super) fn within<T>(items: Vec<T>, tokens: Option<usize>, text: impl Fn(&T) -> String) -> Vec<T> {
+/// The first items that fit into a budget of tokens, if there is one; always at least one.
+fn within<T>(items: Vec<T>, tokens: Option<usize>, text: impl Fn(&T) -> String) -> Vec<T> {
     let Some(mut left) = tokens else { return items };
     let mut kept = Vec::new();
     for item in items {
@@ -61,6 +61,9 @@ impl Listing {
         explain: bool,
     ) -> Listing {
         let all = hits.len();
+        let mut hits = hits;
+        let cost = |hit: &Hit| estimate_tokens(&Rendered::of(1, hit, question, explain).text);
+        cut_to_passages(hits.iter_mut().map(|(_, hit)| hit), max_tokens.unwrap_or(ANSWER_TOKENS), cost);
         let text = |(number, hit): &(usize, Hit)| Rendered::of(*number, hit, question, explain).text;
         let hits = within(hits, max_tokens, text);
         Listing { left_out: all - hits.len(), hits, explain }
@@ -142,6 +145,25 @@ impl Rendered {
     }
 }
 
+/// Hits as JSON that fit into a budget of tokens.
+pub(super) fn hits_json(found: &mut SearchResults, max_tokens: Option<usize>, explain: bool) -> Vec<Value> {
+    let SearchResults { hits, question, .. } = found;
+    cut_json(hits.iter_mut(), question, max_tokens, explain);
+    let memories = hits.iter().map(|hit| hit_json(hit, question, explain)).collect();
+    within(memories, max_tokens, |memory| memory.to_string())
+}
+
+/// Cuts long texts of hits that are printed as JSON.
+pub(super) fn cut_json<'a>(
+    hits: impl DoubleEndedIterator<Item = &'a mut Hit>,
+    question: &ParsedQuery,
+    max_tokens: Option<usize>,
+    explain: bool,
+) {
+    let cost = |hit: &Hit| estimate_tokens(&hit_json(hit, question, explain).to_string());
+    cut_to_passages(hits, max_tokens.unwrap_or(ANSWER_TOKENS), cost);
+}
+
 /// Category, episode, scope, persistence and status of a hit.
 fn about(hit: &Hit) -> String {
     let memory = &hit.memory;
@@ -165,6 +187,9 @@ pub(super) fn hit_json(hit: &Hit, question: &ParsedQuery, explain: bool) -> Valu
     let memory = &hit.memory;
     let mut value = memory_json(&hit.scope, memory);
     value["content"] = json!(memory.text);
+    if hit.is_cut {
+        value["cut"] = json!(true);
+    }
     if let Some(passage) = &hit.passage {
         value["passage"] = json!(passage);
     }
