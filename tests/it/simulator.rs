@@ -261,9 +261,11 @@ fn invented() -> World {
 
 #[test]
 fn an_explorer_without_memory_repeats_much() {
-    for (name, world) in [("recorded game", recorded_world as fn() -> World), ("invented game", invented)] {
+    for (name, world, least) in
+        [("recorded game", recorded_world as fn() -> World, 25.0), ("invented game", invented, 20.0)]
+    {
         let (same, _) = report(&format!("{name}, without memory"), &run(Memory::Nothing, world));
-        assert!(same.mean >= 20.0, "the world is no test of memory: {:.1} %", same.mean);
+        assert!(same.mean >= least, "the world is no test of memory: {:.1} %", same.mean);
     }
 }
 
