@@ -200,9 +200,12 @@ fn carried_over(log: &LineLog) -> Result<Vec<String>, StoreError> {
 /// True if a line is a carried copy; only lines that contain the word are parsed.
 fn is_copy(line: &[u8]) -> bool {
     static MARK: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"carried\""));
-    MARK.find(line).is_some()
-        && std::str::from_utf8(line)
-            .is_ok_and(|line| Entry::<Value>::parse(line).is_some_and(|entry| entry.carried == Some(true)))
+    // As a rotation writes it; a text that ends so would end with a quotation mark.
+    line.ends_with(b",\"carried\":true}")
+        || MARK.find(line).is_some()
+            && std::str::from_utf8(line).is_ok_and(|line| {
+                Entry::<Value>::parse(line).is_some_and(|entry| entry.carried == Some(true))
+            })
 }
 
 #[cfg(test)]

@@ -221,8 +221,10 @@ impl LineLog {
         let skip_copies = parts.older.is_some();
         if let Some(file) = &mut parts.current {
             read_backwards(file, end, |line| {
-                more = (skip_copies && self.is_copy(line)) || visit(line);
-                more
+                // A file begins with its copies: before one there are only others.
+                let is_copy = skip_copies && self.is_copy(line);
+                more = is_copy || visit(line);
+                more && !is_copy
             })
             .map_err(StoreError::read(&self.current_path()))?;
         }
