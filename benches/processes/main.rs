@@ -1,8 +1,8 @@
 //! Compares whole processes with system tools, against the limits that the project has set itself.
 //!
 //! `cargo bench --bench processes` prints a table. Names of parts (`start`, `recall`, `memory`, `map`, `add`,
-//! `parse`, `query`, `seed`, `mcp`, `inject`, `proxy`, `load`, `crowd`, `kill`) after `--` select from it. Needs `rustc`,
-//! `grep` and `dd`; `time` and `strace` are used if present. The exit code is 1 if a limit is missed.
+//! `parse`, `query`, `seed`, `mcp`, `inject`, `proxy`, `load`, `crowd`, `kill`) after `--` select from it. Needs
+//! `rustc`, `grep` and `dd`; `time` and `strace` are used if present. The exit code is 1 if a limit is missed.
 
 #![allow(clippy::disallowed_methods, reason = "makes the files that are measured, in a folder of its own")]
 

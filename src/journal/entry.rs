@@ -110,7 +110,8 @@ impl<T: Serialize> Entry<'_, T> {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 pub(crate) struct MemoryEntry<'a> {
-    /// `stored`, `revised`, `contested`, `duplicate`; of a correction `superseded`, `invalidated`, `forgotten` and so on.
+    /// `stored`, `revised`, `contested`, `duplicate`; of a correction `superseded`, `invalidated`, `forgotten` and so
+    /// on.
     pub(crate) outcome: Option<Text<'a>>,
     pub(crate) scope: Option<Text<'a>>,
     /// The name of the section.

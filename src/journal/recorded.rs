@@ -2,8 +2,8 @@
 //!
 //! A turn is the same if its id was recorded, or if episode, number, action and reply are equal; as many turns of a
 //! file are the same as were recorded, for a game may repeat itself. One without number and id is the same if it stands
-//! in the same line of the same file. Secrets are redacted on both sides. Hashes of all turns are kept, so that a file of
-//! many turns reads the journal once.
+//! in the same line of the same file. Secrets are redacted on both sides. Hashes of all turns are kept, so that a file
+//! of many turns reads the journal once.
 
 use std::collections::{HashMap, HashSet};
 

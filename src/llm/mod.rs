@@ -8,7 +8,8 @@
 //!
 //! [`choose`] turns settings into a [`Model`]. Each provider has a file: `openai`, `anthropic` and
 //! `ollama` (on top of `served`, `form`, `address`, `server`, `http` and `connect`), `command` and
-//! `replay`. What servers refuse outlives a command in [`Refusals`]. Models that turn texts into vectors are in [`embedding`].
+//! `replay`. What servers refuse outlives a command in [`Refusals`]. Models that turn texts into vectors are in
+//! [`embedding`].
 
 #[cfg(feature = "llm")]
 mod address;

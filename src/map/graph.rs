@@ -1,7 +1,7 @@
 //! The graph: places, and the ways between them.
 //!
-//! A file or sections enter. Of several lines for one action at a place, `n` and `north` being one, the latest says where
-//! the action leads. Nothing is inferred: an edge is a way that was walked.
+//! A file or sections enter. Of several lines for one action at a place, `n` and `north` being one, the latest says
+//! where the action leads. Nothing is inferred: an edge is a way that was walked.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;

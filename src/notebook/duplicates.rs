@@ -42,9 +42,9 @@ impl ComparableText {
         ComparableText { folded, text }
     }
 
-    /// True if both texts are equal, regardless of case, surplus space and a full stop at the end; or if the shorter stands within
-    /// the longer at word boundaries, has more than 0.8 of its length in bytes, and no further word of the
-    /// longer one [matters](matters).
+    /// True if both texts are equal, regardless of case, surplus space and a full stop at the end; or if the shorter
+    /// stands within the longer at word boundaries, has more than 0.8 of its length in bytes, and no further word of
+    /// the longer one [matters](matters).
     pub(crate) fn says_the_same(&self, other: &ComparableText) -> bool {
         let (short, long) = match self.folded.len() < other.folded.len() {
             true => (self, other),

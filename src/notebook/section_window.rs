@@ -2,8 +2,8 @@
 //!
 //! An open file and a predicate on headings enter; the texts of the sections wanted leave. A file that is
 //! not UTF-8, in which a merge left conflicts, or in which a heading is misread, is an error: it has to be
-//! read whole. Reading a whole file of 10 MB costs a `recall` more than twice the time, one of 100 MB four times: most of
-//! that is fresh memory.
+//! read whole. Reading a whole file of 10 MB costs a `recall` more than twice the time, one of 100 MB four times: most
+//! of that is fresh memory.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};

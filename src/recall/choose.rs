@@ -337,7 +337,8 @@ fn fit_actions(all: &Actions, room: usize, format: Format) -> Actions {
     shown
 }
 
-/// The actions of the place that fit: all with the longest replies possible, else without replies the first of each kind.
+/// The actions of the place that fit: all with the longest replies possible, else without replies the first of each
+/// kind.
 fn fit_here(all: &Actions, room: usize, format: Format) -> Actions {
     let cost = |counts, reply_chars| cost_of_actions(&all.first(counts, reply_chars), format);
     let counts = countable(all, room);

@@ -105,8 +105,8 @@ impl Circumstances {
         Some((episode, line.map_or(0, before)))
     }
 
-    /// The items that are carried now and were not when an action was last tried; none where nobody knows: its line does
-    /// not say when that was, or it was turn 0.
+    /// The items that are carried now and were not when an action was last tried; none where nobody knows: its line
+    /// does not say when that was, or it was turn 0.
     fn lacking(&self, attempt: &Attempt) -> Vec<String> {
         let (Some(episode), Some(turn)) = (attempt.episode, attempt.turn) else { return Vec::new() };
         let Some(then) = carried_at(&self.carried, episode, turn) else { return Vec::new() };

@@ -99,8 +99,8 @@ impl Corpus {
     }
 
     /// Visits the words of all texts: for each text, calls `word` with the number and count of each word, then
-    /// `end` with the number of the text and the place of the next one, for [`Corpus::words_at`]. `None` if the bytes are inconsistent, which only a damaged index can
-    /// cause.
+    /// `end` with the number of the text and the place of the next one, for [`Corpus::words_at`]. `None` if the bytes
+    /// are inconsistent, which only a damaged index can cause.
     pub(super) fn each<S>(
         &self,
         state: &mut S,

@@ -26,7 +26,8 @@ pub(crate) struct RankedMemory {
     pub importance: f64,
 }
 
-/// The `limit` most important live memories that a reader may see; of equally important ones, the later one comes first.
+/// The `limit` most important live memories that a reader may see; of equally important ones, the later one comes
+/// first.
 ///
 /// With a half-life in turns, importance decays to `importance × 0.5^(age / half-life)`. Core memories and
 /// memories without an episode do not decay.

@@ -1,9 +1,9 @@
 //! An append-only log of lines in two files, such as `journal.jsonl` and, before it, `journal.1.jsonl`.
 //!
 //! Lines enter under the lock and leave in the order in which they came. A file that is full becomes the
-//! older part, and the one that was older is dropped. It is full of new lines: copies do not count. The content of lines is not interpreted here:
-//! [`Rotation`] says which lines the new file begins with, and how to distinguish such a copy from its
-//! original.
+//! older part, and the one that was older is dropped. It is full of new lines: copies do not count. The content of
+//! lines is not interpreted here: [`Rotation`] says which lines the new file begins with, and how to distinguish such a
+//! copy from its original.
 
 use std::borrow::Cow;
 use std::fs::File;

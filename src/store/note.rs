@@ -1,8 +1,8 @@
 //! The lines that follow a new memory file, noted in the lock file while the file is replaced.
 //!
 //! Between the new file and its line in the journal, a kill leaves the file ahead: a turn would be in it that nobody
-//! recorded, and would be recorded twice. So the lines are noted before, behind the signature. The next holder of the lock
-//! adds them, if the file is the one that the signature names and they are not there already.
+//! recorded, and would be recorded twice. So the lines are noted before, behind the signature. The next holder of the
+//! lock adds them, if the file is the one that the signature names and they are not there already.
 
 use super::error::StoreError;
 use super::folder::Folder;

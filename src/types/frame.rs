@@ -68,8 +68,8 @@ pub(crate) fn continued(text: &str, indent: &str) -> String {
 /// Marks by which lists of ours set off their items, and those that look like them.
 const LIST_MARKS: &[char] = &[',', ';', '(', ')', '"', '→', '×', '，', '；', '（', '）', '“', '”', '、'];
 
-/// A name as an item of a list of ours. One that holds a mark of such lists stands in quotation marks, so it cannot look
-/// like several items; within them `"` and `\` have a `\` before them.
+/// A name as an item of a list of ours. One that holds a mark of such lists stands in quotation marks, so it cannot
+/// look like several items; within them `"` and `\` have a `\` before them.
 pub(crate) fn list_item(name: &str) -> Cow<'_, str> {
     if name.contains(LIST_MARKS) { Cow::Owned(quoted(name)) } else { Cow::Borrowed(name) }
 }

@@ -6,9 +6,9 @@
 //! this place before, with nothing carried now that was lacking then, and fails again. `tests/support/world.rs` says
 //! what the world simplifies.
 //!
-//! One run depends on chance, so the means of several runs are held to the limits: as many as `MEMORIES_EXPLORERS` says.
-//! Unless that is set there is one run, held to wider bounds: those catch a broken rule, and say nothing about the mean.
-//! Run with `--nocapture` for the figures.
+//! One run depends on chance, so the means of several runs are held to the limits: as many as `MEMORIES_EXPLORERS`
+//! says. Unless that is set there is one run, held to wider bounds: those catch a broken rule, and say nothing about
+//! the mean. Run with `--nocapture` for the figures.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;

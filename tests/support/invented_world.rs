@@ -1,7 +1,7 @@
 //! An invented game as recorded turns, of which no rule of the program knows anything.
 //!
-//! A seed enters; turns leave, one JSON object a line, with other places, things and replies than the recorded game has.
-//! Places lie on a grid with walls. Some doors need a key, some things need a tool, one place kills who comes
+//! A seed enters; turns leave, one JSON object a line, with other places, things and replies than the recorded game
+//! has. Places lie on a grid with walls. Some doors need a key, some things need a tool, one place kills who comes
 //! without a lamp; each action that does something here is refused with one of few replies elsewhere.
 
 use serde_json::{Value, json};

@@ -31,7 +31,8 @@ pub trait ChatHooks: Send + Sync + 'static {
     /// reads it. Must end soon.
     fn keep(&self, call: &Call, request: &[u8], reply: Value);
 
-    /// Memories were extracted from all replies, and no further one will come. The proxy may not wait for the end of it.
+    /// Memories were extracted from all replies, and no further one will come. The proxy may not wait for the end of
+    /// it.
     fn end(&self) {}
 
     /// Number of conversations for which [`ChatHooks::end`] has something left to do.
