@@ -141,7 +141,7 @@ pub struct ParsedQuery {
     pub text: String,
     /// The query without the dates that name a day; the query vector is that of this text.
     pub undated: String,
-    /// Its words without stop words, each once; dates as [`dated`] writes them.
+    /// Its words without stop words, each once; dates as `dated` writes them.
     pub terms: Vec<Term>,
     /// The words of `undated` that are terms, each with the number of its term, as often as they occur.
     pub(crate) meant: Vec<(String, usize)>,

@@ -1,7 +1,7 @@
 //! Scores texts against a query: shared words, related words, and overall meaning.
 //!
 //! A corpus and a query enter; for each text a [`TextScore`] leaves. Its *strength* is the number to rank by;
-//! [`Scale`] turns it into a *similarity* from 0 to 1, which is the word for this number throughout the program;
+//! `Scale` turns it into a *similarity* from 0 to 1, which is the word for this number throughout the program;
 //! *relevance* is similarity × importance × recency ([`crate::search::Hit`]).
 //!
 //! ```text

@@ -2,7 +2,7 @@
 //!
 //! Text enters; words leave, in lower case and without accents. Unicode's word boundaries apply, and words are
 //! split further at everything except letters, digits and apostrophes between letters. Chinese, Japanese and
-//! Korean are split into characters and pairs ([`crate::search::cjk`]). [`stem`] is Snowball's English stemmer.
+//! Korean are split into characters and pairs (`search/cjk.rs`). [`stem`] is Snowball's English stemmer.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
