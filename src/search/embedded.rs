@@ -143,6 +143,13 @@ impl StaticModel {
         (!tokens.is_empty()).then_some(sum)
     }
 
+    /// True if the model has the word as a whole, and not only the pieces of which it is made.
+    pub(crate) fn knows(&self, word: &str) -> bool {
+        let mut tokens = Vec::new();
+        self.tokenize_word(word, &mut tokens);
+        tokens.len() == 1
+    }
+
     /// Adds the vectors of tokens to a sum.
     pub(crate) fn add(&self, tokens: &[Token], sum: &mut [f32]) {
         for &token in tokens {

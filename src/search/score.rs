@@ -16,13 +16,14 @@
 //! words   = Σ w(q) · tf / (tf + 0.9 · n) / W, over the q that the text has by stem or synonym
 //! similar = Σ w(q) · h(q) / (1 + 0.9 · n) / W, over the others
 //! related = Σ w(q) · h(q) / W
-//! known   = Σ w(q) of the terms that have a vector / W
+//! known   = Σ w(q) of the terms that have a vector / W; 0 if neither a text nor the model has any of the terms, for the
+//!           pieces of foreign words say nothing
 //! meaning = the maximum over the vectors v of a text of query · v, at least 0. The query vector is half the unit
 //!           vector of its text and half that of its words, weighted by idf
 //! ```
 //!
-//! An embedder behind a server has no vectors of words: the query vector is then that of the query, and `meaning` is
-//! (cosine − u) / (1 − u), where u is the cosine of unrelated texts with this embedder.
+//! An embedder behind a server has no vectors of words: the query vector is then that of the query, `known` is 1, and
+//! `meaning` is (cosine − u) / (1 − u), where u is the cosine of unrelated texts with this embedder.
 //!
 //! A text may answer canonical questions (`search/canonical_questions.rs`). Its similarity is then at least 0.75 · a,
 //! where a is (c − 0.3) / 0.7 and c the mapped cosine of the query and the closest of these questions: one that only
@@ -174,6 +175,7 @@ pub(crate) fn score(
 ) -> Option<Scores> {
     let WordScores { all, lengths, places, idf, weight, known, counted } =
         score_words(corpus, query, counts)?;
+    let known = if meaning.adds_words { known } else { 1.0 };
     let (vector, norm) = query_vector(query, meaning, &idf);
     let meanings = score_meaning(corpus, &vector, norm, meaning)?;
     let scale = Scale::new(weight, known);
@@ -291,8 +293,11 @@ fn score_words(corpus: &Corpus, query: &ParsedQuery, counts: impl Fn(usize) -> b
     let counted = Counted::new(&lengths, counts);
     let idf: Vec<f64> = document_frequency.iter().map(|&texts| counted.idf(texts)).collect();
     let weights: Vec<f64> = idf.iter().zip(&query.terms).map(|(idf, term)| idf * term.weight).collect();
+    let is_foreign = is_foreign(query, &document_frequency);
     let columns = weights.iter().zip(&similarities.columns);
-    let column_weights: Vec<f64> = columns.filter_map(|(weight, column)| column.map(|_| *weight)).collect();
+    let column_weight = |weight: &f64| if is_foreign { 0.0 } else { *weight };
+    let column_weights: Vec<f64> =
+        columns.filter_map(|(weight, column)| column.map(|_| column_weight(weight))).collect();
     let weight: f64 = weights.iter().sum();
     let mut all = vec![WordScore::default(); corpus.len()];
     if weight <= 0.0 {
@@ -321,6 +326,13 @@ fn score_words(corpus: &Corpus, query: &ParsedQuery, counts: impl Fn(usize) -> b
     }
     let known = column_weights.iter().sum::<f64>() / weight;
     Some(WordScores { all, lengths, places, idf, weight, known, counted })
+}
+
+/// True if neither a text nor the model has any of the words: the pieces of which they are made say nothing.
+fn is_foreign(query: &ParsedQuery, document_frequency: &[u64]) -> bool {
+    let model = StaticModel::new();
+    let mut terms = query.terms.iter().zip(document_frequency);
+    terms.all(|(term, texts)| *texts == 0 && !model.knows(&term.word))
 }
 
 /// A term in a text that has its stem or a synonym.
