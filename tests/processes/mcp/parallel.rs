@@ -9,7 +9,9 @@ use crate::server::{Behaviour, Request, Server};
 
 const CALLS: usize = 32;
 
-const DELAY: Duration = Duration::from_millis(200);
+/// The time that the embedder takes. The goal is set for 200 ms. A program without optimisation, as here, takes as long
+/// for the 32 searches themselves as the goal allows, so the embedder takes longer, too.
+const DELAY: Duration = Duration::from_millis(if cfg!(debug_assertions) { 400 } else { 200 });
 
 /// Attempts at the measurement: another process may take the processors away during one of them.
 const ATTEMPTS: usize = 5;
