@@ -1,7 +1,7 @@
 //! The ways of a whole file, read without its entries: a map of 10,000 places has to be there at once.
 //!
-//! What leaves borrows from the text, and lines of actions are only read as far as they are needed. A property of
-//! `map::graph` holds that the map is that of whole sections.
+//! A text enters; sections that borrow from it leave, and lines of actions are only read as far as they are needed. A
+//! property of `map::graph` holds that the map is that of whole sections.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -38,7 +38,7 @@ pub(crate) enum Tries<'a> {
 }
 
 impl<'a> KnownSection<'a> {
-    /// Of a section that was read whole.
+    /// Borrows from a section that was read whole.
     pub fn of(scope: &Scope, section: &'a Section) -> KnownSection<'a> {
         KnownSection {
             scope: scope.clone(),

@@ -36,7 +36,7 @@ pub(crate) struct KnownWay<'a> {
 }
 
 impl<'a> KnownWay<'a> {
-    /// Of a way that was read before.
+    /// Borrows from a way that was read before.
     pub(crate) fn of(way: &'a Way) -> KnownWay<'a> {
         let Way { action, to, name, count, episode, turn, refused_without } = way;
         KnownWay {

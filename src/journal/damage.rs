@@ -29,7 +29,7 @@ pub(crate) struct Damage {
     pub(crate) resolved: Vec<String>,
 }
 
-/// What can be told of a turn that waited in a line that cannot be read.
+/// A turn that waited, as far as its line can still be read.
 #[derive(Debug, Clone)]
 struct LostTurn {
     id: Option<String>,

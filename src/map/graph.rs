@@ -50,7 +50,7 @@ pub(super) struct Edge<'a> {
     pub elsewhere: Vec<usize>,
     /// The refusal of the action after it was last walked.
     pub refused: Option<Box<Attempt>>,
-    /// Who took it after it was last walked died.
+    /// True if the action was deadly after it was last walked.
     pub is_deadly: bool,
 }
 
@@ -230,7 +230,7 @@ fn mark_refused(edges: &mut [Edge<'_>], tried: &[Tries<'_>]) {
     for (edge, attempt) in edges.iter_mut().zip(latest) {
         let Some(attempt) = attempt.filter(|attempt| !attempt.effect_unknown) else { continue };
         let (tried, walked) = (moment(&attempt), last_walked(&edge.way));
-        // Of a death without a time nobody knows that it was before.
+        // Where neither line has a time, the death may be the later of the two.
         edge.is_deadly = attempt.deadly && tried >= walked;
         edge.refused = Some(Box::new(attempt)).filter(|_| tried > walked);
     }

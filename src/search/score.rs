@@ -16,8 +16,8 @@
 //! words   = Σ w(q) · tf / (tf + 0.9 · n) / W, over the q that the text has by stem or synonym
 //! similar = Σ w(q) · h(q) / (1 + 0.9 · n) / W, over the others
 //! related = Σ w(q) · h(q) / W
-//! known   = Σ w(q) of the terms that have a vector / W; 0 if neither a text nor the model has any of the terms, for the
-//!           pieces of foreign words say nothing
+//! known   = Σ w(q) of the terms that have a vector / W; 0 if neither a text nor the model has any of the terms, for
+//!           the pieces of foreign words say nothing
 //! meaning = the maximum over the vectors v of a text of query · v, at least 0. The query vector is half the unit
 //!           vector of its text and half that of its words, weighted by idf
 //! ```
@@ -92,7 +92,7 @@ pub struct TextScore {
 pub(crate) struct Scores {
     pub(crate) texts: Vec<TextScore>,
     pub(crate) scale: Scale,
-    /// What the vectors of texts were compared with.
+    /// The vector with which those of the texts were compared.
     pub(crate) query: QueryVector,
     /// The texts counted, and their average length.
     pub(super) counted: Counted,

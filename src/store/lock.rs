@@ -112,7 +112,7 @@ impl Lock {
     }
 
     /// Names this process as the holder, in one write of fixed width, so that no reader sees half a number.
-    /// What stands behind it stays.
+    /// A note behind it stays.
     pub(super) fn sign(&mut self, written: Option<Written>) -> io::Result<()> {
         let written = written.map(|written| [written.inode, written.size].map(|number| number.to_string()));
         let [inode, size] = written.unwrap_or_default();

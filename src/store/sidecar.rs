@@ -49,7 +49,7 @@ pub(crate) struct SideDamage {
     /// `session` or `state`.
     pub name: &'static str,
     pub path: PathBuf,
-    /// What commands do without it.
+    /// How commands go on without it, in words.
     consequence: &'static str,
     pub error: StoreError,
 }

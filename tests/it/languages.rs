@@ -77,7 +77,7 @@ fn questions_find_the_right_line_of_a_mixed_file() {
         let titles: Vec<&str> = found.hits.iter().map(|hit| hit.memory.title.as_str()).collect();
         assert_eq!(titles.first(), Some(title), "{question}: {titles:?}");
     }
-    // What nobody wrote down is not found.
+    // A question about something that nobody wrote down finds nothing.
     for question in ["今天天气怎么样？", "明日の天気は？", "내일 날씨가 어때?"] {
         let found = searcher.query(question, &Filter::default(), 1).unwrap();
         assert!(found.hits.is_empty(), "{question}: {}", found.hits[0].memory.title);

@@ -174,7 +174,7 @@ fn a_line_that_a_kill_kept_from_the_journal_is_added() {
     );
     assert!(fs::read_to_string(beside.join("state.json")).unwrap().contains("\"episode\":7"));
     assert_eq!(fs::read_to_string(beside.join("lock")).unwrap().lines().count(), 2, "the note is gone");
-    // What the journal has is not added twice, and a note about another file counts nothing.
+    // Lines that the journal has are not added twice, and a note about another file adds none.
     for inode in [file.ino(), file.ino() + 1] {
         fs::write(beside.join("lock"), note(inode)).unwrap();
         assert!(play.finish(&[]).contains("were recorded before"));

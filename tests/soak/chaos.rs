@@ -336,7 +336,7 @@ fn an_editor_and_git_save_under_servers_and_recorders_that_are_killed() {
         save_and_check_out(&chaos, &scale);
         chaos.done.store(true, Ordering::Relaxed);
     });
-    // What an editor or git undid is in the journal.
+    // The journal has each memory, also where an editor or git has undone it.
     let journal: BTreeSet<String> =
         chaos.journal_from(0).0.iter().filter_map(|line| token(line)).map(str::to_owned).collect();
     let acknowledged = chaos.acknowledged.lock().unwrap().clone();

@@ -1,4 +1,4 @@
-//! What is acknowledged beside the memory file is on disk before the answer: the order of system calls, by strace.
+//! Changes beside the memory file are on disk before they are acknowledged: the order of system calls, by strace.
 
 use std::process::{Command, Stdio};
 

@@ -38,11 +38,11 @@ pub(super) struct Request<'a> {
     pub from: usize,
     /// A model that fails is a failure.
     pub strict: bool,
-    /// What is to be said before the first turn.
+    /// A notice that is printed before the first turn.
     pub notice: Option<String>,
 }
 
-/// What comes from the reading thread, or from a signal.
+/// A message of the reading thread, or a signal.
 enum Event {
     /// A line that is not blank, and its number.
     Line(usize, Vec<u8>),
