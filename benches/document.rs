@@ -62,10 +62,11 @@ fn documents(criterion: &mut Criterion) {
 fn recalls(criterion: &mut Criterion) {
     let (text, ids) = memories_file(1);
     let scope = Scope::Location(ids[0]);
-    let section = Document::parse(text).section(&scope).expect("it is there");
-    let sections = [(scope, section)];
+    let document = Document::parse(text);
+    let sections = [document.unread(&scope).expect("it is there")];
     let (names, circumstances) = (PlaceNames::default(), Circumstances::default());
-    let known = Known { linked: &[], names: &names, ends: &HashMap::new(), circumstances: &circumstances };
+    let known =
+        Known { linked: &|_, _| None, names: &names, ends: &HashMap::new(), circumstances: &circumstances };
     criterion.bench_function("choose and render one place", |bencher| {
         bencher.iter(|| {
             render(&choose(black_box(&sections), &known, &Limits::default(), Format::Text), Format::Text)

@@ -26,7 +26,7 @@ pub fn scan(text: &str) {
         let section = document.section(&heading.scope).expect("a heading has a section");
         for memory in &section.memories {
             let mut entries = document.entries(&heading.scope);
-            assert!(entries.any(|entry| entry.memory() == memory), "{:?}", memory.title);
+            assert!(entries.any(|entry| entry.memory() == *memory), "{:?}", memory.title);
         }
     }
     assert_eq!(document.into_text().as_deref(), Ok(text), "printed as parsed");

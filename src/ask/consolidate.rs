@@ -5,6 +5,8 @@
 //! with the reason; the others are carried out. Nothing leaves the file: a dropped memory is struck with the
 //! reason, a merged or superseded one with the title of its successor.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -21,7 +23,7 @@ use crate::notebook::correct::{Corrected, correct};
 use crate::notebook::files::Files;
 use crate::notebook::strike::strike;
 use crate::redact::{redact, redacted};
-use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope};
+use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope, fold_title};
 
 /// Fewest memories of a place that are worth consolidating.
 pub(crate) const FEWEST: usize = 5;
@@ -53,12 +55,16 @@ impl Candidates {
 pub fn candidates(files: &Files, scope: &Scope) -> Candidates {
     let section = files.section(scope);
     let mut found = Candidates { name: section.name.clone(), ..Candidates::default() };
+    let mut bearers: HashMap<String, usize> = HashMap::new();
+    for memory in section.live() {
+        *bearers.entry(fold_title(&memory.title)).or_default() += 1;
+    }
     for memory in section.live().filter(|memory| memory.persistence != Persistence::Ephemeral) {
         let is_secret = |text: &str| redact(text).is_some();
         if memory.category.only_grows() {
             continue;
         }
-        if files.find(scope, &memory.title).len() > 1 {
+        if bearers[&fold_title(&memory.title)] > 1 {
             found.kept.push(format!("`{}` is kept: several memories bear its title", memory.title));
         } else if is_secret(&memory.title) || is_secret(&memory.text) {
             let title = redacted(&memory.title);

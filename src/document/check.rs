@@ -14,7 +14,7 @@ use crate::document::format::reference_line;
 use crate::document::grammar;
 use crate::document::link::Link;
 use crate::document::misread::misread;
-use crate::document::parser::{Entry, ParsedSection, RegionKind};
+use crate::document::parser::{Entry, RegionKind};
 use crate::document::problem::{Kind, Problem, column};
 use crate::document::references::{Node, PlacedLink, References};
 use crate::document::scan::{self, BYTE_ORDER_MARK, Event, LineNumbers, walk};
@@ -52,8 +52,13 @@ fn problems_outside_conflicts(source: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut boundaries = Vec::new();
     let mut titles: BTreeMap<&Scope, Titles> = BTreeMap::new();
+    let read = |block: &Block| match &block.heading {
+        Some(_) => block.parsed(source).entries.iter().map(|entry| entry.read(block.text(source))).collect(),
+        None => Vec::new(),
+    };
+    let memories: Vec<Vec<Memory>> = document.blocks().iter().map(read).collect();
     let mut references = References::default();
-    for block in document.blocks() {
+    for (block, memories) in document.blocks().iter().zip(&memories) {
         let text = block.text(source);
         let Some(start) = block.source_start() else { continue };
         let line = numbers.line(start);
@@ -68,10 +73,11 @@ fn problems_outside_conflicts(source: &str) -> Vec<Problem> {
         let section = Section { text, line };
         let parsed = block.parsed(source);
         let titles = titles.entry(&heading.scope).or_default();
-        section.check(parsed, titles, &mut problems);
-        let nodes = parsed.entries.iter().map(|entry| section.node(entry));
+        let entries = || parsed.entries.iter().zip(memories);
+        section.check(entries(), titles, &mut problems);
+        let nodes = entries().map(|(entry, memory)| section.node(entry, memory));
         references.nodes.entry(&heading.scope).or_default().extend(nodes);
-        let links = parsed.entries.iter().flat_map(|entry| section.links(entry));
+        let links = entries().flat_map(|(entry, memory)| section.links(entry, memory));
         references.links.extend(links.map(|link| (&heading.scope, link)));
     }
     problems.extend(misread(&document).problems);
@@ -96,7 +102,7 @@ pub(crate) fn entries(source: &str) -> Vec<Located> {
         let first = numbers.line(start);
         found.extend(block.parsed(source).entries.iter().map(|entry| Located {
             scope: heading.scope.clone(),
-            memory: entry.memory.clone(),
+            memory: entry.read(block.text(source)),
             line: first + entry.line_number,
         }));
     }
@@ -176,26 +182,31 @@ struct Section<'a> {
 }
 
 impl Section<'_> {
-    fn check(&self, parsed: &ParsedSection, titles: &mut Titles, problems: &mut Vec<Problem>) {
-        for entry in &parsed.entries {
-            let unique = entry.memory.is_live() && !entry.memory.category.only_grows();
+    fn check<'e>(
+        &self,
+        entries: impl Iterator<Item = (&'e Entry, &'e Memory)>,
+        titles: &mut Titles,
+        problems: &mut Vec<Problem>,
+    ) {
+        for (entry, memory) in entries {
+            let unique = memory.is_live() && !memory.category.only_grows();
             let at = self.line + entry.line_number;
-            if let Some(kind) = unique.then(|| titles.add(&entry.memory.title, at)).flatten() {
+            if let Some(kind) = unique.then(|| titles.add(&memory.title, at)).flatten() {
                 problems.push(Problem::of_line(at, &self.text[entry.line.clone()], kind));
             }
         }
     }
 
     /// An entry with the line of its reference in the file; its first line if it has none.
-    fn node<'a>(&self, entry: &'a Entry) -> Node<'a> {
+    fn node<'a>(&self, entry: &Entry, memory: &'a Memory) -> Node<'a> {
         let at = reference_line(self.text, entry).map_or(entry.line.start, |range| range.start);
         let line = self.line + entry.line_number + self.text[entry.line.start..at].matches('\n').count();
-        Node { memory: &entry.memory, line }
+        Node { memory, line }
     }
 
     /// The links of an entry's `See also:` line.
-    fn links(&self, entry: &Entry) -> Vec<PlacedLink> {
-        let Some(see_also) = &entry.memory.see_also else { return Vec::new() };
+    fn links(&self, entry: &Entry, memory: &Memory) -> Vec<PlacedLink> {
+        let Some(see_also) = &memory.see_also else { return Vec::new() };
         let text = &self.text[entry.range.clone()];
         let start = text.rfind("See also:").unwrap_or(0);
         let line = self.line + entry.line_number + text[..start].matches('\n').count();

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::document::entry_text::EntryText;
 use crate::document::error::DocumentError;
 use crate::document::parser::Entry;
 use crate::document::splice::{self, EntryEdit};
@@ -22,9 +23,14 @@ pub struct EntryRef<'a> {
 }
 
 impl<'a> EntryRef<'a> {
-    /// The parsed memory.
-    pub fn memory(&self) -> &'a Memory {
-        &self.entry.memory
+    /// The entry as it stands in the file.
+    pub(crate) fn text(&self) -> EntryText<'a> {
+        self.entry.of(self.document.block_text(self.block))
+    }
+
+    /// Reads the memory.
+    pub fn memory(&self) -> Memory {
+        self.text().read()
     }
 
     /// Number of its first line in the file, from 1.
@@ -42,9 +48,10 @@ pub struct EntryMut<'a> {
 }
 
 impl EntryMut<'_> {
-    /// The parsed memory.
-    pub fn memory(&self) -> &Memory {
-        &self.document.parsed(self.block).entries[self.entry].memory
+    /// Reads the memory.
+    pub fn memory(&self) -> Memory {
+        let entry = &self.document.parsed(self.block).entries[self.entry];
+        entry.read(self.document.block_text(self.block))
     }
 
     /// Number of its first line in the file, from 1.

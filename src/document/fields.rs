@@ -5,71 +5,114 @@
 
 use crate::types::{Moment, Provenance, Span};
 
-/// Reads the text between ` *(` and `)*`.
-pub(crate) fn parse_fields(text: &str) -> Provenance {
-    let mut fields = Provenance::default();
-    let mut rest = text;
-    loop {
-        rest = rest.trim_start();
-        if let Some(goal) = rest.strip_prefix("Goal:") {
-            fields.goal = Some(goal.trim().to_owned());
-            return fields;
-        }
-        let (field, remaining) = match rest.split_once(',') {
-            Some((field, remaining)) => (field.trim(), Some(remaining)),
-            None => (rest.trim(), None),
-        };
-        if !field.is_empty() && !take_field(&mut fields, field) {
-            fields.other.push(field.to_owned());
-        }
-        match remaining {
-            Some(remaining) => rest = remaining,
-            None => return fields,
-        }
-    }
+/// A field by its shape; texts as they are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Field<'a> {
+    Episode(u64),
+    Turns(Span),
+    Messages(Span),
+    ScoreChange(i64),
+    Date(&'a str),
+    Importance(u16),
+    Score(i64),
+    Moves(i64),
+    Source(&'a str),
+    Tag(&'a str),
+    Goal(&'a str),
+    /// A shape that no field has.
+    Other,
 }
 
-/// Takes a field; `false` if its shape is unknown or the field was set before.
-fn take_field(fields: &mut Provenance, field: &str) -> bool {
-    if let Some(tag) = field.strip_prefix('#') {
-        if !tag.is_empty() {
-            fields.tags.push(percent_decode(tag));
+/// Splits the text between ` *(` and `)*` into fields, each as it is written and by its shape.
+pub(crate) fn split_fields(text: &str) -> impl Iterator<Item = (&str, Field<'_>)> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        loop {
+            let text = rest.take()?.trim_start();
+            if let Some(goal) = text.strip_prefix("Goal:") {
+                return Some((text, Field::Goal(goal.trim())));
+            }
+            let (field, remaining) = match text.split_once(',') {
+                Some((field, remaining)) => (field.trim(), Some(remaining)),
+                None => (text.trim(), None),
+            };
+            rest = remaining;
+            if !field.is_empty() {
+                return Some((field, shape(field).unwrap_or(Field::Other)));
+            }
         }
-        return !tag.is_empty();
+    })
+}
+
+/// The field of a known shape that a text is.
+fn shape(field: &str) -> Option<Field<'_>> {
+    if let Some(tag) = field.strip_prefix('#') {
+        return (!tag.is_empty()).then_some(Field::Tag(tag));
     }
     if let Some(source) = field.strip_prefix("source:") {
-        fields.sources.push(percent_decode(source));
-        return true;
+        return Some(Field::Source(source));
     }
     if let Some((name, value)) = field.split_once(' ') {
         let value = value.trim();
         return match name {
-            "importance" => set(&mut fields.importance, parse_importance(value)),
-            "score" => set(&mut fields.score, value.parse().ok()),
-            "moves" => set(&mut fields.moves, value.parse().ok()),
-            _ => false,
+            "importance" => parse_importance(value).map(Field::Importance),
+            "score" => value.parse().ok().map(Field::Score),
+            "moves" => value.parse().ok().map(Field::Moves),
+            _ => None,
         };
     }
     if is_date(field) {
-        return set(&mut fields.date, Some(field.to_owned()));
+        return Some(Field::Date(field));
     }
     match field.as_bytes() {
-        [b'E', b'p', ..] => set(&mut fields.episode, parse_number(&field[2..])),
-        [b'T', ..] => set(&mut fields.turns, parse_span(&field[1..], 'T')),
-        [b'M', ..] => set(&mut fields.messages, parse_span(&field[1..], 'M')),
+        [b'E', b'p', ..] => parse_number(&field[2..]).map(Field::Episode),
+        [b'T', ..] => parse_span(&field[1..], 'T').map(Field::Turns),
+        [b'M', ..] => parse_span(&field[1..], 'M').map(Field::Messages),
         [b'+' | b'-', digits @ ..] if digits.iter().all(u8::is_ascii_digit) => {
-            set(&mut fields.score_change, field.parse().ok())
+            field.parse().ok().map(Field::ScoreChange)
         }
-        _ => false,
+        _ => None,
     }
 }
 
-fn set<T>(slot: &mut Option<T>, value: Option<T>) -> bool {
-    let free = slot.is_none() && value.is_some();
-    if free {
-        *slot = value;
+/// Reads the text between ` *(` and `)*`. Of two fields of one shape the second is of unknown form.
+pub(crate) fn parse_fields(text: &str) -> Provenance {
+    let mut fields = Provenance::default();
+    for (written, field) in split_fields(text) {
+        let is_taken = match field {
+            Field::Episode(episode) => set(&mut fields.episode, episode),
+            Field::Turns(turns) => set(&mut fields.turns, turns),
+            Field::Messages(messages) => set(&mut fields.messages, messages),
+            Field::ScoreChange(change) => set(&mut fields.score_change, change),
+            Field::Date(date) => set(&mut fields.date, date.to_owned()),
+            Field::Importance(importance) => set(&mut fields.importance, importance),
+            Field::Score(score) => set(&mut fields.score, score),
+            Field::Moves(moves) => set(&mut fields.moves, moves),
+            Field::Goal(goal) => set(&mut fields.goal, goal.to_owned()),
+            Field::Source(source) => {
+                fields.sources.push(percent_decode(source));
+                true
+            }
+            Field::Tag(tag) => {
+                fields.tags.push(percent_decode(tag));
+                true
+            }
+            Field::Other => false,
+        };
+        if !is_taken {
+            fields.other.push(written.to_owned());
+        }
     }
-    free
+    fields
+}
+
+/// Sets a value that is not set yet.
+fn set<T>(slot: &mut Option<T>, value: T) -> bool {
+    let is_free = slot.is_none();
+    if is_free {
+        *slot = Some(value);
+    }
+    is_free
 }
 
 /// Reads a number that has only digits.
@@ -139,7 +182,7 @@ fn percent_encode(text: &str) -> String {
 }
 
 /// Decodes `%XX`; invalid encodings stay as they are.
-fn percent_decode(text: &str) -> String {
+pub(crate) fn percent_decode(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&byte, tail)) = rest.split_first() {
@@ -176,8 +219,8 @@ pub(crate) fn parse_moment(text: &str) -> Option<Moment> {
         let numbers = [("Ep", &mut moment.episode), ("T", &mut moment.turn), ("M", &mut moment.message)];
         let number = numbers.into_iter().find_map(|(mark, slot)| Some((word.strip_prefix(mark)?, slot)));
         let known = match number {
-            Some((digits, slot)) => set(slot, parse_number(digits)),
-            None => is_date(word) && set(&mut moment.date, Some(word.to_owned())),
+            Some((digits, slot)) => parse_number(digits).is_some_and(|number| set(slot, number)),
+            None => is_date(word) && set(&mut moment.date, word.to_owned()),
         };
         if !known {
             return None;

@@ -17,7 +17,7 @@ use crate::document::scan::{self, LineNumbers};
 use crate::document::splice::ends_with_blank_line;
 use crate::document::tree::Document;
 use crate::document::ways::{parse_way, write_way};
-use crate::types::Attempt;
+use crate::types::{Attempt, Status};
 
 /// The canonical form of a file and the lines that differ from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -250,7 +250,10 @@ fn line_at(text: &str, start: usize) -> Range<usize> {
 
 /// The reference line of a superseded entry.
 pub(crate) fn reference_line(text: &str, entry: &Entry) -> Option<Range<usize>> {
-    entry.memory.reference.as_ref()?;
+    if entry.status != Status::Superseded {
+        return None;
+    }
+    entry.read(text).reference?;
     let mut start = entry.line.end;
     while start < entry.range.end {
         let line = line_at(text, start);

@@ -184,8 +184,10 @@ pub(crate) fn looks_like_entry(line: &str) -> bool {
 pub(crate) struct EntryParts<'a> {
     /// The text in the brackets.
     pub(crate) bracket: &'a str,
-    title: &'a str,
-    fields: &'a str,
+    /// The title, with its escapes.
+    pub(crate) title: &'a str,
+    /// The fields, without their parentheses.
+    pub(crate) fields: &'a str,
 }
 
 /// Splits `**[CATEGORY] Title** *(fields)*` without copying.

@@ -272,8 +272,9 @@ impl Reader<'_> {
 
     /// An entry that is read, but not all of it as it was meant.
     fn entry(&mut self, entry: &Entry) {
-        let (at, memory) = (entry.line_number, &entry.memory);
+        let at = entry.line_number;
         let content = self.lines[at].text(self.text);
+        let Some(memory) = &grammar::parse_entry(content) else { return };
         let mut line = content.to_owned();
         let mut problems: Vec<(usize, Kind, bool)> = Vec::new();
         if let Some(Near { form: Some(form), certain }) = near_entry::bracket(memory) {
@@ -293,7 +294,7 @@ impl Reader<'_> {
             }
         }
         let mut lines = 1;
-        if let Some(fields) = self.wrapped_fields(entry) {
+        if let Some(fields) = self.wrapped_fields(entry, memory) {
             (line, lines) =
                 (format!("{} *({})*", line.trim_end(), fields.trim_matches(['*', '_', '(', ')'])), 2);
             problems.push((1, Kind::WrappedFields(fields.to_owned()), true));
@@ -329,10 +330,10 @@ impl Reader<'_> {
     }
 
     /// The fields of an entry that stand alone in the line below it.
-    fn wrapped_fields(&self, entry: &Entry) -> Option<&str> {
+    fn wrapped_fields(&self, entry: &Entry, memory: &Memory) -> Option<&str> {
         let next = self.lines.get(entry.line_number + 1).filter(|line| !line.hidden)?;
         let content = next.text(self.text).trim();
-        let bare = entry.memory.provenance == Provenance::default();
+        let bare = memory.provenance == Provenance::default();
         (bare && next.range.start < entry.range.end && near_entry::is_wrapped_fields(content))
             .then_some(content)
     }

@@ -9,8 +9,8 @@ use std::ops::Range;
 
 use foldhash::fast::FixedState;
 
+use crate::document::entry_text::parse_entry;
 use crate::document::grammar::{self, Heading};
-use crate::document::parser::parse_entry;
 use crate::document::scan::{self, Event, is_blank, walk};
 use crate::types::{Memory, Status};
 

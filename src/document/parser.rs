@@ -4,29 +4,43 @@
 //! Lines that cannot be understood stay free text and are reported as a [`Problem`].
 
 use std::cell::LazyCell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use foldhash::fast::FixedState;
+
 use crate::document::carried::parse_carried;
+use crate::document::entry_text::EntryText;
 use crate::document::evidence::{AttemptLine, is_list_item, parse_attempts};
 use crate::document::grammar::{self, Visits};
 use crate::document::notes::{Part, PlacedNote, notes};
 use crate::document::problem::{Kind, Problem};
 use crate::document::scan::{self, Line};
-use crate::document::text::{ReadText, read_text};
 use crate::document::ways::{WayLine, parse_way};
-use crate::types::{Carried, Memory, Persistence, fold_action};
+use crate::types::{Carried, Memory, Persistence, Status, fold_action};
 
-/// A parsed entry and its position.
+/// The position of an entry, which is read on demand: a section may have a hundred thousand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
-    pub(crate) memory: Memory,
+    pub(crate) status: Status,
     /// From its first line to the end of its last line that is not blank.
     pub(crate) range: Range<usize>,
     /// Its first line with line ending.
     pub(crate) line: Range<usize>,
     /// Number of its first line in the section; the heading is line 0.
     pub(crate) line_number: usize,
+}
+
+impl Entry {
+    /// The entry; `section` is the text of its section.
+    pub(crate) fn of<'a>(&self, section: &'a str) -> EntryText<'a> {
+        EntryText::new(&section[self.range.clone()], self.status)
+    }
+
+    /// Reads the entry from the text of its section.
+    pub(crate) fn read(&self, section: &str) -> Memory {
+        self.of(section).read()
+    }
 }
 
 /// A line of evidence and its position.
@@ -121,6 +135,20 @@ pub(crate) struct ParsedSection {
 }
 
 impl ParsedSection {
+    /// The same without its entries and regions, which may be many.
+    pub(crate) fn without_entries(&self) -> ParsedSection {
+        let ParsedSection { visits, ways, carried, worked, tried, notes, .. } = self;
+        ParsedSection {
+            visits: visits.clone(),
+            ways: ways.clone(),
+            carried: carried.clone(),
+            worked: worked.clone(),
+            tried: tried.clone(),
+            notes: notes.clone(),
+            ..ParsedSection::default()
+        }
+    }
+
     /// The ranges of visits, entries and evidence, in their order.
     pub(crate) fn owned_ranges(&self) -> Vec<Range<usize>> {
         let entries = self.entries.iter().map(|entry| entry.range.clone());
@@ -173,7 +201,8 @@ pub(crate) fn parse_section(text: &str) -> ParsedSection {
     #[cfg(test)]
     PARSED.with(|parsed| parsed.set(parsed.get() + 1));
     let lines = scan::lines(text);
-    let mut reader = Reader { text, lines: &lines, parsed: ParsedSection::default(), entry: None };
+    let parsed = ParsedSection::default();
+    let mut reader = Reader { text, lines: &lines, parsed, entry: None, brackets: HashMap::default() };
     reader.open_region(RegionKind::Head, 0, false);
     reader.read_lines(1);
     let parsed = reader.parsed;
@@ -189,24 +218,17 @@ fn note_part(text: &str, region: &Region) -> Part {
     Part { start: region.range.start, heading, has_notes: region.kind != RegionKind::Tried }
 }
 
-/// Parses an entry, given its lines alone; `None` if the first is not the first line of an entry.
-pub fn parse_entry(text: &str) -> Option<Memory> {
-    let lines = scan::lines(text);
-    let mut reader = Reader { text, lines: &lines, parsed: ParsedSection::default(), entry: None };
-    reader.open_region(RegionKind::Head, 0, false);
-    reader.read_lines(0);
-    reader.parsed.entries.into_iter().next().map(|entry| entry.memory)
-}
-
 struct Reader<'a> {
     text: &'a str,
     lines: &'a [Line],
     parsed: ParsedSection,
-    /// Number of the line at which the current entry starts, and that line.
-    entry: Option<(usize, Memory)>,
+    /// Number of the line at which the current entry starts, and its status.
+    entry: Option<(usize, Status)>,
+    /// Persistence and status of the brackets read so far: few are different, and reading one is slow.
+    brackets: HashMap<&'a str, Option<(Persistence, Status)>, FixedState>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     fn read_lines(&mut self, first: usize) {
         for at in first..self.lines.len() {
             self.read_line(at);
@@ -218,7 +240,8 @@ impl Reader<'_> {
     fn read_line(&mut self, at: usize) {
         let line = &self.lines[at];
         let content = line.text(self.text);
-        if line.hidden {
+        let is_plain_text = || content.as_bytes().first().is_none_or(u8::is_ascii_alphanumeric);
+        if line.hidden || self.entry.is_some() && is_plain_text() {
             return;
         }
         if scan::is_thematic_break(content) {
@@ -232,12 +255,12 @@ impl Reader<'_> {
             }
             return self.open_region(kind, at, false);
         }
-        if let Some(entry) = grammar::parse_entry(content) {
+        if let Some((persistence, status)) = self.entry_of(content) {
             self.close_entry(at);
-            if entry.persistence == Persistence::Ephemeral {
+            if persistence == Persistence::Ephemeral {
                 self.problem(at, Kind::EphemeralEntry);
             }
-            self.entry = Some((at, entry));
+            self.entry = Some((at, status));
             return;
         }
         if grammar::looks_like_entry(content) {
@@ -255,6 +278,13 @@ impl Reader<'_> {
                 None => self.problem(at, Kind::BrokenVisits(content.to_owned())),
             }
         }
+    }
+
+    /// Persistence and status of the entry whose first line this is.
+    fn entry_of(&mut self, content: &'a str) -> Option<(Persistence, Status)> {
+        let parts = grammar::split_entry(content)?;
+        let read = || parts.read_bracket().map(|(_, persistence, status)| (persistence, status));
+        *self.brackets.entry(parts.bracket).or_insert_with(read)
     }
 
     /// Reads a line of a list of evidence.
@@ -307,40 +337,30 @@ impl Reader<'_> {
     }
 
     /// Reports the line under an entry's title if it looks like a reference but is not read as one.
-    fn check_first_line(&mut self, start: usize, end: usize, entry: &Memory) {
+    fn check_first_line(&mut self, start: usize, end: usize, status: Status) {
         let lines = self.lines[start..end].iter().map(|line| (line.text(self.text), line.hidden));
         let first = lines.enumerate().find(|(_, (line, _))| !scan::is_blank(line));
         if let Some((at, (line, false))) = first
             && looks_like_reference(line)
         {
-            if entry.is_live() && grammar::parse_reference(line).is_some() {
-                self.problem(start + at, Kind::ReferenceOfLiveEntry(line.to_owned()));
-            } else if !entry.is_live() && entry.reference.is_none() {
-                self.problem(start + at, Kind::BrokenReference(line.to_owned()));
+            let is_live = status != Status::Superseded;
+            match grammar::parse_reference(line).is_some() {
+                true if is_live => self.problem(start + at, Kind::ReferenceOfLiveEntry(line.to_owned())),
+                false if !is_live => self.problem(start + at, Kind::BrokenReference(line.to_owned())),
+                _ => {}
             }
         }
     }
 
     /// Ends the current entry before line `end`.
     fn close_entry(&mut self, end: usize) {
-        let Some((first, mut memory)) = self.entry.take() else { return };
-        let range = self.lines[first].range.start..self.lines[end - 1].range.end;
-        let range = range.start..content_end(self.text, self.lines, range);
-        let mut text = &self.lines[first + 1..end];
-        if !memory.is_live() {
-            let blank = text.iter().take_while(|line| scan::is_blank(line.text(self.text))).count();
-            let line = text.get(blank).filter(|line| !line.hidden);
-            memory.reference = line.and_then(|line| grammar::parse_reference(line.text(self.text)));
-            if memory.reference.is_some() {
-                text = &text[blank + 1..];
-            }
-        }
-        self.check_first_line(first + 1, end, &memory);
-        let lines = text.iter().map(|line| (line.text(self.text), line.hidden));
-        let ReadText { text, context, see_also } = read_text(lines, !memory.is_live());
-        let memory = Memory { text, context, see_also, ..memory };
+        let Some((first, status)) = self.entry.take() else { return };
+        let mut lines = self.lines[first..end].iter().rev();
+        let last = lines.find(|line| !scan::is_blank(line.text(self.text))).unwrap_or(&self.lines[first]);
+        let range = self.lines[first].range.start..last.range.end;
+        self.check_first_line(first + 1, end, status);
         let line = self.lines[first].range.clone();
-        self.parsed.entries.push(Entry { memory, range, line, line_number: first });
+        self.parsed.entries.push(Entry { status, range, line, line_number: first });
     }
 }
 

@@ -1,13 +1,15 @@
 //! One scope of the file, parsed for readers.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use crate::document::entry_text::EntryText;
 use crate::document::evidence::AttemptLine;
 use crate::document::grammar::{self, Heading};
 use crate::document::notes::{Note, PlacedNote};
 use crate::document::parser::{ParsedSection, Placed, parse_section};
-use crate::types::{Attempt, Carried, Memory, Moment, Persistence, Way, fold_action};
+use crate::types::{Attempt, Carried, Memory, Moment, Persistence, Scope, Way, fold_action};
 
 /// A comment that stands above a note of a person.
 const NOTE_MARK: &str = "<!-- note by hand -->\n";
@@ -55,12 +57,14 @@ impl Section {
         let mut section = Section::default();
         for text in texts {
             let heading = text.lines().next().and_then(grammar::parse_heading);
-            section.append(heading.as_ref(), parse_section(text));
+            let parsed = parse_section(text);
+            section.memories.extend(parsed.entries.iter().map(|entry| entry.read(text)));
+            section.append(heading.as_ref(), parsed);
         }
         section
     }
 
-    /// Appends the next section of the scope.
+    /// Appends the next section of the scope without its memories.
     pub(super) fn append(&mut self, heading: Option<&Heading>, parsed: ParsedSection) {
         if let Some(heading) = heading.filter(|_| self.name.is_empty()) {
             self.name.clone_from(&heading.name);
@@ -74,7 +78,6 @@ impl Section {
                 }
             }
         }
-        self.memories.extend(parsed.entries.into_iter().map(|entry| entry.memory));
         self.notes.extend(parsed.notes.into_iter().map(|placed| placed.note));
         let attempts =
             |lines: Vec<Placed<AttemptLine>>| lines.into_iter().flat_map(|line| line.value.attempts);
@@ -108,6 +111,35 @@ impl Section {
     /// Memories that are neither superseded nor invalidated.
     pub fn live(&self) -> impl Iterator<Item = &Memory> {
         self.memories.iter().filter(|memory| memory.is_live())
+    }
+}
+
+/// One scope of the file, whose memories are not read yet.
+#[derive(Debug, Clone)]
+pub struct UnreadSection<'a> {
+    /// The scope.
+    pub scope: Scope,
+    /// All but the memories.
+    pub section: Cow<'a, Section>,
+    /// The memories, in the order of the file.
+    pub entries: Vec<EntryText<'a>>,
+}
+
+impl<'a> UnreadSection<'a> {
+    /// A scope that has no section.
+    pub(crate) fn nothing(scope: &Scope) -> UnreadSection<'a> {
+        UnreadSection { scope: scope.clone(), section: Cow::Owned(Section::default()), entries: Vec::new() }
+    }
+
+    /// Reads the memories, too.
+    pub fn read(self) -> (Scope, Section) {
+        let memories = self.entries.iter().map(EntryText::read).collect();
+        (self.scope, Section { memories, ..self.section.into_owned() })
+    }
+
+    /// Entries that are neither superseded nor invalidated.
+    pub(crate) fn live(&self) -> impl Iterator<Item = EntryText<'a>> {
+        self.entries.iter().copied().filter(EntryText::is_live)
     }
 }
 

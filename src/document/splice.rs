@@ -239,7 +239,7 @@ fn set_see_also(text: &str, entry: &Entry, see_also: &str) -> (Range<usize>, Str
 }
 
 fn supersede(text: &str, entry: &Entry, reference: Option<&Reference>) -> String {
-    let memory = Memory { status: Status::Superseded, ..entry.memory.clone() };
+    let memory = Memory { status: Status::Superseded, ..entry.read(text) };
     let mut new = format!("{}\n", grammar::write_entry(&memory));
     if let Some(reference) = reference {
         new.push_str(&format!("{}\n", grammar::write_reference(reference)));
@@ -251,9 +251,9 @@ fn supersede(text: &str, entry: &Entry, reference: Option<&Reference>) -> String
 
 /// Undoes [`supersede`].
 fn revive(text: &str, entry: &Entry, status: Status) -> String {
-    let memory = Memory { status, ..entry.memory.clone() };
+    let memory = Memory { status, ..entry.read(text) };
     let mut body = &text[entry.line.end..entry.range.end];
-    if entry.memory.reference.is_some() {
+    if memory.reference.is_some() {
         // The reference is the first line that is not blank.
         let blank = blank_length(body);
         let line = body[blank..].split_inclusive('\n').next().map_or(0, str::len);
@@ -294,7 +294,7 @@ mod tests {
         let mut document = Document::parse(file.to_owned());
         let scope = Scope::Location(1);
         let mut entry = document.entry_mut(&scope, 0).unwrap();
-        let memory = entry.memory().clone();
+        let memory = entry.memory();
         entry.edit(EntryEdit::SetSeeAlso("[[World › x]]".to_owned())).unwrap();
         let text = document.into_text().unwrap();
         let again = Document::parse(text.clone()).section(&scope).unwrap().memories.remove(0);

@@ -18,7 +18,7 @@ pub(crate) const TITLE_CHARS: usize = 80;
 /// Longest reply of a tried action, in characters; longer ones are cut.
 pub(crate) const REPLY_CHARS: usize = 100;
 
-const CONTEXT: &str = "Context:";
+pub(crate) const CONTEXT: &str = "Context:";
 pub(crate) const SEE_ALSO: &str = "See also:";
 
 /// The stored form of a text: line endings are LF, controls except TAB (C0, DEL, C1) and the separators of lines and

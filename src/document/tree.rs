@@ -1,14 +1,17 @@
 //! The tree: a source text, its blocks, and how they become a text again.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
+
+use foldhash::fast::FixedState;
 
 use crate::document::error::DocumentError;
 use crate::document::grammar::{self, Heading};
 use crate::document::parser::{ParsedSection, parse_section};
 use crate::document::scan::{self, BYTE_ORDER_MARK, Event, line_number, walk};
-use crate::document::section::Section;
+use crate::document::section::{Section, UnreadSection};
 use crate::document::splice::{self, Style};
 use crate::document::text::Fences;
 use crate::types::Scope;
@@ -211,6 +214,11 @@ impl Document {
         })
     }
 
+    /// Each section with its heading, as it stands in the file.
+    pub(crate) fn placed_texts(&self) -> impl Iterator<Item = (&Heading, &str)> {
+        self.blocks.iter().filter_map(|block| Some((block.heading.as_ref()?, block.text(&self.source))))
+    }
+
     /// The text of each section of a scope as it stands in the file.
     pub fn section_texts<'a>(&'a self, scope: &'a Scope) -> impl Iterator<Item = &'a str> {
         self.blocks_of(scope).map(|at| self.block_text(at))
@@ -218,33 +226,70 @@ impl Document {
 
     /// The sections of a scope, read as one; `None` where it has no section.
     pub fn section(&self, scope: &Scope) -> Option<Section> {
-        let mut blocks = self.blocks_of(scope).peekable();
-        blocks.peek()?;
-        let mut section = Section::default();
-        for at in blocks {
-            section.append(self.blocks[at].heading.as_ref(), self.parsed(at).clone());
-        }
-        Some(section)
+        self.unread(scope).map(|unread| unread.read().1)
+    }
+
+    /// The same without its memories, which may be many: evidence, visits, notes.
+    pub(crate) fn section_without_memories(&self, scope: &Scope) -> Option<Section> {
+        self.unread(scope).map(|unread| unread.section.into_owned())
+    }
+
+    /// The sections of a scope as one, with its memories still to be read; `None` where it has no section.
+    pub fn unread(&self, scope: &Scope) -> Option<UnreadSection<'_>> {
+        let blocks: Vec<usize> = self.blocks_of(scope).collect();
+        (!blocks.is_empty()).then(|| self.unread_blocks(&blocks, |at| Cow::Borrowed(self.parsed(at))))
     }
 
     /// Every scope with its sections, in the order of the file. The parsed values are not cached, so
     /// that a large file is in memory once.
-    pub fn sections(&self) -> Vec<(Scope, Section)> {
-        let mut sections: Vec<(Scope, Section)> = Vec::new();
-        let mut known: HashMap<&Scope, usize> = HashMap::new();
-        for block in &self.blocks {
+    pub fn unread_sections(&self) -> impl Iterator<Item = UnreadSection<'_>> {
+        let mut first: HashMap<&Scope, usize, FixedState> = HashMap::default();
+        // Few scopes have a second section.
+        let mut further: HashMap<usize, Vec<usize>, FixedState> = HashMap::default();
+        for (at, block) in self.blocks.iter().enumerate() {
             let Some(heading) = &block.heading else { continue };
-            let at = *known.entry(&heading.scope).or_insert_with(|| {
-                sections.push((heading.scope.clone(), Section::default()));
-                sections.len() - 1
-            });
-            let parsed = match block.parsed.get() {
-                Some(parsed) => (**parsed).clone(),
-                None => parse_section(block.text(&self.source)),
-            };
-            sections[at].1.append(Some(heading), parsed);
+            match *first.entry(&heading.scope).or_insert(at) {
+                first if first == at => {}
+                first => further.entry(first).or_default().push(at),
+            }
         }
-        sections
+        let is_first = move |at: &usize| {
+            self.blocks[*at].heading.as_ref().is_some_and(|heading| first[&heading.scope] == *at)
+        };
+        let parsed = |at: usize| match self.blocks[at].parsed.get() {
+            Some(parsed) => Cow::Borrowed(&**parsed),
+            None => Cow::Owned(parse_section(self.block_text(at))),
+        };
+        (0..self.blocks.len()).filter(is_first).map(move |at| {
+            let blocks = further.get(&at).map_or(&[][..], Vec::as_slice);
+            self.unread_blocks(&[&[at], blocks].concat(), parsed)
+        })
+    }
+
+    /// Every scope with its sections and memories, in the order of the file.
+    pub fn sections(&self) -> Vec<(Scope, Section)> {
+        self.unread_sections().map(UnreadSection::read).collect()
+    }
+
+    /// The sections in these blocks, which are all of one scope.
+    fn unread_blocks<'a>(
+        &'a self,
+        blocks: &[usize],
+        parsed: impl Fn(usize) -> Cow<'a, ParsedSection>,
+    ) -> UnreadSection<'a> {
+        let (mut section, mut entries) = (Section::default(), Vec::new());
+        for &at in blocks {
+            let (parsed, text) = (parsed(at), self.block_text(at));
+            entries.extend(parsed.entries.iter().map(|entry| entry.of(text)));
+            let parsed = match parsed {
+                Cow::Owned(parsed) => parsed,
+                Cow::Borrowed(parsed) => parsed.without_entries(),
+            };
+            section.append(self.blocks[at].heading.as_ref(), parsed);
+        }
+        let heading = self.blocks[blocks[0]].heading.as_ref();
+        let scope = heading.expect("the section of a scope has a heading").scope.clone();
+        UnreadSection { scope, section: Cow::Owned(section), entries }
     }
 
     pub(super) fn source(&self) -> &str {

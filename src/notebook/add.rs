@@ -4,18 +4,19 @@
 //! Titles are exact. No words vanish: what is replaced is struck and stays in the file, and what may not be
 //! replaced keeps its title. A permanent or core memory never becomes ephemeral.
 
-use crate::document::{DocumentError, stored};
+use crate::document::{DocumentError, EntryText, stored};
 pub use crate::notebook::add_report::{AddOutcome, AddReport, Beside, Contested};
 use crate::notebook::authority::{Authority, precedence, protection};
 use crate::notebook::authorship::Repeated;
 use crate::notebook::contest::{self, contested_of};
-use crate::notebook::duplicates::find_duplicate;
+use crate::notebook::duplicates::ComparableText;
 use crate::notebook::files::{Files, Tier, live};
 use crate::notebook::rewrite::{is_rewritten, rewrite_note};
 use crate::notebook::strike::strike;
 use crate::notebook::titles::{free_title, numbered_titles};
 use crate::types::{
-    Category, Cause, Memory, Moment, Persistence, Reference, Scope, Status, means_title, same_title,
+    Category, Cause, Memory, Moment, Persistence, Reference, Scope, Status, fold_title, means_title,
+    same_title,
 };
 
 /// Circumstances of storing a memory.
@@ -101,7 +102,6 @@ fn titles_to_strike(report: &AddReport, claim: Claim<'_>) -> Vec<String> {
 /// The live entry that says the same; of entries that the memory supersedes only one that is equal to it. A
 /// protected entry that ends with its episode does not keep a memory from lasting.
 fn duplicate_of(files: &Files, scope: &Scope, memory: &Memory, claim: Claim<'_>) -> Option<Memory> {
-    let section = files.section(scope);
     let differs = |old: &Memory| {
         (&old.text, &old.category, old.status) != (&memory.text, &memory.category, memory.status)
     };
@@ -110,9 +110,14 @@ fn duplicate_of(files: &Files, scope: &Scope, memory: &Memory, claim: Claim<'_>)
         promotes(old, memory)
             && protection(files, scope, old, Some(&memory.category), claim.authority).is_some()
     };
-    let others = || section.live().filter(|old| !(ends(old) || named(old) && differs(old)));
-    let same_title = others().filter(|old| same_title(&old.title, &memory.title));
-    find_duplicate(&memory.text, same_title).or_else(|| find_duplicate(&memory.text, others())).cloned()
+    let text = ComparableText::new(&memory.text);
+    let is_meant = |old: &Memory| text.is_duplicate(old) && !(ends(old) || named(old) && differs(old));
+    let first = |wanted: &dyn Fn(&EntryText<'_>) -> bool| {
+        let said = files.live(scope).filter(|entry| wanted(entry) && text.may_be_said_by(entry));
+        said.map(|entry| entry.read()).find(is_meant)
+    };
+    let title = fold_title(&memory.title);
+    first(&|entry| entry.has_title(&title)).or_else(|| first(&|_| true))
 }
 
 /// True if an entry ends with its episode and a memory does not.
@@ -200,12 +205,11 @@ fn take_title(
     claim: Claim<'_>,
     report: &mut AddReport,
 ) -> Option<Memory> {
-    let section = files.section(scope);
     let mut owner = None;
     for title in numbered_titles(&memory.title.clone()) {
         memory.title = title;
-        owner = section.live().find(|old| same_title(&old.title, &memory.title));
-        let Some(old) = owner else { break };
+        owner = files.live_with_title(scope, &memory.title);
+        let Some(old) = &owner else { break };
         let protected = match old.category.only_grows() {
             true => None,
             false => protection(files, scope, old, Some(&memory.category), claim.authority),
@@ -223,7 +227,7 @@ fn take_title(
         report.beside.get_or_insert(Beside { title: old.title.clone(), reason });
     }
     report.title.clone_from(&memory.title);
-    owner.cloned()
+    owner
 }
 
 /// Raises an entry's importance; `None` where it is at least as high, or the title is not unique.
@@ -232,7 +236,7 @@ fn raise_importance(files: &mut Files, scope: &Scope, old: &Memory, importance: 
         return None;
     }
     let mut found = files.only(scope, &old.title, live).ok()?;
-    let mut memory = found.entry.memory().clone();
+    let mut memory = found.entry.memory();
     memory.provenance.importance = Some(importance);
     found.entry.revise_line(&memory);
     Some(importance)
@@ -396,7 +400,7 @@ mod tests {
         };
         store(&mut files, &noted("n: Hall"), RULES);
         let mut found = files.first(&SCOPE, "Here").unwrap();
-        let mut marked = found.entry.memory().clone();
+        let mut marked = found.entry.memory();
         marked.category = Category::danger();
         marked.provenance.importance = Some(950);
         marked.provenance.tags.push("vital".to_owned());

@@ -79,14 +79,14 @@ pub(crate) fn contest(
     reason: &str,
     at: &Moment,
 ) -> Result<AddReport, DocumentError> {
-    let section = files.section(scope);
-    let is_note = |memory: &&Memory| {
-        memory.has_tag(CONTESTED_TAG)
-            && memory.title.starts_with(TITLE)
-            && links_to(memory, scope, &contested.title)
+    let is_note =
+        |memory: &Memory| memory.has_tag(CONTESTED_TAG) && links_to(memory, scope, &contested.title);
+    let find_note = || {
+        let mut titled = files.live(scope).filter(|entry| entry.title().starts_with(TITLE));
+        titled.find_map(|entry| Some(entry.read()).filter(is_note))
     };
-    if let Some(old) = section.live().find(is_note) {
-        let report = AddReport::of(AddOutcome::Duplicate, files.authorship.author(), scope, old);
+    if let Some(old) = find_note() {
+        let report = AddReport::of(AddOutcome::Duplicate, files.authorship.author(), scope, &old);
         return Ok(AddReport { text: reason.to_owned(), contested: vec![contested], ..report });
     }
     let title = format!("{TITLE}{}", contested.title);
@@ -99,7 +99,8 @@ pub(crate) fn contest(
     memory.provenance.episode = at.episode;
     memory.provenance.turns = at.turn.map(Span::one);
     let memory = free_title(files, scope, stored(&memory), |_| false);
-    files.append((scope, &section.name), &memory, Repeated::No)?;
+    let name = files.name_of(scope);
+    files.append((scope, &name), &memory, Repeated::No)?;
     let report = AddReport::of(AddOutcome::Contested, files.authorship.author(), scope, &memory);
     Ok(AddReport { contested: vec![contested], ..report })
 }

@@ -5,7 +5,7 @@
 
 use std::cmp::Reverse;
 
-use crate::document::{EntryEdit, stored};
+use crate::document::{EntryEdit, EntryText, stored};
 use crate::notebook::add::{Claim, store_memory};
 use crate::notebook::add_report::Contested;
 use crate::notebook::authority::{Authority, protection};
@@ -14,10 +14,10 @@ use crate::notebook::correction::locate;
 pub(crate) use crate::notebook::correction::{
     Corrected, Correction, CorrectionError, Marks, Target, check_consistent,
 };
-use crate::notebook::duplicates::find_duplicate;
+use crate::notebook::duplicates::ComparableText;
 use crate::notebook::files::{Files, Tier};
 use crate::notebook::strengthen::{associate, reinforce};
-use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope, Status, same_title};
+use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope, Status, fold_title, same_title};
 
 /// The reason in the reference line of a memory that is marked as superseded.
 const MARKED: &str = "marked as superseded";
@@ -72,9 +72,12 @@ fn supersede(
         }
         olds.push(old);
     }
-    let section = files.section(scope);
-    let others = || section.live().filter(|memory| !olds.contains(memory));
-    if others().any(|other| same_title(&other.title, &successor.title)) {
+    let others = |wanted: &dyn Fn(&EntryText<'_>) -> bool| {
+        let wanted = files.live(scope).filter(wanted).map(|entry| entry.read());
+        wanted.filter(|memory| !olds.contains(memory)).collect::<Vec<Memory>>()
+    };
+    let title = fold_title(&successor.title);
+    if !others(&|entry| entry.has_title(&title)).is_empty() {
         return Err(CorrectionError::TitleInUse { scope: scope.clone(), title: successor.title });
     }
     let is_protected =
@@ -82,13 +85,16 @@ fn supersede(
     if olds.iter().any(is_protected) {
         let titles: Vec<String> = olds.iter().map(|old| old.title.clone()).collect();
         let claim = Claim { authority, supersedes: &titles, at };
-        let place = (scope, section.name.as_str());
-        let report = store_memory(files, place, &successor, claim, &mut Vec::new())?;
+        let name = files.name_of(scope);
+        let report = store_memory(files, (scope, &name), &successor, claim, &mut Vec::new())?;
         return Ok(vec![Corrected::from(&report)]);
     }
-    if let Some(other) = find_duplicate(&successor.text, others()) {
-        return Err(CorrectionError::NearDuplicate(other.title.clone()));
+    let text = ComparableText::new(&successor.text);
+    let same = others(&|entry| text.may_be_said_by(entry)).into_iter().find(|other| text.is_duplicate(other));
+    if let Some(other) = same {
+        return Err(CorrectionError::NearDuplicate(other.title));
     }
+    let name = files.name_of(scope);
     // A memory that supersedes a core memory is core.
     let stays_core = successor.persistence != Persistence::Core
         && olds.iter().any(|old| old.persistence == Persistence::Core);
@@ -106,7 +112,7 @@ fn supersede(
         results.push(Corrected::of("superseded", scope, &old.title));
     }
     let claim = Claim::of(authority);
-    let applied = store_memory(files, (scope, &section.name), &successor, claim, &mut Vec::new())?;
+    let applied = store_memory(files, (scope, &name), &successor, claim, &mut Vec::new())?;
     let persistence = stays_core.then_some(Persistence::Core);
     results.push(Corrected { persistence, ..Corrected::of("stored", scope, &applied.title) });
     Ok(results)
@@ -154,7 +160,7 @@ fn mark(
     }
     let revives = matches!(marks.status, Some(Status::Active | Status::Tentative));
     let live = !files.find(&target.scope, &target.title).is_empty();
-    let name = files.section(&target.scope).name;
+    let name = files.name_of(&target.scope);
     // A superseded entry is meant only if it would be revived and no live entry has its title.
     let mut found = locate(files, target, !revives, |memory| {
         memory.is_live() || (revives && !live) || target.line.is_some()
@@ -176,7 +182,7 @@ fn mark(
         }
         _ => {}
     }
-    let mut memory = found.entry.memory().clone();
+    let mut memory = found.entry.memory();
     memory.status = marks.status.unwrap_or(memory.status);
     memory.provenance.importance = marks.importance.or(memory.provenance.importance);
     memory.persistence = marks.persistence.filter(|_| tier == Tier::Lasting).unwrap_or(memory.persistence);

@@ -222,7 +222,8 @@ pub(super) fn locate<'a>(
     wanted: impl Fn(&Memory) -> bool,
 ) -> Result<FoundEntry<'a>, CorrectionError> {
     let Target { scope, title, line } = target;
-    let meant = |entry: &EntryRef<'_>| wanted(entry.memory()) && line.is_none_or(|line| entry.line() == line);
+    let meant =
+        |entry: &EntryRef<'_>| wanted(&entry.memory()) && line.is_none_or(|line| entry.line() == line);
     let unknown = |files: &Files| {
         let section = files.section(scope);
         let titles =

@@ -4,21 +4,11 @@
 //! that are merely similar are different memories: "can be given lunch" and "cannot be given lunch" have
 //! nearly all characters in common.
 
+use std::cell::OnceCell;
+
+use crate::document::EntryText;
 use crate::types::Memory;
 use crate::types::text::fold_spaces;
-
-/// The first live memory that says the same as a text. Kinds that only grow are left out.
-pub(crate) fn find_duplicate<'a>(
-    text: &str,
-    mut memories: impl Iterator<Item = &'a Memory>,
-) -> Option<&'a Memory> {
-    let text = ComparableText::new(text);
-    memories.find(|memory| {
-        memory.is_live()
-            && !memory.category.only_grows()
-            && text.says_the_same(&ComparableText::new(&memory.text))
-    })
-}
 
 /// True if two texts say the same; see [`ComparableText::says_the_same`].
 pub(crate) fn says_the_same(a: &str, b: &str) -> bool {
@@ -32,6 +22,8 @@ pub(crate) struct ComparableText {
     text: String,
     /// With single spaces, in lower case, and without the full stop at the end.
     folded: String,
+    /// Its longest word that nothing that says the same lacks, where that was asked for; may be empty.
+    middle_word: OnceCell<String>,
 }
 
 impl ComparableText {
@@ -39,7 +31,21 @@ impl ComparableText {
     pub(crate) fn new(text: &str) -> ComparableText {
         let text = fold_spaces(text);
         let folded = text.trim_end_matches(['.', '!', '…']).to_lowercase();
-        ComparableText { folded, text }
+        ComparableText { folded, text, middle_word: OnceCell::new() }
+    }
+
+    /// True if a memory is one that says the same, see [`ComparableText::says_the_same`]. Kinds that only grow are none.
+    pub(crate) fn is_duplicate(&self, memory: &Memory) -> bool {
+        memory.is_live()
+            && !memory.category.only_grows()
+            && self.says_the_same(&ComparableText::new(&memory.text))
+    }
+
+    /// False for an entry that cannot say the same, by a look at its lines alone: whatever says the same has the words
+    /// in the middle of this text.
+    pub(crate) fn may_be_said_by(&self, entry: &EntryText<'_>) -> bool {
+        let word = self.middle_word.get_or_init(|| longest_word_amid(&self.folded));
+        word.is_empty() || entry.body().to_lowercase().contains(word)
     }
 
     /// True if both texts are equal, regardless of case, surplus space and a full stop at the end; or if the shorter
@@ -85,6 +91,16 @@ impl ComparableText {
             }
         })
     }
+}
+
+/// The longest run of letters and digits within the middle three fifths of a text. A text that says the same has more
+/// than four fifths of it, in one piece.
+fn longest_word_amid(text: &str) -> String {
+    let (start, end) = (text.len().div_ceil(5), text.len() - text.len().div_ceil(5));
+    let middle = text.char_indices().filter(|(at, c)| *at >= start && at + c.len_utf8() <= end);
+    let middle: String = middle.map(|(_, c)| c).collect();
+    let words = middle.split(|c: char| !c.is_alphanumeric());
+    words.max_by_key(|word| word.len()).unwrap_or_default().to_owned()
 }
 
 /// The words of a text without the punctuation around them.

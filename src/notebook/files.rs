@@ -1,10 +1,10 @@
 //! The two files that hold memories: `Memories.md`, which lasts, and `session.md`, which ends with its
 //! episode. Both have the same format; a title is unique in both together.
 
-use crate::document::{Document, DocumentError, EntryMut, EntryRef, Section};
+use crate::document::{Document, DocumentError, EntryMut, EntryRef, EntryText, Section};
 use crate::notebook::authorship::{Authorship, Repeated};
 use crate::store::Sidecar;
-use crate::types::{Memory, Persistence, Scope, same_title, without_brackets};
+use crate::types::{Memory, Persistence, Scope, fold_title, without_brackets};
 
 /// One of the two files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,11 +33,11 @@ impl Tier {
         }
     }
 
-    /// A memory as it is read from this file: those of the session are ephemeral.
-    fn read(self, memory: &Memory) -> Memory {
+    /// An entry of this file: those of the session are ephemeral.
+    fn entry<'a>(self, entry: &EntryRef<'a>) -> EntryText<'a> {
         match self {
-            Tier::Lasting => memory.clone(),
-            Tier::Session => Memory { persistence: Persistence::Ephemeral, ..memory.clone() },
+            Tier::Lasting => entry.text(),
+            Tier::Session => entry.text().ephemeral(),
         }
     }
 }
@@ -65,7 +65,11 @@ pub(crate) struct FoundEntry<'a> {
 impl FoundEntry<'_> {
     /// The memory; one from the session file is ephemeral.
     pub(crate) fn memory(&self) -> Memory {
-        self.tier.read(self.entry.memory())
+        let memory = self.entry.memory();
+        match self.tier {
+            Tier::Lasting => memory,
+            Tier::Session => Memory { persistence: Persistence::Ephemeral, ..memory },
+        }
     }
 }
 
@@ -124,10 +128,38 @@ impl Files {
         section
     }
 
+    /// The same without its memories, which may be many: evidence, visits, notes.
+    pub(crate) fn section_without_memories(&self, scope: &Scope) -> Section {
+        let section = self.lasting.section_without_memories(scope).unwrap_or_default();
+        Section { name: self.name_of(scope), ..section }
+    }
+
+    /// The name in the first heading of a scope that has one; empty where none has.
+    pub(crate) fn name_of(&self, scope: &Scope) -> String {
+        let headings = self.lasting.headings().chain(self.session.headings());
+        let mut named = headings.filter(|heading| heading.scope == *scope && !heading.name.is_empty());
+        named.next().map(|heading| heading.name.clone()).unwrap_or_default()
+    }
+
+    /// The live entries of a scope in both files, those of the session last.
+    pub(crate) fn live<'a>(&'a self, scope: &'a Scope) -> impl Iterator<Item = EntryText<'a>> {
+        let files = [(Tier::Lasting, &self.lasting), (Tier::Session, &self.session)];
+        let entries = files
+            .into_iter()
+            .flat_map(|(tier, document)| document.entries(scope).map(move |entry| tier.entry(&entry)));
+        entries.filter(EntryText::is_live)
+    }
+
+    /// The first live entry of a scope with exactly this title.
+    pub(crate) fn live_with_title(&self, scope: &Scope, title: &str) -> Option<Memory> {
+        let folded = fold_title(title);
+        self.live(scope).find(|entry| entry.has_title(&folded)).map(|entry| entry.read())
+    }
+
     /// Live entries of a scope with a title, in both files.
     pub(crate) fn find(&self, scope: &Scope, title: &str) -> Vec<(Tier, Memory)> {
         let found = self.titled(scope, title, live);
-        found.into_iter().map(|(tier, _, entry)| (tier, tier.read(entry.memory()))).collect()
+        found.into_iter().map(|(tier, _, entry)| (tier, tier.entry(&entry).read())).collect()
     }
 
     /// The first live entry of a scope with a title, open for edits.
@@ -169,11 +201,12 @@ impl Files {
         wanted: impl Fn(&EntryRef<'_>) -> bool,
     ) -> Vec<(Tier, usize, EntryRef<'a>)> {
         let titled = |title: &str| {
+            let folded = fold_title(title);
             let files = [(Tier::Lasting, &self.lasting), (Tier::Session, &self.session)];
             let numbered = files.into_iter().flat_map(|(tier, document)| {
                 document.entries(scope).enumerate().map(move |(number, entry)| (tier, number, entry))
             });
-            numbered.filter(|(.., entry)| same_title(&entry.memory().title, title)).collect::<Vec<_>>()
+            numbered.filter(|(.., entry)| entry.text().has_title(&folded)).collect::<Vec<_>>()
         };
         let mut found = titled(title);
         if found.is_empty() {
@@ -186,5 +219,5 @@ impl Files {
 
 /// True if an entry is live, for look-ups.
 pub(crate) fn live(entry: &EntryRef<'_>) -> bool {
-    entry.memory().is_live()
+    entry.text().is_live()
 }

@@ -4,6 +4,7 @@
 //! and sections are located at most once, and each section is parsed at most once. [`SharedSnapshot`]
 //! holds the current one for processes that answer many questions.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
@@ -11,15 +12,22 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use crate::document::check::first_error;
 use crate::document::comment_end::read as read_comment_ends;
 use crate::document::conflict::conflicts;
+use crate::document::entry_text::{Head, HeadReader};
 use crate::document::grammar::{Heading, split_heading};
 use crate::document::near::misread_sections;
-use crate::document::outline::{EntrySpan, SectionSpan, outline};
+use crate::document::outline::EntrySpan;
 use crate::document::problem::Problem;
-use crate::document::{PlaceNames, Section};
+use crate::document::{EntryText, PlaceNames, Section, UnreadSection};
+use crate::notebook::contents::{Contents, ScopeContents};
+use crate::notebook::ranking::{Ranked, rank};
 use crate::notebook::section_window::read_sections;
+use crate::notebook::summary::Summary;
 use crate::store::{OpenFiles, Sidecar, Store, StoreError};
 use crate::types::hint::RESOLVE;
 use crate::types::{Memory, Persistence, Scope};
+
+/// The section of a scope that has none.
+static NOTHING: LazyLock<Section> = LazyLock::new(Section::default);
 
 /// A memory file and its session as they were read.
 pub struct Snapshot {
@@ -31,18 +39,12 @@ pub struct Snapshot {
     session: String,
     /// The heading lines of the whole file, where only some of its sections were read.
     heading_lines: Option<String>,
+    /// True if the text is known to have no line that is misread.
+    is_read_as_meant: bool,
     contents: OnceLock<Contents>,
     place_names: OnceLock<PlaceNames>,
-}
-
-/// Positions of all sections and entries: first those of the memory file, then those of the session.
-struct Contents {
-    sections: Vec<SectionSpan>,
-    lasting_sections: usize,
-    entries: Vec<EntrySpan>,
-    lasting_entries: usize,
-    /// Each scope's sections, read as one; parsed on first use.
-    parsed: HashMap<Scope, OnceLock<Section>>,
+    summary: OnceLock<Summary>,
+    ranking: OnceLock<Vec<Ranked>>,
 }
 
 impl Snapshot {
@@ -80,9 +82,15 @@ impl Snapshot {
             heading_lines.extend([&line, "\n"]);
             split_heading(&line).is_some_and(|(scope, name)| wanted(&scope, name))
         });
-        match texts.ok().and_then(|texts| String::from_utf8(texts.concat()).ok()) {
+        // A single section may be large: it is not copied.
+        let joined = |mut texts: Vec<Vec<u8>>| match texts.len() {
+            1 => texts.remove(0),
+            _ => texts.concat(),
+        };
+        match texts.ok().and_then(|texts| String::from_utf8(joined(texts)).ok()) {
             Some(lasting) if first_error(&lasting).is_none() => {
-                Ok(Snapshot { heading_lines: Some(heading_lines), ..Snapshot::of(store, files, lasting) })
+                let heading_lines = Some(heading_lines);
+                Ok(Snapshot { heading_lines, is_read_as_meant: true, ..Snapshot::of(store, files, lasting) })
             }
             // Reading the whole file gives the exact error or its line, or leaves conflicts out, or succeeds
             // because the write is over.
@@ -100,8 +108,11 @@ impl Snapshot {
             conflict: None,
             session,
             heading_lines: None,
+            is_read_as_meant: false,
             contents: OnceLock::new(),
             place_names: OnceLock::new(),
+            summary: OnceLock::new(),
+            ranking: OnceLock::new(),
         }
     }
 
@@ -116,13 +127,14 @@ impl Snapshot {
 
     /// The highest episode that a visit, memory or tried action bears.
     pub(crate) fn highest_episode(&self) -> Option<u64> {
-        let sections = self.contents().parsed.keys().map(|scope| self.section(scope));
-        let of_section = |section: &Section| {
-            let memories = section.memories.iter().filter_map(|memory| memory.provenance.episode);
+        let of_section = |unread: UnreadSection<'_>| {
+            let UnreadSection { section, entries, .. } = &unread;
+            let mut heads = HeadReader::default();
+            let memories = entries.iter().filter_map(|entry| heads.read(entry).episode).max();
             let tried = section.tried.iter().filter_map(|tried| tried.episode);
-            memories.chain(tried).chain(section.episodes.iter().copied()).max()
+            memories.into_iter().chain(tried).chain(section.episodes.iter().copied()).max()
         };
-        sections.filter_map(of_section).max()
+        self.contents().scopes.keys().map(|scope| self.unread(scope)).filter_map(of_section).max()
     }
 
     /// The running episode, which may change while the memory file does not.
@@ -149,13 +161,16 @@ impl Snapshot {
         if let Some(line) = self.conflict {
             return Some(format!("line {line}: an unresolved git merge conflict; hint: {RESOLVE}"));
         }
+        if self.is_read_as_meant {
+            return None;
+        }
         let Problem { line, kind, .. } = first_error(&self.lasting)?;
         Some(format!("line {line}: {kind}; hint: memories check"))
     }
 
     /// The line of a scope's heading, where the scope has no section because that line is misread.
     pub(crate) fn misread_line(&self, scope: &Scope) -> Option<usize> {
-        if self.contents().parsed.contains_key(scope) {
+        if self.contents().scopes.contains_key(scope) {
             return None;
         }
         misread_sections(&self.lasting).into_iter().find(|(other, _)| other == scope).map(|(_, line)| line)
@@ -164,6 +179,11 @@ impl Snapshot {
     /// The text of the memory file, without lines in conflict.
     pub fn text(&self) -> &str {
         &self.lasting
+    }
+
+    /// The same, for a reader that needs nothing else: a large file is in memory once.
+    pub(crate) fn into_text(self) -> String {
+        self.lasting
     }
 
     /// Scopes and names of all sections of the memory file, in its order.
@@ -206,19 +226,56 @@ impl Snapshot {
     /// The sections of a scope in memory file and session: the session's memories last, and marked as
     /// ephemeral. Empty where there is no section.
     pub fn section(&self, scope: &Scope) -> &Section {
-        static NONE: LazyLock<Section> = LazyLock::new(Section::default);
+        let Some(contents) = self.contents().scopes.get(scope) else { return &NOTHING };
+        contents.section.get_or_init(|| Box::new(self.unread(scope).read().1))
+    }
+
+    /// The same with memories that are still to be read: a place may have very many.
+    pub(crate) fn unread(&self, scope: &Scope) -> UnreadSection<'_> {
         let contents = self.contents();
-        let Some(parsed) = contents.parsed.get(scope) else { return &NONE };
-        parsed.get_or_init(|| {
-            let (lasting, session) = contents.sections.split_at(contents.lasting_sections);
-            let read = |text: &str, spans: &[SectionSpan]| {
-                let spans = spans.iter().filter(|span| span.heading.scope == *scope);
-                Section::read(spans.map(|span| &text[span.range.clone()]))
-            };
-            let mut section = read(&self.lasting, lasting);
-            section.add_session(read(&self.session, session));
-            section
-        })
+        let Some(known) = contents.scopes.get(scope) else { return UnreadSection::nothing(scope) };
+        let mut entries = Vec::new();
+        for &section in &known.sections {
+            let text = self.text_of(section);
+            let of_section = contents.entries_of(section).iter();
+            let of_section = of_section.map(|entry| EntryText::new(&text[entry.range.clone()], entry.status));
+            match (section as usize) < contents.lasting_sections {
+                true => entries.extend(of_section),
+                false => entries.extend(of_section.map(EntryText::ephemeral)),
+            }
+        }
+        let section = known.without_memories.get_or_init(|| Box::new(self.read_without_memories(known)));
+        UnreadSection { scope: scope.clone(), section: Cow::Borrowed(section), entries }
+    }
+
+    /// What the sections of a scope say besides their entries. Behind an entry stand at most blank lines before the
+    /// next one, a heading or a break, so the rest is read as if the entries were not there.
+    fn read_without_memories(&self, known: &ScopeContents) -> Section {
+        let contents = self.contents();
+        let rest = |section: u32| {
+            let (text, span) = (self.text_of(section), &contents.sections[section as usize]);
+            let (mut rest, mut copied) = (String::new(), span.range.start);
+            for entry in contents.entries_of(section) {
+                rest.push_str(&text[copied..entry.range.start]);
+                copied = entry.range.end;
+            }
+            rest + &text[copied..span.range.end]
+        };
+        let is_lasting = |section: &u32| (*section as usize) < contents.lasting_sections;
+        let lasting: Vec<String> = known.sections.iter().copied().filter(is_lasting).map(rest).collect();
+        let mut section = Section::read(lasting.iter().map(String::as_str));
+        // Of the session only memories and a name count.
+        if section.name.is_empty() {
+            let headings = known.sections.iter().map(|section| &contents.sections[*section as usize].heading);
+            let name = headings.map(|heading| &heading.name).find(|name| !name.is_empty());
+            section.name = name.cloned().unwrap_or_default();
+        }
+        section
+    }
+
+    /// The text that holds a section.
+    fn text_of(&self, section: u32) -> &str {
+        if (section as usize) < self.contents().lasting_sections { &self.lasting } else { &self.session }
     }
 
     /// Positions of the entries: those of the memory file, then those of the session.
@@ -239,9 +296,36 @@ impl Snapshot {
     /// The texts of a scope's sections in the memory file, each with its heading.
     pub(crate) fn section_texts(&self, scope: &Scope) -> impl Iterator<Item = &str> {
         let contents = self.contents();
-        let lasting = contents.sections[..contents.lasting_sections].iter();
-        let of_scope = lasting.filter(move |section| section.heading.scope == *scope);
-        of_scope.map(|section| &self.lasting[section.range.clone()])
+        let of_scope = contents.scopes.get(scope).map_or(&[][..], |known| &known.sections);
+        let spans = of_scope.iter().map(|section| *section as usize);
+        let lasting = spans.filter(|section| *section < contents.lasting_sections);
+        lasting.map(|section| &self.lasting[contents.sections[section].range.clone()])
+    }
+
+    /// The numbers of entries and places.
+    pub(crate) fn summary(&self) -> &Summary {
+        self.summary.get_or_init(|| {
+            let contents = self.contents();
+            let scope_of = |entry: &EntrySpan| &contents.sections[entry.section as usize].heading.scope;
+            let entries = contents.entries.iter().enumerate();
+            let entries =
+                entries.map(|(at, entry)| (scope_of(entry), entry.status, at < contents.lasting_entries));
+            Summary::of(self.headings().map(|heading| &heading.scope), entries)
+        })
+    }
+
+    /// The live entries, the most important first.
+    pub(crate) fn by_importance(&self) -> &[Ranked] {
+        self.ranking.get_or_init(|| {
+            let mut heads = HeadReader::default();
+            let lasting = self.lasting_entries();
+            let head = |(at, entry): (usize, &EntrySpan)| {
+                let text = EntryText::new(self.entry_text(at), entry.status);
+                heads.read(&if lasting.contains(&at) { text } else { text.ephemeral() })
+            };
+            let heads: Vec<Head> = self.entries().iter().enumerate().map(head).collect();
+            rank(&heads)
+        })
     }
 
     /// The heading of an entry's section.
@@ -270,18 +354,7 @@ impl Snapshot {
     }
 
     fn contents(&self) -> &Contents {
-        self.contents.get_or_init(|| {
-            let (mut all, session) = (outline(&self.lasting), outline(&self.session));
-            let (lasting_sections, lasting_entries) = (all.sections.len(), all.entries.len());
-            let behind = u32::try_from(lasting_sections).expect("fewer sections than bytes");
-            let moved = |entry: EntrySpan| EntrySpan { section: entry.section + behind, ..entry };
-            all.entries.extend(session.entries.into_iter().map(moved));
-            all.sections.extend(session.sections);
-            let scopes = all.sections.iter().map(|section| section.heading.scope.clone());
-            let parsed = scopes.map(|scope| (scope, OnceLock::new())).collect();
-            let (sections, entries) = (all.sections, all.entries);
-            Contents { sections, lasting_sections, entries, lasting_entries, parsed }
-        })
+        self.contents.get_or_init(|| Contents::of(&self.lasting, &self.session))
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) fn reinforce(
         return Ok(unchanged(NO_MORE));
     }
     let mut found = locate(files, target, true, Memory::is_live)?;
-    let mut memory = found.entry.memory().clone();
+    let mut memory = found.entry.memory();
     memory.persistence = found.tier.written(memory.persistence);
     memory.provenance.importance = Some(importance);
     found.entry.revise_line(&memory);

@@ -1,10 +1,13 @@
 //! Titles: the addresses of memories, unique among the live entries of a section.
 
+use std::collections::HashMap;
+
+use crate::document::EntryText;
 use crate::document::text::{TITLE_CHARS, write_title};
 use crate::notebook::duplicates::says_the_same;
 use crate::notebook::files::Files;
 use crate::types::text::cut_at_word;
-use crate::types::{Memory, Scope, same_title};
+use crate::types::{Memory, Scope, fold_title};
 
 /// Longest name of a place that tells titles apart, in characters.
 const MAX_NAME_CHARS: usize = 30;
@@ -15,9 +18,8 @@ pub(crate) fn title_in_use(files: &Files, scope: &Scope, memory: &Memory) -> Opt
     if memory.category.only_grows() {
         return None;
     }
-    let section = files.section(scope);
-    let other = section.live().find(|other| same_title(&other.title, &memory.title));
-    other.filter(|other| !says_the_same(&other.text, &memory.text)).map(|other| other.title.clone())
+    let other = files.live_with_title(scope, &memory.title);
+    other.filter(|other| !says_the_same(&other.text, &memory.text)).map(|other| other.title)
 }
 
 /// The memory with a free title: its own, else the first of its own with ` (2)`, ` (3)` … that no live
@@ -28,9 +30,16 @@ pub(crate) fn free_title(
     memory: Memory,
     meant: impl Fn(&Memory) -> bool,
 ) -> Memory {
-    let section = files.section(scope);
-    let taken = |title: &str| section.live().find(|other| same_title(&other.title, title));
-    let title = numbered_titles(&memory.title).find(|title| taken(title).is_none_or(&meant));
+    let is_free = |entry: Option<&EntryText<'_>>| entry.is_none_or(|entry| meant(&entry.read()));
+    let own = fold_title(&memory.title);
+    if is_free(files.live(scope).find(|entry| entry.has_title(&own)).as_ref()) {
+        return memory;
+    }
+    let mut taken: HashMap<String, EntryText<'_>> = HashMap::new();
+    for entry in files.live(scope) {
+        taken.entry(fold_title(&entry.title())).or_insert(entry);
+    }
+    let title = numbered_titles(&memory.title).find(|title| is_free(taken.get(&fold_title(title))));
     Memory { title: title.unwrap_or_default(), ..memory }
 }
 
@@ -54,8 +63,10 @@ pub(crate) fn distinct_title(files: &Files, (scope, name): (&Scope, &str), title
     if let Scope::Location(id) = scope {
         candidates.push(with(&format!("id {id}")));
     }
-    let section = files.section(scope);
-    let is_own = |title: &&String| section.live().any(|memory| same_title(&memory.title, title));
+    let is_own = |title: &&String| {
+        let folded = fold_title(title);
+        files.live(scope).any(|entry| entry.has_title(&folded))
+    };
     let is_free = |title: &&String| !files.lasting.holds(&format!("] {}**", write_title(title)));
     let found = candidates.iter().find(is_own).or_else(|| candidates.iter().find(is_free));
     found.or(candidates.last()).map_or_else(|| title.to_owned(), Clone::clone)

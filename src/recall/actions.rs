@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
-use crate::document::{PlaceNames, Section};
+use crate::document::{PlaceNames, Section, UnreadSection};
 use crate::recall::budget::cut_at_word;
 use crate::recall::evidence::{Circumstances, Judgement, Verdict};
 use crate::recall::format::Format;
@@ -93,20 +93,20 @@ impl Actions {
     }
 
     /// Adds what the game does not understand: first what is done with something that is here or carried now.
-    pub(super) fn with_not_understood(self, section: &Section, circumstances: &Circumstances) -> Actions {
+    pub(super) fn with_not_understood(
+        self,
+        unread: &UnreadSection<'_>,
+        circumstances: &Circumstances,
+    ) -> Actions {
         if circumstances.not_understood().is_empty() {
             return self;
         }
         let mut not_understood: Vec<Attempt> =
             circumstances.not_understood().iter().map(|attempt| shortened(attempt, 0)).collect();
-        let actions = section.tried.iter().chain(&section.worked).map(|attempt| &attempt.action);
-        let memories = section.live().flat_map(|memory| [&memory.title, &memory.text]);
-        let texts = actions.chain(memories).chain(circumstances.now()).chain([&section.name]);
-        let things: HashSet<String> = texts.flat_map(|text| words(text)).collect();
+        let things = things_here(unread, circumstances, &not_understood);
         not_understood.sort_by_cached_key(|attempt| Reverse((attempt.episode, attempt.turn)));
-        not_understood.sort_by_cached_key(|attempt| {
-            !words(&attempt.action).skip(1).last().is_some_and(|thing| things.contains(&thing))
-        });
+        not_understood
+            .sort_by_cached_key(|attempt| !thing_of(attempt).is_some_and(|thing| things.contains(&thing)));
         Actions { not_understood, ..self }
     }
 
@@ -176,6 +176,33 @@ impl Actions {
         line("not_understood", "The game does not understand", not_understood.join(", "));
         out
     }
+}
+
+/// The things of actions that are named here or carried now.
+fn things_here(
+    unread: &UnreadSection<'_>,
+    circumstances: &Circumstances,
+    actions: &[Attempt],
+) -> HashSet<String> {
+    let mut missing: HashSet<String> = actions.iter().filter_map(thing_of).collect();
+    let mut here = HashSet::new();
+    let mut find = |text: &str| {
+        here.extend(words(text).filter_map(|word| missing.take(&word)));
+        missing.is_empty()
+    };
+    let section = &unread.section;
+    let actions = section.tried.iter().chain(&section.worked).map(|attempt| &attempt.action);
+    // Memories may be many: they are read last, and only until all is found.
+    if !actions.chain(circumstances.now()).chain([&section.name]).any(|text| find(text)) {
+        let mut memories = unread.live().map(|entry| entry.read());
+        memories.any(|memory| find(&memory.title) || find(&memory.text));
+    }
+    here
+}
+
+/// The thing that an action is done with: its last word, but not its only one.
+fn thing_of(attempt: &Attempt) -> Option<String> {
+    words(&attempt.action).skip(1).last()
 }
 
 fn words(text: &str) -> impl Iterator<Item = String> {
@@ -304,16 +331,17 @@ mod tests {
         );
         let document = Document::parse(text);
         let circumstances = Circumstances::of(&document.section(&Scope::Game).expect("a section"), 1);
-        let section = document.section(&Scope::Location(1)).expect("a section");
+        let unread = document.unread(&Scope::Location(1)).expect("a section");
+        let section = &unread.section;
         let names = PlaceNames::of(document.headings());
         let places = document.headings().filter_map(|heading| match heading.scope {
             Scope::Location(id) => Some((id, heading.name.as_str())),
             _ => None,
         });
         let ends: HashMap<u64, &str> = places.collect();
-        let judgement = Judgement::of(&section, &circumstances);
-        let actions = Actions::of(&section, &judgement, &names, &ends);
-        actions.with_not_understood(&section, &circumstances).render(format)
+        let judgement = Judgement::of(section, &circumstances);
+        let actions = Actions::of(section, &judgement, &names, &ends);
+        actions.with_not_understood(&unread, &circumstances).render(format)
     }
 
     #[test]

@@ -14,17 +14,23 @@ pub(crate) const USUAL: usize = 3;
 
 /// The newest live memories of a section, the newest first.
 pub(crate) fn newest(section: &Section, count: usize) -> Vec<Memory> {
+    let newest = newest_of(&section.memories, count);
+    newest.into_iter().map(|at| section.memories[at].clone()).collect()
+}
+
+/// The positions of the newest live memories, the newest first.
+pub(super) fn newest_of(memories: &[Memory], count: usize) -> Vec<usize> {
     let mut date = String::new();
     let mut dated: Vec<(String, usize, &Memory)> = Vec::new();
-    for (at, memory) in section.memories.iter().enumerate() {
+    for (at, memory) in memories.iter().enumerate() {
         if let Some(own) = &memory.provenance.date {
             date.clone_from(own);
         }
         dated.push((date.clone(), at, memory));
     }
     dated.sort_by(|a, b| (&b.0, b.1).cmp(&(&a.0, a.1)));
-    let live = dated.into_iter().map(|(_, _, memory)| memory).filter(|memory| memory.is_live());
-    live.take(count).cloned().collect()
+    let live = dated.into_iter().filter(|(_, _, memory)| memory.is_live());
+    live.map(|(_, at, _)| at).take(count).collect()
 }
 
 /// A line for each memory; below headings where there are several scopes.

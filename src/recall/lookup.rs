@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use crate::document::grammar::{Heading, is_place_called};
 use crate::document::link::Link;
-use crate::document::{PlaceNames, Section, nearest};
+use crate::document::{PlaceNames, Section, UnreadSection, nearest};
 use crate::notebook::Snapshot;
 use crate::recall::error::RecallError;
 use crate::store::Store;
@@ -79,7 +79,15 @@ pub(crate) fn sections<'a>(
 }
 
 /// The scopes that are meant, each once.
-fn resolve(snapshot: &Snapshot, viewer: &Viewer, names: &[ScopeName]) -> Result<Vec<Scope>, RecallError> {
+///
+/// # Errors
+///
+/// [`RecallError::UnknownName`] or [`RecallError::AmbiguousName`].
+pub(super) fn resolve(
+    snapshot: &Snapshot,
+    viewer: &Viewer,
+    names: &[ScopeName],
+) -> Result<Vec<Scope>, RecallError> {
     let headings = snapshot.headings().filter(|heading| viewer.sees(&heading.scope));
     let mut scopes: Vec<Scope> = Vec::with_capacity(names.len());
     for name in names {
@@ -122,9 +130,11 @@ fn place_called<'a>(
 }
 
 /// The scopes to which live memories of some scopes link, without these scopes.
-pub(super) fn linked_scopes(snapshot: &Snapshot, scopes: &[Scope]) -> Vec<Scope> {
+fn linked_scopes(snapshot: &Snapshot, scopes: &[Scope]) -> Vec<Scope> {
     let mut linked: Vec<Scope> = Vec::new();
-    for link in scopes.iter().flat_map(|scope| snapshot.section(scope).live()).flat_map(links_of) {
+    let sections: Vec<UnreadSection<'_>> = scopes.iter().map(|scope| snapshot.unread(scope)).collect();
+    let entries = sections.iter().flat_map(UnreadSection::live).filter(|entry| entry.may_link());
+    for link in entries.flat_map(|entry| links_of(&entry.read())) {
         let other = link.scope.filter(|scope| link.title.is_some() && !scopes.contains(scope));
         linked.extend(other.filter(|scope| !linked.contains(scope)));
     }

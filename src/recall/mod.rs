@@ -6,25 +6,27 @@
 mod actions;
 pub(crate) mod brief;
 pub mod budget;
+mod candidates;
 mod choose;
 mod error;
 mod evidence;
 mod format;
+mod limits;
 mod lookup;
 mod render;
 mod view;
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 
-use crate::document::Section;
+use crate::document::{EntryText, UnreadSection};
 use crate::notebook::Snapshot;
-use crate::types::{Scope, ScopeName, Viewer};
+use crate::types::{Memory, Scope, ScopeName, Viewer, fold_title};
 
-pub use choose::{Known, Limits, choose};
+pub use choose::{Known, choose};
 pub(crate) use error::RecallError;
 pub use evidence::{Circumstances, Evidence, Judgement, Verdict};
 pub use format::Format;
+pub use limits::Limits;
 pub use lookup::read;
 pub(crate) use lookup::{read_scopes, sections};
 pub use render::render;
@@ -57,23 +59,27 @@ pub(crate) fn recall_newest(
     format: Format,
     count: usize,
 ) -> Result<Vec<View>, RecallError> {
-    let sections: Vec<(Scope, Cow<'_, Section>)> = sections(snapshot, viewer, names)?
-        .into_iter()
-        .map(|(scope, section)| (scope, newest_of(section, count)))
-        .collect();
-    let scopes: Vec<Scope> = sections.iter().map(|(scope, _)| scope.clone()).collect();
-    let linked: Vec<(Scope, &Section)> = lookup::linked_scopes(snapshot, &scopes)
-        .into_iter()
-        .filter(|scope| viewer.sees(scope))
-        .map(|scope| (scope.clone(), snapshot.section(&scope)))
-        .collect();
+    let scopes = lookup::resolve(snapshot, viewer, names)?;
+    let seen = |scope: &Scope| match viewer.sees(scope) {
+        true => snapshot.unread(scope),
+        false => UnreadSection::nothing(scope),
+    };
+    let mut sections: Vec<UnreadSection<'_>> = scopes.iter().map(seen).collect();
+    sections.iter_mut().for_each(|section| keep_newest(section, count));
+    let linked = |scope: &Scope, title: &str| {
+        let is_linked = viewer.sees(scope) && !scopes.contains(scope);
+        let unread = is_linked.then(|| snapshot.unread(scope))?;
+        let folded = fold_title(title);
+        let entry = unread.live().find(|entry| entry.has_title(&folded))?;
+        Some((unread.section.name.clone(), entry.read()))
+    };
     let ends: HashSet<u64> =
-        sections.iter().flat_map(|(_, section)| section.ways.iter().map(|way| way.to)).collect();
+        sections.iter().flat_map(|unread| unread.section.ways.iter().map(|way| way.to)).collect();
     let known = Known {
         linked: &linked,
         names: snapshot.place_names(),
         ends: &snapshot.names_of(&ends),
-        circumstances: &Circumstances::of(snapshot.section(&Scope::Game), snapshot.running_episode()),
+        circumstances: &Circumstances::of(&snapshot.unread(&Scope::Game).section, snapshot.running_episode()),
     };
     let mut views = choose(&sections, &known, limits, format);
     for view in &mut views {
@@ -82,15 +88,15 @@ pub(crate) fn recall_newest(
     Ok(views)
 }
 
-/// A section with no more than its newest memories.
-fn newest_of(section: &Section, count: usize) -> Cow<'_, Section> {
-    if section.memories.len() <= count {
-        return Cow::Borrowed(section);
+/// Keeps no more than the newest memories of a section.
+fn keep_newest(unread: &mut UnreadSection<'_>, count: usize) {
+    if unread.entries.len() <= count {
+        return;
     }
-    let newest = brief::newest(section, count);
-    let mut section = section.clone();
-    section.memories.retain(|memory| newest.contains(memory));
-    Cow::Owned(section)
+    let memories: Vec<Memory> = unread.entries.iter().map(EntryText::read).collect();
+    let mut kept = brief::newest_of(&memories, count);
+    kept.sort_unstable();
+    unread.entries = kept.into_iter().map(|at| unread.entries[at]).collect();
 }
 
 #[cfg(test)]
@@ -100,6 +106,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::document::Section;
     use crate::notebook::SharedSnapshot;
     use crate::store::{Change, Store};
 

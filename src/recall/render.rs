@@ -148,7 +148,12 @@ impl Group {
 
     /// The group of a memory.
     pub(super) fn of(memory: &Memory) -> Group {
-        match (memory.persistence, memory.status) {
+        Group::of_kind(memory.persistence, memory.status)
+    }
+
+    /// The group of memories of that persistence and status.
+    pub(super) fn of_kind(persistence: Persistence, status: Status) -> Group {
+        match (persistence, status) {
             (Persistence::Ephemeral, _) => Group::Ephemeral,
             (_, Status::Tentative) => Group::Tentative,
             _ => Group::Firm,

@@ -28,7 +28,7 @@ pub struct TurnContext {
     pub triggers: Vec<Trigger>,
     /// The same action was answered by the same reply here before, and nothing changed.
     pub repeat: bool,
-    /// Live memories of both places.
+    /// Live memories of both places; read only where a judge is asked.
     pub memories: PlaceMemories,
     /// Earlier turns of the episode, oldest first.
     pub history: Vec<Turn>,
@@ -56,7 +56,8 @@ pub struct PlaceMemories {
 
 impl PlaceMemories {
     pub(super) fn of(files: &Files, before: &Place, after: &Place) -> PlaceMemories {
-        let live = |place: &Place| -> Vec<Memory> { files.section(&place.scope()).live().cloned().collect() };
+        let live =
+            |place: &Place| -> Vec<Memory> { files.live(&place.scope()).map(|entry| entry.read()).collect() };
         PlaceMemories {
             before: live(before),
             after: if after.id == before.id { Vec::new() } else { live(after) },

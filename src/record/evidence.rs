@@ -47,13 +47,13 @@ impl TurnEvidence<'_> {
     ///
     /// See [`DocumentError`].
     pub(super) fn write(mut self) -> Result<Option<Attempt>, DocumentError> {
-        let game = self.document.section(&Scope::Game).unwrap_or_default();
+        let game = self.document.section_without_memories(&Scope::Game).unwrap_or_default();
         let carried = self.write_carried(&game)?;
         let action = stored_line(&self.context.turn.action);
         if action.is_empty() {
             return Ok(None);
         }
-        let here = self.document.section(&self.before.scope()).unwrap_or_default();
+        let here = self.document.section_without_memories(&self.before.scope()).unwrap_or_default();
         if self.context.turn.died || tells_death(&self.context.turn.response) {
             self.write_deadly(&here, action)?;
             return Ok(None);

@@ -177,7 +177,7 @@ impl Recorder<'_> {
             files.session = Document::parse(String::new());
         }
         history.retain(|turn| turn.episode == Some(episode));
-        let carried = files.section(&Scope::Game).carried;
+        let carried = files.section_without_memories(&Scope::Game).carried;
         let carried = carried.iter().find(|carried| carried.episode == episode);
         evidence::complete(&mut turn, turns_of(history.last()).last(), carried);
         if self.settings.history_window == 0 {
@@ -186,13 +186,17 @@ impl Recorder<'_> {
         let (before, after) = places::resolve(&files.lasting, &turn, self.settings.new_place)?;
         let changes = Changes::of(&turn, before.id != after.id);
         let reached = turn.location_after.as_ref().map_or(&before, |_| &after);
-        let first_visit = files.lasting.section(&reached.scope()).is_none();
+        let first_visit = !files.lasting.headings().any(|heading| heading.scope == reached.scope());
         let triggers = fired(&turn, changes, first_visit, &self.settings.switches);
-        let section = files.section(&before.scope());
+        let section = files.section_without_memories(&before.scope());
         let repeat = changes.nothing() && is_repeat(store, &turn, &before, &section)?;
-        let memories = PlaceMemories::of(&files, &before, &after);
+        let is_judged = !triggers.is_empty() && !repeat;
+        let memories = match self.judge {
+            Judge::Model(_) | Judge::Rules if is_judged => PlaceMemories::of(&files, &before, &after),
+            _ => PlaceMemories::default(),
+        };
         let surroundings = match self.judge {
-            Judge::Model(_) if !triggers.is_empty() && !repeat => {
+            Judge::Model(_) if is_judged => {
                 let visits = Visits::of(&journal).unwrap_or_default();
                 Surroundings::of(&files, &before, visits.seen(before.id, after.id))
             }
@@ -297,7 +301,8 @@ impl Recorder<'_> {
                 self.apply(files, context, proposal, (&before, &after), &mut report, (now, running))?;
             }
         }
-        report.visits = files.lasting.section(&before.scope()).unwrap_or_default().visits;
+        let section = files.lasting.section_without_memories(&before.scope());
+        report.visits = section.unwrap_or_default().visits;
         report.outcome = outcome(&report, judged);
         Ok(report)
     }

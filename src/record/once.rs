@@ -36,7 +36,7 @@ pub(super) fn recorded_before(
     };
     let differs = (&recorded.action, &recorded.response) != (&turn.action, &turn.response);
     let mut report = RecordReport::recorded_before(&recorded);
-    report.visits = files.section(&report.place.scope()).visits;
+    report.visits = files.section_without_memories(&report.place.scope()).visits;
     report.warnings.extend(differs.then(|| other_with_id(id)));
     Ok(Some(report))
 }

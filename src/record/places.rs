@@ -190,7 +190,7 @@ pub(crate) fn count_visits(
     after: &Place,
     (episode, turn): (u64, u64),
 ) -> Result<(), DocumentError> {
-    let section = document.section(&before.scope()).unwrap_or_default();
+    let section = document.section_without_memories(&before.scope()).unwrap_or_default();
     if !section.episodes.contains(&episode) {
         document.visit(&before.scope(), &before.name, episode, Some(turn))?;
     }

@@ -257,7 +257,7 @@ impl Recorder<'_> {
             report.model = Some(model.clone());
             self.apply(files, context, proposal, (&context.before, &context.after), &mut report, when)?;
         }
-        report.visits = files.section(&context.before.scope()).visits;
+        report.visits = files.section_without_memories(&context.before.scope()).visits;
         report.outcome = outcome(&report, judged);
         Ok(report)
     }

@@ -100,7 +100,7 @@ impl Visits {
 impl Surroundings {
     /// The surroundings of a turn at a place, whose places were seen at those times.
     pub(super) fn of(files: &Files, before: &Place, seen: Seen) -> Surroundings {
-        let Section { mut tried, ways, .. } = files.section(&before.scope());
+        let Section { mut tried, ways, .. } = files.section_without_memories(&before.scope());
         tried.sort_by_key(|attempt| Reverse((attempt.episode, attempt.turn)));
         Surroundings { tried, ways: latest_ways(ways), seen_before: seen.before, seen_after: seen.after }
     }

@@ -1,11 +1,14 @@
 //! Counts the contents of a memory file, and joins them with the turns in the journal.
 //!
-//! Visits and the episodes of memories are in the file, so these figures outlive the journal.
+//! Visits and the episodes of memories are in the file, so these figures outlive the journal. Each section is looked
+//! at once, and of its entries little more than the first lines are read.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 
+use crate::document::entry_text::HeadReader;
 use crate::document::link::Link;
-use crate::document::{Document, PlaceNames, Section};
+use crate::document::{Document, EntryText, PlaceNames, UnreadSection};
 use crate::journal::damage::Damage;
 use crate::recall::budget::estimate_tokens;
 use crate::recall::{Circumstances, Format, Known, Limits, choose, render};
@@ -13,7 +16,7 @@ use crate::stats::figures::{
     ContestedMemory, EpisodeFigures, JournalFigures, PlaceFigures, Stats, TokenFigures, TopLocation,
 };
 use crate::stats::tally::Tally;
-use crate::types::{Scope, same_title};
+use crate::types::{Memory, Scope, fold_title};
 
 /// The figures of a memory file with its session, and of its journal. `now` is the present time
 /// (RFC 3339), `limits` are those of a recall.
@@ -25,38 +28,38 @@ pub(crate) fn stats(
     limits: &Limits,
     now: &str,
 ) -> Stats {
-    let sections = sections(lasting, session);
-    let live = || sections.iter().flat_map(|(_, section)| section.live());
-    let all = || sections.iter().flat_map(|(_, section)| &section.memories);
-    let total = live().count() as u64;
-    let importance: u64 = live().map(|memory| u64::from(memory.importance())).sum();
-    let places = || sections.iter().filter(|(scope, _)| matches!(scope, Scope::Location(_)));
+    let mut contents = Contents::default();
+    let mut costs = RecallCosts::of(lasting, session);
+    for unread in sections(lasting, session) {
+        contents.count(&unread, &tally);
+        costs.count(unread, limits);
+    }
     let queue = tally.queue(now);
-    let episodes = episodes(&sections, &tally);
+    let episodes = episodes(&contents.episodes, &tally);
     let mut turns = tally.turns;
     turns.repeated_share = share(turns.repeated_no_effect, turns.recorded);
     turns.outcomes.retain(|_, count| *count > 0);
+    contents.contested.sort_by(|one, other| one.scope.cmp(&other.scope));
+    let mean = share(contents.importance, contents.live);
     Stats {
         version: 1,
         file,
-        total_memories: total,
-        avg_importance: share(importance, total).map(|mean| (mean * 10.0).round() / 10.0),
-        locations_covered: places().filter(|(_, section)| has_memories(section)).count() as u64,
-        top_location: top_location(&sections),
-        by_category: counts(live().map(|memory| memory.category.as_str().to_owned())),
-        by_status: counts(all().map(|memory| memory.status.into())),
-        by_persistence: counts(live().map(|memory| memory.persistence.into())),
-        contested: sections.iter().flat_map(|(scope, section)| contested(scope, section)).collect(),
-        tried: sections.iter().map(|(_, section)| section.tried.len() as u64).sum(),
-        places: place_figures(places().filter(|(_, section)| is_visited(section)), |_, section| {
-            has_memories(section)
-        }),
-        recall_tokens: recall_tokens(places(), &sections, &PlaceNames::of(lasting.headings()), limits),
+        total_memories: contents.live,
+        avg_importance: mean.map(|mean| (mean * 10.0).round() / 10.0),
+        locations_covered: contents.places_with_memories,
+        top_location: contents.top_location,
+        by_category: contents.by_category,
+        by_status: contents.by_status,
+        by_persistence: contents.by_persistence,
+        contested: contents.contested,
+        tried: contents.tried,
+        places: contents.visited.figures(),
+        recall_tokens: costs.figures(),
         turns,
         queue,
         journal: journal_figures(damage),
         models: tally.models,
-        memories_without_episode: all().filter(|memory| memory.provenance.episode.is_none()).count() as u64,
+        memories_without_episode: contents.without_episode,
         episodes,
     }
 }
@@ -70,130 +73,231 @@ fn journal_figures(damage: &Damage) -> JournalFigures {
     }
 }
 
-/// The live memories of a section that tentative ones contest.
-fn contested(scope: &Scope, section: &Section) -> Vec<ContestedMemory> {
-    let contests = section.live().filter(|memory| memory.contests());
-    let pairs = contests.flat_map(|by| {
-        let links = Link::parse_all(by.see_also.as_deref().unwrap_or_default());
-        let here = links.into_iter().filter(|link| link.scope.as_ref().is_none_or(|other| other == scope));
-        here.filter_map(|link| link.title).map(|title| (title, by.title.clone())).collect::<Vec<_>>()
+/// Every scope once, with its sections in file and session; of the session's only names and memories count.
+fn sections<'a>(lasting: &'a Document, session: &'a Document) -> impl Iterator<Item = UnreadSection<'a>> {
+    let of_session = |unread: UnreadSection<'a>| {
+        let mut known = UnreadSection::nothing(&unread.scope);
+        known.section.to_mut().name.clone_from(&unread.section.name);
+        known.entries = unread.entries.into_iter().map(EntryText::ephemeral).collect();
+        (unread.scope, known)
+    };
+    let mut session: BTreeMap<Scope, UnreadSection<'a>> = session.unread_sections().map(of_session).collect();
+    let mut lasting = lasting.unread_sections();
+    std::iter::from_fn(move || {
+        let Some(mut unread) = lasting.next() else { return session.pop_first().map(|(_, unread)| unread) };
+        if let Some(more) = session.remove(&unread.scope) {
+            if unread.section.name.is_empty() {
+                unread.section.to_mut().name.clone_from(&more.section.name);
+            }
+            unread.entries.extend(more.entries);
+        }
+        Some(unread)
+    })
+}
+
+/// Visited places, and those of them with memories.
+#[derive(Debug, Clone, Copy, Default)]
+struct Places {
+    visited: u64,
+    with_memories: u64,
+}
+
+impl Places {
+    fn count(&mut self, has_memories: bool) {
+        self.visited += 1;
+        self.with_memories += u64::from(has_memories);
+    }
+
+    fn figures(self) -> PlaceFigures {
+        let Places { visited, with_memories } = self;
+        PlaceFigures { visited, with_memories, share: share(with_memories, visited) }
+    }
+}
+
+/// What the file says of one episode.
+#[derive(Debug, Clone, Copy, Default)]
+struct EpisodeContents {
+    /// Entries with that number.
+    memories: u64,
+    /// Places visited in it.
+    places: Places,
+}
+
+/// The contents of the file, counted.
+#[derive(Debug, Default)]
+struct Contents {
+    live: u64,
+    /// Sum over the live memories.
+    importance: u64,
+    places_with_memories: u64,
+    top_location: Option<TopLocation>,
+    by_category: BTreeMap<String, u64>,
+    by_status: BTreeMap<&'static str, u64>,
+    by_persistence: BTreeMap<&'static str, u64>,
+    contested: Vec<ContestedMemory>,
+    tried: u64,
+    visited: Places,
+    without_episode: u64,
+    episodes: BTreeMap<u64, EpisodeContents>,
+}
+
+impl Contents {
+    fn count(&mut self, unread: &UnreadSection<'_>, tally: &Tally) {
+        let UnreadSection { scope, section, entries } = unread;
+        let mut heads = HeadReader::default();
+        let mut contests = Vec::new();
+        let (mut live, mut first_episode) = (0, known_since(scope, tally));
+        for entry in entries {
+            let head = heads.read(entry);
+            *self.by_status.entry(head.kind.status.into()).or_default() += 1;
+            match head.episode {
+                Some(episode) => {
+                    self.episodes.entry(episode).or_default().memories += 1;
+                    first_episode = Some(first_episode.map_or(episode, |first| first.min(episode)));
+                }
+                None => self.without_episode += 1,
+            }
+            if !entry.is_live() {
+                continue;
+            }
+            live += 1;
+            self.importance += u64::from(head.importance());
+            match self.by_category.get_mut(head.kind.category.as_str()) {
+                Some(count) => *count += 1,
+                None => drop(self.by_category.insert(head.kind.category.as_str().to_owned(), 1)),
+            }
+            *self.by_persistence.entry(head.kind.persistence.into()).or_default() += 1;
+            if head.contests() {
+                contests.push(entry.read());
+            }
+        }
+        self.live += live;
+        self.tried += section.tried.len() as u64;
+        self.contested.extend(contests.iter().flat_map(|by| contested(unread, by)));
+        for episode in &section.episodes {
+            self.episodes.entry(*episode).or_default();
+        }
+        if matches!(scope, Scope::Location(_)) {
+            self.count_place(unread, live, first_episode);
+        }
+    }
+
+    /// Counts a place with so many live memories. A revised entry has the episode of its last revision; the journal has
+    /// that of its first version.
+    fn count_place(&mut self, unread: &UnreadSection<'_>, live: u64, first_episode: Option<u64>) {
+        let UnreadSection { scope, section, .. } = unread;
+        self.places_with_memories += u64::from(live > 0);
+        if section.visits > 0 || !section.episodes.is_empty() {
+            self.visited.count(live > 0);
+        }
+        for episode in &section.episodes {
+            let is_known = first_episode.is_some_and(|first| first <= *episode);
+            self.episodes.entry(*episode).or_default().places.count(is_known);
+        }
+        let is_top = |top: &TopLocation| live > top.memories || live == top.memories && *scope < top.scope;
+        if live > 0 && self.top_location.as_ref().is_none_or(is_top) {
+            let (scope, name) = (scope.clone(), section.name.clone());
+            self.top_location = Some(TopLocation { scope, name, memories: live });
+        }
+    }
+}
+
+/// The live memories of a section that a tentative one contests.
+fn contested(unread: &UnreadSection<'_>, by: &Memory) -> Vec<ContestedMemory> {
+    let links = Link::parse_all(by.see_also.as_deref().unwrap_or_default());
+    let here =
+        links.into_iter().filter(|link| link.scope.as_ref().is_none_or(|other| *other == unread.scope));
+    let titles = here.filter_map(|link| link.title).filter(|title| {
+        let folded = fold_title(title);
+        unread.live().any(|entry| entry.has_title(&folded))
     });
-    let is_live = |title: &str| section.live().any(|memory| same_title(&memory.title, title));
-    pairs
-        .filter(|(title, _)| is_live(title))
-        .map(|(title, by)| ContestedMemory { scope: scope.clone(), title, by })
-        .collect()
-}
-
-/// Every scope once, with its sections in file and session.
-fn sections(lasting: &Document, session: &Document) -> Vec<(Scope, Section)> {
-    let mut sections: BTreeMap<Scope, Section> = lasting.sections().into_iter().collect();
-    for (scope, ephemeral) in session.sections() {
-        sections.entry(scope).or_default().add_session(ephemeral);
-    }
-    sections.into_iter().collect()
-}
-
-fn top_location(sections: &[(Scope, Section)]) -> Option<TopLocation> {
-    let places = sections.iter().rev().filter(|(scope, _)| matches!(scope, Scope::Location(_)));
-    let (scope, section) = places.max_by_key(|(_, section)| section.live().count())?;
-    let memories = section.live().count() as u64;
-    let top = TopLocation { scope: scope.clone(), name: section.name.clone(), memories };
-    Some(top).filter(|top| top.memories > 0)
-}
-
-fn has_memories(section: &Section) -> bool {
-    section.live().next().is_some()
-}
-
-fn is_visited(section: &Section) -> bool {
-    section.visits > 0 || !section.episodes.is_empty()
-}
-
-fn place_figures<'a>(
-    places: impl Iterator<Item = &'a (Scope, Section)>,
-    is_known: impl Fn(&Scope, &Section) -> bool,
-) -> PlaceFigures {
-    let (mut visited, mut with_memories) = (0, 0);
-    for (scope, section) in places {
-        visited += 1;
-        with_memories += u64::from(is_known(scope, section));
-    }
-    PlaceFigures { visited, with_memories, share: share(with_memories, visited) }
+    titles.map(|title| ContestedMemory { scope: unread.scope.clone(), title, by: by.title.clone() }).collect()
 }
 
 /// The cost of recalling each place alone.
-fn recall_tokens<'a>(
-    places: impl Iterator<Item = &'a (Scope, Section)>,
-    all: &[(Scope, Section)],
-    names: &PlaceNames,
-    limits: &Limits,
-) -> Option<TokenFigures> {
-    let all: Vec<(Scope, &Section)> = all.iter().map(|(scope, section)| (scope.clone(), section)).collect();
-    let game = all.iter().find(|(scope, _)| *scope == Scope::Game).map(|(_, section)| (*section).clone());
-    let circumstances = Circumstances::of(&game.unwrap_or_default(), 0);
-    let ends = all.iter().filter_map(|(scope, section)| match scope {
-        Scope::Location(id) if !section.name.is_empty() => Some((*id, section.name.as_str())),
-        _ => None,
-    });
-    let ends: HashMap<u64, &str> = ends.collect();
-    let known = Known { linked: &all, names, ends: &ends, circumstances: &circumstances };
-    let cost = |place: &(Scope, Section)| {
-        let views = choose(std::slice::from_ref(place), &known, limits, Format::Text);
-        estimate_tokens(&render(&views, Format::Text))
-    };
-    let mut costs: Vec<usize> = places.map(cost).collect();
-    costs.sort_unstable();
-    let max = *costs.last()?;
-    Some(TokenFigures { places: costs.len() as u64, p50: costs[(costs.len() - 1) / 2], max })
+struct RecallCosts<'a> {
+    lasting: &'a Document,
+    session: &'a Document,
+    names: PlaceNames,
+    ends: HashMap<u64, &'a str>,
+    circumstances: Circumstances,
+    /// All sections, where a memory links to one.
+    linked: OnceCell<HashMap<Scope, UnreadSection<'a>>>,
+    tokens: Vec<usize>,
 }
 
-fn episodes(sections: &[(Scope, Section)], tally: &Tally) -> Vec<EpisodeFigures> {
-    let mut numbers: Vec<u64> = tally.episodes.keys().copied().collect();
-    numbers.extend(sections.iter().flat_map(|(_, section)| section.episodes.iter().copied()));
-    let entries = || sections.iter().flat_map(|(_, section)| &section.memories);
-    numbers.extend(entries().filter_map(|memory| memory.provenance.episode));
-    numbers.sort_unstable();
-    numbers.dedup();
-    let new: BTreeMap<u64, u64> = counts(entries().filter_map(|memory| memory.provenance.episode));
-    let mut total = 0;
-    let mut one = |number: u64| {
-        let memories = new.get(&number).copied().unwrap_or(0);
-        total += memories;
-        let visited = sections.iter().filter(|(scope, section)| {
-            matches!(scope, Scope::Location(_)) && section.episodes.contains(&number)
-        });
-        // A revised entry has the episode of its last revision; the journal has that of its first version.
-        let known = |scope: &Scope, section: &Section| {
-            let named = section.memories.iter().filter_map(|memory| memory.provenance.episode);
-            let since = known_since(scope, tally);
-            named.chain(since).any(|episode| episode <= number)
+impl<'a> RecallCosts<'a> {
+    fn of(lasting: &'a Document, session: &'a Document) -> RecallCosts<'a> {
+        let mut ends = HashMap::new();
+        for heading in lasting.headings().chain(session.headings()) {
+            if let Scope::Location(id) = heading.scope
+                && !heading.name.is_empty()
+            {
+                ends.entry(id).or_insert(heading.name.as_str());
+            }
+        }
+        let game = lasting.section_without_memories(&Scope::Game).unwrap_or_default();
+        RecallCosts {
+            lasting,
+            session,
+            names: PlaceNames::of(lasting.headings()),
+            ends,
+            circumstances: Circumstances::of(&game, 0),
+            linked: OnceCell::new(),
+            tokens: Vec::new(),
+        }
+    }
+
+    fn count(&mut self, unread: UnreadSection<'_>, limits: &Limits) {
+        if !matches!(unread.scope, Scope::Location(_)) {
+            return;
+        }
+        let linked = |scope: &Scope, title: &str| {
+            let all = || sections(self.lasting, self.session).map(|unread| (unread.scope.clone(), unread));
+            let unread = self.linked.get_or_init(|| all().collect()).get(scope)?;
+            let folded = fold_title(title);
+            let entry = unread.live().find(|entry| entry.has_title(&folded))?;
+            Some((unread.section.name.clone(), entry.read()))
         };
-        let places = place_figures(visited, known);
-        let played = tally.episodes.get(&number).cloned().unwrap_or_default();
+        let RecallCosts { names, ends, circumstances, .. } = &*self;
+        let known = Known { linked: &linked, names, ends, circumstances };
+        let views = choose(&[unread], &known, limits, Format::Text);
+        let tokens = estimate_tokens(&render(&views, Format::Text));
+        self.tokens.push(tokens);
+    }
+
+    fn figures(mut self) -> Option<TokenFigures> {
+        self.tokens.sort_unstable();
+        let max = *self.tokens.last()?;
+        let p50 = self.tokens[(self.tokens.len() - 1) / 2];
+        Some(TokenFigures { places: self.tokens.len() as u64, p50, max })
+    }
+}
+
+fn episodes(contents: &BTreeMap<u64, EpisodeContents>, tally: &Tally) -> Vec<EpisodeFigures> {
+    let mut contents = contents.clone();
+    for episode in tally.episodes.keys() {
+        contents.entry(*episode).or_default();
+    }
+    let mut total = 0;
+    let mut figures = |(episode, contents): (u64, EpisodeContents)| {
+        total += contents.memories;
+        let played = tally.episodes.get(&episode).cloned().unwrap_or_default();
         EpisodeFigures {
-            episode: number,
-            memories,
+            episode,
+            memories: contents.memories,
             memories_total: total,
-            places,
+            places: contents.places.figures(),
             repeated_share: share(played.repeated_no_effect, played.turns),
             ..played
         }
     };
-    numbers.into_iter().map(&mut one).collect()
+    contents.into_iter().map(&mut figures).collect()
 }
 
 fn known_since(scope: &Scope, tally: &Tally) -> Option<u64> {
     let Scope::Location(id) = scope else { return None };
     tally.known_since.get(id).copied()
-}
-
-fn counts<K: Ord>(keys: impl Iterator<Item = K>) -> BTreeMap<K, u64> {
-    let mut counts = BTreeMap::new();
-    for key in keys {
-        *counts.entry(key).or_default() += 1;
-    }
-    counts
 }
 
 fn share(part: u64, whole: u64) -> Option<f64> {

@@ -297,7 +297,7 @@ fn pick<'a>(
     let found = numbers(document, scope, &slot.title, Memory::is_live);
     let [number] = found.as_slice() else { return None };
     let entry = document.entry_mut(scope, *number)?;
-    let slot = model.memories.iter_mut().find(|slot| *slot == entry.memory())?;
+    let slot = model.memories.iter_mut().find(|slot| **slot == entry.memory())?;
     Some((entry, slot))
 }
 

@@ -328,7 +328,7 @@ fn join_sources(files: &mut Files, scope: &Scope, title: &str, other: &Memory) {
         return;
     }
     let Ok(mut found) = files.only(scope, title, live) else { return };
-    let mut memory = found.entry.memory().clone();
+    let mut memory = found.entry.memory();
     let before = memory.provenance.sources.len();
     for source in &other.provenance.sources {
         if !memory.provenance.sources.contains(source) {

@@ -87,7 +87,7 @@ pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
         let (name, memory, speaker) = (name.clone(), memory.clone(), speaker.clone());
         let new = NewMemory { scope: scope.clone(), name, memory, speaker };
         let applied = draft.add(&new, Authority::Command, &mut Vec::new())?;
-        Ok((applied, draft.files.section(&scope).name))
+        Ok((applied, draft.files.name_of(&scope)))
     })?;
     let json = json!({
         "outcome": applied.outcome, "scope": applied.scope, "title": applied.title,

@@ -1,14 +1,14 @@
 //! `list`: lists all sections, one per line.
 
-use serde_json::json;
+use serde::Serialize;
 
 use crate::cli::commands::common::counted;
 use crate::cli::commands::section_order::{Order, arranged};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-use crate::document::{Document, PlaceNames};
+use crate::document::{Document, PlaceNames, UnreadSection};
 use crate::notebook::Snapshot;
-use crate::types::Scope;
+use crate::types::{Moment, Scope};
 
 /// List all places and other scopes with what they hold
 #[derive(Debug, clap::Args)]
@@ -30,38 +30,70 @@ pub(crate) struct ListArgs {
     order: Order,
 }
 
+/// A section as it is listed.
+#[derive(Debug, Serialize)]
+struct Row {
+    scope: Scope,
+    name: String,
+    visits: u64,
+    episodes: Box<[u64]>,
+    first_visit: Option<Box<Moment>>,
+    memories: u32,
+    superseded: u32,
+    ways: u32,
+    worked: u32,
+    tried: u32,
+}
+
+impl Row {
+    fn of(unread: UnreadSection<'_>) -> Row {
+        let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+        let live = unread.live().count();
+        let (superseded, section) = (unread.entries.len() - live, unread.section.into_owned());
+        Row {
+            scope: unread.scope,
+            name: section.name,
+            visits: section.visits,
+            episodes: section.episodes.into_boxed_slice(),
+            first_visit: section.first_visit.map(Box::new),
+            memories: count(live),
+            superseded: count(superseded),
+            ways: count(section.ways.len()),
+            worked: count(section.worked.len()),
+            tried: count(section.tried.len()),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct List {
+    file: String,
+    order: Order,
+    sections: Vec<Row>,
+}
+
 pub fn run(cli: Cli<'_>, args: ListArgs) -> Result<u8, Failure> {
     let ListArgs { order } = args;
     let store = cli.store()?;
-    let document = Document::parse(Snapshot::read(&store)?.text().to_owned());
-    let names = PlaceNames::of(document.headings());
-    let sections = arranged(&document, order);
+    let document = Document::parse(Snapshot::read(&store)?.into_text());
+    let sections = arranged(&document, order, Row::of);
     if cli.ui.json {
-        let sections = sections.iter().map(|(scope, section)| {
-            let live = section.live().count();
-            json!({
-                "scope": scope, "name": section.name, "visits": section.visits, "episodes": section.episodes,
-                "first_visit": section.first_visit, "memories": live,
-                "superseded": section.memories.len() - live, "ways": section.ways.len(),
-                "worked": section.worked.len(), "tried": section.tried.len(),
-            })
-        });
+        drop(document);
         let file = store.path().display().to_string();
-        return cli
-            .ui
-            .json_answer(&json!({"file": file, "order": order, "sections": sections.collect::<Vec<_>>()}));
+        return cli.ui.json_answer(&List { file, order, sections });
     }
     if sections.is_empty() {
         cli.ui.notice("no memories recorded yet");
     }
-    let width = sections.iter().map(|(scope, _)| scope.to_string().len()).max().unwrap_or(0);
-    for (scope, section) in &sections {
-        let memories = counted(section.live().count(), "memory", "memories");
-        let tries = counted(section.tried.len(), "try", "tries");
-        let visits = counted(section.visits, "visit", "visits");
+    let names = PlaceNames::of(document.headings());
+    let width = sections.iter().map(|row| row.scope.to_string().len()).max().unwrap_or(0);
+    for Row { scope, name, visits, memories, tried, .. } in &sections {
+        let memories = counted(*memories, "memory", "memories");
+        let tries = counted(*tried, "try", "tries");
+        let visits = counted(*visits, "visit", "visits");
         let visits = if matches!(scope, Scope::Location(_)) { format!(", {visits}") } else { String::new() };
         let line = format!("{:<width$}  {memories}, {tries}{visits}", scope.to_string());
-        let name = match section.name.as_str() {
+        let name = match name.as_str() {
             "" => String::new(),
             name => format!("  {}", names.label(scope, name)),
         };

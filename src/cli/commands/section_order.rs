@@ -5,7 +5,8 @@ use std::cmp::Reverse;
 use serde::Serialize;
 use strum::VariantNames as _;
 
-use crate::document::{Document, Section};
+use crate::document::entry_text::HeadReader;
+use crate::document::{Document, UnreadSection};
 use crate::types::{Moment, Scope, unknown_name};
 
 /// Orders of places; other sections follow in the order of the file.
@@ -26,14 +27,22 @@ fn unknown_order(text: &str) -> String {
     unknown_name(text, "sort order", Order::VARIANTS)
 }
 
-/// All sections of a file, in an order.
-pub(crate) fn arranged(document: &Document, order: Order) -> Vec<(Scope, Section)> {
-    let mut sections = document.sections();
-    sections.sort_by_cached_key(|(scope, section)| match scope {
-        Scope::Location(id) => (false, key(section, order), *id),
-        _ => (true, PlaceKey::Id, 0),
+/// What is made of each section of a file, in an order. A section is looked at once, so that not all are in memory.
+pub(crate) fn arranged<T>(
+    document: &Document,
+    order: Order,
+    make: impl Fn(UnreadSection<'_>) -> T,
+) -> Vec<T> {
+    let keyed = document.unread_sections().map(|unread| {
+        let key = match unread.scope {
+            Scope::Location(id) => (false, key(&unread, order), id),
+            _ => (true, PlaceKey::Id, 0),
+        };
+        (key, make(unread))
     });
-    sections
+    let mut keyed: Vec<_> = keyed.collect();
+    keyed.sort_by(|(one, _), (other, _)| one.cmp(other));
+    keyed.into_iter().map(|(_, made)| made).collect()
 }
 
 /// Sort key of a place; of equal ones the id decides.
@@ -45,24 +54,27 @@ enum PlaceKey {
     Name(bool, String),
 }
 
-fn key(section: &Section, order: Order) -> PlaceKey {
+fn key(unread: &UnreadSection<'_>, order: Order) -> PlaceKey {
+    let section = &unread.section;
     match order {
         Order::Id => PlaceKey::Id,
         Order::Name => PlaceKey::Name(section.name.is_empty(), section.name.to_lowercase()),
         Order::Visit => {
             let first = section.first_visit.as_ref().map(|Moment { episode, turn, .. }| (*episode, *turn));
             let known = first.filter(|(episode, _)| episode.is_some());
-            let (episode, turn) = known.or_else(|| earliest_mark(section)).unwrap_or_default();
+            let (episode, turn) = known.or_else(|| earliest_mark(unread)).unwrap_or_default();
             PlaceKey::Visit(Reverse(known.is_some()), episode.unwrap_or(u64::MAX), turn.unwrap_or(u64::MAX))
         }
     }
 }
 
 /// The earliest episode and turn of the memories, actions, ways and episodes of a section.
-fn earliest_mark(section: &Section) -> Option<(Option<u64>, Option<u64>)> {
-    let memories = section.memories.iter().map(|memory| {
-        let fields = &memory.provenance;
-        (fields.episode, fields.turns.map(|turns| turns.first))
+fn earliest_mark(unread: &UnreadSection<'_>) -> Option<(Option<u64>, Option<u64>)> {
+    let section = &unread.section;
+    let mut heads = HeadReader::default();
+    let memories = unread.entries.iter().map(|entry| {
+        let head = heads.read(entry);
+        (head.episode, head.turns.map(|turns| turns.first))
     });
     let actions = section.tried.iter().chain(&section.worked).map(|tried| (tried.episode, tried.turn));
     let ways = section.ways.iter().map(|way| (way.episode, way.turn));
@@ -78,8 +90,7 @@ mod tests {
     use super::*;
 
     fn ids(text: &str, order: Order) -> Vec<String> {
-        let sections = arranged(&Document::parse(text.to_owned()), order);
-        sections.into_iter().map(|(scope, _)| scope.to_string()).collect()
+        arranged(&Document::parse(text.to_owned()), order, |unread| unread.scope.to_string())
     }
 
     #[test]

@@ -73,7 +73,7 @@ fn show_all(cli: Cli<'_>, order: Order) -> Result<u8, Failure> {
     let snapshot = Snapshot::read(&cli.store()?)?;
     cli.ui.warnings(&snapshot.warning());
     let document = Document::parse(snapshot.text().to_owned());
-    let sections = arranged(&document, order);
+    let sections = arranged(&document, order, |unread| unread.read());
     if cli.ui.json {
         let sections: Value = sections.iter().map(|(scope, section)| section_json(scope, section)).collect();
         let mut answer = json!({"order": order, "sections": sections});
@@ -88,8 +88,12 @@ fn show_all(cli: Cli<'_>, order: Order) -> Result<u8, Failure> {
     let mut contents = "# Contents\n\n".to_owned();
     let mut texts = String::new();
     let mut anchors: HashMap<String, usize> = HashMap::new();
+    let mut texts_of: HashMap<&Scope, Vec<&str>> = HashMap::new();
+    for (heading, text) in document.placed_texts() {
+        texts_of.entry(&heading.scope).or_default().push(text);
+    }
     for (scope, section) in &sections {
-        for (at, text) in document.section_texts(scope).enumerate() {
+        for (at, text) in texts_of[scope].iter().enumerate() {
             let heading = text.lines().next().unwrap_or_default().trim_start_matches([BYTE_ORDER_MARK, '#']);
             // A viewer numbers headings that would have the same anchor.
             let mut target = anchor(heading);

@@ -66,7 +66,7 @@ pub fn run(cli: Cli<'_>, StatsArgs {}: StatsArgs) -> Result<u8, Failure> {
     if let Err(error) = visited {
         cli.ui.warning(&format!("{}; its turns are not counted", Failure::from(error).message()));
     }
-    let lasting = Document::parse(Snapshot::read(&store)?.text().to_owned());
+    let lasting = Document::parse(Snapshot::read(&store)?.into_text());
     let session = Document::parse(store.sidecar().session().ok().flatten().unwrap_or_default());
     let file = store.path().display().to_string();
     let figures = stats(file, &lasting, &session, (tally, &damage), &cli.settings.limits, &cli.settings.now);

@@ -1,13 +1,11 @@
 //! The group `status`: the state of the memory file.
 
-use std::collections::BTreeSet;
-
 use serde_json::json;
 
 use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::tools::schema;
 use crate::mcp::tools::tool::{Call, Effect, Tool};
-use crate::types::{Scope, Status};
+use crate::notebook::EntryCounts;
 
 pub(crate) const TOOLS: &[Tool] = &[Tool {
     name: "memory_status",
@@ -31,20 +29,9 @@ fn memory_status(call: &Call<'_>) -> Result<Answer, Refusal> {
     let snapshot = call.memories.snapshot()?;
     let exists = snapshot.exists();
     let viewer = call.memories.viewer();
-    let entries = snapshot.entries();
-    let seen = |at: &usize| viewer.sees(&snapshot.heading_of(*at).scope);
-    let lasting: Vec<Status> = snapshot.lasting_entries().filter(seen).map(|at| entries[at].status).collect();
-    let ephemeral = (snapshot.lasting_entries().end..entries.len()).filter(seen).count();
-    let of = |status: Status| lasting.iter().filter(|other| **other == status).count();
-    let (superseded, tentative) = (of(Status::Superseded), of(Status::Tentative));
-    let live = lasting.len() - superseded;
-    let headings = call.memories.headings()?;
-    let scopes: BTreeSet<&Scope> = headings.iter().map(|heading| &heading.scope).collect();
-    let places = scopes.iter().filter(|scope| matches!(scope, Scope::Location(_))).count();
-    let agents: Vec<&str> = scopes
-        .iter()
-        .filter_map(|scope| if let Scope::Agent(id) = scope { Some(id.as_str()) } else { None })
-        .collect();
+    let summary = snapshot.summary();
+    let EntryCounts { live, tentative, superseded, ephemeral } = summary.counts(viewer);
+    let (places, agents) = (summary.places, summary.agents(viewer));
     let episode = call.memories.episode()?;
     let setup = &call.memories.setup;
     let groups: Vec<&str> = setup.groups.iter().map(|group| group.into()).collect();

@@ -1,0 +1,239 @@
+//! An entry that is read only as far as it is needed.
+//!
+//! A place may have a hundred thousand entries, of which a recall shows five. [`EntryText`] compares titles, and its
+//! first line alone, read by [`HeadReader`], says how an entry counts and ranks. [`EntryText::read`] reads it whole.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use foldhash::fast::FixedState;
+use memchr::memmem;
+
+use crate::document::comment_end;
+use crate::document::fields::{Field, percent_decode, split_fields};
+use crate::document::grammar::{self, EntryParts, split_entry};
+use crate::document::scan;
+use crate::document::text::{CONTEXT, ReadText, SEE_ALSO, read_text, read_title};
+use crate::types::{
+    CONTESTED_TAG, Category, DEFAULT_IMPORTANCE, Memory, Persistence, Span, Status, fold_title,
+};
+
+/// An entry as it stands in a file.
+#[derive(Debug, Clone, Copy)]
+pub struct EntryText<'a> {
+    /// From its first line to its last one that is not blank.
+    text: &'a str,
+    status: Status,
+    /// True for an entry of the session, which does not say so.
+    is_ephemeral: bool,
+}
+
+impl<'a> EntryText<'a> {
+    /// An entry of the memory file; its text begins with the first line.
+    pub(crate) fn new(text: &'a str, status: Status) -> EntryText<'a> {
+        EntryText { text, status, is_ephemeral: false }
+    }
+
+    /// The same entry in a session.
+    pub(crate) fn ephemeral(self) -> EntryText<'a> {
+        EntryText { is_ephemeral: true, ..self }
+    }
+
+    /// All its lines.
+    pub(crate) fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// The lines below the first.
+    pub(crate) fn body(&self) -> &'a str {
+        self.text.split_once('\n').map_or("", |(_, body)| body)
+    }
+
+    /// True unless superseded or invalidated.
+    pub fn is_live(&self) -> bool {
+        self.status != Status::Superseded
+    }
+
+    /// False if it has no line with links.
+    pub(crate) fn may_link(&self) -> bool {
+        memmem::find(self.text.as_bytes(), SEE_ALSO.as_bytes()).is_some()
+    }
+
+    /// Its title.
+    pub(crate) fn title(&self) -> String {
+        read_title(self.parts().title)
+    }
+
+    /// True if some of its lines may be no part of its text.
+    pub(crate) fn may_hide_lines(&self) -> bool {
+        let hides = |mark: &str| memmem::find(self.text.as_bytes(), mark.as_bytes()).is_some();
+        hides("<!--") || hides(CONTEXT) || hides(SEE_ALSO)
+    }
+
+    /// True if its title is this one, see [`fold_title`].
+    pub(crate) fn has_title(&self, folded: &str) -> bool {
+        let written = self.parts().title.trim();
+        if written.is_ascii() && !written.contains('\\') {
+            return written.eq_ignore_ascii_case(folded);
+        }
+        fold_title(&read_title(written)) == folded
+    }
+
+    /// Reads all of it.
+    pub fn read(&self) -> Memory {
+        let memory = parse_entry(self.text).expect("it begins with the first line of an entry");
+        if self.is_ephemeral { Memory { persistence: Persistence::Ephemeral, ..memory } } else { memory }
+    }
+
+    /// The parts of its first line.
+    pub(crate) fn parts(&self) -> EntryParts<'a> {
+        let line = self.text.split_once('\n').map_or(self.text, |(line, _)| line);
+        let parts = split_entry(line.strip_suffix('\r').unwrap_or(line));
+        parts.expect("it begins with the first line of an entry")
+    }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Entries that this thread read whole, for tests.
+    pub(crate) static ENTRIES_READ: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// Parses an entry, given its lines alone; `None` if the first is not the first line of an entry.
+pub(super) fn parse_entry(text: &str) -> Option<Memory> {
+    #[cfg(test)]
+    ENTRIES_READ.with(|read| read.set(read.get() + 1));
+    let lines = scan::lines(text);
+    let (first, mut body) = lines.split_first().filter(|(first, _)| !first.hidden)?;
+    let mut memory = grammar::parse_entry(first.text(text))?;
+    if !memory.is_live() {
+        let blank = body.iter().take_while(|line| scan::is_blank(line.text(text))).count();
+        let line = body.get(blank).filter(|line| !line.hidden);
+        memory.reference = line.and_then(|line| grammar::parse_reference(line.text(text)));
+        if memory.reference.is_some() {
+            body = &body[blank + 1..];
+        }
+    }
+    let lines = body.iter().map(|line| (line.text(text), line.hidden));
+    let ReadText { text, context, see_also } = read_text(lines, !memory.is_live());
+    Some(Memory { text, context, see_also, ..memory })
+}
+
+/// What the brackets of a first line say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Kind {
+    pub(crate) category: Category,
+    pub(crate) persistence: Persistence,
+    pub(crate) status: Status,
+}
+
+/// What the first line of an entry says, as far as entries are counted and ranked by it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Head {
+    pub(crate) kind: Rc<Kind>,
+    importance: Option<u16>,
+    pub(crate) episode: Option<u64>,
+    pub(crate) turns: Option<Span>,
+    pub(crate) score_change: Option<i64>,
+    has_contested_tag: bool,
+}
+
+impl Head {
+    /// True unless superseded or invalidated.
+    pub(crate) fn is_live(&self) -> bool {
+        self.kind.status != Status::Superseded
+    }
+
+    /// As [`Memory::importance`].
+    pub(crate) fn importance(&self) -> u16 {
+        self.importance.unwrap_or(DEFAULT_IMPORTANCE)
+    }
+
+    /// True if the memory contests another one, and nobody has confirmed it.
+    pub(crate) fn contests(&self) -> bool {
+        self.kind.status == Status::Tentative && self.has_contested_tag
+    }
+}
+
+/// Reads the first lines of many entries. Few of their brackets are different.
+#[derive(Debug, Default)]
+pub(crate) struct HeadReader<'a> {
+    kinds: HashMap<(&'a str, bool), Rc<Kind>, FixedState>,
+}
+
+impl<'a> HeadReader<'a> {
+    /// Reads the first line of an entry.
+    pub(crate) fn read(&mut self, entry: &EntryText<'a>) -> Head {
+        let parts = entry.parts();
+        let kind = self.kinds.entry((parts.bracket, entry.is_ephemeral)).or_insert_with(|| {
+            let (category, persistence, status) = parts.read_bracket().expect("an entry has a category");
+            let persistence = if entry.is_ephemeral { Persistence::Ephemeral } else { persistence };
+            Rc::new(Kind { category, persistence, status })
+        });
+        let mut head = Head {
+            kind: Rc::clone(kind),
+            importance: None,
+            episode: None,
+            turns: None,
+            score_change: None,
+            has_contested_tag: false,
+        };
+        for (_, field) in split_fields(&comment_end::read(parts.fields)) {
+            match field {
+                Field::Importance(importance) => head.importance = head.importance.or(Some(importance)),
+                Field::Episode(episode) => head.episode = head.episode.or(Some(episode)),
+                Field::Turns(turns) => head.turns = head.turns.or(Some(turns)),
+                Field::ScoreChange(change) => head.score_change = head.score_change.or(Some(change)),
+                Field::Tag(tag) => {
+                    let is_encoded = || tag.contains('%') && percent_decode(tag) == CONTESTED_TAG;
+                    head.has_contested_tag |= tag == CONTESTED_TAG || is_encoded();
+                }
+                _ => {}
+            }
+        }
+        head
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_first_line_read_alone_says_what_the_entry_says(
+            bracket in prop::sample::select(vec!["NOTE", "DANGER - CORE", "X - TENTATIVE", "note - SUPERSEDED"]),
+            title in r"[aBé \\*K\u{212A}\]]{1,6}x",
+            fields in prop::collection::vec(prop::sample::select(vec![
+                "Ep1", "Ep2", "T3-4", "T9", "+5", "-1", "importance 900", "importance 0", "#contested", "#cont%65sted", "#a",
+                "Goal: Ep7, T8", "moves 3", "2026-01-31", "--\\>", "M3", "",
+            ]), 0..6),
+            is_ephemeral: bool,
+        ) {
+            let text = format!("**[{bracket}] {title}** *({})*\nSome text.", fields.join(", "));
+            let Some(memory) = parse_entry(&text) else { return Ok(()) };
+            let entry = EntryText::new(&text, memory.status);
+            let entry = if is_ephemeral { entry.ephemeral() } else { entry };
+            let memory = if is_ephemeral { Memory { persistence: Persistence::Ephemeral, ..memory } } else { memory };
+            let head = HeadReader::default().read(&entry);
+            prop_assert_eq!(
+                (&head.kind.category, head.kind.persistence, head.kind.status),
+                (&memory.category, memory.persistence, memory.status)
+            );
+            let fields = &memory.provenance;
+            let contests = memory.status == Status::Tentative && memory.has_tag(CONTESTED_TAG);
+            prop_assert_eq!((head.importance(), head.contests()), (memory.importance(), contests));
+            prop_assert_eq!(
+                (head.episode, head.turns, head.score_change),
+                (fields.episode, fields.turns, fields.score_change)
+            );
+            prop_assert_eq!(entry.title(), memory.title.clone());
+            for other in [&memory.title, "a", "k x", "K X"] {
+                prop_assert_eq!(entry.has_title(&fold_title(other)), fold_title(other) == fold_title(&memory.title));
+            }
+            prop_assert_eq!(entry.read(), memory);
+        }
+    }
+}

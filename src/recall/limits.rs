@@ -1,0 +1,21 @@
+//! Limits of what a recall shows.
+
+/// Limits of what is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Tokens of the whole answer, by [`estimate_tokens`](crate::recall::budget::estimate_tokens); `None` shows
+    /// everything.
+    pub max_tokens: Option<usize>,
+    /// Limit of entries of category SUCCESS, beside those that matter most: core, and what changed the score.
+    pub max_successes: usize,
+    /// As for SUCCESS, of entries of category FAILURE.
+    pub max_failures: usize,
+    /// Limit of characters of one text; 0 for the whole.
+    pub max_text_chars: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { max_tokens: Some(300), max_successes: 5, max_failures: 5, max_text_chars: 0 }
+    }
+}
