@@ -110,25 +110,51 @@ impl Vectors {
         self.inverse_lengths.push(if squares > 0.0 { 1.0 / squares.sqrt() } else { 0.0 });
     }
 
-    /// Appends a vector of another list of the same embedder.
-    pub(super) fn push_copy(&mut self, other: &Vectors, number: usize) {
-        self.rows.extend_from_slice(other.row(number));
-        self.inverse_lengths.push(other.inverse_lengths[number]);
+    /// Appends a vector of another list of the same embedder; `None` where that list is inconsistent.
+    pub(super) fn push_copy(&mut self, other: &VectorRows<'_>, number: usize) -> Option<()> {
+        self.rows.extend_from_slice(other.row(number)?);
+        self.inverse_lengths.push(*other.inverse_lengths.get(number)?);
+        Some(())
     }
 
-    fn row(&self, number: usize) -> &[u8] {
-        &self.rows[number * self.dimensions..(number + 1) * self.dimensions]
+    /// The vectors as slices.
+    pub(super) fn all(&self) -> VectorRows<'_> {
+        let Vectors { dimensions, rows, inverse_lengths } = self;
+        VectorRows { dimensions: *dimensions, rows, inverse_lengths }
     }
 
     /// The cosine of one vector and a query vector.
     pub(crate) fn cosine(&self, number: usize, with: &QueryVector) -> f32 {
-        with.dot(self.row(number)) * self.inverse_lengths[number]
+        self.all().cosine(number, with)
     }
 
     /// The cosine of each vector and a query vector, from -1 to 1; 0 if either is all zeros.
     pub fn cosines(&self, with: &QueryVector) -> Vec<f32> {
         let rows = self.rows.chunks_exact(self.dimensions.max(1));
         rows.zip(&self.inverse_lengths).map(|(row, inverse)| with.dot(row) * inverse).collect()
+    }
+}
+
+/// Quantized vectors, wherever they are stored.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct VectorRows<'a> {
+    pub(super) dimensions: usize,
+    /// One row of `dimensions` bytes for each vector.
+    pub(super) rows: &'a [u8],
+    /// The inverse of each vector's length.
+    pub(super) inverse_lengths: &'a [f32],
+}
+
+impl<'a> VectorRows<'a> {
+    fn row(&self, number: usize) -> Option<&'a [u8]> {
+        self.rows.get(number * self.dimensions..(number + 1) * self.dimensions)
+    }
+
+    /// The cosine of one vector and a query vector; 0 if there is no such vector.
+    #[inline]
+    pub(super) fn cosine(&self, number: usize, with: &QueryVector) -> f32 {
+        let vector = self.row(number).zip(self.inverse_lengths.get(number));
+        vector.map_or(0.0, |(row, inverse)| with.dot(row) * inverse)
     }
 }
 
@@ -165,6 +191,16 @@ impl QueryVector {
         let mut sum = 0_i32;
         for (a, b) in self.values.iter().zip(row) {
             sum = sum.wrapping_add(i32::from(*a) * i32::from(*b as i8));
+        }
+        sum as f32 * self.factor
+    }
+
+    /// The same with a row that was widened once, for several query vectors.
+    #[inline]
+    pub(super) fn dot_wide(&self, row: &[i16]) -> f32 {
+        let mut sum = 0_i32;
+        for (a, b) in self.values.iter().zip(row) {
+            sum = sum.wrapping_add(i32::from(*a) * i32::from(*b));
         }
         sum as f32 * self.factor
     }

@@ -10,33 +10,21 @@ use crate::notebook::Snapshot;
 use crate::search::embedder::{EmbedError, Embedder, QueryVector};
 use crate::search::entries::Entries;
 use crate::search::filter::Filter;
-use crate::search::index::{Index, key_of, key_of_heading};
+use crate::search::index::Index;
+use crate::search::index_keeper::{Found, IndexKeeper, add};
 use crate::search::parsed_query::ParsedQuery;
-use crate::search::ranking::{Ranked, rank};
+use crate::search::prepared_index::{IndexStart, PreparedIndex, is_large};
+use crate::search::ranking::{Ranked, rank_with};
 use crate::search::results::Hit;
 use crate::search::score::QueryMeaning;
-use crate::search::searchable_text::{SearchableText, split_passages};
+use crate::search::searchable_text::split_passages;
 use crate::search::settings::SearchSettings;
-use crate::store::{INDEX, SERVED_INDEX, Store};
+use crate::search::text_statistics::TextStatistics;
+use crate::store::Store;
 use crate::types::{Memory, Scope, Status};
 
 /// Up to this many entries, each process computes all texts anew; an index would gain less than it costs.
 const WITHOUT_INDEX: usize = 250;
-
-/// The index is written again when it lacks more than 1/STALE of the entries.
-const STALE: usize = 100;
-
-/// The index is written again when more than 1/OBSOLETE of it is of entries that are gone.
-const OBSOLETE: usize = 2;
-
-/// Size in bytes from which a file is read and its index loaded at the same time.
-const LARGE: usize = 1 << 20;
-
-/// Number of texts that a served embedder gets at once; progress is reported between.
-const BATCH: usize = 256;
-
-/// New vectors of a served embedder after which the index is written, in case that the rest fails.
-const SAVE_EVERY: usize = 1024;
 
 /// Episodes after which half of the recency is lost.
 const RECENCY_HALF_LIFE: f32 = 5.0;
@@ -59,7 +47,8 @@ pub(crate) struct Library {
 
 impl Library {
     /// The library of a snapshot. A served embedder must have given a vector before: only then its
-    /// dimensions and stamp are final. Without `uses_index`, the stored index is ignored.
+    /// dimensions and stamp are final. The words of a large file's index are compared with a question while the
+    /// file is outlined; these statistics are returned, too.
     ///
     /// # Errors
     ///
@@ -68,23 +57,24 @@ impl Library {
         store: &Store,
         snapshot: Arc<Snapshot>,
         embedder: &dyn Embedder,
-        uses_index: bool,
-    ) -> Result<Library, EmbedError> {
-        let (stamp, dimensions, is_served) = (embedder.stamp(), embedder.dimensions(), embedder.is_served());
-        let load = move || {
-            let name = if is_served { SERVED_INDEX } else { INDEX };
-            let bytes = uses_index.then(|| store.sidecar().index(name)).flatten()?;
-            Index::read(&bytes, &stamp, dimensions)
+        start: IndexStart,
+        question: &ParsedQuery,
+    ) -> Result<(Library, Option<TextStatistics>), EmbedError> {
+        let start = match start {
+            IndexStart::Stored if !is_large(&snapshot) && !is_kept(&snapshot, embedder) => {
+                IndexStart::Nothing
+            }
+            start => start,
         };
-        let index = match snapshot.text().len() < LARGE {
-            true => is_kept(&snapshot, embedder).then(load).flatten(),
-            false => std::thread::scope(|scope| {
-                let index = scope.spawn(load);
-                snapshot.entries();
-                index.join().ok().flatten()
-            }),
-        };
-        Library::fill(store, snapshot, index.unwrap_or_else(|| Index::new(embedder)), embedder)
+        let prepared = start.prepare(store, &snapshot, embedder, question);
+        let new = || Index::new(embedder.dimensions(), is_kept(&snapshot, embedder));
+        let prepared = prepared.unwrap_or_else(|| PreparedIndex { index: new(), statistics: None });
+        Library::fill(store, snapshot, prepared, embedder)
+    }
+
+    /// Its index, for the library of the next snapshot.
+    pub(crate) fn index(&self) -> &Index {
+        &self.index
     }
 
     /// Looks each entry's text up in an index, adds missing ones, and stores the index if that is
@@ -92,48 +82,33 @@ impl Library {
     fn fill(
         store: &Store,
         snapshot: Arc<Snapshot>,
-        mut index: Index,
+        prepared: PreparedIndex,
         embedder: &dyn Embedder,
-    ) -> Result<Library, EmbedError> {
-        let headings: Vec<u128> = snapshot
-            .section_headings()
-            .map(|heading| key_of_heading(&heading.scope.to_string(), &heading.name))
-            .collect();
-        let entries = snapshot.entries();
-        let mut texts = Vec::with_capacity(entries.len());
-        let mut new: Vec<SearchableText> = Vec::new();
-        let mut missing = 0;
+    ) -> Result<(Library, Option<TextStatistics>), EmbedError> {
+        let PreparedIndex { mut index, mut statistics } = prepared;
+        let keeper = IndexKeeper::new(store, embedder, is_kept(&snapshot, embedder));
+        let mut found = Found::look_up(&snapshot, &mut index);
+        add(&snapshot, &found.missing, &mut index, &keeper)?;
         // Vectors of a served embedder are stored even for memories that end with the episode.
         let lasting = snapshot.lasting_entries();
         let is_lasting = |at: usize| lasting.contains(&at) || embedder.is_served();
-        for (at, entry) in entries.iter().enumerate() {
-            let key = key_of(headings[entry.section as usize], snapshot.entry_text(at));
-            texts.push(match index.find(key) {
-                Some(text) => text,
-                None => {
-                    let Heading { scope, name } = snapshot.heading_of(at);
-                    new.push(SearchableText::of_memory(scope, name, &snapshot.memory(at)));
-                    missing += usize::from(is_lasting(at));
-                    index.push_key(key)
-                }
-            });
-        }
-        let name = if embedder.is_served() { SERVED_INDEX } else { INDEX };
-        let keep = |index: &Index| store.keep_index(name, &index.write(embedder));
-        add(&mut index, &new, embedder, &keep)?;
-        debug_assert!(index.len() == index.corpus.len());
         let mut present = vec![false; index.len()];
+        found.texts.iter().enumerate().for_each(|(at, text)| present[*text] |= is_lasting(at));
+        let missing = found.missing.iter().filter(|at| is_lasting(**at)).count();
+        if keeper.is_due(&present, missing)
+            && let Some(bytes) = keeper.keep(&index, |text| present[text])
+            && let Some(stored) = Index::read(bytes, &embedder.stamp(), embedder.dimensions())
+        {
+            // From here on this process goes on as the next one will: without texts that are gone.
+            (index, statistics) = (stored, None);
+            found = Found::look_up(&snapshot, &mut index);
+            add(&snapshot, &found.missing, &mut index, &keeper)?;
+        }
         let mut is_live = vec![false; index.len()];
-        for (at, (entry, &text)) in entries.iter().zip(&texts).enumerate() {
-            present[text] |= is_lasting(at);
+        for (entry, &text) in snapshot.entries().iter().zip(&found.texts) {
             is_live[text] |= entry.status != Status::Superseded;
         }
-        if is_kept(&snapshot, embedder) && is_worth_keeping(&present, missing, embedder.is_served()) {
-            let all = present.iter().all(|present| *present);
-            let kept = if all { None } else { index.without_others(embedder, |text| present[text]) };
-            keep(kept.as_ref().unwrap_or(&index));
-        }
-        Ok(Library { snapshot, index, texts, is_live })
+        Ok((Library { snapshot, index, texts: found.texts, is_live }, statistics))
     }
 
     /// The similarity of each entry to a question. `None` where the index is inconsistent.
@@ -142,6 +117,7 @@ impl Library {
         question: &ParsedQuery,
         meaning: &QueryMeaning<'_>,
         second_round: bool,
+        statistics: Option<TextStatistics>,
     ) -> Option<Similarities> {
         let entries = self.snapshot.entries();
         let is_line = |at: usize| {
@@ -150,7 +126,8 @@ impl Library {
         let section = |at: usize| entries[at].section;
         let follows = |at: usize| is_line(at) && is_line(at - 1) && section(at) == section(at - 1);
         let entries = Entries { texts: &self.texts, live_texts: &self.is_live, follows: &follows };
-        let (each, query) = rank(&self.index.corpus, question, meaning, &entries, second_round)?;
+        let corpus = &self.index.corpus;
+        let (each, query) = rank_with(statistics, corpus, question, meaning, &entries, second_round)?;
         Some(Similarities { each, query })
     }
 
@@ -234,16 +211,6 @@ fn is_kept(snapshot: &Snapshot, embedder: &dyn Embedder) -> bool {
     entries > WITHOUT_INDEX || entries > 0 && embedder.is_served()
 }
 
-/// True if the index is worth writing again: it lacked more than 1/STALE of the lasting texts (with
-/// `always`, a single one is enough), or more than 1/OBSOLETE of it is of entries that are gone.
-fn is_worth_keeping(present: &[bool], missing: usize, always: bool) -> bool {
-    if always && missing > 0 {
-        return true;
-    }
-    let lasting = present.iter().filter(|present| **present).count();
-    missing * STALE > lasting || lasting * OBSOLETE < present.len()
-}
-
 fn has_phrases(question: &ParsedQuery, memory: &Memory) -> bool {
     question.phrases.is_empty() || question.phrases_are_in(&format!("{}\n{}", memory.title, memory.text))
 }
@@ -252,30 +219,4 @@ fn has_phrases(question: &ParsedQuery, memory: &Memory) -> bool {
 fn recency(episode: Option<u64>, newest: Option<u64>, weight: f32) -> f32 {
     let age = newest.unwrap_or(0).saturating_sub(episode.or(newest).unwrap_or(0));
     1.0 - weight * (1.0 - 0.5_f32.powf(age as f32 / RECENCY_HALF_LIFE))
-}
-
-/// Adds texts whose keys are in the index already. Vectors of a served embedder are stored in between, so
-/// that the next process continues there if it fails.
-fn add(
-    index: &mut Index,
-    new: &[SearchableText],
-    embedder: &dyn Embedder,
-    keep: &dyn Fn(&Index) -> bool,
-) -> Result<(), EmbedError> {
-    if !embedder.is_served() {
-        return index.corpus.add(new, embedder);
-    }
-    let mut kept = index.corpus.len();
-    for (number, texts) in new.chunks(BATCH).enumerate() {
-        embedder.report(number * BATCH, new.len());
-        let added = index.corpus.add(texts, embedder);
-        let unkept = index.corpus.len() - kept;
-        if added.is_err() && unkept > 0 || unkept >= SAVE_EVERY.max(kept / 4) {
-            keep(index);
-            kept = index.corpus.len();
-        }
-        added?;
-    }
-    embedder.report(new.len(), new.len());
-    Ok(())
 }

@@ -147,8 +147,6 @@ pub struct ParsedQuery {
     pub(crate) meant: Vec<(String, usize)>,
     /// Quoted phrases, as stems that must follow each other in a text.
     pub phrases: Vec<Vec<String>>,
-    /// The first byte of each stem that matches a term.
-    first_bytes: Vec<u8>,
 }
 
 impl ParsedQuery {
@@ -169,21 +167,12 @@ impl ParsedQuery {
             }
         }
         let phrases = quoted(text).map(stems).filter(|stems| !stems.is_empty()).collect();
-        let stems = terms
-            .iter()
-            .flat_map(|term| term.synonyms.iter().map(|synonym| &synonym.stem).chain([&term.stem]));
-        let first_bytes = stems.filter_map(|stem| stem.bytes().next()).collect();
         let undated = undated(text).into_owned();
         let mut meant = words(&undated);
         meant.retain(|word| !is_stop_word(word));
         let number_of = |word: &String| terms.iter().position(|term| term.stem == stem(word));
         let meant = meant.into_iter().filter_map(|word| number_of(&word).map(|term| (word, term))).collect();
-        Some(ParsedQuery { text: text.to_owned(), undated, terms, meant, phrases, first_bytes })
-    }
-
-    /// Cheap test whether a folded word can match a term: a stem begins with the first byte of its word.
-    pub(crate) fn may_match(&self, word: &str) -> bool {
-        word.bytes().next().is_some_and(|first| self.first_bytes.contains(&first))
+        Some(ParsedQuery { text: text.to_owned(), undated, terms, meant, phrases })
     }
 
     /// True if a text contains all quoted phrases.

@@ -9,6 +9,7 @@ use crate::search::entries::Entries;
 use crate::search::parsed_query::ParsedQuery;
 use crate::search::score::{QueryMeaning, SimilarityParts, TextScore, score};
 use crate::search::second_round::add_second_round;
+use crate::search::text_statistics::TextStatistics;
 
 /// Weight of the line before and of the line after in the score of a line of dialogue.
 const NEIGHBOUR_WEIGHT: f32 = 0.2;
@@ -36,7 +37,19 @@ pub fn rank(
     entries: &Entries<'_>,
     second_round: bool,
 ) -> Option<(Vec<Ranked>, QueryVector)> {
-    let scores = score(corpus, query, meaning, |text| entries.live_texts[text])?;
+    rank_with(None, corpus, query, meaning, entries, second_round)
+}
+
+/// The same, where the statistics of the stored part about this query were collected already.
+pub(super) fn rank_with(
+    stored: Option<TextStatistics>,
+    corpus: &Corpus,
+    query: &ParsedQuery,
+    meaning: &QueryMeaning<'_>,
+    entries: &Entries<'_>,
+    second_round: bool,
+) -> Option<(Vec<Ranked>, QueryVector)> {
+    let scores = score(corpus, query, meaning, stored, |text| entries.live_texts[text])?;
     let own: Vec<TextScore> = entries.texts.iter().map(|&text| scores.texts[text]).collect();
     let mut strengths = with_neighbours(&own, entries.follows);
     if second_round {

@@ -35,8 +35,8 @@
 use crate::search::corpus::Corpus;
 use crate::search::embedded::StaticModel;
 use crate::search::embedder::QueryVector;
-use crate::search::parsed_query::{ParsedQuery, TermMatch};
-use crate::search::term_similarities::TermSimilarities;
+use crate::search::parsed_query::ParsedQuery;
+use crate::search::text_statistics::TextStatistics;
 
 /// BM25: how quickly repeated occurrences of a term saturate.
 const K1: f64 = 0.9;
@@ -166,15 +166,18 @@ impl Counted {
 /// Scores every text of a corpus against a query.
 ///
 /// Document frequencies are counted over the texts for which `counts` is true, which leaves out superseded ones.
-/// `None` if the corpus is inconsistent, which only a damaged index can cause.
+/// `stored` are the statistics of the stored part about this query, where they were collected already. `None` if the
+/// corpus is inconsistent, which only a damaged index can cause.
 pub(crate) fn score(
     corpus: &Corpus,
     query: &ParsedQuery,
     meaning: &QueryMeaning<'_>,
+    stored: Option<TextStatistics>,
     counts: impl Fn(usize) -> bool,
 ) -> Option<Scores> {
+    let statistics = TextStatistics::collect(corpus, query, stored)?;
     let WordScores { all, lengths, places, idf, weight, known, counted } =
-        score_words(corpus, query, counts)?;
+        score_words(corpus, query, statistics, counts);
     let known = if meaning.adds_words { known } else { 1.0 };
     let (vector, norm) = query_vector(query, meaning, &idf);
     let meanings = score_meaning(corpus, &vector, norm, meaning)?;
@@ -243,19 +246,21 @@ fn score_meaning(
 ) -> Option<Vec<Meaning>> {
     // Questions are compared with the query as it was asked.
     let as_asked = QueryVector::new(meaning.vector);
-    let mut next = 0;
-    let mut best_of_next = |count: u8, query: &QueryVector, norm: f32, unrelated: f32| {
-        let vectors = next..next + usize::from(count);
-        next = vectors.end;
-        let best = vectors.map(|at| corpus.vectors.cosine(at, query) * norm).fold(0.0_f32, f32::max);
-        ((best - unrelated) / (1.0 - unrelated)).clamp(0.0, 1.0)
-    };
     let unrelated_questions = meaning.unrelated + (1.0 - meaning.unrelated) * UNRELATED_QUESTIONS;
     let mut meanings = Vec::with_capacity(corpus.len());
-    for (&count, &questions) in corpus.vector_counts.iter().zip(&corpus.question_counts) {
-        let own = best_of_next(count.checked_sub(questions)?, query, norm, meaning.unrelated);
-        let of_questions = best_of_next(questions, &as_asked, 1.0, unrelated_questions);
-        meanings.push(Meaning { own, of_questions });
+    for part in corpus.parts() {
+        let mut next = 0;
+        let mut best_of_next = |count: u8, query: &QueryVector, norm: f32, unrelated: f32| {
+            let vectors = next..next + usize::from(count);
+            next = vectors.end;
+            let best = vectors.map(|at| part.vectors.cosine(at, query) * norm).fold(0.0_f32, f32::max);
+            ((best - unrelated) / (1.0 - unrelated)).clamp(0.0, 1.0)
+        };
+        for (&count, &questions) in part.vector_counts.iter().zip(part.question_counts) {
+            let own = best_of_next(count.checked_sub(questions)?, query, norm, meaning.unrelated);
+            let of_questions = best_of_next(questions, &as_asked, 1.0, unrelated_questions);
+            meanings.push(Meaning { own, of_questions });
+        }
     }
     Some(meanings)
 }
@@ -282,10 +287,13 @@ struct WordScores {
     counted: Counted,
 }
 
-fn score_words(corpus: &Corpus, query: &ParsedQuery, counts: impl Fn(usize) -> bool) -> Option<WordScores> {
-    let similarities = TermSimilarities::new(&corpus.vocabulary, query);
-    let statistics = collect_statistics(corpus, query, &similarities)?;
-    let TextStatistics { all_best, lengths, places, frequencies, .. } = statistics;
+fn score_words(
+    corpus: &Corpus,
+    query: &ParsedQuery,
+    statistics: TextStatistics,
+    counts: impl Fn(usize) -> bool,
+) -> WordScores {
+    let TextStatistics { terms, all_best, lengths, places, frequencies, .. } = statistics;
     let mut document_frequency = vec![0_u64; query.terms.len()];
     for found in frequencies.iter().filter(|found| counts(found.text as usize)) {
         document_frequency[found.term as usize] += 1;
@@ -294,19 +302,17 @@ fn score_words(corpus: &Corpus, query: &ParsedQuery, counts: impl Fn(usize) -> b
     let idf: Vec<f64> = document_frequency.iter().map(|&texts| counted.idf(texts)).collect();
     let weights: Vec<f64> = idf.iter().zip(&query.terms).map(|(idf, term)| idf * term.weight).collect();
     let is_foreign = is_foreign(query, &document_frequency);
-    let columns = weights.iter().zip(&similarities.columns);
+    let columns = weights.iter().zip(&terms.columns);
     let column_weight = |weight: &f64| if is_foreign { 0.0 } else { *weight };
     let column_weights: Vec<f64> =
         columns.filter_map(|(weight, column)| column.map(|_| column_weight(weight))).collect();
     let weight: f64 = weights.iter().sum();
     let mut all = vec![WordScore::default(); corpus.len()];
     if weight <= 0.0 {
-        return Some(WordScores { all, lengths, places, idf, weight: 0.0, known: 1.0, counted });
+        return WordScores { all, lengths, places, idf, weight: 0.0, known: 1.0, counted };
     }
-    if similarities.width > 0 {
-        for ((score, best), &length) in
-            all.iter_mut().zip(all_best.chunks_exact(similarities.width)).zip(&lengths)
-        {
+    if terms.width > 0 {
+        for ((score, best), &length) in all.iter_mut().zip(all_best.chunks_exact(terms.width)).zip(&lengths) {
             let similar: f64 =
                 best.iter().zip(&column_weights).map(|(best, weight)| f64::from(*best) * weight).sum();
             score.related = SIMILAR_WORD * similar;
@@ -325,7 +331,7 @@ fn score_words(corpus: &Corpus, query: &ParsedQuery, counts: impl Fn(usize) -> b
         }
     }
     let known = column_weights.iter().sum::<f64>() / weight;
-    Some(WordScores { all, lengths, places, idf, weight, known, counted })
+    WordScores { all, lengths, places, idf, weight, known, counted }
 }
 
 /// True if neither a text nor the model has any of the words: the pieces of which they are made say nothing.
@@ -333,88 +339,6 @@ fn is_foreign(query: &ParsedQuery, document_frequency: &[u64]) -> bool {
     let model = StaticModel::new();
     let mut terms = query.terms.iter().zip(document_frequency);
     terms.all(|(term, texts)| *texts == 0 && !model.knows(&term.word))
-}
-
-/// A term in a text that has its stem or a synonym.
-struct Frequency {
-    text: u32,
-    term: u32,
-    /// Occurrences, in tenths.
-    tenths: u32,
-    /// The most that a single occurrence counts: ten for the stem itself.
-    most_tenths: u32,
-}
-
-/// Statistics of all texts, collected in one pass over their words.
-#[derive(Default)]
-struct TextStatistics {
-    /// Highest similarity of the current text to the term of each column.
-    best: Vec<f32>,
-    /// Terms that words of the current text match, with the tenths that an occurrence counts, and occurrences.
-    matches: Vec<(u32, u32, u32)>,
-    /// Number of words of the current text.
-    length: u32,
-    /// `best` of all texts, concatenated; 0 for terms that the text has.
-    all_best: Vec<f32>,
-    /// `length` of all texts.
-    lengths: Vec<u32>,
-    /// The places of all texts in the occurrences.
-    places: Vec<usize>,
-    frequencies: Vec<Frequency>,
-}
-
-fn collect_statistics(
-    corpus: &Corpus,
-    query: &ParsedQuery,
-    similarities: &TermSimilarities,
-) -> Option<TextStatistics> {
-    let width = similarities.width;
-    let mut statistics = TextStatistics {
-        best: vec![0.0; width],
-        all_best: Vec::with_capacity(corpus.len() * width),
-        lengths: Vec::with_capacity(corpus.len()),
-        places: vec![0],
-        ..TextStatistics::default()
-    };
-    corpus.each(
-        &mut statistics,
-        |state, word, count| {
-            for (best, value) in state.best.iter_mut().zip(similarities.row(word)) {
-                *best = if *value > *best { *value } else { *best };
-            }
-            state.length = state.length.saturating_add(count);
-            for &(term, matched) in similarities.matches(word) {
-                let tenths = match matched {
-                    TermMatch::Stem => 10,
-                    TermMatch::Synonym(tenths) => tenths,
-                };
-                state.matches.push((term, tenths, count));
-            }
-        },
-        |state, text, next| {
-            state.lengths.push(std::mem::take(&mut state.length));
-            state.places.push(next);
-            state.matches.sort_unstable();
-            for same in state.matches.chunk_by(|a, b| a.0 == b.0) {
-                let term = same[0].0;
-                let add = |sum: u32, (_, tenths, count): &(u32, u32, u32)| {
-                    sum.saturating_add(tenths.saturating_mul(*count))
-                };
-                let tenths = same.iter().fold(0, add);
-                let most_tenths = same.iter().map(|(_, tenths, _)| *tenths).max().unwrap_or_default();
-                if query.terms[term as usize].weight > 0.0 {
-                    state.frequencies.push(Frequency { text: text as u32, term, tenths, most_tenths });
-                }
-                if let Some(column) = similarities.columns[term as usize] {
-                    state.best[column] = 0.0;
-                }
-            }
-            state.matches.clear();
-            state.all_best.extend_from_slice(&state.best);
-            state.best.fill(0.0);
-        },
-    )?;
-    Some(statistics)
 }
 
 #[cfg(test)]
@@ -434,7 +358,7 @@ mod tests {
         let question = ParsedQuery::parse(question, &Synonyms::default()).unwrap();
         let vector = model.embed_query(&question.undated).unwrap();
         let meaning = QueryMeaning { vector: &vector, unrelated: 0.0, adds_words: true };
-        let scores = score(&corpus, &question, &meaning, |_| true).unwrap();
+        let scores = score(&corpus, &question, &meaning, None, |_| true).unwrap();
         scores.texts.iter().map(|score| scores.scale.similarity(score.strength)).collect()
     }
 

@@ -16,10 +16,12 @@ use crate::search::embedder::{EmbedError, Embedder};
 use crate::search::filter::Filter;
 use crate::search::library::{Library, Similarities};
 use crate::search::parsed_query::{ParsedQuery, Synonyms};
+use crate::search::prepared_index::{IndexStart, PreparedIndex, read_with_index};
 use crate::search::results::{SearchError, SearchResults};
 use crate::search::score::QueryMeaning;
 use crate::search::scoring_threads::ScoringThreads;
 use crate::search::settings::SearchSettings;
+use crate::search::text_statistics::TextStatistics;
 use crate::store::Store;
 use crate::types::lock::lock;
 
@@ -96,19 +98,24 @@ impl Searcher {
         count: usize,
     ) -> Result<SearchResults, SearchError> {
         let question = ParsedQuery::parse(question, &self.synonyms).ok_or(SearchError::EmptyQuestion)?;
-        let snapshot = self.files.current()?;
+        let (snapshot, prepared) = match self.engine.begins_with_index() {
+            true => read_with_index(&self.files, &*self.engine.embedder, &question)?,
+            false => (self.files.current()?, None),
+        };
         let second_round = settings.second_round;
         let scored = match &self.breaker {
-            None => self.engine.score(self.files.store(), &snapshot, &question, second_round),
+            None => self.engine.score(self.files.store(), &snapshot, &question, second_round, prepared),
             Some(breaker) => {
                 let (engine, store) = (Arc::clone(&self.engine), self.files.store().clone());
                 let (snapshot, question) = (Arc::clone(&snapshot), question.clone());
-                breaker.run(move || engine.score(&store, &snapshot, &question, second_round))
+                breaker.run(move || engine.score(&store, &snapshot, &question, second_round, None))
             }
         };
         let (scored, fallback) = match scored {
             Err(error) if self.engine.embedder.falls_back() => {
-                (self.fallback.score(self.files.store(), &snapshot, &question, second_round)?, Some(error))
+                let scored =
+                    self.fallback.score(self.files.store(), &snapshot, &question, second_round, None);
+                (scored?, Some(error))
             }
             scored => (scored?, None),
         };
@@ -134,8 +141,10 @@ struct Engine {
 /// The library of one snapshot, built once.
 struct Build {
     snapshot: Arc<Snapshot>,
-    /// True if the index beside the file may be used.
+    /// False if indexes may not be used, because one was inconsistent.
     uses_index: bool,
+    /// The library of the snapshot before, until its index is taken over.
+    before: Mutex<Option<Arc<Library>>>,
     library: OnceLock<Result<Arc<Library>, EmbedError>>,
     /// The last questions, the latest at the end.
     known: Mutex<VecDeque<(ParsedQuery, Arc<Similarities>)>>,
@@ -146,6 +155,12 @@ impl Engine {
         Engine { embedder, threads: ScoringThreads::new(), current_build: Mutex::new(None) }
     }
 
+    /// True if the next question may begin with the stored index, before anything is known of the file. The stamp of a
+    /// served embedder is known later.
+    fn begins_with_index(&self) -> bool {
+        !self.embedder.is_served() && lock(&self.current_build).is_none()
+    }
+
     /// The similarities of the entries of a snapshot to a question. An inconsistent index is made anew.
     fn score(
         &self,
@@ -153,6 +168,7 @@ impl Engine {
         snapshot: &Arc<Snapshot>,
         question: &ParsedQuery,
         second_round: bool,
+        prepared: Option<PreparedIndex>,
     ) -> Result<Scored, EmbedError> {
         let build = self.build_of(snapshot, true);
         if let Some(scored) = build.known(question) {
@@ -164,32 +180,46 @@ impl Engine {
             true => Vec::new(),
             false => embedder.embed_query(&question.undated)?,
         };
-        let library = self.library(store, &build)?;
+        let (library, statistics) = self.library(store, &build, question, prepared)?;
         let meaning = QueryMeaning {
             vector: &vector,
             unrelated: embedder.unrelated(),
             adds_words: embedder.adds_words(),
         };
-        let score =
-            |library: &Library| self.threads.run(|| library.similarities(question, &meaning, second_round));
-        if let Some(similarities) = score(&library) {
+        let score = |library: &Library, statistics| {
+            self.threads.run(|| library.similarities(question, &meaning, second_round, statistics))
+        };
+        if let Some(similarities) = score(&library, statistics) {
             return Ok(build.keep(question, library, similarities));
         }
         let build = self.build_of(snapshot, false);
-        let library = self.library(store, &build)?;
-        let similarities = score(&library);
+        let (library, _) = self.library(store, &build, question, None)?;
+        let similarities = score(&library, None);
         Ok(build.keep(question, library, similarities.expect("an index that was just made is consistent")))
     }
 
     /// The library of a build, made by the first caller. If that fails, all callers that waited
-    /// get the error; later callers try again.
-    fn library(&self, store: &Store, build: &Arc<Build>) -> Result<Arc<Library>, EmbedError> {
-        let open = || Library::open(store, Arc::clone(&build.snapshot), &*self.embedder, build.uses_index);
-        let library = build.library.get_or_init(|| open().map(Arc::new));
+    /// get the error; later callers try again. The first caller may get statistics about its question, too.
+    fn library(
+        &self,
+        store: &Store,
+        build: &Arc<Build>,
+        question: &ParsedQuery,
+        prepared: Option<PreparedIndex>,
+    ) -> Result<(Arc<Library>, Option<TextStatistics>), EmbedError> {
+        let mut first = None;
+        let library = build.library.get_or_init(|| {
+            let snapshot = Arc::clone(&build.snapshot);
+            let start =
+                prepared.map_or_else(|| build.start(), |prepared| IndexStart::Prepared(Box::new(prepared)));
+            let (library, statistics) = Library::open(store, snapshot, &*self.embedder, start, question)?;
+            first = statistics;
+            Ok(Arc::new(library))
+        });
         if library.is_err() {
             lock(&self.current_build).take_if(|current| Arc::ptr_eq(current, build));
         }
-        library.clone()
+        Ok((library.clone()?, first))
     }
 
     /// The current build if it is of this snapshot, else a new one. Without `uses_index`, it is one that
@@ -200,19 +230,38 @@ impl Engine {
             |build: &Build| Arc::ptr_eq(&build.snapshot, snapshot) && (uses_index || !build.uses_index);
         match &*current_build {
             Some(build) if fits(build) => Arc::clone(build),
-            _ => Arc::clone(current_build.insert(Arc::new(Build::new(Arc::clone(snapshot), uses_index)))),
+            before => {
+                let before = before.as_ref().filter(|_| uses_index).and_then(|before| before.finished());
+                let build = Build::new(Arc::clone(snapshot), uses_index, before);
+                Arc::clone(current_build.insert(Arc::new(build)))
+            }
         }
     }
 }
 
 impl Build {
-    fn new(snapshot: Arc<Snapshot>, uses_index: bool) -> Build {
-        Build { snapshot, uses_index, library: OnceLock::new(), known: Mutex::default() }
+    fn new(snapshot: Arc<Snapshot>, uses_index: bool, before: Option<Arc<Library>>) -> Build {
+        let before = Mutex::new(before);
+        Build { snapshot, uses_index, before, library: OnceLock::new(), known: Mutex::default() }
+    }
+
+    /// The library, where it is made already.
+    fn finished(&self) -> Option<Arc<Library>> {
+        self.library.get()?.as_ref().ok().map(Arc::clone)
+    }
+
+    /// The index that the library begins with.
+    fn start(&self) -> IndexStart {
+        match lock(&self.before).take() {
+            _ if !self.uses_index => IndexStart::Nothing,
+            Some(before) => IndexStart::From(Box::new(before.index().clone())),
+            None => IndexStart::Stored,
+        }
     }
 
     /// The similarities to a question that was asked before.
     fn known(&self, question: &ParsedQuery) -> Option<Scored> {
-        let library = Arc::clone(self.library.get()?.as_ref().ok()?);
+        let library = self.finished()?;
         let mut known = lock(&self.known);
         let at = known.iter().position(|(known, _)| known == question)?;
         let latest = known.remove(at)?;

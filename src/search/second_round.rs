@@ -18,6 +18,8 @@ use crate::search::corpus::Corpus;
 use crate::search::entries::Entries;
 use crate::search::parsed_query::ParsedQuery;
 use crate::search::score::Scores;
+use crate::search::term_similarities::StemShapes;
+use crate::search::vocabulary::Words;
 
 /// Similarity of the best text from which there is a second round.
 const FROM_SIMILARITY: f32 = 0.2;
@@ -58,11 +60,11 @@ pub(super) fn add_second_round(
     if query.terms.is_empty() || scores.scale.similarity(highest) < FROM_SIMILARITY {
         return Some(());
     }
-    let (numbers, mut candidates) = candidates(corpus, query, scores, &best)?;
-    count_occurrences(corpus, &numbers, &mut candidates, entries)?;
+    let mut candidates = Candidates::of(corpus, query, scores, &best)?;
+    candidates.count_occurrences(corpus, entries)?;
     let idf = |candidate: &Candidate| scores.counted.idf(candidate.texts);
     let mut chosen: Vec<(f64, &Candidate)> =
-        candidates.iter().map(|candidate| (candidate.share * idf(candidate), candidate)).collect();
+        candidates.all.iter().map(|candidate| (candidate.share * idf(candidate), candidate)).collect();
     chosen.sort_by(|a, b| b.0.total_cmp(&a.0));
     chosen.truncate(MAX_WORDS);
     let mut gains = vec![0.0_f64; corpus.len()];
@@ -104,76 +106,93 @@ fn best_texts(strengths: &[f32], entries: &Entries<'_>) -> Vec<(usize, f32)> {
     best
 }
 
-/// The stems of the best texts that the query does not have, and for each word of the vocabulary the number of its
-/// stem among them; 0 for other words.
-fn candidates(
-    corpus: &Corpus,
-    query: &ParsedQuery,
-    scores: &Scores,
-    best: &[(usize, f32)],
-) -> Option<(Vec<u16>, Vec<Candidate>)> {
-    let vocabulary = &corpus.vocabulary;
-    let stem_of = |word: u32| vocabulary.with_stem(word, |start, ending| format!("{start}{ending}"));
-    let mut stems: HashMap<String, u16, FixedState> = HashMap::default();
-    let mut candidates = vec![Candidate::default()];
-    let mut first_bytes = [false; 256];
-    for &(text, strength) in best {
-        let mut own: Vec<String> =
-            corpus.words_at(scores.places[text])?.into_iter().map(|(word, _)| stem_of(word)).collect();
-        own.sort_unstable();
-        own.dedup();
-        let share = f64::from(strength) / (own.len() as f64).sqrt();
-        for stem in own {
-            if query.terms.iter().any(|term| term.stem == stem) || candidates.len() > usize::from(u16::MAX) {
-                continue;
-            }
-            first_bytes[usize::from(stem.bytes().next().unwrap_or_default())] = true;
-            let number = *stems.entry(stem).or_insert_with(|| {
-                candidates.push(Candidate::default());
-                (candidates.len() - 1) as u16
-            });
-            candidates[usize::from(number)].share += share;
-        }
-    }
-    let mut stem = String::new();
-    let numbers = (0..vocabulary.len() as u32).map(|word| {
-        // A stem begins with the first byte of its word.
-        let first = vocabulary.word(word).bytes().next().unwrap_or_default();
-        if !first_bytes[usize::from(first)] {
-            return 0;
-        }
-        vocabulary.with_stem(word, |start, ending| {
-            stem.clear();
-            stem.push_str(start);
-            stem.push_str(ending);
-        });
-        stems.get(stem.as_str()).copied().unwrap_or_default()
-    });
-    Some((numbers.collect(), candidates))
+/// The stems of the best texts that the query does not have.
+struct Candidates {
+    /// Positions in `all` by stem.
+    numbers: HashMap<Vec<u8>, u16, FixedState>,
+    shapes: StemShapes,
+    /// The first one stands for all other stems.
+    all: Vec<Candidate>,
 }
 
-/// Finds the texts that have the candidates.
-fn count_occurrences(
-    corpus: &Corpus,
-    numbers: &[u16],
-    candidates: &mut [Candidate],
-    entries: &Entries<'_>,
-) -> Option<()> {
-    let mut found: Vec<(u16, u32)> = Vec::new();
-    corpus.each(
-        &mut found,
-        |found, word, count| match numbers[word as usize] {
-            0 => {}
-            number => found.push((number, count)),
-        },
-        |found, text, _| {
-            found.sort_unstable();
-            for same in found.chunk_by(|a, b| a.0 == b.0) {
-                let candidate = &mut candidates[usize::from(same[0].0)];
-                candidate.occurrences.push((text as u32, same.iter().map(|(_, count)| count).sum()));
-                candidate.texts += u64::from(entries.is_live(text));
+impl Candidates {
+    /// `None` if the corpus is inconsistent.
+    fn of(
+        corpus: &Corpus,
+        query: &ParsedQuery,
+        scores: &Scores,
+        best: &[(usize, f32)],
+    ) -> Option<Candidates> {
+        let mut candidates = Candidates {
+            numbers: HashMap::default(),
+            shapes: StemShapes::default(),
+            all: vec![Candidate::default()],
+        };
+        let mut stem = Vec::new();
+        for &(text, strength) in best {
+            let (part, _) = corpus.part_of(text);
+            let (words, _) = part.words_at(scores.places[text])?;
+            let mut own: Vec<Vec<u8>> = Vec::with_capacity(words.len());
+            for (word, _) in words {
+                part.words.copy_stem(word, &mut stem);
+                own.push(stem.clone());
             }
-            found.clear();
-        },
-    )
+            own.sort_unstable();
+            own.dedup();
+            let share = f64::from(strength) / (own.len() as f64).sqrt();
+            own.retain(|stem| !query.terms.iter().any(|term| term.stem.as_bytes() == stem));
+            own.into_iter().for_each(|stem| candidates.add(stem, share));
+        }
+        Some(candidates)
+    }
+
+    fn add(&mut self, stem: Vec<u8>, share: f64) {
+        let Ok(next) = u16::try_from(self.all.len()) else { return };
+        self.shapes.add(&stem);
+        let number = *self.numbers.entry(stem).or_insert(next);
+        if number == next {
+            self.all.push(Candidate::default());
+        }
+        self.all[usize::from(number)].share += share;
+    }
+
+    /// For each word the number of its stem; 0 for other words.
+    fn numbers_of(&self, words: &Words<'_>) -> Vec<u16> {
+        let mut numbers = vec![0; words.len()];
+        let mut stem = Vec::new();
+        for word in self.shapes.words(words) {
+            words.copy_stem(word, &mut stem);
+            numbers[word as usize] = self.numbers.get(&stem).copied().unwrap_or_default();
+        }
+        numbers
+    }
+
+    /// Finds the texts that have the stems. `None` if the corpus is inconsistent.
+    fn count_occurrences(&mut self, corpus: &Corpus, entries: &Entries<'_>) -> Option<()> {
+        let mut found: Vec<(u16, u32)> = Vec::new();
+        let mut first = 0;
+        for part in corpus.parts() {
+            let numbers = self.numbers_of(&part.words);
+            part.each(
+                &mut found,
+                |found, word, count| match numbers[word as usize] {
+                    0 => {}
+                    number => found.push((number, count)),
+                },
+                |found, text, _| {
+                    let text = first + text;
+                    found.sort_unstable();
+                    for same in found.chunk_by(|a, b| a.0 == b.0) {
+                        let candidate = &mut self.all[usize::from(same[0].0)];
+                        let count = same.iter().map(|(_, count)| count).sum();
+                        candidate.occurrences.push((text as u32, count));
+                        candidate.texts += u64::from(entries.is_live(text));
+                    }
+                    found.clear();
+                },
+            )?;
+            first += part.len();
+        }
+        Some(())
+    }
 }

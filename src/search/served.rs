@@ -5,7 +5,7 @@
 use crate::llm::ModelError;
 use crate::llm::embedding::{EmbedderConfig, EmbedderEnvironment, EmbedderKind};
 use crate::search::embedded::StaticModel;
-use crate::search::embedder::Embedder;
+use crate::search::embedder::{EmbedError, Embedder};
 
 /// Called with the number of texts that have vectors and the number of all, while a file is embedded.
 pub(crate) type Progress = Box<dyn Fn(usize, usize) + Send + Sync>;
@@ -23,22 +23,56 @@ pub fn choose(
     falls_back: bool,
     progress: Progress,
 ) -> Result<Box<dyn Embedder>, ModelError> {
+    let embedded = |progress| Embedded { model: StaticModel::new(), progress };
     if config.provider == EmbedderKind::Embedded {
-        return Ok(Box::new(StaticModel::new()));
+        return Ok(Box::new(embedded(progress)));
     }
     #[cfg(feature = "llm")]
     return Ok(match crate::llm::embedding::EmbeddingClient::new(config, environment, seed)? {
         Some(client) => Box::new(http::Served { client, falls_back, progress }),
-        None => Box::new(StaticModel::new()),
+        None => Box::new(embedded(progress)),
     });
     #[cfg(not(feature = "llm"))]
     {
-        let _ = (environment, seed, falls_back, progress);
+        let _ = (environment, seed, falls_back, progress, embedded);
         let hint = "build with `cargo install memories --features llm`, or set `embedder` to `embedded`";
         Err(ModelError::Settings {
             problem: format!("this build has no embedder `{}`", config.provider),
             hint: hint.to_owned(),
         })
+    }
+}
+
+/// Number of texts from which progress of the embedded model is reported; fewer take less than a second.
+const WORTH_REPORTING: usize = 20_000;
+
+/// The embedded model, with progress.
+struct Embedded {
+    model: StaticModel,
+    progress: Progress,
+}
+
+impl Embedder for Embedded {
+    fn stamp(&self) -> String {
+        self.model.stamp()
+    }
+
+    fn dimensions(&self) -> usize {
+        self.model.dimensions()
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        self.model.embed(texts)
+    }
+
+    fn adds_words(&self) -> bool {
+        self.model.adds_words()
+    }
+
+    fn report(&self, done: usize, all: usize) {
+        if all >= WORTH_REPORTING {
+            (self.progress)(done, all);
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Compares each word of a vocabulary with each term of a query, by stem, synonym and vector.
+//! Compares each word of a part of a corpus with each term of a query, by stem, synonym and vector.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use foldhash::fast::FixedState;
 use crate::search::embedded::{StaticModel, Token};
 use crate::search::embedder::QueryVector;
 use crate::search::parsed_query::{ParsedQuery, TermMatch};
-use crate::search::vocabulary::Vocabulary;
+use crate::search::vocabulary::Words;
 
 /// Baseline cosine of unrelated words; subtracted before scoring.
 const UNRELATED_WORDS: f32 = 0.1;
@@ -16,17 +16,35 @@ const UNRELATED_WORDS: f32 = 0.1;
 const PARALLEL_FROM: usize = 4096;
 
 /// Values of a row are computed four at a time.
-const LANES: usize = 4;
+pub(super) const LANES: usize = 4;
 
 /// The terms that a word matches, by number.
 type Matches = Vec<(u32, TermMatch)>;
 
-/// Similarity of each word of the vocabulary to each term of the query.
-pub(super) struct TermSimilarities {
+/// The vectors of the terms of a query.
+pub(super) struct TermVectors {
     /// For each term its column; `None` if it has no vector.
     pub(super) columns: Vec<Option<usize>>,
     /// Length of a row: the number of columns, rounded up to [`LANES`].
     pub(super) width: usize,
+    vectors: Vec<QueryVector>,
+}
+
+impl TermVectors {
+    pub(super) fn new(query: &ParsedQuery) -> TermVectors {
+        let model = StaticModel::new();
+        let vector = |word: &str| model.word_vector(word).map(|vector| QueryVector::new(&vector));
+        let vectors: Vec<Option<QueryVector>> = query.terms.iter().map(|term| vector(&term.word)).collect();
+        let mut next = 0..;
+        let columns = vectors.iter().map(|vector| vector.as_ref().and_then(|_| next.next())).collect();
+        let vectors: Vec<QueryVector> = vectors.into_iter().flatten().collect();
+        TermVectors { columns, width: vectors.len().next_multiple_of(LANES), vectors }
+    }
+}
+
+/// Similarity of each word of a part to each term of the query.
+pub(super) struct TermSimilarities {
+    width: usize,
     /// One row a word: the similarity in meaning to the term of each column, from 0 to 1.
     rows: Vec<f32>,
     /// For each word, whether it is in `matches`.
@@ -36,25 +54,16 @@ pub(super) struct TermSimilarities {
 }
 
 impl TermSimilarities {
-    pub(super) fn new(vocabulary: &Vocabulary, query: &ParsedQuery) -> TermSimilarities {
-        let model = StaticModel::new();
-        let vectors: Vec<Option<QueryVector>> = query
-            .terms
-            .iter()
-            .map(|term| model.word_vector(&term.word).map(|v| QueryVector::new(&v)))
-            .collect();
-        let mut next = 0..;
-        let columns = vectors.iter().map(|vector| vector.as_ref().and_then(|_| next.next())).collect();
-        let vectors: Vec<QueryVector> = vectors.into_iter().flatten().collect();
-        let width = vectors.len().next_multiple_of(LANES);
+    pub(super) fn new(words: &Words<'_>, query: &ParsedQuery, terms: &TermVectors) -> TermSimilarities {
+        let width = terms.width;
         let rows = match width {
             0 => Vec::new(),
-            _ => rows_of_words(vocabulary, &TokenProducts::new(vocabulary, &vectors, width, model)),
+            _ => rows_of_words(words, &TokenProducts::new(words, terms)),
         };
-        let matches = matches_of_words(vocabulary, query);
-        let mut is_matched = vec![false; vocabulary.len()];
+        let matches = matches_of_words(words, query);
+        let mut is_matched = vec![false; words.len()];
         matches.keys().for_each(|word| is_matched[*word as usize] = true);
-        TermSimilarities { columns, width, rows, is_matched, matches }
+        TermSimilarities { width, rows, is_matched, matches }
     }
 
     /// The similarities of a word to the term of each column.
@@ -74,15 +83,15 @@ impl TermSimilarities {
 }
 
 /// For each word its similarities to the terms.
-fn rows_of_words(vocabulary: &Vocabulary, products: &TokenProducts) -> Vec<f32> {
+fn rows_of_words(words: &Words<'_>, products: &TokenProducts) -> Vec<f32> {
     let width = products.width;
-    let mut rows = vec![0.0; vocabulary.len() * width];
+    let mut rows = vec![0.0; words.len() * width];
     for (word, row) in (0..).zip(rows.chunks_exact_mut(width)) {
         // The product with a sum of vectors is the sum of the products.
-        for &token in vocabulary.tokens(word) {
+        for &token in words.tokens(word) {
             row.iter_mut().zip(products.row(token)).for_each(|(sum, product)| *sum += product);
         }
-        let inverse = vocabulary.inverse_length(word);
+        let inverse = words.inverse_length(word);
         for value in row {
             *value = ((*value * inverse - UNRELATED_WORDS) / (1.0 - UNRELATED_WORDS)).clamp(0.0, 1.0);
         }
@@ -99,25 +108,26 @@ struct TokenProducts {
 }
 
 impl TokenProducts {
-    fn new(
-        vocabulary: &Vocabulary,
-        terms: &[QueryVector],
-        width: usize,
-        model: StaticModel,
-    ) -> TokenProducts {
+    fn new(words: &Words<'_>, terms: &TermVectors) -> TokenProducts {
+        let model = StaticModel::new();
+        let width = terms.width;
         let mut numbers = vec![0; model.token_count()];
         let mut tokens: Vec<Token> = Vec::new();
-        for &token in vocabulary.all_tokens() {
-            if numbers[usize::from(token)] == 0 {
+        for &token in words.tokens {
+            // A damaged index may have tokens that the model does not have.
+            if let Some(number @ 0) = numbers.get_mut(usize::from(token)) {
                 tokens.push(token);
-                numbers[usize::from(token)] = tokens.len() as u16;
+                *number = tokens.len() as u16;
             }
         }
         let mut rows = vec![0.0; (tokens.len() + 1) * width];
         let fill = |tokens: &[Token], rows: &mut [f32]| {
+            let mut vector = vec![0_i16; model.dimensions()];
             for (&token, row) in tokens.iter().zip(rows.chunks_exact_mut(width)) {
-                let (vector, scale) = (model.row(token.into()), model.scale(token.into()));
-                row.iter_mut().zip(terms).for_each(|(product, term)| *product = term.dot(vector) * scale);
+                let (bytes, scale) = (model.row(token.into()), model.scale(token.into()));
+                vector.iter_mut().zip(bytes).for_each(|(wide, byte)| *wide = i16::from(*byte as i8));
+                let products = row.iter_mut().zip(&terms.vectors);
+                products.for_each(|(product, term)| *product = term.dot_wide(&vector) * scale);
             }
         };
         let used = &mut rows[width..];
@@ -134,32 +144,61 @@ impl TokenProducts {
         TokenProducts { width, numbers, rows }
     }
 
+    #[inline]
     fn row(&self, token: Token) -> &[f32] {
-        &self.rows[usize::from(self.numbers[usize::from(token)]) * self.width..][..self.width]
+        let number = self.numbers.get(usize::from(token)).copied().unwrap_or_default();
+        &self.rows[usize::from(number) * self.width..][..self.width]
     }
 }
 
 /// The terms that words match, for the words that match one.
-fn matches_of_words(vocabulary: &Vocabulary, query: &ParsedQuery) -> HashMap<u32, Matches, FixedState> {
-    let mut by_stem: HashMap<&str, Matches, FixedState> = HashMap::default();
+fn matches_of_words(words: &Words<'_>, query: &ParsedQuery) -> HashMap<u32, Matches, FixedState> {
+    let mut by_stem: HashMap<&[u8], Matches, FixedState> = HashMap::default();
+    let mut shapes = StemShapes::default();
     for (number, term) in (0..).zip(&query.terms) {
-        by_stem.entry(&term.stem).or_default().push((number, TermMatch::Stem));
-        for synonym in &term.synonyms {
-            let matched = TermMatch::Synonym(synonym.tenths);
-            by_stem.entry(&synonym.stem).or_default().push((number, matched));
+        let synonyms =
+            term.synonyms.iter().map(|synonym| (&synonym.stem, TermMatch::Synonym(synonym.tenths)));
+        for (stem, matched) in std::iter::once((&term.stem, TermMatch::Stem)).chain(synonyms) {
+            shapes.add(stem.as_bytes());
+            by_stem.entry(stem.as_bytes()).or_default().push((number, matched));
         }
     }
     let mut found: HashMap<u32, Matches, FixedState> = HashMap::default();
-    let mut stem = String::new();
-    for word in (0..vocabulary.len() as u32).filter(|word| query.may_match(vocabulary.word(*word))) {
-        vocabulary.with_stem(word, |start, ending| {
-            stem.clear();
-            stem.push_str(start);
-            stem.push_str(ending);
-        });
-        if let Some(matches) = by_stem.get(stem.as_str()) {
+    let mut stem = Vec::new();
+    for word in shapes.words(words) {
+        words.copy_stem(word, &mut stem);
+        if let Some(matches) = by_stem.get(stem.as_slice()) {
             found.insert(word, matches.clone());
         }
     }
     found
+}
+
+/// The first bytes and lengths of some stems. Few other words have one of these.
+pub(super) struct StemShapes {
+    /// For each first byte the lengths of stems, as bits; those of 63 bytes or more share one.
+    lengths: [u64; 256],
+}
+
+impl Default for StemShapes {
+    fn default() -> StemShapes {
+        StemShapes { lengths: [0; 256] }
+    }
+}
+
+impl StemShapes {
+    /// Adds a stem.
+    pub(super) fn add(&mut self, stem: &[u8]) {
+        let first = stem.first().copied().unwrap_or_default();
+        self.lengths[usize::from(first)] |= 1 << stem.len().min(63);
+    }
+
+    /// The words that may have one of the stems: a stem begins with the first byte of its word.
+    pub(super) fn words(&self, words: &Words<'_>) -> impl Iterator<Item = u32> {
+        (0..words.len() as u32).filter(|word| {
+            let (first, length) = words.shape(*word);
+            let bits = length.map_or(u64::MAX, |length| 1 << length.min(63));
+            self.lengths[usize::from(first)] & bits != 0
+        })
+    }
 }

@@ -1,6 +1,7 @@
-//! The distinct words of a corpus, each with its stem and its tokens.
+//! The distinct words of a part of a corpus, each with its stem and its tokens.
 //!
-//! Stemming and tokenizing are expensive; here they happen once per distinct word, not once per occurrence.
+//! Stemming and tokenizing are expensive; here they happen once per distinct word, not once per occurrence. Words are
+//! added to a [`Vocabulary`]; [`Words`] reads those of one, or those of the index without copying them.
 
 use std::collections::HashMap;
 
@@ -10,18 +11,11 @@ use crate::search::cjk::is_small;
 use crate::search::embedded::{StaticModel, Token};
 use crate::search::words::{is_stop_word, stem};
 
-/// The distinct words of a corpus, numbered from 0.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Vocabulary {
-    /// The words, each followed by the ending of its stem.
-    text: String,
-    words: Vec<Word>,
-    tokens: Vec<Token>,
-    /// Numbers by words; `None` for stop words. Filled only when words are added: a query does not need it.
-    numbers: HashMap<Box<str>, Option<u32>, FixedState>,
-}
+/// A word as it is stored: the start of its text, the lengths of `Word`, its first token, and the bits of the
+/// inverse length.
+pub(super) type StoredWord = [u32; 4];
 
-/// Value of [`Word::kept`] when the stem is not computed yet.
+/// Value of [`Word::kept`] when the stem is not stored.
 const UNKNOWN: u8 = u8::MAX;
 
 /// The location of a word's text, stem and tokens.
@@ -39,58 +33,113 @@ struct Word {
     inverse_length: f32,
 }
 
-impl Vocabulary {
-    pub(crate) fn len(&self) -> usize {
+impl Word {
+    fn pack(self) -> StoredWord {
+        let lengths = u32::from_ne_bytes([self.length, self.kept, self.ending, self.tokens]);
+        [self.start, lengths, self.first_token, self.inverse_length.to_bits()]
+    }
+
+    #[inline]
+    fn unpack([start, lengths, first_token, inverse_length]: StoredWord) -> Word {
+        let [length, kept, ending, tokens] = lengths.to_ne_bytes();
+        let inverse_length = f32::from_bits(inverse_length);
+        Word { start, length, kept, ending, tokens, first_token, inverse_length }
+    }
+}
+
+/// Distinct words, numbered from 0, wherever they are stored.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Words<'a> {
+    pub(super) words: &'a [StoredWord],
+    pub(super) tokens: &'a [Token],
+    /// The words in UTF-8, each followed by the ending of its stem.
+    pub(super) text: &'a [u8],
+}
+
+impl<'a> Words<'a> {
+    pub(super) fn len(&self) -> usize {
         self.words.len()
     }
 
-    pub(crate) fn word(&self, number: u32) -> &str {
-        let Word { start, length, .. } = self.words[number as usize];
-        &self.text[start as usize..start as usize + usize::from(length)]
+    #[inline]
+    fn at(&self, number: u32) -> Word {
+        Word::unpack(self.words[number as usize])
     }
 
-    /// Calls `show` with the stem of a word in two parts, which avoids allocating it.
-    pub(crate) fn with_stem<T>(&self, number: u32, show: impl FnOnce(&str, &str) -> T) -> T {
-        match self.kept_stem(number) {
-            Some((start, ending)) => show(start, ending),
-            None => show(&stem(self.word(number)), ""),
-        }
+    /// The bytes from an offset in the text; none where it is inconsistent.
+    #[inline]
+    fn bytes(&self, start: usize, length: u8) -> &'a [u8] {
+        self.text.get(start..start + usize::from(length)).unwrap_or_default()
     }
 
-    fn kept_stem(&self, number: u32) -> Option<(&str, &str)> {
-        let Word { start, length, kept, ending, .. } = self.words[number as usize];
+    /// The UTF-8 of a word.
+    #[inline]
+    pub(super) fn word(&self, number: u32) -> &'a [u8] {
+        let Word { start, length, .. } = self.at(number);
+        self.bytes(start as usize, length)
+    }
+
+    /// The first byte of a word and the length of its stem in bytes; `None` where the stem is not stored.
+    #[inline]
+    pub(super) fn shape(&self, number: u32) -> (u8, Option<u8>) {
+        let Word { start, kept, ending, .. } = self.at(number);
+        let first = self.text.get(start as usize).copied().unwrap_or_default();
+        (first, (kept != UNKNOWN).then(|| kept.saturating_add(ending)))
+    }
+
+    /// Replaces a buffer's bytes by the UTF-8 of the stem of a word.
+    pub(super) fn copy_stem(&self, number: u32, stem_of: &mut Vec<u8>) {
+        stem_of.clear();
+        let Word { start, length, kept, ending, .. } = self.at(number);
+        let start = start as usize;
         if kept == UNKNOWN {
-            return None;
+            let word = std::str::from_utf8(self.bytes(start, length)).unwrap_or_default();
+            stem_of.extend_from_slice(stem(word).as_bytes());
+        } else {
+            stem_of.extend_from_slice(self.bytes(start, kept));
+            stem_of.extend_from_slice(self.bytes(start + usize::from(length), ending));
         }
-        let word = start as usize;
-        let end = word + usize::from(length);
-        Some((&self.text[word..word + usize::from(kept)], &self.text[end..end + usize::from(ending)]))
     }
 
     /// The tokens whose vectors add up to the vector of a word; empty if the model does not know it.
-    pub(crate) fn tokens(&self, number: u32) -> &[Token] {
-        let Word { first_token, tokens, .. } = self.words[number as usize];
-        &self.tokens[first_token as usize..first_token as usize + usize::from(tokens)]
-    }
-
-    /// The tokens of all words.
-    pub(crate) fn all_tokens(&self) -> &[Token] {
-        &self.tokens
+    #[inline]
+    pub(super) fn tokens(&self, number: u32) -> &'a [Token] {
+        let Word { first_token, tokens, .. } = self.at(number);
+        let first = first_token as usize;
+        self.tokens.get(first..first + usize::from(tokens)).unwrap_or_default()
     }
 
     /// The inverse of the length of a word's vector; 0 if the model does not know the word.
-    pub(crate) fn inverse_length(&self, number: u32) -> f32 {
-        self.words[number as usize].inverse_length
+    #[inline]
+    pub(super) fn inverse_length(&self, number: u32) -> f32 {
+        self.at(number).inverse_length
+    }
+}
+
+/// Distinct words to which others are added.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Vocabulary {
+    text: Vec<u8>,
+    words: Vec<StoredWord>,
+    tokens: Vec<Token>,
+    /// Numbers by words; `None` for stop words and small characters.
+    numbers: HashMap<Box<str>, Option<u32>, FixedState>,
+    /// True if stems are computed as words are added. Otherwise they are computed whenever they are needed, which is
+    /// cheaper for a single query.
+    keeps_stems: bool,
+}
+
+impl Vocabulary {
+    pub(super) fn new(keeps_stems: bool) -> Vocabulary {
+        Vocabulary { keeps_stems, ..Vocabulary::default() }
+    }
+
+    pub(super) fn words(&self) -> Words<'_> {
+        Words { words: &self.words, tokens: &self.tokens, text: &self.text }
     }
 
     /// The number of a folded word, which is added if it is new; `None` for a stop word and for small characters.
-    pub(crate) fn number_of(&mut self, word: &str, model: StaticModel) -> Option<u32> {
-        if self.numbers.is_empty() && !self.words.is_empty() {
-            for number in 0..self.words.len() as u32 {
-                let word = self.word(number).into();
-                self.numbers.insert(word, Some(number));
-            }
-        }
+    pub(super) fn number_of(&mut self, word: &str, model: StaticModel) -> Option<u32> {
         if let Some(number) = self.numbers.get(word) {
             return *number;
         }
@@ -99,25 +148,38 @@ impl Vocabulary {
         } else {
             let mut tokens = Vec::new();
             model.tokenize_word(word, &mut tokens);
-            Some(self.push(word, None, &tokens, inverse_length(&tokens, model)))
+            let stem = self.keeps_stems.then(|| stem(word));
+            let stem = stem.as_ref().map(|stem| stem.as_bytes());
+            Some(self.push(word, stem, &tokens, inverse_length(&tokens, model)))
         };
         self.numbers.insert(word.into(), number);
         number
     }
 
-    /// Adds a word. Without a stem, the stem is computed whenever it is needed.
-    fn push(&mut self, word: &str, stem: Option<&str>, tokens: &[Token], inverse_length: f32) -> u32 {
+    /// The number of a word of others, which is added if it is new; `None` where these are inconsistent.
+    pub(super) fn number_of_other(&mut self, others: &Words<'_>, number: u32) -> Option<u32> {
+        let word = std::str::from_utf8(others.word(number)).ok()?;
+        if let Some(number) = self.numbers.get(word) {
+            return *number;
+        }
+        let mut stem = Vec::new();
+        others.copy_stem(number, &mut stem);
+        let own = self.push(word, Some(&stem), others.tokens(number), others.inverse_length(number));
+        self.numbers.insert(word.into(), Some(own));
+        Some(own)
+    }
+
+    fn push(&mut self, word: &str, stem: Option<&[u8]>, tokens: &[Token], inverse_length: f32) -> u32 {
         let byte = |length: usize| u8::try_from(length).expect("words are truncated to 64 bytes");
         let start = u32::try_from(self.text.len()).expect("less than 4 GB of different words");
-        self.text.push_str(word);
+        self.text.extend_from_slice(word.as_bytes());
         let (mut kept, mut ending) = (UNKNOWN, 0);
         if let Some(stem) = stem {
-            let common = word.bytes().zip(stem.bytes()).take_while(|(a, b)| a == b).count();
-            let common = word.floor_char_boundary(common).min(stem.floor_char_boundary(common));
-            self.text.push_str(&stem[common..]);
+            let common = word.bytes().zip(stem).take_while(|(a, b)| a == *b).count();
+            self.text.extend_from_slice(&stem[common..]);
             (kept, ending) = (byte(common), byte(stem.len() - common));
         }
-        self.words.push(Word {
+        let word = Word {
             start,
             length: byte(word.len()),
             kept,
@@ -125,76 +187,10 @@ impl Vocabulary {
             tokens: byte(tokens.len()),
             first_token: self.tokens.len() as u32,
             inverse_length,
-        });
+        };
+        self.words.push(word.pack());
         self.tokens.extend_from_slice(tokens);
         self.words.len() as u32 - 1
-    }
-
-    /// The same words under the same numbers, each with its stem.
-    fn with_all_stems(&self) -> Vocabulary {
-        let mut all = Vocabulary::default();
-        for number in 0..self.words.len() as u32 {
-            let stem = self.with_stem(number, |start, ending| format!("{start}{ending}"));
-            all.push(self.word(number), Some(&stem), self.tokens(number), self.inverse_length(number));
-        }
-        all
-    }
-
-    /// Appends the vocabulary in the format of the index: counts, four lengths for each word, the inverse lengths of
-    /// their vectors, tokens, text.
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
-        let Vocabulary { text, words, tokens, .. } = self.with_all_stems();
-        for count in [words.len(), tokens.len(), text.len()] {
-            out.extend_from_slice(&(count as u32).to_le_bytes());
-        }
-        for word in &words {
-            out.extend_from_slice(&[word.length, word.kept, word.ending, word.tokens]);
-        }
-        words.iter().for_each(|word| out.extend_from_slice(&word.inverse_length.to_le_bytes()));
-        tokens.iter().for_each(|token| out.extend_from_slice(&token.to_le_bytes()));
-        out.extend_from_slice(text.as_bytes());
-    }
-
-    /// Reads what [`Vocabulary::write`] wrote; `None` if it is inconsistent.
-    pub(super) fn read(bytes: &mut &[u8], model: StaticModel) -> Option<Vocabulary> {
-        let mut count = || Some(u32::from_le_bytes(*take(bytes, 4)?.first_chunk()?) as usize);
-        let (words, tokens, length) = (count()?, count()?, count()?);
-        let (lengths, _) = take(bytes, words.checked_mul(4)?)?.as_chunks::<4>();
-        let (inverse_lengths, _) = take(bytes, words.checked_mul(4)?)?.as_chunks::<4>();
-        let (tokens, _) = take(bytes, tokens.checked_mul(2)?)?.as_chunks::<2>();
-        let tokens: Vec<Token> = tokens.iter().map(|token| Token::from_le_bytes(*token)).collect();
-        let text = String::from_utf8(take(bytes, length)?.to_vec()).ok()?;
-        if tokens.iter().any(|&token| usize::from(token) >= model.token_count()) {
-            return None;
-        }
-        let mut vocabulary = Vocabulary { text, tokens, ..Vocabulary::default() };
-        vocabulary.words.reserve_exact(words);
-        let (mut start, mut first_token) = (0_usize, 0_usize);
-        for (&[length, kept, ending, tokens], inverse_length) in lengths.iter().zip(inverse_lengths) {
-            let inverse_length = f32::from_le_bytes(*inverse_length);
-            let word_end = start + usize::from(length);
-            let end = word_end + usize::from(ending);
-            let cuts = [start, start + usize::from(kept), word_end, end];
-            if !inverse_length.is_finite()
-                || kept > length
-                || !cuts.iter().all(|cut| vocabulary.text.is_char_boundary(*cut))
-            {
-                return None;
-            }
-            let (word_start, word_tokens) = (start as u32, first_token as u32);
-            vocabulary.words.push(Word {
-                start: word_start,
-                length,
-                kept,
-                ending,
-                tokens,
-                first_token: word_tokens,
-                inverse_length,
-            });
-            start = end;
-            first_token += usize::from(tokens);
-        }
-        (start == vocabulary.text.len() && first_token == vocabulary.tokens.len()).then_some(vocabulary)
     }
 }
 
@@ -206,43 +202,69 @@ fn inverse_length(tokens: &[Token], model: StaticModel) -> f32 {
     if squares > 0.0 { 1.0 / squares.sqrt() } else { 0.0 }
 }
 
-/// Splits the first `count` bytes off a slice.
-pub(super) fn take<'a>(bytes: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
-    let (taken, rest) = bytes.split_at_checked(count)?;
-    *bytes = rest;
-    Some(taken)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn stem_of(words: Words<'_>, number: u32) -> String {
+        let mut stem = Vec::new();
+        words.copy_stem(number, &mut stem);
+        String::from_utf8(stem).unwrap()
+    }
+
     #[test]
     fn words_have_numbers_stems_and_tokens() {
         let model = StaticModel::new();
-        let mut vocabulary = Vocabulary::default();
         let words = ["keys", "happily", "the", "тролль", "keys", "lanterns"];
-        let numbers: Vec<_> = words.iter().map(|word| vocabulary.number_of(word, model)).collect();
-        assert_eq!(numbers, [Some(0), Some(1), None, Some(2), Some(0), Some(3)]);
-        let mut bytes = Vec::new();
-        vocabulary.write(&mut bytes);
-        let mut read = Vocabulary::read(&mut bytes.as_slice(), model).unwrap();
-        assert_eq!(read.number_of("lanterns", model), Some(3));
-        assert_eq!(read.number_of("new", model), Some(4));
-        for vocabulary in [vocabulary, read] {
-            let stem = |number| vocabulary.with_stem(number, |start, ending| format!("{start}{ending}"));
-            assert_eq!((vocabulary.word(1), stem(1)), ("happily", "happili".to_owned()));
-            assert_eq!((vocabulary.word(2), vocabulary.tokens(2).len()), ("тролль", 0));
-            assert_eq!((stem(0), vocabulary.tokens(3).len()), ("key".to_owned(), 1));
+        for keeps_stems in [false, true] {
+            let mut vocabulary = Vocabulary::new(keeps_stems);
+            let numbers: Vec<_> = words.iter().map(|word| vocabulary.number_of(word, model)).collect();
+            assert_eq!(numbers, [Some(0), Some(1), None, Some(2), Some(0), Some(3)]);
+            let mut other = Vocabulary::new(true);
+            other.number_of("new", model);
+            other.number_of("lanterns", model);
+            let copied: Vec<_> =
+                (0..4).map(|number| other.number_of_other(&vocabulary.words(), number)).collect();
+            assert_eq!(copied, [Some(2), Some(3), Some(4), Some(1)]);
+            for (words, number) in [(vocabulary.words(), [0, 1, 2, 3]), (other.words(), [2, 3, 4, 1])] {
+                let [keys, happily, troll, lanterns] = number;
+                assert_eq!(
+                    (words.word(happily), stem_of(words, happily)),
+                    (&b"happily"[..], "happili".to_owned())
+                );
+                assert_eq!((words.word(troll), words.tokens(troll).len()), ("тролль".as_bytes(), 0));
+                assert_eq!((stem_of(words, keys), words.tokens(lanterns).len()), ("key".to_owned(), 1));
+                assert!(words.inverse_length(keys) > 0.0 && words.inverse_length(troll) == 0.0);
+            }
         }
     }
 
     #[test]
     fn a_stem_may_have_an_ending_that_its_word_lacks() {
         let model = StaticModel::new();
-        let mut vocabulary = Vocabulary::default();
+        let mut vocabulary = Vocabulary::new(true);
         let number = vocabulary.number_of("dying", model).unwrap();
-        assert_eq!(vocabulary.kept_stem(number), None);
-        assert_eq!(vocabulary.with_all_stems().kept_stem(number), Some(("d", "ie")));
+        assert_eq!(stem_of(vocabulary.words(), number), "die");
+        assert_eq!(vocabulary.words().shape(number), (b'd', Some(3)));
+        let mut without = Vocabulary::new(false);
+        let number = without.number_of("dying", model).unwrap();
+        assert_eq!(
+            (stem_of(without.words(), number), without.words().shape(number)),
+            ("die".to_owned(), (b'd', None))
+        );
+    }
+
+    #[test]
+    fn inconsistent_words_are_empty() {
+        let word = |start, first_token| [start, u32::from_ne_bytes([3, 2, 1, 2]), first_token, 0];
+        let stored = [word(1, 0), word(u32::MAX, u32::MAX)];
+        let words = Words { words: &stored, tokens: &[7], text: b"key" };
+        for number in 0..2 {
+            assert_eq!((words.word(number), words.tokens(number)), (&b""[..], &[][..]));
+            let mut stem = vec![1];
+            words.copy_stem(number, &mut stem);
+            assert!(stem.len() < 3, "{stem:?}");
+        }
+        assert_eq!(words.shape(1).0, 0);
     }
 }

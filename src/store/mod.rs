@@ -20,6 +20,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "this is the room that writes files for all others")]
 
+mod aligned_bytes;
 mod at;
 mod atomic_write;
 mod attributes;
@@ -44,6 +45,7 @@ mod swap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub(crate) use aligned_bytes::AlignedBytes;
 pub(crate) use atomic_write::{Existing, create_folder, write_file};
 pub use backups::Backup;
 pub use error::{Foreign, StoreError};
@@ -132,6 +134,11 @@ impl Store {
         &self.sidecar
     }
 
+    /// The size of the file in bytes; 0 where there is none.
+    pub(crate) fn size(&self) -> u64 {
+        std::fs::metadata(&self.real_path).map_or(0, |metadata| metadata.len())
+    }
+
     /// The whole text; `None` where there is no file.
     pub fn read(&self) -> Result<Option<String>, StoreError> {
         file_version::read(&self.real_path)
@@ -152,8 +159,7 @@ impl Store {
     /// A warning where a former state outweighs the file, which vanished or was saved in part.
     pub(crate) fn outweighed(&self) -> Option<StoreError> {
         let folder = self.sidecar.open().ok()??;
-        let size = std::fs::metadata(&self.real_path).map_or(0, |metadata| metadata.len());
-        self.outweighed_at(&folder, size)
+        self.outweighed_at(&folder, self.size())
     }
 
     /// The same for a file of that size in bytes.

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use super::aligned_bytes::AlignedBytes;
 use super::at::Access;
 use super::error::{Foreign, StoreError};
 use super::file_version::FileVersion;
@@ -108,8 +109,10 @@ impl Sidecar {
 
     /// The bytes of a search index, [`INDEX`] or [`SERVED_INDEX`]. `None` where there is none or it cannot
     /// be read, since it can be made again.
-    pub(crate) fn index(&self, name: &str) -> Option<Vec<u8>> {
-        self.open().ok()??.read_bytes(name).ok()?
+    pub(crate) fn index(&self, name: &str) -> Option<AlignedBytes> {
+        let mut file = self.open().ok()??.read(name).ok()??;
+        let length = usize::try_from(file.metadata().ok()?.len()).ok()?;
+        AlignedBytes::read(&mut file, length).ok()
     }
 
     /// Checks that the folder, where it exists, is the caller's own.

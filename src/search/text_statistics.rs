@@ -1,0 +1,133 @@
+//! The words of all texts compared with those of a query, in one pass over their occurrences.
+//!
+//! A corpus and a query enter; for each text its length, its similarity to each term and the frequencies of terms leave.
+
+use crate::search::corpus::Corpus;
+use crate::search::parsed_query::{ParsedQuery, TermMatch};
+use crate::search::part::Part;
+use crate::search::term_similarities::{LANES, TermSimilarities, TermVectors};
+
+/// A term in a text that has its stem or a synonym.
+pub(super) struct Frequency {
+    pub(super) text: u32,
+    pub(super) term: u32,
+    /// Occurrences, in tenths.
+    pub(super) tenths: u32,
+    /// The most that a single occurrence counts: ten for the stem itself.
+    pub(super) most_tenths: u32,
+}
+
+/// Statistics of the texts of a corpus, from the first one on.
+pub(crate) struct TextStatistics {
+    pub(super) terms: TermVectors,
+    /// Highest similarity of the current text to the term of each column.
+    best: Vec<f32>,
+    /// Terms that words of the current text match, with the tenths that an occurrence counts, and occurrences.
+    matches: Vec<(u32, u32, u32)>,
+    /// Number of words of the current text.
+    length: u32,
+    /// `best` of all texts, concatenated; 0 for terms that the text has.
+    pub(super) all_best: Vec<f32>,
+    /// `length` of all texts.
+    pub(super) lengths: Vec<u32>,
+    /// For each text its place in the occurrences of its part.
+    pub(super) places: Vec<usize>,
+    /// The terms that texts have.
+    pub(super) frequencies: Vec<Frequency>,
+}
+
+impl TextStatistics {
+    fn new(query: &ParsedQuery) -> TextStatistics {
+        let terms = TermVectors::new(query);
+        TextStatistics {
+            best: vec![0.0; terms.width],
+            matches: Vec::new(),
+            length: 0,
+            all_best: Vec::new(),
+            lengths: Vec::new(),
+            places: Vec::new(),
+            frequencies: Vec::new(),
+            terms,
+        }
+    }
+
+    /// Collects the statistics of the stored part of a corpus, where it has one. `None` if it is inconsistent.
+    pub(super) fn of_stored(corpus: &Corpus, query: &ParsedQuery) -> Option<TextStatistics> {
+        let mut statistics = TextStatistics::new(query);
+        statistics.add(&corpus.stored.as_ref()?.part(), query)?;
+        Some(statistics)
+    }
+
+    /// Collects the statistics of all texts, or adds those of the other texts to what [`TextStatistics::of_stored`] gave
+    /// for the same query. `None` if the corpus is inconsistent, which only a damaged index can cause.
+    pub(super) fn collect(
+        corpus: &Corpus,
+        query: &ParsedQuery,
+        stored: Option<TextStatistics>,
+    ) -> Option<TextStatistics> {
+        let mut statistics = stored.unwrap_or_else(|| TextStatistics::new(query));
+        let mut end = 0;
+        for part in corpus.parts() {
+            end += part.len();
+            if statistics.lengths.len() < end {
+                statistics.add(&part, query)?;
+            }
+        }
+        Some(statistics)
+    }
+
+    fn add(&mut self, part: &Part<'_>, query: &ParsedQuery) -> Option<()> {
+        let similarities = TermSimilarities::new(&part.words, query, &self.terms);
+        self.all_best.reserve(part.len() * self.terms.width);
+        self.lengths.reserve(part.len());
+        self.places.reserve(part.len());
+        let mut place = 0;
+        part.each(
+            self,
+            |state, word, count| {
+                let (best, _) = state.best.as_chunks_mut::<LANES>();
+                let (row, _) = similarities.row(word).as_chunks::<LANES>();
+                for (best, values) in best.iter_mut().zip(row) {
+                    for (best, value) in best.iter_mut().zip(values) {
+                        *best = if *value > *best { *value } else { *best };
+                    }
+                }
+                state.length = state.length.saturating_add(count);
+                for &(term, matched) in similarities.matches(word) {
+                    let tenths = match matched {
+                        TermMatch::Stem => 10,
+                        TermMatch::Synonym(tenths) => tenths,
+                    };
+                    state.matches.push((term, tenths, count));
+                }
+            },
+            |state, _, next| {
+                state.places.push(std::mem::replace(&mut place, next));
+                state.end_text(query);
+            },
+        )
+    }
+
+    fn end_text(&mut self, query: &ParsedQuery) {
+        let text = self.lengths.len() as u32;
+        self.lengths.push(std::mem::take(&mut self.length));
+        self.matches.sort_unstable();
+        for same in self.matches.chunk_by(|a, b| a.0 == b.0) {
+            let term = same[0].0;
+            let add = |sum: u32, (_, tenths, count): &(u32, u32, u32)| {
+                sum.saturating_add(tenths.saturating_mul(*count))
+            };
+            let tenths = same.iter().fold(0, add);
+            let most_tenths = same.iter().map(|(_, tenths, _)| *tenths).max().unwrap_or_default();
+            if query.terms[term as usize].weight > 0.0 {
+                self.frequencies.push(Frequency { text, term, tenths, most_tenths });
+            }
+            if let Some(column) = self.terms.columns[term as usize] {
+                self.best[column] = 0.0;
+            }
+        }
+        self.matches.clear();
+        self.all_best.extend_from_slice(&self.best);
+        self.best.fill(0.0);
+    }
+}
