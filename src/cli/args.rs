@@ -75,7 +75,7 @@ pub(crate) fn command_of(arguments: &[OsString]) -> clap::Command {
     let all = Command::augment_subcommands(clap::Command::new("memories"));
     let is_named = |command: &&clap::Command| arguments.iter().any(|name| name == command.get_name());
     let named = all.get_subcommands().filter(is_named).cloned();
-    Global::augment_args(clap::Command::new("memories")).subcommands(named)
+    Global::augment_args(clap::Command::new("memories").version(env!("CARGO_PKG_VERSION"))).subcommands(named)
 }
 
 /// The command line with the overview of its commands, which only its help shows.

@@ -54,8 +54,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: Streams) -> u
 
 /// Parses with the named command alone; what that does not understand is answered by the whole command line.
 fn parse(arguments: &[OsString]) -> Result<Arguments, clap::Error> {
-    if let Ok(matches) = args::command_of(arguments).try_get_matches_from(arguments) {
-        return Arguments::from_arg_matches(&matches);
+    match args::command_of(arguments).try_get_matches_from(arguments) {
+        Ok(matches) => return Arguments::from_arg_matches(&matches),
+        Err(version) if version.kind() == ErrorKind::DisplayVersion => return Err(version),
+        Err(_) => {}
     }
     let asks_help = |argument: &OsString| argument == "-h" || argument == "--help";
     let command = match arguments.iter().any(asks_help) {
