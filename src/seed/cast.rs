@@ -5,7 +5,8 @@
 
 use crate::seed::error::{SeedError, SeedPosition};
 use crate::seed::fields::{Field, TableFields};
-use crate::seed::node::{SeedFormat, Value, parse};
+use crate::seed::format::{SeedFormat, parse};
+use crate::seed::node::Value;
 use crate::types::is_id;
 
 /// A seed file's text.

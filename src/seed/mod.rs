@@ -16,17 +16,19 @@
 pub(crate) mod cast;
 mod error;
 mod fields;
+mod format;
 mod merge;
 mod node;
 mod plan;
+mod yaml;
 
 use crate::document::DocumentError;
 use crate::notebook::files::Files;
 
 pub use cast::{Cast, SeedSource, read};
 pub use error::SeedError;
+pub use format::SeedFormat;
 pub use merge::{SeedChange, SeedOptions, SeedOutcome, SeedReport};
-pub use node::SeedFormat;
 
 /// Merges the cast's initial memories into the files. The caller writes them, if
 /// [`SeedReport::changes_the_file`].
