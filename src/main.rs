@@ -4,6 +4,10 @@ use std::process::ExitCode;
 
 use memories::cli::{Streams, report_panic, run};
 
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(report_panic));
     let streams = Streams::standard();
