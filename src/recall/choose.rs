@@ -36,11 +36,14 @@ const NOT_UNDERSTOOD_TOKENS: usize = 60;
 /// Limit of linked memories shown with one scope.
 const MAX_LINKED: usize = 3;
 
+/// Finds the live memory of a title in a section, and the section's name.
+type FindLinked<'a> = dyn Fn(&Scope, &str) -> Option<(String, Memory)> + 'a;
+
 /// Knowledge from outside the sections that are recalled.
 #[derive(Clone, Copy)]
 pub struct Known<'a> {
-    /// Finds the live memory of a title in another section, to which a memory may link, and the section's name.
-    pub linked: &'a dyn Fn(&Scope, &str) -> Option<(String, Memory)>,
+    /// For the memories of other sections to which a memory may link.
+    pub linked: &'a FindLinked<'a>,
     /// The names that several places share.
     pub names: &'a PlaceNames,
     /// The names of places to which ways lead, by their headings.
