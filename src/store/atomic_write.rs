@@ -125,8 +125,13 @@ impl PendingFile {
     /// Creates the temporary file with mode, owner and attributes of an old one. No other process uses its name: what
     /// is there was left by a killed process of the same id.
     fn create_new(path: PathBuf, target: &Path, old: Option<Model<'_>>) -> io::Result<PendingFile> {
-        let _ = fs::remove_file(&path);
-        let file = platform::create_exclusively(&path, old.is_some())?;
+        let file = match platform::create_exclusively(&path, old.is_some()) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                fs::remove_file(&path)?;
+                platform::create_exclusively(&path, old.is_some())?
+            }
+            created => created?,
+        };
         let (temporary, target) = (RemovedOnDrop { path }, target.to_owned());
         let mut pending = PendingFile { file, temporary, target, lost: Vec::new() };
         if let Some(old) = old {
@@ -155,7 +160,9 @@ impl PendingFile {
     /// The same, for callers that have errors of their own.
     pub(super) fn rename(self) -> io::Result<()> {
         drop(self.file);
-        fs::rename(&self.temporary.path, &self.target)
+        fs::rename(&self.temporary.path, &self.target)?;
+        self.temporary.leave();
+        Ok(())
     }
 
     /// The path under which the file is complete.
@@ -170,7 +177,7 @@ impl PendingFile {
 
     /// Leaves to the caller what is under the temporary name. While the complete file is open, no other gets its inode.
     pub(super) fn leave(self) -> File {
-        std::mem::forget(self.temporary);
+        self.temporary.leave();
         self.file
     }
 
@@ -190,14 +197,23 @@ impl PendingFile {
     }
 }
 
-/// Removes what is at the path when it is dropped; nothing, where the file was renamed.
+/// Removes what is at the path when it is dropped.
 pub(super) struct RemovedOnDrop {
     pub(super) path: PathBuf,
 }
 
+impl RemovedOnDrop {
+    /// Leaves what is there.
+    fn leave(mut self) {
+        self.path = PathBuf::new();
+    }
+}
+
 impl Drop for RemovedOnDrop {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
+        if !self.path.as_os_str().is_empty() {
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 

@@ -86,8 +86,13 @@ impl Folder {
 
     /// Makes a new file in the place of what has that name.
     pub(super) fn create(&self, name: &str) -> io::Result<File> {
-        unless_missing(self.remove(name))?;
-        self.handle.file(Path::new(name), Access::Create)
+        match self.handle.file(Path::new(name), Access::Create) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                unless_missing(self.remove(name))?;
+                self.handle.file(Path::new(name), Access::Create)
+            }
+            created => created,
+        }
     }
 
     /// The facts about a name; `None` where it is not there.

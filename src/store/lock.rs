@@ -2,7 +2,8 @@
 //!
 //! A sidecar, the name of a lock file and a time limit enter, a held lock leaves. We never delete the lock file,
 //! because a lock on a deleted file keeps nobody out. It names its last holder, for messages and for
-//! files that a killed holder left behind, and the text that was written last. This is the only file that
+//! files that a holder left behind, and the text that was written last. A mark says that it was given back; without
+//! one, the last holder was killed or has failed. This is the only file that
 //! uses `fs2`. It calls its methods through the trait: the standard library's `File` has methods of the
 //! same names, which would take precedence.
 
@@ -26,11 +27,17 @@ const MAX_ATTEMPTS: usize = 10;
 /// Size in bytes of the two lines of a [`Signature`], which are always written together.
 const SIGNATURE_SIZE: u64 = 11 + 42;
 
+/// Place in the signature of the mark that the lock was given back; a space until then.
+const MARK_AT: u64 = SIGNATURE_SIZE - 2;
+
+/// That mark, white space like the others.
+const GIVEN_BACK: u8 = b'\t';
+
 /// The right to write, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Lock {
     file: File,
-    /// Something stands behind the signature.
+    /// A note stands behind the signature.
     has_note: bool,
 }
 
@@ -65,7 +72,7 @@ impl Lock {
             let file = folder.write(name, Access::ReadWrite)?;
             let holder = || folder.read(name).ok().flatten().and_then(|mut file| parse(&mut file).holder);
             let file = wait_for(file, folder.path(name), limit, holder)?;
-            let lock = Lock { file, has_note: false };
+            let lock = Lock::on(file);
             if lock.is_on(sidecar, name) {
                 return Ok((lock, folder));
             }
@@ -76,7 +83,11 @@ impl Lock {
     /// Takes the lock of a file outside the sidecar, and makes it where it is missing.
     pub(super) fn acquire_at(path: &Path, limit: Duration) -> Result<Lock, StoreError> {
         let file = platform::open_private(path).map_err(StoreError::write("open", path))?;
-        Ok(Lock { file: wait_for(file, path.to_owned(), limit, || None)?, has_note: false })
+        Ok(Lock::on(wait_for(file, path.to_owned(), limit, || None)?))
+    }
+
+    fn on(file: File) -> Lock {
+        Lock { file, has_note: false }
     }
 
     /// The signature of the process that held the lock before us.
@@ -93,6 +104,13 @@ impl Lock {
             .ok()?;
         self.has_note = !bytes.is_empty();
         Note::parse(&bytes)
+    }
+
+    /// True if the holder before us has given the lock back.
+    pub(super) fn was_given_back(&mut self) -> bool {
+        let mut rest = Vec::new();
+        let read = self.file.seek(SeekFrom::Start(MARK_AT)).and_then(|_| self.file.read_to_end(&mut rest));
+        read.is_ok() && rest == [GIVEN_BACK, b'\n']
     }
 
     /// Leaves a note for the next holder, in case this one is killed. It ends with the lock.
@@ -121,6 +139,17 @@ impl Lock {
         self.file.write_all(signature.as_bytes())
     }
 
+    /// Gives the lock back after work that has left nothing behind. Dropped instead, it makes the next holder look.
+    pub(super) fn give_back(mut self) {
+        let mut mark = || {
+            self.end_note()?;
+            self.file.seek(SeekFrom::Start(MARK_AT))?;
+            self.file.write_all(&[GIVEN_BACK])
+        };
+        // Where this fails, the next holder looks in vain.
+        let _ = mark();
+    }
+
     /// True if the lock file has not been replaced or removed meanwhile, nor its folder.
     fn is_on(&self, sidecar: &Sidecar, name: &str) -> bool {
         let Ok(Some(folder)) = sidecar.open() else { return false };
@@ -135,7 +164,6 @@ impl Drop for Lock {
     /// Unlocks explicitly, because a child process that is just being started may still hold a copy of
     /// the file descriptor.
     fn drop(&mut self) {
-        let _ = self.end_note();
         let _ = fs2::FileExt::unlock(&self.file);
     }
 }
@@ -262,6 +290,34 @@ mod tests {
             let signature = acquire(&sidecar, Duration::ZERO).unwrap().signature();
             assert_eq!(signature, Signature { holder, written: None }, "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_lock_is_marked_once_it_is_given_back_with_nothing_behind_its_signature() {
+        let (_folder, sidecar) = sidecar();
+        let written = Some(Written { inode: 7, size: 1 << 40 });
+        let give_back = |work: fn(&mut Lock)| {
+            let mut lock = acquire(&sidecar, Duration::ZERO).unwrap();
+            lock.sign(written).unwrap();
+            work(&mut lock);
+            lock.give_back();
+        };
+        assert!(!acquire(&sidecar, Duration::ZERO).unwrap().was_given_back(), "it is new");
+        for work in [|_: &mut Lock| {}, |lock: &mut Lock| lock.leave_note("journal.jsonl {}\nend\n").unwrap()]
+        {
+            give_back(work);
+            let mut next = acquire(&sidecar, Duration::ZERO).unwrap();
+            assert!(next.was_given_back() && next.note().is_none());
+            assert_eq!(next.signature(), Signature { holder: Some(std::process::id()), written });
+            next.sign(written).unwrap();
+            assert!(!next.was_given_back(), "it is held");
+            drop(next);
+            assert!(!acquire(&sidecar, Duration::ZERO).unwrap().was_given_back(), "it was only dropped");
+        }
+        give_back(|_| {});
+        let path = sidecar.folder().join(NAME);
+        fs::write(&path, fs::read_to_string(&path).unwrap() + "x").unwrap();
+        assert!(!acquire(&sidecar, Duration::ZERO).unwrap().was_given_back(), "there is a note");
     }
 
     #[test]

@@ -273,7 +273,8 @@ fn joined(lines: &[impl AsRef<str>]) -> Vec<u8> {
     lines.iter().flat_map(|line| line.as_ref().bytes().chain([b'\n'])).collect()
 }
 
-/// Adds the lines that a killed writer was about to add to the log file of this name, unless they are among its last.
+/// Adds the lines that a killed writer was about to add to the log file of this name, as far as they are not there:
+/// all may be among its last, or it may end with the first of them.
 pub(super) fn add_missing(folder: &Folder, name: &str, lines: &[&str]) -> Result<(), StoreError> {
     let bytes = joined(lines);
     let path = folder.path(name);
@@ -287,11 +288,21 @@ pub(super) fn add_missing(folder: &Folder, name: &str, lines: &[&str]) -> Result
         if memmem::find(&last, &bytes).is_some() {
             return Ok(());
         }
-        append_bytes(&mut file, bytes)?;
+        match begun(&last, &bytes) {
+            0 => append_bytes(&mut file, bytes)?,
+            begun => write_or_take_back(&mut file, size, &bytes[begun..])?,
+        }
         file.sync_data()
     };
     add().map_err(StoreError::write("write", &path))?;
     folder.sync()
+}
+
+/// Bytes of these lines with which a log ends, because a kill has cut off the rest.
+fn begun(log: &[u8], lines: &[u8]) -> usize {
+    let starts = [0].into_iter().chain(memchr::memchr_iter(b'\n', log).map(|end| end + 1));
+    let ends = starts.map(|start| &log[start..]).filter(|end| end.len() < lines.len());
+    ends.into_iter().find(|end| lines.starts_with(end)).map_or(0, <[u8]>::len)
 }
 
 /// A kill between the two renames of a rotation leaves only the next file, which is then whole and on disk.
@@ -338,7 +349,11 @@ fn append_bytes(file: &mut File, mut bytes: Vec<u8>) -> io::Result<()> {
             bytes.insert(0, b'\n');
         }
     }
-    file.write_all(&bytes).inspect_err(|_| {
+    write_or_take_back(file, size, &bytes)
+}
+
+fn write_or_take_back(file: &mut File, size: u64, bytes: &[u8]) -> io::Result<()> {
+    file.write_all(bytes).inspect_err(|_| {
         let _ = file.set_len(size);
     })
 }
@@ -374,4 +389,32 @@ fn read_backwards(file: &mut File, end: Option<u64>, mut visit: impl FnMut(&[u8]
         visit(&half);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_a_kill_has_cut_off_anywhere_are_completed() {
+        let folder = tempfile::tempdir().unwrap();
+        let sidecar = Folder::make(&folder.path().join("sidecar")).unwrap();
+        let lines = ["{\"id\":\"1\"}", "{\"id\":\"2\"}", "{\"id\":\"2\"} 3"];
+        let whole = joined(&lines);
+        for before in ["", "{\"id\":\"0\"}\n", "{\"id\":\"1\"}\n{\"id\n"] {
+            for end in 0..=whole.len() {
+                let written = [before.as_bytes(), &whole[..end]].concat();
+                sidecar.create("log").unwrap().write_all(&written).unwrap();
+                add_missing(&sidecar, "log", &lines).unwrap();
+                add_missing(&sidecar, "log", &lines).unwrap();
+                let added = sidecar.read_bytes("log").unwrap().unwrap();
+                assert_eq!(String::from_utf8(added).unwrap(), format!("{before}{}", lines.join("\n")) + "\n");
+            }
+        }
+        // A torn line of another change is ended.
+        sidecar.create("log").unwrap().write_all(b"{\"id\":\"0").unwrap();
+        add_missing(&sidecar, "log", &lines).unwrap();
+        let added = sidecar.read_bytes("log").unwrap().unwrap();
+        assert_eq!(added, [b"{\"id\":\"0\n", &whole[..]].concat());
+    }
 }

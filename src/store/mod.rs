@@ -25,6 +25,7 @@ mod at;
 mod atomic_write;
 mod attributes;
 mod backups;
+mod difference;
 mod error;
 mod file_version;
 mod folder;
@@ -33,6 +34,7 @@ mod git;
 mod lock;
 mod log;
 mod note;
+mod packed;
 mod path;
 mod platform;
 mod private_file;
@@ -57,6 +59,7 @@ pub(crate) use private_file::{change_private, read_bounded};
 pub use sidecar::{INDEX, SERVED_INDEX, Sidecar};
 pub use state::State;
 
+use backups::Outweighing;
 use file_version::FileVersion;
 use folder::Folder;
 use lock::{Lock, Signature, Written};
@@ -164,16 +167,20 @@ impl Store {
 
     /// The same for a file of that size in bytes.
     fn outweighed_at(&self, folder: &Folder, file_size: u64) -> Option<StoreError> {
-        let (number, size) = backups::largest_outweighing(folder, file_size).ok()??;
-        let state = backups::path_in(self.folder(), number);
-        Some(StoreError::Outweighed { path: self.path.clone(), number, size, state })
+        backups::largest_outweighing(folder, file_size).ok()?.map(|state| self.outweighed_by(state))
+    }
+
+    fn outweighed_by(&self, state: Outweighing) -> StoreError {
+        let Outweighing { number, size, path: state } = state;
+        StoreError::Outweighed { path: self.path.clone(), number, size, state }
     }
 
     /// The text of a former state, by its number. To restore it, let [`Store::update`] write it:
     /// so the restoring can be undone like any other change.
     pub fn read_backup(&self, number: u64) -> Result<String, StoreError> {
         let missing = || StoreError::NoBackup { path: backups::path_in(self.folder(), number) };
-        backups::read(&self.sidecar.open()?.ok_or_else(missing)?, number)?.ok_or_else(missing)
+        let folder = self.sidecar.open()?.ok_or_else(missing)?;
+        backups::read(&folder, number, &self.real_path)?.ok_or_else(missing)
     }
 
     /// Changes the file under the lock. The edit gets the present text (`None` where there is no
@@ -198,12 +205,21 @@ impl Store {
         // Where no process has held the lock before, only an editor can have changed anything meanwhile.
         first = first.filter(|_| last.holder.is_none());
         let last_size = last.written.map_or(0, |written| written.size);
-        for _ in 0..MAX_TRIES {
+        for number in 0..MAX_TRIES {
             let (version, change) = first.take().map_or_else(|| try_edit(last_size), Ok)?;
-            if let Some(update) = self.commit((&mut lock, &folder), &version, change)? {
+            let committed = self.commit((&mut lock, &folder), &version, change);
+            if committed.is_err() && !self.has_text_of(lock.signature()) {
+                // Else the next writer adds the lines of a text that is in place.
+                let _ = lock.end_note();
+            }
+            if let Some((update, is_clean)) = committed? {
+                if is_clean && number == 0 {
+                    lock.give_back();
+                }
                 return Ok(update);
             }
-            self.sign(&mut lock, &folder, last)?;
+            let signed = lock.sign(not_yet_written(last));
+            signed.map_err(StoreError::write("write", &folder.path(LOCK)))?;
         }
         let error = StoreError::KeepsChanging { path: self.path.clone(), tries: MAX_TRIES };
         Err(UpdateError::Store(error))
@@ -213,24 +229,31 @@ impl Store {
     /// where that is not possible, because another process is writing or nothing may be written here;
     /// then the index has to be made again.
     pub(crate) fn keep_index(&self, name: &'static str, bytes: &[u8]) -> bool {
-        let Ok((_lock, folder, _)) = self.without_waiting().lock() else { return false };
-        self.sidecar.write_index(&folder, name, bytes).is_ok()
+        let Ok((lock, folder, _)) = self.without_waiting().lock() else { return false };
+        let is_kept = self.sidecar.write_index(&folder, name, bytes).is_ok();
+        if is_kept {
+            lock.give_back();
+        }
+        is_kept
     }
 
-    /// Takes the lock, and removes temporary files of its last holder, in case that was killed. Also
+    /// Takes the lock, and completes or removes what its last holder left behind, if that was killed or failed. Also
     /// returns the open sidecar folder and the signature of that process.
     fn lock(&self) -> Result<(Lock, Folder, Signature), StoreError> {
         let (mut lock, folder) = Lock::acquire(&self.sidecar, LOCK, self.lock_timeout)?;
         let last = lock.signature();
-        // First of all: this may give another program's file its place back, and take a text of ours away.
-        replace::sweep(&self.real_path, &folder, last);
-        if let Some(note) = lock.note().filter(|_| self.has_text_of(last)) {
-            // Best effort: what cannot be written now must not keep writers out.
-            let _ = self.sidecar.publish_staged(&folder).and_then(|()| note.add_lines(&folder));
+        let failed = |source| StoreError::Write { action: "write", path: folder.path(LOCK), source };
+        if last.holder.is_none() || !lock.was_given_back() {
+            // First of all: this may give another program's file its place back, and take a text of ours away.
+            replace::sweep(&self.real_path, &folder, last);
+            if let Some(note) = lock.note().filter(|_| self.has_text_of(last)) {
+                // Best effort: what cannot be written now must not keep writers out.
+                let _ = self.sidecar.publish_staged(&folder).and_then(|()| note.add_lines(&folder));
+            }
+            self.sidecar.sweep(&folder);
+            lock.end_note().map_err(failed)?;
         }
-        lock.end_note().map_err(StoreError::write("write", &folder.path(LOCK)))?;
-        self.sidecar.sweep(&folder);
-        self.sign(&mut lock, &folder, last)?;
+        lock.sign(not_yet_written(last)).map_err(failed)?;
         self.sidecar.keep_mark(&folder);
         Ok((lock, folder, last))
     }
@@ -251,32 +274,28 @@ impl Store {
     pub(crate) fn complete_last_change(&self) -> Result<(), StoreError> {
         let lock = self.sidecar.open()?.map(|folder| folder.facts(LOCK));
         match lock {
-            Some(Ok(Some(facts))) if lock::has_note(facts.size) => self.lock().map(drop),
+            Some(Ok(Some(facts))) if lock::has_note(facts.size) => {
+                self.lock().map(|(lock, ..)| lock.give_back())
+            }
             _ => Ok(()),
         }
     }
 
-    /// Names this process in the lock, and no new file of it yet.
-    fn sign(&self, lock: &mut Lock, folder: &Folder, last: Signature) -> Result<(), StoreError> {
-        let written = last.written.map(|written| Written { inode: 0, ..written });
-        lock.sign(written).map_err(StoreError::write("write", &folder.path(LOCK)))
-    }
-
     /// Writes the file, then state, session and log. `None` where an editor was faster: then nothing is
-    /// written.
+    /// written. Also returns `false` where the next writer has something to remove or to add.
     fn commit<T>(
         &self,
         (lock, folder): (&mut Lock, &Folder),
         old: &FileVersion,
         change: Change<T>,
-    ) -> Result<Option<Update<T>>, StoreError> {
+    ) -> Result<Option<(Update<T>, bool)>, StoreError> {
         let mut update = Update { value: change.value, written: false, warnings: Vec::new() };
         let state = change.state.map(|state| self.sidecar.stage_state(folder, &state)).transpose()?;
         let session = change.session.map(|text| self.sidecar.stage_session(folder, &text)).transpose()?;
         let is_damaged = session.is_some() && self.sidecar.session_is_damaged()?;
         change.lines.iter().try_for_each(|lines| lines.log.refuse_foreign(folder))?;
         let is_synced = state.is_some() || session.is_some() || change.lines.iter().any(|lines| lines.synced);
-        let mut size = old.metadata().map_or(0, |metadata| metadata.len());
+        let (mut outweighed, mut is_clean) = (None, true);
         if let Some(text) = change.text
             && !old.holds(&text)?
         {
@@ -285,10 +304,12 @@ impl Store {
             let _ = lock.leave_note(&note::render(logs));
             match replace::replace(&self.real_path, folder, lock, old, &text)? {
                 Outcome::Overtaken => return Ok(None),
-                Outcome::Replaced(warnings) => update.warnings = warnings,
+                Outcome::Replaced(replaced) => {
+                    (update.warnings, is_clean) = (replaced.warnings, !replaced.is_left_over);
+                    outweighed = Some(replaced.outweighing);
+                }
             }
             update.written = true;
-            size = text.len() as u64;
         }
         // The state before the session: a kill in between keeps memories of an ended episode, instead of
         // losing those of a running one.
@@ -307,7 +328,10 @@ impl Store {
         for NewLines { log, lines, synced } in change.lines {
             match log.append(&lines, synced) {
                 // Once one of the files has the change, the command has not failed.
-                Err(failed) if done => update.warnings.push(failed),
+                Err(failed) if done => {
+                    update.warnings.push(failed);
+                    is_clean = false;
+                }
                 appended => appended?,
             }
         }
@@ -315,9 +339,17 @@ impl Store {
             folder.sync()?;
             self.sidecar.sync_if_made()?;
         }
-        update.warnings.extend(self.outweighed_at(folder, size));
-        Ok(Some(update))
+        update.warnings.extend(match outweighed {
+            Some(outweighing) => outweighing.map(|state| self.outweighed_by(state)),
+            None => self.outweighed_at(folder, old.size()),
+        });
+        Ok(Some((update, is_clean)))
     }
+}
+
+/// Signature of a holder that has put no file in place yet.
+fn not_yet_written(last: Signature) -> Option<Written> {
+    last.written.map(|written| Written { inode: 0, ..written })
 }
 
 /// The right to work off the queue, until it is dropped.

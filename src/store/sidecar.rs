@@ -253,7 +253,7 @@ impl Sidecar {
         Ok(())
     }
 
-    /// Removes temporary files of a killed writer.
+    /// Removes temporary files of a writer that was killed or failed.
     pub(super) fn sweep(&self, folder: &Folder) {
         for name in [STATE, SESSION, INDEX, SERVED_INDEX, UNTRACKED] {
             let _ = folder.remove(&temporary_name(name));
@@ -281,7 +281,9 @@ impl Staged<'_> {
     /// Puts the file in place, whatever is there. It survives a power cut once the folder is synced.
     pub(super) fn publish(self) -> Result<(), StoreError> {
         let renamed = self.folder.rename(&temporary_name(self.name), self.name);
-        renamed.map_err(StoreError::write("replace", &self.folder.path(self.name)))
+        renamed.map_err(StoreError::write("replace", &self.folder.path(self.name)))?;
+        std::mem::forget(self);
+        Ok(())
     }
 }
 

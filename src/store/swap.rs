@@ -21,34 +21,47 @@ use super::platform;
 /// Times that a file is given back to its place while other programs put others there.
 const MAX_TRIES: u32 = 10;
 
-/// Puts the file in place. Returns `false` where another program has changed the old one: then that is, or stays, in
-/// place.
+/// Result of putting a file in place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Placed {
+    /// It is there.
+    InPlace,
+    /// It is there, and the temporary name of the old one could not be removed.
+    WithLeftover,
+    /// Another program has changed the old one: that is, or stays, in place.
+    Overtaken,
+}
+
+/// Puts the file in place.
 pub(super) fn place(
     path: &Path,
     sidecar: &Folder,
     old: &FileVersion,
     new: PendingFile,
-) -> Result<bool, StoreError> {
+) -> Result<Placed, StoreError> {
     if old.metadata().is_none() {
-        let is_created = new.create()?;
-        return sync_folder_of(path).map(|()| is_created);
+        let placed = if new.create()? { Placed::InPlace } else { Placed::Overtaken };
+        return sync_folder_of(path).map(|()| placed);
     }
     let failed = StoreError::write("replace", path);
     let ours = platform::identity(&new.metadata().map_err(StoreError::write("replace", path))?);
     let spare = new.path().to_owned();
+    let mut placed = Placed::InPlace;
     let _open = match platform::exchange(&spare, path) {
         // Another program removed it, and may be about to create it.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Placed::Overtaken),
         Err(error) => return Err(failed(error)),
         Ok(false) => new.replace().map(|()| None)?,
         Ok(true) => {
             let open = new.leave();
             if !fs::symlink_metadata(&spare).is_ok_and(|out| old.is(&out)) {
                 give_back(&spare, path, sidecar, ours)?;
-                return Ok(false);
+                return Ok(Placed::Overtaken);
             }
             // It is among the backups. Where this name stays, the next writer removes it.
-            let _ = fs::remove_file(&spare);
+            if fs::remove_file(&spare).is_err() {
+                placed = Placed::WithLeftover;
+            }
             Some(open)
         }
     };
@@ -56,9 +69,9 @@ pub(super) fn place(
     // A program that had opened the old file before may have written into it only now.
     if !old.is_unchanged() && backups::link_newest(sidecar, old, &spare) {
         give_back(&spare, path, sidecar, ours)?;
-        return Ok(false);
+        return Ok(Placed::Overtaken);
     }
-    Ok(true)
+    Ok(placed)
 }
 
 /// Deals with the file that a killed writer left under its temporary name: its own new text, which is removed, or the
@@ -163,7 +176,7 @@ mod tests {
         let (folder, path, sidecar, old, new) = about_to_be_placed(Some("old"));
         fs::remove_file(&path).unwrap();
         let mut branch = OpenOptions::new().write(true).create_new(true).open(&path).unwrap();
-        assert!(!place(&path, &sidecar, &old, new).unwrap());
+        assert_eq!(place(&path, &sidecar, &old, new).unwrap(), Placed::Overtaken);
         branch.write_all(b"the branch's").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "the branch's");
         assert_eq!(names(folder.path()), 2, "nothing is left over");
@@ -173,7 +186,7 @@ mod tests {
     fn a_file_that_is_cut_and_written_in_the_last_moment_keeps_its_place() {
         let (folder, path, sidecar, old, new) = about_to_be_placed(Some("old"));
         let mut editor = OpenOptions::new().write(true).truncate(true).open(&path).unwrap();
-        assert!(!place(&path, &sidecar, &old, new).unwrap());
+        assert_eq!(place(&path, &sidecar, &old, new).unwrap(), Placed::Overtaken);
         editor.write_all(b"the editor's").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "the editor's");
         assert_eq!(names(folder.path()), 2, "nothing is left over");
@@ -183,7 +196,7 @@ mod tests {
     fn a_file_that_is_about_to_be_created_finds_its_place_free() {
         let (folder, path, sidecar, old, new) = about_to_be_placed(Some("old"));
         fs::remove_file(&path).unwrap();
-        assert!(!place(&path, &sidecar, &old, new).unwrap());
+        assert_eq!(place(&path, &sidecar, &old, new).unwrap(), Placed::Overtaken);
         assert_eq!(names(folder.path()), 1);
     }
 
@@ -191,7 +204,7 @@ mod tests {
     fn a_file_that_was_created_in_the_last_moment_is_not_replaced() {
         let (folder, path, sidecar, old, new) = about_to_be_placed(None);
         fs::write(&path, "the branch's").unwrap();
-        assert!(!place(&path, &sidecar, &old, new).unwrap());
+        assert_eq!(place(&path, &sidecar, &old, new).unwrap(), Placed::Overtaken);
         assert_eq!(fs::read_to_string(&path).unwrap(), "the branch's");
         assert_eq!(names(folder.path()), 2);
     }

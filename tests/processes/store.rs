@@ -6,6 +6,7 @@ mod damage;
 mod faults;
 mod links;
 mod outweighed;
+mod packed;
 mod processes;
 mod saves;
 mod synced;

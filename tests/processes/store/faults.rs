@@ -193,6 +193,7 @@ fn what_a_killed_writer_staged_is_swept() {
     let (_folder, path) = empty_folder();
     let store = open(&path);
     write(&store, "one");
+    fs::write(store.folder().join("lock"), "4194304   \n").unwrap();
     for name in ["session.md.new", "state.json.new", "journal.jsonl", "journal.jsonl.new"] {
         fs::write(store.folder().join(name), "{\n").unwrap();
     }
