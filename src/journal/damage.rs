@@ -129,7 +129,7 @@ impl Journal {
 
     /// A warning where one of the last lines cannot be read.
     pub(crate) fn damaged_end(&self) -> Option<String> {
-        let last = self.log().tail(LAST_LINES, |_| true).ok()?;
+        let last = self.tail(LAST_LINES, |_| true).ok()?;
         let warning = "the end of the journal is damaged: `memories check` says where, and what is lost";
         last.iter().any(|line| is_unreadable(line)).then(|| warning.to_owned())
     }
@@ -188,7 +188,7 @@ mod tests {
     fn whatever_bit_of_a_queued_line_flips_the_turn_waits_or_is_missed() {
         let folder = tempfile::tempdir().unwrap();
         let sidecar = Sidecar::of(&folder.path().join("Memories.md"));
-        let journal = Journal { log: LineLog::new(&sidecar, ("journal", ".jsonl"), ROTATION) };
+        let journal = Journal::on(LineLog::new(&sidecar, ("journal", ".jsonl"), ROTATION));
         let line = concat!(
             r#"{"version":1,"id":"7","time":"2026-01-31","outcome":"queued","#,
             r#""turn":{"action":"go in","response":"\"No!\" \u00e9"}}"#

@@ -29,6 +29,8 @@ const LAST_LINES: usize = 200;
 #[derive(Debug, Clone)]
 pub struct Journal {
     log: LineLog,
+    /// Lines of a change that is not written yet: for its own later steps, they are the last lines.
+    pending: Vec<String>,
 }
 
 /// A turn that was played before.
@@ -60,12 +62,47 @@ impl EarlierTurn {
 impl Journal {
     /// The journal of a memory file.
     pub fn of(store: &Store) -> Journal {
-        Journal { log: LineLog::new(store.sidecar(), ("journal", ".jsonl"), ROTATION) }
+        Journal::on(LineLog::new(store.sidecar(), ("journal", ".jsonl"), ROTATION))
     }
 
-    /// The log that a change adds a line to.
+    /// The log that a change adds its lines to.
     pub fn log(&self) -> &LineLog {
         &self.log
+    }
+
+    fn on(log: LineLog) -> Journal {
+        Journal { log, pending: Vec::new() }
+    }
+
+    /// Adds a line to those that a change is about to write.
+    pub(crate) fn push(&mut self, line: String) {
+        self.pending.push(line);
+    }
+
+    /// The log, and the lines that a change adds to it.
+    pub(crate) fn into_lines(self) -> (LineLog, Vec<String>) {
+        (self.log, self.pending)
+    }
+
+    /// The last `count` lines that `wanted` accepts, oldest first. Reads from the end and no further than it must.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be read.
+    pub(crate) fn tail(
+        &self,
+        count: usize,
+        mut wanted: impl FnMut(&str) -> bool,
+    ) -> Result<Vec<String>, StoreError> {
+        let pending = self.pending.iter().rev().filter(|line| wanted(line));
+        let mut last: Vec<String> = pending.take(count).cloned().collect();
+        last.reverse();
+        let mut lines = match count - last.len() {
+            0 => Vec::new(),
+            missing => self.log.tail(missing, wanted)?,
+        };
+        lines.append(&mut last);
+        Ok(lines)
     }
 
     /// Visits all lines that are still kept, oldest first. Some may be no entries.
@@ -112,7 +149,7 @@ impl Journal {
     /// The last turns as they were played, oldest first, whatever `retry` made of them later.
     pub(crate) fn last_turns(&self, count: usize) -> Result<Vec<EarlierTurn>, StoreError> {
         let mut newest_first = Vec::new();
-        self.log.tail(count, |line| {
+        self.tail(count, |line| {
             let entry = line.contains("\"turn\":").then(|| Entry::parse(line)).flatten();
             let turn = entry.filter(|entry| entry.resolves.is_none());
             let turn = turn.as_ref().and_then(EarlierTurn::of);
@@ -126,7 +163,7 @@ impl Journal {
     /// The highest episode in the last lines of the journal.
     pub(crate) fn highest_episode(&self) -> Option<u64> {
         let mut highest = None;
-        let visited = self.log.tail(LAST_LINES, |line| {
+        let visited = self.tail(LAST_LINES, |line| {
             let entry: Option<Entry<'_>> = Entry::parse(line);
             let episode = entry.and_then(|entry| entry.episode.max(entry.turn.and_then(|turn| turn.episode)));
             highest = highest.max(episode);
@@ -229,7 +266,7 @@ mod tests {
 
     fn journal_of_size(folder: &Path, rotation_size: u64) -> Journal {
         let sidecar = Sidecar::of(&folder.join("Memories.md"));
-        Journal { log: LineLog::with_rotation_size(&sidecar, ROTATION, rotation_size) }
+        Journal::on(LineLog::with_rotation_size(&sidecar, ROTATION, rotation_size))
     }
 
     /// A file of the journal in a folder.

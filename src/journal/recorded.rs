@@ -88,6 +88,13 @@ impl RecordedTurns {
         self.ids.extend(key.id.map(|id| (id, key.content)));
     }
 
+    /// Takes back the id of a turn that is not recorded after all.
+    pub(crate) fn remove_id(&mut self, key: &TurnKey) {
+        if let Some(id) = key.id {
+            self.ids.remove(&id);
+        }
+    }
+
     fn add(&mut self, key: &TurnKey) {
         self.add_id(key);
         self.lines.extend(key.line);
@@ -132,7 +139,7 @@ impl Journal {
         let is_meant = |line: &str| {
             line.contains(&quoted) && played_turn(line).is_some_and(|turn| turn.id.as_deref() == Some(id))
         };
-        let line = self.log().tail(1, is_meant)?.pop();
+        let line = self.tail(1, is_meant)?.pop();
         Ok(line.and_then(|line| Entry::<Value>::parse(&line)?.turn))
     }
 
@@ -147,7 +154,7 @@ impl Journal {
         is_meant: impl Fn(&str) -> bool,
     ) -> Result<Option<String>, StoreError> {
         let mut reply = None;
-        self.log().tail(1, |line| {
+        self.tail(1, |line| {
             let turn = played_turn(line).filter(|turn| turn.place() == Some(place));
             let turn = turn.filter(|turn| turn.action.as_deref().is_some_and(&is_meant));
             reply = turn.and_then(|turn| turn.response());

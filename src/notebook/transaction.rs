@@ -185,7 +185,7 @@ impl Notebook {
             replaced: false,
             ends_session: false,
             new_state: None,
-            line: None,
+            is_synced: false,
         })
     }
 }
@@ -207,17 +207,22 @@ pub(crate) struct Draft<'a> {
     command: &'static str,
     id: String,
     replaced: bool,
-    line: Option<JournalLine>,
-}
-
-/// The line of a change.
-struct JournalLine {
-    text: String,
-    /// True if a power cut must not lose it: it queues a turn, ends its wait, or keeps the text of a session.
-    synced: bool,
+    /// True if a power cut must not lose the lines: one queues a turn, ends its wait, or keeps the text of a session.
+    is_synced: bool,
 }
 
 impl Draft<'_> {
+    /// Begins a further change, which is written together with those before: a person's, unless said otherwise.
+    pub(crate) fn begin_next(&mut self) {
+        (self.id, self.now) = (self.notebook.clock.fresh_id(), self.notebook.clock.now());
+        self.by(Author::default());
+    }
+
+    /// The journal, with the lines of the changes before.
+    pub(crate) fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
     /// Says who writes the entries of this change; without this call, a person.
     pub(crate) fn by(&mut self, author: Author) {
         self.files.authorship.set_author(author);
@@ -238,12 +243,15 @@ impl Draft<'_> {
         self.replaced = true;
     }
 
-    /// The running episode and other counters; see [`Notebook::state`].
+    /// The running episode and other counters, as the changes before leave them; see [`Notebook::state`].
     ///
     /// # Errors
     ///
     /// When they may be whole, but cannot be read: writing others would lose them.
     pub(crate) fn state(&self) -> Result<State, StoreError> {
+        if let Some(state) = &self.new_state {
+            return Ok(state.clone());
+        }
         match self.notebook.store.sidecar().state() {
             (state, None) => Ok(state),
             (state, Some(error)) if error.is_damage() => Ok(self.notebook.with_highest_episode(state)),
@@ -270,7 +278,9 @@ impl Draft<'_> {
     ///
     /// When its text, which the journal keeps, may be whole but cannot be read.
     pub(crate) fn end_session(&mut self) -> Result<EndedSession, StoreError> {
+        let is_new = self.ends_session || self.files.session.is_edited();
         let text = match self.notebook.store.sidecar().session() {
+            _ if is_new => Ok(self.files.session.clone().into_text().ok()),
             Err(error) if !error.is_damage() => return Err(error),
             text => text,
         };
@@ -287,9 +297,8 @@ impl Draft<'_> {
     pub(crate) fn note<T: Serialize>(&mut self, entry: Entry<'_, T>) {
         let command = (self.command != RECORD).then(|| self.command.into());
         let (id, time) = (Some((&self.id).into()), Some((&self.now).into()));
-        let synced = entry.is_queued() || entry.resolves.is_some() || entry.session.is_some();
-        let text = Entry { version: Some(VERSION), id, time, command, ..entry }.to_line();
-        self.line = Some(JournalLine { text, synced });
+        self.is_synced |= entry.is_queued() || entry.resolves.is_some() || entry.session.is_some();
+        self.journal.push(Entry { version: Some(VERSION), id, time, command, ..entry }.to_line());
     }
 
     fn into_change<T>(self, value: T) -> Result<Change<T>, DocumentError> {
@@ -306,12 +315,10 @@ impl Draft<'_> {
         if let Some(state) = self.new_state {
             change = change.with_state(state);
         }
-        change = match self.line {
-            Some(JournalLine { text, synced: true }) => {
-                change.with_synced_lines(self.journal.log(), vec![text])
-            }
-            Some(JournalLine { text, synced: false }) => change.with_lines(self.journal.log(), vec![text]),
-            None => change,
+        change = match self.journal.into_lines() {
+            (_, lines) if lines.is_empty() => change,
+            (log, lines) if self.is_synced => change.with_synced_lines(&log, lines),
+            (log, lines) => change.with_lines(&log, lines),
         };
         Ok(match authorship.into_lines() {
             Some((written, lines)) => change.with_lines(&written, lines),

@@ -1,19 +1,39 @@
-//! Many turns, one after the other: lines of JSON enter, a summary of the reports leaves.
+//! Many turns, one after the other: lines of JSON enter, their reports and a summary leave.
 //!
-//! A line that is refused leaves the others alone. An error of the store ends the work: it concerns every
-//! line.
+//! Lines that wait are recorded in groups: each group is one transaction, which reads the file once and writes it once.
+//! A turn that is refused leaves the others alone: where it was edited already, those before it are written without it.
+//! An error of the store ends the work: it concerns every line.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use crate::document::{Document, Section};
+use crate::document::{Document, DocumentError, Section};
 use crate::journal::Journal;
-use crate::journal::recorded::{Known, RecordedTurns};
+use crate::journal::entry::RECORD;
+use crate::journal::recorded::{Known, RecordedTurns, TurnKey};
+use crate::notebook::{Draft, Written};
 use crate::record::once::{Checked, key_of, other_with_id};
 use crate::record::redaction::redact_turn;
 use crate::record::turn::Turn;
-use crate::record::{RecordError, RecordReport, Recorder};
+use crate::record::{Judge, RecordError, RecordReport, Recorder};
 use crate::store::StoreError;
 use crate::types::Scope;
+
+/// Turns that are written together at most.
+pub(crate) const MAX_GROUP: usize = 64;
+
+/// Time of work on the turns of a group, after which no more are added: other writers wait.
+const MAX_WORK: Duration = Duration::from_millis(50);
+
+/// Time for which the lock is free between groups that follow at once.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// A line of the input, and its number.
+pub(crate) type Line = (usize, Vec<u8>);
+
+/// Gives the report on the turn of a line, or `None` where it is refused.
+pub(crate) type Tell<'a> = &'a mut dyn FnMut(usize, Option<&RecordReport>);
 
 /// The result of recording many turns.
 #[derive(Debug, Clone, Default)]
@@ -46,10 +66,61 @@ pub(crate) struct LineWarning {
 /// Turns that are recorded one after the other.
 pub(crate) struct ManyTurns<'a> {
     recorder: &'a Recorder<'a>,
+    reader: LineReader<'a>,
+    summary: TurnSummary,
+    /// True if the last group ended although further lines waited.
+    is_pressed: bool,
+}
+
+/// Reads lines, and knows which turns were recorded before.
+struct LineReader<'a> {
     /// The file of the lines, by which a turn without number and id is known; `None` for a stream.
     file: Option<&'a str>,
+    /// Turns that were recorded before are recorded again.
+    again: bool,
     recorded: RecordedTurns,
-    summary: TurnSummary,
+}
+
+/// What came of a line: the report on its turn, or why it is refused.
+type Done = Result<RecordReport, String>;
+
+/// A line that was read.
+enum Pending {
+    /// Its turn is to be recorded.
+    New(Box<NewTurn>),
+    /// Nothing is to be written.
+    Done(Box<Done>),
+}
+
+struct NewTurn {
+    turn: Turn,
+    key: TurnKey,
+    /// Warnings about the line.
+    notes: Vec<String>,
+}
+
+/// Lines in their order, each with its number.
+type Lines = VecDeque<(usize, Pending)>;
+
+/// Why a group is not written.
+enum Failure {
+    Store(StoreError),
+    /// The turn of that line of the group cannot be written. The draft has a part of it.
+    Turn(usize, String),
+    /// With all turns of the group, the file would not be read as it was meant.
+    Whole(String),
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Failure {
+        Failure::Store(error)
+    }
+}
+
+impl From<DocumentError> for Failure {
+    fn from(error: DocumentError) -> Failure {
+        Failure::Whole(error.to_string())
+    }
 }
 
 impl<'a> ManyTurns<'a> {
@@ -65,33 +136,40 @@ impl<'a> ManyTurns<'a> {
         let store = recorder.notebook.store();
         store.complete_last_change()?;
         let recorded = Journal::of(store).recorded_turns()?;
-        Ok(ManyTurns { recorder, file, recorded, summary: TurnSummary::default() })
+        let reader = LineReader { file, again: recorder.settings.again, recorded };
+        Ok(ManyTurns { recorder, reader, summary: TurnSummary::default(), is_pressed: false })
     }
 
-    /// Records the turn of a line; its report, or `None` where it is refused.
+    /// Records the turn of a line, and with it those of the lines that `more` has by then. Tells of each turn when it
+    /// is on disk.
     ///
     /// # Errors
     ///
-    /// Those of the store. The turns before that line are recorded.
-    pub(crate) fn record(&mut self, number: usize, line: &[u8]) -> Result<Option<RecordReport>, StoreError> {
-        let turn = std::str::from_utf8(line).map_err(|_| "not UTF-8".to_owned());
-        let turn = turn.and_then(|line| Turn::from_json(line).map_err(|error| error.to_string()));
-        let report = match turn.map(|turn| self.record_unless(turn, number)) {
-            Ok(Err(RecordError::Store(source))) => return Err(source),
-            Ok(report) => report.map_err(|error| error.to_string()),
-            Err(problem) => Err(problem),
-        };
-        self.summary.lines += 1;
-        match report {
-            Ok(report) => {
-                self.summary.add(number, &report);
-                Ok(Some(report))
-            }
-            Err(problem) => {
-                self.summary.refused.push((number, problem));
-                Ok(None)
+    /// Those of the store, with the first line that is not recorded.
+    pub(crate) fn record(
+        &mut self,
+        line: Line,
+        more: &mut dyn FnMut() -> Option<Line>,
+        tell: Tell<'_>,
+    ) -> Result<(), (usize, StoreError)> {
+        let notebook = self.recorder.notebook;
+        let mut lines = Lines::from([self.reader.read(line, || notebook.state().episode)]);
+        let mut limit = MAX_GROUP;
+        while let Some((number, pending)) = lines.pop_front() {
+            let failed = |error| (number, error);
+            match (pending, self.recorder.judge) {
+                (Pending::Done(done), _) => self.finish_line(number, *done, tell),
+                (Pending::New(new), Judge::Model(_)) => {
+                    let done = self.record_alone(&new).map_err(failed)?;
+                    self.finish_line(number, done, tell);
+                }
+                (new, Judge::Rules | Judge::Later) => {
+                    lines.push_front((number, new));
+                    limit = self.record_group(&mut lines, limit, more, tell).map_err(failed)?;
+                }
             }
         }
+        Ok(())
     }
 
     /// The summary of all lines.
@@ -99,28 +177,160 @@ impl<'a> ManyTurns<'a> {
         self.summary
     }
 
-    /// Records a turn unless it is one of those that were recorded.
-    fn record_unless(&mut self, mut turn: Turn, number: usize) -> Result<RecordReport, RecordError> {
+    /// Records a turn that a model may be asked about.
+    fn record_alone(&mut self, new: &NewTurn) -> Result<Done, StoreError> {
+        match self.recorder.record_new(&new.turn, new.checked()) {
+            Ok(report) => {
+                self.reader.recorded.add_id(&new.key);
+                Ok(Ok(new.noted(report)))
+            }
+            Err(RecordError::Store(error)) => Err(error),
+            Err(problem) => Ok(Err(problem.to_string())),
+        }
+    }
+
+    /// Records at most so many of the lines in one transaction, and takes them away. Where that fails because of a
+    /// turn, those before it are next, by themselves, and then that turn. Returns the limit of the next group.
+    fn record_group(
+        &mut self,
+        lines: &mut Lines,
+        limit: usize,
+        more: &mut dyn FnMut() -> Option<Line>,
+        tell: Tell<'_>,
+    ) -> Result<usize, StoreError> {
+        let done = match self.write_group(lines, limit, more) {
+            Ok(done) => done,
+            Err(Failure::Store(error)) => return Err(error),
+            Err(Failure::Turn(at @ 1.., _)) => return Ok(at),
+            Err(Failure::Whole(_)) if lines.len().min(limit) > 1 => return Ok(lines.len().min(limit) / 2),
+            Err(Failure::Turn(0, problem) | Failure::Whole(problem)) => vec![Err(problem)],
+        };
+        let numbers: Vec<usize> = lines.drain(..done.len()).map(|(number, _)| number).collect();
+        for (number, done) in numbers.into_iter().zip(done) {
+            self.finish_line(number, done, tell);
+        }
+        Ok(MAX_GROUP)
+    }
+
+    /// Records at most so many lines in one transaction: those that are there, then those that `more` has. The first
+    /// is a new turn.
+    fn write_group(
+        &mut self,
+        lines: &mut Lines,
+        limit: usize,
+        more: &mut dyn FnMut() -> Option<Line>,
+    ) -> Result<Vec<Done>, Failure> {
+        if std::mem::replace(&mut self.is_pressed, true) {
+            thread::sleep(PAUSE);
+        }
+        let ManyTurns { recorder, reader, is_pressed, .. } = self;
+        let written = recorder.notebook.edit(RECORD, |draft| {
+            let start = Instant::now();
+            let mut done: Vec<Done> = Vec::new();
+            while done.len() < limit {
+                let at = done.len();
+                if at == lines.len() {
+                    if start.elapsed() >= MAX_WORK {
+                        break;
+                    }
+                    let Some(line) = more() else {
+                        *is_pressed = false;
+                        break;
+                    };
+                    lines.push_back(reader.read(line, || draft.state().unwrap_or_default().episode));
+                }
+                done.push(match &lines[at].1 {
+                    Pending::Done(done) => Done::clone(done),
+                    Pending::New(new) => {
+                        if at > 0 {
+                            draft.begin_next();
+                        }
+                        reader.note(new, recorder.record_line(draft, new, at)?)
+                    }
+                });
+            }
+            Ok::<_, Failure>(done)
+        })?;
+        let Written { value: mut done, warnings, .. } = written;
+        if let Some(Ok(first)) = done.first_mut() {
+            first.warnings.extend(warnings);
+        }
+        Ok(done)
+    }
+
+    fn finish_line(&mut self, number: usize, done: Done, tell: Tell<'_>) {
+        self.summary.lines += 1;
+        match done {
+            Ok(report) => {
+                self.summary.add(number, &report);
+                tell(number, Some(&report));
+            }
+            Err(problem) => {
+                self.summary.refused.push((number, problem));
+                tell(number, None);
+            }
+        }
+    }
+}
+
+impl LineReader<'_> {
+    /// Reads a line. The number of the running episode is asked for where its turn names none.
+    fn read(&mut self, (number, line): Line, running: impl FnOnce() -> u64) -> (usize, Pending) {
+        let turn = std::str::from_utf8(&line).map_err(|_| "not UTF-8".to_owned());
+        let turn = turn.and_then(|line| Turn::from_json(line).map_err(|error| error.to_string()));
+        let mut turn = match turn {
+            Ok(turn) => turn,
+            Err(problem) => return (number, Pending::Done(Box::new(Err(problem)))),
+        };
         let mut notes = redact_turn(&mut turn);
         notes.append(&mut turn.notes);
-        let key = key_of(self.recorder.notebook, &turn, self.file.map(|file| (file, number)));
-        let known = match self.recorder.settings.again {
-            true => Known::New,
-            false => self.recorded.meet(&key),
-        };
-        let mut report = match known {
-            Known::New => {
-                let report = self.recorder.record_new(turn, Checked::IsNew { line: key.line })?;
-                self.recorded.add_id(&key);
-                report
-            }
-            Known::Recorded | Known::OtherWithId => {
-                notes.extend(turn.id.as_deref().filter(|_| known == Known::OtherWithId).map(other_with_id));
-                RecordReport::recorded_before(&turn)
-            }
-        };
+        let key = key_of(&turn, running, self.file.map(|file| (file, number)));
+        let known = if self.again { Known::New } else { self.recorded.meet(&key) };
+        if known == Known::New {
+            return (number, Pending::New(Box::new(NewTurn { turn, key, notes })));
+        }
+        notes.extend(turn.id.as_deref().filter(|_| known == Known::OtherWithId).map(other_with_id));
+        let mut report = RecordReport::recorded_before(&turn);
         report.warnings.extend(notes);
-        Ok(report)
+        (number, Pending::Done(Box::new(Ok(report))))
+    }
+
+    /// Remembers the id of a turn, unless it is refused.
+    fn note(&mut self, new: &NewTurn, done: Done) -> Done {
+        match done {
+            Ok(_) => self.recorded.add_id(&new.key),
+            Err(_) => self.recorded.remove_id(&new.key),
+        }
+        done
+    }
+}
+
+impl NewTurn {
+    fn checked(&self) -> Checked {
+        Checked::IsNew { line: self.key.line }
+    }
+
+    /// The report with the warnings about the line.
+    fn noted(&self, mut report: RecordReport) -> RecordReport {
+        report.warnings.extend(self.notes.iter().cloned());
+        report
+    }
+}
+
+impl Recorder<'_> {
+    /// Records the turn of a line of a group in its transaction, or refuses it before anything is edited.
+    fn record_line(&self, draft: &mut Draft<'_>, new: &NewTurn, at: usize) -> Result<Done, Failure> {
+        let context = match self.gather(draft, new.turn.clone()) {
+            Ok(context) => context,
+            Err(RecordError::Store(error)) => return Err(error.into()),
+            Err(problem) => return Ok(Err(problem.to_string())),
+        };
+        let judged = self.judge.judge(&context);
+        match self.write(draft, context, &judged, new.checked()) {
+            Ok(report) => Ok(Ok(new.noted(report))),
+            Err(RecordError::Store(error)) => Err(error.into()),
+            Err(problem) => Err(Failure::Turn(at, problem.to_string())),
+        }
     }
 }
 

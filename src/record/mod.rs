@@ -3,7 +3,7 @@
 //! A [`Turn`] enters. The game's state decides *when* something may be worth remembering ([`triggers`]);
 //! a model, or the built-in [`rules`], decides *what* ([`Judge`]); the result is on disk before the
 //! [`RecordReport`] leaves. Visits and tried actions are written whatever the judge decides. The lock is never
-//! held while a model is asked.
+//! held while a model is asked; what needs no model is one transaction.
 
 pub mod answer;
 mod context;
@@ -30,7 +30,6 @@ use crate::document::{Document, DocumentError, stored};
 use crate::journal::entry::{Entry, RECORD};
 use crate::journal::text::Text;
 use crate::journal::{EarlierTurn, Journal};
-use crate::notebook::Notebook;
 use crate::notebook::add::{AddReport, Claim, Contested, store_memory};
 use crate::notebook::authority::Authority;
 use crate::notebook::contest::contest;
@@ -38,6 +37,8 @@ use crate::notebook::duplicates::says_the_same;
 use crate::notebook::files::Files;
 use crate::notebook::strike::{Invalidated, invalidate};
 use crate::notebook::titles::{distinct_title, free_title};
+use crate::notebook::{Draft, Notebook};
+use crate::store::StoreError;
 use crate::types::{
     Author, Cause, DEFAULT_IMPORTANCE, Memory, Moment, OFFLINE_TAG, Persistence, Reference, Scope, Span,
 };
@@ -139,43 +140,86 @@ impl Recorder<'_> {
     pub fn record(&self, mut turn: Turn) -> Result<RecordReport, RecordError> {
         let mut notes = redaction::redact_turn(&mut turn);
         notes.append(&mut turn.notes);
-        let before = match turn.id {
-            Some(_) if !self.settings.again => {
+        // Nobody is asked about a turn that was recorded before.
+        let before = match (&turn.id, self.judge) {
+            (Some(_), Judge::Model(_)) if !self.settings.again => {
                 recorded_before(self.notebook.store(), &turn, &self.notebook.read()?)?
             }
             _ => None,
         };
         let mut report = match before {
             Some(report) => report,
-            None => self.record_new(turn, Checked::NotYet)?,
+            None => self.record_new(&turn, Checked::NotYet)?,
         };
         report.warnings.extend(notes);
         Ok(report)
     }
 
-    /// Records a turn whose secrets are redacted.
-    fn record_new(&self, turn: Turn, checked: Checked) -> Result<RecordReport, RecordError> {
-        let damaged_end = Journal::of(self.notebook.store()).damaged_end();
-        let context = self.gather(turn)?;
-        let judged = self.judge.judge(&context);
-        let mut report = self.commit(context, &judged, checked)?;
-        report.warnings.extend(damaged_end);
+    /// Records a turn whose secrets are redacted. While a model is asked, nobody has to wait for the lock: the answer
+    /// is written in a transaction of its own.
+    fn record_new(&self, turn: &Turn, checked: Checked) -> Result<RecordReport, RecordError> {
+        let done = match self.judge {
+            Judge::Rules | Judge::Later => self.notebook.edit(RECORD, |draft| {
+                if let Some(report) = self.recorded_meanwhile(draft, turn, checked)? {
+                    return Ok(report);
+                }
+                let context = self.gather(draft, turn.clone())?;
+                let judged = self.judge.judge(&context);
+                self.write(draft, context, &judged, checked)
+            })?,
+            Judge::Model(_) => {
+                let context = self.notebook.preview(|draft| self.gather(draft, turn.clone()))?;
+                let judged = self.judge.judge(&context);
+                self.notebook.edit(RECORD, |draft| {
+                    let before = self.recorded_meanwhile(draft, turn, checked)?;
+                    before.map_or_else(|| self.write(draft, context.clone(), &judged, checked), Ok)
+                })?
+            }
+        };
+        let mut report = done.value;
+        report.warnings.extend(done.warnings);
         Ok(report)
     }
 
-    /// Reads memory file and journal, without the lock.
-    fn gather(&self, mut turn: Turn) -> Result<TurnContext, RecordError> {
-        let store = self.notebook.store();
-        let mut files = self.notebook.read()?;
-        let journal = Journal::of(store);
+    /// The report on a turn that was recorded before, if that is still to be looked for.
+    fn recorded_meanwhile(
+        &self,
+        draft: &Draft<'_>,
+        turn: &Turn,
+        checked: Checked,
+    ) -> Result<Option<RecordReport>, StoreError> {
+        match checked {
+            Checked::NotYet if !self.settings.again => {
+                recorded_before(self.notebook.store(), turn, &draft.files)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Everything that the files say about a turn. They stay as they are.
+    fn gather(&self, draft: &mut Draft<'_>, turn: Turn) -> Result<TurnContext, RecordError> {
+        let running = draft.state()?.episode;
+        let episode = turn.episode.unwrap_or(running);
+        if episode <= running {
+            return self.gather_from(&draft.files, draft.journal(), turn, episode);
+        }
+        // The session ends with its episode.
+        let session = std::mem::replace(&mut draft.files.session, Document::parse(String::new()));
+        let context = self.gather_from(&draft.files, draft.journal(), turn, episode);
+        draft.files.session = session;
+        context
+    }
+
+    fn gather_from(
+        &self,
+        files: &Files,
+        journal: &Journal,
+        mut turn: Turn,
+        episode: u64,
+    ) -> Result<TurnContext, RecordError> {
         // A journal that cannot be read withholds no memory; appending to it fails with a warning.
         let mut history = journal.last_turns(self.settings.history_window.max(1)).unwrap_or_default();
         let number = turn.turn.unwrap_or_else(|| number_after(history.last()));
-        let running = self.notebook.state().episode;
-        let episode = turn.episode.unwrap_or(running);
-        if episode > running {
-            files.session = Document::parse(String::new());
-        }
         history.retain(|turn| turn.episode == Some(episode));
         let carried = files.section_without_memories(&Scope::Game).carried;
         let carried = carried.iter().find(|carried| carried.episode == episode);
@@ -189,16 +233,16 @@ impl Recorder<'_> {
         let first_visit = !files.lasting.headings().any(|heading| heading.scope == reached.scope());
         let triggers = fired(&turn, changes, first_visit, &self.settings.switches);
         let section = files.section_without_memories(&before.scope());
-        let repeat = changes.nothing() && is_repeat(store, &turn, &before, &section)?;
+        let repeat = changes.nothing() && is_repeat(journal, &turn, &before, &section)?;
         let is_judged = !triggers.is_empty() && !repeat;
         let memories = match self.judge {
-            Judge::Model(_) | Judge::Rules if is_judged => PlaceMemories::of(&files, &before, &after),
+            Judge::Model(_) | Judge::Rules if is_judged => PlaceMemories::of(files, &before, &after),
             _ => PlaceMemories::default(),
         };
         let surroundings = match self.judge {
             Judge::Model(_) if is_judged => {
-                let visits = Visits::of(&journal).unwrap_or_default();
-                Surroundings::of(&files, &before, visits.seen(before.id, after.id))
+                let visits = Visits::of(journal).unwrap_or_default();
+                Surroundings::of(files, &before, visits.seen(before.id, after.id))
             }
             _ => Surroundings::default(),
         };
@@ -218,44 +262,36 @@ impl Recorder<'_> {
         })
     }
 
-    /// Writes everything that follows from the turn in one transaction. A turn that was sent without a number gets it
-    /// here, under the lock: another process may have recorded one since the context was gathered.
-    fn commit(
+    /// Writes everything that follows from the turn. A turn that was sent without a number gets it here, under the
+    /// lock: another process may have recorded one since the context was gathered.
+    fn write(
         &self,
+        draft: &mut Draft<'_>,
         mut context: TurnContext,
         judged: &ModelOutcome,
         checked: Checked,
     ) -> Result<RecordReport, RecordError> {
-        let done = self.notebook.edit(RECORD, |draft| {
-            if checked == Checked::NotYet
-                && !self.settings.again
-                && let Some(report) = recorded_before(self.notebook.store(), &context.turn, &draft.files)?
-            {
-                return Ok(report);
-            }
-            if context.turn.turn.is_none() {
-                let last = Journal::of(self.notebook.store()).last_turns(1).unwrap_or_default();
-                context.number = number_after(last.last());
-            }
-            let now = draft.now.clone();
-            let (running, ended) = draft.reach_episode(context.episode)?;
-            let mut report = self.edit(&mut draft.files, &context, judged, (&now, running))?;
-            let ended = ended.filter(|ended| ended.memories > 0);
-            report.ephemeral_ended = ended.as_ref().map(|ended| ended.memories);
-            let source_line = match checked {
-                Checked::IsNew { line } => line.map(|line| format!("{line:032x}").into()),
-                Checked::NotYet => None,
-            };
-            draft.note(Entry {
-                source_line,
-                ephemeral_ended: report.ephemeral_ended,
-                session: ended.and_then(|ended| ended.text).map(Text::from),
-                ..entry(&context, &report)
-            });
-            Ok::<_, RecordError>(report)
-        })?;
-        let mut report = done.value;
-        report.warnings.extend(done.warnings);
+        if context.turn.turn.is_none() {
+            let last = draft.journal().last_turns(1).unwrap_or_default();
+            context.number = number_after(last.last());
+        }
+        let damaged_end = draft.journal().damaged_end();
+        let now = draft.now.clone();
+        let (running, ended) = draft.reach_episode(context.episode)?;
+        let mut report = self.edit(&mut draft.files, &context, judged, (&now, running))?;
+        let ended = ended.filter(|ended| ended.memories > 0);
+        report.ephemeral_ended = ended.as_ref().map(|ended| ended.memories);
+        let source_line = match checked {
+            Checked::IsNew { line } => line.map(|line| format!("{line:032x}").into()),
+            Checked::NotYet => None,
+        };
+        draft.note(Entry {
+            source_line,
+            ephemeral_ended: report.ephemeral_ended,
+            session: ended.and_then(|ended| ended.text).map(Text::from),
+            ..entry(&context, &report)
+        });
+        report.warnings.extend(damaged_end);
         Ok(report)
     }
 

@@ -5,7 +5,6 @@ use crate::document::evidence::is_same_reply;
 use crate::document::text::{REPLY_CHARS, stored_line, stored_reply};
 use crate::journal::Journal;
 use crate::journal::recorded::TurnKey;
-use crate::notebook::Notebook;
 use crate::notebook::files::Files;
 use crate::record::places::Place;
 use crate::record::refusal::is_idle;
@@ -41,16 +40,17 @@ pub(super) fn recorded_before(
     Ok(Some(report))
 }
 
-/// The key by which a turn of many is recognised, in that line of a file.
-pub(super) fn key_of(notebook: &Notebook, turn: &Turn, line: Option<(&str, usize)>) -> TurnKey {
-    let episode = turn.episode.unwrap_or_else(|| notebook.state().episode);
+/// The key by which a turn of many is recognised, in that line of a file. A turn without an episode is of the running
+/// one.
+pub(super) fn key_of(turn: &Turn, running: impl FnOnce() -> u64, line: Option<(&str, usize)>) -> TurnKey {
+    let episode = turn.episode.unwrap_or_else(running);
     TurnKey::of(turn.id.as_deref(), (episode, turn.turn), (&turn.action, &turn.response), line)
 }
 
 /// True if the action was answered by the same whole reply at its place before: it is listed as tried there, or it
 /// only looks or waits and is listed nowhere. The list has the first characters of a reply; the journal has all.
 pub(super) fn is_repeat(
-    store: &Store,
+    journal: &Journal,
     turn: &Turn,
     place: &Place,
     section: &Section,
@@ -67,7 +67,7 @@ pub(super) fn is_repeat(
     if is_listed && reply.chars().count() + 1 < REPLY_CHARS {
         return Ok(true);
     }
-    let last = Journal::of(store).last_reply(place.id, |other| folded(other) == action)?;
+    let last = journal.last_reply(place.id, |other| folded(other) == action)?;
     Ok(last.is_some_and(|last| stored_line(&last) == stored_line(&turn.response)))
 }
 

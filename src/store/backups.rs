@@ -12,6 +12,7 @@
 //! double from one to the next, so they take less than twice the space of the largest. What a writer itself makes so
 //! much smaller is meant.
 
+use std::cmp::Reverse;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -362,7 +363,7 @@ fn numbered(folder: &Folder) -> Result<Vec<State>, StoreError> {
             states.push(State { number, is_whole, is_packed });
         }
     }
-    states.sort_unstable_by(|one, other| other.number.cmp(&one.number));
+    states.sort_unstable_by_key(|state| Reverse(state.number));
     states.dedup_by(|one, other| {
         let is_same = one.number == other.number;
         if is_same {

@@ -18,7 +18,8 @@ use crate::program::{memories, names};
 /// The only names in a folder with a memory file, after any orderly end.
 const LEFT: [&str; 3] = [".memories", "Memories.md", "Memories.md.backup"];
 
-const TURNS: usize = 60;
+/// Several groups of turns.
+const TURNS: usize = 240;
 
 struct Play {
     _scratch: TempDir,
@@ -230,4 +231,168 @@ fn turns_without_numbers_of_many_writers_get_different_ones() {
     let number = |line: &str| serde_json::from_str::<Value>(line).unwrap()["turn"]["turn"].as_u64().unwrap();
     Journal::of(&store).visit(|line| assert!(numbers.insert(number(line)), "twice: {line}")).unwrap();
     assert_eq!(numbers, (1..=(WRITERS * EACH) as u64).collect());
+}
+
+/// Sends lines one by one, each when the one before is recorded.
+fn send_one_by_one(folder: &Path, lines: &[String]) {
+    let mut command = memories(folder, &["record", "--turns", "-", "--provider", "offline", "-v"]);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (mut pipe, stderr) = (child.stdin.take().unwrap(), child.stderr.take().unwrap());
+    let mut said = BufReader::new(stderr).lines().map_while(Result::ok);
+    for line in lines {
+        pipe.write_all(line.as_bytes()).unwrap();
+        said.find(|said| said.contains("location:")).expect("it is recorded");
+    }
+    drop(pipe);
+    said.for_each(drop);
+    assert!(child.wait().unwrap().success());
+}
+
+/// The turns in the journal, as they were recorded, with what was decided.
+fn journal_of(folder: &Path) -> Vec<Value> {
+    let journal = fs::read_to_string(folder.join(".memories/Memories.md/journal.jsonl")).unwrap();
+    let entry = |line: &str| {
+        let mut entry: Value = serde_json::from_str(line).unwrap();
+        let removed = ["id", "time", "source_line"].map(|field| entry.as_object_mut().unwrap().remove(field));
+        assert!(removed[0].is_some() && removed[1].is_some());
+        entry
+    };
+    journal.lines().map(entry).collect()
+}
+
+fn states(folder: &Path) -> u64 {
+    let output = memories(folder, &["restore", "--list", "--json"]).output().unwrap();
+    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+    said["backups"][0]["number"].as_u64().unwrap()
+}
+
+#[test]
+fn turns_in_groups_leave_what_turns_one_by_one_leave() {
+    let fixture = |number: u64| {
+        let path = format!("{}/fixtures/turns/zork1_ep{number}.jsonl", env!("CARGO_MANIFEST_DIR"));
+        fs::read_to_string(path).unwrap()
+    };
+    // Two episodes, of which the second ends the first.
+    let lines: Vec<String> =
+        [fixture(1), fixture(2)].concat().lines().map(|line| format!("{line}\n")).collect();
+    let lines = [&lines[..70], &lines[220..300]].concat();
+    for before in [
+        "",
+        "\u{FEFF}# Mine\r\n\r\n## Location 99: There\r\n**[NOTE] a**\r\nx",
+        "## Location 1:\n\n<!-- open",
+    ] {
+        let scratch = tempfile::tempdir().unwrap();
+        let [one_by_one, at_once] = ["one", "all"].map(|name| scratch.path().join(name));
+        for folder in [&one_by_one, &at_once] {
+            fs::create_dir(folder).unwrap();
+            if !before.is_empty() {
+                fs::write(folder.join("Memories.md"), before).unwrap();
+            }
+        }
+        send_one_by_one(&one_by_one, &lines);
+        let turns = scratch.path().join("turns.jsonl");
+        fs::write(&turns, lines.concat()).unwrap();
+        let turns = ["record", "--turns", turns.to_str().unwrap(), "--provider", "offline"];
+        assert!(memories(&at_once, &turns).output().unwrap().status.success());
+        let text = |folder: &Path| fs::read_to_string(folder.join("Memories.md")).unwrap();
+        assert_eq!(text(&at_once), text(&one_by_one));
+        assert_eq!(journal_of(&at_once), journal_of(&one_by_one));
+        let written =
+            |folder: &Path| fs::read_to_string(folder.join(".memories/Memories.md/written")).unwrap();
+        assert_eq!(written(&at_once), written(&one_by_one));
+        let (groups, turns) = (states(&at_once), states(&one_by_one));
+        // A group ends early where the machine is slow.
+        assert!(groups < turns, "{groups} writes, {turns} one by one");
+    }
+}
+
+#[test]
+fn a_turn_that_is_refused_leaves_the_others_of_its_group_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let turn = |number: u64, more: Value| {
+        let mut turn = json!({"turn": number, "action": format!("push {number}"), "response": "It stays.",
+            "world_changed": false});
+        turn.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        turn.to_string()
+    };
+    let lines = [
+        turn(1, json!({"location": 5})),
+        turn(2, json!({"location": {"id": 7, "name": "Maze"}, "id": "seven"})),
+        "no turn".to_owned(),
+        // It names place 5, and then two places have the name that it leads to.
+        turn(
+            4,
+            json!({"location_before": {"id": 5, "name": "Maze"}, "location_after": {"name": "Maze"}, "id": "four"}),
+        ),
+        turn(5, json!({"location": {"name": "Nowhere"}})),
+        turn(6, json!({"location": 7, "id": "four"})),
+        turn(7, json!({"location": 7, "id": "seven"})),
+        turn(8, json!({"location": 5})),
+    ];
+    let turns = folder.path().join("turns.jsonl");
+    fs::write(&turns, lines.join("\n")).unwrap();
+    let record = ["record", "--turns", turns.to_str().unwrap(), "--provider", "offline", "--json"];
+    let output = memories(folder.path(), &record).output().unwrap();
+    assert_eq!(output.status.code(), Some(4));
+    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let refused: Vec<u64> =
+        said["failed"].as_array().unwrap().iter().map(|line| line["line"].as_u64().unwrap()).collect();
+    assert_eq!(refused, [3, 4, 5], "{said}");
+    assert_eq!((&said["turns"], &said["outcomes"]["recorded_before"]), (&json!(8), &json!(1)), "{said}");
+    let numbers: Vec<u64> =
+        journal_of(folder.path()).iter().map(|entry| entry["turn"]["turn"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, [1, 2, 6, 8]);
+    let text = fs::read_to_string(folder.path().join("Memories.md")).unwrap();
+    assert!(text.contains("## Location 5\n") || text.contains("## Location 5:"), "{text}");
+    assert_eq!(text.matches("Maze").count(), 1, "nothing of the refused turn is left: {text}");
+}
+
+/// Recorders, writers and an editor on one file: every turn is recorded once, and nothing of the others is lost.
+#[test]
+fn writers_between_the_groups_lose_nothing_and_are_not_kept_out() {
+    const WRITERS: usize = 8;
+    const EACH: usize = 6;
+    let play = Play::new(false);
+    let line = |number: usize| {
+        let turn = json!({"action": format!("push {number}"), "response": "It stays.", "location": number % 7,
+            "world_changed": false});
+        turn.to_string() + "\n"
+    };
+    fs::write(&play.turns, (0..1500).map(line).collect::<String>()).unwrap();
+    let mut recorder = play.record(&[]);
+    let mut lines = BufReader::new(recorder.stderr.take().unwrap()).lines().map_while(Result::ok);
+    lines.find(|line| line.contains("location:")).unwrap();
+    let longest = std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|writer| {
+                let folder = &play.folder;
+                scope.spawn(move || {
+                    let add = |number: usize| {
+                        let title = format!("Memory {writer} {number}");
+                        let text = format!(
+                            "{:x} lies {writer} steps from {number}",
+                            (writer * 97 + number) * 2_654_435_761
+                        );
+                        let start = std::time::Instant::now();
+                        let add = ["add", "50", "--title", &title, "--text", &text, "-q"];
+                        let output = memories(folder, &add).output().unwrap();
+                        assert!(output.status.success(), "{output:?}");
+                        start.elapsed()
+                    };
+                    (0..EACH).map(add).max().unwrap()
+                })
+            })
+            .collect();
+        lines.for_each(drop);
+        writers.into_iter().map(|writer| writer.join().unwrap()).max().unwrap()
+    });
+    assert!(recorder.wait().unwrap().success());
+    assert!(longest < Duration::from_secs(9), "a writer waited {longest:?}");
+    assert_eq!(play.recorded(), 1500);
+    let text = play.text();
+    for (writer, number) in (0..WRITERS).flat_map(|writer| (0..EACH).map(move |number| (writer, number))) {
+        assert!(text.contains(&format!("] Memory {writer} {number}**")), "{writer} {number}");
+    }
+    assert!(play.finish(&[]).starts_with("1500 turns were recorded before\n"));
 }

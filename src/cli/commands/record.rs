@@ -53,10 +53,11 @@ With --turns and --json: {version, file, turns, outcomes, failed: [{line,
 error}], places, memories, tried}, and stopped_after: LINE if it was stopped. A
 line that is refused leaves the others alone; the exit code is then 4. Ctrl-C,
 SIGTERM and SIGHUP end the command after the turn in hand: it names the line to go
-on from, and the exit code is 3. A turn whose episode, number, action and reply, or
-whose `id`, the journal has is not recorded again: after an interruption, run the
-same command again. A turn without both is known by its line in FILE; on stdin it
-is new.")]
+on from, and the exit code is 3. Lines that wait are written in groups of up to 64,
+and nothing is said of a turn before its group is on disk. A turn whose episode,
+number, action and reply, or whose `id`, the journal has is not recorded again:
+after an interruption, run the same command again. A turn without both is known by
+its line in FILE; on stdin it is new.")]
 pub(crate) struct RecordArgs {
     /// Read many turns from a file, one JSON object a line; `-` is stdin
     #[arg(long, value_name = "FILE", conflicts_with_all = ["action", "response"])]

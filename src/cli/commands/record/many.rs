@@ -1,7 +1,7 @@
 //! `record --turns`: many turns, each as it comes.
 //!
-//! A thread reads the lines, this one records them. A signal ends the work after the turn in hand; a reader that
-//! still waits for a line then ends with the program.
+//! A thread reads the lines, this one records them, all those that wait at a time. A signal ends the work after the
+//! turn in hand; a reader that still waits for a line then ends with the program.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
@@ -18,17 +18,17 @@ use crate::cli::interrupt::on_interrupt;
 use crate::cli::ui::progress_bar;
 use crate::document::Document;
 use crate::notebook::Snapshot;
-use crate::record::Recorder;
-use crate::record::many::{Holdings, LineWarning, ManyTurns, TurnSummary};
+use crate::record::many::{Holdings, Line, LineWarning, MAX_GROUP, ManyTurns, TurnSummary};
 use crate::record::report::Outcome;
+use crate::record::{RecordReport, Recorder};
 use crate::store::Store;
 use crate::types::Scope;
 
 /// Limit on different warnings that are shown.
 const MAX_WARNINGS: usize = 10;
 
-/// Lines that are read ahead.
-const READ_AHEAD: usize = 16;
+/// Lines that are read ahead: while a group is written, the next one is read.
+const READ_AHEAD: usize = MAX_GROUP;
 
 /// The turns to be recorded.
 pub(super) struct Request<'a> {
@@ -45,7 +45,7 @@ pub(super) struct Request<'a> {
 /// A message of the reading thread, or a signal.
 enum Event {
     /// A line that is not blank, and its number.
-    Line(usize, Vec<u8>),
+    Line(Line),
     /// No line comes any more.
     End,
     /// The input cannot be read.
@@ -57,6 +57,8 @@ enum Event {
 /// The lines of the input, as they come.
 struct Lines {
     events: Receiver<Event>,
+    /// An event that was received before its time.
+    next: Option<Event>,
     stopped: Arc<AtomicBool>,
 }
 
@@ -72,14 +74,29 @@ impl Lines {
             let _ = wake.try_send(Event::Interrupted);
         });
         std::thread::spawn(move || read_lines(input, &sender));
-        Lines { events, stopped }
+        Lines { events, next: None, stopped }
     }
 
-    /// The next line, or how the input ends.
-    fn next(&self) -> Event {
-        match self.events.recv() {
-            _ if self.stopped.load(Ordering::Relaxed) => Event::Interrupted,
-            event => event.unwrap_or(Event::End),
+    /// The next line, or how the input ends. Waits for it.
+    fn next(&mut self) -> Event {
+        let event = self.next.take().map_or_else(|| self.events.recv(), Ok);
+        match self.stopped.load(Ordering::Relaxed) {
+            true => Event::Interrupted,
+            false => event.unwrap_or(Event::End),
+        }
+    }
+
+    /// The next line if it is there.
+    fn next_waiting(&mut self) -> Option<Line> {
+        if self.next.is_none() {
+            self.next = self.events.try_recv().ok();
+        }
+        match self.next.take() {
+            Some(Event::Line(line)) if !self.stopped.load(Ordering::Relaxed) => Some(line),
+            other => {
+                self.next = other;
+                None
+            }
         }
     }
 }
@@ -93,10 +110,10 @@ fn read_lines(input: impl Read, events: &SyncSender<Event>) {
         let event = match read_line(&mut input) {
             Ok(line) if line.is_empty() => Event::End,
             Ok(line) if line.trim_ascii().is_empty() => continue,
-            Ok(line) => Event::Line(number, line),
+            Ok(line) => Event::Line((number, line)),
             Err(error) => Event::Broken(error),
         };
-        let is_last = !matches!(event, Event::Line(..));
+        let is_last = !matches!(event, Event::Line(_));
         if events.send(event).is_err() || is_last {
             return;
         }
@@ -128,12 +145,12 @@ pub(super) fn record_many(
     let path = count.map(|_| file.canonicalize().unwrap_or_else(|_| file.to_owned()));
     let name = path.as_ref().map(|path| path.to_string_lossy());
     let mut turns = ManyTurns::begin(recorder, name.as_deref())?;
-    let lines = Lines::of(input);
+    let mut lines = Lines::of(input);
     let bar = progress_bar(cli.ui.shows_progress() && count.is_some(), count.unwrap_or_default(), "lines");
     let mut last = 0;
     let is_stopped = loop {
-        let (number, line) = match lines.next() {
-            Event::Line(number, line) => (number, line),
+        let line = match lines.next() {
+            Event::Line(line) => line,
             Event::End => break false,
             Event::Interrupted => break count.is_none_or(|count| last < count),
             Event::Broken(error) => {
@@ -141,16 +158,21 @@ pub(super) fn record_many(
                 return Err(failure.hint(format!("go on with --from {}", last + 1)));
             }
         };
-        if number >= from {
-            let report = turns.record(number, &line).map_err(|error| {
-                Failure::from(error).hint(format!("the turns before line {number} are recorded"))
-            })?;
+        let mut tell = |number: usize, report: Option<&RecordReport>| {
             if let Some(report) = report {
                 cli.ui.detail(&report.one_line());
             }
+            last = number;
+            bar.set_position(number as u64);
+        };
+        match line.0 < from {
+            true => tell(line.0, None),
+            false => {
+                turns.record(line, &mut || lines.next_waiting(), &mut tell).map_err(|(line, error)| {
+                    Failure::from(error).hint(format!("the turns before line {line} are recorded"))
+                })?;
+            }
         }
-        last = number;
-        bar.set_position(number as u64);
     };
     bar.finish_and_clear();
     let summary = turns.finish();
