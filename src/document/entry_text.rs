@@ -5,9 +5,10 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::LazyLock;
 
 use foldhash::fast::FixedState;
-use memchr::memmem;
+use memchr::memmem::Finder;
 
 use crate::document::comment_end;
 use crate::document::fields::{Field, percent_decode, split_fields};
@@ -17,6 +18,10 @@ use crate::document::text::{CONTEXT, ReadText, SEE_ALSO, read_text, read_title};
 use crate::types::{
     CONTESTED_TAG, Category, DEFAULT_IMPORTANCE, Memory, Persistence, Span, Status, fold_title,
 };
+
+/// Find lines of an entry that are no part of its text: first those with links.
+static FINDERS: LazyLock<[Finder<'static>; 3]> =
+    LazyLock::new(|| [SEE_ALSO, CONTEXT, "<!--"].map(Finder::new));
 
 /// An entry as it stands in a file.
 #[derive(Debug, Clone, Copy)]
@@ -56,7 +61,7 @@ impl<'a> EntryText<'a> {
 
     /// False if it has no line with links.
     pub(crate) fn may_link(&self) -> bool {
-        memmem::find(self.text.as_bytes(), SEE_ALSO.as_bytes()).is_some()
+        FINDERS[0].find(self.text.as_bytes()).is_some()
     }
 
     /// Its title.
@@ -66,8 +71,7 @@ impl<'a> EntryText<'a> {
 
     /// True if some of its lines may be no part of its text.
     pub(crate) fn may_hide_lines(&self) -> bool {
-        let hides = |mark: &str| memmem::find(self.text.as_bytes(), mark.as_bytes()).is_some();
-        hides("<!--") || hides(CONTEXT) || hides(SEE_ALSO)
+        FINDERS.iter().any(|finder| finder.find(self.text.as_bytes()).is_some())
     }
 
     /// True if its title is this one, see [`fold_title`].

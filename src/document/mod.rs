@@ -66,6 +66,10 @@ pub use scan::line_number;
 pub(crate) use section::mark_notes;
 pub use section::{Section, UnreadSection};
 pub use splice::EntryEdit;
+#[cfg(test)]
+pub(crate) use splice::render_entry;
 pub use stored_form::stored;
+#[cfg(test)]
+pub(crate) use text::Fences;
 pub use tree::Document;
 pub use update::SectionUpdate;

@@ -279,6 +279,8 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::document::Document;
+    use crate::document::entry_text::ENTRIES_READ;
     use crate::notebook::authority::Proof;
     use crate::notebook::samples::{files, memory};
     use crate::types::{Author, OFFLINE_TAG};
@@ -412,6 +414,24 @@ mod tests {
         assert_eq!(live(&files)[1], "Here: e: Stable");
         let contested = store(&mut files, &noted("s: Well"), MODEL).contested.remove(0);
         assert_eq!(contested.reason, "it is more important than this may be");
+    }
+
+    #[test]
+    fn few_of_many_entries_are_read_to_store_one() {
+        let said = |n: u32| format!("In this room the lever x{n}x is stuck and does not move.");
+        let entry = |n: u32| format!("**[NOTE] Lever {n}** *(Ep1, T{n})*\n{}\n\n", said(n));
+        for count in [30, 3000] {
+            let text = format!("## Location 5: Bridge\n\n{}", (0..count).map(entry).collect::<String>());
+            let [lasting, session] = [text, String::new()].map(Document::parse);
+            let mut files = Files::new(lasting, session);
+            let before = ENTRIES_READ.get();
+            let new = memory("NOTE", "Lever 7", "The seventh lever moves.");
+            assert_eq!(store(&mut files, &new, Authority::Command).superseded, ["Lever 7"]);
+            let same = memory("NOTE", "Handle", &said(9).to_uppercase());
+            assert_eq!(store(&mut files, &same, Authority::Command).title, "Lever 9");
+            let read = ENTRIES_READ.get() - before;
+            assert!(read < 40, "{read} of {count} entries were read");
+        }
     }
 
     #[test]

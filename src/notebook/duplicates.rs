@@ -5,6 +5,7 @@
 //! nearly all characters in common.
 
 use std::cell::OnceCell;
+use std::cmp::Reverse;
 
 use crate::document::EntryText;
 use crate::types::Memory;
@@ -22,8 +23,8 @@ pub(crate) struct ComparableText {
     text: String,
     /// With single spaces, in lower case, and without the full stop at the end.
     folded: String,
-    /// Its longest word that nothing that says the same lacks, where that was asked for; may be empty.
-    middle_word: OnceCell<String>,
+    /// Its words that nothing that says the same lacks, where these were asked for.
+    middle_words: OnceCell<Vec<String>>,
 }
 
 impl ComparableText {
@@ -31,7 +32,7 @@ impl ComparableText {
     pub(crate) fn new(text: &str) -> ComparableText {
         let text = fold_spaces(text);
         let folded = text.trim_end_matches(['.', '!', '…']).to_lowercase();
-        ComparableText { folded, text, middle_word: OnceCell::new() }
+        ComparableText { folded, text, middle_words: OnceCell::new() }
     }
 
     /// True if a memory is one that says the same, see [`ComparableText::says_the_same`]. Kinds that only grow are none.
@@ -44,8 +45,9 @@ impl ComparableText {
     /// False for an entry that cannot say the same, by a look at its lines alone: whatever says the same has the words
     /// in the middle of this text.
     pub(crate) fn may_be_said_by(&self, entry: &EntryText<'_>) -> bool {
-        let word = self.middle_word.get_or_init(|| longest_word_amid(&self.folded));
-        word.is_empty() || entry.body().to_lowercase().contains(word)
+        let words = self.middle_words.get_or_init(|| words_amid(&self.folded));
+        let written = if words.is_empty() { String::new() } else { entry.body().to_lowercase() };
+        words.iter().all(|word| written.contains(word))
     }
 
     /// True if both texts are equal, regardless of case, surplus space and a full stop at the end; or if the shorter
@@ -93,14 +95,16 @@ impl ComparableText {
     }
 }
 
-/// The longest run of letters and digits within the middle three fifths of a text. A text that says the same has more
-/// than four fifths of it, in one piece.
-fn longest_word_amid(text: &str) -> String {
+/// The runs of letters and digits within the middle three fifths of a text, the longest first. A text that says the same
+/// has more than four fifths of it, in one piece.
+fn words_amid(text: &str) -> Vec<String> {
     let (start, end) = (text.len().div_ceil(5), text.len() - text.len().div_ceil(5));
     let middle = text.char_indices().filter(|(at, c)| *at >= start && at + c.len_utf8() <= end);
     let middle: String = middle.map(|(_, c)| c).collect();
-    let words = middle.split(|c: char| !c.is_alphanumeric());
-    words.max_by_key(|word| word.len()).unwrap_or_default().to_owned()
+    let words = middle.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let mut words: Vec<String> = words.map(str::to_owned).collect();
+    words.sort_by_key(|word| Reverse(word.len()));
+    words
 }
 
 /// The words of a text without the punctuation around them.
@@ -258,6 +262,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::document::{Fences, render_entry, stored};
+    use crate::types::{Category, Status};
 
     #[test]
     fn equal_and_contained_texts_say_the_same() {
@@ -304,6 +310,23 @@ mod tests {
             let (text, loud) = (words.join(" "), words.join(" \n ").to_uppercase());
             prop_assert!(says_the_same(&text, &loud));
             prop_assert_eq!(says_the_same(&text, &other), says_the_same(&other, &text));
+        }
+
+        #[test]
+        fn no_entry_that_says_the_same_is_passed_over(
+            words in prop::collection::vec("[A-Za-zÉéΣσİ道森0-9.,]{1,8}", 0..12),
+            (from, to) in (0_usize..3, 0_usize..3),
+            more in prop::sample::select(vec!["", "now", "Now.", "#", "\n"]),
+        ) {
+            let text = words.join(" ");
+            let part = words[from.min(words.len())..words.len().saturating_sub(to).max(from.min(words.len()))].join("  ");
+            for other in [part.clone(), part.to_uppercase(), format!("{text} {more}"), format!("{more} {part}")] {
+                let memory = Memory::new(Category::note(), "a", &other);
+                let written = render_entry(&stored(&memory), Fences::Keep);
+                let entry = EntryText::new(&written, Status::Active);
+                let wanted = ComparableText::new(&text);
+                prop_assert!(!wanted.is_duplicate(&entry.read()) || wanted.may_be_said_by(&entry), "{other:?}");
+            }
         }
 
         #[test]
