@@ -84,7 +84,7 @@ impl Index {
     }
 
     /// The bytes of an index of those texts for which `wanted` holds, without texts that have a key but are not added
-    /// yet. `None` where the corpus is inconsistent.
+    /// yet. `None` where the corpus is inconsistent, or memory too small.
     pub(crate) fn write(
         &self,
         embedder: &dyn Embedder,
@@ -92,7 +92,7 @@ impl Index {
     ) -> Option<AlignedBytes> {
         let Corpus { stored, added } = &self.corpus;
         if stored.is_none() && (0..self.corpus.len()).all(&wanted) {
-            return Some(StoredIndex::write(embedder, &self.added[..self.corpus.len()], &added.part()));
+            return StoredIndex::write(embedder, &self.added[..self.corpus.len()], &added.part());
         }
         let mut copy = AddedTexts::new(embedder.dimensions(), true);
         let mut first = 0;
@@ -103,6 +103,6 @@ impl Index {
         let keys =
             stored.iter().flat_map(|stored| stored.keys()).chain(&self.added).zip(0..self.corpus.len());
         let keys: Vec<Key> = keys.filter(|(_, text)| wanted(*text)).map(|(key, _)| *key).collect();
-        Some(StoredIndex::write(embedder, &keys, &copy.part()))
+        StoredIndex::write(embedder, &keys, &copy.part())
     }
 }

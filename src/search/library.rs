@@ -3,6 +3,8 @@
 //! A snapshot and an embedder enter, an immutable [`Library`] leaves, which any number of threads may
 //! search. Texts that the stored index lacks are computed; if these are many, the index is stored again.
 
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use crate::document::grammar::Heading;
@@ -44,6 +46,32 @@ pub(crate) struct Library {
     /// For each text of the index, true if a live entry has it.
     is_live: Vec<bool>,
 }
+
+/// An entry that may be a hit. The stronger one is greater, and of equally strong ones the earlier.
+struct Candidate {
+    strength: f32,
+    at: usize,
+}
+
+impl Ord for Candidate {
+    fn cmp(&self, other: &Candidate) -> Ordering {
+        self.strength.total_cmp(&other.strength).then(other.at.cmp(&self.at))
+    }
+}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Candidate) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Candidate {
+    fn eq(&self, other: &Candidate) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Candidate {}
 
 impl Library {
     /// The library of a snapshot. A served embedder must have given a vector before: only then its
@@ -144,13 +172,14 @@ impl Library {
         let newest = entries.iter().filter_map(|entry| entry.episode).max();
         let wanted: Vec<bool> =
             self.snapshot.section_headings().map(|heading| filter.wants_scope(&heading.scope)).collect();
-        let mut candidates: Vec<usize> = (0..entries.len())
+        // Few of many candidates are looked at: a heap is faster than sorting all.
+        let mut candidates: BinaryHeap<Candidate> = (0..entries.len())
             .filter(|&at| each[at].similarity >= settings.floor)
             .filter(|&at| wanted[entries[at].section as usize] && filter.wants_status(entries[at].status))
+            .map(|at| Candidate { strength: each[at].strength, at })
             .collect();
-        candidates.sort_by(|a, b| each[*b].strength.total_cmp(&each[*a].strength));
         let mut hits: Vec<Hit> = Vec::new();
-        for at in candidates {
+        while let Some(Candidate { at, .. }) = candidates.pop() {
             let Ranked { similarity, parts, .. } = each[at];
             // No factor is above 1: a relevance is never more than its similarity.
             if count == 0 || hits.len() >= count && hits[count - 1].relevance >= similarity {

@@ -8,7 +8,7 @@ use crate::search::term_weight::term_weight;
 use crate::search::words::{each_word, is_stop_word, stem, words};
 
 /// Maximum number of terms; words beyond it count only through the query vector.
-const MAX_TERMS: usize = 128;
+pub(super) const MAX_TERMS: usize = 128;
 
 /// Groups of synonyms in text games, one group a line: commands, directions and common things.
 const COMMON_SYNONYMS: &str = "\

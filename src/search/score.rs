@@ -311,13 +311,11 @@ fn score_words(
     if weight <= 0.0 {
         return WordScores { all, lengths, places, idf, weight: 0.0, known: 1.0, counted };
     }
-    if terms.width > 0 {
-        for ((score, best), &length) in all.iter_mut().zip(all_best.chunks_exact(terms.width)).zip(&lengths) {
-            let similar: f64 =
-                best.iter().zip(&column_weights).map(|(best, weight)| f64::from(*best) * weight).sum();
-            score.related = SIMILAR_WORD * similar;
-            score.similar = score.related * counted.saturated(1.0, length);
-        }
+    for ((score, best), &length) in all.iter_mut().zip(all_best.chunks_exact(terms.width)).zip(&lengths) {
+        let similar: f64 =
+            best.iter().zip(&column_weights).map(|(best, weight)| f64::from(*best) * weight).sum();
+        score.related = SIMILAR_WORD * similar;
+        score.similar = score.related * counted.saturated(1.0, length);
     }
     for found in frequencies {
         let (score, weight) = (&mut all[found.text as usize], weights[found.term as usize]);

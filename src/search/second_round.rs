@@ -47,6 +47,20 @@ struct Candidate {
     texts: u64,
 }
 
+impl Candidate {
+    /// Adds occurrences in a text, which may have the stem in several words.
+    #[inline]
+    fn add(&mut self, text: u32, count: u32, entries: &Entries<'_>) {
+        match self.occurrences.last_mut() {
+            Some((last, known)) if *last == text => *known = known.saturating_add(count),
+            _ => {
+                self.occurrences.push((text, count));
+                self.texts += u64::from(entries.is_live(text as usize));
+            }
+        }
+    }
+}
+
 /// Adds what the second round finds to the strengths of entries. `None` if the corpus is inconsistent.
 pub(super) fn add_second_round(
     corpus: &Corpus,
@@ -169,29 +183,17 @@ impl Candidates {
 
     /// Finds the texts that have the stems. `None` if the corpus is inconsistent.
     fn count_occurrences(&mut self, corpus: &Corpus, entries: &Entries<'_>) -> Option<()> {
-        let mut found: Vec<(u16, u32)> = Vec::new();
-        let mut first = 0;
+        let mut text = 0;
         for part in corpus.parts() {
             let numbers = self.numbers_of(&part.words);
             part.each(
-                &mut found,
-                |found, word, count| match numbers[word as usize] {
+                &mut text,
+                |text, word, count| match numbers[word as usize] {
                     0 => {}
-                    number => found.push((number, count)),
+                    number => self.all[usize::from(number)].add(*text, count, entries),
                 },
-                |found, text, _| {
-                    let text = first + text;
-                    found.sort_unstable();
-                    for same in found.chunk_by(|a, b| a.0 == b.0) {
-                        let candidate = &mut self.all[usize::from(same[0].0)];
-                        let count = same.iter().map(|(_, count)| count).sum();
-                        candidate.occurrences.push((text as u32, count));
-                        candidate.texts += u64::from(entries.is_live(text));
-                    }
-                    found.clear();
-                },
+                |text, _, _| *text += 1,
             )?;
-            first += part.len();
         }
         Some(())
     }

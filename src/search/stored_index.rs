@@ -11,7 +11,7 @@
 
 use std::ops::Range;
 
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use crate::search::embedder::{Embedder, VectorRows};
@@ -124,8 +124,8 @@ impl StoredIndex {
         (vectors == sizes.vectors as usize).then_some(index)
     }
 
-    /// The bytes of an index of texts with those keys.
-    pub(super) fn write(embedder: &dyn Embedder, keys: &[Key], part: &Part<'_>) -> AlignedBytes {
+    /// The bytes of an index of texts with those keys; `None` where there is not enough memory.
+    pub(super) fn write(embedder: &dyn Embedder, keys: &[Key], part: &Part<'_>) -> Option<AlignedBytes> {
         let Part { words, occurrences, vector_counts, question_counts, vectors } = part;
         let count = |length: usize| u32::try_from(length).expect("an index is less than 4 GB");
         let sizes = Sizes {
@@ -152,12 +152,12 @@ impl StoredIndex {
             occurrences,
             words.text,
         ];
-        let mut out = header.as_bytes().to_vec();
-        out.reserve_exact(columns.iter().map(|column| column.len()).sum::<usize>() + size_of::<u64>());
-        columns.iter().for_each(|column| out.extend_from_slice(column));
-        let sum = xxh3_64(&out);
-        out.extend_from_slice(&sum.to_ne_bytes());
-        AlignedBytes::of(&out)
+        let mut sum = Xxh3Default::new();
+        sum.update(header.as_bytes());
+        columns.iter().for_each(|column| sum.update(column));
+        let sum = sum.digest().to_ne_bytes();
+        let slices: Vec<&[u8]> = [header.as_bytes()].into_iter().chain(columns).chain([&sum[..]]).collect();
+        AlignedBytes::of(&slices).ok()
     }
 
     /// Number of texts.

@@ -15,8 +15,8 @@ const UNRELATED_WORDS: f32 = 0.1;
 /// Number of tokens from which their vectors are compared on two threads.
 const PARALLEL_FROM: usize = 4096;
 
-/// Values of a row are computed four at a time.
-pub(super) const LANES: usize = 4;
+/// Least length of a row.
+const MIN_WIDTH: usize = 4;
 
 /// The terms that a word matches, by number.
 type Matches = Vec<(u32, TermMatch)>;
@@ -25,7 +25,7 @@ type Matches = Vec<(u32, TermMatch)>;
 pub(super) struct TermVectors {
     /// For each term its column; `None` if it has no vector.
     pub(super) columns: Vec<Option<usize>>,
-    /// Length of a row: the number of columns, rounded up to [`LANES`].
+    /// Length of a row: the number of columns, rounded up to a power of two.
     pub(super) width: usize,
     vectors: Vec<QueryVector>,
 }
@@ -38,13 +38,13 @@ impl TermVectors {
         let mut next = 0..;
         let columns = vectors.iter().map(|vector| vector.as_ref().and_then(|_| next.next())).collect();
         let vectors: Vec<QueryVector> = vectors.into_iter().flatten().collect();
-        TermVectors { columns, width: vectors.len().next_multiple_of(LANES), vectors }
+        let width = vectors.len().next_power_of_two().max(MIN_WIDTH);
+        TermVectors { columns, width, vectors }
     }
 }
 
 /// Similarity of each word of a part to each term of the query.
 pub(super) struct TermSimilarities {
-    width: usize,
     /// One row a word: the similarity in meaning to the term of each column, from 0 to 1.
     rows: Vec<f32>,
     /// For each word, whether it is in `matches`.
@@ -55,21 +55,17 @@ pub(super) struct TermSimilarities {
 
 impl TermSimilarities {
     pub(super) fn new(words: &Words<'_>, query: &ParsedQuery, terms: &TermVectors) -> TermSimilarities {
-        let width = terms.width;
-        let rows = match width {
-            0 => Vec::new(),
-            _ => rows_of_words(words, &TokenProducts::new(words, terms)),
-        };
+        let rows = rows_of_words(words, &TokenProducts::new(words, terms));
         let matches = matches_of_words(words, query);
         let mut is_matched = vec![false; words.len()];
         matches.keys().for_each(|word| is_matched[*word as usize] = true);
-        TermSimilarities { width, rows, is_matched, matches }
+        TermSimilarities { rows, is_matched, matches }
     }
 
-    /// The similarities of a word to the term of each column.
+    /// For each word its similarities to the term of each column; `W` is the length of a row.
     #[inline]
-    pub(super) fn row(&self, word: u32) -> &[f32] {
-        &self.rows[word as usize * self.width..][..self.width]
+    pub(super) fn rows<const W: usize>(&self) -> &[[f32; W]] {
+        self.rows.as_chunks().0
     }
 
     /// The terms that a word matches by its stem or as a synonym.

@@ -3,9 +3,9 @@
 //! A corpus and a query enter; for each text its length, its similarity to each term and the frequencies of terms leave.
 
 use crate::search::corpus::Corpus;
-use crate::search::parsed_query::{ParsedQuery, TermMatch};
+use crate::search::parsed_query::{MAX_TERMS, ParsedQuery, TermMatch};
 use crate::search::part::Part;
-use crate::search::term_similarities::{LANES, TermSimilarities, TermVectors};
+use crate::search::term_similarities::{TermSimilarities, TermVectors};
 
 /// A term in a text that has its stem or a synonym.
 pub(super) struct Frequency {
@@ -20,15 +20,9 @@ pub(super) struct Frequency {
 /// Statistics of the texts of a corpus, from the first one on.
 pub(crate) struct TextStatistics {
     pub(super) terms: TermVectors,
-    /// Highest similarity of the current text to the term of each column.
-    best: Vec<f32>,
-    /// Terms that words of the current text match, with the tenths that an occurrence counts, and occurrences.
-    matches: Vec<(u32, u32, u32)>,
-    /// Number of words of the current text.
-    length: u32,
-    /// `best` of all texts, concatenated; 0 for terms that the text has.
+    /// For each text the highest similarity of its words to the term of each column; 0 for terms that the text has.
     pub(super) all_best: Vec<f32>,
-    /// `length` of all texts.
+    /// The number of words of each text.
     pub(super) lengths: Vec<u32>,
     /// For each text its place in the occurrences of its part.
     pub(super) places: Vec<usize>,
@@ -36,18 +30,24 @@ pub(crate) struct TextStatistics {
     pub(super) frequencies: Vec<Frequency>,
 }
 
+/// Statistics of the text whose words are visited.
+struct CurrentText<const W: usize> {
+    /// Highest similarity to the term of each column.
+    best: [f32; W],
+    /// Terms that words match, with the tenths that an occurrence counts, and occurrences.
+    matches: Vec<(u32, u32, u32)>,
+    /// Number of words.
+    length: u32,
+}
+
 impl TextStatistics {
     fn new(query: &ParsedQuery) -> TextStatistics {
-        let terms = TermVectors::new(query);
         TextStatistics {
-            best: vec![0.0; terms.width],
-            matches: Vec::new(),
-            length: 0,
+            terms: TermVectors::new(query),
             all_best: Vec::new(),
             lengths: Vec::new(),
             places: Vec::new(),
             frequencies: Vec::new(),
-            terms,
         }
     }
 
@@ -77,42 +77,52 @@ impl TextStatistics {
     }
 
     fn add(&mut self, part: &Part<'_>, query: &ParsedQuery) -> Option<()> {
+        match self.terms.width {
+            4 => self.add_with::<4>(part, query),
+            8 => self.add_with::<8>(part, query),
+            16 => self.add_with::<16>(part, query),
+            32 => self.add_with::<32>(part, query),
+            64 => self.add_with::<64>(part, query),
+            _ => self.add_with::<MAX_TERMS>(part, query),
+        }
+    }
+
+    /// Adds the texts of a part, with `W` similarities of each word.
+    fn add_with<const W: usize>(&mut self, part: &Part<'_>, query: &ParsedQuery) -> Option<()> {
         let similarities = TermSimilarities::new(&part.words, query, &self.terms);
-        self.all_best.reserve(part.len() * self.terms.width);
+        let rows = similarities.rows::<W>();
+        self.all_best.reserve(part.len() * W);
         self.lengths.reserve(part.len());
         self.places.reserve(part.len());
         let mut place = 0;
+        let mut text = CurrentText { best: [0.0; W], matches: Vec::new(), length: 0 };
         part.each(
-            self,
-            |state, word, count| {
-                let (best, _) = state.best.as_chunks_mut::<LANES>();
-                let (row, _) = similarities.row(word).as_chunks::<LANES>();
-                for (best, values) in best.iter_mut().zip(row) {
-                    for (best, value) in best.iter_mut().zip(values) {
-                        *best = if *value > *best { *value } else { *best };
-                    }
+            &mut text,
+            |text, word, count| {
+                for (best, value) in text.best.iter_mut().zip(&rows[word as usize]) {
+                    *best = if *value > *best { *value } else { *best };
                 }
-                state.length = state.length.saturating_add(count);
+                text.length = text.length.saturating_add(count);
                 for &(term, matched) in similarities.matches(word) {
                     let tenths = match matched {
                         TermMatch::Stem => 10,
                         TermMatch::Synonym(tenths) => tenths,
                     };
-                    state.matches.push((term, tenths, count));
+                    text.matches.push((term, tenths, count));
                 }
             },
-            |state, _, next| {
-                state.places.push(std::mem::replace(&mut place, next));
-                state.end_text(query);
+            |text, _, next| {
+                self.places.push(std::mem::replace(&mut place, next));
+                self.end_text(text, query);
             },
         )
     }
 
-    fn end_text(&mut self, query: &ParsedQuery) {
+    fn end_text<const W: usize>(&mut self, current: &mut CurrentText<W>, query: &ParsedQuery) {
         let text = self.lengths.len() as u32;
-        self.lengths.push(std::mem::take(&mut self.length));
-        self.matches.sort_unstable();
-        for same in self.matches.chunk_by(|a, b| a.0 == b.0) {
+        self.lengths.push(std::mem::take(&mut current.length));
+        current.matches.sort_unstable();
+        for same in current.matches.chunk_by(|a, b| a.0 == b.0) {
             let term = same[0].0;
             let add = |sum: u32, (_, tenths, count): &(u32, u32, u32)| {
                 sum.saturating_add(tenths.saturating_mul(*count))
@@ -123,11 +133,11 @@ impl TextStatistics {
                 self.frequencies.push(Frequency { text, term, tenths, most_tenths });
             }
             if let Some(column) = self.terms.columns[term as usize] {
-                self.best[column] = 0.0;
+                current.best[column] = 0.0;
             }
         }
-        self.matches.clear();
-        self.all_best.extend_from_slice(&self.best);
-        self.best.fill(0.0);
+        current.matches.clear();
+        self.all_best.extend_from_slice(&current.best);
+        current.best = [0.0; W];
     }
 }

@@ -1,31 +1,41 @@
 //! Bytes of a file, aligned so that numbers can be read where they stand.
 //!
-//! A file enters; its bytes leave, as they were at one moment. They are a copy in memory: another program that shortens
-//! or overwrites the file cannot change them, as it could those of a mapped file.
+//! A file enters; its bytes leave, as they were at one moment. They are a copy in memory of its own: another program that
+//! shortens or overwrites the file cannot change them, as it could those of a mapped file.
 
 use std::io::{self, Read};
 
-use zerocopy::IntoBytes;
+use memmap2::MmapMut;
 
-/// Bytes whose first one stands where a number of 16 bytes may.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Bytes that begin a page of memory, and so where a number of any size may.
+#[derive(Debug)]
 pub(crate) struct AlignedBytes {
-    blocks: Vec<u128>,
+    /// Anonymous memory: no file is mapped.
+    memory: MmapMut,
     length: usize,
 }
 
 impl AlignedBytes {
-    /// A copy of bytes.
-    pub(crate) fn of(bytes: &[u8]) -> AlignedBytes {
-        let mut aligned = AlignedBytes::zeros(bytes.len());
-        aligned.blocks.as_mut_bytes()[..bytes.len()].copy_from_slice(bytes);
-        aligned
+    /// A copy of bytes, one slice behind the other.
+    ///
+    /// # Errors
+    ///
+    /// When there is not enough memory.
+    pub(crate) fn of(slices: &[&[u8]]) -> io::Result<AlignedBytes> {
+        let mut aligned = AlignedBytes::zeros(slices.iter().map(|slice| slice.len()).sum())?;
+        let mut rest = &mut aligned.memory[..];
+        for slice in slices {
+            let (start, behind) = rest.split_at_mut(slice.len());
+            start.copy_from_slice(slice);
+            rest = behind;
+        }
+        Ok(aligned)
     }
 
     /// Reads up to so many bytes. Fewer are there if the file became shorter meanwhile.
     pub(super) fn read(file: &mut impl Read, length: usize) -> io::Result<AlignedBytes> {
-        let mut aligned = AlignedBytes::zeros(length);
-        let mut rest = &mut aligned.blocks.as_mut_bytes()[..length];
+        let mut aligned = AlignedBytes::zeros(length)?;
+        let mut rest = &mut aligned.memory[..length];
         while !rest.is_empty() {
             match file.read(rest) {
                 Ok(0) => break,
@@ -38,12 +48,17 @@ impl AlignedBytes {
         Ok(aligned)
     }
 
-    fn zeros(length: usize) -> AlignedBytes {
-        AlignedBytes { blocks: vec![0; length.div_ceil(size_of::<u128>())], length }
+    fn zeros(length: usize) -> io::Result<AlignedBytes> {
+        // At least one byte: no system maps nothing.
+        let memory = MmapMut::map_anon(length.max(1))?;
+        // Best effort: with pages of 2 MB, reading an index of 27 MB takes half of the time.
+        #[cfg(target_os = "linux")]
+        let _ = memory.advise(memmap2::Advice::HugePage);
+        Ok(AlignedBytes { memory, length })
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
-        &self.blocks.as_bytes()[..self.length]
+        &self.memory[..self.length]
     }
 }
 
@@ -59,6 +74,7 @@ mod tests {
             assert_eq!(aligned.bytes(), &text[..expected]);
             assert_eq!(aligned.bytes().as_ptr() as usize % 16, 0);
         }
-        assert_eq!(AlignedBytes::of(text).bytes(), text);
+        assert_eq!(AlignedBytes::of(&[b"seventeen ", b"", b"letters"]).unwrap().bytes(), text);
+        assert_eq!(AlignedBytes::of(&[]).unwrap().bytes(), b"");
     }
 }
