@@ -36,6 +36,5 @@ pub use clock::Clock;
 pub(crate) use ranking::Ranked;
 pub use snapshot::SharedSnapshot;
 pub use snapshot::Snapshot;
-pub(crate) use summary::EntryCounts;
 pub use transaction::Notebook;
 pub(crate) use transaction::{Draft, Written};

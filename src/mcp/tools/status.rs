@@ -5,7 +5,6 @@ use serde_json::json;
 use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::tools::schema;
 use crate::mcp::tools::tool::{Call, Effect, Tool};
-use crate::notebook::EntryCounts;
 
 pub(crate) const TOOLS: &[Tool] = &[Tool {
     name: "memory_status",
@@ -30,7 +29,7 @@ fn memory_status(call: &Call<'_>) -> Result<Answer, Refusal> {
     let exists = snapshot.exists();
     let viewer = call.memories.viewer();
     let summary = snapshot.summary();
-    let EntryCounts { live, tentative, superseded, ephemeral } = summary.counts(viewer);
+    let counts = summary.counts(viewer);
     let (places, agents) = (summary.places, summary.agents(viewer));
     let episode = call.memories.episode()?;
     let setup = &call.memories.setup;
@@ -40,7 +39,8 @@ fn memory_status(call: &Call<'_>) -> Result<Answer, Refusal> {
     let mut lines = vec![
         format!("{file}{}", if exists { "" } else { " (not there yet)" }),
         format!(
-            "{live} memories ({tentative} tentative), {ephemeral} of this episode only, {superseded} superseded"
+            "{} memories ({} tentative), {} of this episode only, {} superseded",
+            counts.live, counts.tentative, counts.ephemeral, counts.superseded
         ),
         format!(
             "{places} places, agents: {}",
@@ -54,10 +54,10 @@ fn memory_status(call: &Call<'_>) -> Result<Answer, Refusal> {
     let data = json!({
         "file": file,
         "exists": exists,
-        "memories": live,
-        "tentative": tentative,
-        "superseded": superseded,
-        "ephemeral": ephemeral,
+        "memories": counts.live,
+        "tentative": counts.tentative,
+        "superseded": counts.superseded,
+        "ephemeral": counts.ephemeral,
         "places": places,
         "agents": agents,
         "agent": me,
