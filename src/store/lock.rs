@@ -2,8 +2,7 @@
 //!
 //! A sidecar, the name of a lock file and a time limit enter, a held lock leaves. We never delete the lock file,
 //! because a lock on a deleted file keeps nobody out. It names its last holder, for messages and for
-//! files that a holder left behind, and the text that was written last. A mark says that it was given back; without
-//! one, the last holder was killed or has failed. This is the only file that
+//! files that a killed holder left behind, and the text that was written last. This is the only file that
 //! uses `fs2`. It calls its methods through the trait: the standard library's `File` has methods of the
 //! same names, which would take precedence.
 
@@ -26,12 +25,6 @@ const MAX_ATTEMPTS: usize = 10;
 
 /// Size in bytes of the two lines of a [`Signature`], which are always written together.
 const SIGNATURE_SIZE: u64 = 11 + 42;
-
-/// Place in the signature of the mark that the lock was given back; a space until then.
-const MARK_AT: u64 = SIGNATURE_SIZE - 2;
-
-/// That mark, white space like the others.
-const GIVEN_BACK: u8 = b'\t';
 
 /// The right to write, until it is dropped.
 #[derive(Debug)]
@@ -106,13 +99,6 @@ impl Lock {
         Note::parse(&bytes)
     }
 
-    /// True if the holder before us has given the lock back.
-    pub(super) fn was_given_back(&mut self) -> bool {
-        let mut rest = Vec::new();
-        let read = self.file.seek(SeekFrom::Start(MARK_AT)).and_then(|_| self.file.read_to_end(&mut rest));
-        read.is_ok() && rest == [GIVEN_BACK, b'\n']
-    }
-
     /// Leaves a note for the next holder, in case this one is killed. It ends with the lock.
     pub(super) fn leave_note(&mut self, text: &str) -> io::Result<()> {
         self.end_note()?;
@@ -139,15 +125,10 @@ impl Lock {
         self.file.write_all(signature.as_bytes())
     }
 
-    /// Gives the lock back after work that has left nothing behind. Dropped instead, it makes the next holder look.
+    /// Gives the lock back after work that has left nothing behind. Dropped instead, it leaves its note.
     pub(super) fn give_back(mut self) {
-        let mut mark = || {
-            self.end_note()?;
-            self.file.seek(SeekFrom::Start(MARK_AT))?;
-            self.file.write_all(&[GIVEN_BACK])
-        };
-        // Where this fails, the next holder looks in vain.
-        let _ = mark();
+        // Where this fails, the next holder finds lines that are there already.
+        let _ = self.end_note();
     }
 
     /// True if the lock file has not been replaced or removed meanwhile, nor its folder.
@@ -293,31 +274,22 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_is_marked_once_it_is_given_back_with_nothing_behind_its_signature() {
+    fn a_note_ends_where_the_lock_is_given_back_and_stays_where_it_is_dropped() {
         let (_folder, sidecar) = sidecar();
         let written = Some(Written { inode: 7, size: 1 << 40 });
-        let give_back = |work: fn(&mut Lock)| {
+        for is_given_back in [true, false] {
             let mut lock = acquire(&sidecar, Duration::ZERO).unwrap();
             lock.sign(written).unwrap();
-            work(&mut lock);
-            lock.give_back();
-        };
-        assert!(!acquire(&sidecar, Duration::ZERO).unwrap().was_given_back(), "it is new");
-        for work in [|_: &mut Lock| {}, |lock: &mut Lock| lock.leave_note("journal.jsonl {}\nend\n").unwrap()]
-        {
-            give_back(work);
+            lock.leave_note("journal.jsonl {}\nend\n").unwrap();
+            if is_given_back {
+                lock.give_back()
+            } else {
+                drop(lock)
+            }
             let mut next = acquire(&sidecar, Duration::ZERO).unwrap();
-            assert!(next.was_given_back() && next.note().is_none());
+            assert_eq!(next.note().is_none(), is_given_back);
             assert_eq!(next.signature(), Signature { holder: Some(std::process::id()), written });
-            next.sign(written).unwrap();
-            assert!(!next.was_given_back(), "it is held");
-            drop(next);
-            assert!(!acquire(&sidecar, Duration::ZERO).unwrap().was_given_back(), "it was only dropped");
         }
-        give_back(|_| {});
-        let path = sidecar.folder().join(NAME);
-        fs::write(&path, fs::read_to_string(&path).unwrap() + "x").unwrap();
-        assert!(!acquire(&sidecar, Duration::ZERO).unwrap().was_given_back(), "there is a note");
     }
 
     #[test]

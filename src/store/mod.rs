@@ -243,16 +243,14 @@ impl Store {
         let (mut lock, folder) = Lock::acquire(&self.sidecar, LOCK, self.lock_timeout)?;
         let last = lock.signature();
         let failed = |source| StoreError::Write { action: "write", path: folder.path(LOCK), source };
-        if last.holder.is_none() || !lock.was_given_back() {
-            // First of all: this may give another program's file its place back, and take a text of ours away.
-            replace::sweep(&self.real_path, &folder, last);
-            if let Some(note) = lock.note().filter(|_| self.has_text_of(last)) {
-                // Best effort: what cannot be written now must not keep writers out.
-                let _ = self.sidecar.publish_staged(&folder).and_then(|()| note.add_lines(&folder));
-            }
-            self.sidecar.sweep(&folder);
-            lock.end_note().map_err(failed)?;
+        // First of all: this may give another program's file its place back, and take a text of ours away.
+        replace::sweep(&self.real_path, &folder, last);
+        if let Some(note) = lock.note().filter(|_| self.has_text_of(last)) {
+            // Best effort: what cannot be written now must not keep writers out.
+            let _ = self.sidecar.publish_staged(&folder).and_then(|()| note.add_lines(&folder));
         }
+        self.sidecar.sweep(&folder);
+        lock.end_note().map_err(failed)?;
         lock.sign(not_yet_written(last)).map_err(failed)?;
         self.sidecar.keep_mark(&folder);
         Ok((lock, folder, last))
