@@ -1,6 +1,6 @@
-//! Finds out if git tracks files in a folder, from git's index and without running git.
+//! Finds out if git tracks a file, or files in a folder, from git's index and without running git.
 //!
-//! A folder enters. Git's configuration can name programs to run, so git itself is not asked. The index is read
+//! A path enters. Git's configuration can name programs to run, so git itself is not asked. The index is read
 //! only when it has changed: the caller keeps the [`Mark`] of the last one and compares.
 
 use std::fs::{self, File};
@@ -14,11 +14,11 @@ use super::platform;
 /// Longest file `.git` in bytes, as work trees and submodules have one.
 const MAX_POINTER: u64 = 4096;
 
-/// The index of the work tree that a folder belongs to.
+/// The index of the work tree that a path belongs to.
 #[derive(Debug)]
 pub(super) struct Index {
     path: PathBuf,
-    /// The folder's path in the work tree, with `/` between its parts and behind it.
+    /// The path in the work tree, with `/` between its parts and behind it.
     prefix: Vec<u8>,
 }
 
@@ -26,19 +26,19 @@ pub(super) struct Index {
 pub(super) type Mark = String;
 
 impl Index {
-    /// The index around a folder; `None` outside of git.
-    pub(super) fn around(folder: &Path) -> Option<Index> {
-        let (root, git) = folder.ancestors().skip(1).find_map(|root| {
+    /// The index around a path; `None` outside of git.
+    pub(super) fn around(path: &Path) -> Option<Index> {
+        let (root, git) = path.ancestors().skip(1).find_map(|root| {
             let git = root.join(".git");
             fs::metadata(&git).ok().map(|metadata| (root, (git, metadata.is_dir())))
         })?;
-        let path = match git {
+        let index = match git {
             (git, true) => git.join("index"),
             (git, false) => root.join(pointed_at(&git)?).join("index"),
         };
-        let parts = folder.strip_prefix(root).ok()?.iter();
+        let parts = path.strip_prefix(root).ok()?.iter();
         let prefix = parts.flat_map(|part| part.as_encoded_bytes().iter().copied().chain([b'/'])).collect();
-        Some(Index { path, prefix })
+        Some(Index { path: index, prefix })
     }
 
     /// The mark of this index for a folder with this identity; `None` where there is no index.
@@ -50,8 +50,8 @@ impl Index {
         Some(format!("{device} {inode} {index} {} {modified}\n", metadata.len()))
     }
 
-    /// True if the index lists the folder or a file in it. An index of an unknown format lists nothing.
-    pub(super) fn lists_folder(&self) -> bool {
+    /// True if the index lists the path or a file in it. An index of an unknown format lists nothing.
+    pub(super) fn lists_it(&self) -> bool {
         let mut bytes = Vec::new();
         let read = File::open(&self.path).and_then(|file| file.take(MAX_SIZE).read_to_end(&mut bytes));
         read.is_ok() && lists(&bytes, &self.prefix)

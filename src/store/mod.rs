@@ -201,12 +201,15 @@ impl Store {
             Ok::<_, UpdateError<E>>((version, change))
         };
         let mut first = if self.sidecar.open()?.is_some() { None } else { Some(try_edit(0)?) };
+        let mut last_size = first.as_ref().map_or(0, |(version, _)| version.size());
         let (mut lock, folder, last) = self.lock()?;
         // Where no process has held the lock before, only an editor can have changed anything meanwhile.
         first = first.filter(|_| last.holder.is_none());
-        let last_size = last.written.map_or(0, |written| written.size);
+        last_size = last.written.map_or(last_size, |written| written.size);
         for number in 0..MAX_TRIES {
             let (version, change) = first.take().map_or_else(|| try_edit(last_size), Ok)?;
+            // If it vanishes now, another program is about to save it.
+            last_size = last_size.max(version.size());
             let committed = self.commit((&mut lock, &folder), &version, change);
             if committed.is_err() && !self.has_text_of(lock.signature()) {
                 // Else the next writer adds the lines of a text that is in place.

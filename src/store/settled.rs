@@ -1,9 +1,9 @@
 //! Reads a memory file that no other program is in the middle of saving.
 //!
-//! A path enters, and the size of the text that this program wrote there last; the text leaves, with its version.
+//! A path enters, and the size of the text that is known to have been there; the text leaves, with its version.
 //! Editors and git save by removing the file, or by cutting it to nothing, before they write it. A file that has just
 //! become shorter or has just gone is therefore read again until it rests, for a bounded time. Any other is read at
-//! once. The caller holds the lock.
+//! once. A file that git tracks counts as gone also where this program has never seen it.
 
 use std::fs;
 use std::path::Path;
@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::error::StoreError;
 use super::file_version::FileVersion;
+use super::git::Index;
 use super::path::folder_of;
 
 /// Time without a change after which a shorter or missing file is taken as it is.
@@ -24,10 +25,13 @@ const MAX_WAIT: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// Reads the whole file; no text where there is no file.
-pub(super) fn take(path: &Path, last_size: u64) -> Result<(Option<String>, FileVersion), StoreError> {
+pub(super) fn take(path: &Path, mut last_size: u64) -> Result<(Option<String>, FileVersion), StoreError> {
     let start = Instant::now();
     loop {
         let version = FileVersion::open(path)?;
+        if last_size == 0 && version.metadata().is_none() && is_tracked(path) {
+            last_size = 1;
+        }
         if start.elapsed() > MAX_WAIT || !is_being_saved(path, &version, last_size) {
             let text = version.read();
             // It was cut while it was read.
@@ -40,7 +44,12 @@ pub(super) fn take(path: &Path, last_size: u64) -> Result<(Option<String>, FileV
     }
 }
 
-/// True if the file is shorter than what was written last, or missing, and that since a moment ago.
+/// True if git tracks the file.
+fn is_tracked(path: &Path) -> bool {
+    Index::around(path).is_some_and(|index| index.lists_it())
+}
+
+/// True if the file is shorter than it was, or missing, and that since a moment ago.
 fn is_being_saved(path: &Path, version: &FileVersion, last_size: u64) -> bool {
     if version.size() >= last_size {
         return false;

@@ -319,12 +319,12 @@ fn temporary_name(name: &str) -> String {
 fn tracking(outer: &Path, folder: Option<&Folder>) -> Tracking {
     let Some(index) = Index::around(outer) else { return Tracking::Untracked(None) };
     let Some(mark) = index.mark(folder.and_then(Folder::identity)) else {
-        return if index.lists_folder() { Tracking::Tracked } else { Tracking::Untracked(None) };
+        return if index.lists_it() { Tracking::Tracked } else { Tracking::Untracked(None) };
     };
     let kept = folder.and_then(|folder| folder.read_bytes(UNTRACKED).ok()?);
     match kept.is_some_and(|kept| kept == mark.as_bytes()) {
         true => Tracking::Untracked(None),
-        false if index.lists_folder() => Tracking::Tracked,
+        false if index.lists_it() => Tracking::Tracked,
         false => Tracking::Untracked(Some(mark)),
     }
 }

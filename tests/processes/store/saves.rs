@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Instant;
 
 use super::processes::{in_role, traced_by};
+use super::trust::git;
 use super::*;
 
 /// Adds a line in another thread, which has begun when this returns.
@@ -48,25 +49,71 @@ fn a_file_that_an_editor_has_cut_is_read_when_it_is_saved() {
     }
 }
 
+/// Creates the file as git does, which fails if it is there.
+fn check_out(path: &Path) {
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path).unwrap();
+    file.write_all(b"the branch's text\n").unwrap();
+}
+
+/// Forgets who held the lock, and the text that was written last.
+fn forget_holder(store: &Store) {
+    fs::write(store.folder().join("lock"), "").unwrap();
+}
+
 #[test]
 fn a_file_that_was_removed_a_moment_ago_is_read_when_it_is_created() {
-    let (folder, path) = empty_folder();
-    let store = open(&path);
-    write(&store, "a text\n");
-    fs::remove_file(&path).unwrap();
-    make_recent(folder.path());
-    let writer = add_line(&store);
-    thread::sleep(PAUSE);
-    // As git does, which fails if the file is there.
-    OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(&path)
-        .unwrap()
-        .write_all(b"the branch's text\n")
-        .unwrap();
-    writer.join().unwrap();
-    assert_eq!(fs::read_to_string(&path).unwrap(), "the branch's text\nours\n");
+    for is_tracked in [false, true] {
+        let (folder, path) = empty_folder();
+        let store = open(&path);
+        write(&store, "a text\n");
+        if is_tracked {
+            if !git(folder.path(), &["init", "-q"]) || !git(folder.path(), &["add", "Memories.md"]) {
+                return skipped("there is no git");
+            }
+            forget_holder(&store);
+        }
+        fs::remove_file(&path).unwrap();
+        make_recent(folder.path());
+        let writer = add_line(&store);
+        thread::sleep(PAUSE);
+        check_out(&path);
+        writer.join().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "the branch's text\nours\n", "{is_tracked}");
+    }
+}
+
+#[test]
+fn a_file_that_is_removed_while_a_first_writer_edits_it_is_read_when_it_is_created() {
+    for has_sidecar in [false, true] {
+        let (folder, path) = empty_folder();
+        let store = open(&path);
+        if has_sidecar {
+            write(&store, "another text\n");
+            forget_holder(&store);
+        }
+        fs::write(&path, "a text\n").unwrap();
+        let (removed, is_removed) = mpsc::channel();
+        let (writer, edited) = (store.clone(), path.clone());
+        let writer = thread::spawn(move || {
+            let edit = |text: Option<String>, _: &_| {
+                if text.as_ref().is_some_and(|text| text == "a text\n") {
+                    fs::remove_file(&edited).unwrap();
+                    removed.send(()).unwrap();
+                }
+                Ok::<_, Infallible>(Change::to(text.unwrap_or_default() + "ours\n", ()))
+            };
+            assert!(writer.update(edit).unwrap().written);
+        });
+        is_removed.recv().unwrap();
+        // The writer changes the folder too.
+        for _ in 0..10 {
+            make_recent(folder.path());
+            thread::sleep(PAUSE / 10);
+        }
+        check_out(&path);
+        writer.join().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "the branch's text\nours\n", "{has_sidecar}");
+    }
 }
 
 #[test]

@@ -277,7 +277,7 @@ fn a_folder_of_another_user_is_not_used() {
     assert_eq!(said.matches("warning: ").count(), 1, "{said}");
 }
 
-fn git(folder: &Path, arguments: &[&str]) -> bool {
+pub(super) fn git(folder: &Path, arguments: &[&str]) -> bool {
     let mut command = Command::new("git");
     command.args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always"]);
     let output = command.args(arguments).current_dir(folder).env("HOME", folder).output();
