@@ -1,5 +1,7 @@
 //! Suggestions for a name that was not found.
 
+use std::collections::HashSet;
+
 use crate::types::text::truncate;
 
 /// Longest unknown name that a warning shows, in characters.
@@ -12,10 +14,11 @@ pub(crate) fn nearest<'a>(
     limit: usize,
 ) -> Vec<String> {
     let wanted = text.trim().to_lowercase();
+    let mut known: HashSet<String> = HashSet::new();
     let mut names: Vec<(String, &str)> = Vec::new();
     for name in candidates.filter(|name| !name.is_empty()) {
         let folded = name.to_lowercase();
-        if !names.iter().any(|(other, _)| *other == folded) {
+        if known.insert(folded.clone()) {
             names.push((folded, name));
         }
     }
