@@ -48,10 +48,15 @@ pub struct EntryMut<'a> {
 }
 
 impl EntryMut<'_> {
+    /// The entry as it stands in the file.
+    pub(crate) fn text(&self) -> EntryText<'_> {
+        let entry = &self.document.parsed(self.block).entries[self.entry];
+        entry.of(self.document.block_text(self.block))
+    }
+
     /// Reads the memory.
     pub fn memory(&self) -> Memory {
-        let entry = &self.document.parsed(self.block).entries[self.entry];
-        entry.read(self.document.block_text(self.block))
+        self.text().read()
     }
 
     /// Number of its first line in the file, from 1.

@@ -123,7 +123,7 @@ pub(super) fn parse_entry(text: &str) -> Option<Memory> {
     Some(Memory { text, context, see_also, ..memory })
 }
 
-/// What the brackets of a first line say.
+/// The brackets of a first line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Kind {
     pub(crate) category: Category,
@@ -131,7 +131,7 @@ pub(crate) struct Kind {
     pub(crate) status: Status,
 }
 
-/// What the first line of an entry says, as far as entries are counted and ranked by it.
+/// The parts of a first line by which entries are counted and ranked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) kind: Rc<Kind>,

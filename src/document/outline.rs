@@ -9,10 +9,9 @@ use std::ops::Range;
 
 use foldhash::fast::FixedState;
 
-use crate::document::entry_text::parse_entry;
 use crate::document::grammar::{self, Heading};
 use crate::document::scan::{self, Event, is_blank, walk};
-use crate::types::{Memory, Status};
+use crate::types::Status;
 
 /// The sections and entries of a file, in its order.
 #[derive(Debug, Clone, Default)]
@@ -43,13 +42,6 @@ pub(crate) struct EntrySpan {
     pub(crate) status: Status,
     /// The episode, if it is the first field.
     pub(crate) episode: Option<u64>,
-}
-
-impl EntrySpan {
-    /// Parses the entry; `text` is the text that was outlined.
-    pub fn read(&self, text: &str) -> Memory {
-        parse_entry(&text[self.range.clone()]).expect("a span begins with an entry's first line")
-    }
 }
 
 /// Finds all entries.
@@ -159,15 +151,16 @@ mod tests {
 
     use super::*;
     use crate::document::check;
+    use crate::document::entry_text::EntryText;
     use crate::document::tree::Document;
 
     fn assert_same(text: &str) {
         let found = outline(text);
-        let read: Vec<_> = found
-            .entries
-            .iter()
-            .map(|entry| (found.sections[entry.section as usize].heading.scope.clone(), entry.read(text)))
-            .collect();
+        let read = |entry: &EntrySpan| {
+            let scope = found.sections[entry.section as usize].heading.scope.clone();
+            (scope, EntryText::new(&text[entry.range.clone()], entry.status).read())
+        };
+        let read: Vec<_> = found.entries.iter().map(read).collect();
         let located = check::entries(text);
         let expected: Vec<_> = located.into_iter().map(|entry| (entry.scope, entry.memory)).collect();
         assert_eq!(read, expected, "{text:?}");

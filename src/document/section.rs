@@ -9,7 +9,7 @@ use crate::document::evidence::AttemptLine;
 use crate::document::grammar::{self, Heading};
 use crate::document::notes::{Note, PlacedNote};
 use crate::document::parser::{ParsedSection, Placed, parse_section};
-use crate::types::{Attempt, Carried, Memory, Moment, Persistence, Scope, Way, fold_action};
+use crate::types::{Attempt, Carried, Memory, Moment, Persistence, Scope, Way, fold_action, fold_title};
 
 /// A comment that stands above a note of a person.
 const NOTE_MARK: &str = "<!-- note by hand -->\n";
@@ -140,6 +140,12 @@ impl<'a> UnreadSection<'a> {
     /// Entries that are neither superseded nor invalidated.
     pub(crate) fn live(&self) -> impl Iterator<Item = EntryText<'a>> {
         self.entries.iter().copied().filter(EntryText::is_live)
+    }
+
+    /// The first of these with a title.
+    pub(crate) fn live_with_title(&self, title: &str) -> Option<EntryText<'a>> {
+        let folded = fold_title(title);
+        self.live().find(|entry| entry.has_title(&folded))
     }
 }
 

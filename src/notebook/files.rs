@@ -34,10 +34,10 @@ impl Tier {
     }
 
     /// An entry of this file: those of the session are ephemeral.
-    fn entry<'a>(self, entry: &EntryRef<'a>) -> EntryText<'a> {
+    fn entry(self, entry: EntryText<'_>) -> EntryText<'_> {
         match self {
-            Tier::Lasting => entry.text(),
-            Tier::Session => entry.text().ephemeral(),
+            Tier::Lasting => entry,
+            Tier::Session => entry.ephemeral(),
         }
     }
 }
@@ -65,11 +65,7 @@ pub(crate) struct FoundEntry<'a> {
 impl FoundEntry<'_> {
     /// The memory; one from the session file is ephemeral.
     pub(crate) fn memory(&self) -> Memory {
-        let memory = self.entry.memory();
-        match self.tier {
-            Tier::Lasting => memory,
-            Tier::Session => Memory { persistence: Persistence::Ephemeral, ..memory },
-        }
+        self.tier.entry(self.entry.text()).read()
     }
 }
 
@@ -146,7 +142,7 @@ impl Files {
         let files = [(Tier::Lasting, &self.lasting), (Tier::Session, &self.session)];
         let entries = files
             .into_iter()
-            .flat_map(|(tier, document)| document.entries(scope).map(move |entry| tier.entry(&entry)));
+            .flat_map(|(tier, document)| document.entries(scope).map(move |entry| tier.entry(entry.text())));
         entries.filter(EntryText::is_live)
     }
 
@@ -159,7 +155,7 @@ impl Files {
     /// Live entries of a scope with a title, in both files.
     pub(crate) fn find(&self, scope: &Scope, title: &str) -> Vec<(Tier, Memory)> {
         let found = self.titled(scope, title, live);
-        found.into_iter().map(|(tier, _, entry)| (tier, tier.entry(&entry).read())).collect()
+        found.into_iter().map(|(tier, _, entry)| (tier, tier.entry(entry.text()).read())).collect()
     }
 
     /// The first live entry of a scope with a title, open for edits.

@@ -24,7 +24,7 @@ use crate::notebook::section_window::read_sections;
 use crate::notebook::summary::Summary;
 use crate::store::{OpenFiles, Sidecar, Store, StoreError};
 use crate::types::hint::RESOLVE;
-use crate::types::{Memory, Persistence, Scope};
+use crate::types::{Memory, Scope};
 
 /// The section of a scope that has none.
 static NOTHING: LazyLock<Section> = LazyLock::new(Section::default);
@@ -248,8 +248,8 @@ impl Snapshot {
         UnreadSection { scope: scope.clone(), section: Cow::Borrowed(section), entries }
     }
 
-    /// What the sections of a scope say besides their entries. Behind an entry stand at most blank lines before the
-    /// next one, a heading or a break, so the rest is read as if the entries were not there.
+    /// Reads the sections of a scope without their entries. An entry is followed by at most blank lines before the next
+    /// one, a heading or a break, so the rest is read as if the entries were not there.
     fn read_without_memories(&self, known: &ScopeContents) -> Section {
         let contents = self.contents();
         let rest = |section: u32| {
@@ -264,7 +264,7 @@ impl Snapshot {
         let is_lasting = |section: &u32| (*section as usize) < contents.lasting_sections;
         let lasting: Vec<String> = known.sections.iter().copied().filter(is_lasting).map(rest).collect();
         let mut section = Section::read(lasting.iter().map(String::as_str));
-        // Of the session only memories and a name count.
+        // The session adds only memories, and a name where the file has none.
         if section.name.is_empty() {
             let headings = known.sections.iter().map(|section| &contents.sections[*section as usize].heading);
             let name = headings.map(|heading| &heading.name).find(|name| !name.is_empty());
@@ -318,12 +318,7 @@ impl Snapshot {
     pub(crate) fn by_importance(&self) -> &[Ranked] {
         self.ranking.get_or_init(|| {
             let mut heads = HeadReader::default();
-            let lasting = self.lasting_entries();
-            let head = |(at, entry): (usize, &EntrySpan)| {
-                let text = EntryText::new(self.entry_text(at), entry.status);
-                heads.read(&if lasting.contains(&at) { text } else { text.ephemeral() })
-            };
-            let heads: Vec<Head> = self.entries().iter().enumerate().map(head).collect();
+            let heads: Vec<Head> = (0..self.entries().len()).map(|at| heads.read(&self.entry(at))).collect();
             rank(&heads)
         })
     }
@@ -336,21 +331,21 @@ impl Snapshot {
 
     /// An entry as it stands in the file.
     pub(crate) fn entry_text(&self, entry: usize) -> &str {
-        &self.text_around(entry)[self.contents().entries[entry].range.clone()]
+        let contents = self.contents();
+        let text = if entry < contents.lasting_entries { &self.lasting } else { &self.session };
+        &text[contents.entries[entry].range.clone()]
     }
 
     /// The memory of an entry.
     pub(crate) fn memory(&self, entry: usize) -> Memory {
-        let contents = self.contents();
-        let memory = contents.entries[entry].read(self.text_around(entry));
-        match entry < contents.lasting_entries {
-            true => memory,
-            false => Memory { persistence: Persistence::Ephemeral, ..memory },
-        }
+        self.entry(entry).read()
     }
 
-    fn text_around(&self, entry: usize) -> &str {
-        if entry < self.contents().lasting_entries { &self.lasting } else { &self.session }
+    /// An entry that is not read yet.
+    fn entry(&self, entry: usize) -> EntryText<'_> {
+        let contents = self.contents();
+        let text = EntryText::new(self.entry_text(entry), contents.entries[entry].status);
+        if entry < contents.lasting_entries { text } else { text.ephemeral() }
     }
 
     fn contents(&self) -> &Contents {
@@ -400,6 +395,7 @@ mod tests {
     use super::*;
     use crate::document::Document;
     use crate::store::{Change, UpdateError};
+    use crate::types::Persistence;
 
     fn write(store: &Store, text: &str, session: &str) {
         let change = |_: Option<String>, _: &_| {

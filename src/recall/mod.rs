@@ -20,7 +20,7 @@ use std::collections::HashSet;
 
 use crate::document::{EntryText, UnreadSection};
 use crate::notebook::Snapshot;
-use crate::types::{Memory, Scope, ScopeName, Viewer, fold_title};
+use crate::types::{Memory, Scope, ScopeName, Viewer};
 
 pub use choose::{Known, choose};
 pub(crate) use error::RecallError;
@@ -69,9 +69,7 @@ pub(crate) fn recall_newest(
     let linked = |scope: &Scope, title: &str| {
         let is_linked = viewer.sees(scope) && !scopes.contains(scope);
         let unread = is_linked.then(|| snapshot.unread(scope))?;
-        let folded = fold_title(title);
-        let entry = unread.live().find(|entry| entry.has_title(&folded))?;
-        Some((unread.section.name.clone(), entry.read()))
+        Some((unread.section.name.clone(), unread.live_with_title(title)?.read()))
     };
     let ends: HashSet<u64> =
         sections.iter().flat_map(|unread| unread.section.ways.iter().map(|way| way.to)).collect();

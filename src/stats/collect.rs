@@ -16,7 +16,7 @@ use crate::stats::figures::{
     ContestedMemory, EpisodeFigures, JournalFigures, PlaceFigures, Stats, TokenFigures, TopLocation,
 };
 use crate::stats::tally::Tally;
-use crate::types::{Memory, Scope, fold_title};
+use crate::types::{Memory, Scope};
 
 /// The figures of a memory file with its session, and of its journal. `now` is the present time
 /// (RFC 3339), `limits` are those of a recall.
@@ -114,7 +114,7 @@ impl Places {
     }
 }
 
-/// What the file says of one episode.
+/// The counts of one episode in the file.
 #[derive(Debug, Clone, Copy, Default)]
 struct EpisodeContents {
     /// Entries with that number.
@@ -207,10 +207,7 @@ fn contested(unread: &UnreadSection<'_>, by: &Memory) -> Vec<ContestedMemory> {
     let links = Link::parse_all(by.see_also.as_deref().unwrap_or_default());
     let here =
         links.into_iter().filter(|link| link.scope.as_ref().is_none_or(|other| *other == unread.scope));
-    let titles = here.filter_map(|link| link.title).filter(|title| {
-        let folded = fold_title(title);
-        unread.live().any(|entry| entry.has_title(&folded))
-    });
+    let titles = here.filter_map(|link| link.title).filter(|title| unread.live_with_title(title).is_some());
     titles.map(|title| ContestedMemory { scope: unread.scope.clone(), title, by: by.title.clone() }).collect()
 }
 
@@ -255,9 +252,7 @@ impl<'a> RecallCosts<'a> {
         let linked = |scope: &Scope, title: &str| {
             let all = || sections(self.lasting, self.session).map(|unread| (unread.scope.clone(), unread));
             let unread = self.linked.get_or_init(|| all().collect()).get(scope)?;
-            let folded = fold_title(title);
-            let entry = unread.live().find(|entry| entry.has_title(&folded))?;
-            Some((unread.section.name.clone(), entry.read()))
+            Some((unread.section.name.clone(), unread.live_with_title(title)?.read()))
         };
         let RecallCosts { names, ends, circumstances, .. } = &*self;
         let known = Known { linked: &linked, names, ends, circumstances };
