@@ -34,7 +34,7 @@ impl Ranked {
         }
     }
 
-    /// Of equally important entries the younger comes first, then the later in the file.
+    /// The order of equally important entries: the younger first, then the later in the file.
     pub(crate) fn order(&self) -> impl Ord + use<> {
         (self.age.unwrap_or(u64::MAX), Reverse(self.at))
     }

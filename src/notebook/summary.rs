@@ -17,7 +17,8 @@ pub(crate) struct EntryCounts {
     pub(crate) ephemeral: usize,
 }
 
-/// What sections hold, those of agents apart: who may not see them is not to know their numbers either.
+/// The numbers of entries in sections. Those of each agent are apart: a reader who may not see its sections must not
+/// learn the numbers either.
 #[derive(Debug, Default)]
 pub(crate) struct Summary {
     /// Places of the memory file.

@@ -301,7 +301,7 @@ fn cost_of_memory(memory: &Memory, format: Format) -> usize {
     estimate_tokens(&render::render_memory(memory, format))
 }
 
-/// What memories cost together, with the headings of their groups.
+/// The cost of memories together, with the headings of their groups.
 pub(super) fn cost_of_memories(memories: &[Memory], format: Format) -> usize {
     let shown = Group::ALL.iter().filter(|group| memories.iter().any(|memory| Group::of(memory) == **group));
     let headings: usize = shown.map(|group| estimate_tokens(group.heading(format))).sum();

@@ -81,7 +81,7 @@ struct LineReader<'a> {
     recorded: RecordedTurns,
 }
 
-/// What came of a line: the report on its turn, or why it is refused.
+/// The outcome of a line: the report on its turn, or why it is refused.
 type Done = Result<RecordReport, String>;
 
 /// A line that was read.

@@ -27,7 +27,8 @@ fn unknown_order(text: &str) -> String {
     unknown_name(text, "sort order", Order::VARIANTS)
 }
 
-/// What is made of each section of a file, in an order. A section is looked at once, so that not all are in memory.
+/// Calls `make` with each section of a file, and returns the results in an order of the sections. Only one section is
+/// in memory at a time.
 pub(crate) fn arranged<T>(
     document: &Document,
     order: Order,
