@@ -118,6 +118,9 @@ fn turns_file(folder: &Path, count: u64) -> String {
     path.to_str().unwrap().to_owned()
 }
 
+/// Most turns that `record --turns` writes at once, and acknowledges one after the other then.
+const MAX_GROUP: usize = 64;
+
 /// Records turns, and says on stderr when each is recorded.
 fn recording(folder: &Path, turns: &str) -> Child {
     let mut command = command_in(folder, &["record", "--turns", turns, "--provider", "offline", "-v"]);
@@ -155,7 +158,8 @@ fn a_recorder_killed_at_any_moment_leaves_a_whole_file() {
             child.kill().unwrap();
         });
         let recorded = sections(&folder).len();
-        assert!(recorded == acknowledged || recorded == acknowledged + 1, "{recorded} of {acknowledged}");
+        let possible = acknowledged..=acknowledged + MAX_GROUP;
+        assert!(possible.contains(&recorded), "{recorded} of {acknowledged}");
         assert_sound(&folder);
     }
 }
