@@ -352,6 +352,16 @@ mod tests {
     }
 
     #[test]
+    fn a_broken_entry_does_not_take_evidence_for_its_text() {
+        let tried =
+            |list: &str| format!("## Location 0: A\n\n### Tried\n\n**[NOTE] a *(Ep1)*\n{list}\n---\n");
+        for list in ["- `wait` ×3 *(Ep1, T2)*: no\n", "text\n\n- `wait` ×3 *(Ep1, T2)*: no\n"] {
+            assert_eq!(mend(&tried(list)).text, tried(list));
+        }
+        assert!(mend(&tried("text\n")).text.contains("**[NOTE] a** *(Ep1)*\ntext\n"));
+    }
+
+    #[test]
     fn only_what_can_mean_one_thing_is_mended() {
         let mended = |line: &str| mend(&format!("## Location 1: A\n{line}\n")).text;
         assert!(mended("**[NOTE] x** (T2, Ep1)").contains("\n**[NOTE] x** *(Ep1, T2)*\n"));

@@ -123,6 +123,29 @@ impl Reader<'_> {
         self.place_of(at).0.is_none() || is_escaped_in_text(content)
     }
 
+    /// True if an entry at a line would take lines of evidence below it for its text.
+    fn takes_evidence(&self, at: usize) -> bool {
+        let (entry, region) = self.place_of(at);
+        if entry.is_some() || !region.is_evidence() {
+            return false;
+        }
+        let ends = |line: &&Line| {
+            let content = line.text(self.text);
+            scan::is_thematic_break(content)
+                || scan::unindent(content.as_bytes()).and_then(scan::heading_level).is_some()
+                || grammar::parse_entry(content).is_some()
+        };
+        let mut visible =
+            self.lines[at + 1..].iter().filter(|line| !line.hidden).take_while(|line| !ends(line));
+        visible.any(|line| evidence::is_list_item(line.text(self.text)))
+    }
+
+    /// Reports an entry with its nearest right form, and mends it where that is certain and takes no evidence.
+    fn report_entry(&mut self, at: usize, lines: usize, near: Near, kind: Kind) {
+        let certain = near.certain && !self.takes_evidence(at);
+        self.report(at, lines, Near { certain, ..near }, kind);
+    }
+
     /// Reports a line with its nearest right form, and mends it where that is certain.
     fn report(&mut self, at: usize, lines: usize, near: Near, kind: Kind) {
         let content = self.lines[at].text(self.text);
@@ -237,7 +260,7 @@ impl Reader<'_> {
             |near: &Near| (near.form.is_some() || !is_code) && (!is_list || !(in_entry || is_tried));
         if let Some(near) = near_entry::entry(content).filter(is_meant) {
             let certain = near.certain && self.is_a_persons(at, content);
-            return self.report(at, 1, Near { certain, ..near }, Kind::BrokenEntry(content.to_owned()));
+            return self.report_entry(at, 1, Near { certain, ..near }, Kind::BrokenEntry(content.to_owned()));
         }
         let has_visits = parsed.visits.as_ref().is_some_and(|(_, range)| *range == self.lines[at].range);
         if region == RegionKind::Head && !in_entry && !has_visits && near::visits(content).is_some() {
@@ -263,11 +286,11 @@ impl Reader<'_> {
             }
             joined = format!("{joined} {next}");
             if grammar::parse_entry(&joined).is_some() {
-                return self.report(at, 1 + more, Near { form: Some(joined), certain: true }, kind);
+                return self.report_entry(at, 1 + more, Near { form: Some(joined), certain: true }, kind);
             }
         }
         let near = near_entry::entry(content).unwrap_or(Near { form: None, certain: false });
-        self.report(at, 1, near, kind);
+        self.report_entry(at, 1, near, kind);
     }
 
     /// An entry that is read, but not all of it as it was meant.
