@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use foldhash::fast::FixedState;
+use memchr::memmem;
 
 use crate::document::error::DocumentError;
 use crate::document::grammar::{self, Heading};
@@ -196,7 +197,8 @@ impl Document {
 
     /// True if any section holds these words, as they are written in the file.
     pub(crate) fn holds(&self, words: &str) -> bool {
-        self.blocks.iter().any(|block| block.text(&self.source).contains(words))
+        let finder = memmem::Finder::new(words);
+        self.blocks.iter().any(|block| finder.find(block.text(&self.source).as_bytes()).is_some())
     }
 
     /// Scopes and names of all sections, in the order of the file.

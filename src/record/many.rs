@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::document::{Document, DocumentError, Section};
+use crate::document::{Document, DocumentError};
 use crate::journal::Journal;
 use crate::journal::entry::RECORD;
 use crate::journal::recorded::{Known, RecordedTurns, TurnKey};
@@ -368,14 +368,18 @@ pub(crate) struct Holdings {
 impl Holdings {
     /// Counts.
     pub(crate) fn of(document: &Document) -> Holdings {
-        let sections = document.sections();
-        let live = |(_, section): &&(Scope, Section)| section.live().count() as u64;
-        let largest = sections.iter().max_by_key(live);
-        Holdings {
-            places: sections.iter().filter(|(scope, _)| matches!(scope, Scope::Location(_))).count() as u64,
-            memories: sections.iter().map(|section| live(&section)).sum(),
-            tried: sections.iter().map(|(_, section)| section.tried.len() as u64).sum(),
-            largest: largest.map(|(scope, section)| (scope.clone(), section.name.clone())),
+        let mut holdings = Holdings::default();
+        let mut most = 0;
+        for unread in document.unread_sections() {
+            let live = unread.live().count() as u64;
+            holdings.places += u64::from(matches!(unread.scope, Scope::Location(_)));
+            holdings.memories += live;
+            holdings.tried += unread.section.tried.len() as u64;
+            if holdings.largest.is_none() || live >= most {
+                most = live;
+                holdings.largest = Some((unread.scope, unread.section.name.clone()));
+            }
         }
+        holdings
     }
 }
