@@ -11,7 +11,7 @@ use crate::document::fields::parse_fields;
 use crate::document::grammar;
 use crate::document::near::{self, Near};
 use crate::document::near_entry;
-use crate::document::parser::{Entry, ParsedSection, RegionKind};
+use crate::document::parser::{Entry, ParsedSection, Region, RegionKind};
 use crate::document::problem::{Kind, Nearest, Problem, column};
 use crate::document::scan::{self, Line, LineNumbers};
 use crate::document::strike::is_struck;
@@ -109,13 +109,13 @@ impl Reader<'_> {
         }
     }
 
-    /// The entry in whose text a line stands, and the kind of its region.
-    fn place_of(&self, at: usize) -> (Option<&Entry>, RegionKind) {
+    /// The entry in whose text a line stands, and its region.
+    fn place_of(&self, at: usize) -> (Option<&Entry>, &Region) {
         let offset = self.lines[at].range.start;
         let next = self.parsed.entries.partition_point(|entry| entry.range.end <= offset);
         let entry = self.parsed.entries.get(next).filter(|entry| entry.range.start <= offset);
         let next = self.parsed.regions.partition_point(|region| region.range.start <= offset);
-        (entry, self.parsed.regions[next.max(1) - 1].kind)
+        (entry, &self.parsed.regions[next.max(1) - 1])
     }
 
     /// True if a mend cannot make anything of a text that a program wrote.
@@ -123,21 +123,19 @@ impl Reader<'_> {
         self.place_of(at).0.is_none() || is_escaped_in_text(content)
     }
 
-    /// True if an entry at a line would take lines of evidence below it for its text.
+    /// True if an entry at a line would take lines of evidence below it for its text, which goes on to the next entry
+    /// or the end of the region.
     fn takes_evidence(&self, at: usize) -> bool {
         let (entry, region) = self.place_of(at);
-        if entry.is_some() || !region.is_evidence() {
+        if entry.is_some() || !region.kind.is_evidence() {
             return false;
         }
-        let ends = |line: &&Line| {
-            let content = line.text(self.text);
-            scan::is_thematic_break(content)
-                || scan::unindent(content.as_bytes()).and_then(scan::heading_level).is_some()
-                || grammar::parse_entry(content).is_some()
-        };
-        let mut visible =
-            self.lines[at + 1..].iter().filter(|line| !line.hidden).take_while(|line| !ends(line));
-        visible.any(|line| evidence::is_list_item(line.text(self.text)))
+        let offset = self.lines[at].range.start;
+        let next = self.parsed.entries.partition_point(|entry| entry.range.start <= offset);
+        let next = self.parsed.entries.get(next).map_or(region.range.end, |entry| entry.range.start);
+        let end = next.min(region.range.end);
+        let mut text = self.lines[at + 1..].iter().take_while(|line| line.range.start < end);
+        text.any(|line| !line.hidden && evidence::is_list_item(line.text(self.text)))
     }
 
     /// Reports an entry with its nearest right form, and mends it where that is certain and takes no evidence.
@@ -252,7 +250,7 @@ impl Reader<'_> {
             return;
         }
         let (entry, region) = self.place_of(at);
-        let (in_entry, is_tried) = (entry.is_some(), region.is_evidence());
+        let (in_entry, is_tried) = (entry.is_some(), region.kind.is_evidence());
         let is_list = content.starts_with(['-', '+', '>']) || content.starts_with("* ");
         // An indented line of a text is code, unless it can be read as an entry.
         let is_code = in_entry && content.starts_with([' ', '\t']);
@@ -263,7 +261,7 @@ impl Reader<'_> {
             return self.report_entry(at, 1, Near { certain, ..near }, Kind::BrokenEntry(content.to_owned()));
         }
         let has_visits = parsed.visits.as_ref().is_some_and(|(_, range)| *range == self.lines[at].range);
-        if region == RegionKind::Head && !in_entry && !has_visits && near::visits(content).is_some() {
+        if region.kind == RegionKind::Head && !in_entry && !has_visits && near::visits(content).is_some() {
             self.visits(at, content, Kind::BrokenVisits(content.to_owned()));
         }
     }
@@ -338,7 +336,7 @@ impl Reader<'_> {
         }
         let is_list = |line: &Line| evidence::is_list_item(line.text(self.text));
         let of_text = self.lines[at + 1..].iter().take_while(|line| line.range.start < entry.range.end);
-        if self.place_of(at).1.is_evidence() && of_text.into_iter().any(is_list) {
+        if self.place_of(at).1.kind.is_evidence() && of_text.into_iter().any(is_list) {
             let kind = Kind::EntryAmongTries(content.to_owned());
             self.found.problems.push(Problem::new(self.first + at, 1, kind));
         }

@@ -142,7 +142,7 @@ impl<'a> UnreadSection<'a> {
         self.entries.iter().copied().filter(EntryText::is_live)
     }
 
-    /// The first of these with a title.
+    /// The first live entry with a title, in whatever case.
     pub(crate) fn live_with_title(&self, title: &str) -> Option<EntryText<'a>> {
         let folded = fold_title(title);
         self.live().find(|entry| entry.has_title(&folded))
