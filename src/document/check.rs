@@ -168,6 +168,9 @@ pub(crate) fn is_suspect_line(offset: u64, line: &[u8], in_scope: &mut bool) -> 
     if line.starts_with('#') {
         if scan::is_section_boundary(line.as_bytes()) {
             *in_scope = grammar::split_heading(line).is_some();
+            if *in_scope {
+                return false;
+            }
         }
         return is_suspect_heading(line);
     }

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::FixedState;
+use memchr::memchr2;
 
 use crate::document::grammar::Heading;
 use crate::types::{Scope, labelled_id};
@@ -21,11 +22,30 @@ impl PlaceNames {
 
     /// As [`PlaceNames::of`], from scopes and names.
     pub(crate) fn of_parts<'a>(headings: impl Iterator<Item = (Scope, &'a str)>) -> PlaceNames {
+        PlaceNames::of_wanted(headings, |_| true)
+    }
+
+    /// As [`PlaceNames::of_parts`], for a reader that prints only some names of a large file.
+    pub(crate) fn among<'a>(
+        printed: impl Iterator<Item = &'a str>,
+        headings: impl Iterator<Item = (Scope, &'a str)>,
+    ) -> PlaceNames {
+        let printed: HashSet<String, FixedState> = printed.map(folded).collect();
+        PlaceNames::of_wanted(headings, |name| printed.contains(name))
+    }
+
+    fn of_wanted<'a>(
+        headings: impl Iterator<Item = (Scope, &'a str)>,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> PlaceNames {
         let mut ids: HashMap<String, u64, FixedState> = HashMap::default();
         let mut shared = HashSet::default();
         for (scope, name) in headings {
             let Scope::Location(id) = scope else { continue };
             let name = folded(name);
+            if !is_wanted(&name) {
+                continue;
+            }
             match ids.get(&name) {
                 Some(other) if *other != id => drop(shared.insert(name)),
                 Some(_) => {}
@@ -51,7 +71,11 @@ impl PlaceNames {
 
 /// The form in which names are compared: `town-square` is `Town Square`.
 fn folded(name: &str) -> String {
-    name.trim().to_lowercase().replace(['-', '_'], " ")
+    let name = name.trim().to_lowercase();
+    match memchr2(b'-', b'_', name.as_bytes()) {
+        Some(_) => name.replace(['-', '_'], " "),
+        None => name,
+    }
 }
 
 #[cfg(test)]
@@ -89,5 +113,12 @@ mod tests {
                 "Maze (id 2) (id 8)",
             ]
         );
+        for (scope, name) in &headings {
+            let alone = PlaceNames::among(
+                [*name].into_iter(),
+                headings.iter().map(|(scope, name)| (scope.clone(), *name)),
+            );
+            assert_eq!(alone.label(scope, name), names.label(scope, name));
+        }
     }
 }

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::str::Utf8Error;
 
-use memchr::memchr_iter;
+use memchr::{memchr, memchr_iter};
 
 use crate::document::check::is_suspect_line;
 use crate::document::scan::{self, Event, LineScan};
@@ -35,40 +35,46 @@ fn read_sections_through(
     wanted: impl FnMut(&[u8]) -> bool,
 ) -> io::Result<Vec<Vec<u8>>> {
     let mut reader = BufReader::with_capacity(window, Utf8Reader { file, begun: Vec::new() });
-    let mut found = FoundRanges { wanted, ranges: Vec::new(), is_open: false };
-    let mut scan = LineScan::default();
+    let mut finder = SectionFinder {
+        wanted,
+        scan: LineScan::default(),
+        in_scope: false,
+        ranges: Vec::new(),
+        is_open: false,
+    };
     let mut offset = 0;
     let mut line = Vec::new();
-    // Outside of our sections each line is looked at: an entry there belongs to a heading that is misread.
-    let mut in_scope = false;
     if is_utf16(reader.fill_buf()?) {
         return Err(io::ErrorKind::InvalidData.into());
     }
     loop {
         loop {
             // The first line of the file may begin with a byte order mark.
-            if offset > 0 && !scan.needs_every_line() && in_scope {
+            if offset > 0 && finder.may_skip_plain_lines() {
                 let skipped = length_of_plain_lines(reader.buffer());
                 reader.consume(skipped);
                 offset += skipped as u64;
             }
-            line.clear();
-            let read = reader.read_until(b'\n', &mut line)?;
-            if read == 0 {
-                break;
-            }
-            if let Event::Visible(offset, line) = scan.read(offset, line.strip_suffix(b"\n").unwrap_or(&line))
-            {
-                if scan::is_conflict_marker(scan::first_line_without_bom(offset, line))
-                    || is_suspect_line(offset, line, &mut in_scope)
-                {
-                    return Err(io::ErrorKind::InvalidData.into());
+            let read = match memchr(b'\n', reader.buffer()) {
+                Some(end) => {
+                    finder.read(offset, &reader.buffer()[..end])?;
+                    reader.consume(end + 1);
+                    end + 1
                 }
-                found.read(offset, line);
-            }
+                // It ends behind the buffer.
+                None => {
+                    line.clear();
+                    let read = reader.read_until(b'\n', &mut line)?;
+                    if read == 0 {
+                        break;
+                    }
+                    finder.read(offset, line.strip_suffix(b"\n").unwrap_or(&line))?;
+                    read
+                }
+            };
             offset += read as u64;
         }
-        let Some((_, Some(resume))) = scan.end() else { break };
+        let Some((_, Some(resume))) = finder.scan.end() else { break };
         offset = reader.seek(SeekFrom::Start(resume))?;
     }
     let length = offset;
@@ -82,7 +88,7 @@ fn read_sections_through(
         }
         Ok(text)
     };
-    found.ranges.into_iter().map(read).collect()
+    finder.ranges.into_iter().map(read).collect()
 }
 
 /// Length of the whole lines at the start of a buffer that begin like plain text.
@@ -145,30 +151,40 @@ impl Seek for Utf8Reader<'_> {
     }
 }
 
-/// Positions of the wanted sections.
-struct FoundRanges<W> {
+/// Finds the positions of the wanted sections, line by line.
+struct SectionFinder<W> {
     wanted: W,
+    scan: LineScan,
+    /// True in a section of ours. Outside each line is looked at: an entry there belongs to a heading that is misread.
+    in_scope: bool,
     /// From the heading to the next one; without an end as long as there is no next one.
     ranges: Vec<(u64, Option<u64>)>,
     is_open: bool,
 }
 
-impl<W: FnMut(&[u8]) -> bool> FoundRanges<W> {
-    /// Reads a visible line.
-    fn read(&mut self, offset: u64, line: &[u8]) {
-        if line.first() != Some(&b'#') && offset != 0 {
-            return;
+impl<W: FnMut(&[u8]) -> bool> SectionFinder<W> {
+    /// True if lines for which [`scan::is_plain_start`] holds decide nothing here.
+    fn may_skip_plain_lines(&self) -> bool {
+        self.in_scope && !self.scan.needs_every_line()
+    }
+
+    /// Reads a line. One that is a marker of a conflict, or may be misread, is an error.
+    fn read(&mut self, offset: u64, line: &[u8]) -> io::Result<()> {
+        let Event::Visible(offset, line) = self.scan.read(offset, line) else { return Ok(()) };
+        let text = scan::first_line_without_bom(offset, line);
+        if scan::is_conflict_marker(text) || is_suspect_line(offset, line, &mut self.in_scope) {
+            return Err(io::ErrorKind::InvalidData.into());
         }
-        let line = scan::first_line_without_bom(offset, line);
-        if scan::is_section_boundary(line) {
+        if text.first() == Some(&b'#') && scan::is_section_boundary(text) {
             if let Some((_, end)) = self.ranges.last_mut().filter(|_| self.is_open) {
                 *end = Some(offset);
             }
-            self.is_open = (self.wanted)(line);
+            self.is_open = (self.wanted)(text);
             if self.is_open {
                 self.ranges.push((offset, None));
             }
         }
+        Ok(())
     }
 }
 

@@ -24,7 +24,7 @@ use crate::notebook::section_window::read_sections;
 use crate::notebook::summary::Summary;
 use crate::store::{OpenFiles, Sidecar, Store, StoreError};
 use crate::types::hint::RESOLVE;
-use crate::types::{Memory, Scope};
+use crate::types::{Memory, Scope, Way};
 
 /// The section of a scope that has none.
 static NOTHING: LazyLock<Section> = LazyLock::new(Section::default);
@@ -192,35 +192,41 @@ impl Snapshot {
         contents.sections[..contents.lasting_sections].iter().map(|section| &section.heading)
     }
 
-    /// The names that several places of the memory file share, whichever of its sections were read.
-    pub(crate) fn place_names(&self) -> &PlaceNames {
-        self.place_names.get_or_init(|| match &self.heading_lines {
-            Some(lines) => PlaceNames::of_parts(lines.lines().filter_map(split_heading)),
-            None => PlaceNames::of(self.headings()),
-        })
+    /// Scopes and names of all sections of the memory file, whichever of them were read.
+    fn all_headings(&self) -> impl Iterator<Item = (Scope, &str)> {
+        let lines = self.heading_lines.iter().flat_map(|lines| lines.lines());
+        let read = self.heading_lines.is_none().then(|| self.headings()).into_iter().flatten();
+        lines.filter_map(split_heading).chain(read.map(|heading| (heading.scope.clone(), &*heading.name)))
     }
 
-    /// The names that the headings give to places, whichever of their sections were read.
-    pub(crate) fn names_of(&self, places: &HashSet<u64>) -> HashMap<u64, &str> {
-        let place = |(scope, name)| match scope {
-            Scope::Location(id) if places.contains(&id) && !str::is_empty(name) => Some((id, name)),
-            _ => None,
-        };
-        let mut names = HashMap::new();
-        let mut keep = |(id, name)| {
-            names.entry(id).or_insert(name);
-        };
-        if places.is_empty() {
-            return names;
+    /// The names that several places of the memory file share.
+    pub(crate) fn place_names(&self) -> &PlaceNames {
+        self.place_names.get_or_init(|| PlaceNames::of_parts(self.all_headings()))
+    }
+
+    /// The names of the places to which ways lead, by the headings, and which of them other places share. A scope
+    /// without ways does not cost a look at each heading of a large file.
+    pub(crate) fn ends_of<'a>(
+        &'a self,
+        ways: impl Iterator<Item = &'a Way> + Clone,
+    ) -> (HashMap<u64, &'a str>, PlaceNames) {
+        let ends: HashSet<u64> = ways.clone().map(|way| way.to).collect();
+        if ends.is_empty() {
+            return (HashMap::new(), PlaceNames::default());
         }
-        match &self.heading_lines {
-            Some(lines) => lines.lines().filter_map(split_heading).filter_map(place).for_each(&mut keep),
-            None => {
-                let headings = self.headings().map(|heading| (heading.scope.clone(), heading.name.as_str()));
-                headings.filter_map(place).for_each(&mut keep);
+        let headings: Vec<(Scope, &str)> = self.all_headings().collect();
+        let mut names = HashMap::new();
+        for (scope, name) in &headings {
+            match scope {
+                Scope::Location(id) if ends.contains(id) && !name.is_empty() => {
+                    names.entry(*id).or_insert(*name);
+                }
+                _ => {}
             }
         }
-        names
+        let printed = ways.map(|way| names.get(&way.to).copied().unwrap_or(&way.name));
+        let shared = PlaceNames::among(printed, headings.into_iter());
+        (names, shared)
     }
 
     /// The sections of a scope in memory file and session: the session's memories last, and marked as

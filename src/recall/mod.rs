@@ -16,8 +16,6 @@ mod lookup;
 mod render;
 mod view;
 
-use std::collections::HashSet;
-
 use crate::document::{EntryText, UnreadSection};
 use crate::notebook::Snapshot;
 use crate::types::{Memory, Scope, ScopeName, Viewer};
@@ -71,12 +69,11 @@ pub(crate) fn recall_newest(
         let unread = is_linked.then(|| snapshot.unread(scope))?;
         Some((unread.section.name.clone(), unread.live_with_title(title)?.read()))
     };
-    let ends: HashSet<u64> =
-        sections.iter().flat_map(|unread| unread.section.ways.iter().map(|way| way.to)).collect();
+    let (ends, names) = snapshot.ends_of(sections.iter().flat_map(|unread| &unread.section.ways));
     let known = Known {
         linked: &linked,
-        names: snapshot.place_names(),
-        ends: &snapshot.names_of(&ends),
+        names: &names,
+        ends: &ends,
         circumstances: &Circumstances::of(&snapshot.unread(&Scope::Game).section, snapshot.running_episode()),
     };
     let mut views = choose(&sections, &known, limits, format);
