@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::cli::commands::Command;
 use crate::cli::ui::Color;
@@ -68,6 +68,17 @@ const GROUPS: [(&str, &str); 7] = [
     ("Set up", "init"),
 ];
 
+/// The form of the answer to a command line that is wrong: if it is JSON, and when it has colour.
+pub(crate) fn form_of(arguments: &[OsString]) -> (bool, Color) {
+    let words: Vec<&str> = arguments.iter().filter_map(|argument| argument.to_str()).collect();
+    let color = words.iter().enumerate().find_map(|(at, word)| match *word {
+        "--color" => words.get(at + 1).copied(),
+        word => word.strip_prefix("--color="),
+    });
+    let color = color.and_then(|color| Color::from_str(color, false).ok()).unwrap_or_default();
+    (words.contains(&"--json"), color)
+}
+
 /// The command line with only those commands that are named in `arguments`, without overview.
 ///
 /// clap copies the global flags into each command, which takes a tenth of a start when all 34 are there.
@@ -76,6 +87,21 @@ pub(crate) fn command_of(arguments: &[OsString]) -> clap::Command {
     let is_named = |command: &&clap::Command| arguments.iter().any(|name| name == command.get_name());
     let named = all.get_subcommands().filter(is_named).cloned();
     Global::augment_args(clap::Command::new("memories").version(env!("CARGO_PKG_VERSION"))).subcommands(named)
+}
+
+/// `help`, `help COMMAND` and `version` as flags, in the place of the first argument. clap's own `help` would be a
+/// command, with a man page for the help of each other one.
+pub(crate) fn with_flags_for_words(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let flag = match arguments.get(1).and_then(|word| word.to_str()) {
+        Some("help" | "--help" | "-h") => "--help",
+        Some("version") => "--version",
+        _ => return arguments,
+    };
+    arguments.remove(1);
+    // Behind the command, it asks for the help of that.
+    let at = if flag == "--help" { arguments.len() } else { 1 };
+    arguments.insert(at, flag.into());
+    arguments
 }
 
 /// The command line with the overview of its commands, which only its help shows.
@@ -96,7 +122,7 @@ fn overview(command: &clap::Command) -> String {
         let about = subcommand.get_about().map(ToString::to_string).unwrap_or_default();
         out.push_str(&format!("  {name:<12}{about}\n"));
     }
-    out.push_str("\n`memories COMMAND --help` shows examples.");
+    out.push_str("\n`memories help COMMAND` shows examples.");
     out
 }
 
@@ -107,6 +133,29 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn words_that_ask_for_help_are_flags() {
+        let flags = |words: &[&str]| {
+            let words = ["memories"].iter().chain(words).map(Into::into).collect();
+            with_flags_for_words(words)[1..].join(" ".as_ref()).into_string().unwrap()
+        };
+        assert_eq!(flags(&["help"]), "--help");
+        assert_eq!(flags(&["help", "recall"]), "recall --help");
+        assert_eq!(flags(&["--help", "recall", "--json"]), "recall --json --help");
+        assert_eq!(flags(&["version"]), "--version");
+        assert_eq!(flags(&["add", "help", "--help"]), "add help --help");
+        assert_eq!(flags(&[]), "");
+    }
+
+    #[test]
+    fn a_wrong_command_line_says_in_which_form_it_is_refused() {
+        let form = |words: &[&str]| form_of(&words.iter().map(Into::into).collect::<Vec<_>>());
+        assert_eq!(form(&["recal", "--json"]), (true, Color::Auto));
+        assert_eq!(form(&["--color", "always", "recal"]), (false, Color::Always));
+        assert_eq!(form(&["--color=never", "recal"]), (false, Color::Never));
+        assert_eq!(form(&["--color"]), (false, Color::Auto));
     }
 
     #[test]

@@ -37,12 +37,13 @@ pub const EXIT_BUG: u8 = 70;
 /// Runs one command line, the program's name first, and gives its exit code.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: Streams) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let arguments = args::with_flags_for_words(arguments);
     let environment = ProcessEnvironment::of_process();
     let parsed = parse(&arguments);
     let global = parsed.as_ref().ok().map(|arguments| &arguments.global);
-    let json = global.is_some_and(|global| global.json);
     let (quiet, verbose) = global.map_or((false, false), |global| (global.quiet, global.verbose));
-    let color = global.map(|global| global.color).unwrap_or_default();
+    let (json, color) =
+        global.map_or_else(|| args::form_of(&arguments), |global| (global.json, global.color));
     let mut ui = Ui::new(streams, json, quiet, verbose, color, environment.no_color);
     let result = match parsed {
         Ok(arguments) => dispatch(&mut ui, arguments, environment),
@@ -128,10 +129,7 @@ fn warn_of_damage(ui: &mut Ui, settings: &Settings) {
 
 fn report(ui: &mut Ui, failure: &Failure) -> u8 {
     if failure.kind != FailureKind::ClosedPipe {
-        ui.error(&failure.message());
-        for hint in &failure.hints {
-            ui.hint(hint);
-        }
+        ui.failure(failure);
     }
     failure.kind.exit_code()
 }

@@ -207,6 +207,31 @@ impl Ui {
         texts.into_iter().for_each(|text| self.warning(text));
     }
 
+    /// Prints why a command failed, and the next steps; with `--json` as one line of JSON.
+    pub(crate) fn failure(&mut self, failure: &Failure) {
+        if self.json {
+            return self.json_failure(failure);
+        }
+        self.error(&failure.message());
+        failure.hints.iter().for_each(|hint| self.hint(hint));
+    }
+
+    fn json_failure(&mut self, failure: &Failure) {
+        #[derive(Serialize)]
+        struct Line {
+            version: u32,
+            error: String,
+            hint: Option<String>,
+            code: u8,
+        }
+        let hint = (!failure.hints.is_empty()).then(|| failure.hints.join("; "));
+        let line = Line { version: 1, error: failure.message(), hint, code: failure.kind.exit_code() };
+        let line = serde_json::to_string(&line).expect("texts and numbers are JSON");
+        let _ = self.streams.stdout.flush();
+        // An error of stderr cannot be reported anywhere.
+        let _ = writeln!(self.streams.stderr, "{}", visible_json(&line));
+    }
+
     /// Prints an error.
     pub(crate) fn error(&mut self, text: &str) {
         self.say(Some(AnsiColor::Red), "error: ", text);

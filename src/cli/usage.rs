@@ -10,13 +10,32 @@ use crate::cli::failure::Failure;
 use crate::types::did_you_mean;
 use crate::types::text::fold_spaces;
 
+/// Words that other programs have for what a command does.
+const SYNONYMS: [(&str, &[&str]); 14] = [
+    ("forget", &["rm", "remove", "delete", "del", "drop", "erase"]),
+    ("restore", &["undo", "revert", "rollback", "reset"]),
+    ("query", &["search", "find", "grep", "ask"]),
+    ("show", &["cat", "view", "open", "edit", "print"]),
+    ("list", &["ls", "dir", "places"]),
+    ("add", &["new", "remember", "note", "store", "save", "create", "insert"]),
+    ("stats", &["status", "info", "count"]),
+    ("log", &["history", "journal"]),
+    ("check", &["lint", "doctor", "validate", "verify"]),
+    ("rename", &["mv", "move"]),
+    ("supersede", &["update", "replace", "change"]),
+    ("fmt", &["format", "tidy"]),
+    ("init", &["setup", "install"]),
+    ("recall", &["get", "context", "read"]),
+];
+
 /// The failure for a wrong command line.
 pub(crate) fn failure_of(error: &clap::Error, arguments: &[OsString]) -> Failure {
     let text = error.render().to_string();
     // Tips and usage follow after an empty line; they become hints.
     let problem = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
     let mut failure = Failure::usage(fold_spaces(problem));
-    failure.hints.extend(did_you_mean(&suggestions(error)));
+    let suggested = command_meant(error).map_or_else(|| suggestions(error), |name| vec![name.to_owned()]);
+    failure.hints.extend(did_you_mean(&suggested));
     failure.hint(match (command_of(arguments), usage_of(error)) {
         (None, _) => "`memories` shows all commands".to_owned(),
         (Some(_), Some(usage)) => format!("usage: {usage}"),
@@ -37,6 +56,13 @@ fn suggestions(error: &clap::Error) -> Vec<String> {
         .collect();
     texts.reverse();
     texts
+}
+
+/// The command that does what a word means which other programs have for it.
+fn command_meant(error: &clap::Error) -> Option<&'static str> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return None };
+    let (name, _) = SYNONYMS.iter().find(|(_, words)| words.contains(&word.as_str()))?;
+    Some(name)
 }
 
 /// The command that the arguments name.
