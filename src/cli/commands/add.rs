@@ -17,13 +17,13 @@ use crate::types::{Category, Memory, Scope};
 /// Add a memory that you worded yourself
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Without --text, a JSON object is read from stdin: {text, title, category, importance,
+Without a text, a JSON object is read from stdin: {text, title, category, importance,
 persistence (core, permanent, ephemeral), status (active, tentative), episode, turn or
 turns (\"23-24\"), score_change, score, moves, date, source, goal, tags, context, name,
 speaker}. Another field is a warning.
 
 Examples:
-  memories add 23 --text 'Dark without a lamp.'
+  memories add 23 'Dark without a lamp.'
   memories add 23 --category DANGER --title 'Trap door shuts' \\
       --text 'It shuts behind you and is barred from above.' --core
   memories add npc:troll --name 'The Troll' --importance 900 \\
@@ -47,6 +47,9 @@ pub(crate) struct AddArgs {
     /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or the name of a place
     #[arg(value_name = "SCOPE", allow_negative_numbers = true)]
     scope: String,
+    /// The text of the memory, as by --text
+    #[arg(value_name = "TEXT", group = "wording")]
+    words: Option<String>,
     #[command(flatten)]
     memory: MemoryArgs,
     /// Let a name or text id that no place has get the next free id
@@ -56,7 +59,7 @@ pub(crate) struct AddArgs {
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// The speaker, by id or name; only in `dialogue`
-    #[arg(long, value_name = "WHO", requires = "text", conflicts_with_all = ["category", "name"])]
+    #[arg(long, value_name = "WHO", requires = "wording", conflicts_with_all = ["category", "name"])]
     speaker: Option<String>,
 }
 
@@ -64,10 +67,13 @@ pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
     let notebook = cli.notebook()?;
     let scope = resolve_or_new(notebook.store(), &args.scope, args.new_place)?;
     let (mut speaker, mut name) = (args.speaker, args.name);
-    let memory = match args.memory.text {
-        Some(_) => args.memory.into_memory()?,
+    let mut given = args.memory;
+    given.text = given.text.or(args.words);
+    let memory = match given.text {
+        Some(_) => given.into_memory()?,
         None if cli.ui.stdin_is_terminal() => {
-            return Err(Failure::usage("no text given").hint("use --text, or send a JSON object on stdin"));
+            return Err(Failure::usage("no text given")
+                .hint("give it behind the scope, or send a JSON object on stdin"));
         }
         None => {
             let read = memory_from_json(&cli.read_input("a memory")?)?;

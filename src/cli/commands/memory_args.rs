@@ -37,59 +37,59 @@ pub(crate) const MEMORY_FIELDS: [&str; 18] = [
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct MemoryArgs {
     /// The text of the memory
-    #[arg(long, value_name = "TEXT")]
+    #[arg(group = "wording", long, value_name = "TEXT")]
     pub text: Option<String>,
     /// A short title, unique at its place [default: the first words of the text]
-    #[arg(long, value_name = "TITLE", requires = "text")]
+    #[arg(long, value_name = "TITLE", requires = "wording")]
     title: Option<String>,
     /// Kind of memory: SUCCESS, FAILURE, DISCOVERY, DANGER, NOTE or your own [default: NOTE]
-    #[arg(long, value_name = "CATEGORY", requires = "text")]
+    #[arg(long, value_name = "CATEGORY", requires = "wording")]
     category: Option<Category>,
     /// Importance, 1 to 1000 [default: 500]
-    #[arg(long, value_name = "N", requires = "text", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", requires = "wording", allow_negative_numbers = true)]
     #[arg(value_parser = parse_own_importance)]
     importance: Option<u16>,
     /// Always show it first
-    #[arg(long, requires = "text")]
+    #[arg(long, requires = "wording")]
     core: bool,
     /// Keep it for this episode only: `episode start` removes it
-    #[arg(long, requires = "text", conflicts_with = "core")]
+    #[arg(long, requires = "wording", conflicts_with = "core")]
     ephemeral: bool,
     /// Mark it as not yet confirmed
-    #[arg(long, requires = "text")]
+    #[arg(long, requires = "wording")]
     tentative: bool,
     /// Episode in which it was learned
-    #[arg(long, value_name = "EPISODE", requires = "text")]
+    #[arg(long, value_name = "EPISODE", requires = "wording")]
     episode: Option<String>,
     /// Turn in which it was learned
-    #[arg(long, value_name = "N", requires = "text", allow_negative_numbers = true, value_parser = parse_count::<u64>)]
+    #[arg(long, value_name = "N", requires = "wording", allow_negative_numbers = true, value_parser = parse_count::<u64>)]
     turn: Option<u64>,
     /// Turns in which it was learned, such as `23-24`
-    #[arg(long, value_name = "TURNS", requires = "text", conflicts_with = "turn", value_parser = parse_turns)]
+    #[arg(long, value_name = "TURNS", requires = "wording", conflicts_with = "turn", value_parser = parse_turns)]
     turns: Option<Span>,
     /// Change of the score, such as `+5`, `-10` or `+0`
-    #[arg(long, value_name = "N", requires = "text", allow_negative_numbers = true, value_parser = parse_integer)]
+    #[arg(long, value_name = "N", requires = "wording", allow_negative_numbers = true, value_parser = parse_integer)]
     score_change: Option<i64>,
     /// Score at that time
-    #[arg(long, value_name = "N", requires = "text", allow_negative_numbers = true, value_parser = parse_integer)]
+    #[arg(long, value_name = "N", requires = "wording", allow_negative_numbers = true, value_parser = parse_integer)]
     score: Option<i64>,
     /// Move counter at that time
-    #[arg(long, value_name = "N", requires = "text", allow_negative_numbers = true, value_parser = parse_integer)]
+    #[arg(long, value_name = "N", requires = "wording", allow_negative_numbers = true, value_parser = parse_integer)]
     moves: Option<i64>,
     /// Date, or time in RFC 3339
-    #[arg(long, value_name = "TIME", requires = "text", value_parser = parse_date)]
+    #[arg(long, value_name = "TIME", requires = "wording", value_parser = parse_date)]
     date: Option<String>,
     /// URI of a source; repeatable
-    #[arg(long = "source", value_name = "URI", requires = "text")]
+    #[arg(long = "source", value_name = "URI", requires = "wording")]
     sources: Vec<String>,
     /// Goal of the agent at that time
-    #[arg(long, value_name = "TEXT", requires = "text")]
+    #[arg(long, value_name = "TEXT", requires = "wording")]
     goal: Option<String>,
     /// A tag such as `troll` or `about:jordan`; repeatable
-    #[arg(long = "tag", value_name = "TAG", requires = "text")]
+    #[arg(long = "tag", value_name = "TAG", requires = "wording")]
     tags: Vec<String>,
     /// Where the memory comes from, in words
-    #[arg(long, value_name = "TEXT", requires = "text")]
+    #[arg(long, value_name = "TEXT", requires = "wording")]
     context: Option<String>,
 }
 
