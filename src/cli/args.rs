@@ -31,10 +31,10 @@ pub(crate) struct Arguments {
 #[command(next_help_heading = GLOBAL_OPTIONS)]
 pub(crate) struct Global {
     /// The memory file [default: `Memories.md` here or above, up to the git root]
-    #[arg(short, long, value_name = "PATH", global = true, env = "MEMORIES_FILE", hide_env = true)]
+    #[arg(short, long, value_name = "PATH", global = true, env = "MEMORIES_FILE", hide_env_values = true)]
     pub file: Option<PathBuf>,
     /// The settings [default: `memories.toml` beside the memory file or above]
-    #[arg(long, value_name = "PATH", global = true, env = "MEMORIES_CONFIG", hide_env = true)]
+    #[arg(long, value_name = "PATH", global = true, env = "MEMORIES_CONFIG", hide_env_values = true)]
     pub config: Option<PathBuf>,
     /// Answer in JSON
     #[arg(long, global = true)]
@@ -123,6 +123,7 @@ fn overview(command: &clap::Command) -> String {
         out.push_str(&format!("  {name:<12}{about}\n"));
     }
     out.push_str("\n`memories help COMMAND` shows examples.");
+    out.push_str("\n`memories man` explains environment variables, files and exit codes.");
     out
 }
 

@@ -37,7 +37,7 @@ use crate::store::refuse_link_out;
 use crate::types::fields::{flag, number, text, texts};
 
 pub use environment::ProcessEnvironment;
-pub(crate) use environment::for_programs;
+pub(crate) use environment::{VARIABLES, for_programs};
 pub(crate) use file::Layer;
 pub(crate) use found::find_settings;
 pub(crate) use restricted::{restricted_keys, shown_setting};

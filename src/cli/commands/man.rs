@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::cli::commands::common::show_written;
 use crate::cli::failure::Failure;
+use crate::cli::settings::VARIABLES;
 use crate::cli::ui::Ui;
 use crate::store::{Existing, create_folder, write_file};
 
@@ -28,6 +29,33 @@ pub(crate) struct ManArgs {
     #[arg(long, requires = "folder")]
     force: bool,
 }
+
+/// The files that the program reads and writes.
+const FILES: [(&str, &str); 6] = [
+    ("Memories.md", "The memory file, here or above, up to the git root."),
+    ("Memories.md.backup", "Its state before the last write."),
+    (
+        ".memories/",
+        "Beside it: former states, the running episode, the journal of turns, ephemeral memories, the index of the search. \
+         It may be deleted while no command runs.",
+    ),
+    ("memories.toml", "The settings, beside the memory file or above."),
+    ("~/.config/memories/memories.toml", "Your own settings, which count where the project's say nothing."),
+    ("~/.config/memories/trusted", "The settings that `memories trust` allows more."),
+];
+
+/// The exit codes of all commands.
+const EXIT_CODES: [(&str, &str); 6] = [
+    ("0", "Done; yes; nothing to do."),
+    ("1", "No: only from the questions tried, path, check, fmt --check and diff."),
+    ("2", "The command line is wrong."),
+    (
+        "3",
+        "Try again: another writer holds the lock, a model cannot be reached, or the command was interrupted.",
+    ),
+    ("4", "Refused or failed; you can mend it."),
+    ("70", "A fault of the program."),
+];
 
 struct Page {
     file_name: String,
@@ -71,7 +99,22 @@ fn pages(mut program: clap::Command) -> io::Result<Vec<Page>> {
     program.build();
     let mut pages = Vec::new();
     collect(&program, &mut pages)?;
+    pages[0].text.push_str(&about_all_commands());
     Ok(pages)
+}
+
+/// Sections that hold for all commands.
+fn about_all_commands() -> String {
+    let sections: [(&str, &[(&str, &str)]); 3] =
+        [("ENVIRONMENT", &VARIABLES), ("FILES", &FILES), ("EXIT STATUS", &EXIT_CODES)];
+    let mut out = String::new();
+    for (title, items) in sections {
+        let _ = writeln!(out, ".SH {title}");
+        for (name, text) in items {
+            let _ = writeln!(out, ".TP\n\\fB{}\\fR\n{}", escaped(name), escaped(text));
+        }
+    }
+    out
 }
 
 fn collect(command: &clap::Command, pages: &mut Vec<Page>) -> io::Result<()> {
@@ -89,13 +132,18 @@ fn collect(command: &clap::Command, pages: &mut Vec<Page>) -> io::Result<()> {
 fn examples(text: &str) -> String {
     let mut out = String::from(".SH NOTES\n.nf\n");
     for line in text.lines() {
-        // A dot or an apostrophe at the start of a line would be a roff request.
-        let guard = if line.starts_with(['.', '\'']) { "\\&" } else { "" };
-        let line = line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
-        let _ = writeln!(out, "{guard}{line}");
+        let _ = writeln!(out, "{}", escaped(line));
     }
     out.push_str(".fi\n");
     out
+}
+
+/// A line as roff prints it unchanged.
+fn escaped(line: &str) -> String {
+    // A dot or an apostrophe at the start of a line would be a request.
+    let guard = if line.starts_with(['.', '\'']) { "\\&" } else { "" };
+    let line = line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
+    format!("{guard}{line}")
 }
 
 #[cfg(test)]

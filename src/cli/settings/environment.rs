@@ -5,6 +5,33 @@ use std::path::PathBuf;
 
 use secrecy::SecretString;
 
+/// The environment variables that the program reads, and what each says. Keys come from nowhere else.
+pub(crate) const VARIABLES: [(&str, &str); 20] = [
+    ("MEMORIES_FILE", "The memory file, as by --file."),
+    ("MEMORIES_CONFIG", "The settings, as by --config: they are trusted."),
+    (
+        "MEMORIES_PROVIDER",
+        "Who answers as the model: auto, openai, anthropic, ollama, command, replay or offline.",
+    ),
+    ("MEMORIES_MODEL", "The model's name."),
+    ("MEMORIES_BASE_URL", "The address of the model's server."),
+    ("MEMORIES_API_KEY", "The key for that address, or for the one that trusted settings name."),
+    ("OPENAI_API_KEY", "The key for OpenAI, or for OPENAI_BASE_URL."),
+    ("OPENAI_BASE_URL", "The address of a server that speaks as OpenAI's does."),
+    ("OPENAI_MODEL", "The model's name there, where MEMORIES_MODEL is not set."),
+    ("ANTHROPIC_API_KEY", "The key for Anthropic, or for ANTHROPIC_BASE_URL."),
+    ("ANTHROPIC_BASE_URL", "The address of a server that speaks as Anthropic's does."),
+    ("OLLAMA_HOST", "The address of Ollama."),
+    ("MEMORIES_EMBEDDER", "Who embeds texts for the search: embedded, ollama, openai or auto."),
+    ("MEMORIES_EMBEDDING_MODEL", "The embedding model's name."),
+    ("MEMORIES_EMBEDDING_URL", "The address of the embedding server."),
+    ("MEMORIES_EMBEDDING_API_KEY", "The key for that address."),
+    ("MEMORIES_PROXY_TOKEN", "The token that clients of the proxy send."),
+    ("MEMORIES_NOW", "The present time in RFC 3339, for tests and replays."),
+    ("XDG_CONFIG_HOME", "The folder of memories/memories.toml, your own settings; ~/.config unless set."),
+    ("NO_COLOR", "Any value: no colour, unless --color always."),
+];
+
 /// The values of the environment variables, and the working directory.
 #[derive(Debug, Default)]
 pub struct ProcessEnvironment {
@@ -146,4 +173,20 @@ pub(super) fn trusted(
 /// True if a URL is on a host, given with its scheme.
 fn is_at(url: &str, home: &str) -> bool {
     url.strip_prefix(home).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_variable_that_is_read_is_listed() {
+        let source = include_str!("environment.rs");
+        let read: Vec<&str> =
+            source.split("variable(\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        assert!(read.len() > 15);
+        for name in read.into_iter().filter(|name| !matches!(*name, "HOME" | "APPDATA")) {
+            assert!(VARIABLES.iter().any(|(known, _)| *known == name), "{name}");
+        }
+    }
 }
