@@ -211,7 +211,10 @@ fn contested(unread: &UnreadSection<'_>, by: &Memory) -> Vec<ContestedMemory> {
     titles.map(|title| ContestedMemory { scope: unread.scope.clone(), title, by: by.title.clone() }).collect()
 }
 
-/// The cost of recalling each place alone.
+/// Most places whose recall is measured, which takes ten times as long as to count what they hold.
+const MOST_MEASURED: usize = 10_000;
+
+/// The cost of recalling each place alone; of more than [`MOST_MEASURED`] places, of every second, third and so on.
 struct RecallCosts<'a> {
     lasting: &'a Document,
     session: &'a Document,
@@ -220,17 +223,22 @@ struct RecallCosts<'a> {
     circumstances: Circumstances,
     /// All sections, where a memory links to one.
     linked: OnceCell<HashMap<Scope, UnreadSection<'a>>>,
+    /// One place in so many is measured.
+    one_in: usize,
+    places: usize,
     tokens: Vec<usize>,
 }
 
 impl<'a> RecallCosts<'a> {
     fn of(lasting: &'a Document, session: &'a Document) -> RecallCosts<'a> {
         let mut ends = HashMap::new();
+        let mut places = 0;
         for heading in lasting.headings().chain(session.headings()) {
-            if let Scope::Location(id) = heading.scope
-                && !heading.name.is_empty()
-            {
-                ends.entry(id).or_insert(heading.name.as_str());
+            if let Scope::Location(id) = heading.scope {
+                places += 1;
+                if !heading.name.is_empty() {
+                    ends.entry(id).or_insert(heading.name.as_str());
+                }
             }
         }
         let game = lasting.section_without_memories(&Scope::Game).unwrap_or_default();
@@ -238,15 +246,21 @@ impl<'a> RecallCosts<'a> {
             lasting,
             session,
             names: PlaceNames::of(lasting.headings()),
-            ends,
             circumstances: Circumstances::of(&game, 0),
             linked: OnceCell::new(),
+            one_in: one_in(places),
+            places: 0,
+            ends,
             tokens: Vec::new(),
         }
     }
 
     fn count(&mut self, unread: UnreadSection<'_>, limits: &Limits) {
         if !matches!(unread.scope, Scope::Location(_)) {
+            return;
+        }
+        self.places += 1;
+        if !(self.places - 1).is_multiple_of(self.one_in) {
             return;
         }
         let linked = |scope: &Scope, title: &str| {
@@ -267,6 +281,11 @@ impl<'a> RecallCosts<'a> {
         let p50 = self.tokens[(self.tokens.len() - 1) / 2];
         Some(TokenFigures { places: self.tokens.len() as u64, p50, max })
     }
+}
+
+/// Of so many places one in this number is measured.
+fn one_in(places: usize) -> usize {
+    places.div_ceil(MOST_MEASURED).max(1)
 }
 
 fn episodes(contents: &BTreeMap<u64, EpisodeContents>, tally: &Tally) -> Vec<EpisodeFigures> {
@@ -357,6 +376,16 @@ It ate.
         }
         let tally = (tally, &Damage::default());
         stats("m".to_owned(), &lasting, &session, tally, &Limits::default(), "2026-01-31T10:40:00Z")
+    }
+
+    #[test]
+    fn of_many_places_some_are_measured() {
+        assert_eq!([0, 1, 10_000, 10_001, 1_000_000].map(one_in), [1, 1, 1, 2, 100]);
+        let text = (1..=5).map(|id| format!("## Location {id}: A\n\n**[NOTE] a**\nb\n")).collect::<String>();
+        let (lasting, session) = (Document::parse(text), Document::parse(String::new()));
+        let mut costs = RecallCosts { one_in: 2, ..RecallCosts::of(&lasting, &session) };
+        sections(&lasting, &session).for_each(|unread| costs.count(unread, &Limits::default()));
+        assert_eq!(costs.figures().unwrap().places, 3);
     }
 
     #[test]

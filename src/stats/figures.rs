@@ -63,6 +63,7 @@ pub(crate) struct PlaceFigures {
 /// The cost of recalling each place alone, in tokens as `recall` estimates them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct TokenFigures {
+    /// Places that were measured: all, or of more than 10,000 an even choice.
     pub(crate) places: u64,
     /// The median.
     pub(crate) p50: usize,
