@@ -166,4 +166,19 @@ mod tests {
             assert!(overview.contains(&format!("{title}:\n  {first} ")), "{title}");
         }
     }
+
+    #[test]
+    fn the_overview_fits_a_terminal_of_80_columns() {
+        let mut built = Arguments::command();
+        built.build();
+        let overview = overview(&built);
+        assert_eq!(overview.lines().find(|line| line.len() > 80), None);
+        let mut commands: Vec<&clap::Command> = built.get_subcommands().collect();
+        while let Some(command) = commands.pop() {
+            let laid_out = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let long: Vec<&str> = laid_out.lines().filter(|line| line.chars().count() > 80).collect();
+            assert_eq!(long, Vec::<&str>::new(), "{}", command.get_name());
+            commands.extend(command.get_subcommands());
+        }
+    }
 }

@@ -17,10 +17,10 @@ use crate::types::{Category, Memory, Scope};
 /// Add a memory that you worded yourself
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Without a text, a JSON object is read from stdin: {text, title, category, importance,
-persistence (core, permanent, ephemeral), status (active, tentative), episode, turn or
-turns (\"23-24\"), score_change, score, moves, date, source, goal, tags, context, name,
-speaker}. Another field is a warning.
+Without a text, a JSON object is read from stdin: {text, title, category,
+importance, persistence (core, permanent, ephemeral), status (active,
+tentative), episode, turn or turns (\"23-24\"), score_change, score, moves, date,
+source, goal, tags, context, name, speaker}. Another field is a warning.
 
 Examples:
   memories add 23 'Dark without a lamp.'
@@ -36,9 +36,9 @@ Examples:
   memories add town-square --name 'Town Square' --new-place --text 'A market.'
   echo '{\"text\": \"Dark without a lamp.\", \"importance\": 700}' | memories add 24
 
-A line of dialogue is stored as `Alex said: …`, with the name of the agent's section,
-in the running episode unless --episode is given. Entries of DIALOGUE, SESSION and
-EVENT are never merged: a line that is said twice is stored twice.
+A line of dialogue is stored as `Alex said: …`, with the name of the agent's
+section, in the running episode unless --episode is given. Entries of DIALOGUE,
+SESSION and EVENT are never merged: a line that is said twice is stored twice.
 
 Answer: one line, or with --json {version, outcome, scope, title, raised_to}.
 A text that another entry already has is not stored twice: the outcome is

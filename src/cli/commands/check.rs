@@ -20,13 +20,13 @@ use crate::redact;
 use crate::search::similar_pairs::similar_pairs;
 use crate::types::Scope;
 
-/// Report lines that cannot be read as intended, and mend those that are safe to mend
+/// Report lines that cannot be read as meant, and mend the safe ones
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A line that is nearly a heading, an entry, a visits line or a tried action is
-reported with the nearest right form. `--fix` writes that form where nothing else
-can be meant, and the canonical form, as `fmt` does. It never merges, removes or
-guesses.
+reported with the nearest right form. `--fix` writes that form where nothing
+else can be meant, and the canonical form, as `fmt` does. It never merges,
+removes or guesses.
 
 Also reported, and mended by nobody: damaged files in `.memories`, and a former
 state that has more than twice the bytes of the file.
@@ -43,8 +43,8 @@ A map is a JSON array of ids or of objects with an `id`, an object keyed by ids,
 or a text with one id a line.
 
 With --json: {version, file, problems: [{file, line, column, severity, kind,
-message, hint, nearest, mended_by_fix}]}, `nearest` being null where no right form is
-known; with --fix also {written, fixed: [{line, before, after}]}.")]
+message, hint, nearest, mended_by_fix}]}, `nearest` being null where no right
+form is known; with --fix also {written, fixed: [{line, before, after}]}.")]
 pub(crate) struct CheckArgs {
     /// Also report memories with similar texts within a section; nothing is merged
     #[arg(long)]

@@ -10,7 +10,8 @@ use crate::cli::ui::Ui;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  memories completions bash > ~/.local/share/bash-completion/completions/memories
+  memories completions bash \\
+      > ~/.local/share/bash-completion/completions/memories
   memories completions zsh > ~/.zfunc/_memories
   memories completions fish > ~/.config/fish/completions/memories.fish
   memories completions bash --json         {version, shell, script}")]

@@ -17,30 +17,30 @@ use crate::types::{Author, Scope};
 /// Lower bound of `max_output_tokens`, in tokens: a plan is longer than other answers.
 const MIN_PLAN_TOKENS: u32 = 2000;
 
-/// Let a model merge the memories of a place that belong together; shows a plan first
+/// Let a model merge memories of a place; shows a plan first
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The model proposes to keep, drop, merge or supersede live memories of a place that
-has five or more; what it does not mention is kept. Without --apply nothing is
-changed, on a terminal and in scripts alike. Every part of the plan is checked:
-titles are exact, no memory is named twice, core is never dropped, at most half of
-the memories are struck, and a merged text keeps what its sources say. Parts that
-fail are listed with the reason; the others are done in one write. A dropped memory
-stays in the file, struck out, with the reason.
+The model proposes to keep, drop, merge or supersede live memories of a place
+that has five or more; what it does not mention is kept. Without --apply nothing
+is changed, on a terminal and in scripts alike. Every part of the plan is
+checked: titles are exact, no memory is named twice, core is never dropped, at
+most half of the memories are struck, and a merged text keeps what its sources
+say. Parts that fail are listed with the reason; the others are done in one
+write. A dropped memory stays in the file, struck out, with the reason.
 
 Examples:
   memories consolidate 23                         show the plan
   memories consolidate 23 --apply                 ask, check and write
-  memories consolidate 23 --json >plan.json       keep the plan, to read and edit it
-  memories consolidate 23 --plan plan.json --apply    write exactly that plan
+  memories consolidate 23 --json >plan.json        keep the plan, to edit it
+  memories consolidate 23 --plan plan.json --apply  write exactly that plan
   memories restore                                undo it
 
 With --json: {version, changed, scope, name, memories: [{title, text, category,
-persistence, status}], plan: {reasoning, decisions: [{action, titles, title, text,
-category, reason}]}, kept, results: [{outcome, scope, title}], refused: [{action,
-titles, …, why}], model, warnings}. plan is null if there are too few memories.
---plan takes this object or a bare {decisions}; memories that changed since are
-refused. The exit code is 4 if --apply could do nothing of the plan.")]
+persistence, status}], plan: {reasoning, decisions: [{action, titles, title,
+text, category, reason}]}, kept, results: [{outcome, scope, title}], refused:
+[{action, titles, …, why}], model, warnings}. plan is null if there are too few
+memories. --plan takes this object or a bare {decisions}; memories that changed
+since are refused. The exit code is 4 if --apply could do nothing of the plan.")]
 pub(crate) struct ConsolidateArgs {
     /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, or a place's name
     #[arg(value_name = "SCOPE", allow_negative_numbers = true)]

@@ -24,7 +24,8 @@ pub(crate) struct CorrectionArgs {
 
 /// End of each correction's help: the JSON form.
 pub(crate) const JSON_HELP: &str = "\
-Without arguments, JSON is read from stdin: one object or a list, all or nothing:
+Without arguments, JSON is read from stdin: one object or a list, all or
+nothing:
   {\"command\": \"supersede\", \"scope\": \"23\", \"titles\": [\"old title\"],
    \"title\": \"new title\", \"text\": \"…\", \"category\": \"NOTE\"}
   {\"command\": \"invalidate\", \"scope\": \"23\", \"titles\": [\"…\"], \"reason\": \"…\"}
@@ -32,13 +33,13 @@ Without arguments, JSON is read from stdin: one object or a list, all or nothing
    \"importance\": 900, \"persistence\": \"core\"}
   {\"command\": \"forget\", \"scope\": \"23\", \"title\": \"…\"}
   {\"command\": \"rename\", \"scope\": \"23\", \"name\": \"…\"}
-`supersede` takes all fields of `add`. `episode` and `turn` of what is struck go into
-its reference line; without them those of the last recorded turn. An unknown field is a
-warning.
+`supersede` takes all fields of `add`. `episode` and `turn` of what is struck go
+into its reference line; without them those of the last recorded turn. An
+unknown field is a warning.
 
-Answer: a line for each title, or with --json
-{version, changed, results: [{outcome, scope, title, persistence}]}; the last only
-where a successor stays core.";
+Answer: a line for each title, or with --json {version, changed, results:
+[{outcome, scope, title, persistence}]}; the last only where a successor stays
+core.";
 
 /// The entry of a title.
 pub(crate) fn target(scope: &Scope, title: &str, line: Option<usize>) -> Target {

@@ -20,13 +20,13 @@ use crate::document::grammar::write_entry;
 use crate::store::Store;
 use crate::types::{Attempt, Cause, Memory, Provenance};
 
-/// Show what was added, removed, changed and superseded, place by place
+/// Show what was added, removed and changed, place by place
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Exit code 0: no differences; 1: some.
 
-A line begins with `+` if the entry was added, `-` if it was removed, `~` if it was
-changed and `x` if it was superseded; [-removed words-] and {+added words+}.
+A line begins with `+` if the entry was added, `-` if it was removed, `~` if it
+was changed and `x` if it was superseded; [-removed words-] and {+added words+}.
 
 Examples:
   memories diff              the file against its state before the last write
@@ -35,8 +35,8 @@ Examples:
 
 With --json: {version, file, before, after, form_only, sections: [{scope, name,
 name_before, fate, visits, memories: [{change, before, after, words}], tried:
-[{change, before, after}], evidence: [{fate, line}], other: [{fate, line}]}], other:
-[{fate, line}]}. `evidence` holds ways, what worked and what was carried.")]
+[{change, before, after}], evidence: [{fate, line}], other: [{fate, line}]}],
+other: [{fate, line}]}. `evidence` holds ways, what worked and what was carried.")]
 pub(crate) struct DiffArgs {
     /// The older state: a git revision [default: the backup of the last write]
     #[arg(value_name = "REV")]

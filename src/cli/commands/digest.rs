@@ -20,25 +20,28 @@ use crate::types::{Scope, ScopeName, is_id};
 /// Summarize what happened in a conversation since the last digest
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A conversation is JSON Lines of messages (role, content; optional: name, timestamp,
-location, npcs_mentioned, turn), a JSON array of them, or a request or answer of a
-chat server. Its id is the file's name, unless --id gives one.
+A conversation is JSON Lines of messages (role, content; optional: name,
+timestamp, location, npcs_mentioned, turn), a JSON array of them, or a request
+or answer of a chat server. Its id is the file's name, unless --id gives one.
 
 --exit summarizes what was said at a place since its last digest, and for each
 character of --present that is mentioned there, what happened with it. --event
 summarizes all that was said since the last event. Each entry holds the range of
-messages that it covers (`M12-41`), and the next digest continues behind it: nothing
-is summarized twice, and if the model fails twice, nothing is written or lost.
+messages that it covers (`M12-41`), and the next digest continues behind it:
+nothing is summarized twice, and if the model fails twice, nothing is written or
+lost.
 
 Examples:
   memories digest --conversation chat-7.jsonl --exit 23 --present troll,thief
-  memories digest --conversation chat-7.jsonl --exit 'Living Room' --present 'troll=The Troll'
+  memories digest --conversation chat-7.jsonl --exit 'Living Room' \\
+      --present 'troll=The Troll'
   memories digest --conversation chat-7.jsonl --exit Forest --new-place
-  memories digest --conversation chat-7.jsonl --event quest_completed --related quest_id=find-lamp
+  memories digest --conversation chat-7.jsonl --event quest_completed \\
+      --related quest_id=find-lamp
   memories recall 23 npc:troll world --last 3 --brief
 
-An event may have any name. Common ones are objective_completed, quest_completed,
-act_progressed, location_cleared and encounter_completed.
+An event may have any name. Common ones are objective_completed,
+quest_completed, act_progressed, location_cleared and encounter_completed.
 
 With --json: {version, conversation, outcome, cursor, entries: [{outcome, scope,
 name, category, title, text, messages: {first, last}, tags}], failed: [{scope,

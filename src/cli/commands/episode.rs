@@ -13,7 +13,7 @@ use crate::cli::failure::Failure;
     after_help = "\
 Examples:
   memories episode start      before each new game; prints the number
-  memories episode start 7    with a number of your own, or a label such as `ep_007`
+  memories episode start 7    with your own number, or a label such as `ep_007`
   memories episode show
 
 With --json: {version, episode, ephemeral_ended}.",

@@ -17,9 +17,9 @@ use crate::types::{Memory, Scope, by_file_ending};
 /// Write memories as JSON, JSONL, SQLite or Markdown
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-All entries are exported, struck and ephemeral ones too, with all their fields, and
-so are names, visits and tried actions of places. Text that people wrote around
-them is not. `memories import` restores everything that was exported.
+All entries are exported, struck and ephemeral ones too, with all their fields,
+and so are names, visits and tried actions of places. Text that people wrote
+around them is not. `memories import` restores everything that was exported.
 
 Examples:
   memories export memories.jsonl

@@ -19,17 +19,17 @@ use crate::cli::values::parse_count;
 use crate::llm::{Choice, ModelError};
 use crate::notebook::add::AddOutcome;
 
-/// Extract what is worth remembering from a conversation's latest replies
+/// Extract what is worth remembering from a chat's latest replies
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A reply is read from stdin, as text, as messages, or as a chat server's answer; or
---conversation names the file of the whole conversation. Replies that are short,
-merely polite, or repeat what was injected are skipped. From the others the model
-extracts up to four memories; without a model, simple rules do.
+A reply is read from stdin, as text, as messages, or as a chat server's answer;
+or --conversation names the file of the whole conversation. Replies that are
+short, merely polite, or repeat what was injected are skipped. From the others
+the model extracts up to four memories; without a model, simple rules do.
 
 Modes: every_turn; periodic, after each 5 replies of a conversation (--every);
-on_save, only with --save; llm_triggered, only when the model called the tool that
---tool-schema prints.
+on_save, only with --save; llm_triggered, only when the model called the tool
+that --tool-schema prints.
 
 Examples:
   memories extract --id chat-7 < answer.json
@@ -38,11 +38,11 @@ Examples:
       memories extract --mode every_turn
   memories extract --tool-schema --shape anthropic
 
-With --json: {version, conversation, outcome, turns, due_in, memories: [{outcome,
-author, scope, title, text, persistence, superseded, raised_to, contested: [{title,
-reason}]}], model, warnings}; outcome is stored, nothing, waiting, full or failed,
-of a memory stored, revised, contested (beside an entry that only a person may
-change) or duplicate.")]
+With --json: {version, conversation, outcome, turns, due_in, memories:
+[{outcome, author, scope, title, text, persistence, superseded, raised_to,
+contested: [{title, reason}]}], model, warnings}; outcome is stored, nothing,
+waiting, full or failed, of a memory stored, revised, contested (beside an entry
+that only a person may change) or duplicate.")]
 pub(crate) struct ExtractArgs {
     /// The file of the whole conversation, instead of stdin
     #[arg(long, value_name = "FILE")]

@@ -7,11 +7,11 @@ use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::format::{Formatted, LineChange, format};
 
-/// Write headings, visits, entries and tried actions in their canonical form
+/// Write headings, entries and evidence in their canonical form
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Only lines of the grammar change, and only in form: order, line endings and other
-text stay as they are.
+Only lines of the grammar change, and only in form: order, line endings and
+other text stay as they are.
 
 Exit code of --check: 0: canonical; 1: some lines are not.
 

@@ -9,8 +9,8 @@ use crate::types::Moment;
 /// Remove a memory from the file; the journal keeps it
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("\
-Prefer `invalidate` for a wrong memory: the entry stays, struck out with the reason,
-so that the error is not learned again.
+Prefer `invalidate` for a wrong memory: the entry stays, struck out with the
+reason, so that the error is not learned again.
 
 Examples:
   memories forget 23 'Read leaflet'

@@ -10,7 +10,8 @@ use crate::map::Graph;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Directions are the compass points, up, down, in and out. One that was walked or
-refused at a place is not listed there. Places that no known way reaches come last.
+refused at a place is not listed there. Places that no known way reaches come
+last.
 
 Examples:
   memories frontier 64

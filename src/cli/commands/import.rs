@@ -18,16 +18,16 @@ use crate::transfer::{self, TransferError, TransferFormat, TransferSource};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Files of `memories export` are restored exactly. In files of other programs a
-memory needs only `text` or `content`. `scope` (or `location`) names its place: an
-id, a scope, `Name (ID: 15)`, or the name of one place.
+memory needs only `text` or `content`. `scope` (or `location`) names its place:
+an id, a scope, `Name (ID: 15)`, or the name of one place.
 
 A memory that is already there is skipped, so a file may be imported twice. A
 duplicate of an older entry is reported and not stored. A title in use for
-another text is refused; all other memories are stored in one write, and the exit
-code is then 4.
+another text is refused; all other memories are stored in one write, and the
+exit code is then 4.
 
-What looks like a key, token or password is masked, unless --keep-secrets says that
-the file is yours.
+What looks like a key, token or password is masked, unless --keep-secrets says
+that the file is yours.
 
 Examples:
   memories import memories.jsonl

@@ -11,11 +11,11 @@ use crate::store::{Existing, write_file};
 /// Text of a new memory file: a title, and a comment that explains the format.
 pub(crate) const EXAMPLE: &str = include_str!("../../../Memories.md.example");
 
-/// Write a memory file that explains itself, and settings with every key commented
+/// Write a memory file that explains itself, and its settings
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Existing files stay as they are. `init` is optional: the first `record` makes the
-memory file.
+Existing files stay as they are. `init` is optional: the first `record` makes
+the memory file.
 
 Examples:
   memories init

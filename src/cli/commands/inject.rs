@@ -13,14 +13,14 @@ use crate::notebook::SharedSnapshot;
 use crate::store::Store;
 use crate::types::{Category, clamp_importance};
 
-/// Insert memories into a chat request: request on stdin, request on stdout
+/// Insert memories into a chat request, from stdin to stdout
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Memories are searched with the last message and with the messages before it. The
 ten most similar are ranked by importance, age and similarity; at most five of
 them, in at most 500 tokens, are inserted, in OpenAI's or Anthropic's shape. All
-other bytes stay the same; if nothing is relevant, the whole request does. A block
-that was inserted before is replaced.
+other bytes stay the same; if nothing is relevant, the whole request does. A
+block that was inserted before is replaced.
 
 Examples:
   memories inject < request.json | curl -d @- …/v1/chat/completions …

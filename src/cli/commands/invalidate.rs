@@ -11,8 +11,10 @@ use crate::notebook::correct::Correction;
 #[command(after_help = format!("\
 Examples:
   memories invalidate 23 'Troll is friendly' --reason 'It attacked at once.'
-  memories invalidate 23 'Door is locked' 'Key is needed' --reason 'The door was only stuck.'
-  memories invalidate 23 'Lamp is eternal' --reason 'It went out.' --episode 2 --turn 310
+  memories invalidate 23 'Door is locked' 'Key is needed' \\
+      --reason 'The door was only stuck.'
+  memories invalidate 23 'Lamp is eternal' --reason 'It went out.' \\
+      --episode 2 --turn 310
 
 {JSON_HELP}"))]
 pub(crate) struct InvalidateArgs {

@@ -22,8 +22,8 @@ Places stand in the order of their first visit; those of which it is not known
 follow, by the earliest mark of what they hold.
 
 With --json: {version, file, order, sections: [{scope, name, visits, episodes,
-first_visit: {episode, turn}, memories, superseded, ways, worked, tried}]}, in the
-order that `order` names; `first_visit` is null where it is not known.")]
+first_visit: {episode, turn}, memories, superseded, ways, worked, tried}]}, in
+the order that `order` names; `first_visit` is null where it is not known.")]
 pub(crate) struct ListArgs {
     /// Order of the places: `visit`, `id` or `name`
     #[arg(long = "by", value_name = "ORDER", default_value = "visit", value_parser = str::parse::<Order>)]

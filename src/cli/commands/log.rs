@@ -19,8 +19,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// Show why each decision was taken, the newest last
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A line holds the time, episode and turn, the place, the action, the outcome and the
-reason.
+A line holds the time, episode and turn, the place, the action, the outcome and
+the reason.
 
 Outcomes: stored, revised, duplicate, declined, tried, not_significant, queued;
 for corrections superseded, invalidated, marked, forgotten, renamed; and

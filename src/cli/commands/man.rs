@@ -19,8 +19,8 @@ use crate::store::{Existing, create_folder, write_file};
 Examples:
   memories man | man -l -
   memories man ~/.local/share/man/man1
-  memories man DIR --json                  {version, written: [PATH], kept: [PATH]}
-  memories man --json                      {version, page}")]
+  memories man DIR --json            {version, written: [PATH], kept: [PATH]}
+  memories man --json                {version, page}")]
 pub(crate) struct ManArgs {
     /// Write a page for each command to this folder
     #[arg(value_name = "DIR")]

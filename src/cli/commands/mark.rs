@@ -13,7 +13,8 @@ use crate::types::{Persistence, Status};
 #[command(after_help = format!("\
 Examples:
   memories mark 23 'Trophy case may score' --status active
-  memories mark 23 'Troll attacks after gifts' --importance 900 --persistence core
+  memories mark 23 'Troll attacks after gifts' --importance 900 \\
+      --persistence core
   memories mark 23 'Door stands open' --persistence permanent
   memories mark 23 'Door is shut' --status superseded --episode 2 --turn 40
 

@@ -9,9 +9,9 @@ use crate::map::Graph;
 #[derive(Debug, clap::Args)]
 #[command(allow_missing_positional = true)]
 #[command(after_help = "\
-A way that needed something, that was refused the last time, or that led elsewhere
-at other times says so; where another path has no more actions, it is taken. A way
-that led elsewhere the last time is not taken.
+A way that needed something, that was refused the last time, or that led
+elsewhere at other times says so; where another path has no more actions, it is
+taken. A way that led elsewhere the last time is not taken.
 
 Examples:
   memories path 64 187                  from West of House to the Attic
@@ -19,10 +19,10 @@ Examples:
   memories path Attic                   from where the last recorded turn ended
   memories path Attic --json | jq -r '.actions[]'
 
-Exit code 0: there is a path; 1: none is known.
-With --json: {version, known, from, to, actions, steps: [{action, from, to, count,
-episode, turn, refused_without, refused_since?: {episode, turn, reply},
-sometimes_to?}]}. A place is {id, name}.")]
+Exit code 0: there is a path; 1: none is known. With --json: {version, known,
+from, to, actions, steps: [{action, from, to, count, episode, turn,
+refused_without, refused_since?: {episode, turn, reply}, sometimes_to?}]}. A
+place is {id, name}.")]
 pub(crate) struct PathArgs {
     /// Where to start; without it, where the last recorded turn ended
     #[arg(value_name = "FROM", allow_negative_numbers = true)]

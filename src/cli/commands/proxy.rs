@@ -11,30 +11,31 @@ use crate::cli::failure::Failure;
 use crate::cli::interrupt::Signals;
 use crate::cli::values::parse_duration;
 
-/// Run a proxy between a chat client and its server that adds a memory
+/// Run a proxy that adds a memory to a chat client and its server
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Set the client's server address to the proxy's. The client's key goes to the server
-and nowhere else. Chats (/v1/chat/completions, Anthropic's /v1/messages) get
-memories inserted, and memories are extracted from the replies once these have been
-forwarded, as `[chat]` says. Streams are forwarded chunk by chunk. All other paths
-pass unchanged. The client sees what the server answers, errors too; a server that
-cannot be reached is a 502.
+Set the client's server address to the proxy's. The client's key goes to the
+server and nowhere else. Chats (/v1/chat/completions, Anthropic's /v1/messages)
+get memories inserted, and memories are extracted from the replies once these
+have been forwarded, as `[chat]` says. Streams are forwarded chunk by chunk. All
+other paths pass unchanged. The client sees what the server answers, errors too;
+a server that cannot be reached is a 502.
 
-Requests must name the proxy's own address in `Host`, and a page of another site in a
-browser is refused (403). With a token, each request must send it in the header
-`X-Memories-Token`; it is read from --token-file or MEMORIES_PROXY_TOKEN, has at least
-16 characters, and is never forwarded. --allow-remote demands one. The proxy speaks
-plain HTTP: put a server with TLS before it where others can listen in.
+Requests must name the proxy's own address in `Host`, and a page of another site
+in a browser is refused (403). With a token, each request must send it in the
+header `X-Memories-Token`; it is read from --token-file or MEMORIES_PROXY_TOKEN,
+has at least 16 characters, and is never forwarded. --allow-remote demands one.
+The proxy speaks plain HTTP: put a server with TLS before it where others can
+listen in.
 
 Headers of a request, which are not forwarded:
-  X-Memories-Scope         scopes to search, such as `npc:troll, 23`; new memories
-                           go to the first
-  X-Memories-Conversation  the conversation's id [default: a hash of its beginning]
+  X-Memories-Scope         scopes to search, such as `npc:troll, 23`; new
+                           memories go to the first
+  X-Memories-Conversation  the conversation's id [default: a hash of its start]
   X-Memories-Extraction    a mode, a number of replies such as 3, or `save`
   X-Memories-Token         the token
-GET /healthz answers as long as the proxy runs, without the token. Ctrl-C lets running
-replies and extractions end, for at most --grace.
+GET /healthz answers as long as the proxy runs, without the token. Ctrl-C lets
+running replies and extractions end, for at most --grace.
 
 Examples:
   memories proxy --upstream https://api.openai.com
@@ -42,11 +43,11 @@ Examples:
   memories proxy --upstream http://127.0.0.1:11434 --listen 127.0.0.1:8080 -v
   memories proxy --upstream https://api.anthropic.com --scope npc:troll
   openssl rand -hex 32 > token
-  memories proxy --upstream https://api.openai.com --listen 0.0.0.0:4141 --allow-remote \\
-      --token-file token --host memories.example
+  memories proxy --upstream https://api.openai.com --listen 0.0.0.0:4141 \\
+      --allow-remote --token-file token --host memories.example
 
-The model that extracts memories is that of `[llm]`, with its own key.
-Prints the address that it listens on; with --json {version, listening, upstream}.")]
+The model that extracts memories is that of `[llm]`, with its own key. Prints
+the address that it listens on; with --json {version, listening, upstream}.")]
 pub(crate) struct ProxyArgs {
     /// The server that answers, with or without /v1
     #[arg(long, value_name = "URL")]

@@ -21,31 +21,31 @@ use crate::types::{Category, Status, Viewer, clamp_importance};
 /// Search all memories by meaning, offline
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A memory's relevance is a number from 0 to 1 that means the same from question to
-question. Memories below the floor (`[search] floor`) are not shown. Words in
+A memory's relevance is a number from 0 to 1 that means the same from question
+to question. Memories below the floor (`[search] floor`) are not shown. Words in
 quotation marks must occur in a memory, one after the other.
 
 Examples:
   memories query 'where did I see a key?'
   memories query troll --category danger --episode 3
-  memories query 'what hurts the \"brass lantern\"' --scope Cellar --scope npc:troll
+  memories query 'what hurts the \"brass lantern\"' --scope Cellar
   memories query 'who is Jordan' --agent alex --about jordan
   memories query 'the way out' --explain --json
   memories query 'how do I get past the troll?' --answer
 
-With --answer a model answers in at most two sentences, and names the memories that
-the answer is based on; without a model those found are listed. It reads all memories
-if they are at most 40, else the 40 most relevant, else the 40 most important.
+With --answer a model answers in at most two sentences, and names the memories
+that the answer is based on; without a model those found are listed. It reads
+all memories if they are at most 40, else the 40 most relevant, else the 40 most
+important.
 
-With --json: {version, query, memories: [{content, relevance, turn, scope,
-name, title, category, type, status, matched, passage, …}]}, `passage` being the
-most similar part of a long text, and cut being true where content
-is only that; with --explain also
-{explain: {likeness, words, soft, meaning, importance_factor, recency_factor}}.
-With --answer also {answer, relevant, model, warnings}, each memory has its number,
-and those that the answer is based on are among them; answer is null if the memories
-hold none, or if no model answered: then model.error holds the reason (model is null
-if none is set up).")]
+With --json: {version, query, memories: [{content, relevance, turn, scope, name,
+title, category, type, status, matched, passage, …}]}, `passage` being the most
+similar part of a long text, and cut being true where content is only that; with
+--explain also {explain: {likeness, words, soft, meaning, importance_factor,
+recency_factor}}. With --answer also {answer, relevant, model, warnings}, each
+memory has its number, and those that the answer is based on are among them;
+answer is null if the memories hold none, or if no model answered: then
+model.error holds the reason (model is null if none is set up).")]
 pub(crate) struct QueryArgs {
     /// The question, in words
     #[arg(required = true, value_name = "QUESTION")]

@@ -28,8 +28,8 @@ Examples:
 What a person wrote at a place without the syntax of an entry follows the
 memories, as `Notes by hand:`.
 
-Memories that a shown one links to by `See also: [[Location 5 › Title]]` are shown
-with it, as far as the budget allows.
+Memories that a shown one links to by `See also: [[Location 5 › Title]]` are
+shown with it, as far as the budget allows.
 
 With --json: {version, tokens, text, scopes: [{scope, name, visits, episodes,
 memories, linked, ways: [{action, to, name, count, episode, turn,

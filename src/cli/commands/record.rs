@@ -19,7 +19,7 @@ use crate::record::turn::{Remember, Turn, TurnLocation};
 use crate::record::{Judge, RecordReport, Recorder};
 use crate::types::{Category, DEFAULT_IMPORTANCE, importance_of_program};
 
-/// Record a turn: game facts decide when to ask a model, the model what to keep
+/// Record a turn: the game's facts decide when a model is asked
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Without --action and --turns, one turn is read from stdin as a JSON object.
@@ -43,21 +43,20 @@ Examples:
 
 Answer: one line, or with --json {version, outcome, episode, turn, place,
 visits, triggers, memories, invalidated, tried, queued, reasoning, model,
-ephemeral_ended, warnings}.
-Outcomes: stored, revised, contested (stored as tentative beside an entry that only
-a person may change), duplicate, declined, tried, not_significant, queued (the
-model failed, or --later; the turn waits for `retry`), and recorded_before (a turn
-with that `id` is in the journal; nothing is changed). With `queued` true, the turn
-waits whatever else was done.
-With --turns and --json: {version, file, turns, outcomes, failed: [{line,
-error}], places, memories, tried}, and stopped_after: LINE if it was stopped. A
-line that is refused leaves the others alone; the exit code is then 4. Ctrl-C,
-SIGTERM and SIGHUP end the command after the turn in hand: it names the line to go
-on from, and the exit code is 3. Lines that wait are written in groups of up to 64,
-and nothing is said of a turn before its group is on disk. A turn whose episode,
+ephemeral_ended, warnings}. Outcomes: stored, revised, contested (stored as
+tentative beside an entry that only a person may change), duplicate, declined,
+tried, not_significant, queued (the model failed, or --later; the turn waits for
+`retry`), and recorded_before (a turn with that `id` is in the journal; nothing
+is changed). With `queued` true, the turn waits whatever else was done. With
+--turns and --json: {version, file, turns, outcomes, failed: [{line, error}],
+places, memories, tried}, and stopped_after: LINE if it was stopped. A line that
+is refused leaves the others alone; the exit code is then 4. Ctrl-C, SIGTERM and
+SIGHUP end the command after the turn in hand: it names the line to go on from,
+and the exit code is 3. Lines that wait are written in groups of up to 64, and
+nothing is said of a turn before its group is on disk. A turn whose episode,
 number, action and reply, or whose `id`, the journal has is not recorded again:
-after an interruption, run the same command again. A turn without both is known by
-its line in FILE; on stdin it is new.")]
+after an interruption, run the same command again. A turn without both is known
+by its line in FILE; on stdin it is new.")]
 pub(crate) struct RecordArgs {
     /// Read many turns from a file, one JSON object a line; `-` is stdin
     #[arg(long, value_name = "FILE", conflicts_with_all = ["action", "response"])]

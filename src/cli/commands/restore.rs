@@ -12,8 +12,9 @@ use crate::store::Backup;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The last ten states are kept, and one with more than twice the bytes of all that
-came after it until the file has grown again. Large states are kept as differences
-from the next one. A restore is a write like any other: another `restore` undoes it.
+came after it until the file has grown again. Large states are kept as
+differences from the next one. A restore is a write like any other: another
+`restore` undoes it.
 
 Examples:
   memories restore           the state before the last write

@@ -13,7 +13,7 @@ use crate::llm;
 use crate::record::retry::{MAX_FAILURES, Offer, Queue, Waiting, Wanted, waiting};
 use crate::record::{Judge, Recorder};
 
-/// Offer the turns whose model call failed or was put off to the model, in order
+/// Offer turns whose model call failed or was put off to the model
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Stops when the model fails twice in a row: the other turns stay queued, the exit

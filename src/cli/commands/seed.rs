@@ -11,7 +11,7 @@ use crate::cli::failure::Failure;
 use crate::seed::{self, Cast, SeedChange, SeedFormat, SeedOptions, SeedOutcome, SeedReport, SeedSource};
 use crate::types::{Scope, by_file_ending};
 
-/// Give agents their initial memories: who they are, whom they know, where they are
+/// Give agents their first memories: who they are, whom they know
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A file holds `agents` (or `characters`), a `scenario`, `relationships`, or is
@@ -31,9 +31,9 @@ Each agent gets a section with what it is, and a KNOWLEDGE entry for each other
 agent: name, archetype, description, and its own words on the relationship.
 Role, background and the rest stay private. Everything is written in one step.
 
-Seeding again writes what changed in the files and keeps what people changed. What
-both changed stays as people wrote it, unless --force is given. What the files no
-longer hold stays, unless --prune strikes it.
+Seeding again writes what changed in the files and keeps what people changed.
+What both changed stays as people wrote it, unless --force is given. What the
+files no longer hold stays, unless --prune strikes it.
 
 Examples:
   memories seed friends.yaml

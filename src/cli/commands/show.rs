@@ -31,9 +31,9 @@ What a person wrote without the syntax of an entry has the comment
 `<!-- note by hand -->` above it. With --all places stand in the order of their
 first visit, as in `list`.
 
-With --json: {version, scope, name, visits, episodes, first_visit, memories, ways,
-worked, tried, carried, notes: [{heading, text}]}; with --all {version, order,
-sections: […]}.")]
+With --json: {version, scope, name, visits, episodes, first_visit, memories,
+ways, worked, tried, carried, notes: [{heading, text}]}; with --all {version,
+order, sections: […]}.")]
 pub(crate) struct ShowArgs {
     /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, `game`, or a place's name
     #[arg(value_name = "SCOPE", allow_negative_numbers = true, required_unless_present = "all")]

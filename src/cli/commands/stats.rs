@@ -16,20 +16,21 @@ use crate::stats::tally::Tally;
 What the figures mean:
   no effect   turns after which score, place, inventory and life were the
               same, and the caller did not say that the world changed
-  repeated    turns of `no effect` whose action had no effect at that place when it
-              was last tried there, in any episode; as a share of all turns
+  repeated    turns of `no effect` whose action had no effect at that place when
+              it was last tried there, in any episode; as a share of all turns
   stored      memories that were new in the episode
   revised     memories that got a new text in it
   in file     entries of the file that were last written in it
   known       of the places visited in an episode, the share with a memory of
               that episode or an earlier one
-  recall      tokens, by estimate, of each place as `recall` prints it now
+  recall      tokens, by estimate, of each place as `recall` prints it now;
+              of more than 10,000 places, of an even choice
   turns to    turns of an episode until its score was first that high
   journal     lines of the journal that are damaged; `memories check` says where
 
 Memories and places come from the file. Turns come from the journal, which drops
-the oldest when it grows large. A turn that `retry` settled counts with the outcome
-of the retry.
+the oldest when it grows large. A turn that `retry` settled counts with the
+outcome of the retry.
 
 Examples:
   memories stats

@@ -11,12 +11,12 @@ use crate::document::Section;
 use crate::recall::{RecallError, read_scopes};
 use crate::types::{Scope, did_you_mean};
 
-/// Let a model summarize what is known about a place, in two or three sentences
+/// Let a model summarize a place in two or three sentences
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A summary that is not based on memories that the model was shown is rejected. If no
-model is set up the exit code is 4, if it cannot be reached 3: `memories recall`
-shows what is known without a model.
+A summary that is not based on memories that the model was shown is rejected. If
+no model is set up the exit code is 4, if it cannot be reached 3: `memories
+recall` shows what is known without a model.
 
 Examples:
   memories summarize 23
@@ -24,9 +24,9 @@ Examples:
   memories summarize npc:troll --json
 
 With --json: {version, scope, name, summary, titles, memories, left_out, model,
-warnings}: titles are those that the summary is based on, memories counts the live
-ones, left_out those that the model was not shown. summary is null if nothing is
-known.")]
+warnings}: titles are those that the summary is based on, memories counts the
+live ones, left_out those that the model was not shown. summary is null if
+nothing is known.")]
 pub(crate) struct SummarizeArgs {
     /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or a place's name
     #[arg(value_name = "SCOPE", allow_negative_numbers = true)]

@@ -15,7 +15,8 @@ The new title may be the old one: that is a revision.
 Examples:
   memories supersede 23 'Troll accepts lunch gift' --category DANGER \\
       --title 'Troll attacks after gifts' --text 'Lunch only delays it.'
-  memories supersede 23 'Case may score' --title 'Case may score' --text 'It does.'
+  memories supersede 23 'Case may score' --title 'Case may score' \\
+      --text 'It does.'
 
 {JSON_HELP}"))]
 pub(crate) struct SupersedeArgs {

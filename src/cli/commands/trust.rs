@@ -11,19 +11,19 @@ use crate::cli::ui::Ui;
 /// Let a settings file that was found start programs and name hosts
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A memories.toml beside the memory file or above may have come with a repository. It
-sets limits and tastes, but until you trust it, these keys in it are ignored:
+A memories.toml beside the memory file or above may have come with a repository.
+It sets limits and tastes, but until you trust it, these keys in it are ignored:
 `provider` (other than offline), `model`, `base_url`, `command`, `pass_env`,
-`replay`, `embedder` (other than embedded), `embedding_model`, `embedding_url`, the
-texts around memories in chats, a `memory_file` or `map` outside of its folder, and
-a `memory_file` that is not Markdown.
+`replay`, `embedder` (other than embedded), `embedding_model`, `embedding_url`,
+the texts around memories in chats, a `memory_file` or `map` outside of its
+folder, and a `memory_file` that is not Markdown.
 
 Read the keys that are shown: what `command` names runs with your rights. A file
 that changes is no longer trusted. Programs that it names are not part of it.
 
 The list is the file `trusted` in the folder of your own settings, which is
-`memories` in $XDG_CONFIG_HOME, else in ~/.config. A memories.toml in that folder,
-and one that `--config` or MEMORIES_CONFIG names, needs no trust.
+`memories` in $XDG_CONFIG_HOME, else in ~/.config. A memories.toml in that
+folder, and one that `--config` or MEMORIES_CONFIG names, needs no trust.
 
 Examples:
   memories trust --dry-run
