@@ -42,7 +42,7 @@ pub(crate) struct Global {
     /// Print only the answer, warnings and errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
-    /// Print details, such as reasons
+    /// Print details: the files and the model in use, and reasons
     #[arg(short, long, global = true)]
     pub verbose: bool,
     /// When to use colour: auto, always or never [default: auto]

@@ -92,11 +92,14 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: ProcessEnvironment) 
         }
         Command::Memory(command) => command,
     };
-    let Global { file, config, json: _, quiet: _, verbose: _, color: _, lock_timeout } = global;
+    let Global { file, config, json: _, quiet: _, verbose, color: _, lock_timeout } = global;
     let begins = matches!(command, MemoryCommand::Init(_));
     let (settings, warnings) = Settings::load(file, config, lock_timeout, environment, begins)?;
     for warning in warnings {
         ui.warning(&warning);
+    }
+    if verbose {
+        ui.detail(&settings.in_use());
     }
     // A client reports a missing server as an error; so the server starts and offers no tools.
     let serves = matches!(command, MemoryCommand::Mcp(_));

@@ -62,6 +62,8 @@ pub(crate) struct Settings {
     pub file: PathBuf,
     /// Path of the settings file; `init` writes it if it is missing.
     pub config_path: PathBuf,
+    /// The settings files that were read: the project's, then the user's own.
+    pub read_from: Vec<PathBuf>,
     /// Time limit on waiting for other writers.
     pub lock_timeout: Duration,
     /// If false, every command except `init` does nothing.
@@ -126,6 +128,7 @@ impl Settings {
         let settings = Settings {
             file,
             config_path,
+            read_from: files.paths(),
             lock_timeout,
             enabled,
             limits,
@@ -144,6 +147,20 @@ impl Settings {
         };
         warnings.extend(files.unknown_keys());
         Ok((settings, warnings))
+    }
+
+    /// The memory file, settings and model in use, for a person who wonders.
+    pub(crate) fn in_use(&self) -> String {
+        let missing = if self.file.exists() { "" } else { " (not there yet)" };
+        let paths: Vec<String> = self.read_from.iter().map(|path| format!("`{}`", path.display())).collect();
+        let settings = if paths.is_empty() { "none".to_owned() } else { paths.join(", ") };
+        let provider =
+            llm::provider_in_use(&self.llm, &self.llm_environment).unwrap_or(llm::Provider::Offline);
+        let model = self.llm.model.as_ref().map(|model| format!(" {model}")).unwrap_or_default();
+        format!(
+            "memory file `{}`{missing}; settings {settings}; model {provider}{model}",
+            self.file.display()
+        )
     }
 
     /// The clock of a short command: everything that it writes has the time of its start.

@@ -37,11 +37,7 @@ const NO_MODEL: &str = "no model configured: built-in rules take memories from t
 ///
 /// [`ModelError::Settings`] where the settings cannot work.
 pub fn choose(config: &Config, environment: &Environment, seed: u64) -> Result<Choice, ModelError> {
-    let provider = match config.provider {
-        Provider::Auto => find_provider(config, environment),
-        provider => Some(provider),
-    };
-    let Some(provider) = provider else {
+    let Some(provider) = provider_in_use(config, environment) else {
         return Ok(Choice { model: None, notice: Some(NO_MODEL.to_owned()) });
     };
     let model: Option<Box<dyn Model>> = match provider {
@@ -57,6 +53,14 @@ pub fn choose(config: &Config, environment: &Environment, seed: u64) -> Result<C
         server => Some(served(server, config, environment, seed)?),
     };
     Ok(Choice { model, notice: None })
+}
+
+/// The provider that the settings name or choose; `None` for the rules of `offline`, where nothing is set.
+pub(crate) fn provider_in_use(config: &Config, environment: &Environment) -> Option<Provider> {
+    match config.provider {
+        Provider::Auto => find_provider(config, environment),
+        provider => Some(provider),
+    }
 }
 
 /// The provider whose server or key is set.

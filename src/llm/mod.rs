@@ -45,8 +45,8 @@ mod server;
 #[cfg(feature = "proxy")]
 pub(crate) use connect::{client_builder, is_loopback};
 
-pub(crate) use choose::Choice;
 pub use choose::choose;
+pub(crate) use choose::{Choice, provider_in_use};
 pub use config::Config;
 pub use config::Environment;
 pub use config::ProgramEnvironment;

@@ -108,6 +108,11 @@ impl SettingsFiles {
         SettingsFiles { layers: vec![layer], known: Vec::new() }
     }
 
+    /// The files, in the order in which they count.
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+        self.layers.iter().map(|layer| layer.path.clone()).collect()
+    }
+
     /// Adds a file that counts where those before it say nothing.
     pub(crate) fn push(&mut self, layer: Layer) {
         self.layers.push(layer);
