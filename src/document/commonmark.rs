@@ -58,3 +58,14 @@ pub fn viewer_headings(source: &str) -> Vec<usize> {
     }
     offsets
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_count_a_byte_order_mark() {
+        assert_eq!(viewer_headings("# T\n\n## A\n\n> ## B\n"), [0, 5]);
+        assert_eq!(viewer_headings("\u{FEFF}# T\n\n## A\n"), [0, 8]);
+    }
+}

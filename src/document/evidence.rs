@@ -358,6 +358,14 @@ mod tests {
     }
 
     #[test]
+    fn a_line_of_replies_that_differ_is_not_written_anew() {
+        let is_whole = |line: &str| parse_attempts(line).unwrap().is_whole;
+        assert!(is_whole("- `up`, `down` *(Ep1, T2)*: You can't go that way."));
+        let of_one = "- `take lamp`, `take rope` *(Ep1, T2)*: You can't see any lamp here!";
+        assert!(!is_whole(of_one), "the reply to the second was another");
+    }
+
+    #[test]
     fn attempts_of_other_hands() {
         let only = |line: &str| parse_attempts(line).expect("a line").attempts.remove(0);
         let eat = only("- eat mailbox ×2 *(Ep1, T12)*: No. Really: no.");
