@@ -170,7 +170,8 @@ fn the_embedded_model_answers_in_full_where_no_server_does() {
     let output = play.output("text number 2");
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(3), "{stderr}");
-    assert!(stderr.contains("hint: `embedder = \"embedded\"` under `[search]` needs no server"), "{stderr}");
+    let error: Value = serde_json::from_str(&stderr).unwrap();
+    assert_eq!(error["hint"], "`embedder = \"embedded\"` under `[search]` needs no server");
     play.memories("");
     let output = play.output("anything");
     assert!(output.status.success() && output.stderr.is_empty(), "nobody is asked where nothing is kept");
@@ -200,6 +201,7 @@ fn settings_that_cannot_work_are_errors() {
         let output = Play::new(1, settings).output("text");
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(4), "{stderr}");
-        assert!(stderr.contains(said) && stderr.contains("hint: "), "{stderr}");
+        let error: Value = serde_json::from_str(&stderr).unwrap();
+        assert!(error["error"].as_str().unwrap().contains(said) && error["hint"].is_string(), "{stderr}");
     }
 }
