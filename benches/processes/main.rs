@@ -34,6 +34,11 @@ use files::{FIRST_ID, ID_STEP, memories_file};
 use measure::{Pairs, pairs, quantile};
 use table::Table;
 
+/// As in the program: some parts are measured within this process.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const KB: usize = 1000;
 const MB: usize = 1000 * KB;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use memories::search::embedded::StaticModel;
@@ -75,7 +75,7 @@ fn after_an_addition(bench: &Bench, table: &mut Table, file: &Path, memories: us
     let index = |file: &Path| folder_of(file).join("index");
     std::fs::copy(index(file), index(&changed)).expect("an index can be copied");
     let mut added = bench.memories_add(&changed, 1, "One more");
-    assert!(added.status().expect("the program starts").success(), "a memory is added");
+    assert!(added.stdout(Stdio::null()).status().expect("the program starts").success(), "a memory is added");
     let before = std::fs::read(index(&changed)).expect("an index can be read");
     let ask = |file: &Path| {
         let mut command = bench.memories(file);

@@ -89,8 +89,8 @@ pub fn kill(bench: &Bench, table: &mut Table) {
     for run in 0..KILLS {
         let id = ids[run * 7 % ids.len()];
         let title = format!("Killed {run}");
-        // Moments spread evenly over a little more than the time of a write.
-        let moment = usual.mul_f64(1.2 * ((run * 211) % KILLS) as f64 / KILLS as f64);
+        // Moments spread evenly over twice the time of a write, which takes longer after one that was killed.
+        let moment = usual.mul_f64(2.0 * ((run * 211) % KILLS) as f64 / KILLS as f64);
         kill_after(bench.memories_add(&file, id, &title), moment);
         let text = read(&file);
         if text == old_text {
@@ -112,7 +112,7 @@ pub fn kill(bench: &Bench, table: &mut Table) {
     }
     let folder = file.parent().expect("the file has a folder");
     let left = names(folder).iter().filter(|name| name.ends_with(".new") || name.ends_with(".old")).count();
-    let details = format!("{old} old, {new} new; {} of them at moments up to {usual:.1?} × 1.2", old + new);
+    let details = format!("{old} old, {new} new; {} of them at moments up to {usual:.1?} × 2", old + new);
     table.line("`kill -9` in 500 `add`: neither old nor new file", third, 0, third == 0, &details);
     let details = format!("{} times; {left} temporary files left at the end", KILLS / 10);
     table.line("`kill -9`: next command failed", failed, 0, failed == 0 && left == 0, &details);
