@@ -49,9 +49,9 @@ mod tests {
 
     #[test]
     fn lines_of_people_are_counted_without_breaks_and_lines_of_ours() {
-        let text = "# Location Memories\n\na\n\n---\n\n## Location 1: A\n**Visits:** 1\n\nb\n\n---\n";
+        let text = "# Location Memories\n\na\nc\n\n---\n\n## Location 1: A\n**Visits:** 1\n\nb\n\n---\n";
         let document = Document::parse(text.to_owned());
-        assert_eq!(document.count_free_lines(), 2);
+        assert_eq!(document.count_free_lines(), 3);
         assert_eq!(free_lines(&document, &Scope::Location(1)), ["b"]);
     }
 }
