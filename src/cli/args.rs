@@ -68,7 +68,7 @@ const GROUPS: [(&str, &str); 7] = [
     ("Set up", "init"),
 ];
 
-/// The form of the answer to a command line that is wrong: if it is JSON, and when it has colour.
+/// Looks for `--json` and `--color` in a wrong command line, which clap has not parsed: its error has that form, too.
 pub(crate) fn form_of(arguments: &[OsString]) -> (bool, Color) {
     let words: Vec<&str> = arguments.iter().filter_map(|argument| argument.to_str()).collect();
     let color = words.iter().enumerate().find_map(|(at, word)| match *word {
@@ -89,8 +89,8 @@ pub(crate) fn command_of(arguments: &[OsString]) -> clap::Command {
     Global::augment_args(clap::Command::new("memories").version(env!("CARGO_PKG_VERSION"))).subcommands(named)
 }
 
-/// `help`, `help COMMAND` and `version` as flags, in the place of the first argument. clap's own `help` would be a
-/// command, with a man page for the help of each other one.
+/// Replaces `help` and `version` as the first argument by their flags: `help COMMAND` becomes `COMMAND --help`. clap's
+/// own `help` is a command of its own, with a man page for the help of each other command.
 pub(crate) fn with_flags_for_words(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let flag = match arguments.get(1).and_then(|word| word.to_str()) {
         Some("help" | "--help" | "-h") => "--help",

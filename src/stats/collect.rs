@@ -211,7 +211,7 @@ fn contested(unread: &UnreadSection<'_>, by: &Memory) -> Vec<ContestedMemory> {
     titles.map(|title| ContestedMemory { scope: unread.scope.clone(), title, by: by.title.clone() }).collect()
 }
 
-/// Most places whose recall is measured, which takes ten times as long as to count what they hold.
+/// Most places whose recall is measured. Measuring a place takes ten times as long as counting its memories.
 const MOST_MEASURED: usize = 10_000;
 
 /// The cost of recalling each place alone; of more than [`MOST_MEASURED`] places, of every second, third and so on.
@@ -223,8 +223,9 @@ struct RecallCosts<'a> {
     circumstances: Circumstances,
     /// All sections, where a memory links to one.
     linked: OnceCell<HashMap<Scope, UnreadSection<'a>>>,
-    /// One place in so many is measured.
+    /// See [`one_in`].
     one_in: usize,
+    /// Places seen so far, measured or not.
     places: usize,
     tokens: Vec<usize>,
 }
@@ -283,7 +284,7 @@ impl<'a> RecallCosts<'a> {
     }
 }
 
-/// Of so many places one in this number is measured.
+/// The step from one measured place to the next: 1 measures all, 2 every second one.
 fn one_in(places: usize) -> usize {
     places.div_ceil(MOST_MEASURED).max(1)
 }

@@ -26,8 +26,8 @@ duplicate of an older entry is reported and not stored. A title in use for
 another text is refused; all other memories are stored in one write, and the
 exit code is then 4.
 
-What looks like a key, token or password is masked, unless --keep-secrets says
-that the file is yours.
+Texts that look like a key, token or password are masked, unless --keep-secrets
+says that the file is yours.
 
 Examples:
   memories import memories.jsonl

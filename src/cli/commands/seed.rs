@@ -32,8 +32,8 @@ agent: name, archetype, description, and its own words on the relationship.
 Role, background and the rest stay private. Everything is written in one step.
 
 Seeding again writes what changed in the files and keeps what people changed.
-What both changed stays as people wrote it, unless --force is given. What the
-files no longer hold stays, unless --prune strikes it.
+A memory that both changed stays as people wrote it, unless --force is given.
+A memory that the files no longer hold stays, unless --prune strikes it.
 
 Examples:
   memories seed friends.yaml
