@@ -79,6 +79,11 @@ impl Journal {
         self.pending.push(line);
     }
 
+    /// The lines that a change is about to write.
+    pub(crate) fn pending(&self) -> &[String] {
+        &self.pending
+    }
+
     /// The log, and the lines that a change adds to it.
     pub(crate) fn into_lines(self) -> (LineLog, Vec<String>) {
         (self.log, self.pending)

@@ -18,6 +18,7 @@ mod correction;
 pub(crate) mod dialogue;
 pub(crate) mod duplicates;
 pub mod files;
+mod occasion;
 mod ranking;
 mod rewrite;
 #[cfg(test)]

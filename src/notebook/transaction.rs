@@ -8,6 +8,8 @@
 //! * entries are stamped here with version, id and time;
 //! * a function that fails leaves nothing behind, not even an empty folder.
 
+use std::cell::OnceCell;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -17,6 +19,7 @@ use crate::journal::Journal;
 use crate::journal::entry::{Entry, RECORD};
 use crate::notebook::clock::Clock;
 use crate::notebook::files::Files;
+use crate::notebook::occasion::occasion;
 use crate::notebook::snapshot::Snapshot;
 use crate::store::{Change, State, Store, StoreError, Update, UpdateError};
 use crate::types::{Author, Moment, ScopeName};
@@ -185,6 +188,7 @@ impl Notebook {
             replaced: false,
             ends_session: false,
             new_state: None,
+            old_state: OnceCell::new(),
             is_synced: false,
         })
     }
@@ -203,6 +207,8 @@ pub(crate) struct Draft<'a> {
     /// True if all memories of the session are to be removed.
     pub ends_session: bool,
     notebook: &'a Notebook,
+    /// The state, once it was read.
+    old_state: OnceCell<State>,
     journal: Journal,
     command: &'static str,
     id: String,
@@ -249,14 +255,15 @@ impl Draft<'_> {
     ///
     /// When they may be whole, but cannot be read: writing others would lose them.
     pub(crate) fn state(&self) -> Result<State, StoreError> {
-        if let Some(state) = &self.new_state {
+        if let Some(state) = self.new_state.as_ref().or(self.old_state.get()) {
             return Ok(state.clone());
         }
-        match self.notebook.store.sidecar().state() {
-            (state, None) => Ok(state),
-            (state, Some(error)) if error.is_damage() => Ok(self.notebook.with_highest_episode(state)),
-            (_, Some(error)) => Err(error),
-        }
+        let state = match self.notebook.store.sidecar().state() {
+            (state, None) => state,
+            (state, Some(error)) if error.is_damage() => self.notebook.with_highest_episode(state),
+            (_, Some(error)) => return Err(error),
+        };
+        Ok(self.old_state.get_or_init(|| state).clone())
     }
 
     /// The time for reference lines: the running episode, and the last turn if it was recorded in it. A
@@ -302,11 +309,17 @@ impl Draft<'_> {
     }
 
     fn into_change<T>(self, value: T) -> Result<Change<T>, DocumentError> {
-        let Files { lasting, session, authorship } = self.files;
         // With the first memory of a session there is a memory file, too, though an empty one.
-        let first = self.is_new && session.is_edited();
-        let mut change = match self.replaced || lasting.is_edited() || first {
-            true => Change::to(lasting.into_text()?, value),
+        let first = self.is_new && self.files.session.is_edited();
+        let is_edited = self.replaced || self.files.lasting.is_edited() || first;
+        let episode = if is_edited { self.state().unwrap_or_default().episode } else { 0 };
+        let Files { lasting, session, authorship } = self.files;
+        let mut change = match is_edited {
+            true => Change::to(lasting.into_text()?, value).with_occasion(occasion(
+                self.command,
+                episode,
+                self.journal.pending(),
+            )),
             false => Change::unchanged(value),
         };
         if self.ends_session || session.is_edited() {

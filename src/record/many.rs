@@ -92,6 +92,13 @@ enum Pending {
     Done(Box<Done>),
 }
 
+impl Pending {
+    /// True if its turn is of a later episode than the running one.
+    fn is_later_than(&self, running: u64) -> bool {
+        matches!(self, Pending::New(new) if new.turn.episode.is_some_and(|episode| episode > running))
+    }
+}
+
 struct NewTurn {
     turn: Turn,
     key: TurnKey,
@@ -238,6 +245,10 @@ impl<'a> ManyTurns<'a> {
                         break;
                     };
                     lines.push_back(reader.read(line, || draft.state().unwrap_or_default().episode));
+                }
+                // The last state of an episode is one that can be restored.
+                if at > 0 && lines[at].1.is_later_than(draft.state()?.episode) {
+                    break;
                 }
                 done.push(match &lines[at].1 {
                     Pending::Done(done) => Done::clone(done),

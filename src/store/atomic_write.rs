@@ -5,12 +5,11 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::attributes::{self, Lost, Model};
 use super::error::{StoreError, unless_missing};
-use super::file_version::FileVersion;
 use super::path::folder_of;
 use super::platform;
 
@@ -101,25 +100,6 @@ impl PendingFile {
             Ok(pending)
         };
         written().map_err(StoreError::write("write", target))
-    }
-
-    /// Copies the file that was opened, with its mode and owner. Without a sync, the copy may be empty or damaged
-    /// after a power cut.
-    pub(super) fn copy(
-        temporary: PathBuf,
-        target: &Path,
-        old: &FileVersion,
-        sync: bool,
-    ) -> io::Result<PendingFile> {
-        let pending = PendingFile::create_new(temporary, target, old.model())?;
-        if let Some(mut original) = old.file() {
-            original.seek(SeekFrom::Start(0))?;
-            copy_rest(original, &pending.file)?;
-        }
-        if sync {
-            pending.file.sync_all()?;
-        }
-        Ok(pending)
     }
 
     /// Creates the temporary file with mode, owner and attributes of an old one. No other process uses its name: what

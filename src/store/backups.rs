@@ -1,4 +1,4 @@
-//! The last ten states of a file, for `restore`.
+//! Former states of a file, for `restore`: the last ten, and the last one of each of the last ten episodes.
 //!
 //! They are numbered files in a folder, `1.md` and so on; a higher number is newer. Before a file is
 //! replaced, it gets a further name there (a hard link) where the file system has links, else it is
@@ -13,7 +13,8 @@
 //! much smaller is meant.
 
 use std::cmp::Reverse;
-use std::fs::{self, File, Metadata};
+use std::collections::HashSet;
+use std::fs::{File, Metadata};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -22,14 +23,18 @@ use super::atomic_write::copy_rest;
 use super::error::StoreError;
 use super::file_version::FileVersion;
 use super::folder::Folder;
+use super::occasion::{Occasion, Occasions};
 use super::packed::{self, Packed, Stamp};
 use super::platform;
 
 /// The folder of the numbered files.
 const FOLDER: &str = "backups";
 
-/// Number of states kept.
+/// Number of the newest states that are kept.
 const KEPT: usize = 10;
+
+/// Number of episodes whose last state is kept beside them.
+const KEPT_EPISODES: usize = 10;
 
 /// Bytes that the states have together before they are packed.
 const MAX_WHOLE: u64 = 10 << 20;
@@ -49,6 +54,10 @@ pub struct Backup {
     pub modified: SystemTime,
     /// Its size in bytes; 0 where that cannot be read.
     pub size: u64,
+    /// The write that replaced it, where that is known.
+    pub before: Option<Occasion>,
+    /// The episode of which it is the last state.
+    pub ends: Option<u64>,
 }
 
 /// Result of keeping a state.
@@ -90,21 +99,23 @@ impl State {
 pub(super) fn list(sidecar: &Folder) -> Result<Vec<Backup>, StoreError> {
     let Some(folder) = sidecar.folder(FOLDER)? else { return Ok(Vec::new()) };
     let mut backups = Vec::new();
+    let occasions = Occasions::read(&folder);
     for state in numbered(&folder)? {
         // A backup that was removed since the folder was listed is left out.
         let opened = folder.read_backup(&state.name()).ok();
         let Some(metadata) = opened.and_then(|file| file.metadata().ok()) else { continue };
         let (number, path) = (state.number, folder.path(state.name()));
         let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-        backups.push(match state.is_whole {
-            true => Backup { number, path, modified, size: metadata.len() },
+        let (modified, size) = match state.is_whole {
+            true => (modified, metadata.len()),
             false => match packed::read_header(&folder, &state.name()) {
-                Some(Packed { file, difference, .. }) => {
-                    Backup { number, path, modified: file.modified(), size: difference.size }
-                }
-                None => Backup { number, path, modified, size: 0 },
+                Some(Packed { file, difference, .. }) => (file.modified(), difference.size),
+                None => (modified, 0),
             },
-        });
+        };
+        let known = occasions.of(number);
+        let (before, ends) = (known.map(|known| known.before.clone()), known.and_then(|known| known.ends));
+        backups.push(Backup { number, path, modified, size, before, ends });
     }
     Ok(backups)
 }
@@ -132,12 +143,22 @@ fn text_of(folder: &Folder, states: &[State], at: usize, memory_file: &Path) -> 
     }
     let path = || folder.path(state.name());
     let packed = packed.ok_or_else(|| StoreError::DamagedBackup { path: path() })?;
-    let next = match at.checked_sub(1) {
+    let next = match next_of(folder, &states[..at], packed.next) {
         Some(newer) => text_of(folder, states, newer, memory_file)?,
         None => FileVersion::take(memory_file)?.0.unwrap_or_default(),
     };
     let text = packed.difference.apply(next.as_bytes()).and_then(|text| String::from_utf8(text).ok());
     text.ok_or_else(|| StoreError::DamagedBackup { path: path() })
+}
+
+/// The place of the state that a packed one differs from: the text that replaced it, by its file. Where that was changed
+/// it is the last of those that are newer.
+fn next_of(folder: &Folder, newer: &[State], next: Stamp) -> Option<usize> {
+    let stamp = |state: &State| match state.is_packed {
+        true => packed::read_header(folder, &packed_name_of(state.number)).map(|packed| packed.file),
+        false => folder.read_backup(&state.name()).ok()?.metadata().ok().map(|metadata| Stamp::of(&metadata)),
+    };
+    newer.iter().rposition(|state| stamp(state) == Some(next)).or(newer.len().checked_sub(1))
 }
 
 /// The path of the backup of that number where it is whole.
@@ -152,12 +173,13 @@ pub(super) fn largest_outweighing(sidecar: &Folder, size: u64) -> Result<Option<
     Ok(largest(&folder, &outweighing(&states, size, meant(&folder))))
 }
 
-/// Keeps the file as the newest backup before it gets a new size, and removes the oldest ones beyond the tenth.
+/// Keeps the file as the newest backup before it gets a new size, for an occasion, and removes older ones. A failure
+/// means that the file is not kept.
 pub(super) fn keep(
     sidecar: &Folder,
-    file: &Path,
-    metadata: &Metadata,
+    (file, metadata): (&Path, &Metadata),
     new_size: u64,
+    occasion: Option<Occasion>,
 ) -> Result<Kept, StoreError> {
     let error = |source| StoreError::Write { action: "keep a backup in", path: sidecar.path(FOLDER), source };
     let folder = sidecar.folder(FOLDER)?.map_or_else(|| sidecar.make_folder(FOLDER), Ok)?;
@@ -172,6 +194,11 @@ pub(super) fn keep(
         }
         present.insert(0, State { number, is_whole: true, is_packed: false });
     }
+    let mut occasions = Occasions::read(&folder);
+    if let Some(occasion) = occasion {
+        let is_present = |number| present.iter().any(|state| state.number == number);
+        occasions.add(&folder, present[0].number, occasion, is_present);
+    }
     let states = sizes(&folder, &present);
     let meant = meant(&folder);
     let newer = states.get(1..).unwrap_or_default();
@@ -181,66 +208,79 @@ pub(super) fn keep(
             false => meant,
         };
     let outweighing = outweighing(&states, new_size, meant);
-    remove_oldest(&folder, &states, &outweighing).map_err(error)?;
+    let mut spared = occasions.ends_of_episodes(present.iter().map(|state| state.number), KEPT_EPISODES);
+    spared.extend(outweighing.iter().map(|(state, _)| state.number));
+    remove_oldest(&folder, &states, &spared)?;
     let is_large = states.iter().take(KEPT).map(|(_, size)| size).sum::<u64>() > MAX_WHOLE;
     Ok(Kept { is_linked, is_large, outweighing: largest(&folder, &outweighing) })
 }
 
-/// Removes the states beyond the tenth, but those that outweigh the file, and those from which one of these is rebuilt.
-fn remove_oldest(folder: &Folder, states: &[(State, u64)], outweighing: &[(State, u64)]) -> io::Result<()> {
-    let mut is_needed = false;
+/// Notes why a file is created, which has no former state: so its first one can end an episode, too.
+pub(super) fn note_first(sidecar: &Folder, occasion: Option<Occasion>) {
+    let Some(occasion) = occasion else { return };
+    let folder = sidecar.folder(FOLDER).ok().flatten().or_else(|| sidecar.make_folder(FOLDER).ok());
+    let Some(folder) = folder else { return };
+    if numbered(&folder).is_ok_and(|present| present.is_empty()) {
+        Occasions::read(&folder).add(&folder, 0, occasion, |_| false);
+    }
+}
+
+/// Removes the states beyond the tenth, but those that are spared, and those from which one of these is rebuilt.
+fn remove_oldest(folder: &Folder, states: &[(State, u64)], spared: &HashSet<u64>) -> Result<(), StoreError> {
+    let error = |source| StoreError::Write { action: "keep a backup in", path: folder.path(""), source };
+    // The packed state before, which needs the next one to be rebuilt.
+    let mut packed: Option<State> = None;
     for (state, _) in states.iter().skip(KEPT).rev() {
-        if is_needed || outweighing.iter().any(|(other, _)| other == state) {
-            is_needed = !state.is_whole;
+        let names = packed.map(|older| (packed_name_of(older.number), packed_name_of(state.number)));
+        let stays = match names {
+            _ if spared.contains(&state.number) => true,
+            Some((older, newer)) => !packed::merge(folder, (&older, &newer)).map_err(error)?,
+            None => false,
+        };
+        if stays {
+            packed = (!state.is_whole).then_some(*state);
             continue;
         }
+        if packed.is_some() {
+            folder.sync()?;
+        }
         if state.is_whole {
-            folder.remove(&name_of(state.number))?;
+            folder.remove(&name_of(state.number)).map_err(error)?;
         }
         if state.is_packed {
-            folder.remove(&packed_name_of(state.number))?;
+            folder.remove(&packed_name_of(state.number)).map_err(error)?;
         }
     }
     Ok(())
 }
 
 /// Packs the newest state, that of a file which `new` has replaced, and removes whole states that were packed before.
-/// Makes `backup` a further name of the newest state. Returns `false` where the state is not packed.
 pub(super) fn pack(
     sidecar: &Folder,
     old: &FileVersion,
     (new, new_file): (&str, Stamp),
-    (backup, spare): (&Path, &Path),
-) -> Result<bool, StoreError> {
+) -> Result<(), StoreError> {
     let error = |source| StoreError::Write { action: "pack a backup in", path: sidecar.path(FOLDER), source };
     let (Some(folder), Some((file, metadata))) = (sidecar.folder(FOLDER)?, old.file().zip(old.metadata()))
     else {
-        return Ok(false);
+        return Ok(());
     };
     let states = numbered(&folder)?;
     let Some(newest) = states.first().filter(|_| is_kept(&folder, &states, metadata)) else {
-        return Ok(false);
+        return Ok(());
     };
     let name = packed_name_of(newest.number);
     if !packed::write(&folder, &name, (file, metadata), (new, new_file)).map_err(error)? {
-        return Ok(false);
+        return Ok(());
     }
     folder.sync()?;
-    let link = || match folder.link_out(&newest.name(), spare) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            fs::remove_file(spare)?;
-            folder.link_out(&newest.name(), spare)
-        }
-        linked => linked,
-    };
-    link().and_then(|()| fs::rename(spare, backup)).map_err(StoreError::write("back up", backup))?;
     // From the oldest on: whether one may go is seen from the next.
     for pair in states.windows(2).rev() {
         if is_superfluous(&folder, &pair[1], &pair[0]) {
             folder.remove(&name_of(pair[1].number)).map_err(error)?;
         }
     }
-    Ok(true)
+    Ok(())
 }
 
 /// True if a whole state can be rebuilt: it is packed, nobody wrote into it since, and the next newer state is the text
@@ -326,7 +366,10 @@ fn copy(folder: &Folder, file: &Path, name: &str) -> io::Result<()> {
     if folder.facts(name)?.is_some() {
         return Err(io::ErrorKind::AlreadyExists.into());
     }
-    let copied = folder.create(name).and_then(|copy| copy_rest(&File::open(file)?, &copy));
+    let copied = folder.create(name).and_then(|copy| {
+        copy_rest(&File::open(file)?, &copy)?;
+        copy.sync_all()
+    });
     copied.inspect_err(|_| {
         let _ = folder.remove(name);
     })
@@ -392,7 +435,7 @@ mod tests {
             fs::write(path_in(&sidecar.path(""), number), "former").unwrap();
         }
         fs::hard_link(&file, path_in(&sidecar.path(""), 11)).unwrap();
-        keep(&sidecar, &file, &fs::metadata(&file).unwrap(), 9).unwrap();
+        keep(&sidecar, (&file, &fs::metadata(&file).unwrap()), 9, None).unwrap();
         let kept: Vec<u64> = list(&sidecar).unwrap().iter().map(|backup| backup.number).collect();
         assert_eq!(kept, (2..=11).rev().collect::<Vec<u64>>());
     }

@@ -77,6 +77,21 @@ impl Difference {
         self.is_of(&text).then_some(text)
     }
 
+    /// The difference of the same text from the text that `next` differs from, where this one differs from the text of
+    /// `next`. `None` where one of them is damaged.
+    pub(super) fn beyond(&self, next: &Difference) -> Option<Difference> {
+        let mut joined = Joined::default();
+        let mut own = &self.own[..];
+        for (at, length) in &self.parts {
+            match at {
+                None => joined.add_own(own.split_off(..usize::try_from(*length).ok()?)?),
+                Some(at) => joined.add_range(next, *at, *length)?,
+            }
+        }
+        let Joined { parts, own } = joined;
+        Some(Difference { size: self.size, hash: self.hash.clone(), parts, own })
+    }
+
     /// True if this is the difference of that text.
     pub(super) fn is_of(&self, text: &[u8]) -> bool {
         text.len() as u64 == self.size && format!("{:032x}", xxh3_128(text)) == self.hash
@@ -94,6 +109,45 @@ impl Difference {
             });
         }
         (size == self.size && own.is_empty()).then_some(())
+    }
+}
+
+/// The parts of a difference that is made from two.
+#[derive(Default)]
+struct Joined {
+    parts: Vec<(Option<u64>, u64)>,
+    own: Vec<u8>,
+}
+
+impl Joined {
+    fn add_own(&mut self, bytes: &[u8]) {
+        push(&mut self.parts, None, bytes.len() as u64);
+        self.own.extend_from_slice(bytes);
+    }
+
+    /// Adds a range of the text of `of`, in bytes; `None` where that has no such range.
+    fn add_range(&mut self, of: &Difference, at: u64, length: u64) -> Option<()> {
+        let end = at.checked_add(length)?;
+        let (mut start, mut own) = (0_u64, 0_usize);
+        for (source, length) in &of.parts {
+            let next = start.checked_add(*length)?;
+            let (from, to) = (at.max(start), end.min(next));
+            if from < to {
+                let (skipped, taken) = (from - start, to - from);
+                match source {
+                    Some(source) => push(&mut self.parts, Some(source.checked_add(skipped)?), taken),
+                    None => {
+                        let from = own.checked_add(usize::try_from(skipped).ok()?)?;
+                        self.add_own(of.own.get(from..)?.get(..usize::try_from(taken).ok()?)?);
+                    }
+                }
+            }
+            if source.is_none() {
+                own = own.checked_add(usize::try_from(*length).ok()?)?;
+            }
+            start = next;
+        }
+        (end <= start).then_some(())
     }
 }
 
@@ -149,13 +203,17 @@ impl Finder<'_> {
     }
 
     fn push(&mut self, at: Option<u64>, length: usize) {
-        let length = length as u64;
-        match self.parts.last_mut() {
-            _ if length == 0 => {}
-            Some((None, last)) if at.is_none() => *last += length,
-            Some((Some(start), last)) if at == Some(*start + *last) => *last += length,
-            _ => self.parts.push((at, length)),
-        }
+        push(&mut self.parts, at, length as u64);
+    }
+}
+
+/// Adds a part, or makes the last one longer.
+fn push(parts: &mut Vec<(Option<u64>, u64)>, at: Option<u64>, length: u64) {
+    match parts.last_mut() {
+        _ if length == 0 => {}
+        Some((None, last)) if at.is_none() => *last += length,
+        Some((Some(start), last)) if at == Some(*start + *last) => *last += length,
+        _ => parts.push((at, length)),
     }
 }
 
@@ -175,6 +233,7 @@ fn common_end(one: &[u8], other: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
     use proptest::prelude::*;
 
     use super::*;
@@ -245,6 +304,27 @@ mod tests {
         #[test]
         fn any_text_is_rebuilt_from_any_other(old in "[ab\n]{0,400}", new in "[ab\n]{0,400}") {
             find(&old, &new);
+        }
+
+        #[test]
+        fn a_text_is_rebuilt_from_the_text_after_the_next(edits in vec((0..3000_usize, 0..300_usize, "[a-c\n]{0,90}"), 2)) {
+            let mut texts = vec![text(100)];
+            for (at, length, inserted) in edits {
+                let mut next = texts[texts.len() - 1].clone();
+                let at = at.min(next.len());
+                next.replace_range(at..next.len().min(at + length), &inserted);
+                texts.push(next);
+            }
+            let differences: Vec<Difference> =
+                texts.windows(2).filter_map(|pair| find(&pair[0], &pair[1])).collect();
+            if let [first, second] = &differences[..] {
+                let joined = first.beyond(second).unwrap();
+                let rebuilt = joined.apply(texts[2].as_bytes());
+                prop_assert_eq!(rebuilt.as_deref(), Some(texts[0].as_bytes()));
+                prop_assert!(joined.own.len() <= first.own.len() + second.own.len());
+                let damaged = Difference { parts: Vec::new(), ..second.clone() };
+                prop_assert!(first.beyond(&damaged).is_none_or(|joined| joined.apply(texts[2].as_bytes()).is_none()));
+            }
         }
     }
 }

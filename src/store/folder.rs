@@ -76,6 +76,13 @@ impl Folder {
         Ok(Some(bytes))
     }
 
+    /// The bytes of a file of at most that size; `None` where there is none, or it cannot be read.
+    pub(super) fn read_bounded(&self, name: &str, size: u64) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.read(name).ok()??.take(size + 1).read_to_end(&mut bytes).ok()?;
+        (bytes.len() as u64 <= size).then_some(bytes)
+    }
+
     /// Opens a file for writing, and makes it where it is missing. What others could read, they no longer can.
     pub(super) fn write(&self, name: &str, access: Access) -> Result<File, StoreError> {
         let (file, metadata) = self.open_file(name, access)?;

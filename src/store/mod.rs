@@ -34,6 +34,7 @@ mod git;
 mod lock;
 mod log;
 mod note;
+mod occasion;
 mod packed;
 mod path;
 mod platform;
@@ -54,6 +55,7 @@ pub use error::{Foreign, StoreError};
 pub(crate) use file_version::{OpenFiles, is_utf16};
 pub(crate) use follow::Follower;
 pub(crate) use log::{LineLog, LogLine, Rotation};
+pub use occasion::Occasion;
 pub(crate) use path::{is_markdown, refuse_link_out};
 pub(crate) use private_file::{change_private, read_bounded};
 pub use sidecar::{INDEX, SERVED_INDEX, Sidecar};
@@ -121,15 +123,10 @@ impl Store {
         self.sidecar.folder()
     }
 
-    /// The path of the state before the last write. It need not exist.
-    pub fn backup_path(&self) -> PathBuf {
-        replace::backup_path(&self.real_path)
-    }
-
-    /// True if a path is that of the memory file, its backup or anything beside it that the program keeps.
+    /// True if a path is that of the memory file, or of anything beside it that the program keeps.
     pub(crate) fn owns(&self, real_path: &Path) -> bool {
         let sidecars = self.folder().parent().unwrap_or(self.folder());
-        real_path == self.real_path || real_path == self.backup_path() || real_path.starts_with(sidecars)
+        real_path == self.real_path || real_path.starts_with(sidecars)
     }
 
     /// Journal, state and session, to be read without the lock.
@@ -303,7 +300,7 @@ impl Store {
             let logs = change.lines.iter().map(|lines| (lines.log.name(), &lines.lines[..]));
             // Without it, only a kill between file and log costs the lines.
             let _ = lock.leave_note(&note::render(logs));
-            match replace::replace(&self.real_path, folder, lock, old, &text)? {
+            match replace::replace(&self.real_path, folder, lock, old, (&text, change.occasion))? {
                 Outcome::Overtaken => return Ok(None),
                 Outcome::Replaced(replaced) => {
                     (update.warnings, is_clean) = (replaced.warnings, !replaced.is_left_over);
@@ -369,6 +366,7 @@ pub struct Change<T> {
     session: Option<String>,
     state: Option<State>,
     lines: Vec<NewLines>,
+    occasion: Option<Occasion>,
 }
 
 /// Lines that are added to a log.
@@ -382,7 +380,7 @@ struct NewLines {
 impl<T> Change<T> {
     /// The file stays as it is.
     pub fn unchanged(value: T) -> Change<T> {
-        Change { value, text: None, session: None, state: None, lines: Vec::new() }
+        Change { value, text: None, session: None, state: None, lines: Vec::new(), occasion: None }
     }
 
     /// The file gets this text. Where that is the text it has, nothing is written.
@@ -404,6 +402,11 @@ impl<T> Change<T> {
         debug_assert!(!lines.iter().any(|line| line.contains('\n')), "a line of a log is one line");
         self.lines.push(NewLines { log: log.clone(), lines, synced });
         self
+    }
+
+    /// Says for people why the file gets another text.
+    pub fn with_occasion(self, occasion: Occasion) -> Change<T> {
+        Change { occasion: Some(occasion), ..self }
     }
 
     /// Also replaces the state.

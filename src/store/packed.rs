@@ -72,9 +72,14 @@ pub(super) fn write(
         return Ok(false);
     }
     let packed = Packed { version: VERSION, file, next: new_file, difference };
+    write_file(folder, name, &packed).map(|()| true)
+}
+
+/// Puts a packed state in place, on disk when this returns but for its name.
+fn write_file(folder: &Folder, name: &str, packed: &Packed) -> io::Result<()> {
     let written = || {
         let mut file = folder.create(NEW)?;
-        let mut bytes = serde_json::to_vec(&packed)?;
+        let mut bytes = serde_json::to_vec(packed)?;
         bytes.push(b'\n');
         bytes.extend_from_slice(&packed.difference.own);
         file.write_all(&bytes)?;
@@ -83,8 +88,20 @@ pub(super) fn write(
     };
     written().inspect_err(|_| {
         let _ = folder.remove(NEW);
-    })?;
-    Ok(true)
+    })
+}
+
+/// Makes the first of two packed states one that is rebuilt from the text after the second, on disk when this returns.
+/// Returns `false` where it cannot do without the second: one of them is damaged, or the second is not packed.
+pub(super) fn merge(folder: &Folder, (older, newer): (&str, &str)) -> io::Result<bool> {
+    let Some((one, other)) = read(folder, older).zip(read(folder, newer)) else { return Ok(false) };
+    // A writer was killed when it had merged them.
+    if one.next != other.file {
+        return Ok(true);
+    }
+    let Some(difference) = one.difference.beyond(&other.difference) else { return Ok(false) };
+    let merged = Packed { next: other.next, difference, ..one };
+    write_file(folder, older, &merged).map(|()| true)
 }
 
 /// Reads a packed state without its own bytes; `None` where there is none, or it is damaged.

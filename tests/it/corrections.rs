@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::program::memories;
+use crate::program::{former_text, memories};
 use assert_cmd::Command;
 use serde_json::Value;
 
@@ -70,11 +70,7 @@ fn supersede_strikes_and_stores_in_one_write() {
     );
     let text = place.text();
     assert!(text.contains("[Superseded at Ep1 by \"Troll attacks\"]\n~~It took the lunch.~~\n"), "{text}");
-    assert!(
-        fs::read_to_string(place.0.path().join("Memories.md.backup"))
-            .unwrap()
-            .contains("\nIt took the lunch.")
-    );
+    assert!(former_text(place.0.path()).contains("\nIt took the lunch."));
     assert!(!place.ok(&["recall", "23"]).contains("kind"));
 }
 

@@ -217,7 +217,7 @@ fn changes(case: &Path, before: &Files, mut files: Files) -> Result<Files, Strin
     let asked = read_files(&case.join("after"));
     let mends = fs::read_to_string(case.join("command")).is_ok_and(|lines| lines.contains("--fix"));
     let reader = READERS.contains(&name_of(case.parent().unwrap()).as_str()) && !mends;
-    let beside = |name: &str| name.split('/').any(|part| part == ".memories") || name.ends_with(".backup");
+    let beside = |name: &str| name.split('/').any(|part| part == ".memories");
     let mut changes = Files::new();
     for name in before.keys().filter(|name| !files.contains_key(*name)) {
         changes.insert(format!("{name}{ABSENT}"), Vec::new());

@@ -31,8 +31,9 @@ fn write_files(folder: &Path) {
          ## World\n\n**[EVENT] Big {HOSTILE}** *(Ep1)*\nBang {HOSTILE}.\n"
     );
     fs::write(folder.join("Memories.md"), &file).unwrap();
-    fs::write(folder.join("Memories.md.backup"), file.replace("deep", "flat").replace("Bang", "Bong"))
-        .unwrap();
+    let backups = folder.join(".memories/Memories.md/backups");
+    fs::create_dir_all(&backups).unwrap();
+    fs::write(backups.join("1.md"), file.replace("deep", "flat").replace("Bang", "Bong")).unwrap();
     fs::write(folder.join("memories.toml"), "\"x\\u001b]52;c;\\u0007\\u202e\" = 1\n").unwrap();
     fs::write(
         folder.join("bad.json"),

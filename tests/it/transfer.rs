@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Write;
 use std::process::Stdio;
 
-use crate::program::memories;
+use crate::program::{former_states, memories};
 use memories::document::text::{stored_line, stored_reply};
 use memories::document::{Document, Section, SectionUpdate, stored};
 use memories::notebook::files::Files;
@@ -456,7 +456,7 @@ fn ten_thousand_memories_are_one_write() {
     let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&answer["stored"], &answer["new_sections"]), (&10_000.into(), &100.into()));
     // One write: there is nothing before it to go back to, and one line in the journal.
-    assert!(!folder.path().join("Memories.md.backup").exists());
+    assert!(former_states(folder.path()).is_empty());
     let journal = fs::read_to_string(folder.path().join(".memories/Memories.md/journal.jsonl")).unwrap();
     assert_eq!(journal.lines().count(), 1);
     if !cfg!(debug_assertions) {
@@ -465,7 +465,7 @@ fn ten_thousand_memories_are_one_write() {
     let again = memories(folder.path(), &["import", "m.jsonl", "--json"]).output().unwrap();
     let answer: serde_json::Value = serde_json::from_slice(&again.stdout).unwrap();
     assert_eq!((&answer["stored"], &answer["already_there"]), (&0.into(), &10_000.into()));
-    assert!(!folder.path().join("Memories.md.backup").exists());
+    assert!(former_states(folder.path()).is_empty());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-use crate::program::memories;
+use crate::program::{former_states, former_text, memories};
 use crate::server::{Behaviour, Request, Server};
 
 const ROOM: &str = include_str!("../support/troll_room.md");
@@ -77,7 +77,7 @@ fn a_model_sees_memories_as_data_without_secrets() {
     }
     // Neither wrote anything.
     assert_eq!(fs::read_to_string(folder.join("Memories.md")).unwrap(), file);
-    assert!(!folder.join("Memories.md.backup").exists());
+    assert!(former_states(&folder).is_empty());
 }
 
 #[test]
@@ -129,9 +129,8 @@ fn a_plan_is_written_in_one_step_and_restored_in_one() {
     let written = json_of(&run(&["consolidate", "5", "--plan", "plan.json", "--apply", "--json"]));
     assert_eq!(server.requests().len(), 1);
     assert_eq!((&written["changed"], &written["results"]), (&json!(true), &shown["results"]));
-    assert_eq!(fs::read_to_string(folder.join("Memories.md.backup")).unwrap(), ROOM);
-    let backups = fs::read_dir(folder.join(".memories/Memories.md/backups")).unwrap().count();
-    assert_eq!(backups, 1);
+    assert_eq!(former_text(&folder), ROOM);
+    assert_eq!(former_states(&folder).len(), 1);
     assert!(run(&["check"]).status.success());
     assert!(run(&["restore"]).status.success());
     assert_eq!(fs::read_to_string(folder.join("Memories.md")).unwrap(), ROOM);

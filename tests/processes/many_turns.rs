@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use crate::program::{memories, names};
 
 /// The only names in a folder with a memory file, after any orderly end.
-const LEFT: [&str; 3] = [".memories", "Memories.md", "Memories.md.backup"];
+const LEFT: [&str; 2] = [".memories", "Memories.md"];
 
 /// Several groups of turns.
 const TURNS: usize = 240;
@@ -395,4 +395,38 @@ fn writers_between_the_groups_lose_nothing_and_are_not_kept_out() {
         assert!(text.contains(&format!("] Memory {writer} {number}**")), "{writer} {number}");
     }
     assert!(play.finish(&[]).starts_with("1500 turns were recorded before\n"));
+}
+
+/// After 300 turns of 12 episodes, recorded one episode after the other or all at once.
+#[test]
+fn the_end_of_any_of_the_last_ten_episodes_comes_back() {
+    let scratch = tempfile::tempdir().unwrap();
+    let turn = |episode: usize, number: usize| {
+        let turn = json!({"episode": episode, "turn": number, "action": format!("turn dial to {number}"),
+            "response": "It clicks.", "location": {"id": number % 4, "name": "Room"}, "world_changed": false});
+        turn.to_string() + "\n"
+    };
+    let record = |folder: &Path, turns: &str| {
+        let path = scratch.path().join("turns.jsonl");
+        fs::write(&path, turns).unwrap();
+        let path = path.to_str().unwrap();
+        let output =
+            memories(folder, &["record", "--turns", path, "--provider", "offline"]).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        fs::read_to_string(folder.join("Memories.md")).unwrap()
+    };
+    let episodes: Vec<String> =
+        (1..=12).map(|episode| (1..=25).map(|number| turn(episode, number)).collect()).collect();
+    let [one_by_one, at_once] = ["one_by_one", "at_once"].map(|name| scratch.path().join(name));
+    [&one_by_one, &at_once].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
+    let ends: Vec<String> = episodes.iter().map(|turns| record(&one_by_one, turns)).collect();
+    assert_eq!(record(&at_once, &episodes.concat()), ends[11]);
+    for folder in [&one_by_one, &at_once] {
+        for episode in 2..=11 {
+            let output = memories(folder, &["restore", "--episode", &episode.to_string()]).output().unwrap();
+            assert!(output.status.success(), "{episode}: {output:?}");
+            let text = fs::read_to_string(folder.join("Memories.md")).unwrap();
+            assert!(text == ends[episode - 1], "episode {episode}");
+        }
+    }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::program::memories;
+use crate::program::{former_text, memories};
 use crate::server::{Behaviour, Request, Server};
 use crate::support_authors::note_author;
 use serde_json::{Value, json};
@@ -225,7 +225,7 @@ fn superseded_and_invalidated_in_one_write() {
         assert!(text.contains(expected), "{text}");
     }
     // One write: the state before it is the file as it was.
-    assert_eq!(fs::read_to_string(play.folder.join("Memories.md.backup")).unwrap(), FILE);
+    assert_eq!(former_text(&play.folder), FILE);
     let recalled = play.run(&["recall", "5", "--all"], "").stdout;
     assert!(recalled.contains("Troll attacks") && !recalled.contains("Troll accepts"), "{recalled}");
     assert!(!recalled.contains("Axe"), "{recalled}");

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 const PROGRAM: &str = env!("CARGO_BIN_EXE_memories");
 
 /// The only names in a folder with a memory file, after any fault.
-const LEFT: [&str; 3] = [".memories", "Memories.md", "Memories.md.backup"];
+const LEFT: [&str; 2] = [".memories", "Memories.md"];
 
 fn command_in(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = memories(folder, arguments);
@@ -314,7 +314,7 @@ fn a_full_disk_is_told_and_changes_nothing() {
     assert!(said.contains("add: 4\nunchanged\n") && said.contains("The first."), "{said}{told}");
     assert!(told.contains("hint: the disk is full"), "{told}");
     assert!(said.contains(".memories\nMemories.md\nfiller\n"), "nothing is left over: {said}");
-    assert!(said.ends_with(".memories\nMemories.md\nMemories.md.backup\n"), "{said}{told}");
+    assert!(said.ends_with(".memories\nMemories.md\n"), "{said}{told}");
 }
 
 #[test]
@@ -351,7 +351,7 @@ fn a_symbolic_link_stays_one() {
     let text = fs::read_to_string(folder.join("notes/Real.md")).unwrap();
     assert!(text.starts_with("# Mine\n") && text.contains("Written through a link."), "{text}");
     assert_eq!(names(&folder), ["Memories.md", "notes"]);
-    assert_eq!(names(&folder.join("notes")), [".memories", "Real.md", "Real.md.backup"]);
+    assert_eq!(names(&folder.join("notes")), [".memories", "Real.md"]);
     assert_eq!(names(&folder.join("notes/.memories")), [".gitignore", "Real.md"]);
 }
 

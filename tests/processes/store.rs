@@ -3,6 +3,7 @@
 #[cfg(target_os = "linux")]
 mod attributes;
 mod damage;
+mod episodes;
 mod faults;
 mod links;
 mod outweighed;
@@ -47,6 +48,11 @@ fn try_write(store: &Store, text: &str) -> Result<Update<()>, UpdateError<Infall
 fn write(store: &Store, text: &str) {
     let update = try_write(store, text).unwrap();
     assert!(update.warnings.is_empty(), "{:?}", update.warnings);
+}
+
+/// The file of the state before the last write.
+fn newest(store: &Store) -> PathBuf {
+    store.backups().unwrap()[0].path.clone()
 }
 
 fn store_error<T, E>(result: Result<Update<T>, UpdateError<E>>) -> StoreError {
@@ -110,7 +116,7 @@ fn an_empty_file_is_not_a_missing_one() {
     write(&open(&path), "full");
     write(&open(&path), "");
     assert_eq!(fs::read(&path).unwrap(), b"");
-    assert_eq!(fs::read(open(&path).backup_path()).unwrap(), b"full");
+    assert_eq!(fs::read(newest(&open(&path))).unwrap(), b"full");
 }
 
 #[test]
@@ -120,7 +126,7 @@ fn the_backup_is_always_the_state_before_and_ten_are_kept() {
     for number in 0..25 {
         write(&store, &number.to_string());
         if number > 0 {
-            assert_eq!(fs::read_to_string(store.backup_path()).unwrap(), (number - 1).to_string());
+            assert_eq!(fs::read_to_string(newest(&store)).unwrap(), (number - 1).to_string());
         }
     }
     let backups = store.backups().unwrap();
@@ -152,16 +158,14 @@ fn a_backup_left_by_a_killed_writer_is_replaced() {
     let store = open(&path);
     write(&store, "one");
     write(&store, "two");
-    // Killed between backup and replacement: both are names of one inode, and so is the newest number.
-    fs::remove_file(store.backup_path()).unwrap();
-    fs::hard_link(&path, store.backup_path()).unwrap();
+    // Killed between backup and replacement: the newest number is a name of the same inode.
     fs::hard_link(&path, store.folder().join("backups/2.md")).unwrap();
     write(&store, "three");
     assert_eq!(fs::read_to_string(&path).unwrap(), "three");
-    assert_eq!(fs::read_to_string(store.backup_path()).unwrap(), "two");
+    assert_eq!(fs::read_to_string(newest(&store)).unwrap(), "two");
     let numbers: Vec<_> = store.backups().unwrap().iter().map(|backup| backup.number).collect();
     assert_eq!(numbers, [2, 1]);
-    assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
+    assert_eq!(names(folder.path()), [".memories", "Memories.md"]);
 }
 
 #[test]
@@ -176,7 +180,7 @@ fn nothing_is_written_where_nothing_changes() {
     let failed = store.update(|_, _| Err::<Change<()>, _>("no"));
     assert!(matches!(failed, Err(UpdateError::Edit("no"))));
     assert_eq!(fs::metadata(&path).unwrap().ino(), inode);
-    assert_eq!(fs::read_to_string(store.backup_path()).unwrap(), "one");
+    assert_eq!(fs::read_to_string(newest(&store)).unwrap(), "one");
     assert_eq!(store.backups().unwrap().len(), 1);
 }
 
@@ -189,7 +193,7 @@ fn the_mode_is_kept() {
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
         write(&store, &format!("{mode:o}"));
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, mode);
-        assert_eq!(fs::metadata(store.backup_path()).unwrap().mode() & 0o7777, mode);
+        assert_eq!(fs::metadata(newest(&store)).unwrap().mode() & 0o7777, mode);
     }
 }
 

@@ -80,8 +80,8 @@ fn fill(folder: &Path, tally: &Tally) -> Result<(), String> {
         for title in &stored {
             hold!(kept.knows(title), "{title} is lost at entry {number}: {said}");
         }
-        if let (Some(backup), Some(file)) = (&kept.backup, &before.file) {
-            hold!(backup == file || Some(backup) == before.backup.as_ref(), "the backup is torn");
+        if let (Some(backup), Some(file)) = (kept.backup(), &before.file) {
+            hold!(backup == file || Some(backup) == before.backup(), "the backup is torn");
         }
         let left: Vec<String> =
             leftovers(folder).into_iter().filter(|name| name != "memories.toml").collect();
@@ -98,7 +98,6 @@ fn fill(folder: &Path, tally: &Tally) -> Result<(), String> {
     {
         fs::remove_file(backup.path()).map_err(|error| error.to_string())?;
     }
-    let _ = fs::remove_file(folder.join("Memories.md.backup"));
     let output = run(folder, &["add", "24", "--title", "After", "--text", "There is room again."]);
     let kept = Kept::of(folder);
     // The smallest disks never hold two states of the file; those that do go on without help.

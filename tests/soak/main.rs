@@ -82,8 +82,7 @@ struct Kept {
     file: Option<String>,
     session: Option<String>,
     episode: Option<u64>,
-    backup: Option<String>,
-    /// Numbered backups, newest first.
+    /// Former states, newest first.
     backups: Vec<String>,
 }
 
@@ -96,6 +95,9 @@ impl Kept {
             state.map(|state| serde_json::from_str::<serde_json::Value>(&state).expect("a whole state"));
         let mut numbered: BTreeMap<u64, String> = BTreeMap::new();
         for entry in fs::read_dir(sidecar.join("backups")).into_iter().flatten().flatten() {
+            if entry.file_name() == "states.jsonl" {
+                continue;
+            }
             let number = entry.path().file_stem().and_then(|stem| stem.to_str()?.parse().ok());
             numbered.insert(number.expect("a number"), fs::read_to_string(entry.path()).unwrap());
         }
@@ -103,9 +105,13 @@ impl Kept {
             file: read(folder.join(FILE)),
             session: read(sidecar.join("session.md")),
             episode: state.and_then(|state| state["episode"].as_u64()),
-            backup: read(folder.join("Memories.md.backup")),
             backups: numbered.into_values().rev().collect(),
         }
+    }
+
+    /// The state before the last write.
+    fn backup(&self) -> Option<&String> {
+        self.backups.first()
     }
 
     /// Whether a title of an entry that still counts is in the file or in the session.
@@ -121,7 +127,7 @@ fn leftovers(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         entries.map(|entry| entry.file_name().into_string().unwrap()).collect()
     };
-    let beside = [".memories", FILE, "Memories.md.backup", "memories.toml"];
+    let beside = [".memories", FILE, "memories.toml"];
     let inside = [
         "lock",
         "state.json",

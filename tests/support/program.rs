@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -42,6 +42,25 @@ pub fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(folder).unwrap().map(name).collect();
     names.sort();
     names
+}
+
+/// The former states of the memory file in a folder that are whole files, oldest first.
+pub fn former_states(folder: &Path) -> Vec<PathBuf> {
+    let backups = folder.join(".memories/Memories.md/backups");
+    let mut states: Vec<(u64, PathBuf)> = Vec::new();
+    for entry in fs::read_dir(backups).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        let number = path.file_stem().and_then(|stem| stem.to_str()?.parse().ok());
+        states
+            .extend(number.filter(|_| path.extension().is_some_and(|ending| ending == "md")).zip(Some(path)));
+    }
+    states.sort();
+    states.into_iter().map(|(_, path)| path).collect()
+}
+
+/// The text before the last write.
+pub fn former_text(folder: &Path) -> String {
+    fs::read_to_string(former_states(folder).last().expect("a former state")).unwrap()
 }
 
 /// Says why a test is skipped on this machine.

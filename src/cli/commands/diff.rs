@@ -38,7 +38,7 @@ name_before, fate, visits, memories: [{change, before, after, words}], tried:
 [{change, before, after}], evidence: [{fate, line}], other: [{fate, line}]}],
 other: [{fate, line}]}. `evidence` holds ways, what worked and what was carried.")]
 pub(crate) struct DiffArgs {
-    /// The older state: a git revision [default: the backup of the last write]
+    /// The older state: a git revision [default: the state before the last write]
     #[arg(value_name = "REV")]
     before: Option<String>,
     /// The newer state: a git revision [default: the file as it is]
@@ -51,7 +51,7 @@ pub fn run(cli: Cli<'_>, args: DiffArgs) -> Result<u8, Failure> {
     let store = cli.store()?;
     let old = match &before {
         Some(revision) => read_revision(&store, revision)?,
-        None => read_backup(&cli, &store)?,
+        None => read_former(&store)?,
     };
     let new = match &after {
         Some(revision) => read_revision(&store, revision)?,
@@ -59,7 +59,7 @@ pub fn run(cli: Cli<'_>, args: DiffArgs) -> Result<u8, Failure> {
     };
     let comparison = compare(&old, &new);
     let path = store.path().display().to_string();
-    let before = before.unwrap_or_else(|| "the backup".to_owned());
+    let before = before.unwrap_or_else(|| "the state before the last write".to_owned());
     if cli.ui.json {
         cli.ui.json_answer(&json!({
             "file": path, "before": before, "after": after.as_deref().unwrap_or("the file"),
@@ -77,15 +77,16 @@ pub fn run(cli: Cli<'_>, args: DiffArgs) -> Result<u8, Failure> {
     Ok(u8::from(!comparison.is_empty()))
 }
 
-fn read_backup(cli: &Cli<'_>, store: &Store) -> Result<String, Failure> {
+/// The text before the last write.
+fn read_former(store: &Store) -> Result<String, Failure> {
     let path = store.path().display().to_string();
-    let backup = Store::open(store.backup_path(), cli.settings.lock_timeout)?;
-    backup.read()?.ok_or_else(|| {
+    let newest = store.backups()?.into_iter().next().ok_or_else(|| {
         let failure = Failure::user(format!("there is no former state of `{path}`"));
         failure.hint(
             "every write but the first keeps the former state; or name a git revision: `memories diff HEAD`",
         )
-    })
+    })?;
+    Ok(store.read_backup(newest.number)?)
 }
 
 /// The text of the file at a git revision. Git runs in the file's folder, so it finds the repository.
@@ -103,14 +104,14 @@ fn read_revision(store: &Store, revision: &str) -> Result<String, Failure> {
         .output()
         .map_err(|error| {
             Failure::user(format!("cannot run `git`: {error}"))
-                .hint("install git, or compare with the backup: `memories diff`")
+                .hint("install git, or compare with the state before the last write: `memories diff`")
         })?;
     if !output.status.success() {
         let stderr = String::from_utf8_lossy(&output.stderr);
         let message = stderr.lines().next().unwrap_or_default().trim_start_matches("fatal: ").to_owned();
         if message.starts_with("not a git repository") {
             return Err(Failure::user(format!("`{shown}` is not in a git repository"))
-                .hint("compare with the backup: `memories diff`"));
+                .hint("compare with the state before the last write: `memories diff`"));
         }
         return Err(Failure::user(format!("cannot read `{shown}` at revision `{revision}`: {message}"))
             .hint("`git log -- FILE` shows the revisions that have it; `memories diff` needs no git"));

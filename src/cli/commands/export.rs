@@ -78,7 +78,7 @@ pub fn run(mut cli: Cli<'_>, args: ExportArgs) -> Result<u8, Failure> {
     if let Some(target) = target.as_deref().filter(|target| store.owns(target)) {
         let what = match target == store.real_path() {
             true => "is the memory file itself",
-            false => "belongs to the memory file: it is its backup or its history",
+            false => "belongs to the memory file: it is a former state or its history",
         };
         let failure = Failure::user(format!("`{}` {what}", output.display()));
         return Err(failure.hint("export to another file"));

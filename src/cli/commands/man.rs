@@ -31,9 +31,8 @@ pub(crate) struct ManArgs {
 }
 
 /// The files that the program reads and writes.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 5] = [
     ("Memories.md", "The memory file, here or above, up to the git root."),
-    ("Memories.md.backup", "Its state before the last write."),
     (
         ".memories/",
         "Beside it: former states, the running episode, the journal of turns, ephemeral memories, the index of the search. \

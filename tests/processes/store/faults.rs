@@ -34,8 +34,8 @@ fn an_editor_that_saves_meanwhile_loses_nothing() {
     let (calls, update) = add_line_during(&store, || append(&path, "editor's\n"));
     assert_eq!((calls, update.written), (2, true));
     assert_eq!(fs::read_to_string(&path).unwrap(), "old\neditor's\nours\n");
-    assert_eq!(fs::read_to_string(store.backup_path()).unwrap(), "old\neditor's\n");
-    assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
+    assert_eq!(fs::read_to_string(newest(&store)).unwrap(), "old\neditor's\n");
+    assert_eq!(names(folder.path()), [".memories", "Memories.md"]);
     assert_eq!(journal_lines(&store), [json!({"call": 2})], "only what was written is told");
     assert_eq!(store.sidecar().session().unwrap().as_deref(), Some("2"));
 }
@@ -107,15 +107,14 @@ fn what_cannot_be_kept_beside_a_written_file_is_a_warning() {
     for name in ["journal.jsonl", "state.json"] {
         fs::create_dir(store.folder().join(name)).unwrap();
     }
-    fs::write(store.folder().join("backups"), "").unwrap();
     let with_all = |change: Change<()>| with_line(&store, change, json!({})).with_state(State::default());
     let update =
         store.update(|_, _| Ok::<_, Infallible>(with_all(Change::to("two".to_owned(), ())))).unwrap();
     assert!(update.written);
-    assert_eq!(update.warnings.len(), 3, "{:?}", update.warnings);
+    assert_eq!(update.warnings.len(), 2, "{:?}", update.warnings);
     assert!(update.warnings.iter().all(|warning| !warning.hint().is_empty()));
     assert_eq!(fs::read_to_string(&path).unwrap(), "two");
-    assert_eq!(fs::read_to_string(store.backup_path()).unwrap(), "one");
+    assert_eq!(fs::read_to_string(newest(&store)).unwrap(), "one");
     // Where these are all there is to write, they are what failed.
     store_error(store.update(|_, _| Ok::<_, Infallible>(with_all(Change::unchanged(())))));
 }
@@ -125,12 +124,12 @@ fn without_a_backup_nothing_is_replaced() {
     let (folder, path) = empty_folder();
     let store = open(&path);
     write(&store, "one");
-    fs::create_dir(store.backup_path()).unwrap();
+    fs::write(store.folder().join("backups"), "").unwrap();
     let error = store_error(try_write(&store, "two"));
-    assert!(error.to_string().starts_with("cannot back up `"), "{error}");
+    assert!(error.to_string().contains("Memories.md/backups`"), "{error}");
     assert_eq!(error.advice().remedy, Remedy::Fix);
     assert_eq!(fs::read_to_string(&path).unwrap(), "one");
-    assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
+    assert_eq!(names(folder.path()), [".memories", "Memories.md"]);
 }
 
 #[test]
@@ -151,7 +150,7 @@ fn leftovers_of_a_killed_writer_are_swept() {
     let store = open(&path);
     write(&store, "one");
     fs::write(store.folder().join("lock"), "4194304   \n").unwrap();
-    for name in [".Memories.md.4194304.new", ".Memories.md.4194304.old", ".Memories.md.4194303.new"] {
+    for name in [".Memories.md.4194304.new", ".Memories.md.4194303.new"] {
         fs::write(folder.path().join(name), "half a te").unwrap();
     }
     fs::write(store.folder().join("state.json.new"), "{").unwrap();
@@ -179,11 +178,11 @@ fn leftovers_are_swept_though_the_lock_names_nobody() {
             None => fs::remove_dir_all(folder.path().join(".memories")).unwrap(),
         }
         let theirs = [".Memories.md.7.new.md", ".Memories.md.swp", ".Memories.md.x.new", ".Other.md.7.new"];
-        for name in [".Memories.md.4194303.new", ".Memories.md.7.old"].iter().chain(&theirs) {
+        for name in [".Memories.md.4194303.new", ".Memories.md.7.new"].iter().chain(&theirs) {
             fs::write(folder.path().join(name), "half a te").unwrap();
         }
         write(&store, "two");
-        let beside = [".memories", "Memories.md", "Memories.md.backup"];
+        let beside = [".memories", "Memories.md"];
         assert_eq!(names(folder.path()), [&theirs[..], &beside[..]].concat());
     }
 }
@@ -288,12 +287,10 @@ fn a_gitignore_that_did_not_get_its_line_gets_it() {
 fn a_leftover_with_our_own_process_id_is_no_obstacle() {
     let (folder, path) = empty_folder();
     fs::write(&path, "one").unwrap();
-    for role in ["new", "old"] {
-        let name = format!(".Memories.md.{}.{role}", std::process::id());
-        fs::write(folder.path().join(name), "half").unwrap();
-    }
+    let name = format!(".Memories.md.{}.new", std::process::id());
+    fs::write(folder.path().join(name), "half").unwrap();
     write(&open(&path), "two");
-    assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
+    assert_eq!(names(folder.path()), [".memories", "Memories.md"]);
 }
 
 /// A file system in memory, unmounted when dropped. `None` where mounting is not permitted.
@@ -341,7 +338,7 @@ fn a_full_disk_leaves_the_old_file_and_no_rubbish() {
     assert!(error.hint().contains("free some space"), "{error:?}");
     assert_eq!(error.advice().remedy, Remedy::Fix);
     assert_eq!(fs::read_to_string(&path).unwrap(), last);
-    assert_eq!(names(mount.folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
+    assert_eq!(names(mount.folder.path()), [".memories", "Memories.md"]);
     // A change that needs no space still works, and so does the next one that finds some.
     fs::remove_dir_all(store.folder().join("backups")).unwrap();
     write(&store, "small again");

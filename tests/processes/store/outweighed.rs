@@ -40,7 +40,7 @@ fn with_memories() -> (TempDir, PathBuf, String) {
     for number in 0..20 {
         assert_eq!(add(folder.path(), number), "");
     }
-    let newest = fs::read_to_string(open(&path).backup_path()).unwrap();
+    let newest = fs::read_to_string(newest(&open(&path))).unwrap();
     (folder, path, newest)
 }
 
@@ -82,7 +82,7 @@ fn a_file_that_was_cut_is_missed_and_comes_back() {
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, &text[..300]).unwrap();
     // The write of this turn keeps what was cut as a state, and not the whole file: that was never replaced.
-    let newest = fs::read_to_string(open(&path).backup_path()).unwrap();
+    let newest = fs::read_to_string(newest(&open(&path))).unwrap();
     play_on_and_restore(folder.path(), &path, &newest);
 }
 

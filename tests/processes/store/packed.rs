@@ -73,15 +73,13 @@ fn ten_large_states_take_little_more_space_than_one() {
     for number in 4..=15 {
         write(&store, &text(number));
         check_states(&store, &before(number, number.min(10)));
-        assert!(fs::read_to_string(store.backup_path()).unwrap() == text(number - 1));
-        let newest = &store.backups().unwrap()[0];
-        assert!(fs::read_to_string(&newest.path).unwrap() == text(number - 1), "it is a plain file");
+        assert!(fs::read_to_string(newest(&store)).unwrap() == text(number - 1), "it is a plain file");
     }
     let packed = store.backups().unwrap().iter().filter(|state| is_packed(state)).count();
     assert_eq!(packed, 9);
     let (beside, file) = (bytes_beside(folder.path(), &path), fs::metadata(&path).unwrap().len());
     assert!(beside * 2 < file * 3, "{beside} bytes beside {file}");
-    assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
+    assert_eq!(names(folder.path()), [".memories", "Memories.md"]);
     assert_eq!(names(&store.folder().join("backups")).iter().filter(|name| name.ends_with(".md")).count(), 1);
 }
 
@@ -108,7 +106,7 @@ fn an_editor_between_two_writes_costs_no_state() {
 #[test]
 fn a_backup_that_is_edited_in_place_changes_no_state() {
     let (_folder, path, store) = with_states(6);
-    OpenOptions::new().append(true).open(store.backup_path()).unwrap().write_all(b"edited\n").unwrap();
+    OpenOptions::new().append(true).open(newest(&store)).unwrap().write_all(b"edited\n").unwrap();
     let states = store.backups().unwrap();
     for (state, expected) in states.iter().zip(before(6, 6)) {
         assert!(store.read_backup(state.number).unwrap() == expected);
@@ -119,11 +117,11 @@ fn a_backup_that_is_edited_in_place_changes_no_state() {
         assert!(store.read_backup(state.number).unwrap() == expected);
     }
     // With both of its sources changed, a state is an error, and no wrong text.
-    let newest = &states[0];
-    OpenOptions::new().append(true).open(store.backup_path()).unwrap().write_all(b"edited\n").unwrap();
+    let last = &states[0];
+    OpenOptions::new().append(true).open(newest(&store)).unwrap().write_all(b"edited\n").unwrap();
     fs::write(&path, "something else\n").unwrap();
-    let error = store.read_backup(newest.number).unwrap_err();
-    assert!(error.to_string().contains(&format!("{}.md", newest.number)), "{error}");
+    let error = store.read_backup(last.number).unwrap_err();
+    assert!(error.to_string().contains(&format!("{}.md", last.number)), "{error}");
     assert!(matches!(error, StoreError::DamagedBackup { .. }));
 }
 
@@ -131,7 +129,6 @@ fn a_backup_that_is_edited_in_place_changes_no_state() {
 fn files_that_vanish_cost_no_state() {
     let (_folder, path, store) = with_states(6);
     fs::remove_file(&path).unwrap();
-    fs::remove_file(store.backup_path()).unwrap();
     check_states(&store, &before(6, 6));
     let warned = try_write(&store, "begun anew\n").unwrap();
     assert!(matches!(warned.warnings[..], [StoreError::Outweighed { .. }]), "{:?}", warned.warnings);
@@ -175,7 +172,7 @@ fn a_damaged_packed_state_is_an_error_and_the_newer_ones_stay() {
     assert!(store.read_backup(newest).unwrap() == text(8));
 }
 
-/// As after a kill: before the state is packed, before its file has its second name, before the one before it is gone.
+/// As after a kill: before the state is packed, while it is, before the one before it is gone.
 #[test]
 fn a_writer_that_is_killed_while_it_packs_costs_no_state() {
     for kill in 0..3 {
@@ -186,14 +183,12 @@ fn a_writer_that_is_killed_while_it_packs_costs_no_state() {
             1 => fs::write(backups.join("new"), "half a st").unwrap(),
             _ => {}
         }
-        fs::remove_file(store.backup_path()).unwrap();
-        fs::write(store.backup_path(), text(3)).unwrap();
         fs::write(backups.join("4.md"), text(3)).unwrap();
         check_states(&store, &before(5, 5));
         for number in 6..=8 {
             write(&store, &text(number));
             check_states(&store, &before(number, number));
-            assert!(fs::read_to_string(store.backup_path()).unwrap() == text(number - 1));
+            assert!(fs::read_to_string(newest(&store)).unwrap() == text(number - 1));
         }
         assert!(names(&backups).iter().all(|name| name.contains('.')), "{:?}", names(&backups));
     }

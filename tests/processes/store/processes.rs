@@ -117,10 +117,10 @@ fn no_increment_of_many_threads_and_processes_is_lost() {
     }
     let store = open(&path);
     assert_eq!(store.read().unwrap().as_deref(), Some("500"));
-    assert_eq!(fs::read_to_string(store.backup_path()).unwrap(), "499");
+    assert_eq!(fs::read_to_string(newest(&store)).unwrap(), "499");
     let numbers = journal_lines(&store).into_iter().map(|line| line["number"].as_u64().unwrap());
     assert!(numbers.eq(1..=500), "the journal is in the order of the writes");
-    assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
+    assert_eq!(names(folder.path()), [".memories", "Memories.md"]);
     assert_eq!(names(store.folder()), ["backups", "journal.jsonl", "lock"]);
 }
 
@@ -178,8 +178,8 @@ fn a_writer_killed_at_any_moment_leaves_a_whole_file() {
         assert!(lines.iter().enumerate().all(|(index, line)| *line == (index + 1).to_string()));
 
         assert_eq!(add_line(&store), lines.len() + 1);
-        assert_eq!(fs::read_to_string(store.backup_path()).unwrap(), text);
-        assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
+        assert_eq!(fs::read_to_string(newest(&store)).unwrap(), text);
+        assert_eq!(names(folder.path()), [".memories", "Memories.md"]);
         assert!(store.backups().unwrap().len() <= 10);
     }
 }
@@ -237,9 +237,9 @@ fn where_links_are_not_possible_backups_are_copies() {
         assert_eq!(count(&calls, "fsync("), 3, "{calls:#?}");
         let store = open(&path);
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
-        assert_eq!(fs::read_to_string(store.backup_path()).unwrap(), "old");
+        assert_eq!(fs::read_to_string(newest(&store)).unwrap(), "old");
         assert_eq!(store.read_backup(store.backups().unwrap()[0].number).unwrap(), "old");
-        assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
+        assert_eq!(names(folder.path()), [".memories", "Memories.md"]);
     }
 }
 
@@ -261,8 +261,8 @@ fn a_sync_that_fails_is_final() {
 #[test]
 fn a_rename_that_fails_leaves_the_old_file() {
     let (folder, path) = empty_folder();
-    // Where files cannot be exchanged, the second rename is that of the memory file.
-    let rename = "inject=?rename,?renameat:error=EIO:when=2";
+    // Where files cannot be exchanged, the first rename is that of the memory file.
+    let rename = "inject=?rename,?renameat:error=EIO:when=1";
     for injection in [vec!["inject=renameat2:error=EIO"], vec!["inject=renameat2:error=EINVAL", rename]] {
         fs::write(&path, "old").unwrap();
         let injection: Vec<&str> = injection.iter().flat_map(|injection| ["-e", injection]).collect();
@@ -272,7 +272,7 @@ fn a_rename_that_fails_leaves_the_old_file() {
         };
         assert!(said.starts_with("failed: cannot replace `"), "{said}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
-        assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
+        assert_eq!(names(folder.path()), [".memories", "Memories.md"]);
     }
 }
 
@@ -285,8 +285,8 @@ fn where_files_cannot_be_exchanged_they_are_replaced() {
         };
         assert_eq!(said, "written, 0 warnings", "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
-        assert_eq!(fs::read_to_string(open(&path).backup_path()).unwrap(), "old");
-        assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
+        assert_eq!(fs::read_to_string(newest(&open(&path))).unwrap(), "old");
+        assert_eq!(names(folder.path()), [".memories", "Memories.md"]);
     }
 }
 

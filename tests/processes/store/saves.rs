@@ -161,7 +161,7 @@ fn a_file_that_a_killed_writer_swapped_out_gets_its_place_back() {
     add_line(&store).join().unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "the branch's\nours\n");
     assert_eq!(kept(&store), ["the branch's\n", "first"]);
-    assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
+    assert_eq!(names(folder.path()), [".memories", "Memories.md"]);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_file_that_a_killed_writer_swapped_out_is_kept_where_a_later_one_stands() {
     add_line(&store).join().unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "a later text\nours\n");
     assert_eq!(kept(&store), ["a later text\n", "the branch's\n", "first"]);
-    assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
+    assert_eq!(names(folder.path()), [".memories", "Memories.md"]);
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn the_text_that_a_killed_writer_read_is_kept_once_and_what_was_saved_over_it_ge
                 None => vec!["new", "first"],
             }
         );
-        assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
+        assert_eq!(names(folder.path()), [".memories", "Memories.md"]);
     }
 }
 
@@ -209,7 +209,7 @@ fn the_new_text_of_a_writer_killed_before_the_exchange_is_removed() {
         fs::write(store.folder().join("lock"), format!("4194304   \n{inode:<20} {:<20}\n", new.len()))
             .unwrap();
         add_line(&store).join().unwrap();
-        assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
+        assert_eq!(names(folder.path()), [".memories", "Memories.md"]);
     }
     assert_eq!(fs::read_to_string(&path).unwrap(), "newours\nours\n");
 }
@@ -273,7 +273,7 @@ fn git_that_checks_the_file_out_behind_our_last_look_loses_nothing() {
         go_on(stopped);
     });
     assert_eq!(fs::read_to_string(&path).unwrap(), "the branch's\nours\n");
-    assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
+    assert_eq!(names(folder.path()), [".memories", "Memories.md"]);
 }
 
 #[cfg(target_os = "linux")]
@@ -289,5 +289,5 @@ fn an_editor_that_had_opened_the_old_file_before_it_was_replaced_loses_nothing()
     editor.write_all(b"the editor's\n").unwrap();
     go_on(stopped);
     assert_eq!(fs::read_to_string(&path).unwrap(), "the editor's\nours\n");
-    assert_eq!(names(folder.path()), [".memories", "Memories.md", "Memories.md.backup"]);
+    assert_eq!(names(folder.path()), [".memories", "Memories.md"]);
 }

@@ -5,7 +5,7 @@ use std::os::unix::fs::{chown, symlink};
 use std::process::{Command, Output};
 
 use super::*;
-use crate::program::{finished, memories};
+use crate::program::{finished, former_states, former_text, memories};
 
 const SECRET: &str = "a file of the person\n";
 
@@ -178,7 +178,13 @@ fn nothing_waits_for_a_pipe_and_nothing_reads_a_device() {
         let place = Place::new();
         assert!(Command::new("mkfifo").arg(place.side(name)).status().unwrap().success());
         let (code, said) = place.add("New");
-        assert!(code == 0 || code == 4 && said.contains("a pipe, not a file"), "{name}: {code} {said}");
+        assert!(
+            code == 0
+                || code == 4
+                    && (said.contains("a pipe, not a file")
+                        || name == "backups" && said.contains("move it out of the way")),
+            "{name}: {code} {said}"
+        );
         assert_eq!(code == 0, place.file().contains("New"), "{name}: {said}");
         assert_eq!(place.run(&["recall", "5"]).0, 0, "{name}");
         for reader in [&["log"][..], &["stats"], &["query", "lamp"], &["restore", "--list"], &["export"]] {
@@ -225,7 +231,9 @@ fn the_modes_are_the_owners_alone() {
     assert_eq!(place.add("Newer").0, 0);
     assert_eq!(place.run(&["add", "5", "--title", "Brief", "--text", "A smell.", "--ephemeral"]).0, 0);
     private("new");
-    assert_eq!(mode(&place.home().join("Memories.md.backup")), 0o600);
+    for state in former_states(&place.home()) {
+        assert_eq!(mode(&state), 0o600);
+    }
 }
 
 /// The program, run by `nobody`; `None` where that is not possible.
@@ -350,23 +358,19 @@ fn a_work_tree_and_a_submodule_have_an_index_too() {
 
 /// An editor that writes in place changes the file that it has open, under all of its names.
 #[test]
-fn who_edits_the_backup_in_place_changes_no_kept_state() {
+fn who_edits_the_file_in_place_changes_no_kept_state() {
     let place = Place::new();
     assert_eq!(place.add("One").0, 0);
     assert_eq!(place.add("Two").0, 0);
-    let before = fs::read_to_string(place.home().join("Memories.md.backup")).unwrap();
-    for name in ["Memories.md.backup", "Memories.md"] {
-        fs::OpenOptions::new()
-            .write(true)
-            .truncate(true)
-            .open(place.home().join(name))
-            .and_then(|mut file| std::io::Write::write_all(&mut file, b"altered\n"))
-            .unwrap();
-    }
+    let before = former_text(&place.home());
+    fs::OpenOptions::new()
+        .write(true)
+        .truncate(true)
+        .open(place.home().join("Memories.md"))
+        .and_then(|mut file| std::io::Write::write_all(&mut file, b"altered\n"))
+        .unwrap();
     assert_eq!(place.run(&["restore"]).0, 0);
     assert_eq!(place.file(), before);
-    let backup = fs::metadata(place.home().join("Memories.md.backup")).unwrap();
-    assert_eq!(backup.nlink(), 1);
 }
 
 #[test]
@@ -377,7 +381,6 @@ fn an_export_replaces_no_file_of_our_own() {
     let read = |name: &str| fs::read(place.home().join(name)).unwrap_or_default();
     for (target, file) in [
         ("Memories.md", "Memories.md"),
-        ("Memories.md.backup", "Memories.md.backup"),
         (".memories/Memories.md/journal.jsonl", ".memories/Memories.md/journal.jsonl"),
         (".memories/Memories.md/backups/1.md", ".memories/Memories.md/backups/1.md"),
         ("./.memories/../.memories/new.jsonl", ".memories/new.jsonl"),
