@@ -12,13 +12,14 @@ use crate::document::grammar::{Heading, split_heading};
 use crate::document::{Section, nearest, stored};
 use crate::llm;
 use crate::mcp::answer::Refusal;
+use crate::mcp::character::Character;
 use crate::mcp::group::Group;
 use crate::notebook::{Clock, Notebook, SharedSnapshot, Snapshot};
 use crate::recall::{self, Format, Limits, RecallError, View};
 use crate::record;
 use crate::search::filter::Filter;
 use crate::types::lock::lock;
-use crate::types::{Memory, Scope, ScopeName, Viewer, did_you_mean, fold_title};
+use crate::types::{Memory, Scope, ScopeName, Viewer, did_you_mean};
 
 use crate::redact::redact;
 use crate::search::{Hit, SearchResults, SearchSettings, Searcher, served};
@@ -321,37 +322,6 @@ impl Memories {
         };
         Ok(did_you_mean(&near).unwrap_or(known))
     }
-}
-
-/// An agent or character with a section in the file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Character {
-    pub id: String,
-    /// May be empty.
-    pub name: String,
-    pub scope: Scope,
-}
-
-impl Character {
-    /// True if `named` is its id, scope, name or first name.
-    fn is(&self, named: &str) -> bool {
-        let named = fold_title(named);
-        let name = fold_title(&self.name);
-        named == self.id
-            || named == self.scope.to_string()
-            || named == name
-            || !is_article(&named) && name.split_whitespace().next() == Some(&named)
-    }
-
-    /// The name, else the id.
-    pub(super) fn called(&self) -> &str {
-        if self.name.is_empty() { &self.id } else { &self.name }
-    }
-}
-
-/// True for a word in lower case that says nothing of whom it is before.
-pub(super) fn is_article(word: &str) -> bool {
-    matches!(word, "the" | "a" | "an")
 }
 
 /// A memory in its stored form, with probable secrets masked, since a model wrote its text.

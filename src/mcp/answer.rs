@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::document::nearest;
-use crate::types::frame::{indented, one_line};
+use crate::types::frame::{continued, indented, one_line};
 use crate::types::hint::{Hint, with_causes};
 use crate::types::{Memory, Scope, Status, did_you_mean};
 
@@ -88,13 +88,18 @@ pub(crate) fn without_nulls(mut value: Value) -> Value {
     value
 }
 
-/// A memory in the text of an answer: category, title, place and time, then its text indented.
+/// A memory in the text of an answer: category, title, place and time, then its text indented. A line of dialogue
+/// names its speaker, so its time stands for its title.
 pub(crate) fn memory_text(number: usize, scope: &Scope, name: &str, memory: &Memory, note: &str) -> String {
-    let mut about = vec![one_line(format!("{scope} {name}").trim_end()).into_owned()];
     let fields = &memory.provenance;
     let time = [("Ep", fields.episode), ("T", fields.turns.map(|turns| turns.first))];
     let time = time.map(|(mark, number)| number.map(|number| format!("{mark}{number}")));
     let time = time.into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let is_spoken = *scope == Scope::Dialogue && fields.tags.iter().any(|tag| tag.starts_with("speaker:"));
+    if is_spoken && !time.is_empty() && memory.status != Status::Tentative {
+        return format!("{number}. {time} ({note}) {}\n", continued(&memory.text, "   "));
+    }
+    let mut about = vec![one_line(format!("{scope} {name}").trim_end()).into_owned()];
     about.extend(Some(time).filter(|time| !time.is_empty()));
     if memory.status == Status::Tentative {
         about.push("tentative".to_owned());

@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn values_are_read_tolerantly_and_refused_by_name() {
         let value = json!({"a": " x ", "n": 23, "q": "5", "f": 4.0, "no": -1, "yes": true, "blank": " ", "null": null});
-        let named = |name| Parameter::new(name, ArgumentType::Text);
+        let named = |name| Parameter::new(name, ArgumentType::Text, "a value");
         let names = ["a", "n", "q", "f", "no", "yes", "blank", "null"].map(named);
         let [a, n, q, f, no, yes, blank, null] = &names;
         let arguments = Arguments::of(value.as_object().unwrap(), &names).unwrap();

@@ -66,8 +66,8 @@ pub async fn run(server: Server) -> Result<(), ServeError> {
 
 impl Server {
     pub(crate) fn new(memories: Memories) -> Server {
-        let Setup { groups, read_only, .. } = &memories.setup;
-        let toolbox = Toolbox::new(groups, *read_only);
+        let Setup { groups, read_only, agent, .. } = &memories.setup;
+        let toolbox = Toolbox::new(groups, *read_only, agent.is_some());
         Server { memories: Arc::new(memories), toolbox, level: AtomicU8::new(LoggingLevel::Warning as u8) }
     }
 
@@ -129,6 +129,7 @@ fn protocol_tool(tool: &Tool) -> rmcp::model::Tool {
         Effect::Strikes => annotations.destructive(true).idempotent(true),
     };
     rmcp::model::Tool::new(tool.name, tool.about, object(arguments_schema(tool.parameters)))
+        .with_title(tool.title)
         .with_raw_output_schema(Arc::new(object((tool.answer)())))
         .with_annotations(annotations)
 }
@@ -266,7 +267,8 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let listed = prompts::ALL.iter().filter(|_| !self.is_off()).map(|prompt| {
+        let listed = prompts::offered(&self.toolbox).filter(|_| !self.is_off());
+        let listed = listed.map(|prompt| {
             let argument = |parameter: &Parameter| {
                 PromptArgument::new(parameter.name).with_description(parameter.about).with_required(false)
             };
@@ -284,7 +286,7 @@ impl ServerHandler for Server {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let prompt = prompts::find(&request.name).map_err(|refusal| refused(&refusal))?;
+        let prompt = prompts::find(&request.name, &self.toolbox).map_err(|refusal| refused(&refusal))?;
         let (memories, toolbox) = (Arc::clone(&self.memories), self.toolbox.clone());
         let arguments = request.arguments.unwrap_or_default();
         let text =

@@ -22,21 +22,16 @@ pub struct Parameter {
     pub name: &'static str,
     /// Type of its argument.
     pub kind: ArgumentType,
-    /// Description; kept empty if the name says enough, since models read it with every prompt.
+    /// Description for the model; short, since models read it with every prompt.
     pub about: &'static str,
     /// For a required parameter, the hint shown when its argument is missing.
     pub required: Option<&'static str>,
 }
 
 impl Parameter {
-    /// An optional parameter.
-    pub const fn new(name: &'static str, kind: ArgumentType) -> Parameter {
-        Parameter { name, kind, about: "", required: None }
-    }
-
-    /// Adds a description.
-    pub const fn about(self, about: &'static str) -> Parameter {
-        Parameter { about, ..self }
+    /// An optional parameter with its description.
+    pub const fn new(name: &'static str, kind: ArgumentType, about: &'static str) -> Parameter {
+        Parameter { name, kind, about, required: None }
     }
 
     /// Makes it required.
@@ -52,9 +47,7 @@ impl Parameter {
             ArgumentType::Integer => json!({"type": "integer"}),
             ArgumentType::Flag => json!({"type": "boolean"}),
         };
-        if !self.about.is_empty() {
-            schema["description"] = json!(self.about);
-        }
+        schema["description"] = json!(self.about);
         schema
     }
 }

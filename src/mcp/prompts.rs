@@ -23,39 +23,57 @@ pub(crate) struct Prompt {
     pub about: &'static str,
     /// Its arguments, all optional.
     pub arguments: &'static [Parameter],
+    /// A tool without which it makes no sense.
+    needs: Option<&'static str>,
     render: fn(&PromptRequest<'_>) -> Result<String, Refusal>,
 }
 
-const LOCATION: Parameter = Parameter::new("location", Text).about("where: id or name");
-const CHARACTERS: Parameter = Parameter::new("characters", Text).about("who is present, separated by commas");
-const SITUATION: Parameter = Parameter::new("situation", Text).about("what is going on, in a sentence");
+const LOCATION: Parameter = Parameter::new("location", Text, "place you are at: id or name");
+const CHARACTERS: Parameter =
+    Parameter::new("characters", Text, "names of those present, separated by commas");
+const SITUATION: Parameter = Parameter::new("situation", Text, "what is going on, in a sentence");
 
 /// All prompts.
-pub(crate) static ALL: [Prompt; 3] = [
+static ALL: [Prompt; 3] = [
     Prompt {
         name: "consult_memory_first",
         about: "Four checks of memory before acting",
         arguments: &[LOCATION, CHARACTERS, SITUATION],
+        needs: None,
         render: consult_memory_first,
     },
     Prompt {
         name: "explore_with_memory",
         about: "Explore places without repeating actions that failed",
-        arguments: &[LOCATION.about("where to begin: id or name")],
+        arguments: &[LOCATION],
+        needs: None,
         render: explore_with_memory,
     },
     Prompt {
         name: "gifted_memories",
         about: "Short prompt for an agent that learns from its memory who and where it is",
         arguments: &[],
+        needs: Some("query_self"),
         render: gifted_memories,
     },
 ];
 
-/// The prompt of that name; the error names similar ones.
-pub(crate) fn find(name: &str) -> Result<&'static Prompt, Refusal> {
-    let named = ALL.iter().find(|prompt| prompt.name == name);
-    named.ok_or_else(|| Refusal::unknown("prompt", name, &ALL.each_ref().map(|prompt| prompt.name)))
+/// The prompts that make sense with these tools.
+pub(crate) fn offered(toolbox: &Toolbox) -> impl Iterator<Item = &'static Prompt> {
+    ALL.iter().filter(|prompt| prompt.needs.is_none_or(|tool| toolbox.has(tool)))
+}
+
+/// The prompt of that name; the error names similar ones, or says why it is not offered.
+pub(crate) fn find(name: &str, toolbox: &Toolbox) -> Result<&'static Prompt, Refusal> {
+    if let Some(prompt) = offered(toolbox).find(|prompt| prompt.name == name) {
+        return Ok(prompt);
+    }
+    if ALL.iter().any(|prompt| prompt.name == name) {
+        return Err(Refusal::new(format!("the prompt `{name}` is not offered here"))
+            .hint("this server was started without `--agent ID`, or without the group `self`"));
+    }
+    let names: Vec<&str> = offered(toolbox).map(|prompt| prompt.name).collect();
+    Err(Refusal::unknown("prompt", name, &names))
 }
 
 /// A request for a prompt, with access to the memories.
@@ -98,7 +116,7 @@ impl PromptRequest<'_> {
     /// The answer of a tool, fenced as data. The tool need not be offered to the client.
     fn found(&self, tool: &str, arguments: Value) -> Result<String, Refusal> {
         let Value::Object(arguments) = arguments else { return Ok(String::new()) };
-        let all = Toolbox::new(<Group as VariantArray>::VARIANTS, true);
+        let all = Toolbox::new(<Group as VariantArray>::VARIANTS, true, true);
         let Answer { text, data, .. } = all.find(tool)?.call(self.memories, self.watcher, &arguments)?;
         let count = |name: &str| data[name].as_array().map_or(0, Vec::len);
         let nothing = ["memories", "linked", "ways", "worked", "tried"].map(count).iter().sum::<usize>() == 0;
@@ -132,7 +150,7 @@ fn consult_memory_first(request: &PromptRequest<'_>) -> Result<String, Refusal> 
         let said = asked.unwrap_or_else(|_| format!("   {NOTHING}\n"));
         out.push_str(&format!("   {name}:\n{said}"));
     }
-    let similar = request.tools(&["check_similar_situations", "query_memories", "query_memory"]);
+    let similar = request.tools(&["check_similar_situations", "query_memories"]);
     out.push_str(&format!("3. How did similar situations end?{similar}\n"));
     if let Some(situation) = request.arguments.text(&SITUATION)? {
         let arguments = json!({"context": situation});
@@ -176,7 +194,7 @@ fn gifted_memories(request: &PromptRequest<'_>) -> Result<String, Refusal> {
         (&["query_self", "query_background", "query_communication_style"][..], "", "who you are"),
         (&["query_scene"], "", "where you are"),
         (&["query_character"], "(name)", "whom you meet"),
-        (&["query_memory"], "(query)", "what was said and done"),
+        (&["query_memories"], "(question)", "what was said and done"),
         (&["form_memory"], "(content)", "keep what matters to you"),
     ];
     for (tools, arguments, what) in lines {

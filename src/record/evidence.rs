@@ -181,10 +181,7 @@ impl TurnEvidence<'_> {
         let was_unknown = earlier.is_some_and(|earlier| earlier.effect_unknown);
         let same = earlier.filter(|earlier| is_same_reply(earlier, &turn.response));
         let again = same.is_some_and(|same| !was_unknown || same.episode == Some(*episode) || refused);
-        let has_scores = turn.score_before.is_some() && turn.score_after.is_some();
-        let has_items = turn.inventory_before.is_some() && turn.inventory_after.is_some();
-        let has_facts = has_scores || has_items;
-        again || (has_facts && !was_unknown && (refused || Direction::of(action).is_some()))
+        again || (turn.has_pairs() && !was_unknown && (refused || Direction::of(action).is_some()))
     }
 
     /// The action with its count and the moment and reply of this turn.

@@ -113,7 +113,8 @@ impl RecordReport {
         match (self.outcome, &self.tried) {
             (Outcome::Tried, Some(tried)) => {
                 let times = if tried.count == 1 { "time" } else { "times" };
-                parts.push(format!("tried \"{}\" {} {times} at {place}", tried.action, tried.count));
+                let unknown = if tried.effect_unknown { ", effect unknown" } else { "" };
+                parts.push(format!("tried \"{}\" {} {times} at {place}{unknown}", tried.action, tried.count));
             }
             (Outcome::RecordedBefore, _) => {
                 parts.push(format!("recorded before as Ep{} T{} at {place}", self.episode, self.turn));

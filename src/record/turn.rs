@@ -155,6 +155,17 @@ impl Turn {
         }
     }
 
+    /// True if score or inventory were sent both before and after the action.
+    pub(crate) fn has_pairs(&self) -> bool {
+        self.score_before.is_some() && self.score_after.is_some()
+            || self.inventory_before.is_some() && self.inventory_after.is_some()
+    }
+
+    /// True if a fact was sent that can show an effect of the action.
+    pub(crate) fn shows_effect(&self) -> bool {
+        self.has_pairs() || self.world_changed.is_some() || self.died || self.location_after.is_some()
+    }
+
     /// Reads a turn from JSON text.
     ///
     /// # Errors

@@ -55,7 +55,7 @@ pub struct Filter {
     pub kinds: Vec<MemoryKind>,
     /// Tags without `#`, compared without case; it must have all of them.
     pub tags: Vec<String>,
-    /// Ids of agents; it must be in the section of one.
+    /// Ids of agents; it must be in the section of one, or in the scene, which all agents share.
     pub agents: Vec<String>,
     /// Ids of characters; it must be tagged `#about:ID` or be in the section of that character.
     pub about: Vec<String>,
@@ -78,7 +78,7 @@ pub struct Filter {
 impl Filter {
     /// True if memories in a section can meet the conditions.
     pub(crate) fn wants_scope(&self, scope: &Scope) -> bool {
-        let agent = |id: &String| *scope == Scope::Agent(id.clone());
+        let agent = |id: &String| *scope == Scope::Scene || *scope == Scope::Agent(id.clone());
         (self.scopes.is_empty() || self.scopes.contains(scope))
             && (self.agents.is_empty() || self.agents.iter().any(agent))
             && self.viewer.sees(scope)
@@ -168,6 +168,8 @@ mod tests {
         ] {
             assert!(!wants(filter.clone()), "{filter:?}");
         }
+        let here = Filter { agents: one("alex"), ..none() };
+        assert!(here.wants(&Scope::Scene, &memory()) && !here.wants(&Scope::World, &memory()));
         let struck = Memory { status: Status::Superseded, ..memory() };
         assert!(!none().wants(&scope, &struck));
         assert!(Filter { superseded: true, ..none() }.wants(&scope, &struck));

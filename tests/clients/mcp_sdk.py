@@ -88,8 +88,8 @@ async def three_friends(program):
             await turn(alex, "Alex", 1, "I would love Italian food, and we should book by Tuesday.")
             await turn(jordan, "Jordan", 2, "I know a cheap place by the harbour with a piano.")
             await turn(casey, "Casey", 3, "I am fine with anything that has no meat in it.")
-            asked = {"query": "what did Alex say about food?"}
-            found = (await casey.call_tool("query_memory", asked)).structured_content["memories"]
+            asked = {"question": "what did Alex say about food?"}
+            found = (await casey.call_tool("query_memories", asked)).structured_content["memories"]
             assert found[0]["turn"] == 1 and "Italian" in found[0]["content"], found
             found = (await jordan.call_tool("recall_interactions", {"character": "Alex"})).structured_content
             assert any("Italian" in memory["content"] for memory in found["memories"]), found

@@ -10,9 +10,9 @@ use crate::cli::failure::Failure;
 A client starts this command and speaks the Model Context Protocol with it.
 `docs/guide/mcp.md` shows how to set up clients. Groups of tools:
   places     get_location_memories, get_top_memories, query_memories,
-             check_action, record_turn
-  self       query_self, query_background, query_communication_style,
-             query_scene, query_character, query_memory
+             check_action, record_turn, find_path, unexplored
+  self       query_self, query_background, query_communication_style
+             (only with --agent), query_scene, query_character, query_memories
   shaping    form_memory, reinforce_memory, associate_memories,
              supersede_memory, invalidate_memory
   recalling  recall_episodes, recall_facts, recall_interactions,

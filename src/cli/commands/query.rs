@@ -84,7 +84,7 @@ struct FilterArgs {
     /// Only with this tag; repeatable, then with all of them
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
-    /// Only memories of this agent; repeatable
+    /// Only memories of this agent and the shared scene; repeatable
     #[arg(long = "agent", value_name = "ID")]
     agents: Vec<String>,
     /// Only memories about this character; repeatable

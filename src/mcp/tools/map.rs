@@ -12,24 +12,26 @@ use crate::types::{Scope, ScopeName};
 const PLACES: usize = 10;
 
 const TO: Parameter =
-    Parameter::new("to", Text).required("name the place: its id, or a name that only one has");
-const FROM: Parameter = Parameter::new("from", Text);
+    Parameter::new("to", Text, "id or name").required("name the place: its id, or a name that only one has");
+const FROM: Parameter = Parameter::new("from", Text, "start; default: where you are");
 
 pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "find_path",
-        about: "The shortest known way to a place.",
+        title: "Find a path",
+        about: "Shortest known way to a place.",
         effect: Effect::Reads,
         parameters: &[TO, FROM],
-        answer: || schema::object(&[("known", "boolean"), ("actions", "array")]),
+        answer: || schema::object(&["known", "actions"]),
         run: find_path,
     },
     Tool {
         name: "unexplored",
+        title: "Unexplored directions",
         about: "Directions never tried, nearest first.",
         effect: Effect::Reads,
         parameters: &[FROM],
-        answer: || schema::object(&[("places", "array")]),
+        answer: || schema::object(&["places"]),
         run: unexplored,
     },
 ];

@@ -6,6 +6,7 @@ mod map;
 mod places;
 mod recalling;
 mod schema;
+mod searching;
 mod shaping;
 mod status;
 mod tool;
@@ -24,10 +25,18 @@ pub(crate) struct Toolbox {
 }
 
 impl Toolbox {
-    /// The tools of these groups; with `read_only`, only those that read.
-    pub(crate) fn new(groups: &[Group], read_only: bool) -> Toolbox {
-        let tools = all().filter(|(group, _)| groups.contains(group)).map(|(_, tool)| tool);
-        Toolbox { tools: tools.filter(|tool| !read_only || tool.effect == Effect::Reads).collect() }
+    /// The tools of these groups; with `read_only`, only those that read. Those that tell an agent of itself need
+    /// `has_agent`.
+    pub(crate) fn new(groups: &[Group], read_only: bool, has_agent: bool) -> Toolbox {
+        let mut toolbox = Toolbox { tools: Vec::new() };
+        for (group, tool) in all() {
+            let may_run = (!read_only || tool.effect == Effect::Reads) && (has_agent || !needs_agent(tool));
+            // A tool may be in several groups.
+            if groups.contains(&group) && may_run && !toolbox.has(tool.name) {
+                toolbox.tools.push(tool);
+            }
+        }
+        toolbox
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &'static Tool> {
@@ -49,6 +58,7 @@ impl Toolbox {
         }
         if let Some((group, tool)) = all().find(|(_, tool)| tool.name == name) {
             let why = match tool.effect {
+                Effect::Reads if needs_agent(tool) => ", or without `--agent ID`",
                 Effect::Reads => "",
                 _ => ", or started with `--read-only`",
             };
@@ -60,10 +70,16 @@ impl Toolbox {
     }
 }
 
+/// True for a tool that tells an agent of itself.
+fn needs_agent(tool: &Tool) -> bool {
+    who::OF_AGENT.iter().any(|own| own.name == tool.name)
+}
+
 fn all() -> impl Iterator<Item = (Group, &'static Tool)> {
     let groups = [
         (Group::Places, places::TOOLS),
         (Group::Places, map::TOOLS),
+        (Group::Self_, who::OF_AGENT),
         (Group::Self_, who::TOOLS),
         (Group::Shaping, shaping::TOOLS),
         (Group::Recalling, recalling::TOOLS),

@@ -2,49 +2,41 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::ask::answer::{answer, memories_to_read};
-use crate::llm::{self, Choice, Model, ModelError, Question};
-use crate::mcp::access::Watcher;
+use crate::llm::Choice;
 use crate::mcp::answer::{Answer, Refusal, memory_text, memory_value, without_nulls};
+use crate::mcp::model::ReportingModel;
 use crate::mcp::parameter::ArgumentType::{Flag, Integer, Text, Texts};
 use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::schema;
+use crate::mcp::tools::searching::{NOTHING_YET, QUERY_MEMORIES};
 use crate::mcp::tools::tool::{Call, Effect, Tool};
-use crate::recall::budget::estimate_tokens;
 use crate::recall::{Circumstances, Evidence, Format, render};
+use crate::record::report::Outcome;
 use crate::record::turn::Turn;
 use crate::record::{Judge, RecordSettings, Recorder};
-use crate::search::filter::Filter;
 use crate::search::top::top;
-use crate::search::{ANSWER_TOKENS, Hit, SearchResults, cut_to_passages};
-use crate::types::frame::{INDENT, continued};
 use crate::types::{Memory, Scope, ScopeName};
 
 /// Upper limit of memories in `get_top_memories`.
 const MAX_TOP: u64 = 20;
 
-/// Number of memories that `query_memories` returns.
-const FOUND: usize = 5;
-
-const LOCATION: Parameter = Parameter::new("location", Text)
-    .about("id or name")
+const LOCATION: Parameter = Parameter::new("location", Text, "id or name")
     .required("name the place: its id, or a name that only one place has");
-const LIMIT: Parameter = Parameter::new("limit", Integer).about("up to 20");
-const QUESTION: Parameter =
-    Parameter::new("question", Text).required("ask in words, such as `where is the key?`");
-const ANSWER: Parameter = Parameter::new("answer", Flag).about("have a model answer");
-const ACTION: Parameter = Parameter::new("action", Text).required("name the action, such as `take mailbox`");
-const INVENTORY: Parameter = Parameter::new("inventory", Texts).about("carried now");
-const TURN_LOCATION: Parameter = Parameter::new("location", Text)
-    .about("id, `id:name` or name")
+const LIMIT: Parameter = Parameter::new("limit", Integer, "1-20, default 10");
+const ACTION: Parameter = Parameter::new("action", Text, "as you would type it")
+    .required("name the action, such as `take mailbox`");
+const INVENTORY: Parameter =
+    Parameter::new("inventory", Texts, "items carried now; default: as last recorded");
+const TURN_LOCATION: Parameter = Parameter::new("location", Text, "where you acted: id, `id:name` or name")
     .required("say where it happened: the game's id, `id:name`, or a name");
-const TURN_ACTION: Parameter = Parameter::new("action", Text).required("say what was done");
-const NEW_PLACE: Parameter = Parameter::new("new_place", Flag).about("a new name gets an id");
+const TURN_ACTION: Parameter = Parameter::new("action", Text, "what you did").required("say what was done");
+const NEW_PLACE: Parameter = Parameter::new("new_place", Flag, "true: an unknown name is a new place");
 
 pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "get_location_memories",
-        about: "Memories of a place, and actions tried there in vain. Call on arrival.",
+        title: "Recall a place",
+        about: "Memories and ways of a place, and actions tried there. Call on arrival.",
         effect: Effect::Reads,
         parameters: &[LOCATION],
         answer: schema::memories,
@@ -52,41 +44,31 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "get_top_memories",
-        about: "The most important memories of all places.",
+        title: "Top memories",
+        about: "The most important memories. Use at the start.",
         effect: Effect::Reads,
         parameters: &[LIMIT],
         answer: schema::memories,
         run: get_top_memories,
     },
-    Tool {
-        name: "query_memories",
-        about: "Search all memories by meaning.",
-        effect: Effect::Reads,
-        parameters: &[QUESTION, ANSWER],
-        answer: schema::memories,
-        run: query_memories,
-    },
+    QUERY_MEMORIES,
     Tool {
         name: "check_action",
-        about: "Call before acting. `in_vain`: it failed here and would again, leave it. Else it may be tried.",
+        title: "Check an action",
+        about: "Call before acting. `leave it`: failed here and would again. `may be tried`: worked, is new, or things \
+                changed.",
         effect: Effect::Reads,
         parameters: &[LOCATION, ACTION, INVENTORY],
-        answer: || schema::object(&[("verdict", "string"), ("tried", "boolean"), ("memories", "array")]),
+        answer: || schema::object(&["verdict", "tried", "memories"]),
         run: check_action,
     },
     Tool {
         name: "record_turn",
-        about: "Record a turn after acting.",
+        title: "Record a turn",
+        about: "Record a turn after acting. Its effect is unknown without score, inventory or world_changed.",
         effect: Effect::Adds,
         parameters: &TURN,
-        answer: || {
-            schema::object(&[
-                ("outcome", "string"),
-                ("turn", "integer"),
-                ("place", "object"),
-                ("memories", "array"),
-            ])
-        },
+        answer: || schema::object(&["outcome", "turn", "place", "memories"]),
         run: record_turn,
     },
 ];
@@ -95,21 +77,25 @@ pub(crate) const TOOLS: &[Tool] = &[
 const TURN: [Parameter; 16] = [
     TURN_LOCATION,
     TURN_ACTION,
-    Parameter::new("response", Text).about("the game's reply").required("give the game's reply"),
-    Parameter::new("location_after", Text).about("if elsewhere"),
-    Parameter::new("score_before", Integer),
-    Parameter::new("score_after", Integer),
-    Parameter::new("inventory_before", Texts),
-    Parameter::new("inventory_after", Texts),
-    Parameter::new("died", Flag),
-    Parameter::new("world_changed", Flag),
-    Parameter::new("reasoning", Text),
-    Parameter::new("remember", Text).about("store this text as a memory"),
-    Parameter::new("remember_importance", Integer).about("1-1000"),
-    Parameter::new("episode", Integer),
-    Parameter::new("turn", Integer),
+    Parameter::new("response", Text, "the game's reply").required("give the game's reply"),
+    Parameter::new("location_after", Text, "where you are now, if elsewhere"),
+    Parameter::new("score_before", Integer, "before the action"),
+    Parameter::new("score_after", Integer, "after it"),
+    Parameter::new("inventory_before", Texts, "items before"),
+    Parameter::new("inventory_after", Texts, "items after"),
+    Parameter::new("died", Flag, "you died"),
+    Parameter::new("world_changed", Flag, "leave out if unsure"),
+    Parameter::new("reasoning", Text, "your reason"),
+    Parameter::new("remember", Text, "lesson to store"),
+    Parameter::new("remember_importance", Integer, "500 useful, 700 vital"),
+    Parameter::new("episode", Integer, "default: the running one"),
+    Parameter::new("turn", Integer, "default: the next"),
     NEW_PLACE,
 ];
+
+/// Said of a turn whose facts do not show what it changed.
+const EFFECT_UNKNOWN: &str =
+    "Its effect is unknown: send world_changed, or score or inventory before and after.\n";
 
 /// The place that an argument names.
 fn place(call: &Call<'_>) -> Result<ScopeName, Refusal> {
@@ -160,93 +146,6 @@ fn get_top_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
     Ok(Answer::new(text, json!({"query": "the most important memories", "memories": values})))
 }
 
-/// The answer if there are no memories at all.
-const NOTHING_YET: &str = "No memories recorded yet.\n";
-
-/// The hits of a search as a numbered list.
-pub(crate) fn found(query: &str, results: &SearchResults, note: impl Fn(&Hit) -> String) -> Answer {
-    answer_of(query, results, |number, hit| {
-        memory_text(number, &hit.scope, &hit.name, &hit.memory, &note(hit))
-    })
-}
-
-/// The answer to a search. `shown` is the text of a hit, given its number from 1.
-pub(crate) fn answer_of(
-    query: &str,
-    results: &SearchResults,
-    shown: impl Fn(usize, &Hit) -> String,
-) -> Answer {
-    let mut text = String::new();
-    let mut values = Vec::new();
-    let mut hits = results.hits.clone();
-    cut_to_passages(hits.iter_mut(), ANSWER_TOKENS, |hit| estimate_tokens(&shown(1, hit)));
-    for (hit, number) in hits.iter().zip(1..) {
-        text.push_str(&shown(number, hit));
-        values.push(memory_value(&hit.scope, &hit.memory, f64::from(hit.relevance)));
-    }
-    if results.hits.is_empty() {
-        text.push_str(if results.entries == 0 { NOTHING_YET } else { "No relevant memories found.\n" });
-    }
-    let fallback = results.fallback.iter();
-    let warnings = fallback.map(|error| format!("{}; the embedded model answers instead", error.problem));
-    let warnings = warnings.collect();
-    Answer { warnings, ..Answer::new(text, json!({"query": query, "memories": values})) }
-}
-
-/// The relevance of a hit as text.
-pub(crate) fn relevance_note(hit: &Hit) -> String {
-    format!("{:.2}", hit.relevance)
-}
-
-fn query_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
-    let question = call.arguments.required(&QUESTION)?;
-    let wants_answer = call.arguments.flag(&ANSWER)?.unwrap_or(false);
-    let search = |count, all| call.memories.search(call.watcher, &question, &Filter::default(), count, all);
-    let results = search(FOUND, false)?;
-    if wants_answer {
-        let hits = memories_to_read(results.hits.len(), search)?;
-        if !hits.is_empty() {
-            return answered(call, &question, results, hits);
-        }
-    }
-    Ok(found(&question, &results, relevance_note))
-}
-
-/// A model's answer before the hits, and the other memories that it is based on; without one, the hits with a
-/// warning.
-fn answered(
-    call: &Call<'_>,
-    question: &str,
-    results: SearchResults,
-    hits: Vec<Hit>,
-) -> Result<Answer, Refusal> {
-    let plain = |warning: String| {
-        let mut result = found(question, &results, relevance_note);
-        result.warnings.push(warning);
-        Ok(result)
-    };
-    let Some(model) = call.memories.model()?.model else {
-        return plain("no model is set up to answer; these are the memories themselves".to_owned());
-    };
-    call.watcher.goes_on()?;
-    let model = ReportingModel { model, watcher: call.watcher };
-    let (answered, _) = match answer(&model, question, &hits.iter().collect::<Vec<_>>()) {
-        Ok(answered) => answered,
-        Err(error) => return plain(format!("{error}; these are the memories themselves")),
-    };
-    let listed = results.hits.len();
-    let shown = (1..).zip(hits).filter(|(number, _)| *number <= listed || answered.numbers.contains(number));
-    let (numbers, hits): (Vec<usize>, Vec<Hit>) = shown.unzip();
-    let mut result = found(question, &SearchResults { hits, ..results }, relevance_note);
-    let said = answered.text.as_deref().unwrap_or("The memories do not say.");
-    result.text = format!("Answer: {}\n\n{}", continued(said, INDENT), result.text);
-    result.data["answer"] = json!(answered.text);
-    let place = |number: &usize| numbers.iter().position(|shown| shown == number).map(|at| at + 1);
-    result.data["relevant"] = json!(answered.numbers.iter().filter_map(place).collect::<Vec<_>>());
-    result.warnings.extend(answered.warnings);
-    Ok(result)
-}
-
 fn check_action(call: &Call<'_>) -> Result<Answer, Refusal> {
     let names = [place(call)?, ScopeName::Scope(Scope::Game)];
     let action = call.arguments.required(&ACTION)?;
@@ -273,6 +172,7 @@ fn record_turn(call: &Call<'_>) -> Result<Answer, Refusal> {
     }
     fields.remove(NEW_PLACE.name);
     let turn = Turn::from_value(&Value::Object(fields))?;
+    let shows_effect = turn.shows_effect();
     let settings = RecordSettings {
         new_place: call.arguments.flag(&NEW_PLACE)?.unwrap_or(false),
         ..call.memories.setup.record.clone()
@@ -284,6 +184,11 @@ fn record_turn(call: &Call<'_>) -> Result<Answer, Refusal> {
     call.watcher.goes_on()?;
     let report = recorder.record(turn)?;
     let mut answer = Answer::new(format!("{}\n", report.one_line()), json!(report));
+    let is_unknown = report.tried.as_ref().map_or(!shows_effect, |tried| tried.effect_unknown);
+    if is_unknown && report.outcome != Outcome::RecordedBefore {
+        answer.text.push_str(EFFECT_UNKNOWN);
+        answer.data["effect_unknown"] = json!(true);
+    }
     answer.warnings = report.warnings.clone();
     if let Some(error) = report.model.as_ref().and_then(|model| model.error.as_ref()) {
         answer.warnings.push(format!("{error}; the turn is queued"));
@@ -301,24 +206,5 @@ fn spell_out(place: &mut Value) {
     };
     if let Ok(id) = id.trim().parse::<u64>() {
         *place = json!({"id": id, "name": name.filter(|name| !name.is_empty())});
-    }
-}
-
-/// A model whose requests are reported as progress.
-struct ReportingModel<'a> {
-    model: Box<dyn Model>,
-    watcher: &'a Watcher,
-}
-
-impl Model for ReportingModel<'_> {
-    fn name(&self) -> String {
-        self.model.name()
-    }
-
-    fn ask(&self, question: &Question<'_>) -> Result<llm::Answer, ModelError> {
-        self.watcher.report(format!("asking {}", self.model.name()), None);
-        let answer = self.model.ask(question);
-        self.watcher.report(format!("{} has answered", self.model.name()), None);
-        answer
     }
 }

@@ -2,14 +2,13 @@
 
 use serde_json::json;
 
-use crate::mcp::access::{Character, is_article};
 use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::parameter::ArgumentType::{Integer, Text};
 use crate::mcp::parameter::Parameter;
-use crate::mcp::tools::places::{found, relevance_note};
 use crate::mcp::tools::schema;
+use crate::mcp::tools::searching::{found, is_initial, relevance_note};
 use crate::mcp::tools::tool::{Call, Effect, Tool};
-use crate::mcp::tools::who::{is_initial, known};
+use crate::mcp::tools::who::known;
 use crate::search::Hit;
 use crate::search::filter::{Filter, MemoryKind};
 use crate::types::{Scope, Status};
@@ -20,19 +19,23 @@ const LIMIT: usize = 10;
 /// Factor of the confidence in a tentative fact; a confirmed one has 1.
 const TENTATIVE_FACTOR: f32 = 0.6;
 
-const QUERY: Parameter =
-    Parameter::new("query", Text).required("say what you want to recall, such as `the troll`");
+const QUERY: Parameter = Parameter::new("query", Text, "events to look for, in words")
+    .required("say what you want to recall, such as `the troll`");
 const TIME_RANGE: Parameter =
-    Parameter::new("time_range", Text).about("turns `3-8`, `3-`, `Ep2` or `Ep2 3-8`");
-const IMPORTANCE_THRESHOLD: Parameter = Parameter::new("importance_threshold", Integer).about("1-1000");
-const TOPIC: Parameter = Parameter::new("topic", Text).required("name the topic, such as `the trap door`");
-const CHARACTER: Parameter = Parameter::new("character", Text).required("say with whom");
-const CONTEXT: Parameter = Parameter::new("context", Text).required("describe the situation in a sentence");
+    Parameter::new("time_range", Text, "only these turns or this episode: `3-8`, `3-`, `Ep2` or `Ep2 3-8`");
+const IMPORTANCE_THRESHOLD: Parameter =
+    Parameter::new("importance_threshold", Integer, "leave out what is less important, 1-1000");
+const TOPIC: Parameter = Parameter::new("topic", Text, "a thing, rule or place")
+    .required("name the topic, such as `the trap door`");
+const CHARACTER: Parameter = Parameter::new("character", Text, "name or id").required("say with whom");
+const CONTEXT: Parameter = Parameter::new("context", Text, "your situation and plan, in a sentence")
+    .required("describe the situation in a sentence");
 
 pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "recall_episodes",
-        about: "Search past events, in order of time.",
+        title: "Recall episodes",
+        about: "Events that match, in order of time. Use when order or time matters.",
         effect: Effect::Reads,
         parameters: &[QUERY, TIME_RANGE, IMPORTANCE_THRESHOLD],
         answer: schema::memories,
@@ -40,7 +43,8 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "recall_facts",
-        about: "Facts about a topic, each with a confidence from 0 to 1.",
+        title: "Recall facts",
+        about: "Facts without events and dialogue, each with a confidence from 0 to 1. Use before you rely on one.",
         effect: Effect::Reads,
         parameters: &[TOPIC],
         answer: schema::memories,
@@ -48,7 +52,8 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "recall_interactions",
-        about: "Your history with a character, in order of time.",
+        title: "Recall interactions",
+        about: "All that passed between you and a character, in order of time. Use when you meet them again.",
         effect: Effect::Reads,
         parameters: &[CHARACTER],
         answer: schema::memories,
@@ -56,7 +61,8 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "check_similar_situations",
-        about: "Memories of situations like this one. Call before deciding.",
+        title: "Check similar situations",
+        about: "How situations like this one went. Use before a risky decision.",
         effect: Effect::Reads,
         parameters: &[CONTEXT],
         answer: schema::memories,
@@ -154,13 +160,11 @@ fn recall_interactions(call: &Call<'_>) -> Result<Answer, Refusal> {
     scopes.extend(call.memories.setup.agent.clone().map(Scope::Agent));
     let filter = Filter { scopes, ..Filter::default() };
     let tag = format!("about:{}", character.id);
-    let names = names_of(&character);
-    let is_named = |text: &str| names.iter().any(|name| has_words(text, name));
     let concerns = |Hit { scope, memory, .. }: &Hit| {
         matches!(scope, Scope::Npc(id) if *id == character.id)
             || memory.provenance.tags.iter().any(|own| own.to_lowercase() == tag)
-            || is_named(&memory.title)
-            || is_named(&memory.text)
+            || character.is_named_in(&memory.title)
+            || character.is_named_in(&memory.text)
     };
     let question = format!("what happened between me and {called}?");
     let mut hits = call.memories.search(call.watcher, &question, &filter, usize::MAX, true)?;
@@ -172,30 +176,6 @@ fn recall_interactions(call: &Call<'_>) -> Result<Answer, Refusal> {
         answer.text = format!("Nothing has passed between you and {called} yet.\n");
     }
     Ok(answer)
-}
-
-/// The words by which a text names a character: its id, also with spaces for hyphens, and its whole name
-/// without an article before it.
-fn names_of(character: &Character) -> Vec<Vec<String>> {
-    let mut name = words(&character.name);
-    if name.first().is_some_and(|word| is_article(word)) {
-        name.remove(0);
-    }
-    let mut names = vec![words(&character.id), words(&character.id.replace(['-', '_'], " ")), name];
-    names.retain(|name| !name.is_empty());
-    names
-}
-
-/// True if the words stand in the text, one after the other.
-fn has_words(text: &str, name: &[String]) -> bool {
-    words(text).windows(name.len()).any(|words| words == name)
-}
-
-/// The words of a text in lower case.
-fn words(text: &str) -> Vec<String> {
-    let lower = text.to_lowercase();
-    let words = lower.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '_');
-    words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
 fn check_similar_situations(call: &Call<'_>) -> Result<Answer, Refusal> {
@@ -223,23 +203,5 @@ mod tests {
         for wrong in ["8-3", "yesterday", "-", "Ep"] {
             assert!(parse_range(wrong).is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn a_character_is_named_by_id_or_whole_name() {
-        let named = |id: &str, name: &str, text: &str| {
-            let character =
-                Character { id: id.to_owned(), name: name.to_owned(), scope: Scope::Npc(id.to_owned()) };
-            names_of(&character).iter().any(|name| has_words(text, name))
-        };
-        assert!(named("jordan", "Jordan", "Jordan said: hello") && named("jordan", "", "with jordan."));
-        assert!(!named("jordan", "Jordan", "Jordanian food"));
-        assert!(
-            named("troll", "The Troll", "A troll's axe") && !named("troll", "The Troll", "The dam opened")
-        );
-        assert!(
-            named("old-man", "Old Man", "An old man sits.") && !named("old-man", "Old Man", "An old ship")
-        );
-        assert!(named("m", "The Old Man", "an old man") && !named("m", "The", "the end"));
     }
 }

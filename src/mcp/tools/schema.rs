@@ -22,17 +22,9 @@ pub(crate) fn memories() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "query": {"type": "string"},
             "memories": {"type": "array", "items": {
                 "type": "object",
-                "properties": {
-                    "content": {"type": "string"},
-                    "relevance": {"type": "number"},
-                    "turn": {"type": "integer"},
-                    "scope": {"type": "string"},
-                    "title": {"type": "string"},
-                    "category": {"type": "string"},
-                },
+                "required": ["scope", "title", "category", "content", "relevance"],
             }},
         },
         "required": ["query", "memories"],
@@ -41,13 +33,10 @@ pub(crate) fn memories() -> Value {
 
 /// The answer of tools that change a memory: outcome and address.
 pub(crate) fn change() -> Value {
-    object(&[("outcome", "string"), ("scope", "string"), ("title", "string")])
+    object(&["outcome", "scope", "title"])
 }
 
-/// An object with required fields, each with its type.
-pub(crate) fn object(fields: &[(&str, &str)]) -> Value {
-    let properties: Map<String, Value> =
-        fields.iter().map(|(name, kind)| ((*name).to_owned(), json!({"type": kind}))).collect();
-    let required: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
-    json!({"type": "object", "properties": properties, "required": required})
+/// An object with required fields.
+pub(crate) fn object(fields: &[&str]) -> Value {
+    json!({"type": "object", "required": fields})
 }

@@ -37,37 +37,56 @@ const TYPES: [(&str, &str, Persistence); 6] = [
     ("ephemeral", "NOTE", Persistence::Ephemeral),
 ];
 
-const CONTENT: Parameter =
-    Parameter::new("content", Text).required("say in a sentence or two what is to be remembered");
-const IMPORTANCE: Parameter = Parameter::new("importance", Integer).about("1-700");
-const TYPE: Parameter =
-    Parameter::new("type", Text).about("episodic, semantic, procedural, emotional, or a category as NOTE");
-const SCOPE: Parameter = Parameter::new("scope", Text).about("default self");
-const NEW_MEMORY_TITLE: Parameter = Parameter::new("title", Text);
-const TURN: Parameter = Parameter::new("turn", Integer);
-const SPEAKER: Parameter = Parameter::new("speaker", Text).about("in dialogue; default self");
-const TITLE: Parameter =
-    Parameter::new("title", Text).about("exact").required("give the exact title, as answers show it");
-const AMOUNT: Parameter = Parameter::new("amount", Integer).about("default 100");
+const CONTENT: Parameter = Parameter::new("content", Text, "the memory, in a sentence or two")
+    .required("say in a sentence or two what is to be remembered");
+const IMPORTANCE: Parameter =
+    Parameter::new("importance", Integer, "200 minor, 500 useful (default), 700 vital: the highest");
+const TYPE: Parameter = Parameter::new(
+    "type",
+    Text,
+    "episodic, semantic, procedural, emotional, ephemeral (this episode only), core (in self), or a category as NOTE, \
+     DANGER",
+);
+const FORM_SCOPE: Parameter = Parameter::new(
+    "scope",
+    Text,
+    "what it is about: a place's id or name, `npc:troll`, `world`, `scene`, `game`, `dialogue` (what was said) or \
+     `self`; default self, without an agent world",
+);
+const SCOPE: Parameter = Parameter::new("scope", Text, "its `scope` in answers, if several have that title");
+const NEW_MEMORY_TITLE: Parameter =
+    Parameter::new("title", Text, "short and new in its scope; default: the first words");
+const TURN: Parameter = Parameter::new("turn", Integer, "turn when it happened; default: the last");
+const SPEAKER: Parameter = Parameter::new("speaker", Text, "only in `dialogue`: who said it; default self");
+const TITLE: Parameter = Parameter::new("title", Text, "exact title, as answers show it")
+    .required("give the exact title, as answers show it");
+const AMOUNT: Parameter = Parameter::new("amount", Integer, "by how much, default 100; up to 700 in all");
 const LINK_HINT: &str = "name a memory as `scope › title`, such as `Location 23 › Acquire brass lantern`";
 const A: Parameter =
-    Parameter::new("a", Text).about("`scope › title`, or a title of your own").required(LINK_HINT);
-const B: Parameter = Parameter::new("b", Text).required(LINK_HINT);
-const NEW_TITLE: Parameter = Parameter::new("new_title", Text);
-const REASON: Parameter = Parameter::new("reason", Text).required("say why it is wrong");
+    Parameter::new("a", Text, "`scope › title`, or a title that only one has").required(LINK_HINT);
+const B: Parameter = Parameter::new("b", Text, "as `a`").required(LINK_HINT);
+const NEW_CONTENT: Parameter = Parameter::new("content", Text, "the whole new text")
+    .required("say in a sentence or two what is to be remembered");
+const NEW_TITLE: Parameter = Parameter::new("new_title", Text, "default: the same");
+const NEW_IMPORTANCE: Parameter = Parameter::new("importance", Integer, "1-700; default: the same");
+const NEW_TYPE: Parameter = Parameter::new("type", Text, "as form_memory has it; default: the same");
+const REASON: Parameter =
+    Parameter::new("reason", Text, "what shows that it is wrong").required("say why it is wrong");
 
 pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "form_memory",
-        about: "Store a new memory in your own words.",
+        title: "Form a memory",
+        about: "Store a new memory in your own words. Record a game's turn by record_turn instead.",
         effect: Effect::AddsOnce,
-        parameters: &[CONTENT, IMPORTANCE, TYPE, SCOPE, NEW_MEMORY_TITLE, TURN, SPEAKER],
+        parameters: &[CONTENT, IMPORTANCE, TYPE, FORM_SCOPE, NEW_MEMORY_TITLE, TURN, SPEAKER],
         answer: schema::change,
         run: form_memory,
     },
     Tool {
         name: "reinforce_memory",
-        about: "Raise the importance of a memory.",
+        title: "Reinforce a memory",
+        about: "Raise the importance of a memory that proved useful.",
         effect: Effect::Adds,
         parameters: &[TITLE, SCOPE, AMOUNT],
         answer: schema::change,
@@ -75,6 +94,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "associate_memories",
+        title: "Link two memories",
         about: "Link two memories, so that one recalls the other.",
         effect: Effect::AddsOnce,
         parameters: &[A, B],
@@ -83,14 +103,16 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "supersede_memory",
+        title: "Replace a memory",
         about: "Replace a memory by a better one. The old one is struck; a person's is contested.",
         effect: Effect::Strikes,
-        parameters: &[TITLE, CONTENT, SCOPE, NEW_TITLE, IMPORTANCE.about(""), TYPE.about("")],
+        parameters: &[TITLE, NEW_CONTENT, SCOPE, NEW_TITLE, NEW_IMPORTANCE, NEW_TYPE],
         answer: schema::change,
         run: supersede_memory,
     },
     Tool {
         name: "invalidate_memory",
+        title: "Strike a memory",
         about: "Strike a memory that is proven wrong; a person's is contested.",
         effect: Effect::Strikes,
         parameters: &[TITLE, REASON, SCOPE],
@@ -138,7 +160,8 @@ fn form_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
     let mut warnings = Vec::new();
     let title = call.arguments.text(&NEW_MEMORY_TITLE)?;
     let memory = memory_of(call, title.clone(), &Category::note(), &mut warnings)?;
-    let scope = call.memories.scope(call.arguments.text(&SCOPE)?.as_deref().unwrap_or("self"))?;
+    let default = if call.memories.setup.agent.is_some() { "self" } else { "world" };
+    let scope = call.memories.scope(call.arguments.text(&FORM_SCOPE)?.as_deref().unwrap_or(default))?;
     let turn = call.arguments.count(&TURN)?;
     let speaker = speaker_of(call, &scope)?.map(|speaker| masked_text(&speaker, &mut warnings));
     call.watcher.goes_on()?;

@@ -8,19 +8,11 @@ use crate::mcp::tools::tool::{Call, Effect, Tool};
 
 pub(crate) const TOOLS: &[Tool] = &[Tool {
     name: "memory_status",
-    about: "State of the memory: file, counts, your agent id.",
+    title: "Memory status",
+    about: "File, counts of memories, running episode and your agent id.",
     effect: Effect::Reads,
     parameters: &[],
-    answer: || {
-        schema::object(&[
-            ("file", "string"),
-            ("memories", "integer"),
-            ("places", "integer"),
-            ("agents", "array"),
-            ("read_only", "boolean"),
-            ("groups", "array"),
-        ])
-    },
+    answer: || schema::object(&["file", "memories", "places", "agents", "read_only", "groups"]),
     run: memory_status,
 }];
 
@@ -36,6 +28,7 @@ fn memory_status(call: &Call<'_>) -> Result<Answer, Refusal> {
     let groups: Vec<&str> = setup.groups.iter().map(|group| group.into()).collect();
     let file = call.memories.store().path().display().to_string();
     let me = setup.agent.as_deref();
+    let who = me.map_or("no agent: all sections are seen".to_owned(), |me| format!("you are {me}"));
     let mut lines = vec![
         format!("{file}{}", if exists { "" } else { " (not there yet)" }),
         format!(
@@ -46,7 +39,7 @@ fn memory_status(call: &Call<'_>) -> Result<Answer, Refusal> {
             "{places} places, agents: {}",
             if agents.is_empty() { "none".to_owned() } else { agents.join(", ") }
         ),
-        format!("episode {episode}, you are {}", me.unwrap_or("nobody in particular")),
+        format!("episode {episode}, {who}"),
     ];
     if setup.read_only {
         lines.push("read-only".to_owned());

@@ -31,7 +31,9 @@ pub(crate) struct Call<'a> {
 /// A tool.
 pub(crate) struct Tool {
     pub name: &'static str,
-    /// Description for the model, on one line.
+    /// Name for people, shown by clients.
+    pub title: &'static str,
+    /// Description for the model, on one line: what it does, and when to use it.
     pub about: &'static str,
     pub effect: Effect,
     pub parameters: &'static [Parameter],

@@ -1,36 +1,34 @@
 //! The group `self`: an agent's identity, its scene, the characters it knows and past events.
 //!
-//! Most of these tools take no query: categories select the memories, and a fixed question only ranks them.
+//! Most of these tools take no question: categories select the memories, and a fixed one only ranks them.
 
 use crate::document::nearest;
 
-use crate::mcp::access::{Character, Memories};
+use crate::mcp::access::Memories;
 use crate::mcp::answer::{Answer, Refusal};
+use crate::mcp::character::Character;
 use crate::mcp::parameter::ArgumentType::Text;
 use crate::mcp::parameter::Parameter;
-use crate::mcp::tools::places::answer_of;
 use crate::mcp::tools::schema;
+use crate::mcp::tools::searching::{QUERY_MEMORIES, answer_of};
 use crate::mcp::tools::tool::{Call, Effect, Tool};
 use crate::search::filter::{Filter, MemoryKind};
 use crate::search::{Hit, SearchResults};
-use crate::types::frame::{INDENT, continued, one_line};
-use crate::types::{Category, Memory, Scope, ScopeName, did_you_mean, fold_title};
-
-/// Categories of initial memories, which a seed gives an agent before its first turn.
-const INITIAL: [&str; 8] =
-    ["IDENTITY", "BACKGROUND", "COMMUNICATION", "DECISION_STYLE", "TRAITS", "SKILLS", "VALUES", "KNOWLEDGE"];
+use crate::types::frame::{INDENT, continued};
+use crate::types::{Category, Scope, ScopeName, did_you_mean, fold_title};
 
 /// Categories of `query_self`: those of an agent without a tool of their own.
 const OF_SELF: [&str; 5] = ["IDENTITY", "TRAITS", "VALUES", "SKILLS", "DECISION_STYLE"];
 
-const NAME: Parameter = Parameter::new("name", Text).required("say whom you want to know about");
-const QUERY: Parameter =
-    Parameter::new("query", Text).required("ask in words, such as `what did Jordan say about food?`");
+const NAME: Parameter =
+    Parameter::new("name", Text, "name or id").required("say whom you want to know about");
 
-pub(crate) const TOOLS: &[Tool] = &[
+/// The tools that tell an agent of itself.
+pub(crate) const OF_AGENT: &[Tool] = &[
     Tool {
         name: "query_self",
-        about: "Your identity, traits, values, skills and decision style.",
+        title: "Who am I?",
+        about: "Your identity, traits, values, skills and decision style. Ask before you first act.",
         effect: Effect::Reads,
         parameters: &[],
         answer: schema::memories,
@@ -38,7 +36,8 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "query_background",
-        about: "Your background.",
+        title: "My background",
+        about: "Your past.",
         effect: Effect::Reads,
         parameters: &[],
         answer: schema::memories,
@@ -46,15 +45,20 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "query_communication_style",
-        about: "Your communication style.",
+        title: "How I communicate",
+        about: "How you speak.",
         effect: Effect::Reads,
         parameters: &[],
         answer: schema::memories,
         run: |call| of_self(call, "how do I communicate?", &["COMMUNICATION"], 3),
     },
+];
+
+pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "query_scene",
-        about: "The current scene: place, mood, time, situation.",
+        title: "The scene",
+        about: "The scene that all share: place, mood, time, situation.",
         effect: Effect::Reads,
         parameters: &[],
         answer: schema::memories,
@@ -62,27 +66,21 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "query_character",
-        about: "Your knowledge of another character.",
+        title: "About a character",
+        about: "What you know of another character. For what happened with them: recall_interactions.",
         effect: Effect::Reads,
         parameters: &[NAME],
         answer: schema::memories,
         run: query_character,
     },
-    Tool {
-        name: "query_memory",
-        about: "Search past dialogue and events.",
-        effect: Effect::Reads,
-        parameters: &[QUERY],
-        answer: schema::memories,
-        run: query_memory,
-    },
+    QUERY_MEMORIES,
 ];
 
 fn of_self(call: &Call<'_>, question: &str, categories: &[&str], most: usize) -> Result<Answer, Refusal> {
     let agent = call.memories.agent()?;
     let categories: Vec<Category> = categories.iter().filter_map(|name| Category::new(name)).collect();
     let first = categories.first().cloned();
-    let filter = Filter { agents: vec![agent.to_owned()], categories, ..Filter::default() };
+    let filter = Filter { scopes: vec![Scope::Agent(agent.to_owned())], categories, ..Filter::default() };
     let mut hits = call.memories.search(call.watcher, question, &filter, most, true)?;
     // The first category comes before the others.
     hits.hits.sort_by_key(|hit| Some(&hit.memory.category) != first.as_ref());
@@ -97,19 +95,6 @@ fn of_self(call: &Call<'_>, question: &str, categories: &[&str], most: usize) ->
 fn initial(question: &str, results: &SearchResults) -> Answer {
     answer_of(question, results, |_, Hit { memory, .. }| {
         format!("{}: {}\n", memory.category, continued(&memory.text, INDENT))
-    })
-}
-
-/// A brief answer of events.
-fn events(question: &str, results: &SearchResults) -> Answer {
-    answer_of(question, results, |_, Hit { memory, .. }| {
-        let turn = memory.provenance.turns.map(|turns| format!("T{}: ", turns.first)).unwrap_or_default();
-        // A title that only repeats the text is left out.
-        let title = match memory.category.only_grows() || memory.text.starts_with(&memory.title) {
-            true => String::new(),
-            false => format!("{}: ", one_line(&memory.title)),
-        };
-        format!("{turn}{title}{}\n", continued(&memory.text, INDENT))
     })
 }
 
@@ -176,25 +161,4 @@ pub(crate) fn known(memories: &Memories, name: &str) -> Result<Character, Refusa
         None => memories.unknown_character(name)?,
     };
     Err(Refusal::new(format!("nobody called `{name}` is known")).hint(hint))
-}
-
-/// True for initial memories: those of the scene, and those that a seed gives an agent.
-pub(crate) fn is_initial(scope: &Scope, memory: &Memory) -> bool {
-    let about = memory.provenance.tags.iter().any(|tag| tag.starts_with("about:"));
-    match scope {
-        Scope::Scene => true,
-        Scope::Agent(_) => {
-            INITIAL.contains(&memory.category.as_str()) || about && memory.provenance.turns.is_none()
-        }
-        _ => false,
-    }
-}
-
-fn query_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
-    let query = call.arguments.required(&QUERY)?;
-    let kinds = vec![MemoryKind::Episodic, MemoryKind::Character, MemoryKind::CharacterKnowledge];
-    let filter = Filter { kinds, ..Filter::default() };
-    let earned = |hit: &Hit| !is_initial(&hit.scope, &hit.memory);
-    let hits = call.memories.search_for(call.watcher, &query, &filter, 5, earned)?;
-    Ok(events(&query, &hits))
 }

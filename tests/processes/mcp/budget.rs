@@ -11,18 +11,22 @@ fn tokens(text: &str) -> usize {
     bpe_openai::cl100k_base().count(text).max(bpe_openai::o200k_base().count(text))
 }
 
-fn cost(arguments: &[&str]) -> usize {
+fn tool_list(arguments: &[&str]) -> String {
     let world = World::new("");
     let mut client = world.serve(arguments);
-    tokens(&json!(client.tools()).to_string())
+    json!(client.tools()).to_string()
 }
 
 #[test]
 fn the_list_of_tools_is_short() {
-    let all = cost(&[]);
-    let places = cost(&["--tools", "places"]);
-    let own = cost(&["--tools", "self"]);
-    println!("tokens of the tool list: {all} in all, {places} of places, {own} of self");
+    let list = tool_list(&["--agent", "alex"]);
+    let (all, characters) = (tokens(&list), list.chars().count());
+    let places = tokens(&tool_list(&["--tools", "places"]));
+    let own = tokens(&tool_list(&["--agent", "alex", "--tools", "self"]));
+    println!(
+        "tokens of the tool list: {all} in all ({characters} characters), {places} of places, {own} of self"
+    );
+    assert!(characters <= 14_000, "{characters} characters for all tools");
     assert!(all <= 3500, "{all} tokens for all tools");
     assert!(places <= 1000, "{places} tokens for `places`");
 }
@@ -67,7 +71,7 @@ fn a_gifted_agent_needs_half_the_prompt_of_one_that_is_told_everything() {
             true => ["query_self", "query_background", "query_communication_style", "query_scene"]
                 .map(|tool| (tool, json!({})))
                 .into(),
-            false => vec![("query_memory", json!({"query": question}))],
+            false => vec![("query_memories", json!({"question": question}))],
         };
         for (tool, arguments) in calls {
             asked += tokens(&client.says(tool, arguments));

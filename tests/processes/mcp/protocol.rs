@@ -44,7 +44,7 @@ fn the_current_version_needs_no_greeting() {
     client.meta = Some(current_meta());
     let found = client.ask("server/discover", json!({})).unwrap();
     assert!(found["supportedVersions"].as_array().unwrap().contains(&json!(CURRENT)), "{found}");
-    assert_eq!(client.tools().len(), 23);
+    assert_eq!(client.tools().len(), 22);
     let result = client.call("query_self", json!({}));
     assert_eq!(result["resultType"], "complete");
     assert_eq!(result["structuredContent"]["memories"][0]["title"], "Who I am");
@@ -59,10 +59,17 @@ fn the_current_version_needs_no_greeting() {
 #[test]
 fn every_tool_says_what_it_takes_gives_and_does() {
     let world = World::new("");
-    let mut client = world.serve(&[]);
+    let mut client = world.serve(&["--agent", "alex"]);
+    let mut titles = BTreeSet::new();
     for tool in client.tools() {
         let name = tool["name"].as_str().unwrap();
+        assert!(titles.insert(tool["title"].as_str().unwrap().to_owned()), "{name}");
         assert!(!tool["description"].as_str().unwrap().is_empty(), "{name}");
+        for (argument, schema) in tool["inputSchema"]["properties"].as_object().unwrap() {
+            let about = schema["description"].as_str().unwrap_or_default();
+            let says_more = about.len() > 4 && about.to_lowercase() != argument.replace('_', " ");
+            assert!(says_more, "{name}: `{argument}` has the description `{about}`");
+        }
         assert_eq!(
             (&tool["inputSchema"]["type"], &tool["outputSchema"]["type"]),
             (&json!("object"), &json!("object"))
@@ -83,20 +90,20 @@ fn every_tool_says_what_it_takes_gives_and_does() {
 #[test]
 fn groups_and_read_only_leave_tools_out() {
     let world = World::new(STORY);
-    let all: BTreeSet<String> = names(&mut world.serve(&[])).into_iter().collect();
-    assert_eq!(all.len(), 23);
+    let all: BTreeSet<String> = names(&mut world.serve(&["--agent", "alex"])).into_iter().collect();
+    assert_eq!(all.len(), 22);
     let mut union = BTreeSet::new();
     for (group, count) in [("places", 7), ("self", 6), ("shaping", 5), ("recalling", 4), ("status", 1)] {
-        let own = names(&mut world.serve(&["--tools", group]));
+        let own = names(&mut world.serve(&["--agent", "alex", "--tools", group]));
         assert_eq!(own.len(), count, "{group}");
         union.extend(own);
     }
     assert_eq!(union, all);
     let mut reader = world.serve(&["--read-only"]);
-    assert_eq!(names(&mut reader).len(), 17);
+    assert_eq!(names(&mut reader).len(), 13);
     let refused = reader.refuses("form_memory", json!({"content": "x"}));
     assert!(refused.starts_with("the tool `form_memory` is not offered here\nhint:"), "{refused}");
-    let mut places = world.serve(&["--tools", "places", "status"]);
+    let mut places = world.serve(&["--agent", "alex", "--tools", "places", "status"]);
     assert_eq!(names(&mut places).len(), 8);
     assert!(places.refuses("query_self", json!({})).contains("without the group `self`"));
     let before = world.text();

@@ -1,5 +1,7 @@
 //! The answers and errors of each tool.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::client::{STORY, World, alex, assert_says};
@@ -124,6 +126,74 @@ fn a_model_answers_where_there_is_one() {
 }
 
 #[test]
+fn one_search_finds_what_is_known_of_the_troll_in_every_scope() {
+    let world = World::new(
+        "## Location 5: Bridge\n\n**[DANGER] Toll** *(Ep1, T3)*\nThe troll wants a toll.\n\n\
+         **[NOTE] Rope** *(Ep1, T1)*\nA rope lies here.\n\n**[NOTE] Echo**\nIt echoes.\n\n\
+         ## Location 6: Kitchen\n\n**[NOTE] Sack**\nThe sack smells of hot peppers.\n\n\
+         **[SUCCESS] Water**\nThe bottle holds water.\n\n\
+         ## NPC troll: The Troll\n\n**[NOTE] Gifts**\nAccepts gifts.\n\n\
+         ## World\n\n**[EVENT] Axe** *(Ep1, T4)*\nThe axe of the troll fell.\n\n\
+         ## Agent alex: Alex\n\n**[KNOWLEDGE] A debt** *(#about:troll)*\nI owe the troll a lunch.\n\n\
+         ## Agent jordan: Jordan\n\n**[KNOWLEDGE] Fear**\nThe troll frightens me.\n\n\
+         ## Dialogue\n\n**[DIALOGUE] Ep1 T5 Jordan** *(Ep1, T5)*\nJordan said: Beware of the troll!\n",
+    );
+    let mut client = world.serve(&["--agent", "alex"]);
+    let values = client.values("query_memories", json!({"question": "troll"}));
+    let scopes =
+        values["memories"].as_array().unwrap().iter().map(|memory| memory["scope"].as_str().unwrap());
+    let scopes: BTreeSet<&str> = scopes.collect();
+    let known: BTreeSet<&str> = ["agent:alex", "dialogue", "location:5", "npc:troll", "world"].into();
+    assert!(scopes.is_superset(&known) && !scopes.contains("agent:jordan"), "{scopes:?}");
+    // The group of an agent in a story has it, too, and once.
+    let mut own = world.serve(&["--agent", "alex", "--tools", "self"]);
+    let count = own.tools().iter().filter(|tool| tool["name"] == "query_memories").count();
+    assert_eq!((count, own.titles("query_memories", json!({"question": "debt"}))[0].as_str()), (1, "A debt"));
+    let gone = own.refuses("query_memory", json!({"query": "troll"}));
+    assert_says(&gone, &["there is no tool `query_memory`", "did you mean `query_memories` or"]);
+}
+
+#[test]
+fn the_shared_scene_is_there_for_every_agent() {
+    let (world, mut client) = alex();
+    assert_eq!(client.titles("query_memories", json!({"question": "where are we?"}))[0], "Where");
+    assert_eq!(client.titles("query_scene", json!({})), ["Where"]);
+    let asked = world.program().args(["query", "where are we?", "--agent", "alex", "-n", "1"]).output();
+    let said = String::from_utf8(asked.unwrap().stdout).unwrap();
+    assert_says(&said, &["1. [scene] Where"]);
+}
+
+#[test]
+fn a_turn_without_facts_has_an_unknown_effect() {
+    let (_world, mut client) = alex();
+    let turn = |more: Value| {
+        let mut turn = json!({"location": "23", "action": "pull lever", "response": "Click."});
+        turn.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        turn
+    };
+    let result = client.call("record_turn", turn(json!({})));
+    let said = result["content"][0]["text"].as_str().unwrap();
+    assert_says(
+        said,
+        &["1 time at Living Room (location:23), effect unknown\n", "send world_changed, or score"],
+    );
+    assert_eq!(result["structuredContent"]["effect_unknown"], true);
+    // A memory is made of it; its effect is unknown all the same.
+    let kept = client.says("record_turn", turn(json!({"action": "push button", "remember": "It clicks."})));
+    assert_says(&kept, &["stored \"It clicks.\"", "effect is unknown"]);
+    for facts in [
+        json!({"action": "turn knob", "world_changed": false}),
+        json!({"action": "turn wheel", "world_changed": true}),
+        json!({"action": "take lamp", "inventory_before": [], "inventory_after": ["lamp"]}),
+        json!({"action": "north", "location_after": "24:Attic"}),
+    ] {
+        let result = client.call("record_turn", turn(facts.clone()));
+        assert!(result["structuredContent"].get("effect_unknown").is_none(), "{facts}: {result}");
+        assert!(!result["content"][0]["text"].as_str().unwrap().contains("unknown"), "{facts}: {result}");
+    }
+}
+
+#[test]
 fn an_action_was_tried_or_not() {
     let (_world, mut client) = alex();
     let yes = client.values("check_action", json!({"location": "23", "action": "EAT  rug"}));
@@ -197,19 +267,45 @@ fn agents_find_themselves_by_asking() {
     let stranger = client.refuses("query_character", json!({"name": "Jordn"}));
     assert_eq!(stranger, "nobody called `Jordn` is known\nhint: did you mean `jordan`?");
     assert_says(&client.refuses("query_character", json!({"name": ""})), &["`name` is empty"]);
-    let said = client.values("query_memory", json!({"query": "what did Jordan say about food?"}));
+    let said = client.values("query_memories", json!({"question": "what did Jordan say about food?"}));
     assert_eq!(said["memories"][0]["content"], "Jordan said: I love Italian food.");
     assert_eq!(said["memories"][0]["turn"], 1);
     // What was given is not what happened.
-    let titles = client.titles("query_memory", json!({"query": "Jordan is a dreamer who loves food"}));
+    let titles = client.titles("recall_episodes", json!({"query": "Jordan is a dreamer who loves food"}));
     assert!(!titles.contains(&"Jordan".to_owned()), "{titles:?}");
 }
 
 #[test]
 fn without_an_agent_nobody_is_self() {
     let world = World::new(STORY);
-    let refused = world.serve(&[]).refuses("query_self", json!({}));
+    let mut nobody = world.serve(&[]);
+    let offered: Vec<String> =
+        nobody.tools().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
+    for own in ["query_self", "query_background", "query_communication_style"] {
+        assert!(!offered.contains(&own.to_owned()));
+        let refused = nobody.refuses(own, json!({}));
+        assert_says(&refused, &["is not offered here", "without `--agent ID`"]);
+    }
+    let prompts = nobody.ask("prompts/list", json!({})).unwrap();
+    let prompts: Vec<&str> = prompts["prompts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|prompt| prompt["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(prompts, ["consult_memory_first", "explore_with_memory"]);
+    let refused = nobody.ask("prompts/get", json!({"name": "gifted_memories"})).unwrap_err();
+    assert_says(
+        refused["message"].as_str().unwrap(),
+        &["`gifted_memories` is not offered here", "`--agent ID`"],
+    );
+    // Without a scope a memory goes to the world.
+    let formed = nobody.values("form_memory", json!({"content": "The dam has opened.", "type": "episodic"}));
+    assert_eq!(formed["scope"], "world");
+    assert_eq!(nobody.titles("recall_episodes", json!({"query": "dam"}))[0], "The dam has opened.");
+    let refused = nobody.refuses("form_memory", json!({"content": "x", "scope": "self"}));
     assert_says(&refused, &["started without an agent", "hint: name a `scope`", "`--agent ID`"]);
+    assert_says(&nobody.says("memory_status", json!({})), &["no agent: all sections are seen"]);
     let refused = world.serve(&["--agent", "alec"]).refuses("query_self", json!({}));
     assert_says(&refused, &["no section of agent:alec", "`memories seed`", "`memories list`"]);
     // A character may be asked about by anybody.
@@ -225,7 +321,7 @@ fn memories_are_formed_in_ones_own_section() {
     assert_eq!((&formed["outcome"], &formed["scope"]), (&json!("stored"), &json!("agent:alex")));
     assert_says(&world.text(), &["**[EVENT] I promised Jordan to cook.** *(Ep1, T3, importance 700)*"]);
     assert_eq!(
-        client.titles("query_memory", json!({"query": "promise to cook"}))[0],
+        client.titles("query_memories", json!({"question": "promise to cook"}))[0],
         "I promised Jordan to cook."
     );
     let fact = json!({"content": "The case is worth points.", "scope": "Living Room", "title": "Case", "type": "semantic"});
