@@ -6,10 +6,12 @@
 mod announce;
 mod args;
 mod commands;
+mod completion;
 mod context;
 mod embedder;
 mod failure;
 mod interrupt;
+mod section_order;
 mod settings;
 mod ui;
 mod usage;
@@ -25,7 +27,7 @@ use commands::{Command, MemoryCommand};
 use context::Cli;
 use failure::{Failure, FailureKind};
 use settings::{ProcessEnvironment, Settings, find_settings};
-use ui::Ui;
+use ui::{Color, Ui};
 
 use crate::store::Store;
 
@@ -37,8 +39,11 @@ pub const EXIT_BUG: u8 = 70;
 /// Runs one command line, the program's name first, and gives its exit code.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: Streams) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let arguments = args::with_flags_for_words(arguments);
     let environment = ProcessEnvironment::of_process();
+    if let Some(shell) = environment.completes_for.clone() {
+        return complete(&shell, &arguments, environment, streams);
+    }
+    let arguments = args::with_flags_for_words(arguments);
     let parsed = parse(&arguments);
     let global = parsed.as_ref().ok().map(|arguments| &arguments.global);
     let (quiet, verbose) = global.map_or((false, false), |global| (global.quiet, global.verbose));
@@ -51,6 +56,14 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: Streams) -> u
     };
     let result = result.and_then(|code| ui.flush().map(|()| code).map_err(Failure::from));
     result.unwrap_or_else(|failure| report(&mut ui, &failure))
+}
+
+/// Answers a shell that completes a command line.
+fn complete(shell: &str, arguments: &[OsString], environment: ProcessEnvironment, streams: Streams) -> u8 {
+    let mut ui = Ui::new(streams, false, false, false, Color::Auto, environment.no_color);
+    let answer = completion::answer(shell, arguments, Arguments::command(), environment);
+    let written = answer.and_then(|answer| Ok(ui.bytes(&answer).and_then(|()| ui.flush())?));
+    written.map_or_else(|failure| report(&mut ui, &failure), |()| 0)
 }
 
 /// Parses with the named command alone; what that does not understand is answered by the whole command line.

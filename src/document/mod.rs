@@ -59,6 +59,7 @@ pub use entry_text::EntryText;
 pub use error::DocumentError;
 pub use known_ways::KnownSection;
 pub(crate) use known_ways::{Tries, known_ways};
+pub(crate) use near_entry::KNOWN_CATEGORIES;
 pub(crate) use nearest::{nearest, unknown_field};
 pub use notes::Note;
 pub use place_names::PlaceNames;

@@ -73,7 +73,7 @@ fn loose_entry(line: &str) -> Option<Near> {
     let alone = fields.is_none() && closed.is_none();
     // Prose may begin with brackets: only a known category says that an entry was meant.
     let word = bracket.split([' ', '–', '—', '−']).next().unwrap_or_default();
-    let known = KNOWN.iter().any(|known| edits(word, known) <= 1);
+    let known = KNOWN_CATEGORIES.iter().any(|known| edits(word, known) <= 1);
     Some(Near::of(form, known && !marks && !alone && !title.contains("](")))
 }
 
@@ -117,7 +117,7 @@ pub(crate) fn is_wrapped_fields(line: &str) -> bool {
 }
 
 /// The categories that the contract names; others may be anybody's own.
-const KNOWN: [&str; 33] = [
+pub(crate) const KNOWN_CATEGORIES: [&str; 33] = [
     "SUCCESS",
     "FAILURE",
     "DISCOVERY",
@@ -155,7 +155,7 @@ const KNOWN: [&str; 33] = [
 
 /// True for the name of a category that the contract names.
 pub(crate) fn is_known(category: &str) -> bool {
-    KNOWN.contains(&category)
+    KNOWN_CATEGORIES.contains(&category)
 }
 
 /// The bracket that an entry most likely was meant to have, where its category is unknown: a slip of the
@@ -179,7 +179,7 @@ pub(crate) fn bracket(memory: &Memory) -> Option<Near> {
             (certain, head) = (true, before.trim_end_matches(|c: char| !c.is_alphanumeric()));
         }
     }
-    let known: Vec<&str> = KNOWN.into_iter().filter(|known| edits(head, known) <= 1).collect();
+    let known: Vec<&str> = KNOWN_CATEGORIES.into_iter().filter(|known| edits(head, known) <= 1).collect();
     let exact = known.iter().find(|known| **known == head).copied();
     let category = exact.or(known.first().copied()).or(stuck.then_some(head))?;
     certain &= head.len() > 3 && (exact.is_some() || known.len() == 1);

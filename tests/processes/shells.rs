@@ -5,6 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use crate::program::skipped;
+
 fn memories(arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_memories"))
         .args(arguments)
@@ -53,19 +55,70 @@ fn read_by(program: &str, arguments: &[&str], text: &str) -> Option<Output> {
     output.ok()
 }
 
+/// The answer to fish, which needs no variable but one, for a line whose last word is completed.
+fn candidates(words: &[&str]) -> Vec<String> {
+    let line = [&["--", "memories"], words].concat();
+    let output = Command::new(env!("CARGO_BIN_EXE_memories"))
+        .args(line)
+        .env_clear()
+        .env("MEMORIES_COMPLETE", "fish")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().map(|line| line.split('\t').next().unwrap().to_owned()).collect()
+}
+
 #[test]
 fn completions_know_every_command_and_flag() {
-    let commands = commands();
-    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let script = memories(&["completions", shell]);
-        for (name, flags) in &commands {
-            assert!(script.contains(name), "{shell} does not know `{name}`");
-            for flag in flags {
-                let written = if shell == "fish" { format!("-l {flag}") } else { format!("--{flag}") };
-                assert!(script.contains(&written), "{shell} does not know `{name} --{flag}`");
-            }
+    let known = candidates(&[""]);
+    for (name, flags) in commands() {
+        assert!(known.contains(&name), "`{name}`");
+        let known = candidates(&[&name, "--"]);
+        for flag in flags {
+            assert!(known.contains(&format!("--{flag}")), "`{name} --{flag}`: {known:?}");
         }
     }
+}
+
+/// The values that help lists, by command and flag.
+#[test]
+fn completions_know_the_values_of_flags() {
+    for (words, expected) in [
+        (&["recall", "23", "--format", ""][..], &["text", "markdown", "xml"][..]),
+        (&["map", "--format", ""], &["mermaid", "dot", "json", "trizbort"]),
+        (&["export", "--format", ""], &["json", "jsonl", "sqlite", "markdown"]),
+        (&["seed", "--format", ""], &["toml", "yaml", "json"]),
+        (&["import", "--on-conflict", ""], &["refuse", "skip", "revise"]),
+        (&["list", "--by", ""], &["visit", "id", "name"]),
+        (&["add", "--category", "DAN"], &["DANGER"]),
+        (&["add", "--category", "dan"], &["DANGER"]),
+        (&["query", "x", "--status", ""], &["active", "tentative", "superseded"]),
+        (&["mark", "--persistence", ""], &["core", "permanent", "ephemeral"]),
+        (&["--color", ""], &["auto", "always", "never"]),
+        (&["completions", ""], &["bash", "elvish", "fish", "powershell", "zsh"]),
+        (&["record", "--provider", "off"], &["offline"]),
+        (&["episode", ""], &["start", "show"]),
+    ] {
+        let known = candidates(words);
+        let values: Vec<&str> =
+            known.iter().map(String::as_str).filter(|value| !value.starts_with('-')).collect();
+        assert_eq!(values, expected, "{words:?}");
+    }
+}
+
+#[test]
+fn a_wrong_question_of_a_shell_is_an_error_and_a_missing_file_none() {
+    let ask = |shell: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memories"));
+        command.args(["--", "memories", "-f", "/nowhere/Memories.md", "show", ""]).env_clear();
+        command.env("MEMORIES_COMPLETE", shell).output().unwrap()
+    };
+    let wrong = ask("tcsh");
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("bash, elvish, fish"), "{wrong:?}");
+    let nothing = ask("fish");
+    assert!(nothing.status.success() && nothing.stderr.is_empty(), "{nothing:?}");
 }
 
 #[test]
@@ -77,26 +130,99 @@ fn shells_accept_their_completions() {
     }
 }
 
-/// The scripts are not only accepted: called as a shell calls them, they offer what the parser has.
+/// The shells themselves, at a terminal: a line with a tab in it is typed, and the command runs with what was completed.
 #[test]
-fn bash_completes_from_the_script() {
-    let folder = tempfile::tempdir().unwrap();
-    let script = folder.path().join("memories.bash");
-    fs::write(&script, memories(&["completions", "bash"])).unwrap();
-    let complete = |words: &str, at: usize| {
-        let program = format!(
-            "source {}; COMP_WORDS=({words}); COMP_CWORD={at}; COMPREPLY=(); \
-             _memories memories \"${{COMP_WORDS[{at}]}}\" \"${{COMP_WORDS[{}]}}\"; echo \"${{COMPREPLY[@]}}\"",
-            script.display(),
-            at - 1
-        );
-        let output = Command::new("bash").args(["--norc", "-c", &program]).output().ok()?;
-        Some(String::from_utf8(output.stdout).unwrap())
-    };
-    if let Some(commands) = complete("memories st", 1) {
-        assert_eq!(commands.trim(), "stats");
-        assert_eq!(complete("memories log --out", 2).unwrap().trim(), "--outcome");
-        assert_eq!(complete("memories episode st", 2).unwrap().trim(), "start");
+fn shells_complete_values_places_and_titles_at_a_terminal() {
+    let registrations = [
+        ("bash", vec!["--noprofile", "--norc", "-i"], "source <(memories completions bash)"),
+        ("zsh", vec!["-f", "-i"], "autoload -U compinit; compinit -u -D; source <(memories completions zsh)"),
+        ("fish", vec!["--no-config", "-i"], "memories completions fish | source"),
+    ];
+    for (shell, arguments, registration) in registrations {
+        if Command::new(shell).arg("-c").arg("true").output().is_err() {
+            skipped(&format!("`{shell}` is not here"));
+            continue;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("Memories.md"), WORLD).unwrap();
+        let mut session = AtTerminal::start(shell, &arguments, folder.path());
+        session.type_line(registration);
+        for (typed, expected) in [
+            // A place by its name, which has a space, and by its id; a scope behind a colon, at which bash splits words.
+            ("memories show Liv\t | grep -c lantern | sed s/^/count:/", "count:3"),
+            ("memories show 2\t | grep -c lantern | sed s/^/count:/", "count:3"),
+            ("memories show npc:m\t | grep -c tea | sed s/^/count:/", "count:1"),
+            // The value of a flag.
+            ("memories recall 23 --format xm\t | grep -c '<memory scope' | sed s/^/count:/", "count:1"),
+            // A title, quoted whatever it holds, so that the shell runs nothing of it.
+            ("memories mark 23 Bra\t --importance 700", "marked \"Brass lantern\""),
+            ("memories mark 23 Tro\t --importance 700", "marked \"Troll's `axe`: \"big\"\""),
+            ("memories mark 23 Wa\t --importance 700", "marked \"Wait; $(touch pwned) & * > x\""),
+        ] {
+            session.expect(typed, expected);
+        }
+        let names: BTreeSet<_> =
+            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, [".memories", "Memories.md"].map(Into::into).into(), "{shell}");
+    }
+}
+
+/// Titles that a shell would run or take apart.
+const WORLD: &str = "\
+## Location 23: Living Room
+
+**[NOTE] Brass lantern**
+The lantern hangs here. A lantern is light.
+It is a lantern.
+
+**[NOTE] Troll's `axe`: \"big\"**
+It hurts.
+
+**[NOTE] Wait; $(touch pwned) & \\* \\> x**
+No word.
+
+---
+
+## NPC marta
+
+**[NOTE] Tea**
+She likes tea.
+";
+
+/// An interactive shell at a terminal of its own.
+struct AtTerminal {
+    shell: String,
+    session: rexpect::session::PtySession,
+    lines: usize,
+}
+
+impl AtTerminal {
+    fn start(shell: &str, arguments: &[&str], folder: &Path) -> AtTerminal {
+        let program = Path::new(env!("CARGO_BIN_EXE_memories")).parent().unwrap();
+        let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+        let mut command = Command::new(shell);
+        command.args(arguments).current_dir(folder).env_clear().env("PATH", path).env("HOME", folder);
+        command.env("TERM", "xterm").env("LC_ALL", "C.UTF-8").env("XDG_DATA_HOME", folder.join(".memories"));
+        command.env("XDG_CONFIG_HOME", folder.join(".memories")).env("HISTFILE", "/dev/null");
+        let session = rexpect::session::spawn_command(command, Some(30_000)).unwrap();
+        AtTerminal { shell: shell.to_owned(), session, lines: 0 }
+    }
+
+    /// Types a line, and waits until the shell has run it.
+    fn type_line(&mut self, line: &str) {
+        self.lines += 1;
+        // The shell shows what is typed, and only its answer has the number in one piece.
+        self.session.send_line(&format!("{line}; echo 'done ''{}'", self.lines)).unwrap();
+        self.session.exp_string(&format!("done {}", self.lines)).unwrap();
+    }
+
+    fn expect(&mut self, line: &str, expected: &str) {
+        self.lines += 1;
+        let end = format!("done {}", self.lines);
+        self.session.send_line(&format!("{line}; echo 'done ''{}'", self.lines)).unwrap();
+        let said =
+            self.session.exp_string(&end).unwrap_or_else(|error| panic!("{}: {line:?}: {error}", self.shell));
+        assert!(said.contains(expected), "{}: {line:?}: {said:?}", self.shell);
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::cli::commands::common::counted;
-use crate::cli::commands::section_order::{Order, arranged};
+use crate::cli::section_order::{Order, arranged};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::{Document, PlaceNames, UnreadSection};

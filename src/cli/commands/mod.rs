@@ -40,7 +40,6 @@ mod record;
 mod rename;
 mod restore;
 mod retry;
-mod section_order;
 mod seed;
 mod show;
 mod stats;
@@ -149,7 +148,7 @@ impl ProgramCommand {
     ) -> Result<u8, Failure> {
         match self {
             ProgramCommand::Trust(args) => trust::run(ui, args, settings, environment.user_folder.as_deref()),
-            ProgramCommand::Completions(args) => completions::run(ui, &args, program),
+            ProgramCommand::Completions(args) => completions::run(ui, &args),
             ProgramCommand::Man(args) => man::run(ui, &args, program),
         }
     }

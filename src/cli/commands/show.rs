@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use crate::cli::commands::common::{memories_json, no_section, parse_scopes};
-use crate::cli::commands::section_order::{Order, arranged};
+use crate::cli::section_order::{Order, arranged};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::carried::escape;

@@ -1,12 +1,12 @@
 //! The environment variables of the settings, and the rule which server may get a key.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use secrecy::SecretString;
 
 /// The environment variables that the program reads, and what each says. Keys come from nowhere else.
-pub(crate) const VARIABLES: [(&str, &str); 20] = [
+pub(crate) const VARIABLES: [(&str, &str); 21] = [
     ("MEMORIES_FILE", "The memory file, as by --file."),
     ("MEMORIES_CONFIG", "The settings, as by --config: they are trusted."),
     (
@@ -28,6 +28,10 @@ pub(crate) const VARIABLES: [(&str, &str); 20] = [
     ("MEMORIES_EMBEDDING_API_KEY", "The key for that address."),
     ("MEMORIES_PROXY_TOKEN", "The token that clients of the proxy send."),
     ("MEMORIES_NOW", "The present time in RFC 3339, for tests and replays."),
+    (
+        "MEMORIES_COMPLETE",
+        "The shell that asks for completions; only the scripts of `memories completions` set it.",
+    ),
     ("XDG_CONFIG_HOME", "The folder of memories/memories.toml, your own settings; ~/.config unless set."),
     ("NO_COLOR", "Any value: no colour, unless --color always."),
 ];
@@ -36,6 +40,8 @@ pub(crate) const VARIABLES: [(&str, &str); 20] = [
 #[derive(Debug, Default)]
 pub struct ProcessEnvironment {
     pub no_color: bool,
+    /// The shell that asks for completions.
+    pub(crate) completes_for: Option<String>,
     pub(super) now: Option<String>,
     pub(super) provider: Option<String>,
     pub(super) model: Option<String>,
@@ -60,6 +66,7 @@ impl ProcessEnvironment {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
         ProcessEnvironment {
             no_color: variable("NO_COLOR").is_some(),
+            completes_for: variable("MEMORIES_COMPLETE"),
             now: variable("MEMORIES_NOW"),
             provider: variable("MEMORIES_PROVIDER"),
             model: variable("MEMORIES_MODEL"),
@@ -85,6 +92,11 @@ impl ProcessEnvironment {
 }
 
 impl ProcessEnvironment {
+    /// The working directory.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// True if a variable names the host of a model.
     pub(super) fn names_a_host(&self) -> bool {
         let hosts = [&self.base_url, &self.openai_base_url, &self.anthropic_base_url, &self.ollama_host];

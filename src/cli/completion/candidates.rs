@@ -1,0 +1,199 @@
+//! The candidates for the values of flags and arguments, by the names that help gives these values.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use clap::{Arg, Command};
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
+use strum::VariantNames as _;
+
+use crate::chat::api_format::ApiFormat;
+use crate::chat::extract::ExtractMode;
+use crate::chat::inject::block::InjectMode;
+use crate::cli::section_order::Order;
+use crate::cli::settings::{ProcessEnvironment, Settings};
+use crate::document::{Document, KNOWN_CATEGORIES};
+use crate::llm::Provider;
+use crate::map::MapFormat;
+use crate::recall::Format;
+use crate::search::filter::MemoryKind;
+use crate::seed::SeedFormat;
+use crate::store::Store;
+use crate::transfer::TransferFormat;
+use crate::types::text::{fold_spaces, truncate};
+use crate::types::unseen::visible;
+use crate::types::{Persistence, Scope, ScopeName, Status, fold_title};
+
+/// Characters of a memory's text that stand beside its title.
+const HELP: usize = 60;
+
+/// The command line with candidates for its values. `words` are those of the line that is completed.
+pub(super) fn attached(mut program: Command, words: &[OsString], environment: ProcessEnvironment) -> Command {
+    let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let line = Arc::new(Line { words, environment: Mutex::new(Some(environment)), file: OnceLock::new() });
+    // Commands have no arguments before.
+    program.build();
+    program.mut_subcommands(|command| {
+        let name = command.get_name().to_owned();
+        command.mut_args(|arg| with_candidates(arg, &name, &line))
+    })
+}
+
+fn with_candidates(arg: Arg, command: &str, line: &Arc<Line>) -> Arg {
+    let Some(name) = arg.get_value_names().and_then(|names| names.first()).map(ToString::to_string) else {
+        return arg;
+    };
+    let line = Arc::clone(line);
+    match (command, name.as_str()) {
+        ("tried" | "near" | "frontier", "ID") | ("path", "FROM" | "TO") | (_, "PLACE") => {
+            arg.add(ArgValueCompleter::new(move |typed: &OsStr| line.scopes(typed, true)))
+        }
+        (_, "SCOPE") => arg.add(ArgValueCompleter::new(move |typed: &OsStr| line.scopes(typed, false))),
+        ("supersede" | "invalidate" | "mark" | "forget", "TITLE") if arg.is_positional() => {
+            arg.add(ArgValueCompleter::new(move |typed: &OsStr| line.titles(typed)))
+        }
+        (command, name) => match values(command, name) {
+            [] => arg,
+            values => arg.add(ArgValueCompleter::new(move |typed: &OsStr| {
+                let values = values.iter().map(|value| (*value, ""));
+                matching(typed, values)
+            })),
+        },
+    }
+}
+
+/// The values of a command's flag, by the name of the value in help.
+fn values(command: &str, name: &str) -> &'static [&'static str] {
+    match (command, name) {
+        ("recall", "FORMAT") => Format::VARIANTS,
+        ("map", "FORMAT") => MapFormat::VARIANTS,
+        ("seed", "FORMAT") => SeedFormat::VARIANTS,
+        ("import" | "export", "FORMAT") => TransferFormat::VARIANTS,
+        ("import", "WHAT") => &["refuse", "skip", "revise"],
+        ("extract", "MODE") => ExtractMode::VARIANTS,
+        (_, "MODE") => InjectMode::VARIANTS,
+        (_, "SHAPE") => ApiFormat::VARIANTS,
+        (_, "ORDER") => Order::VARIANTS,
+        (_, "PROVIDER") => Provider::VARIANTS,
+        (_, "TYPE") => MemoryKind::VARIANTS,
+        (_, "STATUS") => Status::VARIANTS,
+        (_, "PERSISTENCE") => Persistence::VARIANTS,
+        (_, "CATEGORY") => &KNOWN_CATEGORIES,
+        (_, "BOOL") => &["true", "false"],
+        #[cfg(feature = "mcp")]
+        ("mcp", "GROUP") => crate::mcp::Group::VARIANTS,
+        _ => &[],
+    }
+}
+
+/// Those of the values that begin as was typed, in any case.
+fn matching<'a>(typed: &OsStr, values: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<CompletionCandidate> {
+    let typed = typed.to_string_lossy().to_lowercase();
+    let begins = |value: &str| value.to_lowercase().starts_with(&typed);
+    // A name with what a terminal obeys could not be typed, and is not offered.
+    let is_plain = |value: &str| visible(value) == value && !value.contains('\n');
+    values
+        .filter(|(value, _)| begins(value) && is_plain(value))
+        .map(|(value, help)| candidate(value, &visible(help)))
+        .collect()
+}
+
+/// The line that is completed.
+struct Line {
+    words: Vec<String>,
+    /// Taken when the memory file is read.
+    environment: Mutex<Option<ProcessEnvironment>>,
+    file: OnceLock<KnownFile>,
+}
+
+/// The contents of the memory file that a line may name.
+#[derive(Default)]
+struct KnownFile {
+    /// Scopes, with names.
+    scopes: Vec<(Scope, String)>,
+    /// Titles in the scope that the line names, with the beginning of each text.
+    titles: Vec<(String, String)>,
+}
+
+impl Line {
+    fn scopes(&self, typed: &OsStr, places_only: bool) -> Vec<CompletionCandidate> {
+        let scopes = &self.file().scopes;
+        let mut bearers: HashMap<String, usize> = HashMap::new();
+        for (_, name) in scopes {
+            *bearers.entry(fold_title(name)).or_default() += 1;
+        }
+        let by_number = typed.to_string_lossy().starts_with(|c: char| c.is_ascii_digit());
+        let mut values: Vec<(String, &str)> = Vec::new();
+        for (scope, name) in scopes {
+            let is_name = bearers[&fold_title(name)] == 1 && matches!(name.parse(), Ok(ScopeName::Name(_)));
+            match scope {
+                Scope::Location(_) if is_name && !by_number => values.push((name.clone(), "")),
+                Scope::Location(id) => values.push((id.to_string(), name)),
+                other if !places_only => values.push((other.to_string(), name)),
+                _ => {}
+            }
+        }
+        matching(typed, values.iter().map(|(value, help)| (value.as_str(), *help)))
+    }
+
+    fn titles(&self, typed: &OsStr) -> Vec<CompletionCandidate> {
+        let titles = &self.file().titles;
+        matching(typed, titles.iter().map(|(title, text)| (title.as_str(), text.as_str())))
+    }
+
+    /// The memory file; where it cannot be read there are no candidates.
+    fn file(&self) -> &KnownFile {
+        self.file.get_or_init(|| self.read().unwrap_or_default())
+    }
+
+    fn read(&self) -> Option<KnownFile> {
+        let environment = self.environment.lock().ok()?.take()?;
+        let (file, config) = (self.flag(&["-f", "--file"]), self.flag(&["--config"]));
+        let (settings, _) = Settings::load(file, config, Duration::ZERO, environment, false).ok()?;
+        let store = Store::open(&settings.file, Duration::ZERO).ok()?;
+        let document = Document::parse(store.read().ok()??);
+        let headings = document.headings();
+        let scopes: Vec<(Scope, String)> =
+            headings.map(|heading| (heading.scope.clone(), heading.name.clone())).collect();
+        let titles = self.scope_in(&document).and_then(|scope| document.section(&scope));
+        let titles = titles.iter().flat_map(|section| &section.memories);
+        let titles = titles.map(|memory| (memory.title.clone(), truncate(&fold_spaces(&memory.text), HELP)));
+        Some(KnownFile { scopes, titles: titles.collect() })
+    }
+
+    /// The value of a flag on the line.
+    fn flag(&self, names: &[&str]) -> Option<PathBuf> {
+        let mut pairs = self.words.windows(2);
+        let apart = pairs.find(|pair| names.contains(&pair[0].as_str())).map(|pair| pair[1].as_str());
+        let joined = |word: &'_ str| {
+            names.iter().find_map(|name| Some(word.strip_prefix(name)?.strip_prefix('=')?.to_owned()))
+        };
+        apart
+            .map(ToOwned::to_owned)
+            .or_else(|| self.words.iter().find_map(|word| joined(word)))
+            .map(PathBuf::from)
+    }
+
+    /// The first scope that the line names and the file has.
+    fn scope_in(&self, document: &Document) -> Option<Scope> {
+        let (_, before) = self.words.split_last()?;
+        before.iter().skip(2).find_map(|word| match word.parse().ok()? {
+            ScopeName::Scope(scope) => {
+                document.headings().any(|heading| heading.scope == scope).then_some(scope)
+            }
+            ScopeName::Name(name) => {
+                let heading = document.headings().find(|heading| heading.is_called(&name))?;
+                Some(heading.scope.clone())
+            }
+        })
+    }
+}
+
+/// A candidate with what it means.
+fn candidate(value: &str, help: &str) -> CompletionCandidate {
+    let help = (!help.is_empty()).then(|| help.to_owned().into());
+    CompletionCandidate::new(value.to_owned()).help(help)
+}
