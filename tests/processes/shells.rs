@@ -164,6 +164,9 @@ fn shells_complete_values_places_and_titles_at_a_terminal() {
         let names: BTreeSet<_> =
             fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(names, [".memories", "Memories.md"].map(Into::into).into(), "{shell}");
+        // It ignores the signal with which the terminal would end it.
+        session.session.send_line("exit").unwrap();
+        session.session.exp_eof().unwrap();
     }
 }
 
