@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::cli::commands::Command;
-use crate::cli::ui::Color;
+use crate::cli::ui::{Color, Form};
 use crate::cli::values::parse_duration;
 
 /// A memory for agents that a person can read: one Markdown file, a section for each place
@@ -49,9 +49,20 @@ pub(crate) struct Global {
     #[arg(long, value_name = "WHEN", global = true, value_enum, default_value_t = Color::Auto)]
     #[arg(hide_default_value = true, hide_possible_values = true)]
     pub color: Color,
+    /// Print to the terminal at once, without a pager
+    #[arg(long, global = true)]
+    pub no_pager: bool,
     /// How long to wait for other writers, such as `500ms` or `1m`
     #[arg(long, value_name = "TIME", global = true, default_value = "10s", value_parser = parse_duration)]
     pub lock_timeout: Duration,
+}
+
+impl Global {
+    /// The form of the output.
+    pub(crate) fn form(&self) -> Form {
+        let Global { json, quiet, verbose, color, no_pager, .. } = *self;
+        Form { json, quiet, verbose, color, no_pager }
+    }
 }
 
 /// Heading of the flags that all commands share; it follows the command's own flags.
@@ -68,15 +79,17 @@ const GROUPS: [(&str, &str); 7] = [
     ("Set up", "init"),
 ];
 
-/// Looks for `--json` and `--color` in a wrong command line, which clap has not parsed: its error has that form, too.
-pub(crate) fn form_of(arguments: &[OsString]) -> (bool, Color) {
+/// Looks for the flags of output in a command line that clap has not parsed, since it is wrong or asks for help: the
+/// answer has that form, too.
+pub(crate) fn form_of(arguments: &[OsString]) -> Form {
     let words: Vec<&str> = arguments.iter().filter_map(|argument| argument.to_str()).collect();
     let color = words.iter().enumerate().find_map(|(at, word)| match *word {
         "--color" => words.get(at + 1).copied(),
         word => word.strip_prefix("--color="),
     });
     let color = color.and_then(|color| Color::from_str(color, false).ok()).unwrap_or_default();
-    (words.contains(&"--json"), color)
+    let has = |flag: &str| words.contains(&flag);
+    Form { json: has("--json"), quiet: false, verbose: false, color, no_pager: has("--no-pager") }
 }
 
 /// The command line with only those commands that are named in `arguments`, without overview.
@@ -152,7 +165,10 @@ mod tests {
 
     #[test]
     fn a_wrong_command_line_says_in_which_form_it_is_refused() {
-        let form = |words: &[&str]| form_of(&words.iter().map(Into::into).collect::<Vec<_>>());
+        let form = |words: &[&str]| {
+            let form = form_of(&words.iter().map(Into::into).collect::<Vec<_>>());
+            (form.json, form.color)
+        };
         assert_eq!(form(&["recal", "--json"]), (true, Color::Auto));
         assert_eq!(form(&["--color", "always", "recal"]), (false, Color::Always));
         assert_eq!(form(&["--color=never", "recal"]), (false, Color::Never));

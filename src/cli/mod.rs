@@ -11,6 +11,8 @@ mod context;
 mod embedder;
 mod failure;
 mod interrupt;
+mod pager;
+mod paint;
 mod section_order;
 mod settings;
 mod ui;
@@ -27,7 +29,7 @@ use commands::{Command, MemoryCommand};
 use context::Cli;
 use failure::{Failure, FailureKind};
 use settings::{ProcessEnvironment, Settings, find_settings};
-use ui::{Color, Ui};
+use ui::{Form, Ui};
 
 use crate::store::Store;
 
@@ -45,24 +47,25 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: Streams) -> u
     }
     let arguments = args::with_flags_for_words(arguments);
     let parsed = parse(&arguments);
-    let global = parsed.as_ref().ok().map(|arguments| &arguments.global);
-    let (quiet, verbose) = global.map_or((false, false), |global| (global.quiet, global.verbose));
-    let (json, color) =
-        global.map_or_else(|| args::form_of(&arguments), |global| (global.json, global.color));
-    let mut ui = Ui::new(streams, json, quiet, verbose, color, environment.no_color);
+    let form = match &parsed {
+        Ok(parsed) => parsed.global.form(),
+        Err(_) => args::form_of(&arguments),
+    };
+    let mut ui = Ui::new(streams, form, &environment);
     let result = match parsed {
         Ok(arguments) => dispatch(&mut ui, arguments, environment),
         Err(error) => answer_or_refuse(&mut ui, &error, &arguments),
     };
-    let result = result.and_then(|code| ui.flush().map(|()| code).map_err(Failure::from));
+    let finished = ui.finish();
+    let result = result.and_then(|code| finished.map(|()| code).map_err(Failure::from));
     result.unwrap_or_else(|failure| report(&mut ui, &failure))
 }
 
 /// Answers a shell that completes a command line.
 fn complete(shell: &str, arguments: &[OsString], environment: ProcessEnvironment, streams: Streams) -> u8 {
-    let mut ui = Ui::new(streams, false, false, false, Color::Auto, environment.no_color);
+    let mut ui = Ui::new(streams, Form::default(), &environment);
     let answer = completion::answer(shell, arguments, Arguments::command(), environment);
-    let written = answer.and_then(|answer| Ok(ui.bytes(&answer).and_then(|()| ui.flush())?));
+    let written = answer.and_then(|answer| Ok(ui.bytes(&answer).and_then(|()| ui.finish())?));
     written.map_or_else(|failure| report(&mut ui, &failure), |()| 0)
 }
 
@@ -85,7 +88,10 @@ fn parse(arguments: &[OsString]) -> Result<Arguments, clap::Error> {
 fn answer_or_refuse(ui: &mut Ui, error: &clap::Error, arguments: &[OsString]) -> Result<u8, Failure> {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            ui.data(&error.render().to_string())?;
+            if error.kind() == ErrorKind::DisplayHelp {
+                ui.page();
+            }
+            ui.styled(&error.render())?;
             Ok(0)
         }
         _ => Err(usage::failure_of(error, arguments)),
@@ -95,7 +101,8 @@ fn answer_or_refuse(ui: &mut Ui, error: &clap::Error, arguments: &[OsString]) ->
 fn dispatch(ui: &mut Ui, arguments: Arguments, environment: ProcessEnvironment) -> Result<u8, Failure> {
     let Arguments { global, command } = arguments;
     let Some(command) = command else {
-        ui.data(&args::command_with_overview().render_help().to_string())?;
+        ui.page();
+        ui.styled(&args::command_with_overview().render_help())?;
         return Ok(0);
     };
     let command = match command {
@@ -105,7 +112,7 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: ProcessEnvironment) 
         }
         Command::Memory(command) => command,
     };
-    let Global { file, config, json: _, quiet: _, verbose, color: _, lock_timeout } = global;
+    let Global { file, config, verbose, lock_timeout, .. } = global;
     let begins = matches!(command, MemoryCommand::Init(_));
     let (settings, warnings) = Settings::load(file, config, lock_timeout, environment, begins)?;
     for warning in warnings {
@@ -121,6 +128,9 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: ProcessEnvironment) 
         // Exit code 1 of `tried` means "not tried yet": without memory, a script plays the action. That of
         // `path` means "no path known".
         return Ok(u8::from(matches!(command, MemoryCommand::Tried(_) | MemoryCommand::Path(_))));
+    }
+    if command.is_read_by_people() {
+        ui.page();
     }
     // `check` lists it.
     if !matches!(command, MemoryCommand::Check(_)) {

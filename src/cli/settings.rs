@@ -47,6 +47,9 @@ use environment::trusted;
 use file::{SettingsFiles, command, duration, size, small};
 use found::{Found, find_above};
 
+/// The editor where the environment names none.
+const EDITOR: &str = if cfg!(windows) { "notepad" } else { "vi" };
+
 /// Name of the memory file.
 const MEMORY_FILE_NAME: &str = "Memories.md";
 
@@ -64,6 +67,8 @@ pub(crate) struct Settings {
     pub config_path: PathBuf,
     /// The settings files that were read: the project's, then the user's own.
     pub read_from: Vec<PathBuf>,
+    /// The editor of `edit`, as a command line.
+    pub editor: String,
     /// Time limit on waiting for other writers.
     pub lock_timeout: Duration,
     /// If false, every command except `init` does nothing.
@@ -129,6 +134,7 @@ impl Settings {
             file,
             config_path,
             read_from: files.paths(),
+            editor: environment.editor.clone().unwrap_or_else(|| EDITOR.to_owned()),
             lock_timeout,
             enabled,
             limits,

@@ -10,10 +10,14 @@ use std::ops::Range;
 use std::panic::PanicHookInfo;
 
 use anstyle::{AnsiColor, Style};
+use clap::builder::StyledStr;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use crate::cli::failure::Failure;
+use crate::cli::pager::Pager;
+use crate::cli::paint::{Span, painted};
+use crate::cli::settings::ProcessEnvironment;
 use crate::types::unseen::{visible, visible_json};
 
 /// The three streams of a process, or replacements for a test.
@@ -58,6 +62,16 @@ pub(crate) enum Color {
     Never,
 }
 
+/// The form of the output.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Form {
+    pub json: bool,
+    pub quiet: bool,
+    pub verbose: bool,
+    pub color: Color,
+    pub no_pager: bool,
+}
+
 /// The output of a command. All commands write through it.
 pub(crate) struct Ui {
     streams: Streams,
@@ -66,28 +80,53 @@ pub(crate) struct Ui {
     quiet: bool,
     verbose: bool,
     colored: bool,
-    /// True if matching words are highlighted on stdout.
+    /// True if text on stdout is coloured.
     marked: bool,
+    /// True if a long answer may go through a pager, named by the environment.
+    may_page: bool,
+    pager_name: Option<String>,
+    /// True if the next text on stdout starts the pager.
+    pages: bool,
+    pager: Option<Pager>,
+    /// Messages on stderr while a pager has the terminal.
+    deferred: String,
 }
 
 impl Ui {
-    /// `no_color` is true if the environment variable `NO_COLOR` is set.
-    pub(crate) fn new(
-        streams: Streams,
-        json: bool,
-        quiet: bool,
-        verbose: bool,
-        color: Color,
-        no_color: bool,
-    ) -> Ui {
+    /// Output in that form. The environment may forbid colour, and names the pager.
+    pub(crate) fn new(streams: Streams, form: Form, environment: &ProcessEnvironment) -> Ui {
+        let Form { json, quiet, verbose, color, no_pager } = form;
         let is_colored = |is_terminal: bool| match color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => is_terminal && !no_color,
+            Color::Auto => is_terminal && !environment.no_color && !environment.is_dumb,
         };
         let (colored, marked) =
             (is_colored(streams.stderr_is_terminal), is_colored(streams.stdout_is_terminal));
-        Ui { streams, json, quiet, verbose, colored, marked }
+        let may_page = streams.stdout_is_terminal && !json && !no_pager && !environment.is_dumb;
+        let pager_name = environment.pager.clone();
+        let (pages, pager, deferred) = (false, None, String::new());
+        Ui { streams, json, quiet, verbose, colored, marked, may_page, pager_name, pages, pager, deferred }
+    }
+
+    /// From now on, what is written goes through a pager if a person reads it.
+    pub(crate) fn page(&mut self) {
+        self.pages = self.may_page;
+    }
+
+    /// Ends the answer, and waits for the person to leave the pager.
+    ///
+    /// # Errors
+    ///
+    /// When stdout cannot be written.
+    pub(crate) fn finish(&mut self) -> io::Result<()> {
+        let flushed = self.flush();
+        if let Some(pager) = self.pager.take() {
+            self.streams.stdout = Box::new(io::sink());
+            pager.wait()?;
+            let _ = write!(self.streams.stderr, "{}", std::mem::take(&mut self.deferred));
+        }
+        flushed
     }
 
     /// Writes text.
@@ -109,15 +148,33 @@ impl Ui {
             return self.data(text);
         }
         let style = Style::new().bold().underline();
-        let mut out = String::with_capacity(text.len() + 16 * parts.len());
-        let mut at = 0;
-        for part in parts {
-            let (gap, part_text) = (visible(&text[at..part.start]), visible(&text[part.clone()]));
-            out.push_str(&format!("{gap}{style}{part_text}{style:#}"));
-            at = part.end;
+        let parts: Vec<Span> = parts.iter().map(|part| (part.clone(), style)).collect();
+        self.write(painted(text, &parts).as_bytes())
+    }
+
+    /// Writes text, each line with the styles that a function gives its parts, in their order, if a person reads it.
+    ///
+    /// # Errors
+    ///
+    /// When stdout cannot be written.
+    pub(crate) fn painted(&mut self, text: &str, paint: fn(&str) -> Vec<Span>) -> io::Result<()> {
+        if !self.marked {
+            return self.data(text);
         }
-        out.push_str(&visible(&text[at..]));
-        self.write(out.as_bytes())
+        let lines = text.split_inclusive('\n').map(|line| painted(line, &paint(line.trim_end_matches('\n'))));
+        self.write(lines.collect::<String>().as_bytes())
+    }
+
+    /// Writes a text of the program itself that clap has laid out.
+    ///
+    /// # Errors
+    ///
+    /// When stdout cannot be written.
+    pub(crate) fn styled(&mut self, text: &StyledStr) -> io::Result<()> {
+        match self.marked {
+            true => self.write(text.ansi().to_string().as_bytes()),
+            false => self.data(&text.to_string()),
+        }
     }
 
     /// Writes bytes as they are, unless a person reads them.
@@ -133,6 +190,11 @@ impl Ui {
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if std::mem::take(&mut self.pages)
+            && let Some((pager, input)) = Pager::start(self.pager_name.as_deref())
+        {
+            (self.pager, self.streams.stdout) = (Some(pager), Box::new(input));
+        }
         let written = self.streams.stdout.write_all(bytes);
         written.map_err(|error| with_context("cannot write the answer", &error))
     }
@@ -246,8 +308,12 @@ impl Ui {
         let style = color.filter(|_| self.colored).map_or(Style::new(), |color| color.on_default().bold());
         // Keeps the order of the two streams. An error of stdout is reported by the last `flush`.
         let _ = self.streams.stdout.flush();
-        // An error of stderr cannot be reported anywhere.
-        let _ = writeln!(self.streams.stderr, "{style}{label}{style:#}{}", visible(text));
+        let line = format!("{style}{label}{style:#}{}\n", visible(text));
+        match self.pager {
+            Some(_) => self.deferred.push_str(&line),
+            // An error of stderr cannot be reported anywhere.
+            None => drop(self.streams.stderr.write_all(line.as_bytes())),
+        }
     }
 
     /// True if a person would see a progress bar.

@@ -15,7 +15,7 @@ const SYNONYMS: [(&str, &[&str]); 14] = [
     ("forget", &["rm", "remove", "delete", "del", "drop", "erase"]),
     ("restore", &["undo", "revert", "rollback", "reset"]),
     ("query", &["search", "find", "grep", "ask"]),
-    ("show", &["cat", "view", "open", "edit", "print"]),
+    ("show", &["cat", "view", "open", "print"]),
     ("list", &["ls", "dir", "places"]),
     ("add", &["new", "remember", "note", "store", "save", "create", "insert"]),
     ("stats", &["status", "info", "count"]),

@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 
+use crate::document::problem::Problem;
 use crate::document::{DocumentError, stored};
 use crate::journal::entry::{Entry, MemoryEntry};
 use crate::journal::text::Text;
@@ -10,6 +11,7 @@ use crate::notebook::add::{AddReport, Claim, store_memory};
 use crate::notebook::authority::Authority;
 use crate::notebook::correct::{Corrected, Correction, CorrectionError, correct};
 use crate::notebook::dialogue::{speaker, spoken};
+use crate::notebook::edit::{EditError, edited};
 use crate::notebook::titles::title_in_use;
 use crate::notebook::transaction::{Draft, EndedSession};
 use crate::store::{State, StoreError};
@@ -189,6 +191,22 @@ impl Draft<'_> {
         self.replace_text(text);
         let (outcome, lines) = (Some(outcome.into()), Some(lines as u64));
         self.note(Entry::<Value> { outcome, lines, ..Entry::default() });
+    }
+
+    /// Replaces a section by what a person made of it.
+    ///
+    /// # Errors
+    ///
+    /// [`EditError`] where the section is no longer the one that was edited, or the new text would change others.
+    pub(crate) fn replace_section(
+        &mut self,
+        scope: &Scope,
+        old: &str,
+        new: &str,
+    ) -> Result<Vec<Problem>, EditError> {
+        let edited = edited(&self.text()?, scope, old, new)?;
+        self.rewrite("edited", edited.text, edited.lines);
+        Ok(edited.problems)
     }
 
     /// Replaces the text of the memory file by that of a backup.

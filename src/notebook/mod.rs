@@ -17,6 +17,7 @@ pub(crate) mod correct;
 mod correction;
 pub(crate) mod dialogue;
 pub(crate) mod duplicates;
+pub(crate) mod edit;
 pub mod files;
 mod occasion;
 mod ranking;

@@ -44,6 +44,7 @@ mod settled;
 mod sidecar;
 mod state;
 mod swap;
+mod working_copy;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -60,6 +61,7 @@ pub(crate) use path::{is_markdown, refuse_link_out};
 pub(crate) use private_file::{change_private, read_bounded};
 pub use sidecar::{INDEX, SERVED_INDEX, Sidecar};
 pub use state::State;
+pub(crate) use working_copy::WorkingCopy;
 
 use backups::Outweighing;
 use file_version::FileVersion;
@@ -178,6 +180,15 @@ impl Store {
         let missing = || StoreError::NoBackup { path: backups::path_in(self.folder(), number) };
         let folder = self.sidecar.open()?.ok_or_else(missing)?;
         backups::read(&folder, number, &self.real_path)?.ok_or_else(missing)
+    }
+
+    /// Writes a text to a file beside the memory file, for a person to edit.
+    ///
+    /// # Errors
+    ///
+    /// When the sidecar folder cannot be made or written.
+    pub(crate) fn working_copy(&self, text: &str) -> Result<WorkingCopy, StoreError> {
+        WorkingCopy::new(self.sidecar.create()?, text)
     }
 
     /// Changes the file under the lock. The edit gets the present text (`None` where there is no

@@ -9,7 +9,9 @@
 )]
 
 mod ask;
+mod at_terminal;
 mod chat;
+mod edit;
 mod embedding;
 mod hostile_doors;
 #[cfg(unix)]

@@ -11,6 +11,7 @@ use crate::cli::commands::fmt::{described, line_json};
 use crate::cli::commands::map_file::read_map;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+use crate::cli::paint;
 use crate::document::check::{Located, entries, not_on_map, problems};
 use crate::document::format::{self, LineChange};
 use crate::document::problem::{Kind, Problem, Severity, column};
@@ -112,8 +113,8 @@ fn report(cli: Cli<'_>, path: &str, found: &[Problem], beside: &[BesideProblem])
             Severity::Warning => "warning",
         };
         let (line, column) = (problem.line, problem.column);
-        cli.ui.data(&format!("{path}:{line}:{column}: {severity}: {}\n", problem.kind))?;
-        cli.ui.data(&format!("    hint: {}\n", problem.hint()))?;
+        cli.ui.painted(&format!("{path}:{line}:{column}: {severity}: {}\n", problem.kind), paint::problem)?;
+        cli.ui.painted(&format!("    hint: {}\n", problem.hint()), paint::problem)?;
     }
     for problem in beside {
         cli.ui.data(&problem.text())?;
@@ -171,7 +172,7 @@ fn duplicates_in(text: &str) -> Vec<Problem> {
     found
 }
 
-fn problem_json(path: &str, problem: &Problem) -> Value {
+pub(crate) fn problem_json(path: &str, problem: &Problem) -> Value {
     json!({
         "file": path, "line": problem.line, "column": problem.column, "severity": problem.kind.severity(),
         "kind": <&str>::from(&problem.kind), "message": problem.kind.to_string(), "hint": problem.hint(),

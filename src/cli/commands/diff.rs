@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::cli::commands::common::read_existing;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+use crate::cli::paint;
 use crate::cli::settings::for_programs;
 use crate::document::compare::{
     AttemptDifference, Comparison, LineDifference, MemoryDifference, Presence, SectionDifference, Visits,
@@ -68,7 +69,7 @@ pub fn run(cli: Cli<'_>, args: DiffArgs) -> Result<u8, Failure> {
             "other": comparison.other,
         }))?;
     } else {
-        cli.ui.data(&render(&comparison))?;
+        cli.ui.painted(&render(&comparison), paint::difference)?;
         if comparison.is_empty() {
             let after = after.unwrap_or(path);
             cli.ui.notice(&format!("{after} does not differ from {before}"));

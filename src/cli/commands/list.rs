@@ -3,9 +3,10 @@
 use serde::Serialize;
 
 use crate::cli::commands::common::counted;
-use crate::cli::section_order::{Order, arranged};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+use crate::cli::paint;
+use crate::cli::section_order::{Order, arranged};
 use crate::document::{Document, PlaceNames, UnreadSection};
 use crate::notebook::Snapshot;
 use crate::types::{Moment, Scope};
@@ -97,7 +98,7 @@ pub fn run(cli: Cli<'_>, args: ListArgs) -> Result<u8, Failure> {
             "" => String::new(),
             name => format!("  {}", names.label(scope, name)),
         };
-        cli.ui.data(&format!("{line}{name}\n"))?;
+        cli.ui.painted(&format!("{line}{name}\n"), paint::list)?;
     }
     Ok(0)
 }

@@ -6,6 +6,7 @@ use crate::cli::commands::common::{counted, resolve_scope};
 use crate::cli::commands::memory_args::episode_number;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+use crate::cli::paint;
 use crate::cli::values::parse_count;
 use crate::journal::Journal;
 use crate::journal::damage::is_unreadable;
@@ -53,6 +54,13 @@ pub(crate) struct LogArgs {
     follow: bool,
 }
 
+impl LogArgs {
+    /// True if new entries are printed as they come.
+    pub(crate) fn follows(&self) -> bool {
+        self.follow
+    }
+}
+
 pub fn run(mut cli: Cli<'_>, args: LogArgs) -> Result<u8, Failure> {
     let LogArgs { lines, place, outcome, episode, follow } = args;
     let store = cli.store()?;
@@ -93,7 +101,7 @@ fn show_entries(cli: &mut Cli<'_>, lines: &[String], filter: &LogFilter) -> Resu
         let entry: Option<Entry<'_>> = Entry::parse(line);
         let Some(entry) = entry.filter(|entry| entry.passes(filter)) else { continue };
         let text = if cli.ui.json { line.trim_end().to_owned() } else { entry.render() };
-        cli.ui.data(&format!("{text}\n"))?;
+        cli.ui.painted(&format!("{text}\n"), paint::log)?;
     }
     Ok(())
 }

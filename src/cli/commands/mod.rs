@@ -10,6 +10,7 @@ mod conversation_args;
 mod correct;
 mod diff;
 mod digest;
+mod edit;
 mod episode;
 mod export;
 mod extract;
@@ -112,6 +113,7 @@ memory_commands! {
     mark Mark(MarkArgs),
     forget Forget(ForgetArgs),
     rename Rename(RenameArgs),
+    edit Edit(EditArgs),
     consolidate Consolidate(ConsolidateArgs),
     fmt Fmt(FmtArgs),
     restore Restore(RestoreArgs),
@@ -126,6 +128,20 @@ memory_commands! {
     init Init(InitArgs),
     mcp Mcp(McpArgs),
     episode Episode(EpisodeArgs),
+}
+
+impl MemoryCommand {
+    /// True if its answer is one that people read, page by page.
+    pub(crate) fn is_read_by_people(&self) -> bool {
+        use MemoryCommand::{Check, Diff, List, Log, Query, Recall, Show, Stats, Top};
+        match self {
+            Log(args) => !args.follows(),
+            command => matches!(
+                command,
+                Check(_) | Diff(_) | List(_) | Query(_) | Recall(_) | Show(_) | Stats(_) | Top(_)
+            ),
+        }
+    }
 }
 
 /// Commands about the program itself. They obey no settings, so that broken settings do not stop them.

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::cli::commands::common::{memories_json, memory_json, parse_scopes};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+use crate::cli::paint;
 use crate::cli::values::parse_count;
 use crate::document::Section;
 use crate::notebook::{Snapshot, name_authors};
@@ -90,7 +91,7 @@ fn show(
         name_authors(snapshot, &mut answer);
         return cli.ui.json_answer(&answer);
     }
-    cli.ui.data(text)?;
+    cli.ui.painted(text, paint::recall)?;
     Ok(0)
 }
 

@@ -6,9 +6,10 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use crate::cli::commands::common::{memories_json, no_section, parse_scopes};
-use crate::cli::section_order::{Order, arranged};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+use crate::cli::paint;
+use crate::cli::section_order::{Order, arranged};
 use crate::document::carried::escape;
 use crate::document::grammar::write_key;
 use crate::document::scan::BYTE_ORDER_MARK;
@@ -64,7 +65,7 @@ pub fn run(cli: Cli<'_>, args: ShowArgs) -> Result<u8, Failure> {
         return cli.ui.json_answer(&answer);
     }
     for text in texts {
-        cli.ui.data(&whole_lines(text))?;
+        cli.ui.painted(&whole_lines(text), paint::markdown)?;
     }
     Ok(0)
 }
@@ -116,7 +117,7 @@ fn show_all(cli: Cli<'_>, order: Order) -> Result<u8, Failure> {
             }
         }
     }
-    cli.ui.data(&format!("{contents}\n{texts}"))?;
+    cli.ui.painted(&format!("{contents}\n{texts}"), paint::markdown)?;
     Ok(0)
 }
 

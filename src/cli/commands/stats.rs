@@ -2,6 +2,7 @@
 
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+use crate::cli::paint;
 use crate::document::Document;
 use crate::journal::Journal;
 use crate::journal::damage::Damage;
@@ -74,7 +75,7 @@ pub fn run(cli: Cli<'_>, StatsArgs {}: StatsArgs) -> Result<u8, Failure> {
     if cli.ui.json {
         cli.ui.json_line(&figures)?;
     } else {
-        cli.ui.data(&render(&figures))?;
+        cli.ui.painted(&render(&figures), paint::stats)?;
     }
     Ok(0)
 }

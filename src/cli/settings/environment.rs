@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use secrecy::SecretString;
 
 /// The environment variables that the program reads, and what each says. Keys come from nowhere else.
-pub(crate) const VARIABLES: [(&str, &str); 21] = [
+pub(crate) const VARIABLES: [(&str, &str); 25] = [
     ("MEMORIES_FILE", "The memory file, as by --file."),
     ("MEMORIES_CONFIG", "The settings, as by --config: they are trusted."),
     (
@@ -34,12 +34,25 @@ pub(crate) const VARIABLES: [(&str, &str); 21] = [
     ),
     ("XDG_CONFIG_HOME", "The folder of memories/memories.toml, your own settings; ~/.config unless set."),
     ("NO_COLOR", "Any value: no colour, unless --color always."),
+    ("TERM", "dumb, or not set: no colour and no pager."),
+    (
+        "PAGER",
+        "The program through which long answers go on a terminal; less unless set, none if it is empty or cat.",
+    ),
+    ("VISUAL", "The editor of `memories edit`."),
+    ("EDITOR", "The editor where VISUAL is not set; vi unless set."),
 ];
 
 /// The values of the environment variables, and the working directory.
 #[derive(Debug, Default)]
 pub struct ProcessEnvironment {
     pub no_color: bool,
+    /// The terminal obeys no codes.
+    pub(crate) is_dumb: bool,
+    /// The pager; an empty one is none.
+    pub(crate) pager: Option<String>,
+    /// The editor of a person.
+    pub(super) editor: Option<String>,
     /// The shell that asks for completions.
     pub(crate) completes_for: Option<String>,
     pub(super) now: Option<String>,
@@ -66,6 +79,9 @@ impl ProcessEnvironment {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
         ProcessEnvironment {
             no_color: variable("NO_COLOR").is_some(),
+            is_dumb: variable("TERM").is_none_or(|terminal| terminal == "dumb"),
+            pager: std::env::var("PAGER").ok(),
+            editor: variable("VISUAL").or_else(|| variable("EDITOR")),
             completes_for: variable("MEMORIES_COMPLETE"),
             now: variable("MEMORIES_NOW"),
             provider: variable("MEMORIES_PROVIDER"),

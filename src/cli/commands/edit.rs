@@ -1,0 +1,133 @@
+//! `edit`: opens a section in the person's editor, and takes over what was changed.
+
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::cli::commands::check::problem_json;
+use crate::cli::commands::common::{counted, no_section, resolve_scope};
+use crate::cli::context::Cli;
+use crate::cli::failure::Failure;
+use crate::document::scan::BYTE_ORDER_MARK;
+use crate::notebook::Notebook;
+use crate::notebook::edit::EditError;
+use crate::store::WorkingCopy;
+use crate::types::Scope;
+
+/// Open a section in your editor
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The editor is VISUAL, else EDITOR, else vi. It gets a copy of the section, and
+other programs may write meanwhile. When it ends, the section is replaced, as
+your words; `memories restore` undoes it. Where another program changed the same
+section meanwhile, nothing is replaced, and your copy stays.
+
+Examples:
+  memories edit 23
+  memories edit 'Living Room'
+  EDITOR='code --wait' memories edit npc:marta
+
+With --json: {version, scope, file, changed, problems}, problems as in `check`.")]
+pub(crate) struct EditArgs {
+    /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, `game`, or a place's name
+    #[arg(value_name = "SCOPE", allow_negative_numbers = true)]
+    scope: String,
+}
+
+pub fn run(mut cli: Cli<'_>, args: EditArgs) -> Result<u8, Failure> {
+    let EditArgs { scope } = args;
+    let notebook = cli.notebook()?;
+    let scope = resolve_scope(notebook.store(), &scope)?;
+    let old = section(&notebook, &scope)?;
+    let shown = old.trim_start_matches(BYTE_ORDER_MARK);
+    let copy = notebook.store().working_copy(shown)?;
+    if let Err(failure) = open(&cli.settings.editor, &copy) {
+        return Err(kept(copy, shown, failure));
+    }
+    let new = match copy.read() {
+        Ok(new) => new,
+        Err(error) => return Err(kept(copy, shown, error.into())),
+    };
+    let mark = &old[..old.len() - shown.len()];
+    let whole = format!("{mark}{new}");
+    let edited = match whole == old {
+        true => Ok((Vec::new(), false)),
+        false => cli.edit(&notebook, "edit", false, |draft| {
+            draft.replace_section(&scope, &old, &whole).map_err(|error| refused(&error))
+        }),
+    };
+    let (problems, written) = match edited {
+        Ok(edited) => edited,
+        Err(failure) => return Err(kept(copy, shown, failure)),
+    };
+    let file = notebook.store().path().display().to_string();
+    for problem in &problems {
+        cli.ui.warning(&format!(
+            "{file}:{}:{}: {}; {}",
+            problem.line,
+            problem.column,
+            problem.kind,
+            problem.hint()
+        ));
+    }
+    let problems: Vec<_> = problems.iter().map(|problem| problem_json(&file, problem)).collect();
+    let text = match written {
+        true => format!("replaced the section of {scope} in {file}\n"),
+        false => format!("nothing was changed in the section of {scope}\n"),
+    };
+    let json = json!({"scope": scope, "file": file, "changed": written, "problems": problems});
+    cli.ui.answer(&json, &text)
+}
+
+/// The text of the one section of a scope.
+fn section(notebook: &Notebook, scope: &Scope) -> Result<String, Failure> {
+    let files = notebook.read()?;
+    let mut texts = files.lasting.section_texts(scope);
+    let first = texts.next().ok_or_else(|| no_section(scope))?.to_owned();
+    match texts.count() {
+        0 => Ok(first),
+        more => {
+            let sections = counted(more as u64 + 1, "section", "sections");
+            let failure = Failure::user(format!("there are {sections} of {scope}"));
+            Err(failure.hint("make them one in the memory file; `memories check` shows their lines"))
+        }
+    }
+}
+
+/// Lets the person edit the copy, until the editor ends.
+fn open(editor: &str, copy: &WorkingCopy) -> Result<(), Failure> {
+    let words = shlex::split(editor).unwrap_or_default();
+    let (program, arguments) = words.split_first().ok_or_else(|| {
+        Failure::user(format!("`{editor}` names no editor")).hint("set EDITOR, such as `EDITOR=nano`")
+    })?;
+    let ended = Command::new(program).args(arguments).arg(copy.path()).status();
+    let ended = ended.map_err(|error| {
+        Failure::user(format!("cannot run the editor `{program}`: {error}"))
+            .hint("set EDITOR to yours, such as `EDITOR=nano`")
+    })?;
+    if !ended.success() {
+        return Err(Failure::user(format!("the editor `{program}` failed: {ended}"))
+            .hint("nothing was replaced; edit the section again"));
+    }
+    Ok(())
+}
+
+fn refused(error: &EditError) -> Failure {
+    let failure = Failure::user(error.to_string());
+    failure.hint(match error {
+        EditError::Changed => "edit the section again, and take your words over from the copy",
+        EditError::NoHeading => {
+            "keep the line that begins with `##`; `memories forget` removes single memories"
+        }
+        EditError::Swallows => "close each ``` and each `<!--`",
+        EditError::Document(_) => "`memories check` shows what is wrong with the file",
+    })
+}
+
+/// The failure, and where the person's words are, if there are any.
+fn kept(copy: WorkingCopy, shown: &str, failure: Failure) -> Failure {
+    match copy.read() {
+        Ok(text) if text == shown => failure,
+        _ => failure.hint(format!("your text is kept in `{}`", copy.keep().display())),
+    }
+}
