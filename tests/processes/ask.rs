@@ -80,6 +80,57 @@ fn a_model_sees_memories_as_data_without_secrets() {
     assert!(former_states(&folder).is_empty());
 }
 
+/// The titles of the memories that the model is shown, in their order.
+fn titles_shown(request: &Request) -> Vec<String> {
+    let (_, data) = prompt_of(request).split_once("json\n").unwrap();
+    let data: Value = serde_json::from_str(data.trim_end().trim_end_matches('`')).unwrap();
+    let memories = data["memories"].as_array().unwrap().iter();
+    memories.map(|memory| memory["title"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_model_reads_the_forty_best_ranked_memories_whatever_their_relevance() {
+    let tools = (1..=60).map(|number| {
+        format!(
+            "**[NOTE] Shelf {number}** *(Ep1, T{number})*\nA rusty tool lies here, numbered {number}.\n\n"
+        )
+    });
+    let tools: String = tools.collect();
+    let troll = "**[DANGER] Troll attacks** *(Ep1, T61)*\nThe troll kills who has no sword.\n\n";
+    let (_scratch, folder) =
+        play(&format!("# Location Memories\n\n## Location 5: Shed\n\n### Memories\n\n{tools}{troll}---\n"));
+    let unknown = says(&json!({"relevant": [], "known": false, "answer": ""}));
+    let run = |arguments: &[&str]| command(&folder, &unknown.base_url(), arguments).output().unwrap();
+
+    // One memory is listed; the model reads others besides, of which it is the first.
+    let listed = json_of(&run(&["query", "does the troll attack?", "-n", "1", "--json"]));
+    assert_eq!(listed["memories"][0]["title"], "Troll attacks");
+    run(&["query", "does the troll attack?", "--answer", "-n", "1"]);
+    let shown = titles_shown(&unknown.requests()[0]);
+    assert_eq!((shown.len(), shown[0].as_str()), (40, "Troll attacks"));
+
+    // Nothing is relevant enough to be listed: the model is asked, and may say that nothing is known.
+    let question = "quarterly revenue of the steamship company";
+    assert_eq!(json_of(&run(&["query", question, "--json"]))["memories"], json!([]));
+    let output = run(&["query", question, "--answer"]);
+    assert_eq!(
+        String::from_utf8(output.stdout).unwrap(),
+        "Relevant memories: none\nAnswer: The memories do not say.\n"
+    );
+    assert_eq!(titles_shown(&unknown.requests()[1]).len(), 40);
+
+    // It may also find one that the score missed.
+    let found = says(&json!({"relevant": [40], "known": true, "answer": "It has one."}));
+    let run = |arguments: &[&str]| command(&folder, &found.base_url(), arguments).output().unwrap();
+    let answered = json_of(&run(&["query", question, "--answer", "--json"]));
+    let last = &titles_shown(&found.requests()[0])[39];
+    assert_eq!(answered["answer"], "It has one.");
+    assert_eq!(
+        (&answered["memories"][0]["number"], answered["memories"][0]["title"].as_str()),
+        (&json!(40), Some(last.as_str()))
+    );
+}
+
 #[test]
 fn who_writes_while_the_model_thinks_is_neither_stopped_nor_overwritten() {
     let (_scratch, folder) = play(ROOM);

@@ -35,8 +35,7 @@ Examples:
 
 With --answer a model answers in at most two sentences, and names the memories
 that the answer is based on; without a model those found are listed. It reads
-all memories if they are at most 40, else the 40 most relevant, else the 40 most
-important.
+the 40 best ranked memories, also those below the floor.
 
 With --json: {version, query, memories: [{content, relevance, turn, scope, name,
 title, category, type, status, matched, passage, …}]}, `passage` being the most
@@ -121,10 +120,7 @@ pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
     let mut found = searcher.query(&question, &filter, limit)?;
     cli.warn_of_fallback(found.fallback.as_ref());
     if answer {
-        let hits = memories_to_read(found.hits.len(), |count, all| match all {
-            true => searcher.query_all(&question, &filter, count),
-            false => searcher.query(&question, &filter, count),
-        })?;
+        let hits = memories_to_read(found.hits.len(), |count| searcher.query_all(&question, &filter, count))?;
         let files = searcher.files().current()?;
         return answer::run(cli, model, found, &hits, (max_tokens, explain, &files));
     }

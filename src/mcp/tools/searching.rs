@@ -92,7 +92,7 @@ fn query_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
     }
     add_named(call, &question, &mut results.hits)?;
     if wants_answer {
-        let hits = memories_to_read(results.hits.len(), search)?;
+        let hits = memories_to_read(results.hits.len(), |count| search(count, true))?;
         if !hits.is_empty() {
             return answered(call, &question, results, hits);
         }
