@@ -159,3 +159,22 @@ fn a_backup_of_an_earlier_version_is_left_alone() {
     let kept = fs::read_to_string(folder.path().join("Memories.md.backup")).unwrap();
     assert_eq!(kept, "of an earlier version");
 }
+
+/// What belongs into the repository, and nothing else.
+#[test]
+fn git_add_all_takes_in_the_memory_file_alone() {
+    let (folder, path) = empty_folder();
+    let git = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.args(arguments).current_dir(folder.path()).env("HOME", folder.path());
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    git(&["init", "-q"]);
+    let store = open(&path);
+    write_in(&store, 1, "one");
+    write_in(&store, 2, "two");
+    git(&["add", "-A"]);
+    assert_eq!(git(&["ls-files"]), "Memories.md\n");
+}
