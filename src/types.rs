@@ -380,6 +380,29 @@ impl Memory {
     }
 }
 
+/// A memory with its section and its author: the object that every JSON answer with memories has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MemoryObject {
+    /// The section.
+    pub scope: Scope,
+    /// The name of the section; may be empty.
+    pub name: String,
+    /// The memory; its importance is always stated.
+    #[serde(flatten)]
+    pub memory: Memory,
+    /// Its author.
+    pub author: Author,
+}
+
+impl MemoryObject {
+    /// The object of a memory of a section.
+    pub fn of((scope, name): (&Scope, &str), memory: &Memory, author: Author) -> MemoryObject {
+        let mut memory = memory.clone();
+        memory.provenance.importance = Some(memory.importance());
+        MemoryObject { scope: scope.clone(), name: name.to_owned(), memory, author }
+    }
+}
+
 /// True where two titles address the same memory: case and outer space do not count.
 pub fn same_title(a: &str, b: &str) -> bool {
     fold_title(a) == fold_title(b)

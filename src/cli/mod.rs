@@ -136,7 +136,18 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: ProcessEnvironment) 
     if !matches!(command, MemoryCommand::Check(_)) {
         warn_of_damage(ui, &settings);
     }
+    if command.is_question() {
+        say_that_no_file_is_there(ui, &settings);
+    }
     command.run(Cli { ui, settings })
+}
+
+/// Says where a memory file was looked for, so that a wrong working directory does not pass for an empty memory.
+fn say_that_no_file_is_there(ui: &mut Ui, settings: &Settings) {
+    if settings.file.try_exists().is_ok_and(|is_there| !is_there) {
+        let path = std::path::absolute(&settings.file).unwrap_or_else(|_| settings.file.clone());
+        ui.notice(&format!("there is no memory file at `{}` yet", path.display()));
+    }
 }
 
 /// Warns of a sidecar folder that is not the caller's own, and of a damaged session or state. That withholds nothing

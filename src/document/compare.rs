@@ -59,15 +59,13 @@ pub(crate) struct SectionDifference {
 
 /// In which of the two states something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Presence {
     /// Only in the newer state.
-    #[serde(rename = "came")]
     Added,
     /// Only in the older state.
-    #[serde(rename = "went")]
     Removed,
     /// In both.
-    #[serde(rename = "stayed")]
     Kept,
 }
 
@@ -100,7 +98,6 @@ pub(crate) enum AttemptDifference {
 /// A line that is in only one state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct LineDifference {
-    #[serde(rename = "fate")]
     pub(crate) presence: Presence,
     /// The line without its line ending.
     pub(crate) line: String,
@@ -255,7 +252,6 @@ fn outer_lines(document: &Document) -> Vec<&str> {
 /// A run of words that is in both texts or in one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Words {
-    #[serde(rename = "fate")]
     pub(crate) presence: Presence,
     /// The words and the spaces between them.
     pub(crate) text: String,

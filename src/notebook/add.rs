@@ -15,8 +15,8 @@ use crate::notebook::rewrite::{is_rewritten, rewrite_note};
 use crate::notebook::strike::strike;
 use crate::notebook::titles::{free_title, numbered_titles};
 use crate::types::{
-    Category, Cause, Memory, Moment, Persistence, Reference, Scope, Status, fold_title, means_title,
-    same_title,
+    Category, Cause, Memory, MemoryObject, Moment, Persistence, Reference, Scope, Status, fold_title,
+    means_title, same_title,
 };
 
 /// Circumstances of storing a memory.
@@ -65,7 +65,10 @@ pub(crate) fn store_memory(
     } else if let Some(old) = duplicate_of(files, scope, &memory, claim) {
         return store_duplicate(files, (scope, name), (old, &memory), (claim, contested), warnings);
     }
-    let mut report = AddReport { contested, ..AddReport::of(AddOutcome::Stored, author, scope, &memory) };
+    let known = files.name_of(scope);
+    let shown = if known.is_empty() { name } else { &known };
+    let entry = MemoryObject::of((scope, shown), &memory, author);
+    let mut report = AddReport { contested, ..AddReport::of(AddOutcome::Stored, author, entry) };
     contest::mark(&mut memory, scope, &report.contested);
     let owner = take_title(files, scope, &mut memory, claim, &mut report);
     contest::mark(&mut memory, scope, &report.contested);
@@ -75,8 +78,8 @@ pub(crate) fn store_memory(
     if let Some(old) = owner {
         report.outcome = AddOutcome::Revised;
         if is_rewritten(files, scope, &old, &memory, claim.authority) {
-            rewrite_note(files, scope, &old, &memory)?;
-            return Ok(AddReport { superseded, ..report });
+            let revised = rewrite_note(files, scope, &old, &memory)?;
+            return Ok(AddReport { superseded, ..report.with(&revised) });
         }
         memory.persistence = memory.persistence.min(old.persistence);
         memory.see_also = memory.see_also.or(old.see_also);
@@ -88,7 +91,7 @@ pub(crate) fn store_memory(
         report.outcome = AddOutcome::Contested;
     }
     files.append((scope, name), &memory, Repeated::No)?;
-    Ok(AddReport { superseded, persistence: memory.persistence, ..report })
+    Ok(AddReport { superseded, ..report.with(&memory) })
 }
 
 /// The titles that a memory supersedes, without those of entries that stay, which the report names.
@@ -154,8 +157,9 @@ fn store_duplicate(
 }
 
 fn duplicate_report(files: &Files, scope: &Scope, old: &Memory, memory: &Memory) -> AddReport {
-    let report = AddReport::of(AddOutcome::Duplicate, files.authorship.author(), scope, memory);
-    AddReport { title: old.title.clone(), ..report }
+    let author = files.authorship.author_of(scope, old);
+    let entry = MemoryObject::of((scope, &files.name_of(scope)), old, author);
+    AddReport::duplicate(files.authorship.author(), entry, &memory.text)
 }
 
 /// Gives the higher importance to the entry that is there.
@@ -176,11 +180,13 @@ fn merge_duplicate(
             found.entry.remove();
         }
         files.append((scope, name), &lasting, Repeated::Yes)?;
-        return Ok(AddReport { outcome: AddOutcome::Revised, ..report });
+        return Ok(AddReport { outcome: AddOutcome::Revised, ..report.with(&lasting) });
     }
     files.authorship.note(scope, old, Repeated::Yes);
     let raised_to = raise_importance(files, scope, old, memory.importance());
-    Ok(AddReport { raised_to, ..report })
+    let mut now = old.clone();
+    now.provenance.importance = raised_to.or(now.provenance.importance);
+    Ok(AddReport { raised_to, ..report.with(&now) })
 }
 
 /// Fields that the caller gave and the existing entry does not have.
@@ -226,7 +232,6 @@ fn take_title(
         let Some(reason) = reason else { break };
         report.beside.get_or_insert(Beside { title: old.title.clone(), reason });
     }
-    report.title.clone_from(&memory.title);
     owner
 }
 
@@ -428,7 +433,7 @@ mod tests {
             let new = memory("NOTE", "Lever 7", "The seventh lever moves.");
             assert_eq!(store(&mut files, &new, Authority::Command).superseded, ["Lever 7"]);
             let same = memory("NOTE", "Handle", &said(9).to_uppercase());
-            assert_eq!(store(&mut files, &same, Authority::Command).title, "Lever 9");
+            assert_eq!(store(&mut files, &same, Authority::Command).title(), "Lever 9");
             let read = ENTRIES_READ.get() - before;
             assert!(read < 40, "{read} of {count} entries were read");
         }
@@ -442,7 +447,7 @@ mod tests {
             Memory { persistence: Persistence::Ephemeral, ..memory("NOTE", "Gate", "the door is open") };
         assert_eq!(store(&mut files, &ephemeral, MODEL).outcome, AddOutcome::Stored);
         let kept = store(&mut files, &lasting, MODEL);
-        assert_eq!((kept.outcome, kept.title.as_str()), (AddOutcome::Revised, "Gate"));
+        assert_eq!((kept.outcome, kept.title()), (AddOutcome::Revised, "Gate"));
         assert_eq!(live(&files), ["Gate: the door is open"], "the words that were there stay");
         assert!(files.session.section(&SCOPE).unwrap_or_default().memories.is_empty());
         let mut important = lasting.clone();

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::types::{Author, Memory, Persistence, Scope};
+use crate::types::{Author, Memory, MemoryObject};
 
 /// The outcome of adding a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
@@ -19,21 +19,20 @@ pub enum AddOutcome {
     Duplicate,
 }
 
-/// The outcome of adding a memory, with its section and title.
+/// The outcome of adding a memory, with the entry that is there now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AddReport {
     /// Stored, revised, contested, or a duplicate.
     pub outcome: AddOutcome,
-    /// Its author; of a duplicate, the author of the text that was not stored.
-    pub author: Author,
-    /// The section.
-    pub scope: Scope,
-    /// Its title; for a duplicate, the title of the entry that is there.
-    pub title: String,
-    /// Its text; for a duplicate, the text that was not stored.
-    pub text: String,
-    /// How long it lives.
-    pub persistence: Persistence,
+    /// The memory as it was written; for a duplicate, the entry that is there.
+    #[serde(flatten)]
+    pub entry: MemoryObject,
+    /// The author of what was to be added.
+    #[serde(skip)]
+    pub by: Author,
+    /// For a duplicate: the text that was not stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_stored: Option<String>,
     /// Titles that it superseded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub superseded: Vec<String>,
@@ -74,14 +73,12 @@ pub struct Beside {
 }
 
 impl AddReport {
-    pub(super) fn of(outcome: AddOutcome, author: Author, scope: &Scope, memory: &Memory) -> AddReport {
+    pub(super) fn of(outcome: AddOutcome, by: Author, entry: MemoryObject) -> AddReport {
         AddReport {
             outcome,
-            author,
-            scope: scope.clone(),
-            title: memory.title.clone(),
-            text: memory.text.clone(),
-            persistence: memory.persistence,
+            entry,
+            by,
+            not_stored: None,
             superseded: Vec::new(),
             raised_to: None,
             stays: None,
@@ -89,6 +86,28 @@ impl AddReport {
             beside: None,
             contested: Vec::new(),
         }
+    }
+
+    /// The report on a memory that another entry says already.
+    pub(super) fn duplicate(by: Author, entry: MemoryObject, text: &str) -> AddReport {
+        AddReport { not_stored: Some(text.to_owned()), ..AddReport::of(AddOutcome::Duplicate, by, entry) }
+    }
+
+    /// The same report with the entry as it was written at last.
+    pub(super) fn with(mut self, memory: &Memory) -> AddReport {
+        let MemoryObject { scope, name, author, .. } = &self.entry;
+        self.entry = MemoryObject::of((scope, name), memory, *author);
+        self
+    }
+
+    /// The title of the entry.
+    pub fn title(&self) -> &str {
+        &self.entry.memory.title
+    }
+
+    /// The text that was to be added.
+    pub(crate) fn text(&self) -> &str {
+        self.not_stored.as_ref().unwrap_or(&self.entry.memory.text)
     }
 
     /// Text to put before what is said of a memory that contests others:

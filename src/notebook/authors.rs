@@ -1,4 +1,5 @@
-//! The authors of the memories in a JSON answer, named in one place for all commands and tools.
+//! The memories of a JSON answer with their authors, made in one place for all commands; tools of MCP have a form of
+//! their own.
 //!
 //! Texts in answers may be cut, so a memory is looked up by section and title in the file that it was read from.
 
@@ -9,24 +10,60 @@ use serde_json::{Value, json};
 use crate::notebook::authorship::{Line, log_of, number_of, parse_line};
 use crate::notebook::snapshot::Snapshot;
 use crate::store::Sidecar;
-use crate::types::{Author, Memory, Scope, ScopeName};
+use crate::types::{Author, Memory, MemoryObject, Scope, ScopeName};
 
 /// Fields that may hold the text of a memory.
 const TEXTS: [&str; 2] = ["text", "content"];
 
-/// Adds `author` to every memory of an answer: every object with a scope, a title, a category and a text.
+/// Adds `author` to every memory of a tool's answer: every object with a scope, a title, a category and a text.
 pub(crate) fn name_authors(snapshot: &Snapshot, answer: &mut Value) {
     let authors = Authors::read(snapshot.sidecar());
     authors.name(snapshot, answer);
 }
 
+/// Makes the objects of memories that were read from a snapshot.
+pub(crate) struct MemoryObjects<'a> {
+    snapshot: &'a Snapshot,
+    authors: Authors,
+}
+
+impl<'a> MemoryObjects<'a> {
+    /// The objects of a snapshot's memories, with the authors as they are now.
+    pub(crate) fn of(snapshot: &'a Snapshot) -> MemoryObjects<'a> {
+        MemoryObjects { snapshot, authors: Authors::read(snapshot.sidecar()) }
+    }
+
+    /// The object of a memory, whose text may be cut.
+    pub(crate) fn object(&self, (scope, name): (&Scope, &str), memory: &Memory) -> MemoryObject {
+        let whole = match memory.text.starts_with('…') || memory.text.ends_with('…') {
+            true => entry_of(self.snapshot, scope, &memory.title, &memory.text),
+            false => None,
+        };
+        MemoryObject::of((scope, name), memory, self.authors.of(scope, whole.unwrap_or(memory)))
+    }
+
+    /// The objects of the memories of a section.
+    pub(crate) fn list(&self, section: (&Scope, &str), memories: &[Memory]) -> Vec<MemoryObject> {
+        memories.iter().map(|memory| self.object(section, memory)).collect()
+    }
+}
+
+/// The entry of a section that has a title and a text, which may be cut.
+fn entry_of<'a>(snapshot: &'a Snapshot, scope: &Scope, title: &str, said: &str) -> Option<&'a Memory> {
+    let kept = said.trim_end_matches('…').trim_end();
+    let titled = || snapshot.section(scope).memories.iter().filter(|memory| memory.title == title);
+    let whole = titled().find(|memory| memory.text == said);
+    let found = whole.or_else(|| titled().find(|memory| memory.text.starts_with(kept)));
+    found.or_else(|| titled().next())
+}
+
 /// The authors of all entries of a memory file, for answers that show many of them.
 #[derive(Debug, Default)]
-pub(super) struct Authors(HashMap<u64, Author>);
+pub(crate) struct Authors(HashMap<u64, Author>);
 
 impl Authors {
     /// The authors as they are now. What cannot be read counts as a person's.
-    pub(super) fn read(sidecar: &Sidecar) -> Authors {
+    pub(crate) fn read(sidecar: &Sidecar) -> Authors {
         let mut authors = HashMap::new();
         let visited = log_of(sidecar).visit(|line| {
             let Some(Line { hash, author }) = parse_line(line) else { return };
@@ -40,7 +77,7 @@ impl Authors {
     }
 
     /// The author of an entry.
-    pub(super) fn of(&self, scope: &Scope, memory: &Memory) -> Author {
+    pub(crate) fn of(&self, scope: &Scope, memory: &Memory) -> Author {
         self.0.get(&number_of(scope, memory)).copied().unwrap_or_default()
     }
 
@@ -63,10 +100,6 @@ impl Authors {
         text("category")?;
         let (title, said) = (text("title")?, TEXTS.iter().find_map(|name| text(name))?);
         let Ok(ScopeName::Scope(scope)) = text("scope")?.parse() else { return None };
-        let kept = said.trim_end_matches('…').trim_end();
-        let titled = || snapshot.section(&scope).memories.iter().filter(|memory| memory.title == title);
-        let whole = titled().find(|memory| memory.text == said);
-        let found = whole.or_else(|| titled().find(|memory| memory.text.starts_with(kept)));
-        Some(self.of(&scope, found.or_else(|| titled().next())?))
+        Some(self.of(&scope, entry_of(snapshot, &scope, title, said)?))
     }
 }

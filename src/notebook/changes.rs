@@ -227,11 +227,11 @@ impl<'a> From<&'a AddReport> for MemoryEntry<'a> {
     fn from(applied: &'a AddReport) -> MemoryEntry<'a> {
         MemoryEntry {
             outcome: Some(<&str>::from(applied.outcome).into()),
-            scope: Some(applied.scope.to_string().into()),
-            title: Some((&applied.title).into()),
-            text: Some((&applied.text).into()),
-            persistence: Some(applied.persistence),
-            author: Some(applied.author),
+            scope: Some(applied.entry.scope.to_string().into()),
+            title: Some(applied.title().into()),
+            text: Some(applied.text().into()),
+            persistence: Some(applied.entry.memory.persistence),
+            author: Some(applied.by),
             superseded: applied.superseded.iter().map(Text::from).collect(),
             contested: applied.contested.iter().map(|one| Text::from(&one.title)).collect(),
             raised_to: applied.raised_to,

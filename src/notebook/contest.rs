@@ -11,7 +11,9 @@ use crate::notebook::authorship::Repeated;
 use crate::notebook::files::Files;
 use crate::notebook::titles::free_title;
 use crate::types::text::cut_at_sentence;
-use crate::types::{CONTESTED_TAG, Category, Memory, Moment, Persistence, Scope, Span, Status, means_title};
+use crate::types::{
+    CONTESTED_TAG, Category, Memory, MemoryObject, Moment, Persistence, Scope, Span, Status, means_title,
+};
 
 /// Longest reason that is kept in a note, in characters.
 const REASON_CHARS: usize = 400;
@@ -86,8 +88,10 @@ pub(crate) fn contest(
         titled.find_map(|entry| Some(entry.read()).filter(is_note))
     };
     if let Some(old) = find_note() {
-        let report = AddReport::of(AddOutcome::Duplicate, files.authorship.author(), scope, &old);
-        return Ok(AddReport { text: reason.to_owned(), contested: vec![contested], ..report });
+        let author = files.authorship.author_of(scope, &old);
+        let entry = MemoryObject::of((scope, &files.name_of(scope)), &old, author);
+        let report = AddReport::duplicate(files.authorship.author(), entry, reason);
+        return Ok(AddReport { contested: vec![contested], ..report });
     }
     let title = format!("{TITLE}{}", contested.title);
     let mut memory = Memory::new(Category::note(), title, cut_at_sentence(reason, REASON_CHARS));
@@ -101,7 +105,9 @@ pub(crate) fn contest(
     let memory = free_title(files, scope, stored(&memory), |_| false);
     let name = files.name_of(scope);
     files.append((scope, &name), &memory, Repeated::No)?;
-    let report = AddReport::of(AddOutcome::Contested, files.authorship.author(), scope, &memory);
+    let author = files.authorship.author();
+    let entry = MemoryObject::of((scope, &name), &memory, author);
+    let report = AddReport::of(AddOutcome::Contested, author, entry);
     Ok(AddReport { contested: vec![contested], ..report })
 }
 
@@ -131,9 +137,9 @@ mod tests {
         store(&mut files, &memory("NOTE", "Troll", "The troll sleeps."), Authority::Command);
         files.authorship.set_author(Author::Model);
         let first = store(&mut files, &memory("NOTE", "Troll", "The troll is awake."), MODEL);
-        assert_eq!((first.outcome, first.title.as_str()), (AddOutcome::Contested, "Troll (2)"));
+        assert_eq!((first.outcome, first.title()), (AddOutcome::Contested, "Troll (2)"));
         let again = store(&mut files, &memory("NOTE", "Troll", "The troll eats."), MODEL);
-        assert_eq!((again.outcome, again.title.as_str()), (AddOutcome::Contested, "Troll (2)"));
+        assert_eq!((again.outcome, again.title()), (AddOutcome::Contested, "Troll (2)"));
         assert_eq!(again.superseded, ["Troll (2)"]);
         assert_eq!(live(&files), ["Troll: The troll sleeps.", "Troll (2): The troll eats."]);
         store(&mut files, &memory("NOTE", "Bat", "A bat hangs here."), MODEL);
@@ -148,7 +154,7 @@ mod tests {
         assert_eq!((report.outcome, report.contested.len()), (AddOutcome::Contested, 1));
         assert_eq!(warnings, ["`Bat` is not superseded: it is confirmed"]);
         let repeated = claim_ogre(&mut Vec::new());
-        assert_eq!((repeated.outcome, repeated.title.as_str()), (AddOutcome::Duplicate, "Ogre"));
+        assert_eq!((repeated.outcome, repeated.title()), (AddOutcome::Duplicate, "Ogre"));
         assert_eq!(repeated.contested, report.contested);
         assert_eq!(live(&files).len(), 4, "{:?}", live(&files));
     }

@@ -114,7 +114,7 @@ fn supersede(
     let claim = Claim::of(authority);
     let applied = store_memory(files, (scope, &name), &successor, claim, &mut Vec::new())?;
     let persistence = stays_core.then_some(Persistence::Core);
-    results.push(Corrected { persistence, ..Corrected::of("stored", scope, &applied.title) });
+    results.push(Corrected { persistence, ..Corrected::of("stored", scope, applied.title()) });
     Ok(results)
 }
 

@@ -76,7 +76,7 @@ pub struct Corrected {
 impl From<&AddReport> for Corrected {
     fn from(report: &AddReport) -> Corrected {
         let contested = report.contested.clone();
-        Corrected { contested, ..Corrected::of(report.outcome.into(), &report.scope, &report.title) }
+        Corrected { contested, ..Corrected::of(report.outcome.into(), &report.entry.scope, report.title()) }
     }
 }
 

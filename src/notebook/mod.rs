@@ -32,7 +32,9 @@ mod summary;
 pub(crate) mod titles;
 mod transaction;
 
+#[cfg(feature = "mcp")]
 pub(crate) use authors::name_authors;
+pub(crate) use authors::{Authors, MemoryObjects};
 pub(crate) use changes::NewMemory;
 pub use clock::Clock;
 pub(crate) use ranking::Ranked;

@@ -22,13 +22,13 @@ pub(super) fn is_rewritten(
 }
 
 /// Gives a note of the built-in rules another text. What else its line says stays: tags, sources, remarks, a
-/// higher importance, and that it is a danger.
+/// higher importance, and that it is a danger. The result is the note as it is now.
 pub(super) fn rewrite_note(
     files: &mut Files,
     scope: &Scope,
     old: &Memory,
     new: &Memory,
-) -> Result<(), DocumentError> {
+) -> Result<Memory, DocumentError> {
     let mut revised = old.revised_to(new.clone());
     let (fields, kept) = (&mut revised.provenance, &old.provenance);
     fields.importance = fields.importance.max(kept.importance);
@@ -45,7 +45,8 @@ pub(super) fn rewrite_note(
     }
     files.authorship.take_back(scope, old);
     files.authorship.note(scope, &revised, Repeated::No);
-    let Some(mut found) = files.first(scope, &old.title) else { return Ok(()) };
+    let Some(mut found) = files.first(scope, &old.title) else { return Ok(revised) };
     let persistence = found.tier.written(revised.persistence);
-    found.entry.edit(EntryEdit::Revise(Memory { persistence, ..revised }))
+    found.entry.edit(EntryEdit::Revise(Memory { persistence, ..revised.clone() }))?;
+    Ok(revised)
 }

@@ -115,7 +115,7 @@ fn nothing(Offer { unread, live, actions }: &Offer<'_>) -> View {
         scope: unread.scope.clone(),
         name: section.name.clone(),
         visits: section.visits,
-        episodes: section.episodes.len() as u64,
+        episodes: section.episodes.clone(),
         memories: Vec::new(),
         linked: Vec::new(),
         actions: Actions::default(),

@@ -6,6 +6,7 @@
 use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::document::Section;
@@ -266,11 +267,10 @@ impl Evidence {
         self.verdict == Verdict::InVain
     }
 
-    /// The answer as JSON.
-    pub(crate) fn to_json(&self, scope: &Scope) -> Value {
+    /// The answer as JSON, with the memories in the form of the caller.
+    pub(crate) fn to_json<T: Serialize>(&self, scope: &Scope, memories: &[T]) -> Value {
         let mut value = json!({
-            "verdict": self.verdict.name(), "tried": self.in_vain(), "scope": scope, "action": self.action,
-            "memories": self.memories,
+            "verdict": self.verdict.name(), "scope": scope, "action": self.action, "memories": memories,
         });
         if let Some(Attempt { count, episode, turn, reply, deadly, .. }) = &self.attempt {
             value["count"] = json!(count);

@@ -28,7 +28,7 @@ pub use limits::Limits;
 pub use lookup::read;
 pub(crate) use lookup::{read_scopes, sections};
 pub use render::render;
-pub(crate) use view::View;
+pub(crate) use view::{Linked, View};
 
 /// The views of scopes as a reader sees them, in the order asked for, together within the limits.
 ///

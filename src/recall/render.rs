@@ -123,7 +123,7 @@ fn render_visits(view: &View) -> Option<String> {
         return None;
     }
     let times = if view.visits == 1 { "time" } else { "times" };
-    let episodes = match view.episodes {
+    let episodes = match view.episodes.len() {
         0 => String::new(),
         1 => " across 1 episode".to_owned(),
         count => format!(" across {count} episodes"),

@@ -13,8 +13,8 @@ pub struct View {
     pub name: String,
     /// Number of visits.
     pub visits: u64,
-    /// Number of episodes with a visit.
-    pub episodes: u64,
+    /// The episodes with a visit.
+    pub episodes: Vec<u64>,
     /// Memories shown, in the order of the file; texts may be cut.
     pub memories: Vec<Memory>,
     /// Memories of other sections to which these link by `See also:`.

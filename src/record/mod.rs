@@ -102,7 +102,7 @@ fn note_contested(
 ) -> Result<(), DocumentError> {
     for (scope, one) in contested {
         let is_said = |applied: &AddReport| {
-            applied.scope == scope && applied.contested.iter().any(|other| other.title == one.title)
+            applied.entry.scope == scope && applied.contested.iter().any(|other| other.title == one.title)
         };
         if !report.memories.iter().any(is_said) {
             report.memories.push(contest(files, &scope, one, reason, at)?);

@@ -74,7 +74,7 @@ pub struct RecordReport {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub invalidated: Vec<String>,
     /// The action, if it was noted as tried.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "attempt", skip_serializing_if = "Option::is_none")]
     pub tried: Option<Attempt>,
     /// The turn waits for `retry`, whatever else was done with it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -99,7 +99,7 @@ impl RecordReport {
         let place = self.place.scope().label(&self.place.name);
         let mut parts: Vec<String> = Vec::new();
         for applied in &self.memories {
-            let (title, scope) = (&applied.title, &applied.scope);
+            let (title, scope) = (applied.title(), &applied.entry.scope);
             let what = match applied.outcome {
                 AddOutcome::Stored => format!("stored \"{title}\" in {scope}{}", applied.beside()),
                 AddOutcome::Revised => format!("revised \"{title}\" in {scope}{}", applied.beside()),

@@ -24,14 +24,18 @@ pub(crate) struct Stats {
     /// Memories that a model or an agent contests, which wait for a person.
     pub(crate) contested: Vec<ContestedMemory>,
     /// Actions listed as tried.
+    #[serde(rename = "tried_count")]
     pub(crate) tried: u64,
+    #[serde(rename = "coverage")]
     pub(crate) places: PlaceFigures,
     pub(crate) recall_tokens: Option<TokenFigures>,
+    #[serde(rename = "play")]
     pub(crate) turns: TurnFigures,
     pub(crate) queue: QueueFigures,
     pub(crate) journal: JournalFigures,
     pub(crate) models: Vec<ModelFigures>,
     pub(crate) memories_without_episode: u64,
+    #[serde(rename = "by_episode")]
     pub(crate) episodes: Vec<EpisodeFigures>,
 }
 
@@ -49,6 +53,7 @@ pub(crate) struct ContestedMemory {
 pub(crate) struct TopLocation {
     pub(crate) scope: Scope,
     pub(crate) name: String,
+    #[serde(rename = "memory_count")]
     pub(crate) memories: u64,
 }
 
@@ -64,6 +69,7 @@ pub(crate) struct PlaceFigures {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct TokenFigures {
     /// Places that were measured: all, or of more than 10,000 an even choice.
+    #[serde(rename = "place_count")]
     pub(crate) places: u64,
     /// The median.
     pub(crate) p50: usize,
@@ -90,6 +96,7 @@ pub(crate) struct TurnFigures {
 /// Turns that wait for a model.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub(crate) struct QueueFigures {
+    #[serde(rename = "turn_count")]
     pub(crate) turns: u64,
     /// Time of the oldest one, and how long ago that is.
     pub(crate) oldest: Option<String>,
@@ -132,6 +139,7 @@ pub(crate) struct ModelFigures {
 pub(crate) struct EpisodeFigures {
     pub(crate) episode: u64,
     /// Entries of the file that were last written in it, superseded ones too.
+    #[serde(rename = "memory_count")]
     pub(crate) memories: u64,
     /// Entries of this episode and all before it.
     pub(crate) memories_total: u64,
@@ -139,7 +147,9 @@ pub(crate) struct EpisodeFigures {
     pub(crate) stored: u64,
     /// Memories that got new words in it, by the journal.
     pub(crate) revised: u64,
+    #[serde(rename = "coverage")]
     pub(crate) places: PlaceFigures,
+    #[serde(rename = "turn_count")]
     pub(crate) turns: u64,
     /// Turns that changed nothing that the game shows.
     pub(crate) no_effect: u64,
@@ -157,5 +167,6 @@ pub(crate) struct EpisodeFigures {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct Milestone {
     pub(crate) score: i64,
+    #[serde(rename = "turn")]
     pub(crate) turns: u64,
 }

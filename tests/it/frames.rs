@@ -156,6 +156,7 @@ proptest! {
     #[test]
     fn no_memory_ends_its_block_or_begins_another(memories in prop::collection::vec((text(), text()), 1..5)) {
         let injected: Vec<InjectedMemory> = memories.iter().map(|(summary, context)| InjectedMemory {
+            scope: Scope::World, name: String::new(), memory: Memory::new(Category::note(), "", ""),
             category: "NOTE".to_owned(), importance: 5, age: "now".to_owned(), summary: summary.clone(), context: context.clone(),
         }).collect();
         let block = render_block(&injected, &BlockStyle::default());

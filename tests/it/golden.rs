@@ -120,7 +120,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/cli")
 }
 
-fn cases() -> Vec<PathBuf> {
+pub(crate) fn cases() -> Vec<PathBuf> {
     let mut cases: Vec<PathBuf> =
         subfolders(&root()).iter().flat_map(|command| subfolders(command)).collect();
     cases.retain(|case| cfg!(feature = "llm") || !case.join("feature").exists());
@@ -333,7 +333,7 @@ fn difference(name: &str, expected: &[u8], seen: &[u8]) -> String {
 }
 
 /// Splits a command line into words at blanks; quotes and backslashes keep words together.
-fn split(line: &str) -> Vec<String> {
+pub(crate) fn split(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut characters = line.chars();

@@ -39,6 +39,7 @@ mod recorded_once;
 mod replay;
 mod retrieval;
 mod retry;
+mod schemas;
 mod search;
 mod seed;
 mod simulator;

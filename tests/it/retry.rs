@@ -65,16 +65,20 @@ fn a_failed_turn_waits_and_is_done_once() {
     assert_eq!(game.play(1, "take lamp")["outcome"], "stored"); // what the player wanted kept
     assert!(game.text().contains("**Visits:** 1"));
     let (code, answer, _) = game.run(&["retry"], "");
-    assert_eq!((code, &answer["waiting"], &answer["failed"]), (Some(3), &json!(1), &json!(1)));
+    assert_eq!((code, &answer["waiting_count"], &answer["failed_count"]), (Some(3), &json!(1), &json!(1)));
     game.model(&says(ANSWER));
     let (code, answer, stderr) = game.run(&["retry"], "");
-    assert_eq!((code, &answer["done"], &answer["waiting"]), (Some(0), &json!(1), &json!(0)), "{stderr}");
+    assert_eq!(
+        (code, &answer["done_count"], &answer["waiting_count"]),
+        (Some(0), &json!(1), &json!(0)),
+        "{stderr}"
+    );
     let text = game.text();
     assert!(text.contains("**[SUCCESS] Lamp gives light** *(Ep1, T1, +5, importance 600)*"), "{text}");
     assert!(text.contains("**Visits:** 1 |"), "a retry is no visit: {text}");
     assert_eq!(text.matches("I did take lamp.").count(), 2, "title and text, once each: {text}");
     let (code, answer, _) = game.run(&["retry"], "");
-    assert_eq!((code, &answer["done"]), (Some(0), &json!(0)));
+    assert_eq!((code, &answer["done_count"]), (Some(0), &json!(0)));
     assert_eq!(game.text(), text);
 }
 
@@ -85,7 +89,7 @@ fn turns_are_done_in_order_and_a_dead_server_stops_the_work() {
         game.play(turn, action);
     }
     let (_, answer, stderr) = game.run(&["retry"], "");
-    assert_eq!((&answer["failed"], &answer["waiting"]), (&json!(2), &json!(3)), "{stderr}");
+    assert_eq!((&answer["failed_count"], &answer["waiting_count"]), (&json!(2), &json!(3)), "{stderr}");
     let (_, answer, _) = game.run(&["retry", "--dry-run"], "");
     let turns: Vec<&Value> =
         answer["outcomes"].as_array().unwrap().iter().map(|turn| &turn["turn"]).collect();
@@ -104,7 +108,7 @@ fn babble_waits_and_the_next_turn_is_still_offered() {
     );
     game.model(&answers);
     let (code, answer, _) = game.run(&["retry"], "");
-    assert_eq!((code, &answer["done"], &answer["failed"]), (Some(3), &json!(1), &json!(1)));
+    assert_eq!((code, &answer["done_count"], &answer["failed_count"]), (Some(3), &json!(1), &json!(1)));
     assert!(game.text().contains("(Ep1, T2, +5"));
 }
 
@@ -118,12 +122,12 @@ fn a_model_takes_the_place_of_the_rules() {
     let (code, _, stderr) = game.run(&["retry", "--offline"], "");
     assert_eq!(code, Some(4), "there is no model: {stderr}");
     let (code, answer, stderr) = game.run(&["retry", "--offline", "--provider", "replay"], "");
-    assert_eq!((code, &answer["done"]), (Some(0), &json!(1)), "{stderr}");
+    assert_eq!((code, &answer["done_count"]), (Some(0), &json!(1)), "{stderr}");
     let text = game.text();
     assert!(text.contains("**[SUCCESS] Lamp gives light** *(Ep1, T1, +5, importance 600)*"), "{text}");
     assert!(text.contains("[Superseded at Ep1 T1 by \"Lamp gives light\"]"), "{text}");
     let (_, answer, _) = game.run(&["retry", "--offline", "--provider", "replay"], "");
-    assert_eq!(answer["done"], 0);
+    assert_eq!(answer["done_count"], 0);
 }
 
 #[test]
@@ -143,7 +147,7 @@ fn two_retries_at_once_do_no_turn_twice() {
         .collect();
     game.model(&answers.join("\n"));
     let done: u64 = std::thread::scope(|scope| {
-        let work = || game.run(&["retry"], "").1["done"].as_u64().unwrap();
+        let work = || game.run(&["retry"], "").1["done_count"].as_u64().unwrap();
         let workers: Vec<_> = (0..3).map(|_| scope.spawn(work)).collect();
         workers.into_iter().map(|worker| worker.join().unwrap()).sum()
     });

@@ -454,7 +454,7 @@ fn ten_thousand_memories_are_one_write() {
     let took = start.elapsed();
     assert!(output.status.success(), "{output:?}");
     let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!((&answer["stored"], &answer["new_sections"]), (&10_000.into(), &100.into()));
+    assert_eq!((&answer["stored"], &answer["new_section_count"]), (&10_000.into(), &100.into()));
     // One write: there is nothing before it to go back to, and one line in the journal.
     assert!(former_states(folder.path()).is_empty());
     let journal = fs::read_to_string(folder.path().join(".memories/Memories.md/journal.jsonl")).unwrap();

@@ -64,7 +64,7 @@ impl Game {
 
     fn waiting(&self) -> Value {
         let output = self.run(&["retry", "--dry-run", "--json"], "");
-        serde_json::from_slice::<Value>(&output.stdout).unwrap()["waiting"].take()
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()["waiting_count"].take()
     }
 
     fn text(&self) -> String {

@@ -339,7 +339,7 @@ fn a_turn_that_is_refused_leaves_the_others_of_its_group_alone() {
     let refused: Vec<u64> =
         said["failed"].as_array().unwrap().iter().map(|line| line["line"].as_u64().unwrap()).collect();
     assert_eq!(refused, [3, 4, 5], "{said}");
-    assert_eq!((&said["turns"], &said["outcomes"]["recorded_before"]), (&json!(8), &json!(1)), "{said}");
+    assert_eq!((&said["turn_count"], &said["outcomes"]["recorded_before"]), (&json!(8), &json!(1)), "{said}");
     let numbers: Vec<u64> =
         journal_of(folder.path()).iter().map(|entry| entry["turn"]["turn"].as_u64().unwrap()).collect();
     assert_eq!(numbers, [1, 2, 6, 8]);

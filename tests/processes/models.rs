@@ -604,7 +604,7 @@ fn the_exact_repeat_of_a_tried_action_asks_no_model() {
         ),
     ] {
         let report = play.record(&with(turn(), &fields)).json();
-        assert_eq!(report["tried"]["count"], count, "{report}");
+        assert_eq!(report["attempt"]["count"], count, "{report}");
         assert_eq!(server.requests().len(), asked, "{report}");
     }
     // No trigger: no model is asked.

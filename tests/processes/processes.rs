@@ -98,7 +98,7 @@ fn nothing_of_many_writers_is_lost() {
             });
         }
     });
-    let stored: u64 = sections(&folder).iter().map(|section| section["memories"].as_u64().unwrap()).sum();
+    let stored: u64 = sections(&folder).iter().map(|section| section["memory_count"].as_u64().unwrap()).sum();
     assert_eq!(stored, WRITERS * EACH);
     let journal = fs::read_to_string(folder.join(".memories/Memories.md/journal.jsonl")).unwrap();
     assert_eq!(journal.lines().count() as u64, WRITERS * EACH);
@@ -183,7 +183,7 @@ fn an_add_killed_at_any_moment_leaves_the_old_file_or_the_new_one() {
             there += 1;
             assert!(after.contains(&text));
         }
-        assert_eq!(sections(&folder)[0]["memories"], there);
+        assert_eq!(sections(&folder)[0]["memory_count"], there);
     }
     assert_sound(&folder);
 }

@@ -52,10 +52,10 @@ fn what_changed_nothing_is_what_record_noted_as_tried() {
         }
     }
     // Tries leave the file when the action later does something; what is still there was counted.
-    let no_effect = stats["turns"]["no_effect"].as_u64().unwrap();
+    let no_effect = stats["play"]["no_effect"].as_u64().unwrap();
     assert!(tries > 40 && no_effect >= tries && no_effect <= tries + idle + 5, "{no_effect} and {tries}");
-    assert_eq!(stats["turns"]["recorded"], 140);
-    assert_eq!(stats["episodes"][0]["turns"], 80);
+    assert_eq!(stats["play"]["recorded"], 140);
+    assert_eq!(stats["by_episode"][0]["turn_count"], 80);
 }
 
 /// A process that is killed when dropped.

@@ -30,12 +30,11 @@ use crate::types::{Author, Category, Memory, Scope, Span};
 use pending::{PendingScope, pending_at_event, pending_at_exit};
 use prompt::{Subject, Summary, summarize};
 use select::{Place, cursor_in, in_runs};
-use types::FailedScope;
+use types::{FailedScope, journal_entry};
 
 pub use types::DigestReport;
 pub use types::Occasion;
 pub use types::PresentCharacter;
-pub(crate) use types::WrittenEntry;
 
 /// The summary of one run of messages.
 struct RunSummary {
@@ -140,22 +139,13 @@ impl Digester<'_> {
                 let place = (&scope.scope, scope.name.as_str());
                 let claim = Claim::of(Authority::MODEL);
                 let applied = store_memory(&mut draft.files, place, &memory, claim, &mut warnings)?;
-                written.push(WrittenEntry {
-                    outcome: "stored",
-                    scope: scope.scope.clone(),
-                    name: scope.name.clone(),
-                    category: memory.category,
-                    title: applied.title,
-                    text: applied.text,
-                    messages: summary.messages,
-                    tags: memory.provenance.tags,
-                });
+                written.push(applied);
             }
             if !written.is_empty() {
                 draft.note(Entry::<Value> {
                     outcome: Some("stored".into()),
                     conversation: Some((&conversation.id).into()),
-                    memories: Some(written.iter().map(WrittenEntry::journal_entry).collect()),
+                    memories: Some(written.iter().map(journal_entry).collect()),
                     model: report.model.as_ref().map(ModelEntry::from),
                     ..Entry::default()
                 });

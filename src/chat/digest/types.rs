@@ -1,11 +1,10 @@
 //! The input and the report of a digest.
 
-use serde::Serialize;
-
 use crate::journal::entry::MemoryEntry;
 use crate::journal::text::Text;
 use crate::llm::{ModelError, ModelUse};
-use crate::types::{Author, Category, Scope, Span};
+use crate::notebook::add::AddReport;
+use crate::types::{MemoryObject, Scope, Span};
 
 /// A character that is present when a place is left.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,41 +44,20 @@ pub enum Occasion {
     },
 }
 
-/// An entry that was written.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct WrittenEntry {
-    /// Always `stored`.
-    pub outcome: &'static str,
-    /// Its section.
-    pub scope: Scope,
-    /// The name of the section; may be empty.
-    pub name: String,
-    /// Its category.
-    pub category: Category,
-    /// Its title.
-    pub title: String,
-    /// Its text.
-    pub text: String,
-    /// The messages that it summarises.
-    pub messages: Span,
-    /// Its tags.
-    pub tags: Vec<String>,
-}
-
-impl WrittenEntry {
-    pub(super) fn journal_entry(&self) -> MemoryEntry<'_> {
-        MemoryEntry {
-            author: Some(Author::Model),
-            outcome: Some(self.outcome.into()),
-            scope: Some(self.scope.to_string().into()),
-            name: Some((&self.name).into()),
-            category: Some(self.category.as_str().into()),
-            title: Some((&self.title).into()),
-            text: Some((&self.text).into()),
-            messages: Some(self.messages),
-            tags: Some(self.tags.iter().map(Text::from).collect()),
-            ..MemoryEntry::default()
-        }
+/// The line of the journal about an entry that was written.
+pub(super) fn journal_entry(written: &AddReport) -> MemoryEntry<'_> {
+    let MemoryObject { scope, name, memory, author } = &written.entry;
+    MemoryEntry {
+        author: Some(*author),
+        outcome: Some(<&str>::from(written.outcome).into()),
+        scope: Some(scope.to_string().into()),
+        name: Some(name.into()),
+        category: Some(memory.category.as_str().into()),
+        title: Some((&memory.title).into()),
+        text: Some((&memory.text).into()),
+        messages: memory.provenance.messages,
+        tags: Some(memory.provenance.tags.iter().map(Text::from).collect()),
+        ..MemoryEntry::default()
     }
 }
 
@@ -98,7 +76,7 @@ pub struct FailedScope {
 #[derive(Debug, Default)]
 pub struct DigestReport {
     /// The entries written.
-    pub written: Vec<WrittenEntry>,
+    pub written: Vec<AddReport>,
     /// The scopes whose summary failed.
     pub failed: Vec<FailedScope>,
     /// The last message that entries of the first scope (the place or the world) covered before.

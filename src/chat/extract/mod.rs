@@ -239,7 +239,7 @@ impl Extractor<'_> {
             let place = (&scope, "");
             let done = store_memory(files, place, &memory, Claim::of(Authority::MODEL), &mut warnings)?;
             if done.outcome == AddOutcome::Duplicate {
-                join_sources(files, &scope, &done.title, &memory);
+                join_sources(files, &scope, done.title(), &memory);
             } else {
                 room -= 1;
             }

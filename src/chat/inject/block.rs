@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use crate::types::frame::{one_line, without_tags};
 use crate::types::text::fold_spaces;
-use crate::types::unknown_name;
+use crate::types::{Memory, Scope, unknown_name};
 
 /// The name of the tags around a block.
 const TAG: &str = "memories";
@@ -69,8 +69,14 @@ impl Default for BlockStyle {
 }
 
 /// A memory as the block shows it.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InjectedMemory {
+    /// Its section.
+    pub scope: Scope,
+    /// The name of the section; may be empty.
+    pub name: String,
+    /// The memory in the file.
+    pub memory: Memory,
     /// Its category.
     pub category: String,
     /// From 1 to 10.
@@ -189,9 +195,13 @@ pub(crate) fn lines_in_blocks(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::types::Category;
 
     fn memory(summary: &str, context: &str) -> InjectedMemory {
         InjectedMemory {
+            scope: Scope::World,
+            name: String::new(),
+            memory: Memory::new(Category::note(), "", ""),
             category: "DISCOVERY".to_owned(),
             importance: 8,
             age: "2 days ago".to_owned(),

@@ -24,7 +24,9 @@ const LEAST_CHARS: usize = 30;
 pub(crate) struct Candidate {
     /// Its section.
     pub scope: Scope,
-    /// The name of that place or character as people read it.
+    /// The name of that place or character; may be empty.
+    pub name: String,
+    /// The same as people read it.
     pub place: String,
     /// The memory, read in full.
     pub memory: Memory,
@@ -99,7 +101,7 @@ fn recency(memory: &Memory, newest: Option<u64>, now: &str) -> f64 {
 }
 
 fn as_injected(candidate: &Candidate, now: &str) -> InjectedMemory {
-    let Candidate { scope, place, memory, similarity: _ } = candidate;
+    let Candidate { scope, name, place, memory, similarity: _ } = candidate;
     let fields = &memory.provenance;
     let age = match (fields.date.as_deref().and_then(|date| days(date, now)), fields.episode) {
         (Some(days), _) => in_words(days),
@@ -107,6 +109,9 @@ fn as_injected(candidate: &Candidate, now: &str) -> InjectedMemory {
         (None, None) => "undated".to_owned(),
     };
     InjectedMemory {
+        scope: scope.clone(),
+        name: name.clone(),
+        memory: memory.clone(),
         category: memory.category.to_string(),
         importance: ((memory.importance() + 50) / 100).clamp(1, 10),
         age,
@@ -148,7 +153,7 @@ mod tests {
     fn candidate(text: &str, importance: u16, similarity: f32) -> Candidate {
         let mut memory = Memory::new(Category::note(), text, text);
         memory.provenance.importance = Some(importance);
-        Candidate { scope: Scope::World, place: String::new(), memory, similarity }
+        Candidate { scope: Scope::World, name: String::new(), place: String::new(), memory, similarity }
     }
 
     fn summaries(candidates: Vec<Candidate>, settings: &InjectSettings) -> Vec<String> {

@@ -176,6 +176,7 @@ impl Injector {
             }
             let new = Candidate {
                 scope: hit.scope,
+                name: hit.name,
                 place: hit.place,
                 memory: hit.memory,
                 similarity: hit.similarity,
@@ -205,6 +206,7 @@ impl Injector {
             });
             shared.extend(newest(&section, SHARED).into_iter().map(|memory| Candidate {
                 scope: scope.clone(),
+                name: name.clone(),
                 place: names.label(&scope, &name),
                 memory,
                 similarity: embedded_threshold(settings.threshold),

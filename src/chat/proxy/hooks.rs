@@ -137,7 +137,7 @@ impl MemoryHooks {
         }
         if report.outcome == ExtractOutcome::Stored {
             let titles: Vec<String> =
-                report.memories.iter().map(|memory| format!("\"{}\"", memory.title)).collect();
+                report.memories.iter().map(|memory| format!("\"{}\"", memory.title())).collect();
             let titles = titles.join(", ");
             (self.notify)(Notice::Detail(format!("extracted from {}: {titles}", input.conversation.id)));
         }

@@ -1,7 +1,5 @@
 //! `add`: stores a memory in the user's own words.
 
-use serde_json::json;
-
 use crate::cli::commands::common::{resolve_or_new, warn_of_secrets};
 use crate::cli::commands::memory_args::{JsonFields, MEMORY_FIELDS, MemoryArgs};
 use crate::cli::context::Cli;
@@ -40,9 +38,9 @@ A line of dialogue is stored as `Alex said: …`, with the name of the agent's
 section, in the running episode unless --episode is given. Entries of DIALOGUE,
 SESSION and EVENT are never merged: a line that is said twice is stored twice.
 
-Answer: one line, or with --json {version, outcome, scope, title, raised_to}.
-A text that another entry already has is not stored twice: the outcome is
-`duplicate`, with that entry's title.")]
+Answer: one line, or with --json {version, outcome, scope, name, category,
+title, text, …, raised_to}. A text that another entry already has is not stored
+twice: the outcome is `duplicate`, with that entry.")]
 pub(crate) struct AddArgs {
     /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or the name of a place
     #[arg(value_name = "SCOPE", allow_negative_numbers = true)]
@@ -88,23 +86,18 @@ pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
     // A line of dialogue gets its title later, from the speaker's name.
     let memory = if speaker.is_some() { memory } else { stored(&memory) };
     warn_of_secrets(&mut cli, memory.texts().into_iter().chain(&speaker).chain([&name]));
-    let ((applied, section_name), _) = cli.edit(&notebook, "add", false, |draft| {
+    let (applied, _) = cli.edit(&notebook, "add", false, |draft| {
         let scope = scope.clone().unwrap_or_else(|| draft.files.place_or_new(&name));
         let (name, memory, speaker) = (name.clone(), memory.clone(), speaker.clone());
         let new = NewMemory { scope: scope.clone(), name, memory, speaker };
-        let applied = draft.add(&new, Authority::Command, &mut Vec::new())?;
-        Ok((applied, draft.files.name_of(&scope)))
+        Ok(draft.add(&new, Authority::Command, &mut Vec::new())?)
     })?;
-    let json = json!({
-        "outcome": applied.outcome, "scope": applied.scope, "title": applied.title,
-        "raised_to": applied.raised_to,
-    });
-    let place = applied.scope.label(&section_name);
+    let place = applied.entry.scope.label(&applied.entry.name);
     let what = match applied.outcome {
         AddOutcome::Stored | AddOutcome::Revised | AddOutcome::Contested => "stored",
         AddOutcome::Duplicate => "duplicate of",
     };
-    cli.ui.answer(&json, &format!("{what} \"{}\" in {place}{}\n", applied.title, applied.raised()))
+    cli.ui.answer(&applied, &format!("{what} \"{}\" in {place}{}\n", applied.title(), applied.raised()))
 }
 
 /// The name of a new section. A place without the engine's id is found by its name alone, which must say the same

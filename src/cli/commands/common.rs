@@ -102,16 +102,3 @@ pub(crate) fn show_written(ui: &mut Ui, written: &[String], kept: &[String]) -> 
     let text = lines("wrote", written) + &lines("kept", kept);
     ui.answer(&json!({"written": written, "kept": kept}), &text)
 }
-
-/// A memory as an object of JSON answers.
-pub(crate) fn memory_json(scope: &Scope, memory: &Memory) -> serde_json::Value {
-    let mut value = json!(memory);
-    value["scope"] = json!(scope);
-    value["importance"] = json!(memory.importance());
-    value
-}
-
-/// Memories of a scope as a list of JSON answers.
-pub(crate) fn memories_json(scope: &Scope, memories: &[Memory]) -> serde_json::Value {
-    memories.iter().map(|memory| memory_json(scope, memory)).collect()
-}

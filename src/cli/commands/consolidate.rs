@@ -12,7 +12,7 @@ use crate::cli::commands::common::{counted, resolve_scope};
 use crate::cli::commands::model_args::{ModelArgs, no_model};
 use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, FailureKind};
-use crate::types::{Author, Scope};
+use crate::types::{Author, MemoryObject, Scope};
 
 /// Lower bound of `max_output_tokens`, in tokens: a plan is longer than other answers.
 const MIN_PLAN_TOKENS: u32 = 2000;
@@ -35,10 +35,10 @@ Examples:
   memories consolidate 23 --plan plan.json --apply  write exactly that plan
   memories restore                                undo it
 
-With --json: {version, changed, scope, name, memories: [{title, text, category,
-persistence, status}], plan: {reasoning, decisions: [{action, titles, title,
-text, category, reason}]}, kept, results: [{outcome, scope, title}], refused:
-[{action, titles, …, why}], model, warnings}. plan is null if there are too few
+With --json: {version, changed, scope, name, memories, plan: {reasoning,
+decisions: [{action, titles, title, text, category, reason}]}, kept_count,
+results: [{outcome, scope, title}], refused: [{action, titles, …, why}], model,
+warnings}. plan is null if there are too few
 memories. --plan takes this object or a bare {decisions}; memories that changed
 since are refused. The exit code is 4 if --apply could do nothing of the plan.")]
 pub(crate) struct ConsolidateArgs {
@@ -62,9 +62,17 @@ pub fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8, Failure> {
     let ConsolidateArgs { scope, apply, dry_run: _, plan, model } = args;
     let notebook = cli.notebook()?;
     let scope = resolve_scope(notebook.store(), &scope)?;
-    let candidates = candidates(&notebook.read()?, &scope);
+    let files = notebook.read()?;
+    let candidates = candidates(&files, &scope);
+    let objects = |memory| {
+        MemoryObject::of((&scope, &candidates.name), memory, files.authorship.author_of(&scope, memory))
+    };
+    let objects: Vec<MemoryObject> = match cli.ui.json {
+        true => candidates.memories.iter().map(objects).collect(),
+        false => Vec::new(),
+    };
     if plan.is_none() && candidates.memories.len() < FEWEST {
-        return show_too_few(cli, &scope, &candidates);
+        return show_too_few(cli, &scope, &candidates, &objects);
     }
     let given = match plan {
         Some(file) => read_given(&mut cli, &file, &scope, &candidates)?,
@@ -81,7 +89,7 @@ pub fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8, Failure> {
         }
         Ok(applied)
     })?;
-    show_plan(&mut cli, &scope, &candidates.name, &given, &applied, (apply, changed))?;
+    show_plan(&mut cli, (&scope, &candidates.name), &given, &applied, (apply, changed), &objects)?;
     let all_refused = apply && applied.decisions.is_empty() && !applied.refused.is_empty();
     Ok(if all_refused { FailureKind::User.exit_code() } else { 0 })
 }
@@ -128,11 +136,11 @@ fn read_given(
 
 fn show_plan(
     cli: &mut Cli<'_>,
-    scope: &Scope,
-    name: &str,
+    (scope, name): (&Scope, &str),
     given: &ProposedPlan,
     applied: &AppliedPlan,
     (apply, changed): (bool, bool),
+    objects: &[MemoryObject],
 ) -> Result<u8, Failure> {
     for refused in &applied.refused {
         let titles = quoted(&refused.decision.titles);
@@ -141,8 +149,8 @@ fn show_plan(
     if cli.ui.json {
         let plan = Plan { reasoning: given.plan.reasoning.clone(), decisions: applied.decisions.clone() };
         return cli.ui.json_answer(&json!({
-            "changed": changed, "scope": scope, "name": name, "memories": given.seen,
-            "plan": plan, "kept": applied.kept, "results": applied.results, "refused": applied.refused,
+            "changed": changed, "scope": scope, "name": name, "memories": objects,
+            "plan": plan, "kept_count": applied.kept, "results": applied.results, "refused": applied.refused,
             "model": given.model, "warnings": given.warnings,
         }));
     }
@@ -195,14 +203,19 @@ fn quoted(titles: &[String]) -> String {
     quoted.join(" + ")
 }
 
-fn show_too_few(cli: Cli<'_>, scope: &Scope, found: &Candidates) -> Result<u8, Failure> {
+fn show_too_few(
+    cli: Cli<'_>,
+    scope: &Scope,
+    found: &Candidates,
+    objects: &[MemoryObject],
+) -> Result<u8, Failure> {
     cli.ui.notices(&found.kept);
-    let seen = found.seen();
+    let count = found.memories.len();
     let json = json!({
-        "changed": false, "scope": scope, "name": found.name, "memories": seen, "plan": null,
-        "kept": seen.len(), "results": [], "refused": [], "model": null, "warnings": [],
+        "changed": false, "scope": scope, "name": found.name, "memories": objects, "plan": null,
+        "kept_count": count, "results": [], "refused": [], "model": null, "warnings": [],
     });
-    let memories = counted(seen.len(), "memory", "memories");
+    let memories = counted(count, "memory", "memories");
     let place = scope.label(&found.name);
     cli.ui.answer(&json, &format!("{memories} of {place}: consolidation needs at least {FEWEST}\n"))
 }

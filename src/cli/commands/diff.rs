@@ -18,8 +18,9 @@ use crate::document::compare::{
 use crate::document::evidence::write_attempt;
 use crate::document::fields::write_fields;
 use crate::document::grammar::write_entry;
+use crate::notebook::Authors;
 use crate::store::Store;
-use crate::types::{Attempt, Cause, Memory, Provenance};
+use crate::types::{Attempt, Cause, Memory, MemoryObject, Provenance};
 
 /// Show what was added, removed and changed, place by place
 #[derive(Debug, clap::Args)]
@@ -35,9 +36,10 @@ Examples:
   memories diff v1 v2        one git revision against another
 
 With --json: {version, file, before, after, form_only, sections: [{scope, name,
-name_before, fate, visits, memories: [{change, before, after, words}], tried:
-[{change, before, after}], evidence: [{fate, line}], other: [{fate, line}]}],
-other: [{fate, line}]}. `evidence` holds ways, what worked and what was carried.")]
+name_before, presence, visits, memories: [{change, before, after, words}],
+tried: [{change, before, after}], evidence: [{presence, line}], other:
+[{presence, line}]}], other: [{presence, line}]}. `evidence` holds ways, what
+worked and what was carried.")]
 pub(crate) struct DiffArgs {
     /// The older state: a git revision [default: the state before the last write]
     #[arg(value_name = "REV")]
@@ -62,10 +64,12 @@ pub fn run(cli: Cli<'_>, args: DiffArgs) -> Result<u8, Failure> {
     let path = store.path().display().to_string();
     let before = before.unwrap_or_else(|| "the state before the last write".to_owned());
     if cli.ui.json {
+        let authors = Authors::read(store.sidecar());
+        let sections = comparison.sections.iter().map(|section| section_json(&authors, section));
         cli.ui.json_answer(&json!({
             "file": path, "before": before, "after": after.as_deref().unwrap_or("the file"),
             "form_only": comparison.form_only,
-            "sections": comparison.sections.iter().map(section_json).collect::<Value>(),
+            "sections": sections.collect::<Value>(),
             "other": comparison.other,
         }))?;
     } else {
@@ -259,31 +263,32 @@ fn render_line(difference: &LineDifference) -> String {
     format!("  {mark} {}\n", difference.line)
 }
 
-fn section_json(section: &SectionDifference) -> Value {
+fn section_json(authors: &Authors, section: &SectionDifference) -> Value {
+    let of_section = (&section.scope, section.name.as_str());
+    let object = |memory: &Memory| MemoryObject::of(of_section, memory, authors.of(&section.scope, memory));
+    let changed = |change: &str, [before, after]: &[Memory; 2]| {
+        let mut value = change_json(change, Some(&object(before)), Some(&object(after)));
+        value["words"] = json!(compare_words(&before.text, &after.text));
+        value
+    };
     let memories = section.memories.iter().map(|memory| match memory {
-        MemoryDifference::Added(memory) => change_json("came", None, Some(memory)),
-        MemoryDifference::Removed(memory) => change_json("went", Some(memory), None),
-        MemoryDifference::Changed(pair) => memory_change_json("changed", pair),
-        MemoryDifference::Superseded(pair) => memory_change_json("superseded", pair),
+        MemoryDifference::Added(memory) => change_json("added", None, Some(&object(memory))),
+        MemoryDifference::Removed(memory) => change_json("removed", Some(&object(memory)), None),
+        MemoryDifference::Changed(pair) => changed("changed", pair),
+        MemoryDifference::Superseded(pair) => changed("superseded", pair),
     });
     let tried = section.tried.iter().map(|attempt| match attempt {
-        AttemptDifference::Added(attempt) => change_json("came", None, Some(attempt)),
-        AttemptDifference::Removed(attempt) => change_json("went", Some(attempt), None),
+        AttemptDifference::Added(attempt) => change_json("added", None, Some(attempt)),
+        AttemptDifference::Removed(attempt) => change_json("removed", Some(attempt), None),
         AttemptDifference::Changed([before, after]) => change_json("changed", Some(before), Some(after)),
     });
     json!({
         "scope": section.scope, "name": section.name, "name_before": section.name_before,
-        "fate": section.presence, "visits": section.visits, "memories": memories.collect::<Value>(),
+        "presence": section.presence, "visits": section.visits, "memories": memories.collect::<Value>(),
         "tried": tried.collect::<Value>(), "evidence": section.evidence, "other": section.other,
     })
 }
 
 fn change_json<T: Serialize>(change: &str, before: Option<&T>, after: Option<&T>) -> Value {
     json!({"change": change, "before": before, "after": after})
-}
-
-fn memory_change_json(change: &str, [before, after]: &[Memory; 2]) -> Value {
-    let mut value = change_json(change, Some(before), Some(after));
-    value["words"] = json!(compare_words(&before.text, &after.text));
-    value
 }

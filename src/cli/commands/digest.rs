@@ -15,7 +15,7 @@ use crate::llm::ModelError;
 use crate::recall::read_scopes;
 use crate::store::Store;
 use crate::types::frame::{INDENT, indented, one_line};
-use crate::types::{Scope, ScopeName, is_id};
+use crate::types::{MemoryObject, Scope, ScopeName, is_id};
 
 /// Summarize what happened in a conversation since the last digest
 #[derive(Debug, clap::Args)]
@@ -43,9 +43,10 @@ Examples:
 An event may have any name. Common ones are objective_completed,
 quest_completed, act_progressed, location_cleared and encounter_completed.
 
-With --json: {version, conversation, outcome, cursor, entries: [{outcome, scope,
-name, category, title, text, messages: {first, last}, tags}], failed: [{scope,
-messages, problem}], model, warnings}; outcome is stored, nothing_new or failed.")]
+With --json: {version, conversation, outcome, cursor, memories: [{outcome,
+scope, name, category, title, text, messages: {first, last}, …}], failed:
+[{scope, messages, problem}], model, warnings}; outcome is stored, nothing_new
+or failed.")]
 pub(crate) struct DigestArgs {
     /// The conversation's file; `-` is stdin and needs --id
     #[arg(long, value_name = "FILE")]
@@ -165,16 +166,17 @@ fn show_report(
         });
         return cli.ui.json_answer(&json!({
             "conversation": conversation, "outcome": outcome, "cursor": report.cursor,
-            "entries": report.written, "failed": failed.collect::<Value>(), "model": report.model,
+            "memories": report.written, "failed": failed.collect::<Value>(), "model": report.model,
             "warnings": report.warnings,
         }));
     }
-    for entry in &report.written {
-        let place = entry.scope.label(&entry.name);
-        let range = entry.messages.marked('M');
-        let place = one_line(&place);
-        let text = indented(&entry.text, INDENT);
-        cli.ui.data(&format!("stored [{}] {range} in {place}\n{text}", entry.category))?;
+    for written in &report.written {
+        let MemoryObject { scope, name, memory, .. } = &written.entry;
+        let range = memory.provenance.messages.map(|messages| format!(" {}", messages.marked('M')));
+        let range = range.unwrap_or_default();
+        let place = one_line(&scope.label(name)).into_owned();
+        let text = indented(&memory.text, INDENT);
+        cli.ui.data(&format!("stored [{}]{range} in {place}\n{text}", memory.category))?;
     }
     if report.written.is_empty() && report.failed.is_empty() {
         let label = |scope: Scope| {

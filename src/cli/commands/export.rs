@@ -32,8 +32,8 @@ each memory, {scope, category, title, text, persistence, status, context,
 see_also, reference, fields}. JSON: {version, sections: [{…, memories}]}.
 SQLite: the tables `memories`, `places`, `tried`; see
 `docs/guide/import-export.md`.
-With --json: {version, format, file, sections, memories, tried}; for stdout
-it means `--format json`.")]
+With --json: {version, format, file, section_count, memory_count, tried_count};
+for stdout it means `--format json`.")]
 pub(crate) struct ExportArgs {
     /// The file to write; `-` is stdout
     #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
@@ -147,8 +147,8 @@ fn report(
         counted(sections.len(), "section", "sections"),
     );
     let json = json!({
-        "format": format.to_string(), "file": file, "sections": sections.len(), "memories": memories,
-        "tried": tried,
+        "format": format.to_string(), "file": file, "section_count": sections.len(),
+        "memory_count": memories, "tried_count": tried,
     });
     cli.ui.answer(&json, &text)
 }

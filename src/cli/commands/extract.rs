@@ -38,8 +38,8 @@ Examples:
       memories extract --mode every_turn
   memories extract --tool-schema --shape anthropic
 
-With --json: {version, conversation, outcome, turns, due_in, memories:
-[{outcome, author, scope, title, text, persistence, superseded, raised_to,
+With --json: {version, conversation, outcome, turn_count, due_in, memories:
+[{outcome, scope, name, category, title, text, …, superseded, raised_to,
 contested: [{title, reason}]}], model, warnings}; outcome is stored, nothing,
 waiting, full or failed, of a memory stored, revised, contested (beside an entry
 that only a person may change) or duplicate.")]
@@ -153,7 +153,7 @@ fn read_reply(cli: &mut Cli<'_>, id: Option<String>) -> Result<Conversation, Fai
 fn show_report(cli: &mut Cli<'_>, conversation: &str, report: &ExtractReport) -> Result<u8, Failure> {
     if cli.ui.json {
         return cli.ui.json_answer(&json!({
-            "conversation": conversation, "outcome": report.outcome, "turns": report.turns,
+            "conversation": conversation, "outcome": report.outcome, "turn_count": report.turns,
             "due_in": report.due_in, "memories": report.memories, "model": report.model,
             "warnings": report.warnings,
         }));
@@ -163,16 +163,21 @@ fn show_report(cli: &mut Cli<'_>, conversation: &str, report: &ExtractReport) ->
             AddOutcome::Duplicate if applied.stays.is_some() => {
                 format!(
                     "not stored, it is there already: \"{}\" in {}{}\n",
-                    applied.title,
-                    applied.scope,
+                    applied.title(),
+                    applied.entry.scope,
                     applied.raised()
                 )
             }
             AddOutcome::Duplicate => {
-                format!("merged with \"{}\" in {}{}\n", applied.title, applied.scope, applied.raised())
+                format!(
+                    "merged with \"{}\" in {}{}\n",
+                    applied.title(),
+                    applied.entry.scope,
+                    applied.raised()
+                )
             }
             AddOutcome::Stored | AddOutcome::Revised | AddOutcome::Contested => {
-                format!("stored \"{}\" in {}\n  {}\n", applied.title, applied.scope, applied.text)
+                format!("stored \"{}\" in {}\n  {}\n", applied.title(), applied.entry.scope, applied.text())
             }
         };
         cli.ui.data(&line)?;

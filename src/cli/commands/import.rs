@@ -37,9 +37,9 @@ Examples:
   jq -c '.notes[]' notes.json | memories import -
 
 With --json: {version, source, format, dry_run, file, stored, revised,
-already_there, duplicates: [{at, scope, title, twin}], skipped: [{at, scope,
-title, why}], failed: [{at, error}], new_sections, tried, masked, unknown_keys,
-warnings}.")]
+already_there, duplicates: [{at, scope, title, entry}], skipped: [{at, scope,
+title, why}], failed: [{at, error}], new_section_count, tried_count,
+masked_count, unknown_keys, warnings}.")]
 pub(crate) struct ImportArgs {
     /// The file to read; `-` is stdin
     #[arg(value_name = "FILE")]
@@ -219,9 +219,9 @@ impl ImportAnswer<'_> {
             "source": self.input.display().to_string(), "format": self.format.to_string(),
             "dry_run": self.dry_run, "file": store.path().display().to_string(), "stored": report.stored,
             "revised": report.revised, "already_there": report.already_there,
-            "duplicates": unstored(&report.duplicates, "twin"), "skipped": unstored(&report.skipped, "why"),
-            "failed": failed, "new_sections": report.new_sections, "tried": report.tried,
-            "masked": report.masked,
+            "duplicates": unstored(&report.duplicates, "entry"), "skipped": unstored(&report.skipped, "why"),
+            "failed": failed, "new_section_count": report.new_sections, "tried_count": report.tried,
+            "masked_count": report.masked,
             "unknown_keys": self.source.unknown, "warnings": report.warnings,
         })
     }

@@ -9,9 +9,9 @@ use crate::cli::commands::common::{counted, find_scopes};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::values::{parse_count, parse_importance};
-use crate::notebook::SharedSnapshot;
+use crate::notebook::{MemoryObjects, SharedSnapshot, Snapshot};
 use crate::store::Store;
-use crate::types::{Category, clamp_importance};
+use crate::types::{Category, MemoryObject, clamp_importance};
 
 /// Insert memories into a chat request, from stdin to stdout
 #[derive(Debug, clap::Args)]
@@ -29,8 +29,8 @@ Examples:
   memories inject --mode user_prefix --suffix '' \\
       --template '{{memoryType}} ({{age}}): {{summary}}'
 
-With --json: {version, injected, memories: [{category, importance, age, summary,
-context}], request}.")]
+With --json: {version, memories: [{scope, name, category, title, text, …, age,
+inserted}], request}; `inserted` is the text in the request.")]
 pub(crate) struct InjectArgs {
     /// Position of the memories: system_append, context_message or user_prefix
     #[arg(long, value_name = "MODE", value_parser = str::parse::<InjectMode>)]
@@ -122,8 +122,10 @@ pub fn run(mut cli: Cli<'_>, args: InjectArgs) -> Result<u8, Failure> {
     if cli.ui.json {
         let text = String::from_utf8_lossy(&injected.request).into_owned();
         let request = RawValue::from_string(text).map_err(|error| Failure::user(error.to_string()))?;
-        let memories = &injected.memories;
-        return cli.ui.json_answer(&InjectAnswer { injected: memories.len(), memories, request: &request });
+        let snapshot = Snapshot::read(&cli.store()?)?;
+        let objects = MemoryObjects::of(&snapshot);
+        let memories = injected.memories.iter().map(|memory| InjectedObject::of(&objects, memory)).collect();
+        return cli.ui.json_answer(&InjectAnswer { memories, request: &request });
     }
     cli.ui.detail(&format!("{} inserted", counted(injected.memories.len(), "memory", "memories")));
     cli.ui.bytes(&injected.request)?;
@@ -132,9 +134,26 @@ pub fn run(mut cli: Cli<'_>, args: InjectArgs) -> Result<u8, Failure> {
 
 #[derive(serde::Serialize)]
 struct InjectAnswer<'a> {
-    injected: usize,
-    memories: &'a [InjectedMemory],
+    memories: Vec<InjectedObject<'a>>,
     request: &'a RawValue,
+}
+
+/// A memory, and what the block says of it.
+#[derive(serde::Serialize)]
+struct InjectedObject<'a> {
+    #[serde(flatten)]
+    memory: MemoryObject,
+    /// Its age in words.
+    age: &'a str,
+    /// Its title and text, perhaps cut.
+    inserted: &'a str,
+}
+
+impl<'a> InjectedObject<'a> {
+    fn of(objects: &MemoryObjects<'_>, injected: &'a InjectedMemory) -> InjectedObject<'a> {
+        let InjectedMemory { scope, name, memory, age, summary, .. } = injected;
+        InjectedObject { memory: objects.object((scope, name), memory), age, inserted: summary }
+    }
 }
 
 fn settings_of(cli: &Cli<'_>, store: &Store, args: InjectArgs) -> Result<InjectSettings, Failure> {

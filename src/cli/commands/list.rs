@@ -23,8 +23,9 @@ Places stand in the order of their first visit; those of which it is not known
 follow, by the earliest mark of what they hold.
 
 With --json: {version, file, order, sections: [{scope, name, visits, episodes,
-first_visit: {episode, turn}, memories, superseded, ways, worked, tried}]}, in
-the order that `order` names; `first_visit` is null where it is not known.")]
+first_visit: {episode, turn}, memory_count, superseded_count, way_count,
+worked_count, tried_count}]}, in the order that `order` names; `first_visit` is
+null where it is not known.")]
 pub(crate) struct ListArgs {
     /// Order of the places: `visit`, `id` or `name`
     #[arg(long = "by", value_name = "ORDER", default_value = "visit", value_parser = str::parse::<Order>)]
@@ -39,11 +40,11 @@ struct Row {
     visits: u64,
     episodes: Box<[u64]>,
     first_visit: Option<Box<Moment>>,
-    memories: u32,
-    superseded: u32,
-    ways: u32,
-    worked: u32,
-    tried: u32,
+    memory_count: u32,
+    superseded_count: u32,
+    way_count: u32,
+    worked_count: u32,
+    tried_count: u32,
 }
 
 impl Row {
@@ -57,11 +58,11 @@ impl Row {
             visits: section.visits,
             episodes: section.episodes.into_boxed_slice(),
             first_visit: section.first_visit.map(Box::new),
-            memories: count(live),
-            superseded: count(superseded),
-            ways: count(section.ways.len()),
-            worked: count(section.worked.len()),
-            tried: count(section.tried.len()),
+            memory_count: count(live),
+            superseded_count: count(superseded),
+            way_count: count(section.ways.len()),
+            worked_count: count(section.worked.len()),
+            tried_count: count(section.tried.len()),
         }
     }
 }
@@ -88,9 +89,9 @@ pub fn run(cli: Cli<'_>, args: ListArgs) -> Result<u8, Failure> {
     }
     let names = PlaceNames::of(document.headings());
     let width = sections.iter().map(|row| row.scope.to_string().len()).max().unwrap_or(0);
-    for Row { scope, name, visits, memories, tried, .. } in &sections {
-        let memories = counted(*memories, "memory", "memories");
-        let tries = counted(*tried, "try", "tries");
+    for Row { scope, name, visits, memory_count, tried_count, .. } in &sections {
+        let memories = counted(*memory_count, "memory", "memories");
+        let tries = counted(*tried_count, "try", "tries");
         let visits = counted(*visits, "visit", "visits");
         let visits = if matches!(scope, Scope::Location(_)) { format!(", {visits}") } else { String::new() };
         let line = format!("{:<width$}  {memories}, {tries}{visits}", scope.to_string());

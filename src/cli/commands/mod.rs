@@ -142,6 +142,29 @@ impl MemoryCommand {
             ),
         }
     }
+
+    /// True for a question, which without a memory file is answered as of an empty memory.
+    pub(crate) fn is_question(&self) -> bool {
+        use MemoryCommand::{
+            Frontier, Inject, List, Log, Map, Near, Path, Query, Recall, Stats, Summarize, Top, Tried,
+        };
+        matches!(
+            self,
+            Recall(_)
+                | Tried(_)
+                | Query(_)
+                | Top(_)
+                | Summarize(_)
+                | Path(_)
+                | Near(_)
+                | Frontier(_)
+                | Map(_)
+                | List(_)
+                | Stats(_)
+                | Log(_)
+                | Inject(_)
+        )
+    }
 }
 
 /// Commands about the program itself. They obey no settings, so that broken settings do not stop them.

@@ -9,11 +9,11 @@ use crate::ask::answer::memories_to_read;
 use crate::cli::commands::common::find_scopes;
 use crate::cli::commands::memory_args::{bare_tag, episode_number};
 use crate::cli::commands::model_args::ModelArgs;
-use crate::cli::commands::query::hits::{Listing, hits_json};
+use crate::cli::commands::query::hits::{HitObjects, Listing};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::values::{parse_count, parse_importance};
-use crate::notebook::{SharedSnapshot, name_authors};
+use crate::notebook::{MemoryObjects, SharedSnapshot};
 use crate::search::Searcher;
 use crate::search::filter::{Filter, MemoryKind};
 use crate::types::{Category, Status, Viewer, clamp_importance};
@@ -37,10 +37,10 @@ With --answer a model answers in at most two sentences, and names the memories
 that the answer is based on; without a model those found are listed. It reads
 the 40 best ranked memories, also those below the floor.
 
-With --json: {version, query, memories: [{content, relevance, turn, scope, name,
-title, category, type, status, matched, passage, …}]}, `passage` being the most
-similar part of a long text, and cut being true where content is only that; with
---explain also {explain: {likeness, words, soft, meaning, importance_factor,
+With --json: {version, query, memories: [{scope, name, category, title, text,
+…, relevance, type, matched, passage}]}, `passage` being the most similar part
+of a long text, and `cut` being true where `text` is only that; with --explain
+also {explain: {similarity, words, related, meaning, importance_factor,
 recency_factor}}. With --answer also {answer, relevant, model, warnings}, each
 memory has its number, and those that the answer is based on are among them;
 answer is null if the memories hold none, or if no model answered: then
@@ -125,10 +125,10 @@ pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
         return answer::run(cli, model, found, &hits, (max_tokens, explain, &files));
     }
     if cli.ui.json {
-        let memories = hits_json(&mut found, max_tokens, explain);
-        let mut answer = json!({"query": found.question.text, "memories": memories});
-        name_authors(&*searcher.files().current()?, &mut answer);
-        return cli.ui.json_answer(&answer);
+        let files = searcher.files().current()?;
+        let objects = HitObjects { objects: MemoryObjects::of(&files), question: &found.question, explain };
+        let memories = objects.list(&mut found.hits, max_tokens);
+        return cli.ui.json_answer(&json!({"query": found.question.text, "memories": memories}));
     }
     Listing::of(&mut found, max_tokens, explain).show(cli.ui, &found)
 }

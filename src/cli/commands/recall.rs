@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::commands::common::{memories_json, memory_json, parse_scopes};
+use crate::cli::commands::common::parse_scopes;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::paint;
 use crate::cli::values::parse_count;
 use crate::document::Section;
-use crate::notebook::{Snapshot, name_authors};
+use crate::notebook::{MemoryObjects, Snapshot};
 use crate::recall::brief::{USUAL, newest, render_brief};
 use crate::recall::budget::estimate_tokens;
-use crate::recall::{Format, Limits, View, read, recall_newest, render, sections};
+use crate::recall::{Format, Limits, Linked, View, read, recall_newest, render, sections};
 use crate::types::{Memory, Scope, Viewer};
 
 /// Print what matters at a place, within a budget of tokens
@@ -77,19 +77,20 @@ pub fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
     }
     let last = last.unwrap_or(usize::MAX);
     let views = recall_newest((&snapshot, &Viewer::Person), &names, &limits, format, last)?;
-    show(cli, &snapshot, &render(&views, format), || views.iter().map(view_json).collect())
+    show(cli, &snapshot, &render(&views, format), |objects| {
+        views.iter().map(|view| view_json(objects, view)).collect()
+    })
 }
 
 fn show(
     cli: Cli<'_>,
     snapshot: &Snapshot,
     text: &str,
-    scopes: impl FnOnce() -> Value,
+    scopes: impl FnOnce(&MemoryObjects<'_>) -> Value,
 ) -> Result<u8, Failure> {
     if cli.ui.json {
-        let mut answer = json!({"tokens": estimate_tokens(text), "text": text, "scopes": scopes()});
-        name_authors(snapshot, &mut answer);
-        return cli.ui.json_answer(&answer);
+        let scopes = scopes(&MemoryObjects::of(snapshot));
+        return cli.ui.json_answer(&json!({"tokens": estimate_tokens(text), "text": text, "scopes": scopes}));
     }
     cli.ui.painted(text, paint::recall)?;
     Ok(0)
@@ -114,18 +115,22 @@ fn run_brief(
     let longest = sections.iter().map(|(_, section)| section.memories.len()).max().unwrap_or(0);
     let limit = (1..=longest.min(last)).rev().find(fits).unwrap_or(1);
     let newest = newest_of(limit);
-    show(cli, snapshot, &render_brief(&newest), || newest.iter().map(brief_json).collect())
+    show(cli, snapshot, &render_brief(&newest), |objects| {
+        newest.iter().map(|one| brief_json(objects, one)).collect()
+    })
 }
 
-fn brief_json((scope, name, memories): &(Scope, String, Vec<Memory>)) -> Value {
-    json!({"scope": scope, "name": name, "memories": memories_json(scope, memories)})
+fn brief_json(objects: &MemoryObjects<'_>, (scope, name, memories): &(Scope, String, Vec<Memory>)) -> Value {
+    json!({"scope": scope, "name": name, "memories": objects.list((scope, name), memories)})
 }
 
-fn view_json(view: &View) -> Value {
-    let linked = view.linked.iter().map(|linked| memory_json(&linked.scope, &linked.memory));
+fn view_json(objects: &MemoryObjects<'_>, view: &View) -> Value {
+    let memories = objects.list((&view.scope, &view.name), &view.memories);
+    let linked =
+        view.linked.iter().map(|Linked { scope, name, memory }| objects.object((scope, name), memory));
     json!({
         "scope": view.scope, "name": view.name, "visits": view.visits, "episodes": view.episodes,
-        "memories": memories_json(&view.scope, &view.memories), "linked": linked.collect::<Value>(),
+        "memories": memories, "linked": linked.collect::<Vec<_>>(),
         "ways": view.actions.ways, "worked": view.actions.worked, "tried": view.actions.tried,
         "not_understood": view.actions.not_understood,
         "notes": view.notes, "memories_left_out": view.memories_left_out, "ways_left_out": view.ways_left_out,

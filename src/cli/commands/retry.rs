@@ -30,8 +30,8 @@ Examples:
   memories retry --dry-run    which turns wait
   memories retry --follow &   beside a game that records with --later
 
-With --json: {version, waiting, done, failed, outcomes: [{turn, outcome}]}; with
---follow one {version, turn, outcome} a line.")]
+With --json: {version, waiting_count, done_count, failed_count, outcomes:
+[{turn, outcome}]}; with --follow one {version, turn, outcome} a line.")]
 pub(crate) struct RetryArgs {
     /// Offer the turns that the built-in rules judged to a model
     #[arg(long)]
@@ -103,7 +103,10 @@ fn work_off(cli: Cli<'_>, recorder: &Recorder<'_>, queue: Queue) -> Result<u8, F
     let text = format!("{lines}{done_text}, {}\n", counted(waiting, "turn waits", "turns wait"));
     let list = outcomes.iter().map(|(turn, outcome)| json!({"turn": turn, "outcome": outcome}));
     let list: Value = list.collect();
-    cli.ui.answer(&json!({"waiting": waiting, "done": done, "failed": failed, "outcomes": list}), &text)?;
+    cli.ui.answer(
+        &json!({"waiting_count": waiting, "done_count": done, "failed_count": failed, "outcomes": list}),
+        &text,
+    )?;
     Ok(if failed > 0 { FailureKind::TryAgain.exit_code() } else { 0 })
 }
 
@@ -113,5 +116,8 @@ fn show(cli: Cli<'_>, queue: &[Waiting]) -> Result<u8, Failure> {
     let text = lines.collect::<String>() + &counted(waiting, "turn waits", "turns wait") + "\n";
     let turn_json = |turn: &Waiting| json!({"turn": turn.label, "outcome": "waiting", "time": turn.time});
     let list: Value = queue.iter().map(turn_json).collect();
-    cli.ui.answer(&json!({"waiting": waiting, "done": 0, "failed": 0, "outcomes": list}), &text)
+    cli.ui.answer(
+        &json!({"waiting_count": waiting, "done_count": 0, "failed_count": 0, "outcomes": list}),
+        &text,
+    )
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use crate::cli::commands::common::{memories_json, no_section, parse_scopes};
+use crate::cli::commands::common::{no_section, parse_scopes};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::paint;
@@ -15,7 +15,7 @@ use crate::document::grammar::write_key;
 use crate::document::scan::BYTE_ORDER_MARK;
 use crate::document::ways::anchor;
 use crate::document::{Document, PlaceNames, Section, mark_notes};
-use crate::notebook::{Snapshot, name_authors};
+use crate::notebook::{MemoryObjects, Snapshot};
 use crate::recall;
 use crate::types::{Scope, Viewer};
 
@@ -60,9 +60,7 @@ pub fn run(cli: Cli<'_>, args: ShowArgs) -> Result<u8, Failure> {
         return Err(no_section(&scope));
     }
     if cli.ui.json {
-        let mut answer = section_json(&scope, section);
-        name_authors(&snapshot, &mut answer);
-        return cli.ui.json_answer(&answer);
+        return cli.ui.json_answer(&section_json(&MemoryObjects::of(&snapshot), &scope, section));
     }
     for text in texts {
         cli.ui.painted(&whole_lines(text), paint::markdown)?;
@@ -76,10 +74,10 @@ fn show_all(cli: Cli<'_>, order: Order) -> Result<u8, Failure> {
     let document = Document::parse(snapshot.text().to_owned());
     let sections = arranged(&document, order, |unread| unread.read());
     if cli.ui.json {
-        let sections: Value = sections.iter().map(|(scope, section)| section_json(scope, section)).collect();
-        let mut answer = json!({"order": order, "sections": sections});
-        name_authors(&snapshot, &mut answer);
-        return cli.ui.json_answer(&answer);
+        let objects = MemoryObjects::of(&snapshot);
+        let sections: Value =
+            sections.iter().map(|(scope, section)| section_json(&objects, scope, section)).collect();
+        return cli.ui.json_answer(&json!({"order": order, "sections": sections}));
     }
     if sections.is_empty() {
         cli.ui.notice("no memories recorded yet");
@@ -127,10 +125,11 @@ fn whole_lines(text: &str) -> String {
     format!("{}{end}", mark_notes(text.trim_start_matches(BYTE_ORDER_MARK)))
 }
 
-fn section_json(scope: &Scope, section: &Section) -> Value {
+fn section_json(objects: &MemoryObjects<'_>, scope: &Scope, section: &Section) -> Value {
+    let memories = objects.list((scope, &section.name), &section.memories);
     json!({
         "scope": scope, "name": section.name, "visits": section.visits, "episodes": section.episodes,
-        "first_visit": section.first_visit, "memories": memories_json(scope, &section.memories),
+        "first_visit": section.first_visit, "memories": memories,
         "ways": section.ways, "worked": section.worked, "tried": section.tried, "carried": section.carried,
         "notes": section.notes,
     })

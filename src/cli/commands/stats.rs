@@ -39,20 +39,20 @@ Examples:
 
 JSON, null where nothing is known:
   {version, file, total_memories, avg_importance, locations_covered,
-   top_location: {scope, name, memories}, by_category, by_status,
-   by_persistence, contested: [{scope, title, by}], tried,
-   places: {visited, with_memories, share},
-   recall_tokens: {places, p50, max},
-   turns: {recorded, since, until, no_effect, repeated_no_effect,
+   top_location: {scope, name, memory_count}, by_category, by_status,
+   by_persistence, contested: [{scope, title, by}], tried_count,
+   coverage: {visited, with_memories, share},
+   recall_tokens: {place_count, p50, max},
+   play: {recorded, since, until, no_effect, repeated_no_effect,
      repeated_share, outcomes},
-   queue: {turns, oldest, oldest_seconds},
+   queue: {turn_count, oldest, oldest_seconds},
    journal: {unreadable, mended, lost_turns},
    models: [{name, questions, failed, calls, input_tokens, output_tokens,
      cost}],
    memories_without_episode,
-   episodes: [{episode, memories, memories_total, stored, revised, places,
-     turns, no_effect, repeated_no_effect, repeated_share, deaths, best_score,
-     milestones: [{score, turns}]}]}")]
+   by_episode: [{episode, memory_count, memories_total, stored, revised,
+     coverage, turn_count, no_effect, repeated_no_effect, repeated_share,
+     deaths, best_score, milestones: [{score, turn}]}]}")]
 pub(crate) struct StatsArgs {}
 
 pub fn run(cli: Cli<'_>, StatsArgs {}: StatsArgs) -> Result<u8, Failure> {

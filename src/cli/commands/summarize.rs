@@ -23,10 +23,10 @@ Examples:
   memories summarize 'Living Room' --provider ollama --model qwen3:8b
   memories summarize npc:troll --json
 
-With --json: {version, scope, name, summary, titles, memories, left_out, model,
-warnings}: titles are those that the summary is based on, memories counts the
-live ones, left_out those that the model was not shown. summary is null if
-nothing is known.")]
+With --json: {version, scope, name, summary, titles, memory_count, left_out,
+model, warnings}: titles are those that the summary is based on, memory_count
+counts the live ones, left_out those that the model was not shown. summary is
+null if nothing is known.")]
 pub(crate) struct SummarizeArgs {
     /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or a place's name
     #[arg(value_name = "SCOPE", allow_negative_numbers = true)]
@@ -64,7 +64,7 @@ pub fn run(mut cli: Cli<'_>, args: SummarizeArgs) -> Result<u8, Failure> {
     if cli.ui.json {
         return cli.ui.json_answer(&json!({
             "scope": scope, "name": section.name, "summary": summary.text,
-            "titles": summary.titles, "memories": live, "left_out": summary.left_out,
+            "titles": summary.titles, "memory_count": live, "left_out": summary.left_out,
             "model": summary.model, "warnings": summary.warnings,
         }));
     }
@@ -85,7 +85,7 @@ pub fn run(mut cli: Cli<'_>, args: SummarizeArgs) -> Result<u8, Failure> {
 
 fn show_nothing_known(cli: Cli<'_>, scope: Option<&Scope>, name: &str) -> Result<u8, Failure> {
     let json = json!({
-        "scope": scope, "name": name, "summary": null, "titles": [], "memories": 0, "left_out": 0,
+        "scope": scope, "name": name, "summary": null, "titles": [], "memory_count": 0, "left_out": 0,
         "model": null, "warnings": [],
     });
     let why = "Either you haven't been there or nothing important was noted.";

@@ -1,15 +1,16 @@
 //! `top`: shows the most important memories of all places.
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
-use crate::cli::commands::common::{at_turn, memory_json};
+use crate::cli::commands::common::at_turn;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_integer;
-use crate::notebook::{Snapshot, name_authors};
+use crate::notebook::{MemoryObjects, Snapshot};
 use crate::search::top::{RankedMemory, top};
-use crate::types::Viewer;
 use crate::types::frame::{continued, one_line};
+use crate::types::{MemoryObject, Viewer};
 
 /// Limit on the number of memories; the minimum is 1.
 const MAX_SHOWN: i64 = 20;
@@ -30,8 +31,8 @@ Examples:
   memories top --decay             half-life of 200 turns
   memories top --decay 50 --json
 
-With --json: {version, memories: [{content, importance, turn, scope, name,
-title, category, …}]}; with --decay also {decayed, age}.")]
+With --json: {version, memories: [{scope, name, category, title, text,
+importance, …}]}; with --decay also {decayed, age}.")]
 pub(crate) struct TopArgs {
     /// Number of memories, 1 to 20
     #[arg(short = 'n', long, value_name = "N", default_value = "10", allow_negative_numbers = true, value_parser = parse_integer)]
@@ -53,10 +54,9 @@ pub fn run(cli: Cli<'_>, args: TopArgs) -> Result<u8, Failure> {
     let snapshot = Snapshot::read(&cli.store()?)?;
     let ranked = top(&snapshot, &Viewer::Person, number as usize, decay);
     if cli.ui.json {
-        let memories: Vec<Value> = ranked.iter().map(|ranked| ranked_json(ranked, decay.is_some())).collect();
-        let mut answer = json!({"memories": memories});
-        name_authors(&snapshot, &mut answer);
-        return cli.ui.json_answer(&answer);
+        let objects = MemoryObjects::of(&snapshot);
+        let memories = ranked.iter().map(|ranked| RankedObject::of(&objects, ranked, decay.is_some()));
+        return cli.ui.json_answer(&json!({"memories": memories.collect::<Vec<_>>()}));
     }
     if ranked.is_empty() {
         cli.ui.data("No memories recorded yet.\n")?;
@@ -83,14 +83,26 @@ fn render(number: usize, ranked: &RankedMemory, decayed: bool) -> String {
     out
 }
 
-fn ranked_json(ranked: &RankedMemory, decayed: bool) -> Value {
-    let mut value = memory_json(&ranked.scope, &ranked.memory);
-    value["content"] = json!(ranked.memory.text);
-    value["turn"] = json!(ranked.memory.provenance.turns.map(|turns| turns.first));
-    value["name"] = json!(ranked.name);
-    if decayed {
-        value["decayed"] = json!((ranked.importance * 10.0).round() / 10.0);
-        value["age"] = json!(ranked.age);
+/// A ranked memory as JSON.
+#[derive(Serialize)]
+struct RankedObject {
+    #[serde(flatten)]
+    memory: MemoryObject,
+    #[serde(flatten)]
+    decay: Option<Decay>,
+}
+
+/// The effect of age on a memory's importance.
+#[derive(Serialize)]
+struct Decay {
+    decayed: f64,
+    age: Option<u64>,
+}
+
+impl RankedObject {
+    fn of(objects: &MemoryObjects<'_>, ranked: &RankedMemory, is_decayed: bool) -> RankedObject {
+        let RankedMemory { scope, name, memory, age, importance, .. } = ranked;
+        let decay = Decay { decayed: (importance * 10.0).round() / 10.0, age: *age };
+        RankedObject { memory: objects.object((scope, name), memory), decay: is_decayed.then_some(decay) }
     }
-    value
 }

@@ -4,8 +4,9 @@ use crate::cli::commands::common::{items, parse_scopes};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::text::stored_line;
-use crate::recall::{Circumstances, Evidence, read_scopes};
-use crate::types::{Scope, ScopeName};
+use crate::notebook::MemoryObjects;
+use crate::recall::{Circumstances, Evidence, read, sections};
+use crate::types::{Memory, MemoryObject, Scope, ScopeName, Viewer};
 
 /// Ask whether an action has been tried in vain at a place
 #[derive(Debug, clap::Args)]
@@ -26,10 +27,10 @@ The verdict, and the exit code:
   no                   1  it was never done here
 
 What is carried now is what the last recorded turn of the running episode left,
-or --inventory. With --json: {version, verdict, tried, scope, action, memories,
-count, episode, turn, reply, lacking, worked_at, leads_to}. `tried` is true for
-in_vain alone; episode, turn and reply are those of the last try; memories are
-those that name the action in title or text.")]
+or --inventory. With --json: {version, verdict, scope, action, memories, count,
+episode, turn, reply, lacking, worked_at, leads_to}. `episode`, `turn` and
+`reply` are those of the last try; `memories` are those that name the action in
+title or text.")]
 pub(crate) struct TriedArgs {
     /// The place
     #[arg(value_name = "ID", allow_negative_numbers = true)]
@@ -53,7 +54,8 @@ pub fn run(cli: Cli<'_>, args: TriedArgs) -> Result<u8, Failure> {
     let mut names = parse_scopes(&[place])?;
     names.push(ScopeName::Scope(Scope::Game));
     let notebook = cli.notebook()?;
-    let sections = read_scopes(notebook.store(), &names)?;
+    let snapshot = read(notebook.store(), &names)?;
+    let sections = sections(&snapshot, &Viewer::Person, &names)?;
     let ((scope, section), (_, game)) = (&sections[0], &sections[sections.len() - 1]);
     let mut circumstances = Circumstances::of(game, notebook.state().episode);
     if let Some(items) = items(inventory) {
@@ -61,7 +63,12 @@ pub fn run(cli: Cli<'_>, args: TriedArgs) -> Result<u8, Failure> {
     }
     let evidence = Evidence::of(section, &circumstances, &action);
     if cli.ui.json {
-        cli.ui.json_answer(&evidence.to_json(scope))?;
+        let objects = MemoryObjects::of(&snapshot);
+        let is_named = |memory: &&Memory| memory.is_live() && evidence.memories.contains(&memory.title);
+        let named = section.memories.iter().filter(is_named);
+        let memories: Vec<MemoryObject> =
+            named.map(|memory| objects.object((scope, &section.name), memory)).collect();
+        cli.ui.json_answer(&evidence.to_json(scope, &memories))?;
     } else {
         let answer = if evidence.in_vain() { "yes" } else { "no" };
         cli.ui.data(&evidence.render(answer, &scope.label(&section.name)))?;

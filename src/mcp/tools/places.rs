@@ -158,7 +158,9 @@ fn check_action(call: &Call<'_>) -> Result<Answer, Refusal> {
     let evidence = Evidence::of(section, &circumstances, &action);
     let advice = if evidence.in_vain() { "leave it" } else { "may be tried" };
     let text = evidence.render(advice, &scope.label(&section.name));
-    Ok(Answer::new(text, without_nulls(evidence.to_json(scope))))
+    let mut data = evidence.to_json(scope, &evidence.memories);
+    data["tried"] = json!(evidence.in_vain());
+    Ok(Answer::new(text, without_nulls(data)))
 }
 
 fn record_turn(call: &Call<'_>) -> Result<Answer, Refusal> {

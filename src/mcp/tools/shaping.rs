@@ -190,9 +190,9 @@ fn form_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
         AddOutcome::Stored | AddOutcome::Revised | AddOutcome::Contested => "stored",
         AddOutcome::Duplicate => "not stored, it is there already:",
     };
-    let text = format!("{what} \"{}\" in {}{}\n", applied.title, applied.scope, applied.raised());
+    let text = format!("{what} \"{}\" in {}{}\n", applied.title(), applied.entry.scope, applied.raised());
     let data = json!({
-        "outcome": applied.outcome, "scope": applied.scope, "title": applied.title, "raised_to": applied.raised_to,
+        "outcome": applied.outcome, "scope": applied.entry.scope, "title": applied.title(), "raised_to": applied.raised_to,
     });
     Ok(Answer { warnings, ..Answer::new(text, data) })
 }

@@ -3,6 +3,7 @@
 use memories::chat::api_format::ApiFormat;
 use memories::chat::inject::block::{BlockStyle, InjectMode, InjectedMemory, find_block, is_block, render};
 use memories::chat::inject::request::insert_block;
+use memories::types::{Category, Memory, Scope};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use strum::VariantArray;
@@ -16,6 +17,9 @@ fn told() -> impl Strategy<Value = Vec<InjectedMemory>> {
         "",
     ]);
     let one = (text.clone(), text).prop_map(|(summary, context)| InjectedMemory {
+        scope: Scope::World,
+        name: String::new(),
+        memory: Memory::new(Category::note(), "", ""),
         category: "NOTE".to_owned(),
         importance: 5,
         age: "today".to_owned(),

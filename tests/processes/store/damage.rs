@@ -170,7 +170,7 @@ fn lines_of_the_journal_that_cannot_be_read_are_counted_by_the_commands_that_mee
     assert!(
         String::from_utf8_lossy(&game.run(&["stats"]).stdout).contains("damaged: 3 lines cannot be read")
     );
-    assert_eq!(game.json(&["retry", "--dry-run"])["waiting"], 1, "what can be read still waits");
+    assert_eq!(game.json(&["retry", "--dry-run"])["waiting_count"], 1, "what can be read still waits");
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn a_queued_turn_with_a_flipped_byte_is_offered_or_missed() {
     fs::write(&path, &bytes).unwrap();
     let said = game.said(&["retry", "--dry-run"]);
     assert!(said.contains("1 line is read without its damaged bytes"), "{said}");
-    assert_eq!(game.json(&["retry", "--dry-run"])["waiting"], 1);
+    assert_eq!(game.json(&["retry", "--dry-run"])["waiting_count"], 1);
     // The quote that ends the reply.
     let broken = whole.replace("falls\\\".\"", "falls\\\".b");
     assert_ne!(broken, whole);

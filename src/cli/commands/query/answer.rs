@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use crate::ask::answer::{GroundedAnswer, answer as ask_model};
 use crate::cli::commands::common::counted;
 use crate::cli::commands::model_args::ModelArgs;
-use crate::cli::commands::query::hits::{Listing, cut_json, hit_json};
+use crate::cli::commands::query::hits::{HitObjects, Listing};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::llm::{Choice, ModelUse};
-use crate::notebook::{Snapshot, name_authors};
+use crate::notebook::{MemoryObjects, Snapshot};
 use crate::search::{Hit, SearchResults};
 use crate::types::frame::{INDENT, continued};
 
@@ -59,16 +59,15 @@ pub(super) fn run(
         let is_shown =
             |number| listing.hits.iter().any(|(shown, _)| *shown == number) || based_on.contains(&number);
         let mut shown = numbered(hits, is_shown);
-        cut_json(shown.iter_mut().map(|(_, hit)| hit), &found.question, max_tokens, explain);
+        let objects = HitObjects { objects: MemoryObjects::of(files), question: &found.question, explain };
+        objects.cut(shown.iter_mut().map(|(_, hit)| hit), max_tokens);
         let memories = shown.into_iter().map(|(number, hit)| {
-            let mut value = hit_json(&hit, &found.question, explain);
+            let mut value = objects.object(&hit);
             value["number"] = json!(number);
             value
         });
         let memories = memories.collect();
-        let mut answer = answer_json(&found.question.text, answer, memories);
-        name_authors(files, &mut answer);
-        return cli.ui.json_answer(&answer);
+        return cli.ui.json_answer(&answer_json(&found.question.text, answer, memories));
     }
     let Some(Ok((answered, _))) = answer else {
         return Listing::of(&mut found, max_tokens, explain).show(cli.ui, &found);

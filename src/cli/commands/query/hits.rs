@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 
-use crate::cli::commands::common::{at_turn, counted, memory_json};
+use crate::cli::commands::common::{at_turn, counted};
 use crate::cli::failure::Failure;
 use crate::cli::ui::Ui;
 use crate::document::text::stored_line;
+use crate::notebook::MemoryObjects;
 use crate::recall::budget::estimate_tokens;
 use crate::search::filter::MemoryKind;
 use crate::search::parsed_query::ParsedQuery;
@@ -145,23 +146,55 @@ impl Rendered {
     }
 }
 
-/// Hits as JSON that fit into a budget of tokens.
-pub(super) fn hits_json(found: &mut SearchResults, max_tokens: Option<usize>, explain: bool) -> Vec<Value> {
-    let SearchResults { hits, question, .. } = found;
-    cut_json(hits.iter_mut(), question, max_tokens, explain);
-    let memories = hits.iter().map(|hit| hit_json(hit, question, explain)).collect();
-    within(memories, max_tokens, |memory| memory.to_string())
+/// Hits as JSON.
+pub(super) struct HitObjects<'a> {
+    pub(super) objects: MemoryObjects<'a>,
+    pub(super) question: &'a ParsedQuery,
+    pub(super) explain: bool,
 }
 
-/// Cuts long texts of hits that are printed as JSON.
-pub(super) fn cut_json<'a>(
-    hits: impl DoubleEndedIterator<Item = &'a mut Hit>,
-    question: &ParsedQuery,
-    max_tokens: Option<usize>,
-    explain: bool,
-) {
-    let cost = |hit: &Hit| estimate_tokens(&hit_json(hit, question, explain).to_string());
-    cut_to_passages(hits, max_tokens.unwrap_or(ANSWER_TOKENS), cost);
+impl HitObjects<'_> {
+    /// The hits that fit into a budget of tokens.
+    pub(super) fn list(&self, hits: &mut [Hit], max_tokens: Option<usize>) -> Vec<Value> {
+        self.cut(hits.iter_mut(), max_tokens);
+        let memories = hits.iter().map(|hit| self.object(hit)).collect();
+        within(memories, max_tokens, |memory| memory.to_string())
+    }
+
+    /// Cuts long texts of hits that are printed as JSON.
+    pub(super) fn cut<'h>(
+        &self,
+        hits: impl DoubleEndedIterator<Item = &'h mut Hit>,
+        max_tokens: Option<usize>,
+    ) {
+        let cost = |hit: &Hit| estimate_tokens(&self.object(hit).to_string());
+        cut_to_passages(hits, max_tokens.unwrap_or(ANSWER_TOKENS), cost);
+    }
+
+    /// A hit: its memory, and what the search says of it.
+    pub(super) fn object(&self, hit: &Hit) -> Value {
+        let memory = &hit.memory;
+        let mut value = json!(self.objects.object((&hit.scope, &hit.name), memory));
+        if hit.is_cut {
+            value["cut"] = json!(true);
+        }
+        if let Some(passage) = &hit.passage {
+            value["passage"] = json!(passage);
+        }
+        value["relevance"] = json!(rounded(hit.relevance));
+        value["type"] = json!(<&str>::from(MemoryKind::of(&hit.scope, memory)));
+        let texts = format!("{}\n{}", memory.title, memory.text);
+        value["matched"] = json!(self.question.matching_words(&texts));
+        if self.explain {
+            value["explain"] = json!({
+                "similarity": rounded(hit.similarity), "words": rounded(hit.parts.keywords),
+                "related": rounded(hit.parts.related_words), "meaning": rounded(hit.parts.meaning),
+                "importance_factor": rounded(hit.importance_factor),
+                "recency_factor": rounded(hit.recency_factor),
+            });
+        }
+        value
+    }
 }
 
 /// Category, episode, scope, persistence and status of a hit.
@@ -181,31 +214,6 @@ fn about(hit: &Hit) -> String {
         Status::Active => {}
     }
     about.join(", ")
-}
-
-pub(super) fn hit_json(hit: &Hit, question: &ParsedQuery, explain: bool) -> Value {
-    let memory = &hit.memory;
-    let mut value = memory_json(&hit.scope, memory);
-    value["content"] = json!(memory.text);
-    if hit.is_cut {
-        value["cut"] = json!(true);
-    }
-    if let Some(passage) = &hit.passage {
-        value["passage"] = json!(passage);
-    }
-    value["relevance"] = json!(rounded(hit.relevance));
-    value["turn"] = json!(memory.provenance.turns.map(|turns| turns.first));
-    value["name"] = json!(hit.name);
-    value["type"] = json!(<&str>::from(MemoryKind::of(&hit.scope, memory)));
-    value["matched"] = json!(question.matching_words(&format!("{}\n{}", memory.title, memory.text)));
-    if explain {
-        value["explain"] = json!({
-            "likeness": rounded(hit.similarity), "words": rounded(hit.parts.keywords), "soft": rounded(hit.parts.related_words),
-            "meaning": rounded(hit.parts.meaning), "importance_factor": rounded(hit.importance_factor),
-            "recency_factor": rounded(hit.recency_factor),
-        });
-    }
-    value
 }
 
 /// Rounds to three decimals; the scores are not more precise.

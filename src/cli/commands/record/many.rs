@@ -243,8 +243,8 @@ fn show_summary(
     if cli.ui.json {
         let refused = refused.iter().map(|(line, problem)| json!({"line": line, "error": problem}));
         let mut answer = json!({
-            "file": path, "turns": turns, "outcomes": outcomes, "failed": refused.collect::<Vec<_>>(),
-            "places": places, "memories": memories, "tried": tried,
+            "file": path, "turn_count": turns, "outcomes": outcomes, "failed": refused.collect::<Vec<_>>(),
+            "place_count": places, "memory_count": memories, "tried_count": tried,
         });
         if let Some(line) = stopped_after {
             answer["stopped_after"] = json!(line);
