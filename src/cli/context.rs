@@ -46,16 +46,14 @@ impl Cli<'_> {
         Ok((value, written))
     }
 
-    /// The text on stdin, which must not be blank; `what` names the expected input.
+    /// The text on stdin, which must not be blank; `what` names the expected input, and what may be given instead.
     pub(crate) fn read_input(&mut self, what: &str) -> Result<String, Failure> {
         let text = String::from_utf8(self.read_bytes()?).map_err(|error| {
             let at = error.utf8_error().valid_up_to() + 1;
-            Failure::user(format!("stdin is not UTF-8: byte {at}"))
-                .hint(format!("send {what} as JSON in UTF-8"))
+            Failure::user(format!("stdin is not UTF-8: byte {at}")).hint("send it in UTF-8")
         })?;
         if text.trim().is_empty() {
-            let failure = Failure::user("stdin is empty");
-            return Err(failure.hint(format!("send {what} as a JSON object, or use flags; see `--help`")));
+            return Err(Failure::user("stdin is empty").hint(format!("send {what}")));
         }
         Ok(text)
     }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::CommandFactory;
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::cli::args::Arguments;
 use crate::cli::failure::Failure;
@@ -36,6 +36,10 @@ pub(crate) fn failure_of(error: &clap::Error, arguments: &[OsString]) -> Failure
     let mut failure = Failure::usage(fold_spaces(problem));
     let suggested = command_meant(error).map_or_else(|| suggestions(error), |name| vec![name.to_owned()]);
     failure.hints.extend(did_you_mean(&suggested));
+    if error.kind() == ErrorKind::ArgumentConflict {
+        let is_repeated = text.contains("multiple times");
+        return failure.hint(if is_repeated { "give it only once" } else { "give only one of them" });
+    }
     failure.hint(match (command_of(arguments), usage_of(error)) {
         (None, _) => "`memories` shows all commands".to_owned(),
         (Some(_), Some(usage)) => format!("usage: {usage}"),

@@ -20,6 +20,12 @@ pub(crate) fn parse_count<T: std::str::FromStr>(text: &str) -> Result<T, String>
     text.parse().map_err(|_| format!("`{text}` is not a whole number from 0 up"))
 }
 
+/// A whole number from 1 up.
+pub(crate) fn parse_number(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| format!("`{text}` is not a whole number from 1 up"))
+}
+
 /// The number of a line.
 pub(crate) fn parse_line(text: &str) -> Result<usize, String> {
     let line = text.parse().ok().filter(|line| *line > 0);
@@ -37,7 +43,7 @@ pub(crate) fn parse_importance(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| format!("`{text}` is not a number"))
 }
 
-/// An importance that a person gives a memory.
+/// An importance within its range, as a person gives it to a memory.
 pub(crate) fn parse_own_importance(text: &str) -> Result<u16, String> {
     let importance = importance_of_person(parse_importance(text)?);
     importance.ok_or_else(|| format!("an importance is {EXPECTED_IMPORTANCE}"))

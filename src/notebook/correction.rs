@@ -168,7 +168,7 @@ impl Hint for CorrectionError {
                 let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
                 format!("say which one with `--line`, one of {}", lines.join(", "))
             }
-            CorrectionError::Lasting(_) => "leave out `--ephemeral`, or forget the entry first".to_owned(),
+            CorrectionError::Lasting(_) => "leave out `ephemeral`, or forget the entry first".to_owned(),
             CorrectionError::TitleInUse { .. } => "choose another title, or supersede that memory".to_owned(),
             CorrectionError::NearDuplicate(title) => format!("correct `{title}` instead"),
             CorrectionError::Itself(_) => "name two different memories".to_owned(),
@@ -225,6 +225,10 @@ pub(super) fn locate<'a>(
     let meant =
         |entry: &EntryRef<'_>| wanted(&entry.memory()) && line.is_none_or(|line| entry.line() == line);
     let unknown = |files: &Files| {
+        let mut headings = files.lasting.headings().chain(files.session.headings());
+        if !headings.any(|heading| heading.scope == *scope) {
+            return CorrectionError::NoSection(scope.clone());
+        }
         let section = files.section(scope);
         let titles =
             section.memories.iter().filter(|memory| wanted(memory)).map(|memory| memory.title.as_str());

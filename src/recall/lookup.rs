@@ -114,12 +114,14 @@ fn place_called<'a>(
     match candidates.as_slice() {
         [scope] => Ok(scope.clone()),
         [] => {
-            let similar = nearest(name, headings.clone().map(|heading| heading.name.as_str()), 3);
+            let known = headings.clone().map(|heading| heading.name.as_str());
+            let similar = nearest(name, known.chain(Scope::KEYWORDS), 3);
             let names = PlaceNames::of(headings.clone());
             let mut nearest: Vec<String> = Vec::new();
             for similar in &similar {
                 let called = headings.clone().filter(|heading| heading.name == *similar);
                 nearest.extend(called.map(|heading| names.label(&heading.scope, &heading.name)));
+                nearest.extend(Scope::KEYWORDS.into_iter().find(|word| word == similar).map(str::to_owned));
             }
             nearest.dedup();
             nearest.truncate(SUGGESTED);

@@ -2,14 +2,58 @@
 //!
 //! Texts of games and models are shown without control characters.
 
+use crate::document::nearest;
 use crate::document::text::stored_line;
 use crate::journal::entry::Entry;
 use crate::journal::text::Text;
 use crate::recall::budget::cut_at_word;
-use crate::types::Scope;
+use crate::types::{Scope, did_you_mean, one_of};
 
 /// Characters of an action that are shown.
 const ACTION_CHARS: usize = 80;
+
+/// The outcomes of entries, and of single memories in them.
+const OUTCOMES: [&str; 24] = [
+    "stored",
+    "revised",
+    "contested",
+    "duplicate",
+    "declined",
+    "tried",
+    "not_significant",
+    "queued",
+    "corrected",
+    "superseded",
+    "invalidated",
+    "marked",
+    "reinforced",
+    "associated",
+    "unchanged",
+    "forgotten",
+    "renamed",
+    "consolidated",
+    "episode_started",
+    "formatted",
+    "fixed",
+    "restored",
+    "imported",
+    "seeded",
+];
+
+/// An outcome by its name, also with spaces or hyphens.
+///
+/// # Errors
+///
+/// Names the outcomes that are nearest, or all.
+pub(crate) fn parse_outcome(text: &str) -> Result<String, String> {
+    let name = text.trim().to_lowercase().replace([' ', '-'], "_");
+    if OUTCOMES.contains(&name.as_str()) {
+        return Ok(name);
+    }
+    let near = did_you_mean(&nearest(&name, OUTCOMES.into_iter(), 3));
+    let near = near.unwrap_or_else(|| format!("use {}", one_of(&OUTCOMES)));
+    Err(format!("`{text}` is not an outcome: {near}"))
+}
 
 /// Conditions that an entry must meet, all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,7 +80,6 @@ impl Entry<'_> {
     }
 
     fn has_outcome(&self, outcome: &str) -> bool {
-        let outcome = outcome.trim().to_lowercase().replace([' ', '-'], "_");
         text(&self.outcome) == outcome
             || self.parts().any(|part| text(&part.outcome) == outcome)
             || (outcome == "invalidated" && self.invalidated.iter().flatten().next().is_some())
@@ -164,7 +207,8 @@ mod tests {
     #[test]
     fn filters() {
         let scope = |scope| LogFilter { scope: Some(scope), ..LogFilter::default() };
-        let outcome = |name: &str| LogFilter { outcome: Some(name.to_owned()), ..LogFilter::default() };
+        let outcome =
+            |name: &str| LogFilter { outcome: Some(parse_outcome(name).unwrap()), ..LogFilter::default() };
         let episode = |number| LogFilter { episode: Some(number), ..LogFilter::default() };
         assert!(passes(&LogFilter::default()));
         assert!(passes(&scope(Scope::Location(5))) && passes(&scope(Scope::Location(6))));
@@ -174,5 +218,20 @@ mod tests {
         );
         assert!(!passes(&outcome("tried")));
         assert!(passes(&episode(2)) && !passes(&episode(1)));
+    }
+
+    /// The fixture has lines of all commands.
+    #[test]
+    fn each_outcome_of_a_journal_can_be_asked_for() {
+        for line in include_str!("../../fixtures/journal/journal.jsonl").lines() {
+            let entry: Entry<'_> = Entry::parse(line).unwrap();
+            for outcome in
+                [text(&entry.outcome)].into_iter().chain(entry.parts().map(|part| text(&part.outcome)))
+            {
+                assert_eq!(parse_outcome(outcome).as_deref(), Ok(outcome));
+            }
+        }
+        assert_eq!(parse_outcome("not significant").as_deref(), Ok("not_significant"));
+        assert!(parse_outcome("store").is_err_and(|error| error.contains("did you mean `stored`")));
     }
 }

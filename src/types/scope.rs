@@ -27,6 +27,9 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// The scopes that have no id.
+    pub(crate) const KEYWORDS: [&str; 4] = ["world", "scene", "dialogue", "game"];
+
     /// Sort key of the sections of a file: locations first, the game last.
     pub(crate) fn order(&self) -> u8 {
         match self {

@@ -26,6 +26,7 @@ mod journal;
 mod languages;
 mod laws;
 mod map;
+mod mistakes;
 mod offline;
 mod poison;
 #[path = "../support/program.rs"]

@@ -163,6 +163,11 @@ fn other_answers() -> Vec<Answer> {
         let value = serde_json::from_slice(&output.stdout).unwrap();
         answers.push(Answer { schema: line[0].to_owned(), value, at: line.join(" ") });
     }
+    fs::write(folder.path().join("Memories.md"), "## World\n").unwrap();
+    let output =
+        memories(folder.path(), &["edit", "world", "--json"]).env("EDITOR", "true").output().unwrap();
+    let value = serde_json::from_slice(&output.stdout).unwrap();
+    answers.push(Answer { schema: "edit".to_owned(), value, at: "edit world".to_owned() });
     #[cfg(feature = "proxy")]
     answers.push(proxy_answer(folder.path()));
     answers

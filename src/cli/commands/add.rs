@@ -74,7 +74,9 @@ pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
                 .hint("give it behind the scope, or send a JSON object on stdin"));
         }
         None => {
-            let read = memory_from_json(&cli.read_input("a memory")?)?;
+            let read = memory_from_json(
+                &cli.read_input("a memory as a JSON object, or give its text behind the scope")?,
+            )?;
             cli.ui.warnings(&read.warnings);
             speaker = read.speaker;
             name = name.or(read.name);

@@ -7,13 +7,18 @@ use serde_json::json;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::ui::Ui;
+use crate::document::nearest;
+use crate::notebook::Snapshot;
 use crate::recall::{RecallError, read_scopes};
 use crate::redact::redact;
 use crate::store::Store;
-use crate::types::{Memory, Scope, ScopeName};
+use crate::types::{Memory, Scope, ScopeName, did_you_mean};
 
 /// The next step for turns that wait for a model, said once a command.
 pub(crate) const RETRY: &str = "`memories retry` offers queued turns to the model again";
+
+/// Characters with a similar id that a hint names at most.
+const NEAR_CHARACTERS: usize = 3;
 
 /// The text of the memory file, or a failure if there is none.
 pub(crate) fn read_existing(store: &Store) -> Result<String, Failure> {
@@ -54,6 +59,38 @@ pub(crate) fn resolve_or_new(store: &Store, name: &str, new_place: bool) -> Resu
     }
 }
 
+/// Hints at the characters of the file whose ids are nearest to those that it does not have. A place that it does not
+/// have is visited for the first time.
+pub(crate) fn hint_at_near_characters<'a>(
+    ui: &mut Ui,
+    store: &Store,
+    scopes: impl IntoIterator<Item = &'a Scope>,
+) -> Result<(), Failure> {
+    for scope in scopes {
+        if !matches!(scope, Scope::Npc(_) | Scope::Agent(_)) {
+            continue;
+        }
+        let snapshot = Snapshot::read(store)?;
+        if snapshot.headings().any(|heading| heading.scope == *scope) {
+            continue;
+        }
+        if let Some(near) = near_character(scope, snapshot.headings().map(|heading| &heading.scope)) {
+            ui.hint(&format!("nothing is known of {scope}; {near}"));
+        }
+    }
+    Ok(())
+}
+
+/// `did you mean …`, with the characters of the same kind whose ids are nearest.
+pub(crate) fn near_character<'a>(scope: &Scope, known: impl Iterator<Item = &'a Scope>) -> Option<String> {
+    let wanted = scope.to_string();
+    let (kind, id) = wanted.split_once(':')?;
+    let known: Vec<String> = known.map(Scope::to_string).collect();
+    let ids = known.iter().filter_map(|scope| scope.split_once(':')).filter(|(other, _)| *other == kind);
+    let near = nearest(id, ids.map(|(_, id)| id), NEAR_CHARACTERS);
+    did_you_mean(&near.into_iter().map(|id| format!("{kind}:{id}")).collect::<Vec<_>>())
+}
+
 /// The scopes that the arguments name, each of which the file has.
 pub(crate) fn find_scopes(store: &Store, names: &[String]) -> Result<Vec<Scope>, Failure> {
     if names.is_empty() {
@@ -90,8 +127,12 @@ pub(crate) fn at_turn(place: &str, memory: &Memory) -> String {
 }
 
 /// The failure of a command on a section that the file does not have.
-pub(crate) fn no_section(scope: &Scope) -> Failure {
-    Failure::user(format!("there is no section of {scope}")).hint("`memories list` shows what there is")
+pub(crate) fn no_section(store: &Store, scope: &Scope) -> Failure {
+    let snapshot = Snapshot::read(store).ok();
+    let known = snapshot.iter().flat_map(Snapshot::headings).map(|heading| &heading.scope);
+    let failure = Failure::user(format!("there is no section of {scope}"));
+    let near = near_character(scope, known).into_iter();
+    near.fold(failure, Failure::hint).hint("`memories list` shows what there is")
 }
 
 /// Writes the paths of files that were written, and of those that were there already.

@@ -9,7 +9,7 @@ use crate::cli::failure::Failure;
 use crate::notebook::correct::{Corrected, Correction, Marks, Target, check_consistent};
 use crate::store::Store;
 use crate::types::fields::{count, named, text, texts};
-use crate::types::{Moment, Persistence, Scope, Status};
+use crate::types::{Moment, Persistence, Scope, Status, one_of};
 
 /// Arguments of every correction.
 #[derive(Debug, Default, clap::Args)]
@@ -69,7 +69,8 @@ pub fn run(
             )));
         }
         None => {
-            let text = cli.read_input("a list of corrections")?;
+            let text =
+                cli.read_input("corrections as a JSON object or list, or name a scope; see `--help`")?;
             from_json(notebook.store(), command, &text, &mut |warning| cli.ui.warning(&warning))?
         }
     };
@@ -187,6 +188,9 @@ fn one_from_json(store: &Store, command: &str, fields: &JsonFields<'_>) -> Resul
         }
         "forget" => Ok(Correction::Forget(one()?)),
         "rename" => Ok(Correction::Rename(resolve_scope(store, &scope)?, fields.required("name")?)),
-        other => Err(fields.wrong(format!("`{other}` is not a correction"))),
+        other => {
+            let names = ["supersede", "invalidate", "mark", "forget", "rename"];
+            Err(fields.wrong(format!("`{other}` is not a correction: use {}", one_of(&names))))
+        }
     }
 }

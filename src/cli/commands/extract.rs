@@ -145,7 +145,7 @@ fn read_reply(cli: &mut Cli<'_>, id: Option<String>) -> Result<Conversation, Fai
             Failure::usage("no reply on stdin").hint("send one, or name a file with `--conversation`")
         );
     }
-    let text = cli.read_input("a reply or messages")?;
+    let text = cli.read_input("a reply or messages, or name a file with `--conversation`")?;
     let id = given_id(id).unwrap_or_else(|| "chat".to_owned());
     read_input(&id, &text).map_err(|error| no_conversation("stdin", error))
 }

@@ -8,10 +8,10 @@ use crate::chat::inject::{InjectSettings, Injected, Injector};
 use crate::cli::commands::common::{counted, find_scopes};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-use crate::cli::values::{parse_count, parse_importance};
+use crate::cli::values::{parse_count, parse_own_importance};
 use crate::notebook::{MemoryObjects, SharedSnapshot, Snapshot};
 use crate::store::Store;
-use crate::types::{Category, MemoryObject, clamp_importance};
+use crate::types::{Category, MemoryObject};
 
 /// Insert memories into a chat request, from stdin to stdout
 #[derive(Debug, clap::Args)]
@@ -48,8 +48,8 @@ pub(crate) struct InjectArgs {
     #[arg(long, value_name = "AGE", value_parser = parse_days)]
     max_age: Option<f64>,
     /// Minimum importance, 1 to 1000
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_importance)]
-    min_importance: Option<f64>,
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_own_importance)]
+    min_importance: Option<u16>,
     /// Minimum similarity to the conversation, 0 to 1, on the scale of a neural encoder's
     /// cosine [default: 0.7]
     #[arg(long, value_name = "N", value_parser = parse_fraction)]
@@ -184,7 +184,7 @@ fn settings_of(cli: &Cli<'_>, store: &Store, args: InjectArgs) -> Result<InjectS
     settings.max_age_days = max_age;
     settings.between = between;
     settings.filter.categories = categories;
-    settings.filter.min_importance = min_importance.map(clamp_importance);
+    settings.filter.min_importance = min_importance;
     if !scopes.is_empty() {
         settings.filter.scopes = find_scopes(store, &scopes)?;
     }

@@ -11,7 +11,7 @@ use crate::cli::values::parse_count;
 use crate::journal::Journal;
 use crate::journal::damage::is_unreadable;
 use crate::journal::entry::{Entry, PlayedTurn};
-use crate::stats::log::LogFilter;
+use crate::stats::log::{LogFilter, parse_outcome};
 use crate::store::Follower;
 
 /// Interval between two reads of the journal.
@@ -44,7 +44,7 @@ pub(crate) struct LogArgs {
     #[arg(long, value_name = "SCOPE")]
     place: Option<String>,
     /// Only entries with this outcome
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = parse_outcome)]
     outcome: Option<String>,
     /// Only this episode: a number, or a label such as `ep_003`
     #[arg(long, value_name = "EPISODE")]

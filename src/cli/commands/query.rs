@@ -2,6 +2,7 @@
 
 mod answer;
 mod hits;
+mod unknown;
 
 use serde_json::json;
 
@@ -10,13 +11,14 @@ use crate::cli::commands::common::find_scopes;
 use crate::cli::commands::memory_args::{bare_tag, episode_number};
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::query::hits::{HitObjects, Listing};
+use crate::cli::commands::query::unknown::hint_at_unknown;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-use crate::cli::values::{parse_count, parse_importance};
+use crate::cli::values::{parse_count, parse_number, parse_own_importance};
 use crate::notebook::{MemoryObjects, SharedSnapshot};
 use crate::search::Searcher;
 use crate::search::filter::{Filter, MemoryKind};
-use crate::types::{Category, Status, Viewer, clamp_importance};
+use crate::types::{Category, Status, Viewer};
 
 /// Search all memories by meaning, offline
 #[derive(Debug, clap::Args)]
@@ -52,7 +54,7 @@ pub(crate) struct QueryArgs {
     #[command(flatten)]
     filter: FilterArgs,
     /// Maximum of memories, at least 1 [default: 5]
-    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count::<usize>)]
+    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true, value_parser = parse_number)]
     number: Option<usize>,
     /// Maximum of tokens of the whole answer, by an estimate that is rounded up. Long texts are cut to their most
     /// similar passage from 1000 on by default; memories are left out only with this flag
@@ -99,8 +101,8 @@ struct FilterArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count::<u64>)]
     max_turn: Option<u64>,
     /// Minimum importance, 1 to 1000
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_importance)]
-    min_importance: Option<f64>,
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_own_importance)]
+    min_importance: Option<u16>,
     /// Only `active`, `tentative` or, with --all, `superseded`
     #[arg(long, value_name = "STATUS")]
     status: Option<Status>,
@@ -113,12 +115,15 @@ pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
     let QueryArgs { question, filter, number, max_tokens, explain, answer, model } = args;
     let store = cli.store()?;
     let filter = filter_of(&store, filter)?;
-    let limit = number.unwrap_or(cli.settings.search_results).max(1);
+    let limit = number.unwrap_or(cli.settings.search_results.max(1));
     let embedder = cli.embedder()?;
     let searcher = Searcher::new(SharedSnapshot::new(store), cli.settings.search.clone(), embedder);
     let question = question.join(" ");
     let mut found = searcher.query(&question, &filter, limit)?;
     cli.warn_of_fallback(found.fallback.as_ref());
+    if found.hits.is_empty() {
+        hint_at_unknown(cli.ui, &*searcher.files().current()?, &filter);
+    }
     if answer {
         let hits = memories_to_read(found.hits.len(), |count| searcher.query_all(&question, &filter, count))?;
         let files = searcher.files().current()?;
@@ -167,7 +172,7 @@ fn filter_of(store: &crate::store::Store, args: FilterArgs) -> Result<Filter, Fa
         episodes: episodes.iter().map(|episode| episode_number(episode)).collect::<Result<_, _>>()?,
         min_turn,
         max_turn,
-        min_importance: min_importance.map(clamp_importance),
+        min_importance,
         status,
         superseded: all,
         viewer: Viewer::Person,

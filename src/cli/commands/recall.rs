@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::commands::common::parse_scopes;
+use crate::cli::commands::common::{hint_at_near_characters, parse_scopes};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::paint;
-use crate::cli::values::parse_count;
+use crate::cli::values::{parse_count, parse_number};
 use crate::document::Section;
 use crate::notebook::{MemoryObjects, Snapshot};
 use crate::recall::brief::{USUAL, newest, render_brief};
 use crate::recall::budget::estimate_tokens;
 use crate::recall::{Format, Limits, Linked, View, read, recall_newest, render, sections};
-use crate::types::{Memory, Scope, Viewer};
+use crate::types::{Memory, Scope, ScopeName, Viewer};
 
 /// Print what matters at a place, within a budget of tokens
 #[derive(Debug, clap::Args)]
@@ -51,7 +51,7 @@ pub(crate) struct RecallArgs {
     #[arg(long)]
     all: bool,
     /// Only the newest N of each scope [with --brief: 3]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count::<usize>)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_number)]
     last: Option<usize>,
     /// A line for each memory, the newest first; no budget but that of --max-tokens
     #[arg(long, conflicts_with_all = ["all", "format"])]
@@ -71,6 +71,11 @@ pub fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
     let (store, names) = (cli.store()?, parse_scopes(&scopes)?);
     let snapshot = read(&store, &names)?;
     cli.ui.warnings(&snapshot.warning());
+    let asked = names.iter().filter_map(|name| match name {
+        ScopeName::Scope(scope) => Some(scope),
+        ScopeName::Name(_) => None,
+    });
+    hint_at_near_characters(cli.ui, &store, asked)?;
     if brief {
         let sections = sections(&snapshot, &Viewer::Person, &names)?;
         return run_brief(cli, &snapshot, &sections, (last.unwrap_or(USUAL), max_tokens));

@@ -197,7 +197,7 @@ fn turn_from_stdin(cli: &mut Cli<'_>) -> Result<Turn, Failure> {
         return Err(Failure::usage("no turn given")
             .hint("use --action, --response and --location, --turns FILE, or send JSON on stdin"));
     }
-    Ok(Turn::from_json(&cli.read_input("a turn")?)?)
+    Ok(Turn::from_json(&cli.read_input("a turn as a JSON object, or use flags; see `--help`")?)?)
 }
 
 fn turn_from_flags(args: RecordArgs) -> Result<Turn, Failure> {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::ask::summary::summarize;
-use crate::cli::commands::common::counted;
+use crate::cli::commands::common::{counted, hint_at_near_characters};
 use crate::cli::commands::model_args::{ModelArgs, no_model};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
@@ -54,6 +54,7 @@ pub fn run(mut cli: Cli<'_>, args: SummarizeArgs) -> Result<u8, Failure> {
     let name = if section.name.is_empty() { named.trim() } else { section.name.as_str() }.to_owned();
     let live = section.live().count();
     let Some(scope) = scope.clone().filter(|_| live > 0) else {
+        hint_at_near_characters(cli.ui, &store, &scope)?;
         return show_nothing_known(cli, scope.as_ref(), &name);
     };
     let instead = format!("`memories recall {scope}` shows what is known without a model");

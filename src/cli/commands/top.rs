@@ -6,14 +6,13 @@ use serde_json::json;
 use crate::cli::commands::common::at_turn;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-use crate::cli::values::parse_integer;
 use crate::notebook::{MemoryObjects, Snapshot};
 use crate::search::top::{RankedMemory, top};
 use crate::types::frame::{continued, one_line};
 use crate::types::{MemoryObject, Viewer};
 
-/// Limit on the number of memories; the minimum is 1.
-const MAX_SHOWN: i64 = 20;
+/// Limit on the number of memories.
+const MAX_SHOWN: usize = 20;
 
 /// Default half-life of importance, in turns of play.
 const HALF_LIFE: &str = "200";
@@ -35,12 +34,17 @@ With --json: {version, memories: [{scope, name, category, title, text,
 importance, …}]}; with --decay also {decayed, age}.")]
 pub(crate) struct TopArgs {
     /// Number of memories, 1 to 20
-    #[arg(short = 'n', long, value_name = "N", default_value = "10", allow_negative_numbers = true, value_parser = parse_integer)]
-    number: i64,
+    #[arg(short = 'n', long, value_name = "N", default_value = "10", allow_negative_numbers = true, value_parser = parse_shown)]
+    number: usize,
     /// Let importance decay with age; half-life in turns [default: 200]
     #[arg(long, value_name = "TURNS", num_args = 0..=1, default_missing_value = HALF_LIFE, allow_negative_numbers = true)]
     #[arg(value_parser = parse_half_life)]
     decay: Option<f64>,
+}
+
+fn parse_shown(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| (1..=MAX_SHOWN).contains(number));
+    number.ok_or_else(|| format!("`{text}` is not a number from 1 to {MAX_SHOWN}"))
 }
 
 fn parse_half_life(text: &str) -> Result<f64, String> {
@@ -50,9 +54,8 @@ fn parse_half_life(text: &str) -> Result<f64, String> {
 
 pub fn run(cli: Cli<'_>, args: TopArgs) -> Result<u8, Failure> {
     let TopArgs { number, decay } = args;
-    let number = number.clamp(1, MAX_SHOWN);
     let snapshot = Snapshot::read(&cli.store()?)?;
-    let ranked = top(&snapshot, &Viewer::Person, number as usize, decay);
+    let ranked = top(&snapshot, &Viewer::Person, number, decay);
     if cli.ui.json {
         let objects = MemoryObjects::of(&snapshot);
         let memories = ranked.iter().map(|ranked| RankedObject::of(&objects, ranked, decay.is_some()));

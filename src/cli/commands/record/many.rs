@@ -272,10 +272,12 @@ fn show_summary(
     if before > 0 {
         cli.ui.hint("`--again` records them all the same");
     }
-    if !refused.is_empty() {
-        cli.ui.hint("correct these lines and record only them; the others are recorded");
+    match refused.is_empty() {
+        true => {}
+        false if done + before == 0 => cli.ui.hint("correct these lines; nothing is recorded"),
+        false => cli.ui.hint("correct these lines and record only them; the others are recorded"),
     }
-    if let Some((Scope::Location(id), name)) = largest {
+    if let Some((Scope::Location(id), name)) = largest.filter(|_| done + before > 0) {
         let place = if name.is_empty() { "that place" } else { name.as_str() };
         cli.ui.hint(&format!("try `memories recall {id}` for what is known of {place}"));
     }
