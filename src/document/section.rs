@@ -131,6 +131,12 @@ impl<'a> UnreadSection<'a> {
         UnreadSection { scope: scope.clone(), section: Cow::Owned(Section::default()), entries: Vec::new() }
     }
 
+    /// The same with that name.
+    pub(crate) fn called(mut self, name: &str) -> UnreadSection<'a> {
+        name.clone_into(&mut self.section.to_mut().name);
+        self
+    }
+
     /// Reads the memories, too.
     pub fn read(self) -> (Scope, Section) {
         let memories = self.entries.iter().map(EntryText::read).collect();

@@ -251,9 +251,7 @@ impl Memories {
 
     /// The sections of scopes, in the order asked for.
     pub(super) fn sections(&self, names: &[ScopeName]) -> Result<Vec<(Scope, Section)>, RecallError> {
-        let snapshot = self.snapshot()?;
-        let sections = recall::sections(&snapshot, &self.viewer, names)?;
-        Ok(sections.into_iter().map(|(scope, section)| (scope, section.clone())).collect())
+        recall::owned_sections(&*self.snapshot()?, &self.viewer, names)
     }
 
     /// A recall of one scope.
@@ -263,9 +261,14 @@ impl Memories {
 
     /// The scope that a text names: `self`, a scope, a heading, or the name of a place or character.
     pub(super) fn scope(&self, text: &str) -> Result<Scope, Refusal> {
-        let scope = match self.scope_name(text)? {
+        self.scope_of(self.scope_name(text)?)
+    }
+
+    /// The scope of a name. An id of the caller's names only a place that is there.
+    pub(super) fn scope_of(&self, name: ScopeName) -> Result<Scope, Refusal> {
+        let scope = match name.existing() {
             ScopeName::Scope(scope) => scope,
-            name @ ScopeName::Name(_) => match self.sections(&[name]) {
+            name => match self.sections(&[name]) {
                 Ok(mut sections) => sections.remove(0).0,
                 Err(RecallError::UnknownName { name, nearest }) => {
                     let character = self.find_character(&name)?.map(|character| character.scope);

@@ -12,6 +12,11 @@ pub(super) struct Character {
 }
 
 impl Character {
+    /// Somebody of whom only a name is known.
+    pub(super) fn by_name(name: &str) -> Character {
+        Character { id: String::new(), name: name.trim().to_owned(), scope: Scope::World }
+    }
+
     /// True if `named` is its id, scope, name or first name.
     pub(super) fn is(&self, named: &str) -> bool {
         let named = fold_title(named);

@@ -47,13 +47,14 @@ pub(crate) fn list(memories: &Memories) -> Result<Vec<SectionResource>, Refusal>
 
 /// The text of a section in the file; the inner error if there is none.
 pub fn read(memories: &Memories, uri: &str) -> Result<Result<String, Refusal>, Refusal> {
-    let Some(scope) = scope_of(uri) else {
+    let Some(name) = name_of(uri) else {
         let refusal = Refusal::new(format!("`{uri}` is not the address of a section"));
         return Ok(Err(refusal.hint("addresses look like `memories://location/23` or `memories://world`")));
     };
-    if let Err(refusal) = memories.refuse_foreign(&scope) {
-        return Ok(Err(refusal));
-    }
+    let scope = match memories.scope_of(name) {
+        Ok(scope) => scope,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
     let snapshot = memories.snapshot()?;
     let is_seen = |scope: &Scope| memories.viewer().sees(scope);
     let text: String = snapshot.section_texts(&scope).map(|text| without_links(text, is_seen)).collect();
@@ -64,12 +65,10 @@ pub fn read(memories: &Memories, uri: &str) -> Result<Result<String, Refusal>, R
     Ok(Ok(text))
 }
 
-fn scope_of(uri: &str) -> Option<Scope> {
+/// The scope that an address names; the name of a place is none.
+fn name_of(uri: &str) -> Option<ScopeName> {
     let name = uri.strip_prefix(SCHEME)?.trim_end_matches('/').replacen('/', ":", 1);
-    match name.parse().ok()? {
-        ScopeName::Scope(scope) => Some(scope),
-        ScopeName::Name(_) => None,
-    }
+    name.parse().ok().filter(|name| !matches!(name, ScopeName::Name(_)))
 }
 
 #[cfg(test)]
@@ -80,11 +79,11 @@ mod tests {
     fn each_scope_has_an_address_that_leads_back() {
         let agent = Scope::Agent("alex".to_owned());
         for scope in [Scope::Location(0), Scope::Npc("troll".to_owned()), Scope::World, agent, Scope::Scene] {
-            assert_eq!(scope_of(&uri_of(&scope)), Some(scope));
+            assert_eq!(name_of(&uri_of(&scope)), Some(ScopeName::Scope(scope)));
         }
         assert_eq!(uri_of(&Scope::Location(23)), "memories://location/23");
-        for wrong in ["memories://", "memories://kitchen", "file:///etc/passwd", "memories://location/x"] {
-            assert_eq!(scope_of(wrong), None, "{wrong}");
+        for wrong in ["memories://", "memories://kitchen", "file:///etc/passwd", "memories://location/X"] {
+            assert_eq!(name_of(wrong), None, "{wrong}");
         }
     }
 }

@@ -73,13 +73,7 @@ impl Files {
     /// The place of a name, else one with the next free id.
     pub(crate) fn place_or_new(&self, name: &str) -> Scope {
         let headings = || self.lasting.headings().chain(self.session.headings());
-        let next = || {
-            let ids = headings().filter_map(|heading| match heading.scope {
-                Scope::Location(id) => Some(id),
-                _ => None,
-            });
-            Scope::Location(ids.max().map_or(1, |id| id.saturating_add(1)))
-        };
+        let next = || Scope::Location(Scope::next_location_id(headings().map(|heading| &heading.scope)));
         let known = headings().find(|heading| heading.is_called(name));
         known.map_or_else(next, |heading| heading.scope.clone())
     }

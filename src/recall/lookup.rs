@@ -27,17 +27,22 @@ pub fn read(store: &Store, names: &[ScopeName]) -> Result<Snapshot, RecallError>
         *scope == Scope::Game
             || names.iter().any(|meant| match meant {
                 ScopeName::Scope(meant) => meant == scope,
-                ScopeName::Name(meant) => is_place_called(scope, name, meant),
+                ScopeName::Name(meant) | ScopeName::Place(meant) => is_place_called(scope, name, meant),
             })
     };
     let mut snapshot = Snapshot::read_sections(store, is_named)?;
     let is_wanted = |scope: &Scope, wanted: &[Scope]| *scope == Scope::Game || wanted.contains(scope);
-    let mut wanted = match resolve(&snapshot, &Viewer::Person, names) {
+    let meant = match resolve(&snapshot, &Viewer::Person, names) {
         // Suggesting similar names needs the whole file.
         Err(RecallError::UnknownName { .. }) => return Ok(Snapshot::read(store)?),
-        scopes => scopes?,
+        meant => meant?,
     };
-    if names.iter().any(|name| matches!(name, ScopeName::Name(_))) {
+    if meant.iter().any(|meant| meant.to_come.is_some()) {
+        // The id that a place would get depends on all places.
+        return Ok(Snapshot::read(store)?);
+    }
+    let mut wanted: Vec<Scope> = meant.into_iter().map(|meant| meant.scope).collect();
+    if names.iter().any(|name| !matches!(name, ScopeName::Scope(_))) {
         // Another section of the same scope may bear another name: it belongs to it all the same.
         snapshot = Snapshot::read_sections(store, |scope, _| is_wanted(scope, &wanted))?;
     }
@@ -56,9 +61,7 @@ pub fn read(store: &Store, names: &[ScopeName]) -> Result<Snapshot, RecallError>
 ///
 /// See [`RecallError`].
 pub(crate) fn read_scopes(store: &Store, names: &[ScopeName]) -> Result<Vec<(Scope, Section)>, RecallError> {
-    let snapshot = read(store, names)?;
-    let found = sections(&snapshot, &Viewer::Person, names)?;
-    Ok(found.into_iter().map(|(scope, section)| (scope, section.clone())).collect())
+    owned_sections(&read(store, names)?, &Viewer::Person, names)
 }
 
 /// As [`read_scopes`], from a snapshot and as a reader sees it. A section that may not be seen is as empty as one that
@@ -72,13 +75,40 @@ pub(crate) fn sections<'a>(
     viewer: &Viewer,
     names: &[ScopeName],
 ) -> Result<Vec<(Scope, &'a Section)>, RecallError> {
-    static NOTHING: LazyLock<Section> = LazyLock::new(Section::default);
-    let section = |scope: &Scope| if viewer.sees(scope) { snapshot.section(scope) } else { &*NOTHING };
-    let scopes = resolve(snapshot, viewer, names)?;
-    Ok(scopes.into_iter().map(|scope| (scope.clone(), section(&scope))).collect())
+    let meant = resolve(snapshot, viewer, names)?.into_iter();
+    Ok(meant.map(|Meant { scope, .. }| (scope.clone(), seen(snapshot, viewer, &scope))).collect())
 }
 
-/// The scopes that are meant, each once.
+/// As [`sections`], as values. A place that is still to come has its name.
+///
+/// # Errors
+///
+/// See [`sections`].
+pub(crate) fn owned_sections(
+    snapshot: &Snapshot,
+    viewer: &Viewer,
+    names: &[ScopeName],
+) -> Result<Vec<(Scope, Section)>, RecallError> {
+    let owned = |Meant { scope, to_come }: Meant| match to_come {
+        Some(name) => (scope, Section { name, ..Section::default() }),
+        None => (scope.clone(), seen(snapshot, viewer, &scope).clone()),
+    };
+    Ok(resolve(snapshot, viewer, names)?.into_iter().map(owned).collect())
+}
+
+fn seen<'a>(snapshot: &'a Snapshot, viewer: &Viewer, scope: &Scope) -> &'a Section {
+    static NOTHING: LazyLock<Section> = LazyLock::new(Section::default);
+    if viewer.sees(scope) { snapshot.section(scope) } else { &NOTHING }
+}
+
+/// A scope that is meant.
+pub(super) struct Meant {
+    pub scope: Scope,
+    /// The name that it will have, if it is a place that is still to come.
+    pub to_come: Option<String>,
+}
+
+/// The scopes that are meant, each once. Places that are still to come have the ids that they would get.
 ///
 /// # Errors
 ///
@@ -87,19 +117,32 @@ pub(super) fn resolve(
     snapshot: &Snapshot,
     viewer: &Viewer,
     names: &[ScopeName],
-) -> Result<Vec<Scope>, RecallError> {
+) -> Result<Vec<Meant>, RecallError> {
     let headings = snapshot.headings().filter(|heading| viewer.sees(&heading.scope));
-    let mut scopes: Vec<Scope> = Vec::with_capacity(names.len());
+    let mut all: Vec<Meant> = Vec::with_capacity(names.len());
     for name in names {
-        let scope = match name {
-            ScopeName::Scope(scope) => scope.clone(),
-            ScopeName::Name(name) => place_called(name, headings.clone())?,
+        let known = |scope: Scope| Meant { scope, to_come: None };
+        let meant = match name {
+            ScopeName::Scope(scope) => known(scope.clone()),
+            ScopeName::Name(name) => known(place_called(name, headings.clone())?),
+            ScopeName::Place(id) => match place_called(id, headings.clone()) {
+                Err(RecallError::UnknownName { .. }) => {
+                    let others = headings.clone().map(|heading| &heading.scope);
+                    let next = Scope::next_location_id(others.chain(all.iter().map(|meant| &meant.scope)));
+                    Meant { scope: Scope::Location(next), to_come: Some(id.clone()) }
+                }
+                place => known(place?),
+            },
         };
-        if !scopes.contains(&scope) {
-            scopes.push(scope);
+        let is_there = |other: &Meant| match &meant.to_come {
+            Some(name) => other.to_come.as_ref() == Some(name),
+            None => other.scope == meant.scope,
+        };
+        if !all.iter().any(is_there) {
+            all.push(meant);
         }
     }
-    Ok(scopes)
+    Ok(all)
 }
 
 /// The one place of that name.

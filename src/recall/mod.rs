@@ -26,7 +26,7 @@ pub use evidence::{Circumstances, Evidence, Judgement, Verdict};
 pub use format::Format;
 pub use limits::Limits;
 pub use lookup::read;
-pub(crate) use lookup::{read_scopes, sections};
+pub(crate) use lookup::{owned_sections, read_scopes, sections};
 pub use render::render;
 pub(crate) use view::{Linked, View};
 
@@ -57,12 +57,14 @@ pub(crate) fn recall_newest(
     format: Format,
     count: usize,
 ) -> Result<Vec<View>, RecallError> {
-    let scopes = lookup::resolve(snapshot, viewer, names)?;
-    let seen = |scope: &Scope| match viewer.sees(scope) {
-        true => snapshot.unread(scope),
-        false => UnreadSection::nothing(scope),
+    let meant = lookup::resolve(snapshot, viewer, names)?;
+    let seen = |meant: &lookup::Meant| match &meant.to_come {
+        Some(name) => UnreadSection::nothing(&meant.scope).called(name),
+        None if viewer.sees(&meant.scope) => snapshot.unread(&meant.scope),
+        None => UnreadSection::nothing(&meant.scope),
     };
-    let mut sections: Vec<UnreadSection<'_>> = scopes.iter().map(seen).collect();
+    let mut sections: Vec<UnreadSection<'_>> = meant.iter().map(seen).collect();
+    let scopes: Vec<Scope> = meant.into_iter().map(|meant| meant.scope).collect();
     sections.iter_mut().for_each(|section| keep_newest(section, count));
     let linked = |scope: &Scope, title: &str| {
         let is_linked = viewer.sees(scope) && !scopes.contains(scope);
@@ -121,14 +123,10 @@ mod tests {
     fn assert_same(shared: &SharedSnapshot, names: &[ScopeName]) {
         let snapshot = shared.current().unwrap();
         let store = shared.store();
-        let owned = |result: Result<Vec<(Scope, &Section)>, RecallError>| {
-            let owned = |(scope, section): (Scope, &Section)| (scope, section.clone());
-            result
-                .map(|sections| sections.into_iter().map(owned).collect::<Vec<_>>())
-                .map_err(|error| format!("{error:?}"))
-        };
-        let fresh = read_scopes(store, names).map_err(|error| format!("{error:?}"));
-        assert_eq!(owned(sections(&snapshot, &Viewer::Person, names)), fresh, "{names:?}");
+        let said =
+            |result: Result<Vec<(Scope, Section)>, RecallError>| result.map_err(|error| format!("{error:?}"));
+        let shared = owned_sections(&snapshot, &Viewer::Person, names);
+        assert_eq!(said(shared), said(read_scopes(store, names)), "{names:?}");
         let limits = Limits::default();
         let views = |result: Result<Vec<View>, RecallError>| result.map_err(|error| error.to_string());
         let fresh = read(store, names)
@@ -141,7 +139,9 @@ mod tests {
     }
 
     fn names() -> Vec<ScopeName> {
-        ["1", "world", "7", "maze", "hall"].map(|name| name.parse().unwrap()).into()
+        ["1", "world", "location:attic", "7", "maze", "hall", "location:maze", "location:9x"]
+            .map(|name| name.parse().unwrap())
+            .into()
     }
 
     #[test]

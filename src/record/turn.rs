@@ -11,7 +11,7 @@ use crate::document::grammar::name_of_text_id;
 use crate::document::unknown_field;
 use crate::types::fields::{Expected, FieldError, Fields, count, episode, flag, integer, text};
 use crate::types::hint::{Advice, Hint};
-use crate::types::{Category, DEFAULT_IMPORTANCE, importance_of_program};
+use crate::types::{Category, DEFAULT_IMPORTANCE, Scope, ScopeName, importance_of_program};
 
 /// The fields of a turn. Those of the last line are known from recorded play and not used.
 #[rustfmt::skip]
@@ -33,6 +33,30 @@ pub struct TurnLocation {
     pub id: Option<u64>,
     /// The name for people.
     pub name: Option<String>,
+    /// The caller gave an id of its own, `location:town-square`: where no place has that name, a new one gets it.
+    #[serde(skip)]
+    pub is_own_id: bool,
+}
+
+impl TurnLocation {
+    /// A place by the engine's id.
+    fn of_id(id: u64, name: Option<&str>) -> TurnLocation {
+        TurnLocation { id: Some(id), name: name.map(str::to_owned), is_own_id: false }
+    }
+
+    /// A place by a text: `location:23`, `location:town-square`, or a name. With an id in letters, `name` is used where
+    /// it says the same.
+    pub(crate) fn of_text(text: &str, name: Option<&str>) -> TurnLocation {
+        let is_prefixed =
+            text.trim_start().get(..9).is_some_and(|start| start.eq_ignore_ascii_case("location:"));
+        match text.parse().ok().filter(|_| is_prefixed) {
+            Some(ScopeName::Scope(Scope::Location(id))) => TurnLocation::of_id(id, name),
+            Some(ScopeName::Place(id)) => {
+                TurnLocation { id: None, name: Some(name_of_text_id(&id, name)), is_own_id: true }
+            }
+            _ => TurnLocation { id: None, name: Some(text.trim().to_owned()), is_own_id: false },
+        }
+    }
 }
 
 /// A memory that the player states directly, without a model.
@@ -289,19 +313,18 @@ fn location(fields: Fields<'_>, name: &str) -> Result<Option<TurnLocation>, Fiel
             let fields = Fields::of(object);
             let name = fields.get("name").and_then(Value::as_str);
             match fields.get("id").or_else(|| fields.get("num")) {
-                Some(Value::String(text)) if is_text_id(text) => {
-                    TurnLocation { id: None, name: Some(name_of_text_id(text, name)) }
-                }
-                number => TurnLocation { id: number.map(id).transpose()?, name: name.map(str::to_owned) },
+                Some(Value::String(text)) if is_text_id(text) => by_text_id(text, name),
+                Some(number) => TurnLocation::of_id(id(number)?, name),
+                None => TurnLocation { name: name.map(str::to_owned), ..TurnLocation::default() },
             }
         }
         Value::String(text) => {
             if !text.trim().is_empty() && !is_text_id(text) {
                 return Err(wrong(value, ID));
             }
-            TurnLocation { id: None, name: Some(text.clone()) }
+            TurnLocation::of_text(text, None)
         }
-        other => TurnLocation { id: Some(id(other)?), name: None },
+        other => TurnLocation::of_id(id(other)?, None),
     };
     let nameless = location.name.as_deref().is_none_or(|name| name.trim().is_empty());
     if location.id.is_none() && nameless {
@@ -315,15 +338,23 @@ fn split_location(fields: Fields<'_>) -> Result<Option<TurnLocation>, FieldError
     let name = fields.read("location_name", text)?;
     let id = match fields.get("location_id") {
         Some(Value::String(id)) if is_text_id(id) => {
-            let name = Some(name_of_text_id(id, name.as_deref()));
-            return Ok(Some(TurnLocation { id: None, name }));
+            return Ok(Some(by_text_id(id, name.as_deref())));
         }
         _ => fields.read("location_id", location_id)?,
     };
     if id.is_none() && name.as_deref().is_some_and(|name| name.trim().is_empty()) {
         return Err(FieldError::new("location_name", &Value::from(""), PLACE));
     }
-    Ok((id.is_some() || name.is_some()).then_some(TurnLocation { id, name }))
+    Ok((id.is_some() || name.is_some()).then_some(TurnLocation { id, name, is_own_id: false }))
+}
+
+/// A place whose id is a text: a name, unless it is written as `location:town-square`.
+fn by_text_id(text: &str, name: Option<&str>) -> TurnLocation {
+    let place = TurnLocation::of_text(text, name);
+    match place.id.is_some() || place.is_own_id {
+        true => place,
+        false => TurnLocation { name: Some(name_of_text_id(text, name)), ..place },
+    }
 }
 
 /// True for an id that is a text and no number: it is the name of its place.

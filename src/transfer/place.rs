@@ -55,7 +55,7 @@ impl PlaceReference {
         }
         match text.parse::<ScopeName>() {
             Ok(ScopeName::Scope(scope)) => Ok(PlaceReference::Scope(scope, String::new())),
-            Ok(ScopeName::Name(name)) => Ok(PlaceReference::Named(name)),
+            Ok(ScopeName::Name(name) | ScopeName::Place(name)) => Ok(PlaceReference::Named(name)),
             Err(problem) => Err(problem.to_string()),
         }
     }

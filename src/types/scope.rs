@@ -43,6 +43,15 @@ impl Scope {
         }
     }
 
+    /// The id that the next new place gets: one more than the highest of these scopes.
+    pub(crate) fn next_location_id<'a>(scopes: impl Iterator<Item = &'a Scope>) -> u64 {
+        let ids = scopes.filter_map(|scope| match scope {
+            Scope::Location(id) => Some(*id),
+            _ => None,
+        });
+        ids.max().map_or(1, |id| id.saturating_add(1))
+    }
+
     /// The scope as reports name it: `Living Room (location:23)`, or `location:23` without a name.
     pub(crate) fn label(&self, name: &str) -> String {
         if name.is_empty() { self.to_string() } else { format!("{name} ({self})") }
@@ -70,13 +79,25 @@ impl Serialize for Scope {
     }
 }
 
-/// A scope as a caller names it: the scope itself or the name of a place.
+/// A scope as a caller names it: the scope itself, or a place by name or by an id of the caller's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScopeName {
     /// The scope itself.
     Scope(Scope),
+    /// A place by an id of the caller's, `location:town-square`: the place of that name, else one that is still to come.
+    Place(String),
     /// Name of a place, to be looked up among the headings.
     Name(String),
+}
+
+impl ScopeName {
+    /// The same where only a place that is there can be meant: its id is its name.
+    pub(crate) fn existing(self) -> ScopeName {
+        match self {
+            ScopeName::Place(id) => ScopeName::Name(id),
+            other => other,
+        }
+    }
 }
 
 /// A text that names no scope.
@@ -85,8 +106,10 @@ pub enum ScopeError {
     /// The text is blank.
     #[error("the scope is empty")]
     Empty,
-    /// The id is signed, fractional or larger than 64 bits.
-    #[error("`{0}` is not a location id: ids are whole numbers from 0 up")]
+    /// The id is signed, fractional or larger than 64 bits, and no id in letters either.
+    #[error(
+        "`{0}` is not a location id: ids are whole numbers from 0 up, or up to 64 lower-case letters, digits, `_` and `-`"
+    )]
     LocationId(String),
     /// A character's id is not `[a-z0-9_-]+`.
     #[error("`{0}` is not an id: use lower-case letters, digits, `_` and `-`")]
@@ -96,7 +119,7 @@ pub enum ScopeError {
 impl Hint for ScopeError {
     fn advice(&self) -> Advice {
         Advice::command_line(
-            "a scope is an id such as `23`, `npc:troll`, `world`, `agent:alex`, `scene`, `dialogue`, `game`, or a place's name",
+            "a scope is an id such as `23`, `location:town-square`, `npc:troll`, `world`, `agent:alex`, `scene`, `dialogue`, `game`, or a place's name",
         )
     }
 }
@@ -113,6 +136,7 @@ impl FromStr for ScopeName {
         if let Some((prefix, rest)) = text.split_once(':') {
             let rest = rest.trim();
             match prefix.trim().to_ascii_lowercase().as_str() {
+                "location" if is_place_id(rest) => return Ok(ScopeName::Place(rest.to_owned())),
                 "location" => return parse_location_id(rest).map(ScopeName::Scope),
                 "npc" => return parse_id(rest).map(|id| ScopeName::Scope(Scope::Npc(id))),
                 "agent" => return parse_id(rest).map(|id| ScopeName::Scope(Scope::Agent(id))),
@@ -151,6 +175,14 @@ fn parse_location_id(text: &str) -> Result<Scope, ScopeError> {
     }
 }
 
+/// Length of the longest id of a place in letters.
+const MAX_PLACE_ID: usize = 64;
+
+/// True for an id of a place in letters: an id with a letter, so that it is no number.
+fn is_place_id(text: &str) -> bool {
+    is_id(text) && text.len() <= MAX_PLACE_ID && text.bytes().any(|byte| byte.is_ascii_lowercase())
+}
+
 fn parse_id(text: &str) -> Result<String, ScopeError> {
     if is_id(text) { Ok(text.to_owned()) } else { Err(ScopeError::Id(text.to_owned())) }
 }
@@ -159,4 +191,28 @@ fn parse_id(text: &str) -> Result<String, ScopeError> {
 pub(crate) fn is_id(text: &str) -> bool {
     !text.is_empty()
         && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// A text behind `location:` is a number, an id of the caller's, or refused; never another scope or a name.
+        #[test]
+        fn an_id_of_a_place_is_a_number_or_has_a_letter(id in "[a-z0-9_-]{1,66}|[A-Za-z0-9 ._-]{0,8}|[0-9]{1,21}") {
+            let read = format!(" Location: {id} ").parse::<ScopeName>();
+            let id = id.trim();
+            let is_own = is_id(id) && id.len() <= 64 && id.contains(|c: char| c.is_ascii_lowercase());
+            match id.parse::<u64>() {
+                Ok(number) if id.bytes().all(|byte| byte.is_ascii_digit()) => {
+                    prop_assert_eq!(read, Ok(ScopeName::Scope(Scope::Location(number))));
+                }
+                _ if is_own => prop_assert_eq!(read, Ok(ScopeName::Place(id.to_owned()))),
+                _ => prop_assert_eq!(read, Err(ScopeError::LocationId(id.to_owned()))),
+            }
+        }
+    }
 }

@@ -95,7 +95,7 @@ impl World {
 }
 
 fn turn(action: &str) -> Turn {
-    let place = TurnLocation { id: Some(5), name: Some("Bridge".to_owned()) };
+    let place = TurnLocation { id: Some(5), name: Some("Bridge".to_owned()), ..TurnLocation::default() };
     let reply =
         "The stair in the north is safe, says the voice, and the pit behind the door is gone. ".repeat(2);
     Turn { episode: Some(1), ..Turn::new(action, reply, Some(place)) }

@@ -131,7 +131,8 @@ impl World {
 }
 
 fn turn(action: &str, response: &str) -> Turn {
-    let place = TurnLocation { id: Some(23), name: Some("Living Room".to_owned()) };
+    let place =
+        TurnLocation { id: Some(23), name: Some("Living Room".to_owned()), ..TurnLocation::default() };
     let long = format!("{response}\n{}", "The room is quiet and the lamp burns low. ".repeat(4));
     Turn {
         episode: Some(1),
@@ -194,7 +195,8 @@ fn an_item_is_an_item() {
 fn a_way_leads_to_one_place() {
     for attack in ATTACKS {
         let mut world = World::new(FILE);
-        let reached = Some(TurnLocation { id: Some(50), name: Some((*attack).to_owned()) });
+        let reached =
+            Some(TurnLocation { id: Some(50), name: Some((*attack).to_owned()), ..TurnLocation::default() });
         world.record(Turn { location_after: reached, ..turn("up", "You climb.") }, declined()).unwrap();
         let here = world.section(23);
         let ways: Vec<_> =
@@ -243,7 +245,8 @@ fn what_the_player_wants_kept_is_one_memory() {
 fn the_name_of_a_place_is_a_name() {
     for attack in ATTACKS {
         let mut world = World::new(FILE);
-        let reached = Some(TurnLocation { id: Some(50), name: Some((*attack).to_owned()) });
+        let reached =
+            Some(TurnLocation { id: Some(50), name: Some((*attack).to_owned()), ..TurnLocation::default() });
         world.record(Turn { location_after: reached, ..turn("go", "A hall.") }, declined()).unwrap();
         let document = Document::parse(world.text());
         let scopes: Vec<Scope> = document.headings().map(|heading| heading.scope.clone()).collect();

@@ -164,12 +164,12 @@ impl Session {
         let reply =
             "The troll holds the rope on the bridge, and looks at you for a long time without a word. "
                 .repeat(2);
-        let place = TurnLocation { id: Some(5), name: Some("Bridge".to_owned()) };
+        let place = TurnLocation { id: Some(5), name: Some("Bridge".to_owned()), ..TurnLocation::default() };
         // Each way leads to a new place, so that the rules have something to add to their note.
         let moved = ["north", "south", "up"].contains(&action);
         let (id, name) =
             if moved { (100 + self.turns, format!("Bank {}", self.turns)) } else { (5, "Bridge".to_owned()) };
-        let after = TurnLocation { id: Some(id), name: Some(name) };
+        let after = TurnLocation { id: Some(id), name: Some(name), ..TurnLocation::default() };
         let turn = Turn {
             score_before: Some(0),
             score_after: Some(score),

@@ -108,6 +108,7 @@ impl MemoryHooks {
         let names = named.split(',').filter(|name| !name.trim().is_empty()).map(str::parse);
         let names: Result<Vec<ScopeName>, _> = names.collect();
         let names = names.map_err(|error| format!("`X-Memories-Scope`: {error}"))?;
+        let names: Vec<ScopeName> = names.into_iter().map(ScopeName::existing).collect();
         let snapshot = self.injector.files().current();
         let snapshot = snapshot.map_err(|error| format!("`X-Memories-Scope`: {error}"))?;
         let found = sections(&snapshot, &Viewer::Person, &names)

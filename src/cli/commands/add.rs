@@ -63,7 +63,7 @@ pub(crate) struct AddArgs {
 
 pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
     let notebook = cli.notebook()?;
-    let scope = resolve_or_new(notebook.store(), &args.scope, args.new_place)?;
+    let (scope, called) = resolve_or_new(notebook.store(), &args.scope, args.new_place)?;
     let (mut speaker, mut name) = (args.speaker, args.name);
     let mut given = args.memory;
     given.text = given.text.or(args.words);
@@ -83,7 +83,7 @@ pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
             read.memory
         }
     };
-    let name = name_of(&args.scope, scope.as_ref(), name)?;
+    let name = name_of(&called, scope.as_ref(), name)?;
     check_speaker(speaker.as_deref(), scope.as_ref(), &args.scope)?;
     // A line of dialogue gets its title later, from the speaker's name.
     let memory = if speaker.is_some() { memory } else { stored(&memory) };

@@ -38,20 +38,29 @@ pub(crate) fn parse_scopes(names: &[String]) -> Result<Vec<ScopeName>, Failure> 
 
 /// Resolves a scope of the command line. A name must belong to exactly one place.
 pub(crate) fn resolve_scope(store: &Store, name: &str) -> Result<Scope, Failure> {
-    match name.parse()? {
+    match name.parse::<ScopeName>()?.existing() {
         ScopeName::Scope(scope) => Ok(scope),
-        name @ ScopeName::Name(_) => Ok(read_scopes(store, &[name])?.remove(0).0),
+        name => Ok(read_scopes(store, &[name])?.remove(0).0),
     }
 }
 
-/// As [`resolve_scope`]; `None` for a name that no place has, where `new_place` allows that.
-pub(crate) fn resolve_or_new(store: &Store, name: &str, new_place: bool) -> Result<Option<Scope>, Failure> {
+/// As [`resolve_scope`], with the name or id that the caller gave the place. No scope where no place has that name,
+/// and `new_place` or an id of the caller's allows that.
+pub(crate) fn resolve_or_new(
+    store: &Store,
+    name: &str,
+    new_place: bool,
+) -> Result<(Option<Scope>, String), Failure> {
+    let (called, is_own_id) = match name.parse() {
+        Ok(ScopeName::Place(id)) => (id, true),
+        _ => (name.trim().to_owned(), false),
+    };
     let failure = match resolve_scope(store, name) {
-        Ok(scope) => return Ok(Some(scope)),
+        Ok(scope) => return Ok((Some(scope), called)),
         Err(failure) => failure,
     };
     match failure.cause.downcast_ref::<RecallError>() {
-        Some(RecallError::UnknownName { .. }) if new_place => Ok(None),
+        Some(RecallError::UnknownName { .. }) if new_place || is_own_id => Ok((None, called)),
         Some(RecallError::UnknownName { .. }) => {
             Err(failure.hint("a new place gets the next free id with `--new-place`"))
         }
@@ -96,7 +105,8 @@ pub(crate) fn find_scopes(store: &Store, names: &[String]) -> Result<Vec<Scope>,
     if names.is_empty() {
         return Ok(Vec::new());
     }
-    Ok(read_scopes(store, &parse_scopes(names)?)?.into_iter().map(|(scope, _)| scope).collect())
+    let names: Vec<ScopeName> = parse_scopes(names)?.into_iter().map(ScopeName::existing).collect();
+    Ok(read_scopes(store, &names)?.into_iter().map(|(scope, _)| scope).collect())
 }
 
 /// Items of an inventory as they were listed, without blank ones.

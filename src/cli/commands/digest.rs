@@ -141,9 +141,9 @@ fn exit_of(
     present: Vec<PresentCharacter>,
 ) -> Result<Occasion, Failure> {
     match resolve_or_new(store, name, new_place)? {
-        Some(Scope::Location(id)) => Ok(Occasion::Exit(id, present)),
-        None => Ok(Occasion::ExitNew(name.trim().to_owned(), present)),
-        Some(other) => Err(Failure::usage(format!("{other} is not a place"))
+        (Some(Scope::Location(id)), _) => Ok(Occasion::Exit(id, present)),
+        (None, called) => Ok(Occasion::ExitNew(called, present)),
+        (Some(other), _) => Err(Failure::usage(format!("{other} is not a place"))
             .hint("`--exit` takes a place's id or name; what happens to the whole story is an `--event`")),
     }
 }

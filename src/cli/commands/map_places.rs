@@ -31,10 +31,10 @@ pub(crate) fn named_or_last(cli: &Cli<'_>, snapshot: &Snapshot, name: Option<&st
 }
 
 fn resolve(snapshot: &Snapshot, name: ScopeName) -> Result<u64, Failure> {
-    let scope = match name {
+    let scope = match name.existing() {
         // An id needs no section.
         ScopeName::Scope(scope) => scope,
-        name @ ScopeName::Name(_) => sections(snapshot, &Viewer::Person, &[name])?.remove(0).0,
+        name => sections(snapshot, &Viewer::Person, &[name])?.remove(0).0,
     };
     match scope {
         Scope::Location(id) => Ok(id),

@@ -73,7 +73,7 @@ pub fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
     cli.ui.warnings(&snapshot.warning());
     let asked = names.iter().filter_map(|name| match name {
         ScopeName::Scope(scope) => Some(scope),
-        ScopeName::Name(_) => None,
+        ScopeName::Name(_) | ScopeName::Place(_) => None,
     });
     hint_at_near_characters(cli.ui, &store, asked)?;
     if brief {

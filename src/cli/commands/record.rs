@@ -238,6 +238,10 @@ fn turn_from_flags(args: RecordArgs) -> Result<Turn, Failure> {
 
 /// Parses a place of the command line: `64`, `64:West of House`, or a name.
 fn parse_location(text: &str) -> Result<TurnLocation, Failure> {
+    let place = TurnLocation::of_text(text, None);
+    if place.id.is_some() || place.is_own_id {
+        return Ok(place);
+    }
     let (id, name) = match text.split_once(':') {
         Some((id, name)) => (id, Some(name.trim().to_owned())),
         None => (text, None),
@@ -245,14 +249,15 @@ fn parse_location(text: &str) -> Result<TurnLocation, Failure> {
     let id = id.trim();
     if !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit()) {
         let id = id.parse().map_err(|_| Failure::usage(format!("`{id}` is too large for an id")))?;
-        return Ok(TurnLocation { id: Some(id), name: name.filter(|name| !name.is_empty()) });
+        let name = name.filter(|name| !name.is_empty());
+        return Ok(TurnLocation { id: Some(id), name, is_own_id: false });
     }
     let number = text.trim().trim_start_matches('-');
     if text.trim().is_empty() || number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
         let failure = Failure::usage(format!("`{text}` is not a place"));
         return Err(failure.hint("give the engine's id (0 or more), `id:name`, or a name that one place has"));
     }
-    Ok(TurnLocation { id: None, name: Some(text.trim().to_owned()) })
+    Ok(place)
 }
 
 fn show_report(cli: &mut Cli<'_>, report: &RecordReport) -> Result<(), Failure> {

@@ -3,8 +3,9 @@
 use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+use crate::document::grammar::is_same_name;
 use crate::notebook::correct::Correction;
-use crate::types::Moment;
+use crate::types::{Moment, ScopeName};
 
 /// Give a place or character another name; its id stays
 #[derive(Debug, clap::Args)]
@@ -27,6 +28,11 @@ pub(crate) struct RenameArgs {
 
 pub fn run(cli: Cli<'_>, args: RenameArgs) -> Result<u8, Failure> {
     let RenameArgs { scope, name, dry_run } = args;
+    if let (Some(Ok(ScopeName::Place(id))), Some(name)) = (scope.as_ref().map(|scope| scope.parse()), &name)
+        && !is_same_name(&id, name)
+    {
+        cli.ui.warning(&format!("`location:{id}` does not find a place called `{name}`"));
+    }
     correct::run(cli, "rename", CorrectionArgs { line: None, dry_run }, scope, |scope| {
         Ok((Correction::Rename(scope, name.unwrap_or_default()), Moment::default()))
     })

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use crate::cli::commands::common::{no_section, parse_scopes};
+use crate::cli::commands::common::no_section;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::paint;
@@ -17,7 +17,7 @@ use crate::document::ways::anchor;
 use crate::document::{Document, PlaceNames, Section, mark_notes};
 use crate::notebook::{MemoryObjects, Snapshot};
 use crate::recall;
-use crate::types::{Scope, Viewer};
+use crate::types::{Scope, ScopeName, Viewer};
 
 /// Print a whole section, superseded memories too
 #[derive(Debug, clap::Args)]
@@ -51,7 +51,7 @@ pub fn run(cli: Cli<'_>, args: ShowArgs) -> Result<u8, Failure> {
     let ShowArgs { scope, all: _, order } = args;
     let Some(scope) = scope else { return show_all(cli, order.unwrap_or_default()) };
     let store = cli.store()?;
-    let names = parse_scopes(&[scope])?;
+    let names = [scope.parse::<ScopeName>()?.existing()];
     let snapshot = recall::read(&store, &names)?;
     cli.ui.warnings(&snapshot.warning());
     let (scope, section) = recall::sections(&snapshot, &Viewer::Person, &names)?.remove(0);

@@ -9,7 +9,7 @@ use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::Section;
 use crate::recall::{RecallError, read_scopes};
-use crate::types::{Scope, did_you_mean};
+use crate::types::{Scope, ScopeName, did_you_mean};
 
 /// Let a model summarize a place in two or three sentences
 #[derive(Debug, clap::Args)]
@@ -38,7 +38,7 @@ pub(crate) struct SummarizeArgs {
 pub fn run(mut cli: Cli<'_>, args: SummarizeArgs) -> Result<u8, Failure> {
     let SummarizeArgs { scope: named, model } = args;
     let store = cli.store()?;
-    let (scope, section) = match read_scopes(&store, &[named.parse()?]) {
+    let (scope, section) = match read_scopes(&store, &[named.parse::<ScopeName>()?.existing()]) {
         Ok(mut found) => {
             found.pop().map_or((None, Section::default()), |(scope, section)| (Some(scope), section))
         }

@@ -5,7 +5,7 @@ use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::text::stored_line;
 use crate::notebook::MemoryObjects;
-use crate::recall::{Circumstances, Evidence, read, sections};
+use crate::recall::{Circumstances, Evidence, owned_sections, read};
 use crate::types::{Memory, MemoryObject, Scope, ScopeName, Viewer};
 
 /// Ask whether an action has been tried in vain at a place
@@ -55,7 +55,7 @@ pub fn run(cli: Cli<'_>, args: TriedArgs) -> Result<u8, Failure> {
     names.push(ScopeName::Scope(Scope::Game));
     let notebook = cli.notebook()?;
     let snapshot = read(notebook.store(), &names)?;
-    let sections = sections(&snapshot, &Viewer::Person, &names)?;
+    let sections = owned_sections(&snapshot, &Viewer::Person, &names)?;
     let ((scope, section), (_, game)) = (&sections[0], &sections[sections.len() - 1]);
     let mut circumstances = Circumstances::of(game, notebook.state().episode);
     if let Some(items) = items(inventory) {

@@ -184,7 +184,7 @@ impl Line {
             ScopeName::Scope(scope) => {
                 document.headings().any(|heading| heading.scope == scope).then_some(scope)
             }
-            ScopeName::Name(name) => {
+            ScopeName::Name(name) | ScopeName::Place(name) => {
                 let heading = document.headings().find(|heading| heading.is_called(&name))?;
                 Some(heading.scope.clone())
             }

@@ -27,8 +27,9 @@ const ACTION: Parameter = Parameter::new("action", Text, "as you would type it")
     .required("name the action, such as `take mailbox`");
 const INVENTORY: Parameter =
     Parameter::new("inventory", Texts, "items carried now; default: as last recorded");
-const TURN_LOCATION: Parameter = Parameter::new("location", Text, "where you acted: id, `id:name` or name")
-    .required("say where it happened: the game's id, `id:name`, or a name");
+const TURN_LOCATION: Parameter =
+    Parameter::new("location", Text, "id, `id:name`, name, or `location:own-id`")
+        .required("say where it happened: the game's id, `id:name`, or a name");
 const TURN_ACTION: Parameter = Parameter::new("action", Text, "what you did").required("say what was done");
 const NEW_PLACE: Parameter = Parameter::new("new_place", Flag, "true: an unknown name is a new place");
 
@@ -100,7 +101,11 @@ const EFFECT_UNKNOWN: &str =
 /// The place that an argument names.
 fn place(call: &Call<'_>) -> Result<ScopeName, Refusal> {
     let location = call.arguments.required(&LOCATION)?;
-    call.memories.scope(&location).map(ScopeName::Scope)
+    match call.memories.scope_name(&location)? {
+        // It may be visited for the first time.
+        place @ ScopeName::Place(_) => Ok(place),
+        name => call.memories.scope_of(name).map(ScopeName::Scope),
+    }
 }
 
 fn get_location_memories(call: &Call<'_>) -> Result<Answer, Refusal> {

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::mcp::answer::{Answer, Refusal};
+use crate::mcp::character::Character;
 use crate::mcp::parameter::ArgumentType::{Integer, Text};
 use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::schema;
@@ -11,7 +12,7 @@ use crate::mcp::tools::tool::{Call, Effect, Tool};
 use crate::mcp::tools::who::known;
 use crate::search::Hit;
 use crate::search::filter::{Filter, MemoryKind};
-use crate::types::{Scope, Status};
+use crate::types::{Memory, Scope, Status};
 
 /// Upper limit of memories in an answer.
 const LIMIT: usize = 10;
@@ -154,21 +155,33 @@ fn recall_facts(call: &Call<'_>) -> Result<Answer, Refusal> {
 
 fn recall_interactions(call: &Call<'_>) -> Result<Answer, Refusal> {
     let name = call.arguments.required(&CHARACTER)?;
-    let character = known(call.memories, &name)?;
+    // Somebody without a section may be named in the memories of others and of places.
+    let (character, unknown) = match known(call.memories, &name) {
+        Ok(character) => (character, None),
+        Err(refusal) => (Character::by_name(&name), Some(refusal)),
+    };
     let called = character.called().to_owned();
-    let mut scopes = vec![Scope::Npc(character.id.clone()), Scope::Dialogue, Scope::World];
-    scopes.extend(call.memories.setup.agent.clone().map(Scope::Agent));
-    let filter = Filter { scopes, ..Filter::default() };
     let tag = format!("about:{}", character.id);
-    let concerns = |Hit { scope, memory, .. }: &Hit| {
-        matches!(scope, Scope::Npc(id) if *id == character.id)
-            || memory.provenance.tags.iter().any(|own| own.to_lowercase() == tag)
+    let own = call.memories.setup.agent.clone().map(Scope::Agent);
+    let is_history = |scope: &Scope| match scope {
+        Scope::Agent(_) => own.as_ref() == Some(scope),
+        Scope::Scene => false,
+        _ => true,
+    };
+    let is_about = |memory: &Memory| {
+        memory.provenance.tags.iter().any(|own| own.to_lowercase() == tag)
             || character.is_named_in(&memory.title)
             || character.is_named_in(&memory.text)
     };
+    let concerns = |Hit { scope, memory, .. }: &Hit| {
+        matches!(scope, Scope::Npc(id) if *id == character.id) || is_history(scope) && is_about(memory)
+    };
     let question = format!("what happened between me and {called}?");
-    let mut hits = call.memories.search(call.watcher, &question, &filter, usize::MAX, true)?;
+    let mut hits = call.memories.search(call.watcher, &question, &Filter::default(), usize::MAX, true)?;
     hits.hits.retain(concerns);
+    if let Some(refusal) = unknown.filter(|_| hits.hits.is_empty()) {
+        return Err(refusal);
+    }
     hits.hits.truncate(LIMIT);
     by_time(&mut hits.hits);
     let mut answer = found(&question, &hits, relevance_note);

@@ -21,7 +21,7 @@ use crate::notebook::correct::{Corrected, Correction, Target};
 use crate::notebook::files::Files;
 use crate::notebook::{Draft, NewMemory};
 use crate::types::{
-    Author, Category, Memory, Persistence, Scope, Span, did_you_mean, means_title, same_title,
+    Author, Category, Memory, Persistence, Scope, ScopeName, Span, did_you_mean, means_title, same_title,
 };
 
 /// Default amount by which `reinforce_memory` raises an importance.
@@ -161,9 +161,14 @@ fn form_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
     let title = call.arguments.text(&NEW_MEMORY_TITLE)?;
     let memory = memory_of(call, title.clone(), &Category::note(), &mut warnings)?;
     let default = if call.memories.setup.agent.is_some() { "self" } else { "world" };
-    let scope = call.memories.scope(call.arguments.text(&FORM_SCOPE)?.as_deref().unwrap_or(default))?;
+    let place = call.arguments.text(&FORM_SCOPE)?;
+    let (scope, name) = match call.memories.scope_name(place.as_deref().unwrap_or(default))? {
+        // The place of an id of the caller's may be new; the id is its name then.
+        ScopeName::Place(id) => (None, id),
+        name => (Some(call.memories.scope_of(name)?), String::new()),
+    };
     let turn = call.arguments.count(&TURN)?;
-    let speaker = speaker_of(call, &scope)?.map(|speaker| masked_text(&speaker, &mut warnings));
+    let speaker = speaker_of(call, scope.as_ref())?.map(|speaker| masked_text(&speaker, &mut warnings));
     call.watcher.goes_on()?;
     let added = call.memories.notebook().edit("form_memory", |draft| {
         draft.by(Author::Agent);
@@ -178,7 +183,8 @@ fn form_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
             // It gets its title from the speaker's name.
             memory.title.clear();
         }
-        let new = NewMemory { scope: scope.clone(), name: String::new(), memory, speaker: speaker.clone() };
+        let scope = scope.clone().unwrap_or_else(|| draft.files.place_or_new(&name));
+        let new = NewMemory { scope: scope.clone(), name: name.clone(), memory, speaker: speaker.clone() };
         let mut lowered = Vec::new();
         let applied = draft.add(&new, authority_over(call.memories, &scope), &mut lowered)?;
         Ok::<_, Refusal>((applied, lowered))
@@ -198,12 +204,13 @@ fn form_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
 }
 
 /// The speaker of a line of dialogue: the one given, else the agent itself.
-fn speaker_of(call: &Call<'_>, scope: &Scope) -> Result<Option<String>, Refusal> {
+fn speaker_of(call: &Call<'_>, scope: Option<&Scope>) -> Result<Option<String>, Refusal> {
     let given = call.arguments.text(&SPEAKER)?;
-    if *scope != Scope::Dialogue {
+    if scope != Some(&Scope::Dialogue) {
+        let other = scope.map_or_else(|| "a place".to_owned(), Scope::to_string);
         return match given {
             None => Ok(None),
-            Some(_) => Err(Refusal::new(format!("`speaker` is only for `dialogue`, not for {scope}"))
+            Some(_) => Err(Refusal::new(format!("`speaker` is only for `dialogue`, not for {other}"))
                 .hint("add `scope`: `dialogue`, or leave out the speaker")),
         };
     }

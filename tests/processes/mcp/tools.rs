@@ -194,6 +194,41 @@ fn a_turn_without_facts_has_an_unknown_effect() {
 }
 
 #[test]
+fn a_client_may_have_ids_of_its_own_for_places() {
+    let world = World::new(STORY);
+    let mut client = world.serve(&[]);
+    let square = json!({"location": "location:town-square"});
+    assert_eq!(client.says("get_location_memories", square.clone()), "First visit - no prior experiences\n");
+    let unknown = json!({"location": "location:town-square", "action": "dig"});
+    assert_says(&client.says("check_action", unknown.clone()), &["may be tried", "at town-square"]);
+    let turn = json!({
+        "location": "location:town-square", "action": "north", "response": "You walk to the harbour.",
+        "location_after": "location:harbour",
+    });
+    assert_eq!(client.values("record_turn", turn)["place"]["name"], "town-square");
+    let formed = json!({"content": "Ships lie at anchor.", "scope": "location:lighthouse"});
+    assert_eq!(client.values("form_memory", formed)["scope"], "location:26");
+    assert_says(&client.says("get_location_memories", square), &["Location 24", "north → harbour"]);
+    let way = json!({"from": "location:town-square", "to": "location:harbour"});
+    assert_eq!(client.values("find_path", way)["actions"], json!(["north"]));
+    let read = client.ask("resources/read", json!({"uri": "memories://location/town-square"})).unwrap();
+    assert!(read["contents"][0]["text"].as_str().unwrap().starts_with("## Location 24: town-square\n"));
+    // What must be there is not made up.
+    let before = world.text();
+    let lost = client.refuses("find_path", json!({"to": "location:pier"}));
+    assert_says(&lost, &["no place is called `pier`"]);
+    let lost = json!({"title": "x", "scope": "location:pier", "reason": "y"});
+    assert_says(&client.refuses("invalidate_memory", lost), &["no place is called `pier`"]);
+    client.ask("resources/read", json!({"uri": "memories://location/pier"})).unwrap_err();
+    let spoken = json!({"content": "x", "scope": "location:pier", "speaker": "jo"});
+    assert_says(
+        &client.refuses("form_memory", spoken),
+        &["`speaker` is only for `dialogue`, not for a place"],
+    );
+    assert_eq!(world.text(), before);
+}
+
+#[test]
 fn an_action_was_tried_or_not() {
     let (_world, mut client) = alex();
     let yes = client.values("check_action", json!({"location": "23", "action": "EAT  rug"}));
@@ -498,6 +533,7 @@ fn looking_back() {
 fn a_character_is_named_by_more_than_an_article() {
     let world = World::new(
         "## NPC troll: The Troll\n\n**[NOTE] Gifts**\nAccepts gifts.\n\n## NPC old-man: Old Man\n\n\
+         ## Location 5: Bridge\n\n**[DANGER] Toll** *(Ep1, T5)*\nA goblin and the troll want a toll.\n\n\
          ## World\n\n**[EVENT] Dam** *(Ep1, T1)*\nThe dam opened.\n\n**[EVENT] Ship** *(Ep1, T2)*\nAn old ship \
          sank.\n\n**[EVENT] Axe** *(Ep1, T3)*\nThe axe of a troll fell.\n\n## Dialogue\n\n\
          **[DIALOGUE] Ep1 T4 Old Man** *(Ep1, T4)*\nOld Man said: The sun is shining.\n",
@@ -506,9 +542,17 @@ fn a_character_is_named_by_more_than_an_article() {
     let mut with = |name: &str| client.titles("recall_interactions", json!({"character": name}));
     assert_eq!(
         (with("The Troll"), with("troll")),
-        (vec!["Gifts".into(), "Axe".into()], vec!["Gifts".into(), "Axe".into()])
+        (
+            ["Gifts", "Axe", "Toll"].map(str::to_owned).into(),
+            ["Gifts", "Axe", "Toll"].map(str::to_owned).into()
+        )
     );
     assert_eq!(with("Old Man"), ["Ep1 T4 Old Man"]);
+    assert_eq!(with("Goblin"), ["Toll"]);
+    for nobody in ["the", "Gob", "dragon"] {
+        let refused = client.refuses("recall_interactions", json!({"character": nobody}));
+        assert_says(&refused, &[&format!("nobody called `{nobody}` is known")]);
+    }
     let refused = client.refuses("recall_interactions", json!({"character": "the"}));
     assert_says(&refused, &["nobody called `the` is known"]);
 }
