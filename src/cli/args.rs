@@ -94,7 +94,7 @@ pub(crate) fn form_of(arguments: &[OsString]) -> Form {
 
 /// The command line with only those commands that are named in `arguments`, without overview.
 ///
-/// clap copies the global flags into each command, which takes a tenth of a start when all 34 are there.
+/// clap copies the global flags into each command, which takes a tenth of a start when all are there.
 pub(crate) fn command_of(arguments: &[OsString]) -> clap::Command {
     let all = Command::augment_subcommands(clap::Command::new("memories"));
     let is_named = |command: &&clap::Command| arguments.iter().any(|name| name == command.get_name());

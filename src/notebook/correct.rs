@@ -1,4 +1,4 @@
-//! Corrections by exact title: supersede, invalidate, mark, reinforce, associate, forget, rename.
+//! Corrections by exact title: supersede, invalidate, mark, reinforce, link, forget, rename.
 //!
 //! [`correct`] edits both files and reports what it did, or fails. The caller writes the files only if
 //! all corrections of a command succeed. A model or an agent contests what is protected.
@@ -16,7 +16,7 @@ pub(crate) use crate::notebook::correction::{
 };
 use crate::notebook::duplicates::ComparableText;
 use crate::notebook::files::{Files, Tier};
-use crate::notebook::strengthen::{associate, reinforce};
+use crate::notebook::strengthen::{link, reinforce};
 use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope, Status, fold_title, same_title};
 
 /// The reason in the reference line of a memory that is marked as superseded.
@@ -38,7 +38,7 @@ pub(crate) fn correct(
         Correction::Invalidate(targets, reason) => invalidate(files, targets, reason, (at, authority)),
         Correction::Mark(target, marks) => mark(files, target, *marks, at),
         Correction::Reinforce(target, amount) => reinforce(files, target, *amount),
-        Correction::Associate(one, other) => associate(files, one, other),
+        Correction::Link(one, other) => link(files, one, other, authority),
         Correction::Forget(target) => forget(files, target),
         Correction::Rename(scope, name) => rename(files, scope, name),
     }

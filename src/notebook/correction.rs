@@ -30,8 +30,8 @@ pub(crate) enum Correction {
     Mark(Target, Marks),
     /// Raises a memory's importance by an amount, for an agent.
     Reinforce(Target, u16),
-    /// Links two memories to each other, for an agent.
-    Associate(Target, Target),
+    /// Links two memories to each other.
+    Link(Target, Target),
     /// Removes a memory from the file.
     Forget(Target),
     /// Renames a section.
@@ -53,7 +53,7 @@ pub(crate) struct Marks {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Corrected {
     /// `superseded`, `revised`, `stored`, `contested`, `duplicate`, `invalidated`, `marked`, `reinforced`,
-    /// `associated`, `unchanged`, `forgotten`, `renamed`.
+    /// `linked`, `unchanged`, `forgotten`, `renamed`.
     pub outcome: &'static str,
     /// The section.
     pub scope: Scope,
@@ -135,7 +135,7 @@ pub(crate) enum CorrectionError {
     #[error("`{0}` says this already")]
     NearDuplicate(String),
     /// A memory would be linked to itself.
-    #[error("`{0}` cannot be associated with itself")]
+    #[error("`{0}` cannot be linked to itself")]
     Itself(String),
     /// Both memories that an agent would link are protected.
     #[error("`{0}` and `{1}` stay as they are: a person or a seed wrote them, or they weigh too much")]

@@ -220,6 +220,33 @@ fn ephemeral_memories_end_with_their_episode() {
 }
 
 #[test]
+fn a_link_joins_what_is_protected_and_ephemeral_and_leaves_the_author() {
+    let place = Place::new();
+    place.ok(&["add", "23", "--title", "Lamp is on", "--text", "The lamp burns.", "--ephemeral"]);
+    let turn = r#"{"turn": 3, "location": 23, "action": "look", "response": "A grating.",
+        "remember": "Grating"}"#;
+    place.command().arg("record").write_stdin(turn).assert().success();
+    let author = |title: &str| {
+        let section: Value = serde_json::from_str(&place.ok(&["show", "23", "--json"])).unwrap();
+        let mut memories = section["memories"].as_array().unwrap().iter();
+        memories.find(|memory| memory["title"] == title).unwrap()["author"].clone()
+    };
+    assert_eq!((author("Grating"), author("Sword glows")), ("agent".into(), "person".into()));
+
+    let both = "linked \"Grating\" in location:23\nlinked \"Sword glows\" in location:23\n";
+    assert_eq!(place.ok(&["link", "23", "Grating", "Sword glows"]), both);
+    assert_eq!((author("Grating"), author("Sword glows")), ("agent".into(), "person".into()));
+    let one = "linked \"Lamp is on\" in location:23\nunchanged \"Grating\" in location:23: the other one is ephemeral";
+    assert!(place.ok(&["link", "23", "Lamp is on", "Grating"]).starts_with(one));
+    assert!(place.session().contains("See also: [[Location 23 › Grating]]"), "{}", place.session());
+    assert!(place.ok(&["check"]).is_empty());
+
+    // Nothing is written where one of the two is not there.
+    let text = place.refused(&["link", "23", "Sword glows", "Nowhere"]);
+    assert!(text.contains("no live memory of location:23 is called `Nowhere`"), "{text}");
+}
+
+#[test]
 fn an_ephemeral_memory_may_be_superseded_by_a_lasting_one() {
     let place = Place::new();
     place.ok(&["add", "23", "--title", "Door is open", "--text", "I left the door open.", "--ephemeral"]);

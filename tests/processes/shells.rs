@@ -154,6 +154,8 @@ fn shells_complete_values_places_and_titles_at_a_terminal() {
             ("memories show npc:m\t | grep -c tea | sed s/^/count:/", "count:1"),
             // The value of a flag.
             ("memories recall 23 --format xm\t | grep -c '<memory scope' | sed s/^/count:/", "count:1"),
+            // The title of another scope.
+            ("memories link 23 --in npc:marta --dry-run Bra\t Te\t", "would be linked \"Tea\""),
             // A title, quoted whatever it holds, so that the shell runs nothing of it.
             ("memories mark 23 Bra\t --importance 700", "marked \"Brass lantern\""),
             ("memories mark 23 Tro\t --importance 700", "marked \"Troll's `axe`: \"big\"\""),

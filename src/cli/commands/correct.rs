@@ -1,4 +1,4 @@
-//! Code shared by the five corrections: targets, corrections from JSON, one transaction, the answer.
+//! Code shared by the six corrections: targets, corrections from JSON, one transaction, the answer.
 
 use serde_json::{Value, json};
 
@@ -31,6 +31,8 @@ nothing:
   {\"command\": \"invalidate\", \"scope\": \"23\", \"titles\": [\"…\"], \"reason\": \"…\"}
   {\"command\": \"mark\", \"scope\": \"23\", \"title\": \"…\", \"status\": \"active\",
    \"importance\": 900, \"persistence\": \"core\"}
+  {\"command\": \"link\", \"scope\": \"23\", \"title\": \"…\", \"other\": \"…\",
+   \"in\": \"5\"}
   {\"command\": \"forget\", \"scope\": \"23\", \"title\": \"…\"}
   {\"command\": \"rename\", \"scope\": \"23\", \"name\": \"…\"}
 `supersede` takes all fields of `add`. `episode` and `turn` of what is struck go
@@ -97,9 +99,10 @@ pub fn run(
     // The forgotten memory is for the journal.
     results.iter_mut().for_each(|result| result.memory = None);
     let would = if dry_run { "would be " } else { "" };
-    let line = |Corrected { outcome, scope, title, .. }: &Corrected| {
+    let line = |Corrected { outcome, scope, title, why, .. }: &Corrected| {
         let to = if *outcome == "renamed" { " to" } else { "" };
-        format!("{would}{outcome}{to} \"{title}\" in {scope}\n")
+        let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+        format!("{would}{outcome}{to} \"{title}\" in {scope}{why}\n")
     };
     let text: String = results.iter().map(line).collect();
     cli.ui.answer(&json!({"changed": !dry_run, "results": results}), &text)
@@ -156,9 +159,8 @@ fn fields_of(correction: &Correction) -> (&'static str, Vec<&'static str>) {
             ("mark", &["title", "status", "importance", "persistence", "episode", "turn"])
         }
         Correction::Rename(..) => ("rename", &["name"]),
-        Correction::Forget(_) | Correction::Reinforce(..) | Correction::Associate(..) => {
-            ("forget", &["title"])
-        }
+        Correction::Link(..) => ("link", &["title", "other", "in", "other_line"]),
+        Correction::Forget(_) | Correction::Reinforce(..) => ("forget", &["title"]),
     };
     let memory: &[&str] = if name == "supersede" { &MEMORY_FIELDS } else { &[] };
     (name, [&ALL[..], own, memory].concat())
@@ -166,7 +168,9 @@ fn fields_of(correction: &Correction) -> (&'static str, Vec<&'static str>) {
 
 fn one_from_json(store: &Store, command: &str, fields: &JsonFields<'_>) -> Result<Correction, Failure> {
     let scope = fields.required("scope")?;
-    let line = fields.read("line", count)?.and_then(|line| usize::try_from(line).ok());
+    let line_of =
+        |name: &str| Ok::<_, Failure>(fields.read(name, count)?.and_then(|line| usize::try_from(line).ok()));
+    let line = line_of("line")?;
     let many = || {
         let titles = fields.read("titles", texts)?.unwrap_or_default();
         Ok::<_, Failure>(targets(&resolve_scope(store, &scope)?, &titles, line))
@@ -185,6 +189,12 @@ fn one_from_json(store: &Store, command: &str, fields: &JsonFields<'_>) -> Resul
                 persistence: fields.read("persistence", named)?,
             };
             Ok(Correction::Mark(one()?, marks))
+        }
+        "link" => {
+            let other_scope = fields.read("in", text)?.unwrap_or_else(|| scope.clone());
+            let other_scope = resolve_scope(store, &other_scope)?;
+            let other = target(&other_scope, &fields.required("other")?, line_of("other_line")?);
+            Ok(Correction::Link(one()?, other))
         }
         "forget" => Ok(Correction::Forget(one()?)),
         "rename" => Ok(Correction::Rename(resolve_scope(store, &scope)?, fields.required("name")?)),

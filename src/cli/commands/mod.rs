@@ -21,6 +21,7 @@ mod import;
 mod init;
 mod inject;
 mod invalidate;
+mod link;
 mod list;
 mod log;
 mod man;
@@ -111,6 +112,7 @@ memory_commands! {
     supersede Supersede(SupersedeArgs),
     invalidate Invalidate(InvalidateArgs),
     mark Mark(MarkArgs),
+    link Link(LinkArgs),
     forget Forget(ForgetArgs),
     rename Rename(RenameArgs),
     edit Edit(EditArgs),

@@ -52,7 +52,9 @@ fn with_candidates(arg: Arg, command: &str, line: &Arc<Line>) -> Arg {
             arg.add(ArgValueCompleter::new(move |typed: &OsStr| line.scopes(typed, true)))
         }
         (_, "SCOPE") => arg.add(ArgValueCompleter::new(move |typed: &OsStr| line.scopes(typed, false))),
-        ("supersede" | "invalidate" | "mark" | "forget", "TITLE") if arg.is_positional() => {
+        ("supersede" | "invalidate" | "mark" | "link" | "forget", "TITLE") | ("link", "OTHER")
+            if arg.is_positional() =>
+        {
             arg.add(ArgValueCompleter::new(move |typed: &OsStr| line.titles(typed)))
         }
         (command, name) => match values(command, name) {
@@ -158,8 +160,8 @@ impl Line {
         let headings = document.headings();
         let scopes: Vec<(Scope, String)> =
             headings.map(|heading| (heading.scope.clone(), heading.name.clone())).collect();
-        let titles = self.scope_in(&document).and_then(|scope| document.section(&scope));
-        let titles = titles.iter().flat_map(|section| &section.memories);
+        let sections = self.scopes_in(&document).into_iter().filter_map(|scope| document.section(&scope));
+        let titles = sections.flat_map(|section| section.memories);
         let titles = titles.map(|memory| (memory.title.clone(), truncate(&fold_spaces(&memory.text), HELP)));
         Some(KnownFile { scopes, titles: titles.collect() })
     }
@@ -177,10 +179,10 @@ impl Line {
             .map(PathBuf::from)
     }
 
-    /// The first scope that the line names and the file has.
-    fn scope_in(&self, document: &Document) -> Option<Scope> {
-        let (_, before) = self.words.split_last()?;
-        before.iter().skip(2).find_map(|word| match word.parse().ok()? {
+    /// The first scope that the line names and the file has, and that of the flag `--in`.
+    fn scopes_in(&self, document: &Document) -> Vec<Scope> {
+        let Some((_, before)) = self.words.split_last() else { return Vec::new() };
+        let scope_of = |word: &str| match word.parse().ok()? {
             ScopeName::Scope(scope) => {
                 document.headings().any(|heading| heading.scope == scope).then_some(scope)
             }
@@ -188,7 +190,10 @@ impl Line {
                 let heading = document.headings().find(|heading| heading.is_called(&name))?;
                 Some(heading.scope.clone())
             }
-        })
+        };
+        let first = before.iter().skip(2).find_map(|word| scope_of(word));
+        let other = self.flag(&["--in"]).and_then(|name| scope_of(name.to_str()?));
+        first.iter().cloned().chain(other.filter(|other| first.as_ref() != Some(other))).collect()
     }
 }
 

@@ -256,11 +256,11 @@ fn associate_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
     let b = MemoryAddress::parse(call.memories, &call.arguments.required(&B)?, None)?;
     let (results, warnings) = change(call, "associate_memories", |draft| {
         let (a, b) = (a.target(call.memories, &draft.files)?, b.target(call.memories, &draft.files)?);
-        draft.correct(&[Correction::Associate(a, b)], Authority::MODEL)
+        draft.correct(&[Correction::Link(a, b)], Authority::MODEL)
     })?;
     let linked: Vec<String> =
         results.iter().map(|done| Link::to(&done.scope, &done.title).to_string()).collect();
-    let new = results.iter().any(|done| done.outcome == "associated");
+    let new = results.iter().any(|done| done.outcome == "linked");
     let stays = results.iter().find_map(|done| {
         let why = done.why?;
         Some(format!("; \"{}\" in {} stays as it is: {why}", done.title, done.scope))
@@ -270,7 +270,7 @@ fn associate_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
         false => format!("{} are linked already\n", linked.join(" and ")),
     };
     let data = json!({
-        "outcome": if new { "associated" } else { "unchanged" },
+        "outcome": if new { "linked" } else { "unchanged" },
         "scope": results[0].scope, "title": results[0].title, "linked": linked,
     });
     Ok(Answer { warnings, ..Answer::new(text, data) })

@@ -445,7 +445,7 @@ fn linked_memories_recall_each_other() {
         place["linked"].as_array().unwrap().iter().map(|memory| &memory["title"]).collect();
     assert_eq!(linked, ["How I speak"]);
     let itself = json!({"a": "Trap door shuts", "b": "Location 23 › trap door shuts"});
-    assert_says(&client.refuses("associate_memories", itself), &["cannot be associated with itself"]);
+    assert_says(&client.refuses("associate_memories", itself), &["cannot be linked to itself"]);
     let lost = json!({"a": "Trap door shuts", "b": "Location 23 › Trap dor shuts"});
     assert_says(
         &client.refuses("associate_memories", lost),

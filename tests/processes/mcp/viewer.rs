@@ -263,7 +263,7 @@ fn an_association_tells_no_other_agent_of_a_memory_of_ones_own() {
         assert_eq!(casey.values("form_memory", memory)["outcome"], "stored");
     }
     let linked = json!({"a": "Bakery vault keys", "b": "Location 23 › Warm rug"});
-    assert_eq!(casey.values("associate_memories", linked)["outcome"], "associated");
+    assert_eq!(casey.values("associate_memories", linked)["outcome"], "linked");
     let place = casey.values("get_location_memories", json!({"location": "23"}));
     assert!(place["linked"].to_string().contains("sourdoughstarter"), "{place}");
 
