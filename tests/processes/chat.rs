@@ -175,6 +175,29 @@ fn a_chat_gets_memories_and_gives_some() {
 }
 
 #[test]
+fn flags_choose_the_memories_as_those_of_inject() {
+    let upstream = Server::start(vec![Behaviour::says(REPLY)]);
+    let shared =
+        "**[BEHAVIOR] Lies to Kira** *(2026-01-27, importance 600, #about:kira)*\nThey had words over tea.\n";
+    let file = format!("{FILE}\n## NPC alex: Alex\n\n### Memories\n\n{shared}\n---\n");
+    let (gate, marcus, tea) = ("unguarded at dawn", "Marcus lies", "They had words over tea.");
+    for (flags, given, kept_back) in [
+        (&["--category", "DISCOVERY"][..], &[gate][..], &[marcus, tea][..]),
+        (&["--max-age", "60h"], &[gate], &[marcus, tea]),
+        (&["--min-importance", "850"], &[marcus], &[gate, tea]),
+        (&["--between", "alex,kira"], &[gate, marcus, tea], &[]),
+        (&["--between", "alex,kira", "--min-importance", "700"], &[gate, marcus], &[tea]),
+    ] {
+        let proxy = Running::start(&upstream.base_url(), "", flags);
+        std::fs::write(proxy.folder.path().join("Memories.md"), &file).unwrap();
+        assert_eq!(read(proxy.chat(&question("Who guards the northern gate?"))), 200);
+        let request = upstream.requests().last().unwrap().body.to_string();
+        assert!(given.iter().all(|text| request.contains(text)), "{flags:?}: {request}");
+        assert!(!kept_back.iter().any(|text| request.contains(text)), "{flags:?}: {request}");
+    }
+}
+
+#[test]
 fn headers_say_what_a_chat_is_about() {
     let upstream = Server::start(vec![Behaviour::says(REPLY)]);
     let proxy = Running::start(&upstream.base_url(), REPLAY, &[]);

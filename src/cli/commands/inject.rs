@@ -6,12 +6,13 @@ use crate::chat::api_format::ApiFormat;
 use crate::chat::inject::block::{InjectMode, InjectedMemory};
 use crate::chat::inject::{InjectSettings, Injected, Injector};
 use crate::cli::commands::common::{counted, find_scopes};
+use crate::cli::commands::selection_args::SelectionArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-use crate::cli::values::{parse_count, parse_own_importance};
+use crate::cli::values::parse_count;
 use crate::notebook::{MemoryObjects, SharedSnapshot, Snapshot};
 use crate::store::Store;
-use crate::types::{Category, MemoryObject};
+use crate::types::MemoryObject;
 
 /// Insert memories into a chat request, from stdin to stdout
 #[derive(Debug, clap::Args)]
@@ -41,22 +42,12 @@ pub(crate) struct InjectArgs {
     /// Only memories of this place or scope; repeatable
     #[arg(long = "scope", value_name = "SCOPE", allow_negative_numbers = true)]
     scopes: Vec<String>,
-    /// Only this category; repeatable
-    #[arg(long = "category", value_name = "CATEGORY")]
-    categories: Vec<Category>,
-    /// Maximum age, such as `12h`, `30d` or `4w`; leaves out memories without a date
-    #[arg(long, value_name = "AGE", value_parser = parse_days)]
-    max_age: Option<f64>,
-    /// Minimum importance, 1 to 1000
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_own_importance)]
-    min_importance: Option<u16>,
+    #[command(flatten)]
+    selection: SelectionArgs,
     /// Minimum similarity to the conversation, 0 to 1, on the scale of a neural encoder's
     /// cosine [default: 0.7]
     #[arg(long, value_name = "N", value_parser = parse_fraction)]
     min_similarity: Option<f32>,
-    /// Also consider the latest memories that two characters share
-    #[arg(long, value_name = "A,B", value_parser = parse_pair)]
-    between: Option<(String, String)>,
     /// Maximum of memories [default: 5]
     #[arg(short = 'n', long, value_name = "N", value_parser = parse_count::<usize>)]
     number: Option<usize>,
@@ -74,29 +65,9 @@ pub(crate) struct InjectArgs {
     template: Option<String>,
 }
 
-fn parse_days(text: &str) -> Result<f64, String> {
-    let wrong = || format!("`{text}` is not an age: write it like `12h`, `30d` or `4w`");
-    let text_of = text.trim().to_lowercase();
-    let (number, unit) = text_of.split_at(text_of.len() - text_of.chars().last().map_or(0, char::len_utf8));
-    let number: f64 = number.parse().ok().filter(|n: &f64| n.is_finite() && *n >= 0.0).ok_or_else(wrong)?;
-    match unit {
-        "h" => Ok(number / 24.0),
-        "d" => Ok(number),
-        "w" => Ok(number * 7.0),
-        _ => Err(wrong()),
-    }
-}
-
 fn parse_fraction(text: &str) -> Result<f32, String> {
     let number: Option<f32> = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
     number.ok_or_else(|| format!("`{text}` is not a number from 0 to 1"))
-}
-
-fn parse_pair(text: &str) -> Result<(String, String), String> {
-    let id = |text: &str| text.trim().trim_start_matches("npc:").trim_start_matches("agent:").to_lowercase();
-    let pair = text.split_once(',').map(|(a, b)| (id(a), id(b)));
-    pair.filter(|(a, b)| !a.is_empty() && !b.is_empty())
-        .ok_or_else(|| format!("`{text}` does not name two characters: write it like `alex,jordan`"))
 }
 
 pub fn run(mut cli: Cli<'_>, args: InjectArgs) -> Result<u8, Failure> {
@@ -161,11 +132,8 @@ fn settings_of(cli: &Cli<'_>, store: &Store, args: InjectArgs) -> Result<InjectS
         mode,
         shape: _,
         scopes,
-        categories,
-        max_age,
-        min_importance,
+        selection,
         min_similarity,
-        between,
         number,
         max_tokens,
         prefix,
@@ -181,10 +149,7 @@ fn settings_of(cli: &Cli<'_>, store: &Store, args: InjectArgs) -> Result<InjectS
     settings.max_memories = number.unwrap_or(settings.max_memories);
     settings.max_tokens = max_tokens.unwrap_or(settings.max_tokens);
     settings.threshold = min_similarity.unwrap_or(settings.threshold);
-    settings.max_age_days = max_age;
-    settings.between = between;
-    settings.filter.categories = categories;
-    settings.filter.min_importance = min_importance;
+    selection.apply_to(&mut settings);
     if !scopes.is_empty() {
         settings.filter.scopes = find_scopes(store, &scopes)?;
     }

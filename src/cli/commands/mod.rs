@@ -43,6 +43,7 @@ mod rename;
 mod restore;
 mod retry;
 mod seed;
+mod selection_args;
 mod show;
 mod stats;
 mod summarize;

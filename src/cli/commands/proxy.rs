@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::cli::commands::model_args::ModelArgs;
+use crate::cli::commands::selection_args::SelectionArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 #[cfg(feature = "proxy")]
@@ -42,6 +43,8 @@ Examples:
   OPENAI_BASE_URL=http://127.0.0.1:4141/v1 my-chat-client
   memories proxy --upstream http://127.0.0.1:11434 --listen 127.0.0.1:8080 -v
   memories proxy --upstream https://api.anthropic.com --scope npc:troll
+  memories proxy --upstream https://api.openai.com --between alex,jordan \\
+      --max-age 30d
   openssl rand -hex 32 > token
   memories proxy --upstream https://api.openai.com --listen 0.0.0.0:4141 \\
       --allow-remote --token-file token --host memories.example
@@ -67,6 +70,8 @@ pub(crate) struct ProxyArgs {
     /// Insert memories of this place or scope only; new ones go to the first; repeatable
     #[arg(long = "scope", value_name = "SCOPE", allow_negative_numbers = true)]
     scopes: Vec<String>,
+    #[command(flatten)]
+    selection: SelectionArgs,
     /// How long a chat waits for its memories; then it goes on without them
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = parse_duration)]
     memory_timeout: Duration,
@@ -111,6 +116,7 @@ fn serve(_cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
         token_file: _,
         hosts: _,
         scopes: _,
+        selection: _,
         memory_timeout: _,
         grace: _,
         model: _,
@@ -136,6 +142,7 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
         token_file,
         hosts,
         scopes,
+        selection,
         memory_timeout,
         grace,
         model,
@@ -149,12 +156,10 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     let choice = model.choose(&mut cli)?;
     cli.ui.notices(&choice.notice);
     let chat = &cli.settings.chat;
-    let settings = HookSettings {
-        use_memory: chat.use_memory,
-        inject: chat.inject.clone(),
-        extract: chat.extract.clone(),
-        scopes,
-    };
+    let mut inject = chat.inject.clone();
+    selection.apply_to(&mut inject);
+    let settings =
+        HookSettings { use_memory: chat.use_memory, inject, extract: chat.extract.clone(), scopes };
     let (sender, notices) = channel::<Option<Notice>>();
     let ended = sender.clone();
     let services = services(&mut cli, store, choice.model, memory_timeout, sender)?;
