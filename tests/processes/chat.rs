@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::server::{Behaviour, Server};
+use crate::server::{Behaviour, Server, completion};
 use memories::document::Document;
 use memories::types::{Memory, Scope};
 use reqwest::blocking::{Client, RequestBuilder};
@@ -287,6 +287,23 @@ fn memories_are_drawn_when_the_proxy_ends_where_that_is_the_mode() {
     }
     let (said, memories) = proxy.stop();
     assert_eq!(memories.len(), 1, "{said}");
+}
+
+#[test]
+fn a_model_that_is_offered_the_tool_keeps_what_it_wants() {
+    let kept = json!({"category": "FACT", "importance": 700, "summary": "Kira will storm the northern gate on Friday.",
+        "context": "She said so over tea."});
+    let mut calling = completion(Value::Null, "tool_calls");
+    calling["choices"][0]["message"]["tool_calls"] = json!([{"id": "1", "type": "function", "function": {"name": "remember", "arguments": kept.to_string()}}]);
+    let upstream = Server::start(vec![Behaviour::json(200, calling), Behaviour::says(REPLY)]);
+    let settings = "[llm]\nprovider = \"offline\"\n[chat]\nmemoryExtractionMode = \"llm_triggered\"\n";
+    let proxy = Running::start(&upstream.base_url(), settings, &[]);
+    let reply: Value = proxy.chat(&question("Who guards the northern gate?")).send().unwrap().json().unwrap();
+    let message = &reply["choices"][0]["message"];
+    assert!(message["content"] == REPLY && message["tool_calls"].is_null(), "{reply}");
+    let (said, memories) = proxy.stop();
+    assert_eq!((memories.len(), upstream.requests().len()), (1, 2), "{said}");
+    assert_eq!(memories[0].text, "Kira will storm the northern gate on Friday.");
 }
 
 #[test]

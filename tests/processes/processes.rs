@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::program::{memories, names, skipped};
+use crate::program::{former_states, memories, names, skipped};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -102,7 +102,7 @@ fn nothing_of_many_writers_is_lost() {
     assert_eq!(stored, WRITERS * EACH);
     let journal = fs::read_to_string(folder.join(".memories/Memories.md/journal.jsonl")).unwrap();
     assert_eq!(journal.lines().count() as u64, WRITERS * EACH);
-    assert_eq!(fs::read_dir(folder.join(".memories/Memories.md/backups")).unwrap().count(), 10);
+    assert_eq!(former_states(&folder).len(), 10);
     assert_sound(&folder);
 }
 

@@ -4,6 +4,7 @@
 mod guard;
 mod limits;
 mod stalls;
+mod tool;
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -46,6 +47,10 @@ impl ChatHooks for Telling {
         self.stall(&request, "stall_search");
         request["woven"] = json!(true);
         request["plain"].is_null().then(|| request.to_string().into_bytes())
+    }
+
+    fn offers_tool(&self, call: &Call) -> bool {
+        call.extraction.as_deref() == Some("llm_triggered")
     }
 
     fn extract(&self, call: &Call, request: &[u8], reply: Value) {

@@ -23,6 +23,11 @@ pub trait ChatHooks: Send + Sync + 'static {
     /// The body of a request with memories in it; `None` where there is nothing to add.
     fn inject(&self, call: &Call, request: &[u8]) -> Option<Vec<u8>>;
 
+    /// True if the model is to be offered the tool `remember` in this call.
+    fn offers_tool(&self, _: &Call) -> bool {
+        false
+    }
+
     /// A reply was passed on to its end: `request` is the body as the client sent it, `reply` the
     /// assistant's message.
     fn extract(&self, call: &Call, request: &[u8], reply: Value);

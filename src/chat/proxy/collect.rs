@@ -16,7 +16,7 @@ use crate::chat::proxy::request::Kept;
 use crate::types::lock::lock;
 
 /// Longest reply that memories are extracted from, in bytes.
-const MAX_REPLY: usize = 8 << 20;
+pub(super) const MAX_REPLY: usize = 8 << 20;
 
 /// Longest last event of a stream, in bytes.
 const LAST_EVENT: usize = 200;

@@ -205,6 +205,12 @@ impl ChatHooks for MemoryHooks {
         }
     }
 
+    fn offers_tool(&self, call: &Call) -> bool {
+        let extraction = extraction_of(call, &self.settings.extract);
+        self.settings.use_memory
+            && extraction.is_ok_and(|(settings, _)| settings.mode == ExtractMode::LlmTriggered)
+    }
+
     fn extract(&self, call: &Call, request: &[u8], reply: Value) {
         if !self.settings.use_memory {
             return;

@@ -6,6 +6,7 @@
 //! * only callers that the guard lets in are answered ([`crate::web`]), and what is kept of their chats is bounded;
 //! * only the request of a chat is changed, and only by the hooks; its headers are passed on, without those
 //!   that are meant for one connection or for the proxy;
+//! * where the hooks offer the model their tool, its calls are taken out of the reply, which is read whole then;
 //! * a chat goes on whatever happens to memories: hooks that fail change nothing;
 //! * memories have a bounded share of a request's time, and a chat never waits for another one's;
 //! * no reply waits for an extraction: that happens afterwards, one at a time and in order;
@@ -24,6 +25,8 @@ mod replies;
 mod reply;
 mod request;
 mod server;
+mod tool;
+mod tool_round;
 mod upstream;
 
 use std::future::Future;

@@ -23,6 +23,8 @@ use crate::chat::proxy::headers::{OWN_PREFIX, passed_up};
 use crate::chat::proxy::pauses::{Seldom, told};
 use crate::chat::proxy::replies::Replies;
 use crate::chat::proxy::request::{ChatBody, Room};
+use crate::chat::proxy::tool::offered;
+use crate::chat::proxy::tool_round::without_tool;
 use crate::chat::proxy::upstream::Upstream;
 use crate::web::{self, Guard, Limits, Refusal, is_stalled};
 
@@ -121,9 +123,9 @@ fn healthy(proxy: &Proxy, parts: &Parts) -> Response {
 
 async fn pass(proxy: Proxy, parts: Parts, body: Body) -> Response {
     let url = proxy.upstream.url_of(&parts.uri);
-    let mut up = proxy.client.request(parts.method.clone(), url);
+    let mut up = proxy.client.request(parts.method.clone(), url.clone());
     let mut headers = passed_up(&parts.headers);
-    let mut extraction = None;
+    let (mut extraction, mut with_tool) = (None, None);
     if let Some(call) = call_of(&parts) {
         if let Err(refusal) = Guard::check_json(&parts.headers) {
             return refuse(refusal);
@@ -133,8 +135,10 @@ async fn pass(proxy: Proxy, parts: Parts, body: Body) -> Response {
                 // The length may change, and a compressed reply could not be read.
                 headers.remove(header::CONTENT_LENGTH);
                 headers.remove(header::ACCEPT_ENCODING);
-                up = up.body(inject(&proxy, &call, &request).await);
-                extraction = Some(Extraction { to: proxy.replies, call, request, kept });
+                let Injected { body, has_tool } = inject(&proxy, &call, &request).await;
+                with_tool = has_tool.then(|| body.clone());
+                up = up.body(body);
+                extraction = Some(Extraction { to: proxy.replies.clone(), call, request, kept });
             }
             Ok(ChatBody::Passing(request)) => {
                 proxy.hooks.warn(
@@ -147,28 +151,48 @@ async fn pass(proxy: Proxy, parts: Parts, body: Body) -> Response {
     } else if !body.is_end_stream() {
         up = up.body(reqwest::Body::wrap_stream(body.into_data_stream()));
     }
-    match up.headers(headers).send().await {
-        Ok(reply) => pass_down(reply, extraction),
+    let passed = match up.headers(headers.clone()).send().await {
+        Ok(reply) => match (with_tool, extraction) {
+            (Some(sent), Some(extraction)) => {
+                let again = |body: Vec<u8>| proxy.client.post(url).headers(headers).body(body).send();
+                without_tool(reply, &sent, extraction, again).await
+            }
+            (_, extraction) => Ok(pass_down(reply, extraction)),
+        },
+        Err(error) => Err(error),
+    };
+    match passed {
+        Ok(response) => response,
         Err(error) if is_stalled(&error) => broken(&error),
         Err(error) => unreachable(&proxy.upstream, &error),
     }
 }
 
-/// The request with memories; unchanged where there are none, where the hooks fail, or when the time is over. The
-/// hooks may go on then, and keep their turn so long.
-async fn inject(proxy: &Proxy, call: &Call, request: &Bytes) -> Bytes {
+/// The body of a request as it goes up.
+struct Injected {
+    body: Bytes,
+    /// It offers the tool `remember`.
+    has_tool: bool,
+}
+
+/// The request with memories and the tool; unchanged where there are none, where the hooks fail, or when the time is
+/// over. The hooks may go on then, and keep their turn so long.
+async fn inject(proxy: &Proxy, call: &Call, request: &Bytes) -> Injected {
     let injected = async {
         let turn = proxy.room.turn(request).await;
         let (hooks, call, body) = (proxy.hooks.clone(), call.clone(), request.clone());
         let inject = move || {
-            let injected = hooks.inject(&call, &body);
+            let injected = hooks.inject(&call, &body).map_or(body, Bytes::from);
+            let with_tool = hooks.offers_tool(&call).then(|| offered(&injected, call.shape)).flatten();
             drop(turn);
-            injected
+            let has_tool = with_tool.is_some();
+            Injected { body: with_tool.map_or(injected, Bytes::from), has_tool }
         };
-        tokio::task::spawn_blocking(inject).await.ok().flatten()
+        tokio::task::spawn_blocking(inject).await.ok()
     };
+    let unchanged = || Injected { body: request.clone(), has_tool: false };
     match tokio::time::timeout(proxy.memory_timeout, injected).await {
-        Ok(injected) => injected.map_or_else(|| request.clone(), Bytes::from),
+        Ok(injected) => injected.unwrap_or_else(unchanged),
         Err(_) => {
             if let Some(chats) = proxy.late.count(1) {
                 let limit = proxy.memory_timeout;
@@ -176,7 +200,7 @@ async fn inject(proxy: &Proxy, call: &Call, request: &Bytes) -> Bytes {
                     format!("a chat goes on without memories: these were not found within {limit:?}");
                 proxy.hooks.warn(told(&problem, chats));
             }
-            request.clone()
+            unchanged()
         }
     }
 }
