@@ -33,9 +33,9 @@ Headers of a request, which are not forwarded:
   X-Memories-Scope         scopes to search, such as `npc:troll, 23`; new
                            memories go to the first
   X-Memories-Conversation  the conversation's id [default: a hash of its start]
-  X-Memories-Extraction    a mode, a number of replies such as 3, or `save`; with
-                           llm_triggered the model is offered the tool
-                           `remember`, unless the reply is streamed
+  X-Memories-Extraction    a mode, a number of replies such as 3, or `save`; in
+                           the mode llm_triggered the model is offered the
+                           tool `remember`, unless the reply is streamed
   X-Memories-Token         the token
 GET /healthz answers as long as the proxy runs, without the token. Ctrl-C lets
 running replies and extractions end, for at most --grace.
