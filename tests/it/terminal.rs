@@ -158,6 +158,7 @@ fn a_terminal_gets_nothing_to_obey_either() {
     for command in ["recall 5", "export - --format jsonl"] {
         let line = format!("{} {command} --color never", env!("CARGO_BIN_EXE_memories"));
         let mut script = Command::new("script");
+        script.env("TERM", "dumb");
         script.args(["-qec", &line, "/dev/null"]).current_dir(folder.path()).stdin(Stdio::null());
         let output = match script.output() {
             Ok(output) if output.status.success() => output,
