@@ -11,6 +11,7 @@
 //!   and write single lines, with `comment_end`; `parser` reads a section; `splice` and `lists` edit its text.
 //! * `near` and `near_entry` know what a line was most likely meant to be, `misread` where in a file that is
 //!   and what can be mended.
+//! * `merge` makes one text of two that grew from one.
 //! * `check` (with `deceptive`), `compare` and `format` are the work of the commands `check`, `diff` and `fmt`.
 
 pub mod carried;
@@ -32,6 +33,7 @@ pub mod grammar;
 mod known_ways;
 pub(crate) mod link;
 mod lists;
+pub mod merge;
 mod misread;
 pub(crate) mod near;
 mod near_entry;
