@@ -99,15 +99,24 @@ fn map_lines<'a>(text: &'a str, change: impl Fn(&'a str) -> std::borrow::Cow<'a,
 /// Adds entries, in their order, after the section's last one.
 pub(crate) fn add_entries(text: &str, parsed: &ParsedSection, memories: &[Memory], style: Style) -> String {
     let entries: Vec<String> = memories.iter().map(|memory| render_entry(memory, style.fences)).collect();
-    let entries = entries.join("\n");
+    add_lines_of_entries(text, parsed, &entries.join("\n"), style)
+}
+
+/// Adds lines of entries, each ended by `\n`, after the section's last one.
+pub(super) fn add_lines_of_entries(
+    text: &str,
+    parsed: &ParsedSection,
+    entries: &str,
+    style: Style,
+) -> String {
     let find = |kind| parsed.regions.iter().position(|region| region.kind == kind);
     if let Some(region) = find(RegionKind::Memories) {
-        return insert_block(text, parsed.regions[region].content_end, &entries, style);
+        return insert_block(text, parsed.regions[region].content_end, entries, style);
     }
     if let Some(last) = parsed.entries.last() {
         let holds_it = |region: &&Region| region.range.contains(&last.range.start);
         let at = parsed.regions.iter().find(holds_it).map_or(last.range.end, |region| region.content_end);
-        return insert_block(text, at, &entries, style);
+        return insert_block(text, at, entries, style);
     }
     insert_block(text, place_of(parsed, RegionKind::Memories), &format!("### Memories\n\n{entries}"), style)
 }
@@ -131,10 +140,14 @@ fn end_of_content(parsed: &ParsedSection) -> usize {
 
 /// Inserts lines at the start of a line, with blank lines around them.
 pub(crate) fn insert_block(text: &str, at: usize, block: &str, style: Style) -> String {
+    [&text[..at], &framed(text, at, block, style), &text[at..]].concat()
+}
+
+/// Lines as they are inserted at the start of a line, with the blank lines that they need around them.
+pub(super) fn framed(text: &str, at: usize, block: &str, style: Style) -> String {
     let (before, after) = text.split_at(at);
     let ending = style.line_ending;
-    let mut out = String::with_capacity(text.len() + block.len() + 8);
-    out.push_str(before);
+    let mut out = String::with_capacity(block.len() + 8);
     if !before.is_empty() && !before.ends_with('\n') {
         out.push_str(ending);
     }
@@ -145,7 +158,6 @@ pub(crate) fn insert_block(text: &str, at: usize, block: &str, style: Style) -> 
     if !after.is_empty() && !scan::is_blank(first_line(after)) {
         out.push_str(ending);
     }
-    out.push_str(after);
     out
 }
 
@@ -207,7 +219,7 @@ pub(crate) fn edit_entry(
 }
 
 /// Length of the blank lines at the start of a text.
-fn blank_length(text: &str) -> usize {
+pub(super) fn blank_length(text: &str) -> usize {
     text.split_inclusive('\n').take_while(|line| scan::is_blank(line.trim_end())).map(str::len).sum()
 }
 

@@ -4,6 +4,7 @@
 //! the other. However many edits a section gets, it is parsed once for each kind of edit.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use crate::document::carried::write_carried;
 use crate::document::error::DocumentError;
@@ -162,11 +163,11 @@ impl Document {
         }
     }
 
-    fn visits_of(&self, block: usize) -> Visits {
+    pub(super) fn visits_of(&self, block: usize) -> Visits {
         self.parsed(block).visits.as_ref().map_or_else(Visits::default, |(visits, _)| visits.clone())
     }
 
-    fn set_visits(&mut self, block: usize, visits: &Visits) {
+    pub(super) fn set_visits(&mut self, block: usize, visits: &Visits) {
         let text = splice::set_visits(self.block_text(block), self.parsed(block), visits, self.style());
         self.replace(block, text);
     }
@@ -178,13 +179,18 @@ impl Document {
     /// See [`DocumentError`].
     pub fn rename(&mut self, scope: &Scope, name: &str) -> Result<bool, DocumentError> {
         let Some(block) = self.blocks_of(scope).next() else { return Ok(false) };
-        let text = splice::replace_heading(self.block_text(block), scope, name, self.style());
-        self.blocks_mut()[block].heading = text.lines().next().and_then(grammar::parse_heading);
-        self.replace(block, text);
+        self.set_heading(block, scope, name);
         if let Scope::Location(id) = scope {
             self.rename_ends(*id, &stored_line(name));
         }
         Ok(true)
+    }
+
+    /// Writes the heading of a section anew.
+    pub(super) fn set_heading(&mut self, block: usize, scope: &Scope, name: &str) {
+        let text = splice::replace_heading(self.block_text(block), scope, name, self.style());
+        self.blocks_mut()[block].heading = text.lines().next().and_then(grammar::parse_heading);
+        self.replace(block, text);
     }
 
     /// Writes the new name of a place into the ways that lead there.
@@ -268,13 +274,31 @@ impl Document {
         self.edit_attempts(blocks, kind, |lists| named().for_each(|attempt| lists.put(attempt)));
     }
 
-    fn edit_attempts(&mut self, blocks: &[usize], kind: RegionKind, edit: impl FnOnce(&mut AttemptLists)) {
+    pub(super) fn edit_attempts(
+        &mut self,
+        blocks: &[usize],
+        kind: RegionKind,
+        edit: impl FnOnce(&mut AttemptLists),
+    ) {
         let parsed: Vec<&ParsedSection> = blocks.iter().map(|&block| self.parsed(block)).collect();
         let mut lists = AttemptLists::of(parsed.iter().map(|parsed| parsed.attempts(kind)));
         edit(&mut lists);
         let edits = lists.into_edits(have_worked(&parsed));
         for (&block, edit) in blocks.iter().zip(edits) {
             self.edit_list(block, kind, &edit);
+        }
+    }
+
+    /// Removes lines of evidence of one kind; the heading goes with the last of them.
+    pub(super) fn remove_lines(
+        &mut self,
+        blocks: &[usize],
+        kind: RegionKind,
+        lines: impl Fn(&ParsedSection) -> Vec<Range<usize>>,
+    ) {
+        for &block in blocks {
+            let changes = lines(self.parsed(block)).into_iter().map(|range| (range, None)).collect();
+            self.edit_list(block, kind, &ListEdit { changes, new: Vec::new() });
         }
     }
 
@@ -297,7 +321,7 @@ impl Document {
         Ok(())
     }
 
-    fn put_ways(&mut self, blocks: &[usize], ways: &[Way]) {
+    pub(super) fn put_ways(&mut self, blocks: &[usize], ways: &[Way]) {
         let lines = |parsed: &ParsedSection| {
             let ours = parsed.ways.iter().filter(|line| line.value.is_whole);
             ours.map(|line| Placed { value: line.value.way.clone(), range: line.range.clone() }).collect()
@@ -320,7 +344,7 @@ impl Document {
         Ok(())
     }
 
-    fn put_all_carried(&mut self, blocks: &[usize], carried: &[Carried]) {
+    pub(super) fn put_all_carried(&mut self, blocks: &[usize], carried: &[Carried]) {
         let lines = |parsed: &ParsedSection| parsed.carried.clone();
         let is_same = |one: &Carried, other: &Carried| one.episode == other.episode;
         self.put_lines(blocks, RegionKind::Carried, lines, carried, is_same, write_carried);

@@ -3,7 +3,8 @@
 use similar::TextMerge;
 
 use crate::document::conflict::conflicts;
-use crate::document::merge::{Labels, MergeConflict, Merged};
+use crate::document::merge::parts::merge_lines as merge_people;
+use crate::document::merge::result::{Labels, MergeConflict, Merged};
 
 /// Merges two sides by lines, with markers where they clash.
 pub(super) fn merge_lines(base: &str, ours: &str, theirs: &str, labels: Labels<'_>) -> Merged {
@@ -16,4 +17,17 @@ pub(super) fn merge_lines(base: &str, ours: &str, theirs: &str, labels: Labels<'
         text,
         notices: Vec::new(),
     }
+}
+
+/// Merges lines of people, with those of ours before those of theirs where both changed the same.
+pub(super) fn merge_freely(base: &str, ours: &str, theirs: &str) -> String {
+    fn split(text: &str) -> Vec<&str> {
+        text.split_inclusive('\n').collect()
+    }
+    let (mut merged, theirs) = (split(ours), split(theirs));
+    for change in merge_people(&split(base), &merged.clone(), &theirs).into_iter().rev() {
+        let put: Vec<&str> = change.put.iter().map(|&at| theirs[at]).collect();
+        merged.splice(change.cut, put);
+    }
+    merged.concat()
 }

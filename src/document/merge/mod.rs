@@ -4,46 +4,17 @@
 //! merged by what they mean (DESIGN 4.14), a person's lines by lines. No entry, action or way of either side is lost but
 //! one that the other side removed while this one left it as it was.
 
+mod entries;
+mod entry;
+mod evidence;
 mod lines;
+mod parts;
+mod result;
+mod scope;
+mod sections;
+mod values;
 
-use crate::types::Scope;
-
-/// Names of the three texts, for the markers of conflicts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Labels<'a> {
-    /// The text that both sides grew from.
-    pub base: &'a str,
-    /// The side that takes up the other.
-    pub ours: &'a str,
-    /// The other side.
-    pub theirs: &'a str,
-}
-
-impl Default for Labels<'_> {
-    fn default() -> Self {
-        Labels { base: "base", ours: "ours", theirs: "theirs" }
-    }
-}
-
-/// The result of a merge.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Merged {
-    /// The merged text.
-    pub text: String,
-    /// Conflicts that a person has to resolve, in the order of the text.
-    pub conflicts: Vec<MergeConflict>,
-    /// Decisions that a person may want to know, a sentence each.
-    pub notices: Vec<String>,
-}
-
-/// A place in a merged text where both sides say something else.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MergeConflict {
-    /// Scope and title of the entry; `None` where lines clash.
-    pub entry: Option<(Scope, String)>,
-    /// Line of the first marker, from 1.
-    pub line: usize,
-}
+pub use result::{Labels, MergeConflict, Merged};
 
 /// Merges two sides into one text.
 pub fn merge(base: &str, ours: &str, theirs: &str, labels: Labels<'_>) -> Merged {
@@ -53,5 +24,6 @@ pub fn merge(base: &str, ours: &str, theirs: &str, labels: Labels<'_>) -> Merged
     if ours == base {
         return Merged { text: theirs.to_owned(), ..Merged::default() };
     }
-    lines::merge_lines(base, ours, theirs, labels)
+    let by_meaning = sections::merge_sections(base, ours, theirs, labels);
+    by_meaning.unwrap_or_else(|| lines::merge_lines(base, ours, theirs, labels))
 }

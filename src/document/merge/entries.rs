@@ -1,0 +1,288 @@
+//! Merges the entries of a scope: which of them are the same, what each becomes, and under which title.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::Hash;
+
+use crate::document::grammar;
+use crate::document::merge::entry::{Outcome, Side, Version, is_later, merge_entry, same_words};
+use crate::document::merge::result::Labels;
+use crate::document::text::{Fences, TITLE_CHARS};
+use crate::types::{Cause, Memory, Provenance, Reference, Span, fold_title};
+
+/// Marks an entry whose title the other side gave to other words.
+pub(crate) const SAME_TITLE_TAG: &str = "same-title";
+
+/// An entry of the merged text.
+#[derive(Debug)]
+pub(super) struct Item {
+    /// Its number among the entries of each side; both where it is one entry of both.
+    pub(super) ours: Option<usize>,
+    pub(super) theirs: Option<usize>,
+    /// The entry with this number of the base, where it is another version of that.
+    base: Option<usize>,
+    /// Its lines without the last line ending, or those of a conflict.
+    pub(super) lines: String,
+    /// Title and text of a live entry; `None` of others and of conflicts.
+    live: Option<Memory>,
+    /// The title, if both versions stand there, in conflict.
+    pub(super) conflict: Option<String>,
+}
+
+/// The entries of the three versions of a scope.
+pub(super) struct Entries<'a> {
+    pub(super) base: &'a [Version<'a>],
+    pub(super) ours: &'a [Version<'a>],
+    pub(super) theirs: &'a [Version<'a>],
+}
+
+impl Entries<'_> {
+    /// The merged entries: first those that ours has, in its order, then those that only theirs has.
+    pub(super) fn merge(&self, labels: Labels<'_>, fences: Fences) -> Vec<Item> {
+        let mut items = Vec::with_capacity(self.ours.len());
+        let to_ours = pair(self.base, self.ours);
+        let to_theirs = pair(self.base, self.theirs);
+        let mut of_ours: Vec<Pairing> = vec![Pairing::default(); self.ours.len()];
+        let mut of_theirs: Vec<Pairing> = vec![Pairing::default(); self.theirs.len()];
+        for base in 0..self.base.len() {
+            let pairing = Pairing { base: Some(base), ours: to_ours[base], theirs: to_theirs[base] };
+            pairing.ours.into_iter().for_each(|at| of_ours[at] = pairing);
+            pairing.theirs.into_iter().for_each(|at| of_theirs[at] = pairing);
+        }
+        self.pair_added(&mut of_ours, &mut of_theirs);
+        for (at, pairing) in of_ours.iter().enumerate() {
+            self.push(&mut items, Pairing { ours: Some(at), ..*pairing }, labels, fences);
+        }
+        for (at, pairing) in of_theirs.iter().enumerate().filter(|(_, pairing)| pairing.ours.is_none()) {
+            self.push(&mut items, Pairing { theirs: Some(at), ..*pairing }, labels, fences);
+        }
+        self.tell_titles_apart(&mut items);
+        items
+    }
+
+    /// Pairs what both sides added: the same lines, else the same words under the same title.
+    fn pair_added(&self, of_ours: &mut [Pairing], of_theirs: &mut [Pairing]) {
+        let is_added =
+            |pairing: &Pairing| pairing.base.is_none() && pairing.ours.is_none() && pairing.theirs.is_none();
+        let added = |pairings: &[Pairing]| -> Vec<usize> {
+            (0..pairings.len()).filter(|&at| is_added(&pairings[at])).collect()
+        };
+        let mut ours: HashMap<String, Vec<usize>> = HashMap::new();
+        for at in added(of_ours) {
+            ours.entry(stem(&self.ours[at].memory().title)).or_default().push(at);
+        }
+        for their in added(of_theirs) {
+            let theirs = &self.theirs[their];
+            let Some(rivals) = ours.get_mut(&stem(&theirs.memory().title)) else { continue };
+            let is_same = |at: &usize| self.ours[*at].is_same(theirs);
+            let says_the_same = |at: &usize| {
+                let (one, other) = (self.ours[*at].memory(), theirs.memory());
+                is_same_title(&one.title, &other.title) && same_words(&one.text, &other.text)
+            };
+            let found = rivals.iter().position(is_same).or_else(|| rivals.iter().position(says_the_same));
+            if let Some(found) = found {
+                let our = rivals.remove(found);
+                of_ours[our].theirs = Some(their);
+                of_theirs[their].ours = Some(our);
+            }
+        }
+    }
+
+    /// Adds what becomes of an entry.
+    fn push(&self, items: &mut Vec<Item>, pairing: Pairing, labels: Labels<'_>, fences: Fences) {
+        let Pairing { base, ours, theirs } = pairing;
+        let base_version = base.map(|at| &self.base[at]);
+        let item = |ours: Option<usize>, theirs: Option<usize>, lines: &str, live: Option<Memory>| Item {
+            ours,
+            theirs,
+            base,
+            lines: lines.trim_end().to_owned(),
+            live,
+            conflict: None,
+        };
+        let as_side = |side: &Version<'_>, ours, theirs| {
+            let live = side.is_live().then(|| side.memory().clone());
+            item(ours, theirs, side.raw, live)
+        };
+        let (our, their) = (ours.map(|at| &self.ours[at]), theirs.map(|at| &self.theirs[at]));
+        let (our, their) = match (our, their) {
+            (Some(our), Some(their)) => (our, their),
+            (Some(side), None) | (None, Some(side)) => {
+                // Removed on the other side, unless this side changed it.
+                if base_version.is_none_or(|base| !base.is_same(side)) {
+                    items.push(as_side(side, ours, theirs));
+                }
+                return;
+            }
+            (None, None) => return,
+        };
+        match merge_entry(base_version, our, their, fences) {
+            Outcome::As(Side::Ours) => items.push(as_side(our, ours, theirs)),
+            Outcome::As(Side::Theirs) => items.push(as_side(their, ours, theirs)),
+            Outcome::New(lines) => {
+                let first = lines.lines().next().unwrap_or_default();
+                let live = grammar::parse_entry(first).filter(Memory::is_live);
+                let live = live.map(|memory| Memory { text: our.memory().text.clone(), ..memory });
+                items.push(item(ours, theirs, &lines, live));
+            }
+            Outcome::Both => {
+                items.push(as_side(our, ours, None));
+                items.push(as_side(their, None, theirs));
+            }
+            Outcome::Conflict => {
+                let Labels { ours: one, theirs: other, .. } = labels;
+                let (our_lines, their_lines) = (our.raw.trim_end(), their.raw.trim_end());
+                let lines = format!("<<<<<<< {one}\n{our_lines}\n=======\n{their_lines}\n>>>>>>> {other}");
+                let conflict = Some(our.memory().title.clone());
+                items.push(Item { conflict, ..item(ours, theirs, &lines, None) });
+            }
+        }
+    }
+
+    /// Gives the later of two live entries a title of its own, where the sides gave one title to two.
+    fn tell_titles_apart(&self, items: &mut [Item]) {
+        let mut taken: HashMap<String, usize> = HashMap::new();
+        for at in 0..items.len() {
+            let Some(memory) = items[at].live.clone().filter(|memory| !memory.category.only_grows()) else {
+                continue;
+            };
+            let title = fold_title(&memory.title);
+            let Some(&first) = taken.get(&title) else {
+                taken.insert(title, at);
+                continue;
+            };
+            // Two of one side, which had them both under this title, are that side's affair.
+            let is_of_one_side =
+                |of: fn(&Item) -> Option<usize>| of(&items[first]).is_some() && of(&items[at]).is_some();
+            if is_of_one_side(|item| item.ours) || is_of_one_side(|item| item.theirs) {
+                continue;
+            }
+            let other = items[first].live.clone().expect("it is live");
+            let later = if is_later(&other, &memory) { first } else { at };
+            taken.insert(title, first + at - later);
+            let free = self.retitle(items, later, |title| taken.contains_key(title));
+            taken.insert(free, later);
+        }
+    }
+
+    /// Gives an entry the first free title with a number, and follows it in the references of its side.
+    fn retitle(&self, items: &mut [Item], at: usize, is_taken: impl Fn(&str) -> bool) -> String {
+        let old = items[at].live.take().expect("only live entries get another title");
+        let stem: String = old.title.chars().take(TITLE_CHARS - 9).collect();
+        let all: HashSet<String> =
+            items.iter().filter_map(|item| Some(fold_title(&item.live.as_ref()?.title))).collect();
+        let is_free = |title: &String| !is_taken(&fold_title(title)) && !all.contains(&fold_title(title));
+        let title = (2..).map(|number| format!("{stem} ({number})")).find(is_free).unwrap_or_default();
+        let mut memory = Memory { title: title.clone(), ..old.clone() };
+        memory.provenance.tags.push(SAME_TITLE_TAG.to_owned());
+        let body = items[at].lines.split_once('\n').map_or(String::new(), |(_, body)| format!("\n{body}"));
+        items[at].lines = format!("{}{body}", grammar::write_entry(&memory));
+        let is_theirs = items[at].ours.is_none();
+        items[at].live = Some(memory);
+        for item in items.iter_mut().filter(|item| item.live.is_none() && item.conflict.is_none()) {
+            self.follow(item, is_theirs, &old.title, &title);
+        }
+        fold_title(&title)
+    }
+
+    /// Writes the new title of its successor into a superseded entry, where that side superseded it.
+    fn follow(&self, item: &mut Item, is_theirs: bool, old: &str, new: &str) {
+        let version = if is_theirs {
+            item.theirs.map(|at| &self.theirs[at])
+        } else {
+            item.ours.map(|at| &self.ours[at])
+        };
+        let Some(reference) = version.and_then(|version| version.memory().reference.as_ref()) else { return };
+        let was_so = item.base.is_some_and(|at| self.base[at].memory().reference.as_ref() == Some(reference));
+        let leads_there =
+            matches!(&reference.cause, Cause::SupersededBy(title) if fold_title(title) == fold_title(old));
+        if was_so || !leads_there {
+            return;
+        }
+        let cause = Cause::SupersededBy(new.to_owned());
+        let written = grammar::write_reference(&Reference { cause, ..reference.clone() });
+        let line = item.lines.lines().find(|line| grammar::parse_reference(line).as_ref() == Some(reference));
+        if let Some(line) = line.map(str::to_owned) {
+            item.lines = item.lines.replacen(&line, &written, 1);
+        }
+    }
+}
+
+/// The versions of one entry, by their numbers.
+#[derive(Debug, Clone, Copy, Default)]
+struct Pairing {
+    base: Option<usize>,
+    ours: Option<usize>,
+    theirs: Option<usize>,
+}
+
+/// True if two titles are the same, or one is the other with a number.
+fn is_same_title(one: &str, other: &str) -> bool {
+    let (one, other) = (fold_title(one), fold_title(other));
+    one == other
+        || (stem(&one) == stem(&other)
+            && (without_number(&one).is_some() || without_number(&other).is_some()))
+}
+
+/// A title in its folded form, without its number and as far as a title with a number goes.
+fn stem(title: &str) -> String {
+    let folded = fold_title(title);
+    let stem = without_number(&folded).unwrap_or(&folded);
+    stem.chars().take(TITLE_CHARS - 9).collect()
+}
+
+/// A title without the number that tells it from another one; `None` where it has none.
+fn without_number(title: &str) -> Option<&str> {
+    let (stem, number) = title.strip_suffix(')')?.rsplit_once(" (")?;
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then_some(stem)
+}
+
+/// For each entry of the base the one of a side that is another version of it: the same lines, else the same title
+/// and origin, else the same title.
+fn pair(base: &[Version<'_>], side: &[Version<'_>]) -> Vec<Option<usize>> {
+    let mut pairs: Vec<Option<usize>> = vec![None; base.len()];
+    let mut is_free = vec![true; side.len()];
+    pair_by(base, side, &mut pairs, &mut is_free, |version| lines_of(version.raw));
+    pair_by(base, side, &mut pairs, &mut is_free, |version| {
+        let Provenance { episode, turns, messages, date, sources, .. } = &version.memory().provenance;
+        let ends = |span: Option<Span>| span.map(|span| (span.first, span.last));
+        (
+            fold_title(&version.memory().title),
+            *episode,
+            ends(*turns),
+            ends(*messages),
+            date.clone(),
+            sources.clone(),
+        )
+    });
+    pair_by(base, side, &mut pairs, &mut is_free, |version| fold_title(&version.memory().title));
+    pairs
+}
+
+/// Pairs entries that have no other version yet and the same key, in their order.
+fn pair_by<'a, K: Hash + Eq>(
+    base: &'a [Version<'a>],
+    side: &'a [Version<'a>],
+    pairs: &mut [Option<usize>],
+    is_free: &mut [bool],
+    key: impl Fn(&'a Version<'a>) -> K,
+) {
+    if pairs.iter().all(Option::is_some) || !is_free.contains(&true) {
+        return;
+    }
+    let mut free: HashMap<K, VecDeque<usize>> = HashMap::new();
+    for at in (0..side.len()).filter(|&at| is_free[at]) {
+        free.entry(key(&side[at])).or_default().push_back(at);
+    }
+    for (entry, pair) in base.iter().zip(pairs).filter(|(_, pair)| pair.is_none()) {
+        *pair = free.get_mut(&key(entry)).and_then(VecDeque::pop_front);
+        pair.iter().for_each(|&at| is_free[at] = false);
+    }
+}
+
+/// The lines of an entry with plain line endings.
+fn lines_of(raw: &str) -> Cow<'_, str> {
+    let raw = raw.trim_end();
+    if raw.contains('\r') { Cow::Owned(raw.replace("\r\n", "\n")) } else { Cow::Borrowed(raw) }
+}

@@ -1,0 +1,136 @@
+//! Merges evidence: actions that were tried or worked, ways, items that were carried, and visits.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::Hash;
+
+use crate::document::grammar::Visits;
+use crate::document::merge::values::{Three, set, sum};
+use crate::types::{Attempt, Carried, CarriedChange, Way, fold_action};
+
+/// The difference between ours and the merged evidence of one kind.
+#[derive(Debug)]
+pub(super) struct Changes<T, K> {
+    /// Values that ours lacks or has differently.
+    pub(super) put: Vec<T>,
+    /// Keys of values that leave.
+    pub(super) gone: HashSet<K>,
+}
+
+impl<T, K> Changes<T, K> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.put.is_empty() && self.gone.is_empty()
+    }
+}
+
+/// Merges values by key: what only one side changed is as that side has it, what both changed is combined.
+fn merge_by<T: Clone, K: Eq + Hash>(
+    three: &Three<'_, [T]>,
+    key: impl Fn(&T) -> K,
+    is_same: impl Fn(&T, &T) -> bool,
+    combine: impl Fn(Option<&T>, &T, &T) -> T,
+) -> Changes<T, K> {
+    let by_key = |values: &'_ [T]| -> HashMap<K, T> {
+        values.iter().map(|value| (key(value), value.clone())).collect()
+    };
+    let (base, ours) = (by_key(three.base), by_key(three.ours));
+    let theirs: HashSet<K> = three.theirs.iter().map(&key).collect();
+    let mut put = Vec::new();
+    for value in three.theirs {
+        let (of_base, of_ours) = (base.get(&key(value)), ours.get(&key(value)));
+        let is_untouched = of_base.is_some_and(|before| is_same(value, before));
+        match of_ours {
+            _ if is_untouched => {}
+            Some(our) if of_base.is_none() && is_same(our, value) => {}
+            Some(our) if of_base.is_none_or(|before| !is_same(our, before)) => {
+                put.push(combine(of_base, our, value))
+            }
+            _ => put.push(value.clone()),
+        }
+    }
+    let left =
+        |key: &K| !theirs.contains(key) && base.get(key).is_some_and(|before| is_same(&ours[key], before));
+    let gone: Vec<K> = three.ours.iter().map(&key).filter(left).collect();
+    Changes { put, gone: gone.into_iter().collect() }
+}
+
+/// Merges tried actions, or those that worked. Marks and replies alone say nothing: lines share them.
+pub(super) fn merge_attempts(three: &Three<'_, [Attempt]>) -> Changes<Attempt, String> {
+    let is_same = |one: &Attempt, other: &Attempt| {
+        (one.count, one.effect_unknown, one.deadly) == (other.count, other.effect_unknown, other.deadly)
+    };
+    let combine = |base: Option<&Attempt>, one: &Attempt, other: &Attempt| {
+        let moment = |attempt: &Attempt| (attempt.episode, attempt.turn, attempt.reply.clone());
+        let later = if moment(one) > moment(other) { one } else { other };
+        let count = sum(base.map_or(0, |base| base.count), one.count, other.count).max(1);
+        Attempt { count, ..later.clone() }
+    };
+    merge_by(three, |attempt| fold_action(&attempt.action), is_same, combine)
+}
+
+/// Merges ways.
+pub(super) fn merge_ways(three: &Three<'_, [Way]>) -> Changes<Way, (String, u64)> {
+    let is_same =
+        |one: &Way, other: &Way| (one.count, &one.refused_without) == (other.count, &other.refused_without);
+    let combine = |base: Option<&Way>, one: &Way, other: &Way| {
+        let later = if (one.episode, one.turn) > (other.episode, other.turn) { one } else { other };
+        let refused = base.map_or(&[][..], |base| &base.refused_without);
+        Way {
+            count: sum(base.map_or(0, |base| base.count), one.count, other.count).max(1),
+            refused_without: set(refused, &one.refused_without, &other.refused_without),
+            name: one.name.clone(),
+            ..later.clone()
+        }
+    };
+    merge_by(three, key_of_way, is_same, combine)
+}
+
+pub(super) fn key_of_way(way: &Way) -> (String, u64) {
+    (fold_action(&way.action), way.to)
+}
+
+/// Merges the items that were carried: of each episode, the changes are a set.
+pub(super) fn merge_carried(three: &Three<'_, [Carried]>) -> Changes<Carried, u64> {
+    merge_by(
+        three,
+        |carried| carried.episode,
+        Carried::eq,
+        |base, one, other| {
+            let items = |carried: &Carried| -> Vec<(u64, bool, String)> {
+                let gained = |change: &CarriedChange| {
+                    change.gained.iter().map(|item| (change.turn, true, item.clone())).collect::<Vec<_>>()
+                };
+                let lost = |change: &CarriedChange| {
+                    change.lost.iter().map(|item| (change.turn, false, item.clone())).collect::<Vec<_>>()
+                };
+                carried.changes.iter().flat_map(|change| [gained(change), lost(change)].concat()).collect()
+            };
+            let merged = set(&base.map(items).unwrap_or_default(), &items(one), &items(other));
+            let mut changes: BTreeMap<u64, CarriedChange> = BTreeMap::new();
+            for (turn, is_gained, item) in merged {
+                let change = changes.entry(turn).or_insert_with(|| CarriedChange {
+                    turn,
+                    gained: Vec::new(),
+                    lost: Vec::new(),
+                });
+                if is_gained { change.gained.push(item) } else { change.lost.push(item) }
+            }
+            Carried { episode: one.episode, changes: changes.into_values().collect() }
+        },
+    )
+}
+
+/// Merges the visits of a section.
+pub(super) fn merge_visits(three: &Three<'_, Visits>) -> Visits {
+    let Three { base, ours, theirs } = three;
+    let mut episodes = three.set(|visits| &visits.episodes);
+    if [&ours.episodes, &theirs.episodes].iter().all(|listed| listed.is_sorted()) {
+        episodes.sort_unstable();
+    }
+    let first = |visits: &Visits| visits.first_turn.filter(|_| visits.episodes.first() == episodes.first());
+    let first_turn = match (first(ours), first(theirs)) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    };
+    let count = sum(base.count, ours.count, theirs.count);
+    Visits { count, episodes, first_turn, other: three.set(|visits| &visits.other) }
+}
