@@ -216,6 +216,16 @@ impl Document {
         })
     }
 
+    /// Offset of each section's heading.
+    pub(crate) fn heading_offsets(&self) -> impl Iterator<Item = usize> {
+        let mut end = 0;
+        self.blocks.iter().filter_map(move |block| {
+            let start = end;
+            end += block.text(&self.source).len();
+            block.heading.as_ref().map(|_| start)
+        })
+    }
+
     /// Each section with its heading, as it stands in the file.
     pub(crate) fn placed_texts(&self) -> impl Iterator<Item = (&Heading, &str)> {
         self.blocks.iter().filter_map(|block| Some((block.heading.as_ref()?, block.text(&self.source))))

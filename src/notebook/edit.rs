@@ -41,9 +41,10 @@ pub(crate) enum EditError {
 /// The text with one section replaced.
 pub(super) fn edited(text: &str, scope: &Scope, old: &str, new: &str) -> Result<Edited, EditError> {
     let document = Document::parse(text.to_owned());
-    // The section stands where its text does: sections do not repeat each other, for each begins with its heading.
-    let is_there = document.section_texts(scope).any(|section| section == old);
-    let at = text.find(old).filter(|_| is_there).ok_or(EditError::Changed)?;
+    let mut sections = document.placed_texts();
+    let number = sections.position(|(heading, section)| heading.scope == *scope && section == old);
+    let number = number.ok_or(EditError::Changed)?;
+    let at = document.heading_offsets().nth(number).expect("each section begins with its heading");
     let first = new.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     if Document::parse(first.to_owned()).headings().next().is_none() {
         return Err(EditError::NoHeading);
@@ -51,17 +52,9 @@ pub(super) fn edited(text: &str, scope: &Scope, old: &str, new: &str) -> Result<
     let behind = &text[at + old.len()..];
     let end = if new.ends_with('\n') || behind.is_empty() { "" } else { "\n" };
     let whole = format!("{}{new}{end}{behind}", &text[..at]);
-    let own = Document::parse(new.to_owned()).headings().count();
-    let others = document.headings().count() - 1;
-    let changed = Document::parse(whole.clone());
-    let begins = document.headings().take_while(|heading| heading.scope != *scope).count();
-    let same_before =
-        changed.headings().zip(document.headings()).take(begins).all(|(one, other)| one == other);
-    let tail = |document: &Document| -> Vec<_> {
-        let skipped = document.headings().count().saturating_sub(others - begins);
-        document.headings().skip(skipped).cloned().collect()
-    };
-    if changed.headings().count() != others + own || !same_before || tail(&changed) != tail(&document) {
+    let (own, changed) = (Document::parse(new.to_owned()), Document::parse(whole.clone()));
+    let (before, after) = (document.headings().take(number), document.headings().skip(number + 1));
+    if !changed.headings().eq(before.chain(own.headings()).chain(after)) {
         return Err(EditError::Swallows);
     }
     let (begin, end) = (at, at + new.len());
@@ -95,6 +88,15 @@ mod tests {
             edited(TEXT, &Scope::Location(2), "## Location 2: B\n\ntwo\n", "## Location 2: B").unwrap();
         assert_eq!(last.text, TEXT.replace("\n\ntwo\n", ""));
         assert_eq!(last.lines, 4);
+    }
+
+    #[test]
+    fn a_copy_of_the_section_in_a_code_fence_before_it_stays() {
+        let copy = format!("# Ours\n\n```\n{ONE}```\n\n");
+        let text = TEXT.replace("# Ours\n\n", &copy);
+        let new = "## Location 1: A\n\nnew\n\n";
+        let edited = edited(&text, &Scope::Location(1), ONE, new).unwrap();
+        assert_eq!(edited.text, format!("{copy}{new}## Location 2: B\n\ntwo\n"));
     }
 
     #[test]
