@@ -1,6 +1,7 @@
 //! Code shared by the six corrections: targets, corrections from JSON, one transaction, the answer.
 
 use serde_json::{Value, json};
+use strum::VariantNames as _;
 
 use crate::cli::commands::common::{resolve_scope, warn_of_secrets};
 use crate::cli::commands::memory_args::{JsonFields, MEMORY_FIELDS};
@@ -43,6 +44,18 @@ Answer: a line for each title, or with --json {version, changed, results:
 [{outcome, scope, title, persistence}]}; the last only where a successor stays
 core.";
 
+/// The command of a correction.
+#[derive(Debug, Clone, Copy, strum::EnumString, strum::IntoStaticStr, strum::VariantNames)]
+#[strum(serialize_all = "lowercase")]
+pub(crate) enum CorrectionName {
+    Supersede,
+    Invalidate,
+    Mark,
+    Link,
+    Forget,
+    Rename,
+}
+
 /// The entry of a title.
 pub(crate) fn target(scope: &Scope, title: &str, line: Option<usize>) -> Target {
     Target { scope: scope.clone(), title: title.trim().to_owned(), line }
@@ -56,12 +69,12 @@ pub(crate) fn targets(scope: &Scope, titles: &[String], line: Option<usize>) -> 
 /// Applies the correction of the arguments, which name a scope, or else the corrections on stdin.
 pub fn run(
     mut cli: Cli<'_>,
-    command: &'static str,
+    name: CorrectionName,
     args: CorrectionArgs,
     scope: Option<String>,
     from_flags: impl FnOnce(Scope) -> Result<(Correction, Moment), Failure>,
 ) -> Result<u8, Failure> {
-    let notebook = cli.notebook()?;
+    let (command, notebook): (&str, _) = (name.into(), cli.notebook()?);
     let dated = match scope {
         Some(scope) => vec![from_flags(resolve_scope(notebook.store(), &scope)?)?],
         None if cli.ui.stdin_is_terminal() => {
@@ -73,7 +86,7 @@ pub fn run(
         None => {
             let text =
                 cli.read_input("corrections as a JSON object or list, or name a scope; see `--help`")?;
-            from_json(notebook.store(), command, &text, &mut |warning| cli.ui.warning(&warning))?
+            from_json(notebook.store(), name, &text, &mut |warning| cli.ui.warning(&warning))?
         }
     };
     let (corrections, moments): (Vec<Correction>, Vec<Moment>) = dated.into_iter().unzip();
@@ -123,7 +136,7 @@ fn check_moment(correction: &Correction, moment: &Moment) -> Result<(), Failure>
 
 fn from_json(
     store: &Store,
-    command: &str,
+    called: CorrectionName,
     text: &str,
     warn: &mut dyn FnMut(String),
 ) -> Result<Vec<(Correction, Moment)>, Failure> {
@@ -140,33 +153,42 @@ fn from_json(
     let mut corrections = Vec::new();
     for value in &list {
         let fields = JsonFields::of(value, HINT)?;
-        let correction = one_from_json(store, command, &fields)?;
-        let (name, known) = fields_of(&correction);
-        fields.unknown(name, &known).into_iter().for_each(&mut *warn);
+        let name = name_of(&fields)?.unwrap_or(called);
+        let correction = one_from_json(store, name, &fields)?;
+        let known = fields_of(name);
+        fields.unknown(name.into(), &known).into_iter().for_each(&mut *warn);
         let moment = if known.contains(&"turn") { fields.moment()? } else { Moment::default() };
         corrections.push((correction, moment));
     }
     Ok(corrections)
 }
 
-/// The name of a correction and the fields of its JSON object.
-fn fields_of(correction: &Correction) -> (&'static str, Vec<&'static str>) {
-    const ALL: [&str; 3] = ["command", "scope", "line"];
-    let (name, own): (_, &[&str]) = match correction {
-        Correction::Supersede(..) => ("supersede", &["titles"]),
-        Correction::Invalidate(..) => ("invalidate", &["titles", "reason", "episode", "turn"]),
-        Correction::Mark(..) => {
-            ("mark", &["title", "status", "importance", "persistence", "episode", "turn"])
-        }
-        Correction::Rename(..) => ("rename", &["name"]),
-        Correction::Link(..) => ("link", &["title", "other", "in", "other_line"]),
-        Correction::Forget(_) | Correction::Reinforce(..) => ("forget", &["title"]),
-    };
-    let memory: &[&str] = if name == "supersede" { &MEMORY_FIELDS } else { &[] };
-    (name, [&ALL[..], own, memory].concat())
+/// The correction that a JSON object names.
+fn name_of(fields: &JsonFields<'_>) -> Result<Option<CorrectionName>, Failure> {
+    let Some(name) = fields.read("command", text)? else { return Ok(None) };
+    let known = one_of(CorrectionName::VARIANTS);
+    name.parse().map(Some).map_err(|_| fields.wrong(format!("`{name}` is not a correction: use {known}")))
 }
 
-fn one_from_json(store: &Store, command: &str, fields: &JsonFields<'_>) -> Result<Correction, Failure> {
+/// The fields of a correction's JSON object.
+fn fields_of(name: CorrectionName) -> Vec<&'static str> {
+    const ALL: [&str; 3] = ["command", "scope", "line"];
+    let (own, memory): (&[&str], &[&str]) = match name {
+        CorrectionName::Supersede => (&["titles"], &MEMORY_FIELDS),
+        CorrectionName::Invalidate => (&["titles", "reason", "episode", "turn"], &[]),
+        CorrectionName::Mark => (&["title", "status", "importance", "persistence", "episode", "turn"], &[]),
+        CorrectionName::Link => (&["title", "other", "in", "other_line"], &[]),
+        CorrectionName::Forget => (&["title"], &[]),
+        CorrectionName::Rename => (&["name"], &[]),
+    };
+    [&ALL[..], own, memory].concat()
+}
+
+fn one_from_json(
+    store: &Store,
+    name: CorrectionName,
+    fields: &JsonFields<'_>,
+) -> Result<Correction, Failure> {
     let scope = fields.required("scope")?;
     let line_of =
         |name: &str| Ok::<_, Failure>(fields.read(name, count)?.and_then(|line| usize::try_from(line).ok()));
@@ -179,10 +201,10 @@ fn one_from_json(store: &Store, command: &str, fields: &JsonFields<'_>) -> Resul
         let title = fields.required("title")?;
         Ok::<_, Failure>(target(&resolve_scope(store, &scope)?, &title, line))
     };
-    match fields.read("command", text)?.as_deref().unwrap_or(command) {
-        "supersede" => Ok(Correction::Supersede(many()?, Box::new(fields.memory()?))),
-        "invalidate" => Ok(Correction::Invalidate(many()?, fields.required("reason")?)),
-        "mark" => {
+    match name {
+        CorrectionName::Supersede => Ok(Correction::Supersede(many()?, Box::new(fields.memory()?))),
+        CorrectionName::Invalidate => Ok(Correction::Invalidate(many()?, fields.required("reason")?)),
+        CorrectionName::Mark => {
             let marks = Marks {
                 status: fields.read("status", named)?,
                 importance: fields.importance()?,
@@ -190,17 +212,15 @@ fn one_from_json(store: &Store, command: &str, fields: &JsonFields<'_>) -> Resul
             };
             Ok(Correction::Mark(one()?, marks))
         }
-        "link" => {
+        CorrectionName::Link => {
             let other_scope = fields.read("in", text)?.unwrap_or_else(|| scope.clone());
             let other_scope = resolve_scope(store, &other_scope)?;
             let other = target(&other_scope, &fields.required("other")?, line_of("other_line")?);
             Ok(Correction::Link(one()?, other))
         }
-        "forget" => Ok(Correction::Forget(one()?)),
-        "rename" => Ok(Correction::Rename(resolve_scope(store, &scope)?, fields.required("name")?)),
-        other => {
-            let names = ["supersede", "invalidate", "mark", "forget", "rename"];
-            Err(fields.wrong(format!("`{other}` is not a correction: use {}", one_of(&names))))
+        CorrectionName::Forget => Ok(Correction::Forget(one()?)),
+        CorrectionName::Rename => {
+            Ok(Correction::Rename(resolve_scope(store, &scope)?, fields.required("name")?))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `forget`: removes a memory from the file; the journal keeps it.
 
-use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, target};
+use crate::cli::commands::correct::{self, CorrectionArgs, CorrectionName, JSON_HELP, target};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::notebook::correct::Correction;
@@ -30,7 +30,7 @@ pub(crate) struct ForgetArgs {
 pub fn run(cli: Cli<'_>, args: ForgetArgs) -> Result<u8, Failure> {
     let ForgetArgs { scope, title, correction } = args;
     let line = correction.line;
-    correct::run(cli, "forget", correction, scope, |scope| {
+    correct::run(cli, CorrectionName::Forget, correction, scope, |scope| {
         Ok((Correction::Forget(target(&scope, &title.unwrap_or_default(), line)), Moment::default()))
     })
 }

@@ -1,6 +1,6 @@
 //! `invalidate`: strikes memories that are proven wrong.
 
-use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, targets};
+use crate::cli::commands::correct::{self, CorrectionArgs, CorrectionName, JSON_HELP, targets};
 use crate::cli::commands::moment_args::MomentArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
@@ -36,7 +36,7 @@ pub(crate) struct InvalidateArgs {
 pub fn run(cli: Cli<'_>, args: InvalidateArgs) -> Result<u8, Failure> {
     let InvalidateArgs { scope, titles, reason, moment, correction } = args;
     let line = correction.line;
-    correct::run(cli, "invalidate", correction, scope, |scope| {
+    correct::run(cli, CorrectionName::Invalidate, correction, scope, |scope| {
         let correction = Correction::Invalidate(targets(&scope, &titles, line), reason.unwrap_or_default());
         Ok((correction, moment.into_moment()?))
     })

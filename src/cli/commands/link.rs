@@ -1,7 +1,7 @@
 //! `link`: links two memories to each other.
 
 use crate::cli::commands::common::resolve_scope;
-use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, target};
+use crate::cli::commands::correct::{self, CorrectionArgs, CorrectionName, JSON_HELP, target};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::notebook::correct::Correction;
@@ -43,7 +43,7 @@ pub fn run(cli: Cli<'_>, args: LinkArgs) -> Result<u8, Failure> {
     let LinkArgs { scope, title, other, other_scope, other_line, correction } = args;
     let line = correction.line;
     let store = cli.store()?;
-    correct::run(cli, "link", correction, scope, |scope| {
+    correct::run(cli, CorrectionName::Link, correction, scope, |scope| {
         let other_scope = match other_scope {
             Some(other_scope) => resolve_scope(&store, &other_scope)?,
             None => scope.clone(),

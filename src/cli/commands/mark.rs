@@ -1,6 +1,6 @@
 //! `mark`: sets status, importance or persistence of a memory.
 
-use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, target};
+use crate::cli::commands::correct::{self, CorrectionArgs, CorrectionName, JSON_HELP, target};
 use crate::cli::commands::moment_args::MomentArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
@@ -44,7 +44,7 @@ pub(crate) struct MarkArgs {
 pub fn run(cli: Cli<'_>, args: MarkArgs) -> Result<u8, Failure> {
     let MarkArgs { scope, title, status, importance, persistence, moment, correction } = args;
     let line = correction.line;
-    correct::run(cli, "mark", correction, scope, |scope| {
+    correct::run(cli, CorrectionName::Mark, correction, scope, |scope| {
         let marks = Marks { status, importance, persistence };
         let target = target(&scope, &title.unwrap_or_default(), line);
         Ok((Correction::Mark(target, marks), moment.into_moment()?))

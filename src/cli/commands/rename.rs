@@ -1,6 +1,6 @@
 //! `rename`: changes the name of a place or character.
 
-use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP};
+use crate::cli::commands::correct::{self, CorrectionArgs, CorrectionName, JSON_HELP};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::grammar::is_same_name;
@@ -33,7 +33,7 @@ pub fn run(cli: Cli<'_>, args: RenameArgs) -> Result<u8, Failure> {
     {
         cli.ui.warning(&format!("`location:{id}` does not find a place called `{name}`"));
     }
-    correct::run(cli, "rename", CorrectionArgs { line: None, dry_run }, scope, |scope| {
+    correct::run(cli, CorrectionName::Rename, CorrectionArgs { line: None, dry_run }, scope, |scope| {
         Ok((Correction::Rename(scope, name.unwrap_or_default()), Moment::default()))
     })
 }

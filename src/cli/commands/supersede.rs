@@ -1,6 +1,6 @@
 //! `supersede`: replaces memories by a better one, in one write.
 
-use crate::cli::commands::correct::{self, CorrectionArgs, JSON_HELP, targets};
+use crate::cli::commands::correct::{self, CorrectionArgs, CorrectionName, JSON_HELP, targets};
 use crate::cli::commands::memory_args::MemoryArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
@@ -35,7 +35,7 @@ pub(crate) struct SupersedeArgs {
 pub fn run(cli: Cli<'_>, args: SupersedeArgs) -> Result<u8, Failure> {
     let SupersedeArgs { scope, titles, memory, correction } = args;
     let line = correction.line;
-    correct::run(cli, "supersede", correction, scope, |scope| {
+    correct::run(cli, CorrectionName::Supersede, correction, scope, |scope| {
         let memory = memory.into_memory()?;
         let turn = memory.provenance.turns.map(|turns| turns.last);
         let moment = Moment { episode: memory.provenance.episode, turn, ..Moment::default() };
