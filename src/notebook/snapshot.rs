@@ -193,7 +193,7 @@ impl Snapshot {
     }
 
     /// Scopes and names of all sections of the memory file, whichever of them were read.
-    fn all_headings(&self) -> impl Iterator<Item = (Scope, &str)> {
+    pub(crate) fn all_headings(&self) -> impl Iterator<Item = (Scope, &str)> {
         let lines = self.heading_lines.iter().flat_map(|lines| lines.lines());
         let read = self.heading_lines.is_none().then(|| self.headings()).into_iter().flatten();
         lines.filter_map(split_heading).chain(read.map(|heading| (heading.scope.clone(), &*heading.name)))

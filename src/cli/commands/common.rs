@@ -72,29 +72,25 @@ pub(crate) fn resolve_or_new(
 /// have is visited for the first time.
 pub(crate) fn hint_at_near_characters<'a>(
     ui: &mut Ui,
-    store: &Store,
+    snapshot: &Snapshot,
     scopes: impl IntoIterator<Item = &'a Scope>,
-) -> Result<(), Failure> {
+) {
     for scope in scopes {
-        if !matches!(scope, Scope::Npc(_) | Scope::Agent(_)) {
+        let is_there = || snapshot.headings().any(|heading| heading.scope == *scope);
+        if !matches!(scope, Scope::Npc(_) | Scope::Agent(_)) || is_there() {
             continue;
         }
-        let snapshot = Snapshot::read(store)?;
-        if snapshot.headings().any(|heading| heading.scope == *scope) {
-            continue;
-        }
-        if let Some(near) = near_character(scope, snapshot.headings().map(|heading| &heading.scope)) {
+        if let Some(near) = near_character(scope, snapshot.all_headings().map(|(scope, _)| scope)) {
             ui.hint(&format!("nothing is known of {scope}; {near}"));
         }
     }
-    Ok(())
 }
 
 /// `did you mean …`, with the characters of the same kind whose ids are nearest.
-pub(crate) fn near_character<'a>(scope: &Scope, known: impl Iterator<Item = &'a Scope>) -> Option<String> {
+pub(crate) fn near_character(scope: &Scope, known: impl Iterator<Item = impl Display>) -> Option<String> {
     let wanted = scope.to_string();
     let (kind, id) = wanted.split_once(':')?;
-    let known: Vec<String> = known.map(Scope::to_string).collect();
+    let known: Vec<String> = known.map(|scope| scope.to_string()).collect();
     let ids = known.iter().filter_map(|scope| scope.split_once(':')).filter(|(other, _)| *other == kind);
     let near = nearest(id, ids.map(|(_, id)| id), NEAR_CHARACTERS);
     did_you_mean(&near.into_iter().map(|id| format!("{kind}:{id}")).collect::<Vec<_>>())
@@ -136,10 +132,8 @@ pub(crate) fn at_turn(place: &str, memory: &Memory) -> String {
     }
 }
 
-/// The failure of a command on a section that the file does not have.
-pub(crate) fn no_section(store: &Store, scope: &Scope) -> Failure {
-    let snapshot = Snapshot::read(store).ok();
-    let known = snapshot.iter().flat_map(Snapshot::headings).map(|heading| &heading.scope);
+/// The failure of a command on a section that the file does not have. `known` are the scopes that it has.
+pub(crate) fn no_section(scope: &Scope, known: impl Iterator<Item = impl Display>) -> Failure {
     let failure = Failure::user(format!("there is no section of {scope}"));
     let near = near_character(scope, known).into_iter();
     near.fold(failure, Failure::hint).hint("`memories list` shows what there is")

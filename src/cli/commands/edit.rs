@@ -83,7 +83,8 @@ pub fn run(mut cli: Cli<'_>, args: EditArgs) -> Result<u8, Failure> {
 fn section(notebook: &Notebook, scope: &Scope) -> Result<String, Failure> {
     let files = notebook.read()?;
     let mut texts = files.lasting.section_texts(scope);
-    let first = texts.next().ok_or_else(|| no_section(notebook.store(), scope))?.to_owned();
+    let known = files.lasting.headings().map(|heading| &heading.scope);
+    let first = texts.next().ok_or_else(|| no_section(scope, known))?.to_owned();
     match texts.count() {
         0 => Ok(first),
         more => {

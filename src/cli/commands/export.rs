@@ -123,7 +123,7 @@ fn sections(
     }
     sections.retain(|(scope, _)| wanted.is_empty() || wanted.contains(scope));
     if let Some(missing) = wanted.iter().find(|scope| !sections.iter().any(|(other, _)| other == *scope)) {
-        return Err(no_section(notebook.store(), missing));
+        return Err(no_section(missing, lasting.headings().map(|heading| &heading.scope)));
     }
     if live {
         sections.iter_mut().for_each(|(_, section)| section.memories.retain(Memory::is_live));

@@ -1,5 +1,7 @@
 //! `inject`: inserts relevant memories into a chat request.
 
+use std::sync::Arc;
+
 use serde_json::value::RawValue;
 
 use crate::chat::api_format::ApiFormat;
@@ -10,7 +12,7 @@ use crate::cli::commands::selection_args::SelectionArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_count;
-use crate::notebook::{MemoryObjects, SharedSnapshot, Snapshot};
+use crate::notebook::{MemoryObjects, SharedSnapshot};
 use crate::store::Store;
 use crate::types::MemoryObject;
 
@@ -78,11 +80,11 @@ pub fn run(mut cli: Cli<'_>, args: InjectArgs) -> Result<u8, Failure> {
     let request = cli.read_bytes()?;
     let store = cli.store()?;
     let settings = settings_of(&cli, &store, args)?;
+    let files = Arc::new(SharedSnapshot::new(store));
     let injected = match cli.settings.chat.use_memory {
         true => {
-            let files = SharedSnapshot::new(store);
             let embedder = cli.embedder()?;
-            let injector = Injector::new(files, &cli.settings.search, embedder);
+            let injector = Injector::new(Arc::clone(&files), &cli.settings.search, embedder);
             injector.inject(&request, &settings, shape, &cli.settings.now)?
         }
         false => Injected { request, memories: Vec::new(), fallback: None },
@@ -93,7 +95,7 @@ pub fn run(mut cli: Cli<'_>, args: InjectArgs) -> Result<u8, Failure> {
     if cli.ui.json {
         let text = String::from_utf8_lossy(&injected.request).into_owned();
         let request = RawValue::from_string(text).map_err(|error| Failure::user(error.to_string()))?;
-        let snapshot = Snapshot::read(&cli.store()?)?;
+        let snapshot = files.current()?;
         let objects = MemoryObjects::of(&snapshot);
         let memories = injected.memories.iter().map(|memory| InjectedObject::of(&objects, memory)).collect();
         return cli.ui.json_answer(&InjectAnswer { memories, request: &request });

@@ -75,7 +75,7 @@ pub fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
         ScopeName::Scope(scope) => Some(scope),
         ScopeName::Name(_) | ScopeName::Place(_) => None,
     });
-    hint_at_near_characters(cli.ui, &store, asked)?;
+    hint_at_near_characters(cli.ui, &snapshot, asked);
     if brief {
         let sections = sections(&snapshot, &Viewer::Person, &names)?;
         return run_brief(cli, &snapshot, &sections, (last.unwrap_or(USUAL), max_tokens));

@@ -57,7 +57,7 @@ pub fn run(cli: Cli<'_>, args: ShowArgs) -> Result<u8, Failure> {
     let (scope, section) = recall::sections(&snapshot, &Viewer::Person, &names)?.remove(0);
     let texts: Vec<&str> = snapshot.section_texts(&scope).collect();
     if texts.is_empty() {
-        return Err(no_section(&store, &scope));
+        return Err(no_section(&scope, snapshot.all_headings().map(|(scope, _)| scope)));
     }
     if cli.ui.json {
         return cli.ui.json_answer(&section_json(&MemoryObjects::of(&snapshot), &scope, section));

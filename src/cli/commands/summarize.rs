@@ -8,8 +8,8 @@ use crate::cli::commands::model_args::{ModelArgs, no_model};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::Section;
-use crate::recall::{RecallError, read_scopes};
-use crate::types::{Scope, ScopeName, did_you_mean};
+use crate::recall::{RecallError, owned_sections, read};
+use crate::types::{Scope, ScopeName, Viewer, did_you_mean};
 
 /// Let a model summarize a place in two or three sentences
 #[derive(Debug, clap::Args)]
@@ -38,7 +38,9 @@ pub(crate) struct SummarizeArgs {
 pub fn run(mut cli: Cli<'_>, args: SummarizeArgs) -> Result<u8, Failure> {
     let SummarizeArgs { scope: named, model } = args;
     let store = cli.store()?;
-    let (scope, section) = match read_scopes(&store, &[named.parse::<ScopeName>()?.existing()]) {
+    let names = [named.parse::<ScopeName>()?.existing()];
+    let snapshot = read(&store, &names)?;
+    let (scope, section) = match owned_sections(&snapshot, &Viewer::Person, &names) {
         Ok(mut found) => {
             found.pop().map_or((None, Section::default()), |(scope, section)| (Some(scope), section))
         }
@@ -54,7 +56,7 @@ pub fn run(mut cli: Cli<'_>, args: SummarizeArgs) -> Result<u8, Failure> {
     let name = if section.name.is_empty() { named.trim() } else { section.name.as_str() }.to_owned();
     let live = section.live().count();
     let Some(scope) = scope.clone().filter(|_| live > 0) else {
-        hint_at_near_characters(cli.ui, &store, &scope)?;
+        hint_at_near_characters(cli.ui, &snapshot, &scope);
         return show_nothing_known(cli, scope.as_ref(), &name);
     };
     let instead = format!("`memories recall {scope}` shows what is known without a model");
