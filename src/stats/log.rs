@@ -13,7 +13,7 @@ use crate::types::{Scope, did_you_mean, one_of};
 const ACTION_CHARS: usize = 80;
 
 /// The outcomes of entries, and of single memories in them.
-const OUTCOMES: [&str; 24] = [
+pub(crate) const OUTCOMES: [&str; 24] = [
     "stored",
     "revised",
     "contested",

@@ -21,6 +21,7 @@ use crate::map::MapFormat;
 use crate::recall::Format;
 use crate::search::filter::MemoryKind;
 use crate::seed::SeedFormat;
+use crate::stats::log::OUTCOMES;
 use crate::store::Store;
 use crate::transfer::TransferFormat;
 use crate::types::text::{fold_spaces, truncate};
@@ -75,6 +76,7 @@ fn values(command: &str, name: &str) -> &'static [&'static str] {
         ("seed", "FORMAT") => SeedFormat::VARIANTS,
         ("import" | "export", "FORMAT") => TransferFormat::VARIANTS,
         ("import", "WHAT") => &["refuse", "skip", "revise"],
+        ("log", "NAME") => &OUTCOMES,
         ("extract", "MODE") => ExtractMode::VARIANTS,
         (_, "MODE") => InjectMode::VARIANTS,
         (_, "SHAPE") => ApiFormat::VARIANTS,
