@@ -6,7 +6,7 @@ use crate::document::{DocumentError, EntryRef, nearest};
 use crate::notebook::add_report::{AddReport, Contested};
 use crate::notebook::files::{Files, FoundEntry};
 use crate::types::hint::{Advice, Hint};
-use crate::types::{Memory, Persistence, Scope, Status, did_you_mean, same_title};
+use crate::types::{Memory, Persistence, Scope, Status, did_you_mean, one_of, same_title};
 
 /// An entry's address: its exact title, and its line if several entries written by hand share the title.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,6 +119,18 @@ pub(crate) enum CorrectionError {
         title: String,
         /// Their lines.
         lines: Vec<usize>,
+        /// The flag that says which one is meant.
+        flag: &'static str,
+    },
+    /// No live entry of the scope has the title; entries of other scopes have it.
+    #[error("no live memory of {scope} is called `{title}`")]
+    Elsewhere {
+        /// The section.
+        scope: Scope,
+        /// The title that was given.
+        title: String,
+        /// The other scopes.
+        others: Vec<Scope>,
     },
     /// A lasting entry would become ephemeral.
     #[error("`{0}` lasts: it does not become ephemeral")]
@@ -164,9 +176,14 @@ impl Hint for CorrectionError {
                 Some(near) => format!("titles are exact; {near}"),
                 None => format!("titles are exact; `memories show {scope}` shows them"),
             },
-            CorrectionError::Ambiguous { lines, .. } => {
+            CorrectionError::Ambiguous { lines, flag, .. } => {
                 let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
-                format!("say which one with `--line`, one of {}", lines.join(", "))
+                format!("say which one with `{flag}`, one of {}", lines.join(", "))
+            }
+            CorrectionError::Elsewhere { others, .. } => {
+                let flags: Vec<String> = others.iter().map(|scope| format!("--in {scope}")).collect();
+                let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+                format!("this title stands in another scope: add {}", one_of(&flags))
             }
             CorrectionError::Lasting(_) => "leave out `ephemeral`, or forget the entry first".to_owned(),
             CorrectionError::TitleInUse { .. } => "choose another title, or supersede that memory".to_owned(),
@@ -240,7 +257,8 @@ pub(super) fn locate<'a>(
         [] => return Err(unknown(files)),
         several => {
             let lines = several.iter().map(|(.., entry)| entry.line()).collect();
-            return Err(CorrectionError::Ambiguous { scope: scope.clone(), title: title.clone(), lines });
+            let (scope, title) = (scope.clone(), title.clone());
+            return Err(CorrectionError::Ambiguous { scope, title, lines, flag: "--line" });
         }
     };
     Ok(files.entry(scope, tier, number))

@@ -5,7 +5,10 @@ use crate::document::link::Link;
 use crate::notebook::authority::{Authority, protection};
 use crate::notebook::correction::{Corrected, CorrectionError, Target, locate};
 use crate::notebook::files::{Files, FoundEntry, Tier};
-use crate::types::Memory;
+use crate::types::{Memory, Scope};
+
+/// Limit of other scopes that a hint names.
+const SUGGESTED: usize = 3;
 
 /// Why an importance is not raised further.
 const NO_MORE: &str = "an agent may give no more";
@@ -38,6 +41,28 @@ pub(super) fn reinforce(
     Ok(vec![Corrected::of("reinforced", &target.scope, &memory.title)])
 }
 
+/// The error of the second memory of a link, whose flags are its own. Only a person learns of other scopes.
+fn about_other(error: CorrectionError, files: &Files, authority: Authority) -> CorrectionError {
+    match error {
+        CorrectionError::Ambiguous { scope, title, lines, .. } => {
+            CorrectionError::Ambiguous { scope, title, lines, flag: "--other-line" }
+        }
+        CorrectionError::Unknown { scope, title, nearest, live } if authority == Authority::Command => {
+            let headings = files.lasting.headings().chain(files.session.headings());
+            let mut others: Vec<Scope> = headings.map(|heading| heading.scope.clone()).collect();
+            others.sort();
+            others.dedup();
+            others.retain(|other| files.live_with_title(other, &title).is_some());
+            others.truncate(SUGGESTED);
+            match others.is_empty() {
+                true => CorrectionError::Unknown { scope, title, nearest, live },
+                false => CorrectionError::Elsewhere { scope, title, others },
+            }
+        }
+        error => error,
+    }
+}
+
 /// Links in both directions, so that a reader of either memory finds the other. An existing link stays
 /// as it is, and so does a protected memory, and a lasting one beside an ephemeral one: only the other one links to it.
 pub(super) fn link(
@@ -48,7 +73,8 @@ pub(super) fn link(
 ) -> Result<Vec<Corrected>, CorrectionError> {
     let place_of = |found: &FoundEntry<'_>| (found.tier, found.entry.line());
     let place = place_of(&locate(files, one, true, Memory::is_live)?);
-    let other_place = place_of(&locate(files, other, true, Memory::is_live)?);
+    let found = locate(files, other, true, Memory::is_live).map(|found| place_of(&found));
+    let other_place = found.map_err(|error| about_other(error, files, authority))?;
     if place == other_place {
         return Err(CorrectionError::Itself(one.title.clone()));
     }
