@@ -205,8 +205,16 @@ impl Ui {
     ///
     /// When stdout cannot be written.
     pub(crate) fn json_line(&mut self, value: &impl Serialize) -> io::Result<()> {
-        let line = serde_json::to_string(value)?;
-        self.write(format!("{}\n", visible_json(&line)).as_bytes())
+        self.json_text(&serde_json::to_string(value)?)
+    }
+
+    /// Writes a line that is JSON already.
+    ///
+    /// # Errors
+    ///
+    /// When stdout cannot be written.
+    pub(crate) fn json_text(&mut self, line: &str) -> io::Result<()> {
+        self.write(format!("{}\n", visible_json(line)).as_bytes())
     }
 
     /// Writes the answer of a command as JSON, with the version of its form as the first field. The result

@@ -184,10 +184,19 @@ fn run(case: &Path) -> Result<Seen, String> {
     write_files(&folder, &before);
     let (mut stdout, mut stderr, mut exit) = (String::new(), String::new(), Vec::new());
     for line in &lines {
-        let output =
-            command(case, &folder, scratch.path(), line).output().map_err(|error| error.to_string())?;
+        let words = split(line);
+        let mut command = command(case, &folder, scratch.path());
+        // JSON has no colours, although they are asked for; warnings beside it have.
+        let is_coloured = has(&words, "--json") && !has(&words, "--color");
+        if is_coloured {
+            command.args(["--color", "always"]);
+        }
+        let output = command.args(words).output().map_err(|error| error.to_string())?;
         for (all, new) in [(&mut stdout, output.stdout), (&mut stderr, output.stderr)] {
-            let new = String::from_utf8(new).map_err(|_| "the output is not UTF-8".to_owned())?;
+            let mut new = String::from_utf8(new).map_err(|_| "the output is not UTF-8".to_owned())?;
+            if is_coloured && !new.contains("{\"version\"") {
+                new = anstream::adapter::strip_str(&new).to_string();
+            }
             if lines.len() > 1 && !new.is_empty() {
                 let _ = writeln!(all, "$ memories {line}");
             }
@@ -200,11 +209,16 @@ fn run(case: &Path) -> Result<Seen, String> {
     Ok(Seen { stdout, stderr, exit, after })
 }
 
-fn command(case: &Path, folder: &Path, home: &Path, line: &str) -> Command {
+fn has(words: &[String], flag: &str) -> bool {
+    words.iter().any(|word| word == flag)
+}
+
+/// The program in the circumstances of a case, still without its arguments.
+fn command(case: &Path, folder: &Path, home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_memories"));
-    command.args(split(line)).current_dir(folder).env_clear().timeout(Duration::from_secs(60));
+    command.current_dir(folder).env_clear().timeout(Duration::from_secs(60));
     command.env("HOME", home).env("MEMORIES_NOW", NOW).env("COLUMNS", "100");
-    // What the compiler's coverage and sanitizers need to write their files.
+    // The compiler's coverage and sanitizers need these to write their files.
     command.envs(std::env::vars().filter(|(name, _)| name.starts_with("LLVM_")));
     let variables = fs::read_to_string(case.join("env")).unwrap_or_default();
     command.envs(variables.lines().filter_map(|line| line.split_once('=')));

@@ -159,13 +159,15 @@ fn other_answers() -> Vec<Answer> {
     let folder = tempfile::tempdir().unwrap();
     let mut answers = Vec::new();
     for line in [&["completions", "bash"][..], &["man"], &["man", "pages"]] {
-        let output = memories(folder.path(), line).arg("--json").output().unwrap();
+        let output = memories(folder.path(), line).args(["--json", "--color", "always"]).output().unwrap();
         let value = serde_json::from_slice(&output.stdout).unwrap();
         answers.push(Answer { schema: line[0].to_owned(), value, at: line.join(" ") });
     }
     fs::write(folder.path().join("Memories.md"), "## World\n").unwrap();
-    let output =
-        memories(folder.path(), &["edit", "world", "--json"]).env("EDITOR", "true").output().unwrap();
+    let output = memories(folder.path(), &["edit", "world", "--json", "--color", "always"])
+        .env("EDITOR", "true")
+        .output()
+        .unwrap();
     let value = serde_json::from_slice(&output.stdout).unwrap();
     answers.push(Answer { schema: "edit".to_owned(), value, at: "edit world".to_owned() });
     #[cfg(feature = "proxy")]

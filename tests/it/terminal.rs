@@ -138,6 +138,11 @@ fn programs_get_the_bytes_and_json_loses_nothing() {
     let shown = run(folder.path(), &["show", "5", "--json"], "").stdout;
     let shown: serde_json::Value = serde_json::from_slice(&shown).unwrap();
     assert_eq!(shown["memories"][0]["title"], format!("Pit {HOSTILE}"));
+    let text = "Sign: →\u{202e} north → south.";
+    run(folder.path(), &["add", "5", text, "--title", "Sign"], "");
+    let logged = run(folder.path(), &["log", "-n", "1", "--json", "--color", "always"], "").stdout;
+    let logged: serde_json::Value = serde_json::from_slice(&logged).unwrap();
+    assert_eq!(logged["memories"][0]["text"], text);
 }
 
 #[test]
