@@ -147,7 +147,7 @@ pub fn turn(text: &str) {
         Ok(mut turn) => {
             turn.notes.clear();
             let mut value = serde_json::to_value(&turn).expect("a turn is JSON");
-            // What is to be remembered is written as one object and read from three fields.
+            // The memory is written as one object and read from three fields.
             if let Some(remember) = value.get_mut("remember").map(Value::take) {
                 value["remember"] = remember["text"].clone();
                 let importance = remember["importance"].as_f64().unwrap_or_default();
@@ -164,7 +164,7 @@ pub fn turn(text: &str) {
     }
 }
 
-/// Whether two values are equal up to the last digits of a fraction, which JSON may lose.
+/// True if two values are equal up to the last digits of a fraction, which JSON may lose.
 fn is_same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(a), Value::Number(b)) => {

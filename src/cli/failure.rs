@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::types::hint::{Advice, Hint, Remedy, with_causes};
 
-/// What a caller can do about a failure. Nothing else decides the exit code.
+/// The kind of a failure, by its remedy. Nothing else decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FailureKind {
     /// The command line is wrong: 2.

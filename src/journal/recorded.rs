@@ -38,7 +38,7 @@ pub(crate) struct TurnKey {
     pub(crate) line: Option<u128>,
 }
 
-/// Whether a turn was recorded.
+/// Result of looking for a turn among those recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Known {
     /// It was not.

@@ -1,4 +1,4 @@
-//! What a change does, in a few words for the list of former states.
+//! A change described in a few words, for the list of former states.
 
 use std::fmt::Write;
 

@@ -13,7 +13,7 @@ use crate::record::turn::Turn;
 use crate::store::{Store, StoreError};
 use crate::types::{Attempt, fold_action};
 
-/// Whether a turn was looked for in the journal.
+/// Result of looking for a turn in the journal, if it was looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Checked {
     /// Its id is to be looked for under the lock.

@@ -164,7 +164,7 @@ fn mark(moment: &Moment) -> String {
 
 const NOTHING: &str = "nothing";
 
-/// What the game's state shows, in words.
+/// Changes of the game's state, in words.
 fn changed(turn: &Turn, moved_to: Option<String>) -> String {
     let mut changes = Vec::new();
     changes.extend(moved_to.map(|place| format!("moved to {place}")));

@@ -1,4 +1,4 @@
-//! What is known of each former state besides its text: the write that replaced it, and the episode that it ends.
+//! Facts about each former state besides its text: the write that replaced it, and the episode that it ends.
 //!
 //! Lines of JSON in a file among the backups. They help a person to choose, and say which states outlast the tenth. A
 //! line that is missing or damaged costs its state this, and nothing else. So they are not synced, and what cannot be
@@ -29,11 +29,11 @@ pub struct Occasion {
     pub command: String,
     /// The running episode after it.
     pub episode: u64,
-    /// What it did, in a few words; may be empty.
+    /// The change in a few words; may be empty.
     pub text: String,
 }
 
-/// What is known of a state.
+/// The facts about a state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Known {
     /// The number of the state.

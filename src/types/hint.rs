@@ -1,4 +1,4 @@
-//! What the reader of an error can do next. The command line and the MCP server show the same hints.
+//! Hints: the next step for the reader of an error. The command line and the MCP server show the same hints.
 
 use std::error::Error;
 use std::iter::successors;

@@ -112,7 +112,7 @@ impl Play {
     }
 }
 
-/// Whose memories of that category are asked for.
+/// The scopes that are asked for memories of a category.
 fn scopes(category: &str) -> Vec<Scope> {
     match category {
         "LOCATION" | "ATMOSPHERE" | "TIME" | "CONTEXT" => vec![Scope::Scene],

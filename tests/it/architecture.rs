@@ -116,7 +116,7 @@ fn sources() -> Vec<Source> {
     sources
 }
 
-/// What is found in files for which `concerned` holds.
+/// Finds in the files for which `concerned` holds.
 fn found(concerned: impl Fn(&Source) -> bool, marks: &[&str]) -> Vec<String> {
     sources().iter().filter(|source| concerned(source)).flat_map(|source| source.find(marks)).collect()
 }

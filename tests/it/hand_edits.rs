@@ -51,7 +51,7 @@ Water is low now.
 ---
 ";
 
-/// What an agent is told from the base.
+/// Texts that an agent is told from the base.
 const TOLD: [&str; 9] = [
     "been here 3 times across 2 episodes",
     "[SUCCESS] Open and enter window (Ep1, T23-24)\n",
@@ -64,7 +64,7 @@ const TOLD: [&str; 9] = [
     "[EVENT] The dam opened (Ep2, T90)\n  Water is low now.\n",
 ];
 
-/// What `check --fix` does.
+/// The result of `check --fix`.
 #[derive(Clone, Copy)]
 enum Fix {
     /// It gives the base back.
@@ -98,7 +98,7 @@ const HEADINGS: [Edit; 10] = [
     (HEADING, "## Location fifteen: West of House\n", &[(3, 13, "broken_heading")], Leaves),
 ];
 
-/// What the grammar takes as it is.
+/// Edits that the grammar takes as they are.
 const TAKEN: [Edit; 6] = [
     ("\n---\n\n## Location 23", "\n## Location 23", &[], Leaves),
     ("### Memories\n\n**[SUCC", "### Memory\n\n**[SUCC", &[], Leaves),
@@ -246,7 +246,7 @@ fn run(folder: &Path, args: &[&str]) -> (String, String) {
     (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
 }
 
-/// What `check` reports: line, column, kind.
+/// Problems that `check` reports: line, column, kind.
 fn checked(folder: &Path) -> Vec<(u64, u64, String)> {
     let answer: Value = serde_json::from_str(&run(folder, &["check", "--json"]).0).unwrap();
     let place = |problem: &Value| {
@@ -348,7 +348,7 @@ fn a_conflict_is_named_and_left() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// What is not UTF-8 is refused with a hint by every command that reads, and left as it is.
+/// A file that is not UTF-8 is refused with a hint by every command that reads, and left as it is.
 #[test]
 fn another_encoding_is_refused() {
     let utf16 = |order: fn(u16) -> [u8; 2]| -> Vec<u8> {

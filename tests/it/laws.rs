@@ -415,7 +415,7 @@ proptest! {
         }
     }
 
-    /// What we write, a Markdown viewer cuts into the same sections.
+    /// A Markdown viewer cuts what we write into the same sections.
     #[test]
     fn the_scan_and_a_markdown_viewer_agree_on_what_we_write(edits in prop::collection::vec(edit(), 1..8)) {
         let mut document = Document::parse(String::new());
@@ -473,7 +473,7 @@ fn a_byte_order_mark_before_a_heading_is_no_part_of_it() {
     canonical_form_says_the_same("\u{FEFF}## Location:  Place 3 (ID: 3)").unwrap();
 }
 
-/// Whether a line is of a kind that `fmt` may touch.
+/// True for lines of a kind that `fmt` may touch.
 fn is_grammar(line: &str) -> bool {
     grammar::parse_heading(line.trim_start_matches('\u{FEFF}')).is_some()
         || grammar::parse_visits(line).is_some()

@@ -183,7 +183,7 @@ fn attempt() -> impl Strategy<Value = Attempt> {
     )
 }
 
-/// What goes into the section of one scope.
+/// Additions to the section of one scope.
 fn addition() -> impl Strategy<Value = (Scope, SectionUpdate)> {
     let memories = prop::collection::vec(memory(), 0..6);
     let known = (line(), number(), prop::collection::vec(number(), 0..4));
@@ -290,7 +290,7 @@ fn remembered(additions: &BTreeMap<Scope, SectionUpdate>) -> Files {
 proptest! {
     #![proptest_config(crate::cases(64))]
 
-    /// What is in a file is in its export, and what is in an export comes back as it was.
+    /// An export holds all that is in a file, and importing it gives the same back.
     #[test]
     fn out_and_in_again_gives_the_same(additions in additions()) {
         let before = remembered(&additions);
@@ -488,7 +488,7 @@ fn an_import_that_is_broken_off_leaves_nothing() {
 
 #[test]
 fn a_reply_and_an_action_take_their_stored_forms() {
-    // What the round trip above compares with is itself what a file gives back.
+    // The round trip above compares with values that a file gives back.
     let attempt = Attempt {
         action: " take\n`x` ".to_owned(),
         count: 3,

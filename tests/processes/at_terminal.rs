@@ -20,7 +20,7 @@ fn at_terminal(folder: &Path, arguments: &[&str], variables: &[(&str, &str)]) ->
     spawn_command(command, Some(30_000)).unwrap()
 }
 
-/// What a command prints there until it ends.
+/// The output of a command at a terminal, until it ends.
 fn printed(folder: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> String {
     let mut session = at_terminal(folder, arguments, variables);
     let said = session.exp_eof().unwrap();

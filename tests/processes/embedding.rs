@@ -28,7 +28,7 @@ fn client(config: &EmbedderConfig) -> EmbeddingClient {
     EmbeddingClient::new(config, &EmbedderEnvironment::default(), 7).unwrap().unwrap()
 }
 
-/// What two texts get from a server.
+/// The vectors of two texts from a server.
 fn embed(
     provider: EmbedderKind,
     behaviours: Vec<Behaviour>,

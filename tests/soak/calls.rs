@@ -50,7 +50,7 @@ struct Call {
     number: usize,
     /// The line of the trace, for messages.
     line: String,
-    /// Whether it closes a folder that was listed. Such a close never fails in practice, and the standard
+    /// True if it closes a folder that was listed. Such a close never fails in practice, and the standard
     /// library panics if it does.
     closes_listing: bool,
 }

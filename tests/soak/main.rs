@@ -114,7 +114,7 @@ impl Kept {
         self.backups.first()
     }
 
-    /// Whether a title of an entry that still counts is in the file or in the session.
+    /// True if a title of an entry that still counts is in the file or in the session.
     fn knows(&self, title: &str) -> bool {
         let entry = format!("] {title}**");
         [&self.file, &self.session].into_iter().flatten().any(|text| text.contains(&entry))

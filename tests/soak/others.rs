@@ -234,7 +234,7 @@ fn what_others_left_does_no_harm() {
     for (case, lock) in &locks {
         let folder = prepared();
         fs::write(sidecar(folder.path()).join("lock"), lock).unwrap();
-        // What a writer leaves that was killed; its id is known, or the lock was lost since.
+        // A file left by a writer that was killed; its id is known, or the lock was lost since.
         let left = temporary(folder.path(), gone);
         fs::write(&left, "half a te").unwrap();
         let theirs = [

@@ -18,7 +18,7 @@ use memories::store::Store;
 use memories::types::{Scope, ScopeName, Viewer, fold_action};
 use serde_json::Value;
 
-/// What one episode came to.
+/// Figures of one episode.
 #[derive(Debug, Default)]
 pub struct Episode {
     /// Its number as the turns have it.
@@ -43,7 +43,7 @@ pub struct Episode {
     pub covered: usize,
     /// By how many bytes the file grew.
     pub grown: i64,
-    /// What each recall cost: tokens as estimated and as counted.
+    /// The cost of each recall: tokens as estimated and as counted.
     pub tokens: Vec<(usize, usize)>,
     /// How long each recall took.
     pub recalls: Vec<Duration>,

@@ -130,7 +130,7 @@ fn check_speaker(speaker: Option<&str>, scope: Option<&Scope>, called: &str) -> 
     }
 }
 
-/// What a JSON object says.
+/// The contents of a JSON object.
 struct JsonMemory {
     memory: Memory,
     speaker: Option<String>,

@@ -26,7 +26,7 @@ Examples:
                                         the newest of each, a line each
   memories recall 23 --json
 
-What a person wrote at a place without the syntax of an entry follows the
+Notes that a person wrote at a place without the syntax of an entry follow the
 memories, as `Notes by hand:`.
 
 Memories that a shown one links to by `See also: [[Location 5 › Title]]` are

@@ -21,7 +21,7 @@ code is 3. `memories stats` shows how many turns wait.
 
 With --follow it goes on, and takes turns as `record --later` queues them, until
 Ctrl-C or SIGTERM (exit code 0). When the model fails it pauses, up to a minute.
-Of several followers of a file one works, the others stand by.
+If several processes follow a file, one works and the others stand by.
 
 Examples:
   memories retry

@@ -28,9 +28,9 @@ Examples:
   memories show --all > all.md      all sections, behind a table of contents
   memories show --all --by name
 
-What a person wrote without the syntax of an entry has the comment
-`<!-- note by hand -->` above it. With --all places stand in the order of their
-first visit, as in `list`.
+Notes that a person wrote without the syntax of an entry have the comment
+`<!-- note by hand -->` above them. With --all places stand in the order of
+their first visit, as in `list`.
 
 With --json: {version, scope, name, visits, episodes, first_visit, memories,
 ways, worked, tried, carried, notes: [{heading, text}]}; with --all {version,

@@ -14,7 +14,7 @@ use crate::stats::tally::Tally;
 /// Show figures about the memories and the play
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-What the figures mean:
+The figures mean:
   no effect   turns after which score, place, inventory and life were the
               same, and the caller did not say that the world changed
   repeated    turns of `no effect` whose action had no effect at that place when

@@ -26,7 +26,7 @@ The verdict, and the exit code:
                           something; the reply is shown
   no                   1  it was never done here
 
-What is carried now is what the last recorded turn of the running episode left,
+The player carries now what the last recorded turn of the running episode left,
 or --inventory. With --json: {version, verdict, scope, action, memories, count,
 episode, turn, reply, lacking, worked_at, leads_to}. `episode`, `turn` and
 `reply` are those of the last try; `memories` are those that name the action in

@@ -123,7 +123,7 @@ pub struct Client {
     last: u64,
     /// Notifications that came, in their order.
     pub notes: Vec<Value>,
-    /// What stands in `_meta` of every request.
+    /// The `_meta` of every request.
     pub meta: Option<Value>,
 }
 

@@ -239,7 +239,7 @@ fn prompts_are_filled_with_what_memory_says() {
     );
     assert!(get("gifted", json!({})).unwrap_err()["message"].as_str().unwrap().contains("`gifted_memories`"));
     assert!(get("explore_with_memory", json!({"location": "Livin Room"})).is_err());
-    // What is not offered is not named.
+    // The prompt names only tools that are offered.
     let mut few = world.serve(&["--read-only", "--tools", "places"]);
     let prompt = few.ask("prompts/get", json!({"name": "explore_with_memory"})).unwrap().to_string();
     assert!(!prompt.contains("record_turn") && !prompt.contains("form_memory"), "{prompt}");

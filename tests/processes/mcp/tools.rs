@@ -213,7 +213,7 @@ fn a_client_may_have_ids_of_its_own_for_places() {
     assert_eq!(client.values("find_path", way)["actions"], json!(["north"]));
     let read = client.ask("resources/read", json!({"uri": "memories://location/town-square"})).unwrap();
     assert!(read["contents"][0]["text"].as_str().unwrap().starts_with("## Location 24: town-square\n"));
-    // What must be there is not made up.
+    // Tools that need a known place do not make one.
     let before = world.text();
     let lost = client.refuses("find_path", json!({"to": "location:pier"}));
     assert_says(&lost, &["no place is called `pier`"]);
@@ -305,7 +305,7 @@ fn agents_find_themselves_by_asking() {
     let said = client.values("query_memories", json!({"question": "what did Jordan say about food?"}));
     assert_eq!(said["memories"][0]["content"], "Jordan said: I love Italian food.");
     assert_eq!(said["memories"][0]["turn"], 1);
-    // What was given is not what happened.
+    // Initial memories are not episodes.
     let titles = client.titles("recall_episodes", json!({"query": "Jordan is a dreamer who loves food"}));
     assert!(!titles.contains(&"Jordan".to_owned()), "{titles:?}");
 }

@@ -62,7 +62,7 @@ fn a_model_that_only_remembers_is_asked_to_go_on() {
     let reply = ask(&proxy, &question());
     assert!(reply["choices"][0]["message"]["tool_calls"].is_null(), "{reply}");
     assert_eq!(stubborn.requests().len(), 2);
-    // What the server says to the second request is what the client gets.
+    // The client gets the server's reply to the second request.
     let broke = Server::start(vec![calling(Value::Null, &["remember"]), Behaviour::error(429, "slow down")]);
     let proxy = Proxy::before(&broke.base_url());
     let refused = proxy.chat(&question()).header("X-Memories-Extraction", "llm_triggered").send().unwrap();

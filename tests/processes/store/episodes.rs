@@ -160,7 +160,7 @@ fn a_backup_of_an_earlier_version_is_left_alone() {
     assert_eq!(kept, "of an earlier version");
 }
 
-/// What belongs into the repository, and nothing else.
+/// The memory file belongs into the repository; the folder beside it does not.
 #[test]
 fn git_add_all_takes_in_the_memory_file_alone() {
     let (folder, path) = empty_folder();

@@ -216,7 +216,7 @@ fn a_session_stays_where_the_state_cannot_be_replaced() {
     assert_eq!(names(store.folder()), ["lock", "session.md", "state.json"]);
 }
 
-/// What a person or a disk made of it may still be mended.
+/// A session that a person or a disk damaged can still be mended by hand.
 #[test]
 fn a_damaged_session_is_set_aside_and_none_that_was_before() {
     let (_folder, path) = empty_folder();

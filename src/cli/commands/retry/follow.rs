@@ -28,7 +28,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// Longest pause after failures.
 const MAX_PAUSE: Duration = Duration::from_secs(60);
 
-/// What happened beside the thread that prints.
+/// An event that another thread reports to the one that prints.
 enum Event {
     /// A turn was offered; its label, and the result.
     Offered(String, Result<Offer, RecordError>),
