@@ -10,6 +10,7 @@ mod completion;
 mod context;
 mod embedder;
 mod failure;
+mod git;
 mod interrupt;
 mod pager;
 mod paint;
@@ -114,6 +115,11 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: ProcessEnvironment) 
     };
     let Global { file, config, verbose, lock_timeout, .. } = global;
     let begins = matches!(command, MemoryCommand::Init(_));
+    // What git calls is about one file. Settings of the repository, which may be in conflict themselves, say nothing.
+    if let Some(file) = command.own_file() {
+        let settings = Settings::without_files(file.to_owned(), lock_timeout, environment)?;
+        return command.run(Cli { ui, settings });
+    }
     let (settings, warnings) = Settings::load(file, config, lock_timeout, environment, begins)?;
     for warning in warnings {
         ui.warning(&warning);

@@ -111,8 +111,30 @@ impl Settings {
         environment: ProcessEnvironment,
         config_may_be_missing: bool,
     ) -> Result<(Settings, Vec<String>), Failure> {
-        let Found { mut files, config_path, ignored, mut warnings } =
-            found::open(file.as_deref(), config, config_may_be_missing, &environment)?;
+        let found = found::open(file.as_deref(), config, config_may_be_missing, &environment)?;
+        Settings::decide(found, file, lock_timeout, environment)
+    }
+
+    /// Settings for a command on one file, from flags and environment alone.
+    ///
+    /// # Errors
+    ///
+    /// When a variable holds a value of the wrong kind.
+    pub(crate) fn without_files(
+        file: PathBuf,
+        lock_timeout: Duration,
+        environment: ProcessEnvironment,
+    ) -> Result<Settings, Failure> {
+        Ok(Settings::decide(Found::default(), Some(file), lock_timeout, environment)?.0)
+    }
+
+    fn decide(
+        found: Found,
+        file: Option<PathBuf>,
+        lock_timeout: Duration,
+        environment: ProcessEnvironment,
+    ) -> Result<(Settings, Vec<String>), Failure> {
+        let Found { mut files, config_path, ignored, mut warnings } = found;
         let memory_file = files.read_path("memory_file")?;
         let file = match file.or(memory_file) {
             Some(named) => named,

@@ -12,7 +12,8 @@
 //! * `near` and `near_entry` know what a line was most likely meant to be, `misread` where in a file that is
 //!   and what can be mended.
 //! * `merge` makes one text of two that grew from one.
-//! * `check` (with `deceptive`), `compare` and `format` are the work of the commands `check`, `diff` and `fmt`.
+//! * `check` (with `deceptive`), `compare` and `format` are the work of the commands `check`, `diff` and `fmt`;
+//!   `review` is the text that git compares.
 
 pub mod carried;
 pub mod check;
@@ -45,6 +46,7 @@ mod parser;
 mod place_names;
 pub(crate) mod problem;
 mod references;
+pub(crate) mod review;
 pub mod scan;
 mod section;
 mod splice;

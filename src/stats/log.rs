@@ -13,7 +13,7 @@ use crate::types::{Scope, did_you_mean, one_of};
 const ACTION_CHARS: usize = 80;
 
 /// The outcomes of entries, and of single memories in them.
-pub(crate) const OUTCOMES: [&str; 24] = [
+pub(crate) const OUTCOMES: [&str; 26] = [
     "stored",
     "revised",
     "contested",
@@ -34,6 +34,8 @@ pub(crate) const OUTCOMES: [&str; 24] = [
     "consolidated",
     "episode_started",
     "formatted",
+    "edited",
+    "merged",
     "fixed",
     "restored",
     "imported",

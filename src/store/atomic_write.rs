@@ -49,6 +49,16 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8], existing: Existing) -> Resul
     Ok(placed)
 }
 
+/// Writes a program in the shell's language, which everybody who may read it may run.
+///
+/// # Errors
+///
+/// As [`write_file`].
+pub(crate) fn write_script(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    write_file(path, bytes, Existing::Replace)?;
+    platform::make_executable(path).map_err(StoreError::write("make executable", path))
+}
+
 /// Creates a folder with those above it, unless it is there.
 ///
 /// # Errors

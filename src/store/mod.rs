@@ -50,7 +50,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub(crate) use aligned_bytes::AlignedBytes;
-pub(crate) use atomic_write::{Existing, create_folder, write_file};
+pub(crate) use atomic_write::{Existing, create_folder, write_file, write_script};
 pub use backups::Backup;
 pub use error::{Foreign, StoreError};
 pub(crate) use file_version::{OpenFiles, is_utf16};

@@ -110,6 +110,19 @@ pub(super) fn create_private_folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
+/// Lets everybody run a file who may read it. Where files have no such mode, all can be run.
+pub(super) fn make_executable(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(path)?.permissions().mode();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode | (mode & 0o444) >> 2))?;
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
+}
+
 /// Gives the file the owner of another, where the system permits it. This comes before its mode, because a change of
 /// owner clears bits of the mode.
 pub(super) fn copy_owner(file: &File, model: &Metadata) -> io::Result<()> {

@@ -13,6 +13,8 @@ mod at_terminal;
 mod chat;
 mod edit;
 mod embedding;
+#[cfg(unix)]
+mod git;
 mod hostile_doors;
 #[cfg(unix)]
 mod inputs;

@@ -1,7 +1,6 @@
 //! `diff`: shows the changes of each place since the last write or a git revision.
 
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -9,8 +8,8 @@ use serde_json::{Value, json};
 use crate::cli::commands::common::read_existing;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+use crate::cli::git::{GitError, git, run as run_git};
 use crate::cli::paint;
-use crate::cli::settings::for_programs;
 use crate::document::compare::{
     AttemptDifference, Comparison, LineDifference, MemoryDifference, Presence, SectionDifference, Visits,
     Words, compare, compare_lines, compare_words,
@@ -18,6 +17,7 @@ use crate::document::compare::{
 use crate::document::evidence::write_attempt;
 use crate::document::fields::write_fields;
 use crate::document::grammar::write_entry;
+use crate::document::review::review;
 use crate::notebook::Authors;
 use crate::store::Store;
 use crate::types::{Attempt, Cause, Memory, MemoryObject, Provenance};
@@ -35,6 +35,10 @@ Examples:
   memories diff HEAD         the file against a git revision
   memories diff v1 v2        one git revision against another
 
+With --textconv FILE it prints the file as `git diff` and `git log -p` compare
+it after `memories merge --install`: all memories and people's lines first, then
+the evidence, one action a line.
+
 With --json: {version, file, before, after, form_only, sections: [{scope, name,
 name_before, presence, visits, memories: [{change, before, after, words}],
 tried: [{change, before, after}], evidence: [{presence, line}], other:
@@ -47,10 +51,23 @@ pub(crate) struct DiffArgs {
     /// The newer state: a git revision [default: the file as it is]
     #[arg(value_name = "REV")]
     after: Option<String>,
+    /// Print this file in the form that git compares, and compare nothing
+    #[arg(long, value_name = "FILE", conflicts_with = "before")]
+    textconv: Option<PathBuf>,
 }
 
-pub fn run(cli: Cli<'_>, args: DiffArgs) -> Result<u8, Failure> {
-    let DiffArgs { before, after } = args;
+impl DiffArgs {
+    /// The file that git names, whatever the settings of its repository.
+    pub(crate) fn own_file(&self) -> Option<&Path> {
+        self.textconv.as_deref()
+    }
+}
+
+pub fn run(mut cli: Cli<'_>, args: DiffArgs) -> Result<u8, Failure> {
+    let DiffArgs { before, after, textconv } = args;
+    if let Some(file) = textconv {
+        return print_for_git(&mut cli, &file);
+    }
     let store = cli.store()?;
     let old = match &before {
         Some(revision) => read_revision(&store, revision)?,
@@ -82,6 +99,17 @@ pub fn run(cli: Cli<'_>, args: DiffArgs) -> Result<u8, Failure> {
     Ok(u8::from(!comparison.is_empty()))
 }
 
+/// Prints a file in the form that git compares.
+fn print_for_git(cli: &mut Cli<'_>, file: &Path) -> Result<u8, Failure> {
+    if cli.ui.json {
+        return Err(Failure::usage("`--textconv` prints a text for git and has no JSON")
+            .hint("leave out `--json`; `memories diff --json` compares"));
+    }
+    let bytes = cli.read_file(file, "name the file that git gives")?;
+    cli.ui.bytes(&review(&bytes))?;
+    Ok(0)
+}
+
 /// The text before the last write.
 fn read_former(store: &Store) -> Result<String, Failure> {
     let path = store.path().display().to_string();
@@ -100,28 +128,21 @@ fn read_revision(store: &Store, revision: &str) -> Result<String, Failure> {
     let path = store.real_path();
     let folder = path.parent().unwrap_or(Path::new("/"));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let output = Command::new("git")
-        .env_clear()
-        .envs(for_programs(|name| name.starts_with("GIT_")))
-        .current_dir(folder)
-        .args(["show", "--no-ext-diff", "--no-textconv", "--end-of-options"])
-        .arg(format!("{revision}:./{name}"))
-        .output()
-        .map_err(|error| {
-            Failure::user(format!("cannot run `git`: {error}"))
-                .hint("install git, or compare with the state before the last write: `memories diff`")
-        })?;
-    if !output.status.success() {
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        let message = stderr.lines().next().unwrap_or_default().trim_start_matches("fatal: ").to_owned();
-        if message.starts_with("not a git repository") {
-            return Err(Failure::user(format!("`{shown}` is not in a git repository"))
-                .hint("compare with the state before the last write: `memories diff`"));
+    let mut show = git(folder, &["show", "--no-ext-diff", "--no-textconv", "--end-of-options"]);
+    show.arg(format!("{revision}:./{name}"));
+    let output = run_git(show).map_err(|error| match &error {
+        GitError::Missing(error) => Failure::user(format!("cannot run `git`: {error}"))
+            .hint("install git, or compare with the state before the last write: `memories diff`"),
+        GitError::Refused { .. } if error.is_outside() => {
+            Failure::user(format!("`{shown}` is not in a git repository"))
+                .hint("compare with the state before the last write: `memories diff`")
         }
-        return Err(Failure::user(format!("cannot read `{shown}` at revision `{revision}`: {message}"))
-            .hint("`git log -- FILE` shows the revisions that have it; `memories diff` needs no git"));
-    }
-    String::from_utf8(output.stdout).map_err(|_| {
+        GitError::Refused { message, .. } => {
+            Failure::user(format!("cannot read `{shown}` at revision `{revision}`: {message}"))
+                .hint("`git log -- FILE` shows the revisions that have it; `memories diff` needs no git")
+        }
+    })?;
+    String::from_utf8(output).map_err(|_| {
         Failure::user(format!("`{shown}` at revision `{revision}` is not UTF-8"))
             .hint("name another revision")
     })

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::cli::commands::common::show_written;
+use crate::cli::commands::merge_install;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::settings::TEMPLATE;
@@ -15,7 +16,8 @@ pub(crate) const EXAMPLE: &str = include_str!("../../../Memories.md.example");
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Existing files stay as they are. `init` is optional: the first `record` makes
-the memory file.
+the memory file. In a git repository it names the command that lets git merge
+memory files.
 
 Examples:
   memories init
@@ -39,7 +41,12 @@ pub fn run(mut cli: Cli<'_>, InitArgs {}: InitArgs) -> Result<u8, Failure> {
         let files = files.iter().filter(|(_, written)| *written == wanted);
         files.map(|(path, _)| path.display().to_string()).collect::<Vec<_>>()
     };
-    show_written(cli.ui, &names(true), &names(false))
+    let code = show_written(cli.ui, &names(true), &names(false))?;
+    let folder = notebook.store().real_path().parent().unwrap_or(Path::new("/"));
+    if let Some(notice) = merge_install::offer(folder) {
+        cli.ui.notice(notice);
+    }
+    Ok(code)
 }
 
 #[cfg(test)]

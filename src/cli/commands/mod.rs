@@ -31,6 +31,9 @@ mod map_places;
 mod mark;
 mod mcp;
 mod memory_args;
+mod merge;
+mod merge_install;
+mod merge_octopus;
 mod model_args;
 mod moment_args;
 mod near;
@@ -52,7 +55,7 @@ mod top;
 mod tried;
 mod trust;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 
@@ -128,6 +131,7 @@ memory_commands! {
     proxy Proxy(ProxyArgs),
     import Import(ImportArgs),
     export Export(ExportArgs),
+    merge Merge(MergeArgs),
     init Init(InitArgs),
     mcp Mcp(McpArgs),
     episode Episode(EpisodeArgs),
@@ -143,6 +147,15 @@ impl MemoryCommand {
                 command,
                 Check(_) | Diff(_) | List(_) | Query(_) | Recall(_) | Show(_) | Stats(_) | Top(_)
             ),
+        }
+    }
+
+    /// The file of a command that git calls, or that merges files it names: no settings count for it.
+    pub(crate) fn own_file(&self) -> Option<&Path> {
+        match self {
+            MemoryCommand::Diff(args) => args.own_file(),
+            MemoryCommand::Merge(args) => args.own_file(),
+            _ => None,
         }
     }
 

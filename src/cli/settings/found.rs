@@ -15,6 +15,7 @@ use crate::cli::settings::trust_list::{TrustList, Trusted};
 const FILE_NAME: &str = "memories.toml";
 
 /// The settings files of a run.
+#[derive(Default)]
 pub(super) struct Found {
     pub files: SettingsFiles,
     /// Path of the project's settings file, which may be missing.

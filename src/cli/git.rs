@@ -1,0 +1,88 @@
+//! Runs git with a reduced environment.
+//!
+//! A folder and arguments enter; what git printed leaves. Variables of git itself are passed on, keys are not.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::cli::failure::Failure;
+use crate::cli::settings::for_programs;
+
+/// A call of git that failed.
+#[derive(Debug)]
+pub(crate) enum GitError {
+    /// Git cannot be started.
+    Missing(std::io::Error),
+    /// Git ended with an exit code other than 0; the message is the first one, without `fatal: `.
+    Refused { code: i32, message: String },
+}
+
+impl GitError {
+    /// True if the folder is in no repository.
+    pub(crate) fn is_outside(&self) -> bool {
+        matches!(self, GitError::Refused { message, .. } if message.starts_with("not a git repository"))
+    }
+}
+
+/// Git, to be run in a folder with these arguments.
+pub(crate) fn git(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new("git");
+    command.env_clear().envs(for_programs(|name| name.starts_with("GIT_")));
+    command.current_dir(folder).args(arguments);
+    command
+}
+
+/// Runs git; its output where it ended with 0.
+///
+/// # Errors
+///
+/// See [`GitError`].
+pub(crate) fn run(mut command: Command) -> Result<Vec<u8>, GitError> {
+    let Output { status, stdout, stderr } = command.output().map_err(GitError::Missing)?;
+    if status.success() {
+        return Ok(stdout);
+    }
+    let stderr = String::from_utf8_lossy(&stderr);
+    let message = stderr.lines().next().unwrap_or_default();
+    let message = message.trim_start_matches("fatal: ").trim_start_matches("error: ");
+    Err(GitError::Refused { code: status.code().unwrap_or(-1), message: message.to_owned() })
+}
+
+/// The first line that git prints.
+///
+/// # Errors
+///
+/// See [`GitError`].
+pub(crate) fn line(folder: &Path, arguments: &[&str]) -> Result<String, GitError> {
+    let output = run(git(folder, arguments))?;
+    Ok(String::from_utf8_lossy(&output).lines().next().unwrap_or_default().to_owned())
+}
+
+/// The root of the work tree around a folder.
+///
+/// # Errors
+///
+/// Where there is no git, or no work tree.
+pub(crate) fn work_tree(folder: &Path) -> Result<PathBuf, Failure> {
+    let root = line(folder, &["rev-parse", "--show-toplevel"]).map_err(|error| {
+        let shown = folder.display();
+        match &error {
+            GitError::Refused { message, .. } if error.is_outside() || message.contains("must be run in a work tree") => {
+                Failure::user(format!("`{shown}` is not in the work tree of a git repository"))
+                    .hint("run `git init` first, or install for all repositories: `memories merge --install --global`")
+            }
+            _ => failed("find the git repository", &error),
+        }
+    })?;
+    Ok(PathBuf::from(root))
+}
+
+/// The failure of a step that git should have done.
+pub(crate) fn failed(step: &str, error: &GitError) -> Failure {
+    match error {
+        GitError::Missing(error) => Failure::user(format!("cannot run `git`: {error}"))
+            .hint("install git, and call it once: `git --version`"),
+        GitError::Refused { message, .. } => Failure::user(format!("git cannot {step}: {message}"))
+            .hint("`git status` shows whether git accepts this folder; check the rights of its `.git`"),
+    }
+}
