@@ -1,5 +1,6 @@
 //! `merge --install` with the real git: conflicts, drivers that cannot run, hostile repositories, and what is written.
 
+mod flow;
 mod shown;
 
 use std::fs;
