@@ -204,6 +204,9 @@ pub(crate) const OFFLINE_TAG: &str = "offline";
 /// Tag of memories that contest an entry which their author may not change.
 pub(crate) const CONTESTED_TAG: &str = "contested";
 
+/// The tag of a memory that a merge gave a title with a number, because the other side gave its title to other words.
+pub(crate) const SAME_TITLE_TAG: &str = "same-title";
+
 /// The origin of a memory, and its other fields.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Provenance {

@@ -20,7 +20,7 @@ use crate::document::references::{Node, PlacedLink, References};
 use crate::document::scan::{self, BYTE_ORDER_MARK, Event, LineNumbers, walk};
 use crate::document::tree::{Block, Document};
 use crate::document::{near, near_entry};
-use crate::types::{Memory, Scope};
+use crate::types::{Memory, SAME_TITLE_TAG, Scope};
 
 pub use crate::document::commonmark::viewer_headings;
 
@@ -195,6 +195,10 @@ impl Section<'_> {
             let unique = memory.is_live() && !memory.category.only_grows();
             let at = self.line + entry.line_number;
             if let Some(kind) = unique.then(|| titles.add(&memory.title, at)).flatten() {
+                problems.push(Problem::of_line(at, &self.text[entry.line.clone()], kind));
+            }
+            if memory.is_live() && memory.has_tag(SAME_TITLE_TAG) {
+                let kind = Kind::MergedTitle(memory.title.clone());
                 problems.push(Problem::of_line(at, &self.text[entry.line.clone()], kind));
             }
         }

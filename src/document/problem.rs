@@ -153,6 +153,9 @@ pub enum Kind {
         /// Line of the other entry.
         line: usize,
     },
+    /// A merge gave an entry a title with a number: this one.
+    #[error("the other side of a merge gave the title of `{}` to other words", cut(.0))]
+    MergedTitle(String),
     /// A conflict that a merge left.
     #[error("an unresolved git merge conflict")]
     Conflict,
@@ -250,6 +253,7 @@ impl Kind {
                 "remove them unless you know why they are there; a terminal or a model may obey them"
             }
             Kind::SameLook { .. } => "find out who wrote which, and supersede or rename one",
+            Kind::MergedTitle(_) => "read both, supersede or rename one, and remove the tag `#same-title`",
             Kind::Conflict => RESOLVE,
             Kind::Secret(_) => "remove it here and from the history of the repository, and have it revoked",
             Kind::NotOnMap(_) => "mind the id; places that the game does not have are never recalled",
@@ -289,7 +293,9 @@ impl Problem {
             }
             Kind::IndentedHeading | Kind::BrokenReference(_) | Kind::ReferenceOfLiveEntry(_) => 0,
             Kind::EphemeralEntry => line.to_ascii_uppercase().find("EPHEMERAL").unwrap_or(0),
-            Kind::SameTitle(_) | Kind::SameLook { .. } => line.find(']').map_or(0, |at| at + 1),
+            Kind::SameTitle(_) | Kind::SameLook { .. } | Kind::MergedTitle(_) => {
+                line.find(']').map_or(0, |at| at + 1)
+            }
             _ => return Problem::new(number, 1, kind),
         };
         // A line that is only nearly an entry may have any character there.

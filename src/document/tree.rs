@@ -190,9 +190,11 @@ impl Document {
         text
     }
 
-    /// True if any block was edited.
+    /// True if any block was edited or removed.
     pub fn is_edited(&self) -> bool {
-        self.blocks.iter().any(Block::is_edited)
+        let unedited =
+            self.blocks.iter().filter(|block| !block.is_edited()).map(|block| block.text(&self.source).len());
+        unedited.sum::<usize>() != self.source.len() || self.blocks.iter().any(Block::is_edited)
     }
 
     /// True if any section holds these words, as they are written in the file.

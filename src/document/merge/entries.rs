@@ -8,10 +8,7 @@ use crate::document::grammar;
 use crate::document::merge::entry::{Outcome, Side, Version, is_later, merge_entry, same_words};
 use crate::document::merge::result::Labels;
 use crate::document::text::{Fences, TITLE_CHARS};
-use crate::types::{Cause, Memory, Provenance, Reference, Span, fold_title};
-
-/// Marks an entry whose title the other side gave to other words.
-pub(crate) const SAME_TITLE_TAG: &str = "same-title";
+use crate::types::{Cause, Memory, Provenance, Reference, SAME_TITLE_TAG, Span, fold_title};
 
 /// An entry of the merged text.
 #[derive(Debug)]
@@ -151,10 +148,13 @@ impl Entries<'_> {
                 taken.insert(title, at);
                 continue;
             };
-            // Two of one side, which had them both under this title, are that side's affair.
-            let is_of_one_side =
-                |of: fn(&Item) -> Option<usize>| of(&items[first]).is_some() && of(&items[at]).is_some();
-            if is_of_one_side(|item| item.ours) || is_of_one_side(|item| item.theirs) {
+            // Two that one side had under this title are that side's affair.
+            let of_one_side = |side: &[Version<'_>], of: fn(&Item) -> Option<usize>| {
+                let titles =
+                    [first, at].map(|at| of(&items[at]).map(|at| fold_title(&side[at].memory().title)));
+                titles[0].is_some() && titles[0] == titles[1]
+            };
+            if of_one_side(self.ours, |item| item.ours) || of_one_side(self.theirs, |item| item.theirs) {
                 continue;
             }
             let other = items[first].live.clone().expect("it is live");

@@ -13,7 +13,7 @@ use crate::document::scan;
 use crate::document::splice::render_entry;
 use crate::document::text::{Fences, mark_comments};
 use crate::types::text::fold_spaces;
-use crate::types::{Memory, Persistence, Provenance, Reference, Span, Status};
+use crate::types::{Memory, Persistence, Provenance, Reference, Span, Status, fold_title};
 
 /// An entry as one text has it.
 #[derive(Debug)]
@@ -130,6 +130,11 @@ fn same_claim(one: &Memory, other: &Memory) -> bool {
 fn merge_added(ours: &Memory, theirs: &Memory) -> Memory {
     let (first, other) = if is_later(ours, theirs) { (theirs, ours) } else { (ours, theirs) };
     let mut merged = first.clone();
+    if fold_title(&first.title) != fold_title(&other.title) {
+        // One of them has a number, which tells it from another entry of that side.
+        merged.title =
+            [&first.title, &other.title].into_iter().max_by_key(|title| title.len()).expect("two").clone();
+    }
     merged.status = strongest([first.status, other.status]);
     merged.persistence = lasting([first.persistence, other.persistence]);
     merged.reference = first.reference.clone().or_else(|| other.reference.clone());

@@ -188,7 +188,8 @@ impl SectionMerge<'_> {
             let base = self.base.and_then(|body| body.part(&part.key).map(|part| body.lines(part)));
             let theirs = self.theirs.and_then(|body| body.part(&part.key).map(|part| body.lines(part)));
             let ours = self.ours.lines(part);
-            let was_removed = base.is_some() && theirs.is_none() && part.key.0 == RegionKind::Other;
+            let is_missing = self.theirs.is_some() && theirs.is_none();
+            let was_removed = base.is_some() && is_missing && part.key.0 == RegionKind::Other;
             let changes = merge_lines(&base.unwrap_or_default(), &ours, &theirs.unwrap_or_default());
             let cut: usize = changes.iter().map(|change| change.cut.len()).sum();
             let is_empty = cut == ours.len() && changes.iter().all(|change| change.put.is_empty());
