@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 
 use crate::document::grammar;
-use crate::document::merge::entry::{Outcome, Side, Version, is_later, merge_entry, same_words};
+use crate::document::merge::entry::{Outcome, Side, Version, merge_entry, origin, same_words};
 use crate::document::merge::result::Labels;
 use crate::document::text::{Fences, TITLE_CHARS};
 use crate::types::{Cause, Memory, Provenance, Reference, SAME_TITLE_TAG, Span, fold_title};
@@ -20,8 +20,6 @@ pub(super) struct Item {
     base: Option<usize>,
     /// Its lines without the last line ending, or those of a conflict.
     pub(super) lines: String,
-    /// Title and text of a live entry; `None` of others and of conflicts.
-    live: Option<Memory>,
     /// The title, if both versions stand there, in conflict.
     pub(super) conflict: Option<String>,
 }
@@ -89,18 +87,11 @@ impl Entries<'_> {
     fn push(&self, items: &mut Vec<Item>, pairing: Pairing, labels: Labels<'_>, fences: Fences) {
         let Pairing { base, ours, theirs } = pairing;
         let base_version = base.map(|at| &self.base[at]);
-        let item = |ours: Option<usize>, theirs: Option<usize>, lines: &str, live: Option<Memory>| Item {
-            ours,
-            theirs,
-            base,
-            lines: lines.trim_end().to_owned(),
-            live,
-            conflict: None,
+        let item = |ours: Option<usize>, theirs: Option<usize>, lines: &str| {
+            let lines = lines.trim_end().to_owned();
+            Item { ours, theirs, base, lines, conflict: None }
         };
-        let as_side = |side: &Version<'_>, ours, theirs| {
-            let live = side.is_live().then(|| side.memory().clone());
-            item(ours, theirs, side.raw, live)
-        };
+        let as_side = |side: &Version<'_>, ours, theirs| item(ours, theirs, side.raw);
         let (our, their) = (ours.map(|at| &self.ours[at]), theirs.map(|at| &self.theirs[at]));
         let (our, their) = match (our, their) {
             (Some(our), Some(their)) => (our, their),
@@ -116,12 +107,7 @@ impl Entries<'_> {
         match merge_entry(base_version, our, their, fences) {
             Outcome::As(Side::Ours) => items.push(as_side(our, ours, theirs)),
             Outcome::As(Side::Theirs) => items.push(as_side(their, ours, theirs)),
-            Outcome::New(lines) => {
-                let first = lines.lines().next().unwrap_or_default();
-                let live = grammar::parse_entry(first).filter(Memory::is_live);
-                let live = live.map(|memory| Memory { text: our.memory().text.clone(), ..memory });
-                items.push(item(ours, theirs, &lines, live));
-            }
+            Outcome::New(lines) => items.push(item(ours, theirs, &lines)),
             Outcome::Both => {
                 items.push(as_side(our, ours, None));
                 items.push(as_side(their, None, theirs));
@@ -131,58 +117,62 @@ impl Entries<'_> {
                 let (our_lines, their_lines) = (our.raw.trim_end(), their.raw.trim_end());
                 let lines = format!("<<<<<<< {one}\n{our_lines}\n=======\n{their_lines}\n>>>>>>> {other}");
                 let conflict = Some(our.memory().title.clone());
-                items.push(Item { conflict, ..item(ours, theirs, &lines, None) });
+                items.push(Item { conflict, ..item(ours, theirs, &lines) });
             }
         }
     }
 
     /// Gives the later of two live entries a title of its own, where the sides gave one title to two.
     fn tell_titles_apart(&self, items: &mut [Item]) {
+        if items.iter().all(|item| item.ours.is_some()) {
+            return;
+        }
+        let mut live: Vec<Option<Memory>> = items.iter().map(Item::live).collect();
         let mut taken: HashMap<String, usize> = HashMap::new();
         for at in 0..items.len() {
-            let Some(memory) = items[at].live.clone().filter(|memory| !memory.category.only_grows()) else {
+            let Some(memory) = live[at].clone().filter(|memory| !memory.category.only_grows()) else {
                 continue;
             };
             let title = fold_title(&memory.title);
-            let Some(&first) = taken.get(&title) else {
-                taken.insert(title, at);
-                continue;
-            };
-            // Two that one side had under this title are that side's affair.
-            let of_one_side = |side: &[Version<'_>], of: fn(&Item) -> Option<usize>| {
-                let titles =
-                    [first, at].map(|at| of(&items[at]).map(|at| fold_title(&side[at].memory().title)));
-                titles[0].is_some() && titles[0] == titles[1]
-            };
-            if of_one_side(self.ours, |item| item.ours) || of_one_side(self.theirs, |item| item.theirs) {
+            let first = *taken.entry(title.clone()).or_insert(at);
+            if first == at || self.are_of_one_side([&items[first], &items[at]]) {
                 continue;
             }
-            let other = items[first].live.clone().expect("it is live");
-            let later = if is_later(&other, &memory) { first } else { at };
+            let other = live[first].clone().expect("it has the title, so it is live");
+            let order = origin(&other).cmp(&origin(&memory));
+            let is_first_later = order.then_with(|| items[first].lines.cmp(&items[at].lines)).is_gt();
+            let (later, old) = if is_first_later { (first, other) } else { (at, memory) };
             taken.insert(title, first + at - later);
-            let free = self.retitle(items, later, |title| taken.contains_key(title));
-            taken.insert(free, later);
+            let all: HashSet<String> =
+                live.iter().flatten().map(|memory| fold_title(&memory.title)).collect();
+            let new = free_title(&old.title, |title| taken.contains_key(title) || all.contains(title));
+            taken.insert(fold_title(&new), later);
+            self.retitle(items, later, &old, &new);
+            live[later] = items[later].live();
         }
     }
 
-    /// Gives an entry the first free title with a number, and follows it in the references of its side.
-    fn retitle(&self, items: &mut [Item], at: usize, is_taken: impl Fn(&str) -> bool) -> String {
-        let old = items[at].live.take().expect("only live entries get another title");
-        let stem: String = old.title.chars().take(TITLE_CHARS - 9).collect();
-        let all: HashSet<String> =
-            items.iter().filter_map(|item| Some(fold_title(&item.live.as_ref()?.title))).collect();
-        let is_free = |title: &String| !is_taken(&fold_title(title)) && !all.contains(&fold_title(title));
-        let title = (2..).map(|number| format!("{stem} ({number})")).find(is_free).unwrap_or_default();
-        let mut memory = Memory { title: title.clone(), ..old.clone() };
+    /// True if one side had both under their titles, which is that side's affair.
+    fn are_of_one_side(&self, items: [&Item; 2]) -> bool {
+        let had_both = |side: &[Version<'_>], of: fn(&Item) -> Option<usize>| {
+            let [one, other] = items.map(|item| of(item).map(|at| fold_title(&side[at].memory().title)));
+            one.is_some() && one == other
+        };
+        had_both(self.ours, |item| item.ours) || had_both(self.theirs, |item| item.theirs)
+    }
+
+    /// Gives an entry another title, and follows it in the references of its side.
+    fn retitle(&self, items: &mut [Item], at: usize, old: &Memory, title: &str) {
+        let mut memory = Memory { title: title.to_owned(), ..old.clone() };
         memory.provenance.tags.push(SAME_TITLE_TAG.to_owned());
         let body = items[at].lines.split_once('\n').map_or(String::new(), |(_, body)| format!("\n{body}"));
         items[at].lines = format!("{}{body}", grammar::write_entry(&memory));
         let is_theirs = items[at].ours.is_none();
-        items[at].live = Some(memory);
-        for item in items.iter_mut().filter(|item| item.live.is_none() && item.conflict.is_none()) {
-            self.follow(item, is_theirs, &old.title, &title);
+        let names_its_successor =
+            |item: &&mut Item| item.conflict.is_none() && item.lines.contains("[Superseded");
+        for item in items.iter_mut().filter(names_its_successor) {
+            self.follow(item, is_theirs, &old.title, title);
         }
-        fold_title(&title)
     }
 
     /// Writes the new title of its successor into a superseded entry, where that side superseded it.
@@ -206,6 +196,21 @@ impl Entries<'_> {
             item.lines = item.lines.replacen(&line, &written, 1);
         }
     }
+}
+
+impl Item {
+    /// The first line of a live entry, read; `None` of others and of conflicts.
+    fn live(&self) -> Option<Memory> {
+        let first = self.lines.lines().next().filter(|_| self.conflict.is_none())?;
+        grammar::parse_entry(first).filter(Memory::is_live)
+    }
+}
+
+/// The first title with a number that nobody has.
+fn free_title(title: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    let stem: String = title.chars().take(TITLE_CHARS - 9).collect();
+    let mut numbered = (2..).map(|number| format!("{stem} ({number})"));
+    numbered.find(|title| !is_taken(&fold_title(title))).expect("there are more numbers than titles")
 }
 
 /// The versions of one entry, by their numbers.

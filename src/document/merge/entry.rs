@@ -62,14 +62,11 @@ pub(super) fn same_words(one: &str, other: &str) -> bool {
     one == other || fold_spaces(one).to_lowercase() == fold_spaces(other).to_lowercase()
 }
 
-/// The order in which two memories were learned.
-pub(super) fn is_later(one: &Memory, other: &Memory) -> bool {
-    let origin = |memory: &Memory| {
-        let Provenance { episode, turns, messages, date, .. } = &memory.provenance;
-        let last = |span: Option<Span>| span.map(|span| span.last);
-        (*episode, last(*turns), last(*messages), date.clone())
-    };
-    (origin(one), &one.text) > (origin(other), &other.text)
+/// When a memory was learned: later ones have greater values.
+pub(super) fn origin(memory: &Memory) -> (Option<u64>, Option<u64>, Option<u64>, Option<&str>) {
+    let Provenance { episode, turns, messages, date, .. } = &memory.provenance;
+    let last = |span: Option<Span>| span.map(|span| span.last);
+    (*episode, last(*turns), last(*messages), date.as_deref())
 }
 
 /// One of the two sides of a merge.
@@ -128,7 +125,8 @@ fn same_claim(one: &Memory, other: &Memory) -> bool {
 
 /// Merges what both sides added with the same words: the earlier one, with what the other has besides.
 fn merge_added(ours: &Memory, theirs: &Memory) -> Memory {
-    let (first, other) = if is_later(ours, theirs) { (theirs, ours) } else { (ours, theirs) };
+    let is_later = (origin(ours), &ours.text) > (origin(theirs), &theirs.text);
+    let (first, other) = if is_later { (theirs, ours) } else { (ours, theirs) };
     let mut merged = first.clone();
     if fold_title(&first.title) != fold_title(&other.title) {
         // One of them has a number, which tells it from another entry of that side.

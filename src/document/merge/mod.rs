@@ -11,6 +11,7 @@ mod lines;
 mod parts;
 mod result;
 mod scope;
+mod section;
 mod sections;
 mod values;
 
@@ -211,7 +212,7 @@ mod tests {
             .replace(TAIL, "\n### My list\n\n- tea\n\n- jam\n\n---\n");
         let merged = merge(&base, &ours, &theirs, Labels::default());
         let expected = base
-            .replace("\n\n### Memories", "\n\nBeware of the dog.\nThe cat is kind.\nVery.\n\n### Memories")
+            .replace("\n\n### Memories", "\n\nBeware of the dog.\n\nThe cat is kind.\nVery.\n\n### Memories")
             .replace("one", "1")
             .replace(TAIL, "\n### My list\n\n- tea\n\n- jam\n\n---\n");
         assert_eq!((merged.text, merged.conflicts), (expected, Vec::new()));
