@@ -187,6 +187,70 @@ fn a_driver_that_cannot_run_fails_the_merge_and_changes_nothing() {
 }
 
 #[test]
+fn a_name_of_a_branch_or_commit_is_only_a_label() {
+    let world = World::new();
+    two_wordings(&world, "r");
+    let hostile = "x'; touch pwned; echo '$(touch pwned) `touch pwned` %A \"";
+    world.git("r", &["commit", "-q", "--amend", "-m", hostile]);
+    let (code, out, err) = world.run("git", "r", &["rebase", "theirs"]);
+    assert_eq!(code, 1, "{out}{err}");
+    let text = world.text("r");
+    let closing = text.lines().find(|line| line.starts_with(">>>>>>> ")).unwrap();
+    assert!(closing.contains(hostile), "{closing}");
+    assert!(!world.at("r/pwned").exists());
+}
+
+#[test]
+fn a_base_with_a_conflict_does_not_stop_a_merge() {
+    let world = World::new();
+    two_wordings(&world, "r");
+    let resolved = |branch: &str, other: &str, words: &str| {
+        world.git("r", &["checkout", "-q", branch]);
+        assert_eq!(world.run("git", "r", &["merge", other]).0, 1);
+        let text = world.text_at("r", "main").replace("It is heavy.", words);
+        fs::write(world.at("r/Memories.md"), text).unwrap();
+        world.git("r", &["commit", "-qam", "resolved"]);
+    };
+    world.git("r", &["branch", "old", "ours"]);
+    resolved("ours", "theirs", "It is made of wool and hides a trap door.");
+    resolved("theirs", "old", "It is made of wool and hides a trap door.");
+    for branch in ["ours", "theirs"] {
+        world.git("r", &["checkout", "-q", branch]);
+        world.memories(
+            "r",
+            &["add", "world", "--category", "NOTE", "--title", branch, "--text", branch, "-q"],
+        );
+        world.git("r", &["commit", "-qam", "more"]);
+    }
+    // The two bases of this merge are in conflict with each other.
+    assert_eq!(world.git("r", &["merge-base", "--all", "ours", "theirs"]).lines().count(), 2);
+    world.git("r", &["merge", "-q", "--no-edit", "ours"]);
+    let text = world.text("r");
+    for words in ["**[NOTE] ours**", "**[NOTE] theirs**", "wool and hides a trap door", "**[NOTE] Lamp**"] {
+        assert_eq!(text.matches(words).count(), 1, "{words}: {text}");
+    }
+}
+
+#[test]
+fn the_target_keeps_its_mode_and_its_link() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let world = World::new();
+    let write = |name: &str, text: &str| fs::write(world.at(name), text).unwrap();
+    write("base.md", "## World\n\nA\n\n## Scene\n\nB\n");
+    write("real.md", "## World\n\nA ours\n\n## Scene\n\nB\n");
+    write("theirs.md", "## World\n\nA\n\n## Scene\n\nB theirs\n");
+    symlink("real.md", world.at("ours.md")).unwrap();
+    fs::set_permissions(world.at("real.md"), fs::Permissions::from_mode(0o640)).unwrap();
+    world.memories(".", &["merge", "base.md", "ours.md", "theirs.md"]);
+    assert_eq!(
+        fs::read_to_string(world.at("real.md")).unwrap(),
+        "## World\n\nA ours\n\n## Scene\n\nB theirs\n"
+    );
+    assert!(fs::symlink_metadata(world.at("ours.md")).unwrap().is_symlink());
+    assert_eq!(fs::metadata(world.at("real.md")).unwrap().permissions().mode() & 0o777, 0o640);
+}
+
+#[test]
 fn install_writes_once_and_keeps_what_is_there() {
     let world = World::new();
     let name = "it's a \"repo\" 100%O";
@@ -203,7 +267,7 @@ fn install_writes_once_and_keeps_what_is_there() {
     assert_eq!(fs::read_to_string(&attributes).unwrap(), expected);
     let script = fs::read_to_string(world.at("bin/git-merge-memories")).unwrap();
     assert_eq!(script, "#!/bin/sh\nexec memories merge --octopus \"$*\"\n");
-    assert_eq!(world.git(name, &["config", "pull.octopus"]), "octopus memories\n");
+    assert_eq!(world.git(name, &["config", "pull.octopus"]), "memories octopus\n");
     let before = fs::read_to_string(&config).unwrap();
     let json = world.memories(name, &["merge", "--install", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
@@ -211,7 +275,7 @@ fn install_writes_once_and_keeps_what_is_there() {
     assert_eq!((json["written"].as_array().unwrap().len(), json["kept"].as_array().unwrap().len()), (0, 7));
     assert_eq!(
         json["kept"][6],
-        serde_json::json!({"where": "git config --local", "line": "pull.octopus = octopus memories"})
+        serde_json::json!({"where": "git config --local", "line": "pull.octopus = memories octopus"})
     );
     let again = world.memories(name, &["merge", "--install"]);
     assert!(again.lines().all(|line| line.starts_with("kept ")), "{again}");

@@ -22,6 +22,9 @@ const PROGRAM: &str = "memories";
 /// The merge strategy that git finds by this name.
 const STRATEGY: &str = "git-merge-memories";
 
+/// The strategies that git tries for more than two heads, in this order.
+const STRATEGIES: &str = "memories octopus";
+
 /// The attributes of a memory file.
 const ATTRIBUTES: &str = "merge=memories diff=memories";
 
@@ -277,8 +280,8 @@ fn search_path() -> impl Iterator<Item = PathBuf> {
     env::split_paths(&env::var_os("PATH").unwrap_or_default()).collect::<Vec<_>>().into_iter()
 }
 
-/// Writes the strategy for merges of more than two heads, and lets git try it behind its own. Where it cannot be
-/// written, a notice says what to do.
+/// Writes the strategy for merges of more than two heads, and lets git try it before its own, which merges by lines.
+/// Where it cannot be written, a notice says what to do.
 fn octopus(
     folder: &Path,
     program: &str,
@@ -299,11 +302,11 @@ fn octopus(
         }
     }
     let present = line(folder, &["config", "--get", "pull.octopus"]).unwrap_or_default();
-    if present.is_empty() || present == "octopus memories" {
+    if present.is_empty() || present == STRATEGIES {
         let mut step = write_value(
             folder,
             "pull.octopus",
-            "octopus memories",
+            STRATEGIES,
             Install { dry_run: install.dry_run || !present.is_empty(), ..install },
         )?;
         step.is_there = !present.is_empty();

@@ -72,7 +72,11 @@ fn two_clones_that_played_flow_together_by_merge() {
     world.git("a", &["pull", "-q"]);
     assert_eq!(world.text("a"), world.text("b"));
     assert_eq!(world.git("a", &["status", "--porcelain"]), "");
-    world.memories("a", &["check", "-q"]);
+    // A title that both gave to other words is told.
+    let (code, problems, err) = world.run("memories", "a", &["check", "-q"]);
+    let is_same_title =
+        |line: &str| line.contains(": warning: the other side of a merge") || line.starts_with("    hint: ");
+    assert!(code <= 1 && problems.lines().all(is_same_title), "{problems}{err}");
 
     // The same without the driver.
     world.git("first", &["fetch", "-q", "../b"]);
@@ -106,6 +110,30 @@ fn a_pull_by_rebase_and_a_cherry_pick_merge_by_meaning() {
     world.git("a", &["cherry-pick", "FETCH_HEAD"]);
     assert_all_is_there(&base, &sides, &world.text("a"));
     assert_eq!(world.text("a"), world.text("b"));
+}
+
+#[test]
+fn an_octopus_without_clashing_lines_adds_up_visits() {
+    let world = World::new();
+    world.git(".", &["init", "-q", "r"]);
+    // Each branch adds a visit, and words an entry of its own: git's own octopus counts one visit for three.
+    let entries = ["x", "y", "z"].map(|name| format!("\n**[NOTE] {name}**\nold {name}\n")).concat();
+    let text = format!("## Location 1: A\n**Visits:** 2 | **Episodes:** 1\n\n### Memories\n{entries}\n---\n");
+    fs::write(world.at("r/Memories.md"), &text).unwrap();
+    world.memories("r", &["merge", "--install"]);
+    world.git("r", &["add", "-A"]);
+    world.git("r", &["commit", "-qm", "base"]);
+    for branch in ["x", "y", "z"] {
+        world.git("r", &["checkout", "-q", "-b", branch, "main"]);
+        let played = text.replace("** 2", "** 3").replace(&format!("old {branch}"), &format!("new {branch}"));
+        fs::write(world.at("r/Memories.md"), played).unwrap();
+        world.git("r", &["commit", "-qam", branch]);
+    }
+    world.git("r", &["merge", "-q", "--no-edit", "x", "y"]);
+    assert_eq!(world.text("r"), text.replace("** 2", "** 5").replace("old", "new"));
+    world.git("r", &["reset", "-q", "--hard", "HEAD^"]);
+    world.git("r", &["merge", "-q", "--no-edit", "-s", "octopus", "x", "y"]);
+    assert!(world.text("r").contains("** 3"), "git's own: {}", world.text("r"));
 }
 
 #[test]
