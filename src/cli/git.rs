@@ -54,7 +54,16 @@ pub(crate) fn run(mut command: Command) -> Result<Vec<u8>, GitError> {
 ///
 /// See [`GitError`].
 pub(crate) fn line(folder: &Path, arguments: &[&str]) -> Result<String, GitError> {
-    let output = run(git(folder, arguments))?;
+    first_line(git(folder, arguments))
+}
+
+/// The same of a call that is ready to run.
+///
+/// # Errors
+///
+/// See [`GitError`].
+pub(crate) fn first_line(command: Command) -> Result<String, GitError> {
+    let output = run(command)?;
     Ok(String::from_utf8_lossy(&output).lines().next().unwrap_or_default().to_owned())
 }
 

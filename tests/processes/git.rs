@@ -232,6 +232,34 @@ fn a_base_with_a_conflict_does_not_stop_a_merge() {
 }
 
 #[test]
+fn a_merge_loses_no_memory_that_others_write_meanwhile() {
+    let world = World::new();
+    let add = |title: &str| {
+        world.memories(".", &["add", "world", "--category", "NOTE", "--title", title, "--text", title, "-q"]);
+    };
+    add("base");
+    let base = fs::read_to_string(world.at("Memories.md")).unwrap();
+    fs::write(world.at("base.md"), &base).unwrap();
+    for round in 0..4 {
+        fs::write(world.at("theirs.md"), format!("{base}\n## NPC n{round}: N\n\n**[NOTE] theirs**\nx\n"))
+            .unwrap();
+        std::thread::scope(|scope| {
+            for writer in 0..4 {
+                scope.spawn(move || add(&format!("note {round} {writer}")));
+            }
+            scope.spawn(|| world.memories(".", &["merge", "base.md", "Memories.md", "theirs.md"]));
+        });
+    }
+    let text = world.text(".");
+    for round in 0..4 {
+        assert_eq!(text.matches(&format!("## NPC n{round}: N")).count(), 1, "{text}");
+        for writer in 0..4 {
+            assert_eq!(text.matches(&format!("**[NOTE] note {round} {writer}**")).count(), 1, "{text}");
+        }
+    }
+}
+
+#[test]
 fn the_target_keeps_its_mode_and_its_link() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let world = World::new();

@@ -4,10 +4,11 @@
 //! two does, and puts the last tree into index and work tree. Git makes the commit.
 
 use std::path::Path;
+use std::process::Stdio;
 
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-use crate::cli::git::{GitError, git, line, run as run_git};
+use crate::cli::git::{GitError, first_line, git, line, run as run_git};
 
 /// Exit code by which a strategy says that it cannot merge, and has changed nothing.
 const CANNOT: u8 = 2;
@@ -43,8 +44,10 @@ fn fold(head: &str, remotes: &[&str]) -> Result<(), GitError> {
     for remote in remotes {
         let remote =
             line(here, &["rev-parse", "--verify", "--end-of-options", &format!("{remote}^{{commit}}")])?;
-        tree = line(here, &["merge-tree", "--write-tree", "--no-messages", &merged, &remote])
-            .map_err(|error| conflict_with(&remote, error))?;
+        let mut merge = git(here, &["merge-tree", "--write-tree", "--no-messages", &merged, &remote]);
+        // Notices of the driver are for the person who merges.
+        merge.stderr(Stdio::inherit());
+        tree = first_line(merge).map_err(|error| conflict_with(&remote, error))?;
         // Nobody sees these commits: they give the next merge its base. So they need nobody's name.
         let by = ["-c", "user.name=memories", "-c", "user.email=memories@localhost"];
         let commit = ["commit-tree", &tree, "-p", &merged, "-p", &remote, "-m", "merged for an octopus"];
