@@ -41,4 +41,4 @@ pub(crate) use ranking::Ranked;
 pub use snapshot::SharedSnapshot;
 pub use snapshot::Snapshot;
 pub use transaction::Notebook;
-pub(crate) use transaction::{Draft, Written};
+pub(crate) use transaction::{Draft, RESTORE, Written};

@@ -27,6 +27,9 @@ use crate::types::{Author, Moment, ScopeName};
 /// The version of the journal's lines.
 const VERSION: u32 = 1;
 
+/// The command that puts a former state in place of the file, whatever the file holds: also conflicts of a merge.
+pub(crate) const RESTORE: &str = "restore";
+
 /// A memory file with its session, state and journal.
 #[derive(Clone)]
 pub struct Notebook {
@@ -179,7 +182,10 @@ impl Notebook {
     fn draft(&self, command: &'static str, text: Option<String>) -> Result<Draft<'_>, StoreError> {
         Ok(Draft {
             is_new: text.is_none(),
-            files: open(&self.store, text)?,
+            files: match command {
+                RESTORE => files(&self.store, text.unwrap_or_default())?,
+                _ => open(&self.store, text)?,
+            },
             notebook: self,
             journal: Journal::of(&self.store),
             command,
@@ -342,7 +348,10 @@ impl Draft<'_> {
 
 /// The files of a store with that text; an error where a merge left conflicts in it.
 fn open(store: &Store, text: Option<String>) -> Result<Files, StoreError> {
-    let text = without_conflicts(store, text)?;
+    files(store, without_conflicts(store, text)?)
+}
+
+fn files(store: &Store, text: String) -> Result<Files, StoreError> {
     let session = match store.sidecar().session() {
         Err(error) if error.is_damage() => String::new(),
         session => session?.unwrap_or_default(),

@@ -197,6 +197,18 @@ fn a_name_of_a_branch_or_commit_is_only_a_label() {
     let text = world.text("r");
     let closing = text.lines().find(|line| line.starts_with(">>>>>>> ")).unwrap();
     assert!(closing.contains(hostile), "{closing}");
+    world.git("r", &["rebase", "--abort"]);
+    // The path of the file is one, too.
+    let folder = "$(touch pwned) 'x' %O \"";
+    for branch in ["main", "theirs", "ours"] {
+        world.git("r", &["checkout", "-q", branch]);
+        fs::create_dir(world.at("r").join(folder)).unwrap();
+        world.git("r", &["mv", "Memories.md", &format!("{folder}/Memories.md")]);
+        world.git("r", &["commit", "-qm", "moved"]);
+    }
+    let (code, out, err) = world.run("git", "r", &["merge", "theirs"]);
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(err.contains(&format!("warning: {folder}/Memories.md:")), "{err}");
     assert!(!world.at("r/pwned").exists());
 }
 
@@ -331,6 +343,11 @@ fn a_program_off_the_path_is_named_by_a_quoted_path() {
     let program = folder.join("memories");
     let program = program.to_str().unwrap();
     world.git(".", &["init", "-q", "r d"]);
+    // A repository could bring a program of the name, where the path leads into it first.
+    let path = format!("bin::{}:/usr/local/bin:/usr/bin:/bin", folder.display());
+    let mut relative = world.command(program, "r d", &["merge", "--install", "--dry-run"]);
+    let told = String::from_utf8(relative.env("PATH", path).output().unwrap().stdout).unwrap();
+    assert!(told.contains("driver = \"") || told.contains("driver = '"), "{told}");
     let told = world.run(program, "r d", &["merge", "--install"]);
     assert_eq!(told.0, 0, "{told:?}");
     assert!(told.2.contains("is not on your PATH") && told.2.contains("git-merge-memories"), "{told:?}");

@@ -264,8 +264,10 @@ fn program_word() -> Result<String, Failure> {
     let own = env::current_exe().map_err(|error| Failure::caused("cannot find this program", error))?;
     let is_own = |path: &Path| fs::canonicalize(path).ok() == fs::canonicalize(&own).ok();
     let name = format!("{PROGRAM}{}", env::consts::EXE_SUFFIX);
-    let found = search_path().map(|folder| folder.join(&name)).find(|path| path.is_file());
-    if found.is_some_and(|found| found.is_absolute() && is_own(&found)) {
+    // Behind a relative folder, a repository could bring a program of that name.
+    let safe = search_path().take_while(|folder| folder.is_absolute());
+    let found = safe.map(|folder| folder.join(&name)).find(|path| path.is_file());
+    if found.is_some_and(|found| is_own(&found)) {
         return Ok(PROGRAM.to_owned());
     }
     let path = own.to_str().and_then(|path| shlex::try_quote(path).ok());

@@ -6,6 +6,7 @@ use crate::cli::commands::common::counted;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_count;
+use crate::notebook::RESTORE;
 use crate::store::{Backup, Store};
 
 /// Restore the state before the last write, or an earlier one
@@ -52,7 +53,7 @@ pub fn run(mut cli: Cli<'_>, args: RestoreArgs) -> Result<u8, Failure> {
         None => chosen(store, &backups, number)?,
     };
     let text = store.read_backup(number)?;
-    let (_, written) = cli.edit(&notebook, "restore", false, |draft| {
+    let (_, written) = cli.edit(&notebook, RESTORE, false, |draft| {
         draft.restore(number, text.clone());
         Ok(())
     })?;
