@@ -315,7 +315,7 @@ fn install_writes_once_and_keeps_what_is_there() {
     assert_eq!((json["written"].as_array().unwrap().len(), json["kept"].as_array().unwrap().len()), (0, 7));
     assert_eq!(
         json["kept"][6],
-        serde_json::json!({"where": "git config --local", "line": "pull.octopus = memories octopus"})
+        serde_json::json!({"where": "git config", "line": "pull.octopus = memories octopus"})
     );
     let again = world.memories(name, &["merge", "--install"]);
     assert!(again.lines().all(|line| line.starts_with("kept ")), "{again}");

@@ -304,15 +304,12 @@ fn octopus(
         }
     }
     let present = line(folder, &["config", "--get", "pull.octopus"]).unwrap_or_default();
-    if present.is_empty() || present == STRATEGIES {
-        let mut step = write_value(
-            folder,
-            "pull.octopus",
-            STRATEGIES,
-            Install { dry_run: install.dry_run || !present.is_empty(), ..install },
-        )?;
-        step.is_there = !present.is_empty();
-        steps.push(step);
+    if present.is_empty() {
+        steps.push(write_value(folder, "pull.octopus", STRATEGIES, install)?);
+    } else if present == STRATEGIES {
+        // In whichever of git's files it stands.
+        let line = format!("pull.octopus = {present}");
+        steps.push(Step { place: "git config".to_owned(), line, is_there: true });
     } else if !present.split_whitespace().any(|name| name == PROGRAM) {
         notices.push(format!(
             "`pull.octopus` is `{present}`: add `memories` to it for merges of more than two branches"
