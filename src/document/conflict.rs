@@ -141,23 +141,39 @@ fn second_side(text: &[u8], from: usize, marker: usize) -> usize {
 /// The heading that replaces those in a conflict: that of their section where both sides are in the
 /// same, else one of no section. Also true if an entry or a part of a section begins in the conflict.
 fn structure(text: &str, range: Range<usize>) -> (Option<String>, bool) {
-    let bytes = text.as_bytes();
-    let mut sides: Vec<Option<Scope>> = vec![None];
-    let (mut has_heading, mut has_structure) = (false, false);
-    for line in lines(bytes, range) {
-        let content = &bytes[line.clone()];
-        has_structure |= is_structure(content);
-        if is_middle(content) || content.starts_with(CONFLICT_BASE) {
-            sides.push(None);
-        } else if scan::is_section_boundary(content) {
-            has_heading = true;
-            let heading = grammar::parse_heading(text[line].trim_end());
-            *sides.last_mut().expect("there is a first side") = heading.map(|heading| heading.scope);
+    let (mut scopes, mut has_heading, mut has_structure) = (Vec::new(), false, false);
+    for side in sides(text.as_bytes(), range) {
+        let side = &text[side];
+        let mut scope = None;
+        for line in scan::lines(side).iter().filter(|line| !line.hidden) {
+            let line = line.text(side);
+            has_structure |= is_structure(line.as_bytes());
+            if scan::is_section_boundary(line.as_bytes()) {
+                has_heading = true;
+                scope = grammar::parse_heading(line.trim_end()).map(|heading| heading.scope);
+            }
         }
+        scopes.push(scope);
     }
-    let scope = sides[0].clone().filter(|scope| sides.iter().all(|side| side.as_ref() == Some(scope)));
+    let scope: Option<Scope> =
+        scopes[0].clone().filter(|scope| scopes.iter().all(|side| side.as_ref() == Some(scope)));
     let heading = scope.map_or_else(|| "#".to_owned(), |scope| grammar::write_heading(&scope, ""));
     (has_heading.then_some(heading), has_structure)
+}
+
+/// The sides of a conflict, without the lines between them; at least one.
+fn sides(text: &[u8], range: Range<usize>) -> Vec<Range<usize>> {
+    let mut sides = Vec::new();
+    let mut start = range.start;
+    for line in lines(text, range.clone()) {
+        let content = &text[line.clone()];
+        if is_middle(content) || content.starts_with(CONFLICT_BASE) {
+            sides.push(start..line.start);
+            start = line.end;
+        }
+    }
+    sides.push(start..range.end);
+    sides
 }
 
 /// True if a line begins an entry or a part of a section.

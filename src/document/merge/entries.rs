@@ -18,7 +18,7 @@ pub(super) struct Item {
     pub(super) theirs: Option<usize>,
     /// The entry with this number of the base, where it is another version of that.
     base: Option<usize>,
-    /// Its lines without the last line ending, or those of a conflict.
+    /// Its lines with plain line endings, the last without, or those of a conflict.
     pub(super) lines: String,
     /// The title, if both versions stand there, in conflict.
     pub(super) conflict: Option<String>,
@@ -88,7 +88,7 @@ impl Entries<'_> {
         let Pairing { base, ours, theirs } = pairing;
         let base_version = base.map(|at| &self.base[at]);
         let item = |ours: Option<usize>, theirs: Option<usize>, lines: &str| {
-            let lines = lines.trim_end().to_owned();
+            let lines = lines_of(lines).into_owned();
             Item { ours, theirs, base, lines, conflict: None }
         };
         let as_side = |side: &Version<'_>, ours, theirs| item(ours, theirs, side.raw);
@@ -114,7 +114,7 @@ impl Entries<'_> {
             }
             Outcome::Conflict => {
                 let Labels { ours: one, theirs: other, .. } = labels;
-                let (our_lines, their_lines) = (our.raw.trim_end(), their.raw.trim_end());
+                let (our_lines, their_lines) = (lines_of(our.raw), lines_of(their.raw));
                 let lines = format!("<<<<<<< {one}\n{our_lines}\n=======\n{their_lines}\n>>>>>>> {other}");
                 let conflict = Some(our.memory().title.clone());
                 items.push(Item { conflict, ..item(ours, theirs, &lines) });

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::Hash;
 
+use crate::document::evidence::template;
 use crate::document::grammar::Visits;
 use crate::document::merge::values::{Three, set, sum};
 use crate::types::{Attempt, Carried, CarriedChange, Way, fold_action};
@@ -22,11 +23,13 @@ impl<T, K> Changes<T, K> {
     }
 }
 
-/// Merges values by key: what only one side changed is as that side has it, what both changed is combined.
+/// Merges values by key: what only one side changed is as that side has it, what both changed is combined. Where both
+/// added one, `is_one` tells whether it is the same.
 fn merge_by<T: Clone, K: Eq + Hash>(
     three: &Three<'_, [T]>,
     key: impl Fn(&T) -> K,
     is_same: impl Fn(&T, &T) -> bool,
+    is_one: impl Fn(&T, &T) -> bool,
     combine: impl Fn(Option<&T>, &T, &T) -> T,
 ) -> Changes<T, K> {
     let by_key = |values: &'_ [T]| -> HashMap<K, T> {
@@ -40,7 +43,7 @@ fn merge_by<T: Clone, K: Eq + Hash>(
         let is_untouched = of_base.is_some_and(|before| is_same(value, before));
         match of_ours {
             _ if is_untouched => {}
-            Some(our) if of_base.is_none() && is_same(our, value) => {}
+            Some(our) if of_base.is_none() && is_one(our, value) => {}
             Some(our) if of_base.is_none_or(|before| !is_same(our, before)) => {
                 put.push(combine(of_base, our, value))
             }
@@ -53,18 +56,22 @@ fn merge_by<T: Clone, K: Eq + Hash>(
     Changes { put, gone: gone.into_iter().collect() }
 }
 
-/// Merges tried actions, or those that worked. Marks and replies alone say nothing: lines share them.
+/// Merges tried actions, or those that worked. Marks alone say nothing: lines share them.
 pub(super) fn merge_attempts(three: &Three<'_, [Attempt]>) -> Changes<Attempt, String> {
     let is_same = |one: &Attempt, other: &Attempt| {
-        (one.count, one.effect_unknown, one.deadly) == (other.count, other.effect_unknown, other.deadly)
+        let facts = |attempt: &Attempt| (attempt.count, attempt.effect_unknown, attempt.deadly);
+        let reply = |attempt: &Attempt| template(&attempt.action, &attempt.reply);
+        facts(one) == facts(other) && reply(one) == reply(other)
     };
+    // A try with the same mark is the same try, as one that was picked from the other branch.
+    let is_one = |one: &Attempt, other: &Attempt| one == other && one.episode.is_some() && one.turn.is_some();
     let combine = |base: Option<&Attempt>, one: &Attempt, other: &Attempt| {
         let moment = |attempt: &Attempt| (attempt.episode, attempt.turn, attempt.reply.clone());
         let later = if moment(one) > moment(other) { one } else { other };
         let count = sum(base.map_or(0, |base| base.count), one.count, other.count).max(1);
         Attempt { count, ..later.clone() }
     };
-    merge_by(three, |attempt| fold_action(&attempt.action), is_same, combine)
+    merge_by(three, |attempt| fold_action(&attempt.action), is_same, is_one, combine)
 }
 
 /// Merges ways.
@@ -81,7 +88,7 @@ pub(super) fn merge_ways(three: &Three<'_, [Way]>) -> Changes<Way, (String, u64)
             ..later.clone()
         }
     };
-    merge_by(three, key_of_way, is_same, combine)
+    merge_by(three, key_of_way, is_same, |_, _| false, combine)
 }
 
 pub(super) fn key_of_way(way: &Way) -> (String, u64) {
@@ -93,6 +100,7 @@ pub(super) fn merge_carried(three: &Three<'_, [Carried]>) -> Changes<Carried, u6
     merge_by(
         three,
         |carried| carried.episode,
+        Carried::eq,
         Carried::eq,
         |base, one, other| {
             let items = |carried: &Carried| -> Vec<(u64, bool, String)> {

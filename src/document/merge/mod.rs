@@ -279,4 +279,49 @@ mod tests {
         let merged = merge(&base, &ours, &theirs, Labels::default());
         assert_eq!((merged.text, merged.conflicts.len()), (theirs.replace("one", "1"), 0));
     }
+
+    #[test]
+    fn a_fence_in_a_conflict_has_no_headings() {
+        let fenced = "**[NOTE] a**\nSay:\n```\n## World\n**[NOTE] no entry**\n```\n";
+        let new = "**[NOTE] b**\nnew\n";
+        let merged = merge(
+            &place("**[NOTE] a**\nbase\n"),
+            &place(&format!("{fenced}\n{new}")),
+            &place("**[NOTE] a**\ntheirs\n"),
+            Labels::default(),
+        );
+        let marked = format!("<<<<<<< ours\n{fenced}=======\n**[NOTE] a**\ntheirs\n>>>>>>> theirs\n\n{new}");
+        assert_eq!(merged.text, place(&marked));
+    }
+
+    #[test]
+    fn the_same_try_counts_once_and_another_one_adds() {
+        let text = |tried: &str| format!("## Location 1: Hall\n\n### Tried\n\n{tried}\n---\n");
+        let both = |one: &str, other: &str| clean(&text(""), &text(one), &text(other));
+        let (one, other) = ("- `x` *(Ep2, T3)*: No.\n- `y` *(Ep2, T4)*: Na.\n", "- `x` *(Ep2, T3)*: No.\n");
+        assert_eq!(both(one, other), text(one));
+        assert_eq!(both("- `x`\n", "- `x` *(T1)*\n"), text("- `x` ×2 *(T1)*\n"));
+        let reply = "- `x` ×2 *(Ep1, T3)*: No";
+        let edited = clean(
+            &text(&format!("{reply}.\n")),
+            &text(&format!("{reply}.\n- `y`: Na.\n")),
+            &text(&format!("{reply}!\n")),
+        );
+        assert!(edited.contains("`x` ×2 *(Ep1, T3)*: No!"), "{edited}");
+    }
+
+    #[test]
+    fn two_sections_of_a_scope_are_one() {
+        let base = place("**[NOTE] a**\none\n");
+        let second = format!("{base}\n## Location 1:\n\n### Memories\n\n**[NOTE] b**\ntwo\n\n---\n");
+        let merged = clean(&base, &base.replace("one", "1").replace("** 2", "** 3"), &second);
+        let found = crate::document::Document::parse(merged.clone()).section(&Scope::Location(1)).unwrap();
+        let texts: Vec<&str> = found.memories.iter().map(|memory| memory.text.as_str()).collect();
+        assert_eq!((texts, found.visits), (vec!["1", "two"], 3), "{merged}");
+    }
+
+    #[test]
+    fn a_carriage_return_alone_ends_no_line() {
+        assert_eq!(merge("", "a\rb", ",", Labels::default()).text.matches("a\rb").count(), 1);
+    }
 }

@@ -96,12 +96,15 @@ pub(super) struct LineChange {
 
 /// The changes of theirs that ours lacks. Where both sides changed the same lines, ours stand before theirs.
 pub(super) fn merge_lines(base: &[&str], ours: &[&str], theirs: &[&str]) -> Vec<LineChange> {
+    let [base, ours, theirs] = [base, ours, theirs].map(without_endings);
     if theirs == base || theirs == ours {
         return Vec::new();
     }
-    let joined =
-        |lines: &[&str]| lines.iter().map(|line| format!("{}\n", line.trim_end())).collect::<String>();
-    let (all, one, other) = (joined(base), joined(ours), joined(theirs));
+    // The crate takes a carriage return alone for a line's end, too.
+    let joined = |lines: &[&str]| {
+        lines.iter().map(|line| format!("{}\n", line.replace('\r', " "))).collect::<String>()
+    };
+    let (all, one, other) = (joined(&base), joined(&ours), joined(&theirs));
     let merge = TextMerge::from_lines(all.as_str(), one.as_str(), other.as_str());
     let mut changes = Vec::new();
     for region in merge.regions() {
@@ -125,6 +128,13 @@ pub(super) fn merge_lines(base: &[&str], ours: &[&str], theirs: &[&str]) -> Vec<
     }
     changes.retain(|change| !change.cut.is_empty() || !change.put.is_empty());
     changes
+}
+
+fn without_endings<'a>(lines: &[&'a str]) -> Vec<&'a str> {
+    let bare = |line: &&'a str| {
+        line.strip_suffix('\n').map_or(*line, |line| line.strip_suffix('\r').unwrap_or(line))
+    };
+    lines.iter().map(bare).collect()
 }
 
 /// True if a line opens or closes a code fence or a comment.

@@ -30,17 +30,13 @@ pub(super) struct Meant {
     pub(super) names: Option<[String; 2]>,
 }
 
-/// Merges the sections of a scope, which stand in these blocks; `None` where they cannot be told apart.
+/// Merges the sections of a scope, which stand in these blocks. Base and theirs have as many of them, or none.
 pub(super) fn merge_scope(
     merged: &mut Document,
     blocks: &[usize],
     sections: &Sections<'_>,
     labels: Labels<'_>,
-) -> Option<Meant> {
-    let is_like = |texts: &[&str]| texts.is_empty() || texts.len() == sections.ours.len();
-    if !is_like(sections.base) || !is_like(sections.theirs) || blocks.len() != sections.ours.len() {
-        return None;
-    }
+) -> Meant {
     let [base, ours, theirs] = [sections.base, sections.ours, sections.theirs]
         .map(|texts| texts.iter().map(|text| Body::of(text)).collect::<Vec<_>>());
     let style = merged.style();
@@ -68,7 +64,7 @@ pub(super) fn merge_scope(
     merge_evidence(merged, blocks, [&base, &ours, &theirs]);
     let conflicts = items.iter().filter(|item| item.conflict.is_some()).count();
     let entries = items.into_iter().filter(|item| item.conflict.is_none()).map(|item| item.lines).collect();
-    Some(Meant { scope: sections.scope.clone(), entries, conflicts, names })
+    Meant { scope: sections.scope.clone(), entries, conflicts, names }
 }
 
 /// The entries of a scope's sections, in their order.

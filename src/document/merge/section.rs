@@ -107,7 +107,7 @@ impl SectionMerge<'_> {
                 RegionKind::Other => by_part.entry(key).or_default().push(item),
                 _ => {
                     let gap = if edits.added.is_empty() { "" } else { "\n" };
-                    edits.added.push_str(&format!("{gap}{}\n", item.lines.replace("\r\n", "\n")));
+                    edits.added.push_str(&format!("{gap}{}\n", item.lines));
                 }
             }
         }
@@ -250,7 +250,7 @@ impl Run {
 
 /// The lines of entries, with blank lines between them.
 fn lines_of(items: &[&Item]) -> String {
-    items.iter().map(|item| format!("{}\n", item.lines.replace("\r\n", "\n"))).collect::<Vec<_>>().join("\n")
+    items.iter().map(|item| format!("{}\n", item.lines)).collect::<Vec<_>>().join("\n")
 }
 
 /// A text with ranges replaced; of several changes at one place, the first stands first.

@@ -111,8 +111,7 @@ impl<'a> Merge<'a> {
                     // Of a section that one side removed, the changes of the other stay.
                     let was_removed = missing.contains(scope);
                     let (ours, theirs) = if was_removed { (&theirs, &ours) } else { (&ours, &theirs) };
-                    let sections = Sections { scope, base: &base, ours, theirs };
-                    self.meant.push(merge_scope(&mut self.merged, &places, &sections, labels)?);
+                    self.merge_scope(scope, &places, [&base, ours, theirs], labels);
                 }
                 Key::Other(..) => {
                     let text =
@@ -161,6 +160,33 @@ impl<'a> Merge<'a> {
             self.take(&places[&Key::Scope(scope.clone())], at);
         }
         Some(removed)
+    }
+
+    /// Merges the sections of a scope. Where the texts have different numbers of them, they are merged as one.
+    fn merge_scope(&mut self, scope: &Scope, places: &[usize], texts: [&Vec<&str>; 3], labels: Labels<'_>) {
+        let [base, ours, theirs] = texts;
+        let is_alike = |texts: &Vec<&str>| texts.is_empty() || texts.len() == places.len();
+        if [base, ours, theirs].into_iter().all(is_alike) {
+            let sections = Sections { scope, base, ours, theirs };
+            return self.meant.push(merge_scope(&mut self.merged, places, &sections, labels));
+        }
+        let [base, ours, theirs] = texts.map(|texts| texts.concat());
+        let [base, ours, theirs] = [&base, &ours, &theirs].map(|text| match text.is_empty() {
+            true => Vec::new(),
+            false => vec![text.as_str()],
+        });
+        let (first, others) = places.split_first().expect("a scope that is merged has a section");
+        self.merged.replace(*first, ours.concat());
+        let sections = Sections { scope, base: &base, ours: &ours, theirs: &theirs };
+        self.meant.push(merge_scope(&mut self.merged, &[*first], &sections, labels));
+        self.gone.extend(others);
+        let whole = Document::parse(self.merged.block_text(*first).to_owned());
+        let mut blocks = (0..whole.blocks().len())
+            .map(|at| Block::new(whole.blocks()[at].heading.clone(), whole.block_text(at).to_owned()));
+        if let Some(block) = blocks.next() {
+            self.merged.blocks_mut()[*first] = block;
+        }
+        self.behind.entry(first + 1).or_default().extend(blocks);
     }
 
     /// Takes sections as theirs has them, in place of blocks of the result.
