@@ -115,7 +115,7 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: ProcessEnvironment) 
     };
     let Global { file, config, verbose, lock_timeout, .. } = global;
     let begins = matches!(command, MemoryCommand::Init(_));
-    // What git calls is about one file. Settings of the repository, which may be in conflict themselves, say nothing.
+    // A command that git calls is about one file. Settings of the repository may be in conflict themselves: none count.
     if let Some(file) = command.own_file() {
         let settings = Settings::without_files(file.to_owned(), lock_timeout, environment)?;
         return command.run(Cli { ui, settings });

@@ -76,8 +76,8 @@ impl Edits {
 }
 
 impl SectionMerge<'_> {
-    /// The changes of entries and of a person's lines. `first` is the number of its first entry among those of its scope,
-    /// `theirs` are the numbers of the entries that theirs has in this section.
+    /// The changes of entries and of a person's lines. `first` is the number of its first entry among those of its
+    /// scope, `theirs` are the numbers of the entries that theirs has in this section.
     pub(super) fn edits(&self, items: &[Item], first: usize, theirs: Range<usize>) -> Edits {
         let mut edits = Edits::default();
         let of_ours: HashMap<usize, &Item> =

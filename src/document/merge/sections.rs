@@ -38,7 +38,7 @@ fn is_reordered(base: &Document, side: &Document) -> bool {
     !common.eq(of_side.iter().filter(|scope| in_base.contains(scope)))
 }
 
-/// What the sections are that stand in blocks: a scope, else their first line and its number among the same.
+/// The name of a section: its scope, else its first line and the number among those with this line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Scope(Scope),
@@ -108,7 +108,7 @@ impl<'a> Merge<'a> {
             match key {
                 _ if same(&ours, &base) => self.take(&places, &at(&of_theirs, key)),
                 Key::Scope(scope) => {
-                    // Of a section that one side removed, the changes of the other stay.
+                    // If one side removed the section, the changes of the other stay.
                     let was_removed = missing.contains(scope);
                     let (ours, theirs) = if was_removed { (&theirs, &ours) } else { (&ours, &theirs) };
                     self.merge_scope(scope, &places, [&base, ours, theirs], labels);
