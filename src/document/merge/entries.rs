@@ -113,7 +113,7 @@ impl Entries<'_> {
                 items.push(as_side(their, None, theirs));
             }
             Outcome::Conflict => {
-                let Labels { ours: one, theirs: other, .. } = labels;
+                let [one, other] = [labels.ours, labels.theirs].map(|label| label.replace(['\r', '\n'], " "));
                 let (our_lines, their_lines) = (lines_of(our.raw), lines_of(their.raw));
                 let lines = format!("<<<<<<< {one}\n{our_lines}\n=======\n{their_lines}\n>>>>>>> {other}");
                 let conflict = Some(our.memory().title.clone());
