@@ -1,9 +1,9 @@
 //! Compares whole processes with system tools, against the limits that the project has set itself.
 //!
 //! `cargo bench --bench processes` prints a table. Names of parts (`start`, `recall`, `memory`, `map`, `add`,
-//! `parse`, `query`, `seed`, `mcp`, `inject`, `proxy`, `load`, `crowd`, `kill`) after `--` select from it; `--busy`
-//! keeps one core at work meanwhile. Needs `rustc`, `grep` and `dd`; `time` and `strace` are used if present. The exit
-//! code is 1 if a limit is missed.
+//! `parse`, `merge`, `query`, `seed`, `mcp`, `inject`, `proxy`, `load`, `crowd`, `kill`) after `--` select from
+//! it; `--busy` keeps one core at work meanwhile. Needs `rustc`, `grep` and `dd`; `time` and `strace` are used if
+//! present. The exit code is 1 if a limit is missed.
 
 #![allow(clippy::disallowed_methods, reason = "makes the files that are measured, in a folder of its own")]
 
@@ -13,6 +13,7 @@ mod chat;
 mod files;
 mod map;
 mod measure;
+mod merge;
 #[cfg(feature = "proxy")]
 mod proxy_load;
 mod search;
@@ -63,6 +64,7 @@ fn main() -> ExitCode {
     let all: &[Part] = &[
         ("start", start),
         ("parse", parse),
+        ("merge", merge::merge),
         ("recall", recall),
         ("memory", memory),
         ("map", map::map),

@@ -29,16 +29,21 @@ pub struct Pairs {
 
 /// Times two processes in alternation, after two warm-up runs of each. The closures get the number of the run.
 pub fn pairs(mut a: impl FnMut(usize) -> Command, mut b: impl FnMut(usize) -> Command) -> Pairs {
+    pairs_of(|run| time(a(run)), |run| time(b(run)))
+}
+
+/// As [`pairs`], of anything that gives its time.
+pub fn pairs_of(mut a: impl FnMut(usize) -> Duration, mut b: impl FnMut(usize) -> Duration) -> Pairs {
     let mut run = 0;
     for _ in 0..2 {
-        time(a(run));
-        time(b(run));
+        a(run);
+        b(run);
         run += 1;
     }
     let mut times: Vec<(f64, f64)> = Vec::new();
     let began = Instant::now();
     while times.len() < FEWEST_PAIRS || (began.elapsed() < TIME && times.len() < MAX_PAIRS) {
-        times.push((time(a(run)).as_secs_f64(), time(b(run)).as_secs_f64()));
+        times.push((a(run).as_secs_f64(), b(run).as_secs_f64()));
         run += 1;
     }
     let quantiles = |values: Vec<f64>| [0.25, 0.5, 0.75].map(|part| quantile(values.clone(), part));

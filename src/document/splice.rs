@@ -283,16 +283,20 @@ pub(crate) fn replace_heading(text: &str, scope: &Scope, name: &str, style: Styl
 
 /// Replaces the visits line, or adds it under the heading.
 pub(crate) fn set_visits(text: &str, parsed: &ParsedSection, visits: &Visits, style: Style) -> String {
+    splice_all(text, &[visits_change(text, parsed, visits)], style)
+}
+
+/// The range of the visits line with its new text; below the heading where there is none.
+pub(super) fn visits_change(text: &str, parsed: &ParsedSection, visits: &Visits) -> (Range<usize>, String) {
     let line = format!("{}\n", grammar::write_visits(visits));
     if let Some((_, range)) = &parsed.visits {
-        return splice(text, range.clone(), &line, style);
+        return (range.clone(), line);
     }
     let heading = text.split_inclusive('\n').next().unwrap_or(text);
     let rest = &text[heading.len()..];
-    let ending = style.line_ending;
-    let after_heading = if heading.ends_with('\n') { "" } else { ending };
-    let blank = if rest.is_empty() || scan::is_blank(first_line(rest)) { "" } else { ending };
-    [heading, after_heading, &style.convert(&line), blank, rest].concat()
+    let gap = if heading.ends_with('\n') { "" } else { "\n" };
+    let blank = if rest.is_empty() || scan::is_blank(first_line(rest)) { "" } else { "\n" };
+    (heading.len()..heading.len(), format!("{gap}{line}{blank}"))
 }
 
 #[cfg(test)]

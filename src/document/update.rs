@@ -163,11 +163,11 @@ impl Document {
         }
     }
 
-    pub(super) fn visits_of(&self, block: usize) -> Visits {
+    fn visits_of(&self, block: usize) -> Visits {
         self.parsed(block).visits.as_ref().map_or_else(Visits::default, |(visits, _)| visits.clone())
     }
 
-    pub(super) fn set_visits(&mut self, block: usize, visits: &Visits) {
+    fn set_visits(&mut self, block: usize, visits: &Visits) {
         let text = splice::set_visits(self.block_text(block), self.parsed(block), visits, self.style());
         self.replace(block, text);
     }

@@ -4,6 +4,7 @@
 
 mod comments;
 mod mending;
+mod merge;
 
 use memories::document::check::viewer_headings;
 use memories::document::evidence;

@@ -7,7 +7,7 @@ use std::hash::Hash;
 use crate::document::grammar;
 use crate::document::merge::entry::{Outcome, Side, Version, merge_entry, origin, same_words};
 use crate::document::merge::result::Labels;
-use crate::document::text::{Fences, TITLE_CHARS};
+use crate::document::text::{Fences, TITLE_CHARS, read_title};
 use crate::types::{Cause, Memory, Provenance, Reference, SAME_TITLE_TAG, Span, fold_title};
 
 /// An entry of the merged text.
@@ -124,10 +124,15 @@ impl Entries<'_> {
 
     /// Gives the later of two live entries a title of its own, where the sides gave one title to two.
     fn tell_titles_apart(&self, items: &mut [Item]) {
-        if items.iter().all(|item| item.ours.is_some()) {
+        // Two entries can only clash if one of them came from theirs alone.
+        let new: HashSet<String> =
+            items.iter().filter(|item| item.ours.is_none()).map(|item| fold_title(&item.title())).collect();
+        if new.is_empty() {
             return;
         }
-        let mut live: Vec<Option<Memory>> = items.iter().map(Item::live).collect();
+        let may_clash = |item: &Item| new.contains(&fold_title(&item.title()));
+        let mut live: Vec<Option<Memory>> =
+            items.iter().map(|item| if may_clash(item) { item.live() } else { None }).collect();
         let mut taken: HashMap<String, usize> = HashMap::new();
         for at in 0..items.len() {
             let Some(memory) = live[at].clone().filter(|memory| !memory.category.only_grows()) else {
@@ -199,6 +204,12 @@ impl Entries<'_> {
 }
 
 impl Item {
+    /// The title on its first line; empty where it is a conflict.
+    fn title(&self) -> String {
+        let parts = self.lines.lines().next().and_then(grammar::split_entry);
+        parts.map_or(String::new(), |parts| read_title(parts.title))
+    }
+
     /// The first line of a live entry, read; `None` of others and of conflicts.
     fn live(&self) -> Option<Memory> {
         let first = self.lines.lines().next().filter(|_| self.conflict.is_none())?;

@@ -54,7 +54,7 @@ impl<'a> Version<'a> {
 
 /// True if two texts have the same lines, whatever their line endings.
 pub(super) fn same_lines(one: &str, other: &str) -> bool {
-    one == other || one.lines().eq(other.lines())
+    one.trim_end() == other.trim_end() || one.lines().eq(other.lines())
 }
 
 /// True if two texts are the same but for case and surplus space.

@@ -2,7 +2,7 @@
 
 use crate::document::merge::entries::Entries;
 use crate::document::merge::entry::Version;
-use crate::document::merge::evidence::{key_of_way, merge_attempts, merge_carried, merge_visits, merge_ways};
+use crate::document::merge::evidence::{key_of_way, merge_attempts, merge_carried, merge_ways};
 use crate::document::merge::result::Labels;
 use crate::document::merge::section::{Body, SectionMerge};
 use crate::document::merge::values::Three;
@@ -87,20 +87,6 @@ fn evidence(bodies: &[Body<'_>]) -> Section {
 
 fn merge_evidence(merged: &mut Document, blocks: &[usize], bodies: [&Vec<Body<'_>>; 3]) {
     let [base, ours, theirs] = bodies.map(|bodies| evidence(bodies));
-    for (at, &block) in blocks.iter().enumerate() {
-        let visits = |bodies: &[Body<'_>]| {
-            bodies
-                .get(at)
-                .and_then(|body| body.parsed.visits.as_ref())
-                .map(|(visits, _)| visits.clone())
-                .unwrap_or_default()
-        };
-        let [before, mine, other] = bodies.map(|bodies| visits(bodies));
-        let new = merge_visits(&Three { base: &before, ours: &mine, theirs: &other });
-        if new != mine && !(other == before) {
-            merged.set_visits(block, &new);
-        }
-    }
     let three = Three { base: &base, ours: &ours, theirs: &theirs };
     let ways = merge_ways(&three.of(|section| section.ways.as_slice()));
     if !ways.gone.is_empty() {
@@ -117,7 +103,9 @@ fn merge_evidence(merged: &mut Document, blocks: &[usize], bodies: [&Vec<Body<'_
         Way { name: name.filter(|name| !name.is_empty()).unwrap_or_else(|| way.name.clone()), ..way.clone() }
     };
     let put: Vec<Way> = ways.put.iter().map(names).collect();
-    merged.put_ways(blocks, &put);
+    if !put.is_empty() {
+        merged.put_ways(blocks, &put);
+    }
     let carried = merge_carried(&three.of(|section| section.carried.as_slice()));
     if !carried.gone.is_empty() {
         merged.remove_lines(blocks, RegionKind::Carried, |parsed| {
@@ -125,7 +113,9 @@ fn merge_evidence(merged: &mut Document, blocks: &[usize], bodies: [&Vec<Body<'_
             gone.map(|line| line.range.clone()).collect()
         });
     }
-    merged.put_all_carried(blocks, &carried.put);
+    if !carried.put.is_empty() {
+        merged.put_all_carried(blocks, &carried.put);
+    }
     let worked = merge_attempts(&three.of(|section| section.worked.as_slice()));
     let tried = merge_attempts(&three.of(|section| section.tried.as_slice()));
     for (kind, changes) in [(RegionKind::Worked, worked), (RegionKind::Tried, tried)] {

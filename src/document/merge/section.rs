@@ -5,7 +5,10 @@ use std::ops::Range;
 
 use crate::document::grammar;
 use crate::document::merge::entries::Item;
+use crate::document::merge::entry::same_lines;
+use crate::document::merge::evidence::merge_visits;
 use crate::document::merge::parts::{LineChange, Part, PartKey, merge_lines, parts};
+use crate::document::merge::values::Three;
 use crate::document::parser::{ParsedSection, RegionKind, parse_section};
 use crate::document::splice::{self, Style, framed};
 
@@ -80,12 +83,13 @@ impl SectionMerge<'_> {
     /// scope, `theirs` are the numbers of the entries that theirs has in this section.
     pub(super) fn edits(&self, items: &[Item], first: usize, theirs: Range<usize>) -> Edits {
         let mut edits = Edits::default();
+        self.edit_visits(&mut edits);
         let of_ours: HashMap<usize, &Item> =
             items.iter().filter_map(|item| Some((item.ours?, item))).collect();
         for (at, entry) in self.ours.parsed.entries.iter().enumerate() {
             let old = &self.ours.text[entry.range.clone()];
             match of_ours.get(&(first + at)) {
-                Some(item) if old.lines().eq(item.lines.lines()) => {}
+                Some(item) if same_lines(old, &item.lines) => {}
                 Some(item) => {
                     edits
                         .splices
@@ -113,6 +117,19 @@ impl SectionMerge<'_> {
         }
         self.edit_parts(&by_part, &mut edits);
         edits
+    }
+
+    fn edit_visits(&self, edits: &mut Edits) {
+        let visits = |body: Option<&Body<'_>>| {
+            let visits = body.and_then(|body| body.parsed.visits.as_ref());
+            visits.map(|(visits, _)| visits.clone()).unwrap_or_default()
+        };
+        let [base, ours, theirs] = [self.base, Some(self.ours), self.theirs].map(visits);
+        let merged = merge_visits(&Three { base: &base, ours: &ours, theirs: &theirs });
+        if merged != ours && theirs != base {
+            let (range, line) = splice::visits_change(self.ours.text, &self.ours.parsed, &merged);
+            edits.splices.push((range, self.style.convert(&line)));
+        }
     }
 
     /// The changes of a person's lines, and of entries below a person's headings.
