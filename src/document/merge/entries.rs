@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 
 use crate::document::grammar;
-use crate::document::merge::entry::{Outcome, Side, Version, merge_entry, origin, same_words};
+use crate::document::merge::entry::{Outcome, Side, Version, merge_entry, origin, same_lines, same_words};
 use crate::document::merge::result::Labels;
 use crate::document::text::{Fences, TITLE_CHARS, read_title};
 use crate::types::{Cause, Memory, Provenance, Reference, SAME_TITLE_TAG, Span, fold_title};
@@ -124,9 +124,10 @@ impl Entries<'_> {
 
     /// Gives the later of two live entries a title of its own, where the sides gave one title to two.
     fn tell_titles_apart(&self, items: &mut [Item]) {
-        // Two entries can only clash if one of them came from theirs alone.
+        // Two entries can only clash if one of them is not as ours has it.
+        let is_ours = |item: &Item| item.ours.is_some_and(|at| same_lines(self.ours[at].raw, &item.lines));
         let new: HashSet<String> =
-            items.iter().filter(|item| item.ours.is_none()).map(|item| fold_title(&item.title())).collect();
+            items.iter().filter(|item| !is_ours(item)).map(|item| fold_title(&item.title())).collect();
         if new.is_empty() {
             return;
         }
@@ -157,10 +158,13 @@ impl Entries<'_> {
         }
     }
 
-    /// True if one side had both under their titles, which is that side's affair.
+    /// True if one side had both live under one title, which is that side's affair.
     fn are_of_one_side(&self, items: [&Item; 2]) -> bool {
         let had_both = |side: &[Version<'_>], of: fn(&Item) -> Option<usize>| {
-            let [one, other] = items.map(|item| of(item).map(|at| fold_title(&side[at].memory().title)));
+            let [one, other] = items.map(|item| {
+                let version = of(item).map(|at| &side[at]).filter(|version| version.is_live());
+                version.map(|version| fold_title(&version.memory().title))
+            });
             one.is_some() && one == other
         };
         had_both(self.ours, |item| item.ours) || had_both(self.theirs, |item| item.theirs)

@@ -137,6 +137,13 @@ mod tests {
     }
 
     #[test]
+    fn an_entry_that_one_side_revived_and_the_other_wrote_anew_gets_a_number() {
+        let struck = "**[NOTE - SUPERSEDED] a** *(Ep1)*\n[Invalidated at Ep2: \"no\"]\n~~one~~\n";
+        let merged = entries(struck, &format!("{struck}\n**[NOTE] a** *(Ep3)*\ntwo\n"), OLD);
+        assert_eq!(merged, format!("{OLD}\n**[NOTE] a (2)** *(Ep3, #same-title)*\ntwo\n"));
+    }
+
+    #[test]
     fn who_superseded_by_a_title_follows_it_to_its_number() {
         let ours = format!("{OLD}\n**[NOTE] b** *(Ep2, T1)*\nthree\n");
         let merged = entries(OLD, &ours, &format!("{STRUCK}\n{NEW}"));
