@@ -135,8 +135,9 @@ fn untouched_bytes_stay(case: &Case) -> Result<(), TestCaseError> {
     let merged = Facts::of(&case.merged.text);
     for key in case.base.blocks.keys().chain(case.ours.blocks.keys()).chain(case.theirs.blocks.keys()) {
         // Blank lines at the end of a section part it from the next one, which may be new.
-        let trimmed =
-            |texts: &Vec<String>| texts.iter().map(|text| text.trim_end().to_owned()).collect::<Vec<_>>();
+        // A byte order mark belongs to the file, and not to the section that comes first.
+        let bare = |text: &String| text.trim_end().trim_start_matches('\u{FEFF}').to_owned();
+        let trimmed = |texts: &Vec<String>| texts.iter().map(bare).collect::<Vec<_>>();
         let of = |facts: &Facts| facts.blocks.get(key).map(trimmed).unwrap_or_default();
         let (base, ours, theirs) = (of(&case.base), of(&case.ours), of(&case.theirs));
         let expected = match (ours == base, theirs == base) {
