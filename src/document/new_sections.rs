@@ -104,7 +104,7 @@ impl Document {
     }
 
     /// Ends the last block with a blank line. A byte order mark stays at the front.
-    fn end_with_blank_line(&mut self) {
+    pub(super) fn end_with_blank_line(&mut self) {
         let Some(last) = self.blocks().last() else { return };
         let text = last.text(self.source());
         if text == BYTE_ORDER_MARK.encode_utf8(&mut [0; 4]) || splice::ends_with_blank_line(text) {

@@ -20,8 +20,8 @@ pub(super) struct Item {
     base: Option<usize>,
     /// Its lines with plain line endings, the last without, or those of a conflict.
     pub(super) lines: String,
-    /// The title, if both versions stand there, in conflict.
-    pub(super) conflict: Option<String>,
+    /// True if both versions stand there.
+    pub(super) is_conflict: bool,
 }
 
 /// The entries of the three versions of a scope.
@@ -89,7 +89,7 @@ impl Entries<'_> {
         let base_version = base.map(|at| &self.base[at]);
         let item = |ours: Option<usize>, theirs: Option<usize>, lines: &str| {
             let lines = lines_of(lines).into_owned();
-            Item { ours, theirs, base, lines, conflict: None }
+            Item { ours, theirs, base, lines, is_conflict: false }
         };
         let as_side = |side: &Version<'_>, ours, theirs| item(ours, theirs, side.raw);
         let (our, their) = (ours.map(|at| &self.ours[at]), theirs.map(|at| &self.theirs[at]));
@@ -116,8 +116,7 @@ impl Entries<'_> {
                 let [one, other] = [labels.ours, labels.theirs].map(|label| label.replace(['\r', '\n'], " "));
                 let (our_lines, their_lines) = (lines_of(our.raw), lines_of(their.raw));
                 let lines = format!("<<<<<<< {one}\n{our_lines}\n=======\n{their_lines}\n>>>>>>> {other}");
-                let conflict = Some(our.memory().title.clone());
-                items.push(Item { conflict, ..item(ours, theirs, &lines) });
+                items.push(Item { is_conflict: true, ..item(ours, theirs, &lines) });
             }
         }
     }
@@ -177,8 +176,7 @@ impl Entries<'_> {
         let body = items[at].lines.split_once('\n').map_or(String::new(), |(_, body)| format!("\n{body}"));
         items[at].lines = format!("{}{body}", grammar::write_entry(&memory));
         let is_theirs = items[at].ours.is_none();
-        let names_its_successor =
-            |item: &&mut Item| item.conflict.is_none() && item.lines.contains("[Superseded");
+        let names_its_successor = |item: &&mut Item| !item.is_conflict && item.lines.contains("[Superseded");
         for item in items.iter_mut().filter(names_its_successor) {
             self.follow(item, is_theirs, &old.title, title);
         }
@@ -216,7 +214,7 @@ impl Item {
 
     /// The first line of a live entry, read; `None` of others and of conflicts.
     fn live(&self) -> Option<Memory> {
-        let first = self.lines.lines().next().filter(|_| self.conflict.is_none())?;
+        let first = self.lines.lines().next().filter(|_| !self.is_conflict)?;
         grammar::parse_entry(first).filter(Memory::is_live)
     }
 }

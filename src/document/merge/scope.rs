@@ -9,7 +9,7 @@ use crate::document::merge::values::Three;
 use crate::document::parser::RegionKind;
 use crate::document::section::Section;
 use crate::document::tree::Document;
-use crate::types::{Scope, Way, fold_action};
+use crate::types::{Scope, Way};
 
 /// The sections of one scope in the three texts.
 pub(super) struct Sections<'a> {
@@ -62,8 +62,8 @@ pub(super) fn merge_scope(
         of_theirs += their_entries;
     }
     merge_evidence(merged, blocks, [&base, &ours, &theirs]);
-    let conflicts = items.iter().filter(|item| item.conflict.is_some()).count();
-    let entries = items.into_iter().filter(|item| item.conflict.is_none()).map(|item| item.lines).collect();
+    let conflicts = items.iter().filter(|item| item.is_conflict).count();
+    let entries = items.into_iter().filter(|item| !item.is_conflict).map(|item| item.lines).collect();
     Meant { scope: sections.scope.clone(), entries, conflicts, names }
 }
 
@@ -122,7 +122,7 @@ fn merge_evidence(merged: &mut Document, blocks: &[usize], bodies: [&Vec<Body<'_
         if !changes.is_empty() {
             merged.edit_attempts(blocks, kind, |lists| {
                 changes.gone.iter().for_each(|action| {
-                    lists.remove(&fold_action(action));
+                    lists.remove(action);
                 });
                 changes.put.iter().for_each(|attempt| lists.put(attempt));
             });

@@ -12,7 +12,6 @@ use crate::document::merge::lines::merge_freely;
 use crate::document::merge::result::{Labels, MergeConflict, Merged};
 use crate::document::merge::scope::{Meant, Sections, merge_scope};
 use crate::document::scan::BYTE_ORDER_MARK;
-use crate::document::splice;
 use crate::document::tree::{Block, Document};
 use crate::types::Scope;
 
@@ -128,7 +127,7 @@ impl<'a> Merge<'a> {
     /// latter are returned.
     fn add_missing(&mut self, base: &Blocks, ours: &Blocks, theirs: &Blocks) -> Option<BTreeSet<Scope>> {
         let mut scopes: Vec<(Scope, &[usize])> = Vec::new();
-        let mut others: Vec<(usize, &Key)> = Vec::new();
+        let mut others: Vec<usize> = Vec::new();
         let mut removed = BTreeSet::new();
         for (key, at) in theirs.iter().filter(|(key, _)| !ours.contains_key(key)) {
             let before = base.get(key).map(|at| texts(self.base, at)).unwrap_or_default();
@@ -138,7 +137,7 @@ impl<'a> Merge<'a> {
                     scopes.push((scope.clone(), at));
                     removed.extend((!before.is_empty()).then(|| scope.clone()));
                 }
-                Key::Other(..) => others.push((at[0], key)),
+                Key::Other(..) => others.push(at[0]),
             }
         }
         if !scopes.is_empty() {
@@ -148,7 +147,7 @@ impl<'a> Merge<'a> {
         // A section of a file's own kind stands behind the one that precedes it in theirs.
         others.sort_unstable();
         let places = blocks_of(&self.merged);
-        for (at, _) in others {
+        for at in others {
             let before = (0..at).rev().find_map(|before| {
                 let key = theirs.iter().find(|(_, blocks)| blocks.contains(&before)).map(|(key, _)| key)?;
                 places.get(key).and_then(|at| at.last())
@@ -210,33 +209,22 @@ impl<'a> Merge<'a> {
 
     /// The merged text, if it is read as it is meant.
     fn finish(mut self) -> Option<Merged> {
-        let ending = self.merged.style().line_ending;
-        let source = self.ours;
         let old = std::mem::take(self.merged.blocks_mut());
-        let count = old.len();
-        let mut blocks: Vec<Block> = Vec::with_capacity(count);
-        let mut push = |block: Block, is_new: bool| {
-            if let Some(last) = blocks.last_mut().filter(|_| is_new) {
-                let mut text = last.text(source.source()).to_owned();
-                while !splice::ends_with_blank_line(&text) && text.trim() != "\u{FEFF}" {
-                    text.push_str(ending);
-                }
-                last.set_text(text);
-            }
-            blocks.push(block);
-        };
         let mut is_behind_new = false;
         for (at, block) in old.into_iter().map(Some).chain([None]).enumerate() {
             for new in self.behind.remove(&at).into_iter().flatten() {
-                push(new, true);
+                self.merged.end_with_blank_line();
+                self.merged.blocks_mut().push(new);
                 is_behind_new = true;
             }
             if let Some(block) = block.filter(|_| !self.gone.contains(&at)) {
-                push(block, is_behind_new);
+                if is_behind_new {
+                    self.merged.end_with_blank_line();
+                }
+                self.merged.blocks_mut().push(block);
                 is_behind_new = false;
             }
         }
-        *self.merged.blocks_mut() = blocks;
         let text = self.merged.into_text().ok()?;
         let conflicts = read_back(&text, &self.meant)?;
         let notice = |meant: &Meant| {

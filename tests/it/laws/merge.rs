@@ -65,7 +65,7 @@ fn merged(base: &str, ours: &str, theirs: &str) -> String {
     merge(base, ours, theirs, Labels::default()).text
 }
 
-/// What one side changed alone is as it made it: merges with itself and with the base.
+/// A side that is merged with itself or with the base stays as it is.
 fn alone(base: &str, ours: &str, theirs: &str) -> Result<(), TestCaseError> {
     for side in [ours, theirs] {
         prop_assert_eq!(merged(base, side, base), side);
@@ -101,7 +101,7 @@ fn counts_add_up(case: &Case) -> Result<(), TestCaseError> {
         let of = |counts: &BTreeMap<String, u64>| counts.get(key).copied();
         let expected = match (of(&base), of(&ours), of(&theirs)) {
             (base, Some(ours), Some(theirs)) => (ours + theirs).checked_sub(base.unwrap_or(0)),
-            // What one side removed and the other counted stays; from where it counts is not said.
+            // An action that one side removed and the other counted stays. DESIGN does not say with which count.
             (Some(_), _, _) => None,
             (None, ours, theirs) => ours.or(theirs),
         };
@@ -163,7 +163,7 @@ fn sections_keep_their_place(case: &Case) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// What one side changed stays, though the other removed it.
+/// A change of one side stays, though the other side removed the entry or action.
 fn changes_outlive_removals(case: &Case) -> Result<(), TestCaseError> {
     let (base, merged) = (case.base.counts(), case.both.counts());
     for (side, other) in case.sides() {
@@ -469,7 +469,7 @@ fn merging_again_changes_nothing(case: &Case) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// What the base, its edits and two sides of it must keep.
+/// Checks all laws on a base and two sides.
 fn check(base: &str, ours: &str, theirs: &str) -> Result<(), TestCaseError> {
     alone(base, ours, theirs)?;
     let case = Case::of(base, ours, theirs);

@@ -378,7 +378,7 @@ impl Change {
         entry.edit(edit)
     }
 
-    /// What a recorded turn changes.
+    /// The changes of one recorded turn.
     fn record(&self, document: &mut Document) -> Result<(), DocumentError> {
         match self {
             Change::Try(scope, attempt) => {

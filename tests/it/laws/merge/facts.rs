@@ -1,4 +1,4 @@
-//! What a memory file says, as sets that a merge must keep.
+//! The facts of a memory file, as sets that a merge must keep.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -84,7 +84,7 @@ fn way_key(scope: &Scope, action: &str, to: u64) -> String {
     counted(scope, "way", action) + &format!(" to {to}")
 }
 
-/// What identifies an entry: its title and its text.
+/// An entry is identified by its title and its text.
 pub(super) fn entry_key(scope: &Scope, memory: &Memory) -> String {
     format!("{scope} entry {:?} {:?}", bare_title(&memory.title), memory.text)
 }
@@ -116,7 +116,7 @@ fn said_by(scope: &Scope, section: &Section) -> Vec<String> {
 fn lines_by_hand(block: &Block) -> Vec<String> {
     let key = block.key();
     let by_hand = block.lines.iter().filter(|line| line.contains(HAND));
-    // Of a line of evidence the comment alone: another side may have written the actions before it anew.
+    // Only the comment behind a line of evidence counts: the other side may have written the actions before it anew.
     let own = |line: &str| line.rfind("<!--").map_or(line, |at| &line[at..]).trim().to_owned();
     by_hand.map(|line| format!("{key} line {:?}", own(line))).collect()
 }
