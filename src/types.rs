@@ -16,6 +16,7 @@ mod scope;
 pub mod text;
 pub(crate) mod unseen;
 mod viewer;
+mod writer;
 
 use std::fmt;
 use std::str::FromStr;
@@ -34,6 +35,8 @@ pub(crate) use names::{did_you_mean, one_of, unknown_name};
 pub use scope::{Scope, ScopeName};
 pub(crate) use scope::{is_id, labelled_id};
 pub use viewer::Viewer;
+pub use writer::Writer;
+pub(crate) use writer::{is_writer_tag, looks_written_by, writer_of, written_by};
 
 /// The kind of a memory, such as `DANGER` or `NOTE`. An open set of names in upper case.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -381,6 +384,39 @@ impl Memory {
     pub fn is_live(&self) -> bool {
         self.status != Status::Superseded
     }
+
+    /// The names of its writers, each once, in the order of its tags; none for what a person or a single player wrote.
+    pub fn writers(&self) -> Vec<&str> {
+        let mut writers: Vec<&str> = Vec::new();
+        for name in self.provenance.tags.iter().filter_map(|tag| writer_of(tag)) {
+            if !writers.contains(&name) {
+                writers.push(name);
+            }
+        }
+        writers
+    }
+
+    /// True if it has at least that many writers, or none at all: then it is a person's.
+    pub(crate) fn is_confirmed_by(&self, least: usize) -> bool {
+        let writers = self.writers().len();
+        writers == 0 || writers >= least
+    }
+
+    /// Adds a writer to its tags; false if it has that writer already.
+    pub(crate) fn add_writer(&mut self, writer: &Writer) -> bool {
+        let is_new = !self.has_tag(&writer.tag());
+        if is_new {
+            self.provenance.tags.push(writer.tag());
+        }
+        is_new
+    }
+
+    /// Removes what names writers, or looks so, from its tags; false if there was nothing.
+    pub(crate) fn drop_writers(&mut self) -> bool {
+        let before = self.provenance.tags.len();
+        self.provenance.tags.retain(|tag| !is_writer_tag(tag));
+        self.provenance.tags.len() < before
+    }
 }
 
 /// A memory with its section and its author: the object that every JSON answer with memories has.
@@ -395,6 +431,9 @@ pub struct MemoryObject {
     pub memory: Memory,
     /// Its author.
     pub author: Author,
+    /// The names of its writers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub writers: Vec<String>,
 }
 
 impl MemoryObject {
@@ -402,7 +441,8 @@ impl MemoryObject {
     pub fn of((scope, name): (&Scope, &str), memory: &Memory, author: Author) -> MemoryObject {
         let mut memory = memory.clone();
         memory.provenance.importance = Some(memory.importance());
-        MemoryObject { scope: scope.clone(), name: name.to_owned(), memory, author }
+        let writers = memory.writers().into_iter().map(str::to_owned).collect();
+        MemoryObject { scope: scope.clone(), name: name.to_owned(), memory, author, writers }
     }
 }
 

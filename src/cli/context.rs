@@ -26,7 +26,8 @@ impl Cli<'_> {
 
     /// The memory file, for changes.
     pub(crate) fn notebook(&self) -> Result<Notebook, Failure> {
-        Ok(Notebook::new(self.store()?, self.settings.clock()))
+        let notebook = Notebook::new(self.store()?, self.settings.clock());
+        Ok(notebook.with_writer(self.settings.writer.clone()))
     }
 
     /// Changes the files and shows the warnings; a dry run changes nothing. The second value is true if

@@ -4,7 +4,7 @@
 //! A `memories.toml` that was found and not named may have been written by anybody. It sets limits and tastes; what
 //! would run, reach or read something counts only if the file is trusted ([`found`]).
 //!
-//! Environment variables: `MEMORIES_FILE` and `MEMORIES_CONFIG` (as the flags), `MEMORIES_NOW` (a
+//! Environment variables: `MEMORIES_FILE` and `MEMORIES_CONFIG` (as the flags), `MEMORIES_WRITER` (as `--writer`), `MEMORIES_NOW` (a
 //! fixed time, for tests), `MEMORIES_PROVIDER`, `MEMORIES_MODEL`, `MEMORIES_BASE_URL` (as the keys of
 //! `[llm]`), `MEMORIES_API_KEY`, `MEMORIES_PROXY_TOKEN`, those of [`search`], and the names that other programs use:
 //! `OPENAI_API_KEY`, `OPENAI_BASE_URL`, `OPENAI_MODEL`, `ANTHROPIC_API_KEY`, `ANTHROPIC_BASE_URL`, `OLLAMA_HOST`,
@@ -25,6 +25,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use secrecy::SecretString;
+use serde_json::Value;
 use strum::VariantArray;
 
 use crate::cli::failure::Failure;
@@ -34,7 +35,8 @@ use crate::recall::Limits;
 use crate::record::RecordSettings;
 use crate::record::triggers::Trigger;
 use crate::store::refuse_link_out;
-use crate::types::fields::{flag, number, text, texts};
+use crate::types::Writer;
+use crate::types::fields::{Expected, flag, number, text, texts};
 
 pub use environment::ProcessEnvironment;
 pub(crate) use environment::{VARIABLES, for_programs};
@@ -90,6 +92,8 @@ pub(crate) struct Settings {
     pub chat: chat::ChatSettings,
     /// The token that clients of the proxy must send.
     pub proxy_token: Option<SecretString>,
+    /// The writer in whose name entries are stored.
+    pub writer: Option<Writer>,
     /// Start of the command, RFC 3339.
     pub now: String,
     /// The fixed time of `MEMORIES_NOW`, for tests.
@@ -141,6 +145,7 @@ impl Settings {
             None => found_memory_file(&environment.folder)?,
         };
         let enabled = files.read("enabled", flag)?.unwrap_or(true);
+        let writer = files.read("writer", writer)?;
         // Every write is immediate. The key is accepted because the settings of other programs have it.
         files.read("flush_on_death", flag)?;
         let limits = read_limits(&mut files)?;
@@ -169,6 +174,7 @@ impl Settings {
             embedding: search::read_embedding(&mut files, &environment)?,
             chat: chat::read(&mut files)?,
             proxy_token: environment.proxy_token,
+            writer,
             now: environment.now.clone().unwrap_or_else(present),
             fixed_now: environment.now,
             user_folder: environment.user_folder,
@@ -238,6 +244,11 @@ fn fresh_id() -> String {
 fn nanoseconds(time: SystemTime) -> u128 {
     let since = time.duration_since(SystemTime::UNIX_EPOCH);
     since.unwrap_or_else(|before| before.duration()).as_nanos()
+}
+
+/// The name of a writer.
+fn writer(value: &Value) -> Result<Writer, Expected> {
+    text(value)?.parse().map_err(|_| "a name of letters, digits, `_` and `-`".into())
 }
 
 fn read_limits(file: &mut SettingsFiles) -> Result<Limits, Failure> {

@@ -16,7 +16,7 @@ use crate::document::grammar::{self, EntryParts, split_entry};
 use crate::document::scan;
 use crate::document::text::{CONTEXT, ReadText, SEE_ALSO, read_text, read_title};
 use crate::types::{
-    CONTESTED_TAG, Category, DEFAULT_IMPORTANCE, Memory, Persistence, Span, Status, fold_title,
+    CONTESTED_TAG, Category, DEFAULT_IMPORTANCE, Memory, Persistence, Span, Status, fold_title, writer_of,
 };
 
 /// Find lines of an entry that are no part of its text: first those with links.
@@ -62,6 +62,22 @@ impl<'a> EntryText<'a> {
     /// False if it has no line with links.
     pub(crate) fn may_link(&self) -> bool {
         FINDERS[0].find(self.text.as_bytes()).is_some()
+    }
+
+    /// As [`Memory::is_confirmed_by`], by a look at its first line alone.
+    pub(crate) fn is_confirmed_by(&self, least: usize) -> bool {
+        if least <= 1 {
+            return true;
+        }
+        let mut writers: Vec<String> = Vec::new();
+        for (_, field) in split_fields(&comment_end::read(self.parts().fields)) {
+            let Field::Tag(tag) = field else { continue };
+            let tag = percent_decode(tag);
+            if writer_of(&tag).is_some() && !writers.contains(&tag) {
+                writers.push(tag);
+            }
+        }
+        writers.is_empty() || writers.len() >= least
     }
 
     /// Its title.
@@ -212,7 +228,7 @@ mod tests {
             title in r"[aBé \\*K\u{212A}\]]{1,6}x",
             fields in prop::collection::vec(prop::sample::select(vec![
                 "Ep1", "Ep2", "T3-4", "T9", "+5", "-1", "importance 900", "importance 0", "#contested", "#cont%65sted", "#a",
-                "Goal: Ep7, T8", "moves 3", "2026-01-31", "--\\>", "M3", "",
+                "#by:a", "#by:b", "#b%79:c", "#by:", "Goal: Ep7, T8", "moves 3", "2026-01-31", "--\\>", "M3", "",
             ]), 0..6),
             is_ephemeral: bool,
         ) {
@@ -233,6 +249,9 @@ mod tests {
                 (head.episode, head.turns, head.score_change),
                 (fields.episode, fields.turns, fields.score_change)
             );
+            for least in 0..4 {
+                prop_assert_eq!(entry.is_confirmed_by(least), memory.is_confirmed_by(least));
+            }
             prop_assert_eq!(entry.title(), memory.title.clone());
             for other in [&memory.title, "a", "k x", "K X"] {
                 prop_assert_eq!(entry.has_title(&fold_title(other)), fold_title(other) == fold_title(&memory.title));

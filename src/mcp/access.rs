@@ -19,7 +19,7 @@ use crate::recall::{self, Format, Limits, RecallError, View};
 use crate::record;
 use crate::search::filter::Filter;
 use crate::types::lock::lock;
-use crate::types::{Memory, Scope, ScopeName, Viewer, did_you_mean};
+use crate::types::{Memory, Scope, ScopeName, Viewer, Writer, did_you_mean};
 
 use crate::redact::redact;
 use crate::search::{Hit, SearchResults, SearchSettings, Searcher, served};
@@ -31,6 +31,8 @@ pub(crate) struct Setup {
     pub store: Store,
     /// The id of the agent that the server works for.
     pub agent: Option<String>,
+    /// The writer in whose name entries are stored, unless a client has one of its own.
+    pub writer: Option<Writer>,
     /// Groups of tools offered; without any there are no resources and prompts either.
     pub groups: Vec<Group>,
     /// Offer only tools that read.
@@ -71,12 +73,18 @@ pub(crate) struct Step {
 pub(crate) struct Watcher {
     report: Arc<dyn Fn(Step) + Send + Sync>,
     left: Arc<AtomicBool>,
+    writer: Option<Writer>,
 }
 
 impl Watcher {
     /// A caller that receives progress.
     pub(crate) fn new(report: impl Fn(Step) + Send + Sync + 'static) -> Watcher {
-        Watcher { report: Arc::new(report), left: Arc::default() }
+        Watcher { report: Arc::new(report), left: Arc::default(), writer: None }
+    }
+
+    /// The same caller with a name of its own, in which entries are stored instead of that of the server.
+    pub(crate) fn with_writer(self, writer: Option<Writer>) -> Watcher {
+        Watcher { writer, ..self }
     }
 
     /// Cancels the call before its next step.
@@ -153,9 +161,16 @@ impl Memories {
         Ok(self.notebook().state().episode)
     }
 
-    /// The memory file, to be changed.
+    /// The memory file, to be looked at, and to be changed in the name of the server.
     pub(super) fn notebook(&self) -> Notebook {
-        Notebook::new(self.setup.store.clone(), self.setup.clock.clone())
+        let notebook = Notebook::new(self.setup.store.clone(), self.setup.clock.clone());
+        notebook.with_writer(self.setup.writer.clone())
+    }
+
+    /// The memory file, to be changed in the name of a caller.
+    pub(super) fn notebook_of(&self, caller: &Watcher) -> Notebook {
+        let writer = caller.writer.as_ref().or(self.setup.writer.as_ref());
+        self.notebook().with_writer(writer.cloned())
     }
 
     pub(super) fn store(&self) -> &Store {
@@ -177,7 +192,8 @@ impl Memories {
         most: usize,
         all: bool,
     ) -> Result<SearchResults, Refusal> {
-        let filter = Filter { viewer: self.viewer.clone(), ..filter.clone() };
+        let confirmed_by = self.setup.limits.confirmed_by;
+        let filter = Filter { viewer: self.viewer.clone(), confirmed_by, ..filter.clone() };
         watcher.goes_on()?;
         lock(&self.searching).push(watcher.clone());
         let results = match all {
@@ -251,7 +267,12 @@ impl Memories {
 
     /// The sections of scopes, in the order asked for.
     pub(super) fn sections(&self, names: &[ScopeName]) -> Result<Vec<(Scope, Section)>, RecallError> {
-        recall::owned_sections(&*self.snapshot()?, &self.viewer, names)
+        let mut sections = recall::owned_sections(&*self.snapshot()?, &self.viewer, names)?;
+        let least = self.setup.limits.confirmed_by;
+        sections.iter_mut().for_each(|(_, section)| {
+            section.memories.retain(|memory| memory.is_confirmed_by(least));
+        });
+        Ok(sections)
     }
 
     /// A recall of one scope.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::document::nearest;
 use crate::types::frame::{continued, indented, one_line};
 use crate::types::hint::{Hint, with_causes};
-use crate::types::{Memory, Scope, Status, did_you_mean};
+use crate::types::{Memory, Scope, Status, did_you_mean, written_by};
 
 /// The answer of a tool.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,6 +77,7 @@ pub(crate) fn memory_value(scope: &Scope, memory: &Memory, relevance: f64) -> Va
         "turn": memory.provenance.turns.map(|turns| turns.first),
         "episode": memory.provenance.episode,
         "status": (memory.status == Status::Tentative).then_some(memory.status),
+        "writers": Some(memory.writers()).filter(|writers| !writers.is_empty()),
     }))
 }
 
@@ -104,6 +105,7 @@ pub(crate) fn memory_text(number: usize, scope: &Scope, name: &str, memory: &Mem
     if memory.status == Status::Tentative {
         about.push("tentative".to_owned());
     }
+    about.extend(written_by(&memory.writers()));
     if !note.is_empty() {
         about.push(note.to_owned());
     }

@@ -10,12 +10,13 @@ use tokio::task::JoinError;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use crate::mcp::access::{Step, Watcher};
+use crate::types::Writer;
 
 /// Interval of progress notifications for a call that reports nothing itself.
 const HEARTBEAT: Duration = Duration::from_secs(2);
 
 /// Runs blocking work, with progress notifications if the client asked for them. A cancelled call gets no
-/// answer, but a write that has begun is completed.
+/// answer, but a write that has begun is completed. A client whose request bears a [`Writer`] writes in that name.
 ///
 /// # Errors
 ///
@@ -29,6 +30,7 @@ pub async fn run<T: Send + 'static>(
         // Fails only when the call was cancelled.
         let _ = sender.send(step);
     });
+    let watcher = watcher.with_writer(context.extensions.get::<Writer>().cloned());
     let mine = watcher.clone();
     let task = tokio::task::spawn_blocking(move || work(&mine));
     let token = context.meta.get_progress_token();

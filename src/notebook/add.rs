@@ -19,6 +19,9 @@ use crate::types::{
     means_title, same_title,
 };
 
+/// Said of a memory that names a writer itself.
+const FOREIGN_WRITER: &str = "a tag `#by:` is left out: it is made by `--writer` alone";
+
 /// Circumstances of storing a memory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Claim<'a> {
@@ -56,6 +59,9 @@ pub(crate) fn store_memory(
     warnings: &mut Vec<String>,
 ) -> Result<AddReport, DocumentError> {
     let mut memory = stored(memory);
+    if files.sign(&mut memory) {
+        warnings.push(FOREIGN_WRITER.to_owned());
+    }
     claim.authority.lower(&mut memory, warnings);
     let author = files.authorship.author();
     let contested = contested_of(files, scope, claim.supersedes, &memory.category, claim.authority);

@@ -102,6 +102,7 @@ pub(crate) fn contest(
     }
     memory.provenance.episode = at.episode;
     memory.provenance.turns = at.turn.map(Span::one);
+    files.sign(&mut memory);
     let memory = free_title(files, scope, stored(&memory), |_| false);
     let name = files.name_of(scope);
     files.append((scope, &name), &memory, Repeated::No)?;

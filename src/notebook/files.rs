@@ -4,7 +4,7 @@
 use crate::document::{Document, DocumentError, EntryMut, EntryRef, EntryText, Section};
 use crate::notebook::authorship::{Authorship, Repeated};
 use crate::store::Sidecar;
-use crate::types::{Memory, Persistence, Scope, fold_title, without_brackets};
+use crate::types::{Memory, Persistence, Scope, Writer, fold_title, without_brackets};
 
 /// One of the two files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +51,8 @@ pub struct Files {
     pub session: Document,
     /// The authors of the entries.
     pub(crate) authorship: Authorship,
+    /// The writer in whose name entries are stored, if there is one.
+    pub(crate) writer: Option<Writer>,
 }
 
 /// An entry of one of the files, open for edits.
@@ -80,12 +82,21 @@ impl Files {
 
     /// Both documents. Without a sidecar folder all entries are a person's.
     pub fn new(lasting: Document, session: Document) -> Files {
-        Files { lasting, session, authorship: Authorship::default() }
+        Files { lasting, session, authorship: Authorship::default(), writer: None }
     }
 
     /// The same, with the authorship that the sidecar folder of the file knows.
     pub(crate) fn with_sidecar(self, sidecar: &Sidecar) -> Files {
         Files { authorship: Authorship::of(sidecar), ..self }
+    }
+
+    /// Gives a new memory the tag of the writer, and no other such tag; true if it had one.
+    pub(super) fn sign(&self, memory: &mut Memory) -> bool {
+        let had_another = memory.drop_writers();
+        self.writer.iter().for_each(|writer| {
+            memory.add_writer(writer);
+        });
+        had_another
     }
 
     /// Adds a memory to the file for its persistence.

@@ -22,7 +22,7 @@ use crate::notebook::files::Files;
 use crate::notebook::occasion::occasion;
 use crate::notebook::snapshot::Snapshot;
 use crate::store::{Change, State, Store, StoreError, Update, UpdateError};
-use crate::types::{Author, Moment, ScopeName};
+use crate::types::{Author, Moment, ScopeName, Writer};
 
 /// The version of the journal's lines.
 const VERSION: u32 = 1;
@@ -35,6 +35,7 @@ pub(crate) const RESTORE: &str = "restore";
 pub struct Notebook {
     store: Store,
     clock: Clock,
+    writer: Option<Writer>,
 }
 
 /// A session that ended with its episode.
@@ -61,7 +62,13 @@ pub(crate) struct Written<T> {
 impl Notebook {
     /// Nothing is read before the first call.
     pub fn new(store: Store, clock: Clock) -> Notebook {
-        Notebook { store, clock }
+        Notebook { store, clock, writer: None }
+    }
+
+    /// The same notebook for a writer, in whose name entries are stored; `None` for a person or a single player.
+    #[must_use]
+    pub fn with_writer(self, writer: Option<Writer>) -> Notebook {
+        Notebook { writer, ..self }
     }
 
     /// The files.
@@ -158,7 +165,7 @@ impl Notebook {
         &self,
         change: impl Fn(Value) -> Value,
     ) -> Result<(), Box<dyn std::error::Error>> {
-        let notebook = Notebook { store: self.store.without_waiting(), clock: self.clock.clone() };
+        let notebook = Notebook { store: self.store.without_waiting(), ..self.clone() };
         let written = notebook.edit::<(), Box<dyn std::error::Error>>("", |draft| {
             let state = draft.state()?;
             draft.new_state = Some(State { refusals: change(state.refusals.clone()), ..state });
@@ -180,12 +187,14 @@ impl Notebook {
     }
 
     fn draft(&self, command: &'static str, text: Option<String>) -> Result<Draft<'_>, StoreError> {
+        let is_new = text.is_none();
+        let files = match command {
+            RESTORE => files(&self.store, text.unwrap_or_default())?,
+            _ => open(&self.store, text)?,
+        };
         Ok(Draft {
-            is_new: text.is_none(),
-            files: match command {
-                RESTORE => files(&self.store, text.unwrap_or_default())?,
-                _ => open(&self.store, text)?,
-            },
+            is_new,
+            files: Files { writer: self.writer.clone(), ..files },
             notebook: self,
             journal: Journal::of(&self.store),
             command,
@@ -319,7 +328,7 @@ impl Draft<'_> {
         let first = self.is_new && self.files.session.is_edited();
         let is_edited = self.replaced || self.files.lasting.is_edited() || first;
         let episode = if is_edited { self.state().unwrap_or_default().episode } else { 0 };
-        let Files { lasting, session, authorship } = self.files;
+        let Files { lasting, session, authorship, writer: _ } = self.files;
         let mut change = match is_edited {
             true => Change::to(lasting.into_text()?, value).with_occasion(occasion(
                 self.command,

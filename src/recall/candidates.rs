@@ -444,6 +444,7 @@ mod tests {
             let text = format!("## World\n\n{}", entries.concat());
             let limits = Limits {
                 max_tokens: None, max_successes: successes, max_failures: failures, max_text_chars,
+                confirmed_by: 0,
             };
             let rooms = (whole, rest.min(whole));
             let section = Document::parse(text.clone()).section(&Scope::World).expect("a section");

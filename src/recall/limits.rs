@@ -12,10 +12,18 @@ pub struct Limits {
     pub max_failures: usize,
     /// Limit of characters of one text; 0 for the whole.
     pub max_text_chars: usize,
+    /// Fewest writers of an entry that has some; 0 and 1 show all.
+    pub confirmed_by: usize,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { max_tokens: Some(300), max_successes: 5, max_failures: 5, max_text_chars: 0 }
+        Limits {
+            max_tokens: Some(300),
+            max_successes: 5,
+            max_failures: 5,
+            max_text_chars: 0,
+            confirmed_by: 0,
+        }
     }
 }

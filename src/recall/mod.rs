@@ -65,11 +65,16 @@ pub(crate) fn recall_newest(
     };
     let mut sections: Vec<UnreadSection<'_>> = meant.iter().map(seen).collect();
     let scopes: Vec<Scope> = meant.into_iter().map(|meant| meant.scope).collect();
-    sections.iter_mut().for_each(|section| keep_newest(section, count));
+    for section in &mut sections {
+        section.entries.retain(|entry| entry.is_confirmed_by(limits.confirmed_by));
+        keep_newest(section, count);
+    }
     let linked = |scope: &Scope, title: &str| {
         let is_linked = viewer.sees(scope) && !scopes.contains(scope);
         let unread = is_linked.then(|| snapshot.unread(scope))?;
-        Some((unread.section.name.clone(), unread.live_with_title(title)?.read()))
+        let found = unread.live_with_title(title)?;
+        let is_shown = found.is_confirmed_by(limits.confirmed_by);
+        is_shown.then(|| (unread.section.name.clone(), found.read()))
     };
     let (ends, names) = snapshot.ends_of(sections.iter().flat_map(|unread| &unread.section.ways));
     let known = Known {

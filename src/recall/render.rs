@@ -13,7 +13,7 @@ use crate::recall::format::Format;
 use crate::recall::view::{Linked, View};
 use crate::types::frame::{INDENT, NOTICE, indented, lines, one_line, title_before_origin};
 use crate::types::text::escape_xml;
-use crate::types::{Memory, Persistence, Provenance, Scope, Status};
+use crate::types::{Memory, Persistence, Provenance, Scope, Status, written_by};
 
 /// All views, ended by a line break.
 pub fn render(views: &[View], format: Format) -> String {
@@ -248,10 +248,12 @@ fn render_entry(memory: &Memory, attributes: &str, origin: &str, format: Format)
     }
 }
 
-/// Episode, turns and score change.
+/// Episode, turns, score change and writers.
 pub(super) fn render_origin(memory: &Memory) -> String {
     let Provenance { episode, turns, score_change, .. } = memory.provenance;
-    write_fields(&Provenance { episode, turns, score_change, ..Provenance::default() })
+    let fields = write_fields(&Provenance { episode, turns, score_change, ..Provenance::default() });
+    let parts = [Some(fields).filter(|fields| !fields.is_empty()), written_by(&memory.writers())];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn left_out(view: &View) -> Option<String> {

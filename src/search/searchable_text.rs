@@ -4,7 +4,7 @@
 
 use crate::search::canonical_questions::canonical_questions;
 use crate::search::dates::{dated, undated};
-use crate::types::{Memory, Scope};
+use crate::types::{Memory, Scope, writer_of};
 
 /// Longest passage, in characters. Longer texts are also embedded passage by passage: one vector for a long
 /// text is not specific enough.
@@ -33,7 +33,7 @@ impl SearchableText {
         SearchableText { words: dated(text).into_owned(), passages, questions: Vec::new() }
     }
 
-    /// A memory. Its words include its place, the characters it names, its tags and its time.
+    /// A memory. Its words include its place, the characters it names, its tags but those of writers, and its time.
     pub fn of_memory(scope: &Scope, name: &str, memory: &Memory) -> SearchableText {
         let Memory { category, title, text, context, provenance, .. } = memory;
         let title = if category.only_grows() { without_origin_marks(title) } else { title };
@@ -49,7 +49,7 @@ impl SearchableText {
         if category.as_str() != "NOTE" {
             add(category.as_str());
         }
-        provenance.tags.iter().for_each(|tag| add(tag));
+        provenance.tags.iter().filter(|tag| writer_of(tag).is_none()).for_each(|tag| add(tag));
         [context, &provenance.goal].into_iter().flatten().for_each(|text| add(text));
         if let Some(date) = &provenance.date {
             // The time of day is of no use.

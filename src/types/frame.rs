@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use crate::types::labelled_id;
+use crate::types::looks_written_by;
 use crate::types::unseen::is_unseen;
 
 /// The line before remembered text, said once.
@@ -130,7 +131,9 @@ fn origin_at_end(title: &str) -> Option<usize> {
         let part = part.trim();
         let number = ["Ep", "T", "M", "+", "-"].iter().find_map(|mark| part.strip_prefix(mark));
         let first = part.split([' ', ':']).next().unwrap_or_default().to_lowercase();
-        number.is_some_and(|number| number.starts_with(char::is_numeric)) || SCOPES.contains(&&*first)
+        number.is_some_and(|number| number.starts_with(char::is_numeric))
+            || SCOPES.contains(&&*first)
+            || looks_written_by(part)
     };
     inside.split(',').any(is_part).then_some(at)
 }
@@ -195,6 +198,8 @@ mod tests {
             ("Rug (Ep1, T42, +25)", "Rug \\(Ep1, T42, +25)"),
             ("Rug (T42) ", "Rug \\(T42) "),
             ("Rug (Kitchen, Location 6)", "Rug \\(Kitchen, Location 6)"),
+            ("Rug (by worker-7)", "Rug \\(by worker-7)"),
+            ("Rug (red, 3 writers)", "Rug \\(red, 3 writers)"),
             ("Rug (red)", "Rug (red)"),
             ("Ep1 T3 Alex (2)", "Ep1 T3 Alex (2)"),
             ("Maze (id 37)", "Maze (id 37)"),

@@ -46,7 +46,7 @@ pub enum Occasion {
 
 /// The line of the journal about an entry that was written.
 pub(super) fn journal_entry(written: &AddReport) -> MemoryEntry<'_> {
-    let MemoryObject { scope, name, memory, author } = &written.entry;
+    let MemoryObject { scope, name, memory, author, writers: _ } = &written.entry;
     MemoryEntry {
         author: Some(*author),
         outcome: Some(<&str>::from(written.outcome).into()),

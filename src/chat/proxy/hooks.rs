@@ -22,7 +22,7 @@ use crate::notebook::{Clock, Notebook};
 use crate::recall::sections;
 use crate::search::SearchError;
 use crate::types::lock::lock;
-use crate::types::{Scope, ScopeName, Viewer};
+use crate::types::{Scope, ScopeName, Viewer, Writer};
 
 /// Conversations that are kept for extraction when the proxy ends, in the mode `on_save`, and the bytes of their
 /// requests.
@@ -63,6 +63,8 @@ pub(crate) struct HookServices {
     pub model: Option<Box<dyn Model>>,
     /// The time and fresh ids.
     pub clock: Clock,
+    /// The writer in whose name memories are stored.
+    pub writer: Option<Writer>,
     /// Takes notices.
     pub notify: Box<dyn Fn(Notice) + Send + Sync>,
 }
@@ -88,9 +90,9 @@ pub(crate) struct MemoryHooks {
 impl MemoryHooks {
     /// Nothing is read before the first request.
     pub(crate) fn new(settings: HookSettings, services: HookServices) -> MemoryHooks {
-        let HookServices { injector, model, clock, notify } = services;
+        let HookServices { injector, model, clock, writer, notify } = services;
         MemoryHooks {
-            notebook: Notebook::new(injector.files().store().clone(), clock),
+            notebook: Notebook::new(injector.files().store().clone(), clock).with_writer(writer),
             settings,
             injector,
             model: Mutex::new(model),
@@ -337,6 +339,7 @@ mod tests {
             ),
             model,
             clock: Clock::fixed("2026-01-31T10:40:00Z"),
+            writer: None,
             notify: Box::new(|_| ()),
         };
         MemoryHooks::new(settings, services)

@@ -2,6 +2,7 @@
 
 use crate::cli::commands::common::{resolve_or_new, warn_of_secrets};
 use crate::cli::commands::memory_args::{JsonFields, MEMORY_FIELDS, MemoryArgs};
+use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::grammar::{is_same_name, name_of_text_id};
@@ -50,6 +51,8 @@ pub(crate) struct AddArgs {
     words: Option<String>,
     #[command(flatten)]
     memory: MemoryArgs,
+    #[command(flatten)]
+    writer: WriterArgs,
     /// Let a name or text id that no place has get the next free id
     #[arg(long)]
     new_place: bool,
@@ -62,6 +65,7 @@ pub(crate) struct AddArgs {
 }
 
 pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
+    args.writer.override_settings(&mut cli);
     let notebook = cli.notebook()?;
     let (scope, called) = resolve_or_new(notebook.store(), &args.scope, args.new_place)?;
     let (mut speaker, mut name) = (args.speaker, args.name);

@@ -10,6 +10,7 @@ use crate::ask::consolidate::{
 use crate::ask::plan::{Action, Decision, Plan, plan_of};
 use crate::cli::commands::common::{counted, resolve_scope};
 use crate::cli::commands::model_args::{ModelArgs, no_model};
+use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, FailureKind};
 use crate::types::{Author, MemoryObject, Scope};
@@ -55,11 +56,14 @@ pub(crate) struct ConsolidateArgs {
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
     #[command(flatten)]
+    writer: WriterArgs,
+    #[command(flatten)]
     model: ModelArgs,
 }
 
 pub fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8, Failure> {
-    let ConsolidateArgs { scope, apply, dry_run: _, plan, model } = args;
+    let ConsolidateArgs { scope, apply, dry_run: _, plan, writer, model } = args;
+    writer.override_settings(&mut cli);
     let notebook = cli.notebook()?;
     let scope = resolve_scope(notebook.store(), &scope)?;
     let files = notebook.read()?;

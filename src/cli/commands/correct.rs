@@ -5,6 +5,7 @@ use strum::VariantNames as _;
 
 use crate::cli::commands::common::{resolve_scope, warn_of_secrets};
 use crate::cli::commands::memory_args::{JsonFields, MEMORY_FIELDS};
+use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::notebook::correct::{Corrected, Correction, Marks, Target, check_consistent};
@@ -21,6 +22,8 @@ pub(crate) struct CorrectionArgs {
     /// Show what would be done; change nothing
     #[arg(long)]
     pub dry_run: bool,
+    #[command(flatten)]
+    pub writer: WriterArgs,
 }
 
 /// End of each correction's help: the JSON form.
@@ -74,6 +77,7 @@ pub fn run(
     scope: Option<String>,
     from_flags: impl FnOnce(Scope) -> Result<(Correction, Moment), Failure>,
 ) -> Result<u8, Failure> {
+    args.writer.override_settings(&mut cli);
     let (command, notebook): (&str, _) = (name.into(), cli.notebook()?);
     let dated = match scope {
         Some(scope) => vec![from_flags(resolve_scope(notebook.store(), &scope)?)?],

@@ -9,6 +9,7 @@ use crate::cli::commands::common::resolve_or_new;
 use crate::cli::commands::conversation_args::read_conversation;
 use crate::cli::commands::memory_args::bare_tag;
 use crate::cli::commands::model_args::{ModelArgs, no_model};
+use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, FailureKind};
 use crate::llm::ModelError;
@@ -77,6 +78,8 @@ pub(crate) struct DigestArgs {
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
+    writer: WriterArgs,
+    #[command(flatten)]
     model: ModelArgs,
 }
 
@@ -102,7 +105,20 @@ fn parse_related(text: &str) -> Result<(String, String), String> {
 }
 
 pub fn run(mut cli: Cli<'_>, args: DigestArgs) -> Result<u8, Failure> {
-    let DigestArgs { conversation, id, exit, new_place, present, event, related, tags, strict, model } = args;
+    let DigestArgs {
+        conversation,
+        id,
+        exit,
+        new_place,
+        present,
+        event,
+        related,
+        tags,
+        strict,
+        writer,
+        model,
+    } = args;
+    writer.override_settings(&mut cli);
     let conversation = read_conversation(&mut cli, &conversation, id)?;
     let notebook = cli.notebook()?;
     let occasion = match (exit, event) {

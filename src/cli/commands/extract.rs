@@ -13,6 +13,7 @@ use crate::chat::extract::{
 use crate::cli::commands::common::{counted, resolve_scope};
 use crate::cli::commands::conversation_args::{given_id, no_conversation, read_conversation};
 use crate::cli::commands::model_args::ModelArgs;
+use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, FailureKind};
 use crate::cli::values::parse_count;
@@ -76,6 +77,8 @@ pub(crate) struct ExtractArgs {
     #[arg(value_parser = str::parse::<ApiFormat>)]
     shape: ApiFormat,
     #[command(flatten)]
+    writer: WriterArgs,
+    #[command(flatten)]
     model: ModelArgs,
 }
 
@@ -91,8 +94,10 @@ pub fn run(mut cli: Cli<'_>, args: ExtractArgs) -> Result<u8, Failure> {
         strict,
         tool_schema: tool,
         shape,
+        writer,
         model,
     } = args;
+    writer.override_settings(&mut cli);
     if tool {
         cli.ui.json_line(&tool_schema(shape))?;
         return Ok(0);

@@ -1,6 +1,7 @@
 //! `mcp`: the server for agents that speak the Model Context Protocol.
 
 use crate::cli::commands::model_args::ModelArgs;
+use crate::cli::commands::writer_args::{ConfirmedArgs, WriterArgs};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 
@@ -23,6 +24,7 @@ Examples:
   memories mcp
   memories mcp --agent alex --tools self shaping
   memories mcp --read-only --tools places
+  memories mcp --writer worker-7 --confirmed-by 2
 
 Answer: none; the server ends when its client does.")]
 pub(crate) struct McpArgs {
@@ -35,6 +37,10 @@ pub(crate) struct McpArgs {
     /// Only these groups of tools: places, self, shaping, recalling, status [default: all]
     #[arg(long, value_name = "GROUP", num_args = 1.., value_delimiter = ',')]
     tools: Vec<String>,
+    #[command(flatten)]
+    writer: WriterArgs,
+    #[command(flatten)]
+    confirmed: ConfirmedArgs,
     #[command(flatten)]
     model: ModelArgs,
 }
@@ -51,7 +57,7 @@ fn parse_agent(text: &str) -> Result<String, String> {
 
 #[cfg(not(feature = "mcp"))]
 pub fn run(_: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
-    let McpArgs { agent: _, read_only: _, tools: _, model: _ } = args;
+    let McpArgs { agent: _, read_only: _, tools: _, writer: _, confirmed: _, model: _ } = args;
     let failure = Failure::user("this build has no MCP server");
     Err(failure.hint("build with `cargo install memories --features mcp`"))
 }
@@ -60,8 +66,9 @@ pub fn run(_: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
 pub fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
     use crate::cli::commands::map_file::read_map;
     use crate::mcp::{Group, Setup, serve};
+    use crate::recall::Limits;
 
-    let McpArgs { agent, read_only, tools, model } = args;
+    let McpArgs { agent, read_only, tools, writer, confirmed, model } = args;
     let groups: Result<Vec<Group>, String> = tools.iter().map(|name| name.trim().parse()).collect();
     let mut groups = groups.map_err(|problem| {
         Failure::usage(problem).hint("`memories mcp --help` shows what each group holds")
@@ -73,6 +80,7 @@ pub fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
         groups.clear();
     }
     model.override_settings(&mut cli);
+    writer.override_settings(&mut cli);
     let store = cli.store()?;
     if cli.settings.enabled {
         announce_servers(&mut cli)?;
@@ -85,9 +93,10 @@ pub fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
     let setup = Setup {
         store,
         agent,
+        writer: settings.writer,
         groups,
         read_only,
-        limits: settings.limits,
+        limits: Limits { confirmed_by: confirmed.least(), ..settings.limits },
         record: settings.record,
         search: settings.search,
         embedding: settings.embedding.config,

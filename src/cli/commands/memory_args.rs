@@ -9,7 +9,7 @@ use crate::record::turn::{category, date};
 use crate::types::fields::{
     self, Expected, Fields, count, importance, integer, named, parse_episode, span, text, texts,
 };
-use crate::types::{Category, Memory, Moment, Persistence, Provenance, Span, Status, one_of};
+use crate::types::{Category, Memory, Moment, Persistence, Provenance, Span, Status, is_writer_tag, one_of};
 
 /// The fields of a memory as a JSON object.
 pub(crate) const MEMORY_FIELDS: [&str; 18] = [
@@ -135,7 +135,7 @@ impl MemoryArgs {
             score,
             moves,
             sources,
-            tags: tags.iter().map(|tag| bare_tag(tag)).collect(),
+            tags: own_tags(&tags)?,
             other: Vec::new(),
             goal,
         };
@@ -154,6 +154,15 @@ pub(crate) fn episode_number(label: &str) -> Result<u64, Failure> {
 /// A tag without its mark.
 pub(crate) fn bare_tag(tag: &str) -> String {
     tag.trim().trim_start_matches('#').to_owned()
+}
+
+/// Tags without their marks. None of them names a writer.
+fn own_tags(tags: &[String]) -> Result<Vec<String>, Failure> {
+    if let Some(tag) = tags.iter().find(|tag| is_writer_tag(tag)) {
+        let failure = Failure::user(format!("the tag `{}` would name a writer", bare_tag(tag)));
+        return Err(failure.hint("leave it out; `--writer NAME` says who writes"));
+    }
+    Ok(tags.iter().map(|tag| bare_tag(tag)).collect())
 }
 
 fn not_empty(memory: Memory) -> Result<Memory, Failure> {
@@ -242,7 +251,7 @@ impl<'a> JsonFields<'a> {
             score: self.read("score", integer)?,
             moves: self.read("moves", integer)?,
             sources,
-            tags: tags.iter().map(|tag| bare_tag(tag)).collect(),
+            tags: own_tags(&tags)?,
             other: Vec::new(),
             goal: self.read("goal", text)?,
         };

@@ -54,6 +54,7 @@ mod supersede;
 mod top;
 mod tried;
 mod trust;
+mod writer_args;
 
 use std::path::{Path, PathBuf};
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::selection_args::SelectionArgs;
+use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 #[cfg(feature = "proxy")]
@@ -81,6 +82,8 @@ pub(crate) struct ProxyArgs {
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
     grace: Duration,
     #[command(flatten)]
+    writer: WriterArgs,
+    #[command(flatten)]
     model: ModelArgs,
 }
 
@@ -121,6 +124,7 @@ fn serve(_cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
         selection: _,
         memory_timeout: _,
         grace: _,
+        writer: _,
         model: _,
     } = args;
     Err(Failure::user("this build has no proxy")
@@ -147,8 +151,10 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
         selection,
         memory_timeout,
         grace,
+        writer,
         model,
     } = args;
+    writer.override_settings(&mut cli);
     let token = token(token_file.as_deref(), cli.settings.proxy_token.as_ref())?;
     let upstream = Upstream::new(&upstream).map_err(|error| {
         Failure::usage(error.to_string()).hint("give it as `--upstream https://api.openai.com`")
@@ -274,6 +280,7 @@ fn services(
             .with_time_limit(memory_timeout / 2),
         model,
         clock: settings.running_clock(),
+        writer: settings.writer.clone(),
         notify: Box::new(move |notice| {
             // The receiver is gone only when the program ends.
             let _ = notices.send(Some(notice));

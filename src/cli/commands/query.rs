@@ -12,6 +12,7 @@ use crate::cli::commands::memory_args::{bare_tag, episode_number};
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::query::hits::{HitObjects, Listing};
 use crate::cli::commands::query::unknown::hint_at_unknown;
+use crate::cli::commands::writer_args::ConfirmedArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::values::{parse_count, parse_number, parse_own_importance};
@@ -103,6 +104,8 @@ struct FilterArgs {
     /// Minimum importance, 1 to 1000
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_own_importance)]
     min_importance: Option<u16>,
+    #[command(flatten)]
+    confirmed: ConfirmedArgs,
     /// Only `active`, `tentative` or, with --all, `superseded`
     #[arg(long, value_name = "STATUS")]
     status: Option<Status>,
@@ -150,6 +153,7 @@ fn filter_of(store: &crate::store::Store, args: FilterArgs) -> Result<Filter, Fa
         min_turn,
         max_turn,
         min_importance,
+        confirmed,
         status,
         all,
     } = args;
@@ -173,6 +177,7 @@ fn filter_of(store: &crate::store::Store, args: FilterArgs) -> Result<Filter, Fa
         min_turn,
         max_turn,
         min_importance,
+        confirmed_by: confirmed.least(),
         status,
         superseded: all,
         viewer: Viewer::Person,

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::cli::commands::common::{hint_at_near_characters, parse_scopes};
+use crate::cli::commands::writer_args::ConfirmedArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::paint;
@@ -11,7 +12,7 @@ use crate::document::Section;
 use crate::notebook::{MemoryObjects, Snapshot};
 use crate::recall::brief::{USUAL, newest, render_brief};
 use crate::recall::budget::estimate_tokens;
-use crate::recall::{Format, Limits, Linked, View, read, recall_newest, render, sections};
+use crate::recall::{Format, Limits, Linked, View, owned_sections, read, recall_newest, render};
 use crate::types::{Memory, Scope, ScopeName, Viewer};
 
 /// Print what matters at a place, within a budget of tokens
@@ -24,6 +25,8 @@ Examples:
   memories recall 23 --all              all live memories
   memories recall 23 npc:troll world --last 3 --brief
                                         the newest of each, a line each
+  memories recall 23 --confirmed-by 2   what at least two writers say, and what
+                                        bears no writer's name
   memories recall 23 --json
 
 Notes that a person wrote at a place without the syntax of an entry follow the
@@ -59,11 +62,13 @@ pub(crate) struct RecallArgs {
     /// `text`, `markdown` or `xml`
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = str::parse::<Format>)]
     format: Format,
+    #[command(flatten)]
+    confirmed: ConfirmedArgs,
 }
 
 pub fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
-    let RecallArgs { scopes, max_tokens, all, last, brief, format } = args;
-    let defaults = cli.settings.limits;
+    let RecallArgs { scopes, max_tokens, all, last, brief, format, confirmed } = args;
+    let defaults = Limits { confirmed_by: confirmed.least(), ..cli.settings.limits };
     let limits = match all {
         true => Limits { max_tokens: None, ..defaults },
         false => Limits { max_tokens: max_tokens.or(defaults.max_tokens), ..defaults },
@@ -77,7 +82,10 @@ pub fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
     });
     hint_at_near_characters(cli.ui, &snapshot, asked);
     if brief {
-        let sections = sections(&snapshot, &Viewer::Person, &names)?;
+        let mut sections = owned_sections(&snapshot, &Viewer::Person, &names)?;
+        for (_, section) in &mut sections {
+            section.memories.retain(|memory| memory.is_confirmed_by(limits.confirmed_by));
+        }
         return run_brief(cli, &snapshot, &sections, (last.unwrap_or(USUAL), max_tokens));
     }
     let last = last.unwrap_or(usize::MAX);
@@ -106,7 +114,7 @@ fn show(
 fn run_brief(
     cli: Cli<'_>,
     snapshot: &Snapshot,
-    sections: &[(Scope, &Section)],
+    sections: &[(Scope, Section)],
     (last, max_tokens): (usize, Option<usize>),
 ) -> Result<u8, Failure> {
     let newest_of = |limit: usize| -> Vec<(Scope, String, Vec<Memory>)> {

@@ -10,6 +10,7 @@ use crate::cli::commands::common::{RETRY, counted, items};
 use crate::cli::commands::map_file::read_map;
 use crate::cli::commands::memory_args::episode_number;
 use crate::cli::commands::model_args::ModelArgs;
+use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, FailureKind};
 use crate::cli::values::{parse_count, parse_importance, parse_integer, parse_line};
@@ -142,6 +143,8 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     new_place: bool,
     #[command(flatten)]
+    writer: WriterArgs,
+    #[command(flatten)]
     model: ModelArgs,
     /// Exit with 3 when the model fails; the turn is written and queued all the same
     #[arg(long)]
@@ -156,6 +159,7 @@ pub fn run(mut cli: Cli<'_>, args: RecordArgs) -> Result<u8, Failure> {
     cli.settings.record.again = args.again;
     let map = args.map.as_ref().or(cli.settings.map.as_ref());
     cli.settings.record.map = map.map(|map| read_map(map)).transpose()?;
+    args.writer.clone().override_settings(&mut cli);
     let notebook = cli.notebook()?;
     let llm::Choice { model, notice } = match args.later {
         true => llm::Choice { model: None, notice: None },

@@ -1,6 +1,7 @@
 //! `rename`: changes the name of a place or character.
 
 use crate::cli::commands::correct::{self, CorrectionArgs, CorrectionName, JSON_HELP};
+use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::grammar::is_same_name;
@@ -24,16 +25,19 @@ pub(crate) struct RenameArgs {
     /// Show what would be done; change nothing
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    writer: WriterArgs,
 }
 
 pub fn run(cli: Cli<'_>, args: RenameArgs) -> Result<u8, Failure> {
-    let RenameArgs { scope, name, dry_run } = args;
+    let RenameArgs { scope, name, dry_run, writer } = args;
     if let (Some(Ok(ScopeName::Place(id))), Some(name)) = (scope.as_ref().map(|scope| scope.parse()), &name)
         && !is_same_name(&id, name)
     {
         cli.ui.warning(&format!("`location:{id}` does not find a place called `{name}`"));
     }
-    correct::run(cli, CorrectionName::Rename, CorrectionArgs { line: None, dry_run }, scope, |scope| {
+    let correction = CorrectionArgs { line: None, dry_run, writer };
+    correct::run(cli, CorrectionName::Rename, correction, scope, |scope| {
         Ok((Correction::Rename(scope, name.unwrap_or_default()), Moment::default()))
     })
 }

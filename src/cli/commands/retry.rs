@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::cli::commands::common::counted;
 use crate::cli::commands::model_args::ModelArgs;
+use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, FailureKind};
 use crate::cli::ui::progress_bar;
@@ -43,11 +44,14 @@ pub(crate) struct RetryArgs {
     #[arg(short = 'F', long, conflicts_with_all = ["offline", "dry_run"])]
     follow: bool,
     #[command(flatten)]
+    writer: WriterArgs,
+    #[command(flatten)]
     model: ModelArgs,
 }
 
 pub fn run(mut cli: Cli<'_>, args: RetryArgs) -> Result<u8, Failure> {
-    let RetryArgs { offline, dry_run, follow, model } = args;
+    let RetryArgs { offline, dry_run, follow, writer, model } = args;
+    writer.override_settings(&mut cli);
     let notebook = cli.notebook()?;
     if follow {
         let llm::Choice { model, notice } = model.choose(&mut cli)?;

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::commands::common::at_turn;
+use crate::cli::commands::writer_args::ConfirmedArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::notebook::{MemoryObjects, Snapshot};
@@ -40,6 +41,8 @@ pub(crate) struct TopArgs {
     #[arg(long, value_name = "TURNS", num_args = 0..=1, default_missing_value = HALF_LIFE, allow_negative_numbers = true)]
     #[arg(value_parser = parse_half_life)]
     decay: Option<f64>,
+    #[command(flatten)]
+    confirmed: ConfirmedArgs,
 }
 
 fn parse_shown(text: &str) -> Result<usize, String> {
@@ -53,9 +56,9 @@ fn parse_half_life(text: &str) -> Result<f64, String> {
 }
 
 pub fn run(cli: Cli<'_>, args: TopArgs) -> Result<u8, Failure> {
-    let TopArgs { number, decay } = args;
+    let TopArgs { number, decay, confirmed } = args;
     let snapshot = Snapshot::read(&cli.store()?)?;
-    let ranked = top(&snapshot, &Viewer::Person, number, decay);
+    let ranked = top(&snapshot, &Viewer::Person, (number, confirmed.least()), decay);
     if cli.ui.json {
         let objects = MemoryObjects::of(&snapshot);
         let memories = ranked.iter().map(|ranked| RankedObject::of(&objects, ranked, decay.is_some()));

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use secrecy::SecretString;
 
 /// The environment variables that the program reads, and what each says. Keys come from nowhere else.
-pub(crate) const VARIABLES: [(&str, &str); 25] = [
+pub(crate) const VARIABLES: [(&str, &str); 26] = [
     ("MEMORIES_FILE", "The memory file, as by --file."),
     ("MEMORIES_CONFIG", "The settings, as by --config: they are trusted."),
+    ("MEMORIES_WRITER", "Who writes, as by --writer."),
     (
         "MEMORIES_PROVIDER",
         "Who answers as the model: auto, openai, anthropic, ollama, command, replay or offline.",

@@ -1,5 +1,5 @@
 //! The settings that an untrusted file cannot set: they start a program, name a host or the model that reads texts
-//! there, read recorded answers, write into the instructions of a model, or lead out of the file's folder.
+//! there, read recorded answers, say in whose name it writes, write into the instructions of a model, or lead out of the file's folder.
 
 use std::path::{Component, Path};
 
@@ -22,7 +22,9 @@ enum Rule {
 }
 
 /// The keys whose value is restricted, in the order of the documentation.
-const RULES: [(&str, Rule); 14] = [
+const RULES: [(&str, Rule); 15] = [
+    // Forty clones of one file would be one writer, who confirms nothing.
+    ("writer", Rule::Any),
     ("memory_file", Rule::MemoryFile),
     ("record.map", Rule::Outside),
     ("llm.provider", Rule::AllBut("offline")),

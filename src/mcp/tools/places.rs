@@ -137,7 +137,9 @@ fn get_location_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
 
 fn get_top_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
     let limit = call.arguments.count(&LIMIT)?.unwrap_or(10).clamp(1, MAX_TOP);
-    let ranked = top(&*call.memories.snapshot()?, call.memories.viewer(), limit as usize, None);
+    let confirmed_by = call.memories.setup.limits.confirmed_by;
+    let ranked =
+        top(&*call.memories.snapshot()?, call.memories.viewer(), (limit as usize, confirmed_by), None);
     let mut text = String::new();
     let mut values = Vec::new();
     for (at, ranked) in ranked.iter().enumerate() {
@@ -187,7 +189,7 @@ fn record_turn(call: &Call<'_>) -> Result<Answer, Refusal> {
     let Choice { model, notice } = call.memories.model()?;
     let model = model.map(|model| ReportingModel { model, watcher: call.watcher });
     let judge = model.as_ref().map_or(Judge::Rules, |model| Judge::Model(model));
-    let recorder = Recorder { notebook: &call.memories.notebook(), judge, settings: &settings };
+    let recorder = Recorder { notebook: &call.notebook(), judge, settings: &settings };
     call.watcher.goes_on()?;
     let report = recorder.record(turn)?;
     let mut answer = Answer::new(format!("{}\n", report.one_line()), json!(report));

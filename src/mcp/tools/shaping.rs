@@ -170,7 +170,7 @@ fn form_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
     let turn = call.arguments.count(&TURN)?;
     let speaker = speaker_of(call, scope.as_ref())?.map(|speaker| masked_text(&speaker, &mut warnings));
     call.watcher.goes_on()?;
-    let added = call.memories.notebook().edit("form_memory", |draft| {
+    let added = call.notebook().edit("form_memory", |draft| {
         draft.by(Author::Agent);
         let mut memory = memory.clone();
         if turn.is_some() || memory.category.only_grows() || speaker.is_some() {
@@ -299,6 +299,8 @@ fn supersede_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
             fields.importance = fields.importance.or(old.provenance.importance);
             fields.tags.clone_from(&old.provenance.tags);
             fields.episode = draft.moment()?.episode;
+            // Whoever wrote the old one did not write this.
+            successor.drop_writers();
         }
         lowered.clear();
         authority.lower(&mut successor, &mut lowered);
@@ -366,7 +368,7 @@ fn change(
     mut edit: impl FnMut(&mut Draft<'_>) -> Result<Vec<Corrected>, Refusal>,
 ) -> Result<(Vec<Corrected>, Vec<String>), Refusal> {
     call.watcher.goes_on()?;
-    let done = call.memories.notebook().edit(tool, |draft| {
+    let done = call.notebook().edit(tool, |draft| {
         draft.by(Author::Agent);
         edit(draft)
     })?;

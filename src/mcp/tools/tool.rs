@@ -6,7 +6,7 @@ use crate::mcp::access::{Memories, Watcher};
 use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::parameter::Parameter;
-use crate::notebook::name_authors;
+use crate::notebook::{Notebook, name_authors};
 
 /// The effect of a call on the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +26,13 @@ pub(crate) struct Call<'a> {
     pub memories: &'a Memories,
     pub watcher: &'a Watcher,
     pub arguments: Arguments<'a>,
+}
+
+impl Call<'_> {
+    /// The memory file, to be changed in the name of the caller.
+    pub(super) fn notebook(&self) -> Notebook {
+        self.memories.notebook_of(self.watcher)
+    }
 }
 
 /// A tool.

@@ -14,7 +14,7 @@ use crate::search::filter::MemoryKind;
 use crate::search::parsed_query::ParsedQuery;
 use crate::search::{ANSWER_TOKENS, Hit, SearchResults, cut_to_passages};
 use crate::types::frame::{lines, one_line};
-use crate::types::{Persistence, Status};
+use crate::types::{Persistence, Status, written_by};
 
 /// The answer when there are no hits.
 fn nothing_found(answer: &SearchResults) -> &'static str {
@@ -197,7 +197,7 @@ impl HitObjects<'_> {
     }
 }
 
-/// Category, episode, scope, persistence and status of a hit.
+/// Category, episode, scope, persistence, status and writers of a hit.
 fn about(hit: &Hit) -> String {
     let memory = &hit.memory;
     let mut about = vec![memory.category.to_string()];
@@ -213,6 +213,7 @@ fn about(hit: &Hit) -> String {
         Status::Tentative => about.push("tentative".to_owned()),
         Status::Active => {}
     }
+    about.extend(written_by(&memory.writers()));
     about.join(", ")
 }
 
