@@ -18,7 +18,9 @@ use crate::ask::prompt::{Prompt, TEXT_CHARS, first_by, memory_json};
 use crate::journal::entry::{Entry, MemoryEntry, ModelEntry};
 use crate::llm::{Model, ModelError, ModelUse};
 use crate::notebook::Draft;
-use crate::notebook::authority::Authority;
+use crate::notebook::add::Contested;
+use crate::notebook::authority::{Authority, protection};
+use crate::notebook::contest::contest;
 use crate::notebook::correct::{Corrected, correct};
 use crate::notebook::files::Files;
 use crate::notebook::strike::strike;
@@ -159,7 +161,8 @@ pub fn apply_plan(
         }
     }
     let struck: usize = applied.decisions.iter().map(|decision| decision.titles.len()).sum();
-    applied.kept = seen.len().saturating_sub(struck);
+    let contested: usize = applied.results.iter().map(|result| result.contested.len()).sum();
+    applied.kept = seen.len().saturating_sub(struck.saturating_sub(contested));
     applied
 }
 
@@ -173,6 +176,14 @@ fn take(files: &mut Files, scope: &Scope, step: &Step, at: &Moment) -> Result<Ve
             let reference = Reference { at: at.clone(), cause: Cause::SupersededBy(by.clone()) };
             let (mut results, mut warnings) = (Vec::new(), Vec::new());
             for title in olds {
+                // A named writer strikes no words of others.
+                if let Some(one) = protected(files, scope, title) {
+                    let reason = format!("\"{by}\" is said to take its place.");
+                    let report =
+                        contest(files, scope, one, &reason, at).map_err(|error| error.to_string())?;
+                    results.extend(Corrected::all_of(&report));
+                    continue;
+                }
                 let struck = strike(files, scope, title, &reference, &mut warnings);
                 let struck = struck.map_err(|error| error.to_string())?;
                 let title = struck.ok_or_else(|| warnings.join("; "))?;
@@ -181,6 +192,16 @@ fn take(files: &mut Files, scope: &Scope, step: &Step, at: &Moment) -> Result<Ve
             Ok(results)
         }
     }
+}
+
+/// The entry of a title, where the command may only contest it.
+fn protected(files: &Files, scope: &Scope, title: &str) -> Option<Contested> {
+    let olds = files.find(scope, title).into_iter();
+    let mut found = olds.filter_map(|(_, old)| {
+        let reason = protection(files, scope, &old, None, Authority::Command)?;
+        Some(Contested { title: old.title, reason })
+    });
+    found.next()
 }
 
 /// Notes the journal entry: decisions, reasons, refusals, and the model.

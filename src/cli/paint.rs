@@ -88,7 +88,7 @@ pub(crate) fn log(line: &str) -> Vec<Span> {
     let outcome = line.rfind(" → ").map(|at| at + " → ".len());
     let outcome = outcome.filter(|outcome| *outcome >= time).map(|outcome| {
         let style = match line[outcome..].split([' ', ':']).next().unwrap_or_default() {
-            "stored" | "revised" | "corrected" => GREEN,
+            "stored" | "revised" | "corrected" | "confirmed" => GREEN,
             "declined" | "not_significant" | "duplicate" => DIM,
             "queued" | "failed" => RED,
             _ => YELLOW,

@@ -8,6 +8,7 @@ use crate::document::{DocumentError, EntryText, stored};
 pub use crate::notebook::add_report::{AddOutcome, AddReport, Beside, Contested};
 use crate::notebook::authority::{Authority, precedence, protection};
 use crate::notebook::authorship::Repeated;
+use crate::notebook::confirm::{Confirmed, confirm, contests, stands_apart};
 use crate::notebook::contest::{self, contested_of};
 use crate::notebook::duplicates::ComparableText;
 use crate::notebook::files::{Files, Tier, live};
@@ -16,7 +17,7 @@ use crate::notebook::strike::strike;
 use crate::notebook::titles::{free_title, numbered_titles};
 use crate::types::{
     Category, Cause, Memory, MemoryObject, Moment, Persistence, Reference, Scope, Status, fold_title,
-    means_title, same_title,
+    means_title, same_title, writer_of,
 };
 
 /// Said of a memory that names a writer itself.
@@ -62,13 +63,14 @@ pub(crate) fn store_memory(
     if files.sign(&mut memory) {
         warnings.push(FOREIGN_WRITER.to_owned());
     }
+    let claim = Claim { authority: claim.authority.in_name_of(files.writer.as_ref()), ..claim };
     claim.authority.lower(&mut memory, warnings);
     let author = files.authorship.author();
     let contested = contested_of(files, scope, claim.supersedes, &memory.category, claim.authority);
     if memory.category.only_grows() {
         // Entries of kinds that only grow get a number where their title is in use.
         memory = free_title(files, scope, memory, |_| false);
-    } else if let Some(old) = duplicate_of(files, scope, &memory, claim) {
+    } else if let Some(old) = duplicate_of(files, scope, &memory, (claim, &contested)) {
         return store_duplicate(files, (scope, name), (old, &memory), (claim, contested), warnings);
     }
     let known = files.name_of(scope);
@@ -110,7 +112,12 @@ fn titles_to_strike(report: &AddReport, claim: Claim<'_>) -> Vec<String> {
 
 /// The live entry that says the same; of entries that the memory supersedes only one that is equal to it. A
 /// protected entry that ends with its episode does not keep a memory from lasting.
-fn duplicate_of(files: &Files, scope: &Scope, memory: &Memory, claim: Claim<'_>) -> Option<Memory> {
+fn duplicate_of(
+    files: &Files,
+    scope: &Scope,
+    memory: &Memory,
+    (claim, contested): (Claim<'_>, &[Contested]),
+) -> Option<Memory> {
     let differs = |old: &Memory| {
         (&old.text, &old.category, old.status) != (&memory.text, &memory.category, memory.status)
     };
@@ -120,7 +127,9 @@ fn duplicate_of(files: &Files, scope: &Scope, memory: &Memory, claim: Claim<'_>)
             && protection(files, scope, old, Some(&memory.category), claim.authority).is_some()
     };
     let text = ComparableText::new(&memory.text);
-    let is_meant = |old: &Memory| text.is_duplicate(old) && !(ends(old) || named(old) && differs(old));
+    let is_apart = |old: &Memory| stands_apart(files, scope, old, contested);
+    let is_meant =
+        |old: &Memory| text.is_duplicate(old) && !(ends(old) || named(old) && differs(old) || is_apart(old));
     let first = |wanted: &dyn Fn(&EntryText<'_>) -> bool| {
         let said = files.live(scope).filter(|entry| wanted(entry) && text.may_be_said_by(entry));
         said.map(|entry| entry.read()).find(is_meant)
@@ -135,7 +144,7 @@ fn promotes(old: &Memory, memory: &Memory) -> bool {
 }
 
 /// Stores nothing of a memory whose text is there already, but what else it says: its importance, and what it
-/// supersedes. An entry that is protected stays as it is.
+/// supersedes. An entry that is protected stays as it is, but it may get another writer.
 fn store_duplicate(
     files: &mut Files,
     (scope, name): (&Scope, &str),
@@ -143,23 +152,30 @@ fn store_duplicate(
     (claim, mut contested): (Claim<'_>, Vec<Contested>),
     warnings: &mut Vec<String>,
 ) -> Result<AddReport, DocumentError> {
-    let mut report = match protection(files, scope, &old, Some(&memory.category), claim.authority) {
-        Some(why) => AddReport { stays: Some(why), ..duplicate_report(files, scope, &old, memory) },
-        None => merge_duplicate(files, (scope, name), &old, memory)?,
+    let duplicate = duplicate_report(files, scope, &old, memory);
+    let protected = protection(files, scope, &old, Some(&memory.category), claim.authority);
+    let believes = memory.status == Status::Active;
+    let mut report = match (confirm(files, scope, &old, believes, claim.at)?, protected) {
+        (Some(Confirmed { memory, struck }), _) => duplicate.confirmed(&memory, struck),
+        (None, Some(why)) => AddReport { stays: Some(why), ..duplicate },
+        (None, None) => merge_duplicate(files, (scope, name), &old, memory)?,
     };
-    if claim.authority == Authority::Command {
+    if matches!(claim.authority, Authority::Command | Authority::Writer) {
         report.not_taken = not_taken(&old, memory);
     }
-    contested.retain(|one| !same_title(&one.title, &old.title));
+    let is_struck = |title: &str| report.superseded.iter().any(|struck| means_title(title, struck));
+    contested.retain(|one| !same_title(&one.title, &old.title) && !is_struck(&one.title));
     for one in contested.iter().filter(|one| !contest::links_to(&old, scope, &one.title)) {
         let reason = format!("\"{}\" is said to take its place.", old.title);
         contest::contest(files, scope, one.clone(), &reason, claim.at)?;
     }
     report.contested = contested;
-    let titles = titles_to_strike(&report, claim);
+    let mut titles = titles_to_strike(&report, claim);
+    titles.retain(|title| !report.superseded.iter().any(|struck| means_title(title, struck)));
     let claimed = Claim { supersedes: &titles, ..claim };
     let superseded = supersede(files, scope, &mut old, claimed, warnings)?;
-    Ok(AddReport { superseded, ..report })
+    report.superseded.extend(superseded);
+    Ok(report)
 }
 
 fn duplicate_report(files: &Files, scope: &Scope, old: &Memory, memory: &Memory) -> AddReport {
@@ -197,12 +213,12 @@ fn merge_duplicate(
 
 /// Fields that the caller gave and the existing entry does not have.
 fn not_taken(old: &Memory, memory: &Memory) -> Vec<&'static str> {
-    let tags = &memory.provenance.tags;
+    let is_new = |tag: &String| writer_of(tag).is_none() && !old.provenance.tags.contains(tag);
     let wishes = [
         ("category", memory.category != Category::note() && memory.category != old.category),
         ("persistence", memory.persistence < old.persistence && memory.persistence == Persistence::Core),
         ("status", memory.status != old.status),
-        ("tags", tags.iter().any(|tag| !old.provenance.tags.contains(tag))),
+        ("tags", memory.provenance.tags.iter().any(is_new)),
         ("context", memory.context.is_some() && memory.context != old.context),
     ];
     wishes.into_iter().filter_map(|(name, differs)| differs.then_some(name)).collect()
@@ -227,6 +243,8 @@ fn take_title(
             false => protection(files, scope, old, Some(&memory.category), claim.authority),
         };
         let reason = match protected {
+            // Nobody believes yet what contests others, so there is nothing to contest.
+            protected @ Some(_) if contests(old) && files.writer.is_some() => protected,
             Some(reason) if !matches!(claim.authority, Authority::Rules(_)) => {
                 contest::note(&mut report.contested, Contested { title: old.title.clone(), reason });
                 memory.status = Status::Tentative;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::types::{Author, Memory, MemoryObject};
+use crate::types::{Author, Memory, MemoryObject, written_by};
 
 /// The outcome of adding a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
@@ -15,6 +15,8 @@ pub enum AddOutcome {
     Revised,
     /// It stands, as tentative, beside an entry that it would strike or replace, and may not.
     Contested,
+    /// Another entry of other writers says the same, and has this writer now, too.
+    Confirmed,
     /// Another entry says the same.
     Duplicate,
 }
@@ -22,7 +24,7 @@ pub enum AddOutcome {
 /// The outcome of adding a memory, with the entry that is there now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AddReport {
-    /// Stored, revised, contested, or a duplicate.
+    /// Stored, revised, contested, confirmed, or a duplicate.
     pub outcome: AddOutcome,
     /// The memory as it was written; for a duplicate, the entry that is there.
     #[serde(flatten)]
@@ -33,7 +35,7 @@ pub struct AddReport {
     /// For a duplicate: the text that was not stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_stored: Option<String>,
-    /// Titles that it superseded.
+    /// Titles that it superseded; of a memory that was confirmed, those that it contested and has struck now.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub superseded: Vec<String>,
     /// For a duplicate: the importance to which the existing entry was raised.
@@ -93,6 +95,11 @@ impl AddReport {
         AddReport { not_stored: Some(text.to_owned()), ..AddReport::of(AddOutcome::Duplicate, by, entry) }
     }
 
+    /// The report on a duplicate that confirmed the entry, which struck others thereby.
+    pub(super) fn confirmed(self, memory: &Memory, struck: Vec<String>) -> AddReport {
+        AddReport { outcome: AddOutcome::Confirmed, superseded: struck, ..self.with(memory) }
+    }
+
     /// The same report with the entry as it was written at last.
     pub(super) fn with(mut self, memory: &Memory) -> AddReport {
         let MemoryObject { scope, name, author, .. } = &self.entry;
@@ -108,6 +115,11 @@ impl AddReport {
     /// The text that was to be added.
     pub(crate) fn text(&self) -> &str {
         self.not_stored.as_ref().unwrap_or(&self.entry.memory.text)
+    }
+
+    /// Text to put behind an entry that was confirmed: ` (3 writers)`.
+    pub(crate) fn writers(&self) -> String {
+        written_by(&self.entry.memory.writers()).map(|writers| format!(" ({writers})")).unwrap_or_default()
     }
 
     /// Text to put before what is said of a memory that contests others:

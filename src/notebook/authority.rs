@@ -4,7 +4,7 @@
 //! model or an agent contests it, and never changes it. See the laws of `docs/DESIGN.md`, 2.2.
 
 use crate::notebook::files::{Files, Tier};
-use crate::types::{Author, Category, Memory, OFFLINE_TAG, Persistence, Scope, Status};
+use crate::types::{Author, Category, Memory, OFFLINE_TAG, Persistence, Scope, Status, Writer};
 
 /// Highest importance of a memory that anybody states.
 pub(crate) const MAX_IMPORTANCE: u16 = 1000;
@@ -29,6 +29,8 @@ pub(crate) struct Proof {
 pub(crate) enum Authority {
     /// A person's command.
     Command,
+    /// A command of a named writer, which is no person's wish.
+    Writer,
     /// A model or an agent, about a turn with these facts.
     Turn(Proof),
     /// The built-in rules, which rewrite their own notes.
@@ -44,10 +46,18 @@ impl Authority {
     /// A model's word, without a turn.
     pub(crate) const MODEL: Authority = Authority::Statement { own_section: false };
 
+    /// The same in the name of a writer, where there is one.
+    pub(super) fn in_name_of(self, writer: Option<&Writer>) -> Authority {
+        match (self, writer) {
+            (Authority::Command, Some(_)) => Authority::Writer,
+            (authority, _) => authority,
+        }
+    }
+
     /// The highest importance of a memory of a category.
     pub(crate) fn limit(self, category: &Category) -> u16 {
         match self {
-            Authority::Command => MAX_IMPORTANCE,
+            Authority::Command | Authority::Writer => MAX_IMPORTANCE,
             Authority::Turn(proof) | Authority::Rules(proof) => match proof {
                 Proof { died: true, .. } if category.is_danger() => MAX_IMPORTANCE,
                 Proof { scored: true, .. } => MAX_SCORED_IMPORTANCE,
@@ -59,7 +69,7 @@ impl Authority {
 
     fn may_be_core(self, category: &Category) -> bool {
         match self {
-            Authority::Command => true,
+            Authority::Command | Authority::Writer => true,
             Authority::Turn(proof) | Authority::Rules(proof) => proof.died && category.is_danger(),
             Authority::Statement { own_section } => own_section,
         }
@@ -75,7 +85,7 @@ impl Authority {
             Authority::Turn(_) | Authority::Rules(_) => {
                 ("the turn proves no more", "only a death proves it, and only of a danger")
             }
-            Authority::Command | Authority::Statement { .. } => {
+            Authority::Command | Authority::Writer | Authority::Statement { .. } => {
                 ("nobody but a person may state more", "an agent may state it in its own section only")
             }
         };
@@ -91,7 +101,8 @@ impl Authority {
     }
 }
 
-/// Why an entry may be changed by a person only. `new` is the category of the memory that would take its
+/// Why an entry may be changed by a person only, or by its writers. An entry that names its writers is theirs, whoever
+/// its author is; to a named writer, all that it did not write alone is protected. `new` is the category of the memory that would take its
 /// place; `None` where it would be struck without one.
 pub(crate) fn protection(
     files: &Files,
@@ -100,13 +111,21 @@ pub(crate) fn protection(
     new: Option<&Category>,
     authority: Authority,
 ) -> Option<&'static str> {
+    let authority = authority.in_name_of(files.writer.as_ref());
+    let own = match (old.writers().as_slice(), files.writer.as_ref().map(Writer::name)) {
+        _ if authority == Authority::Command => return None,
+        ([one], Some(name)) if *one == name => true,
+        (several, Some(name)) if several.contains(&name) => return Some("others confirmed it"),
+        ([], _) => false,
+        _ => return Some("another writer wrote it"),
+    };
     let author = files.authorship.author_of(scope, old);
     let limit = new.map_or_else(|| authority.limit(&Category::danger()), |new| authority.limit(new));
     let by_rules = || old.has_tag(OFFLINE_TAG);
     match authority {
-        Authority::Command => None,
-        _ if author == Author::Person => Some("a person wrote it"),
-        _ if author == Author::Seed => Some("a seed wrote it"),
+        _ if !own && author == Author::Person => Some("a person wrote it"),
+        _ if !own && author == Author::Seed => Some("a seed wrote it"),
+        _ if !own && files.writer.is_some() => Some("it names no writer"),
         _ if old.persistence == Persistence::Core => Some("it is core"),
         Authority::Rules(_) if by_rules() => None,
         _ if old.importance() > limit => Some("it is more important than this may be"),

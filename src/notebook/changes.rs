@@ -9,6 +9,7 @@ use crate::journal::entry::{Entry, MemoryEntry};
 use crate::journal::text::Text;
 use crate::notebook::add::{AddReport, Claim, store_memory};
 use crate::notebook::authority::Authority;
+use crate::notebook::confirm::{Settled, outcome_of_struck, settle};
 use crate::notebook::correct::{Corrected, Correction, CorrectionError, correct};
 use crate::notebook::dialogue::{speaker, spoken};
 use crate::notebook::edit::{EditError, edited};
@@ -87,7 +88,9 @@ impl Draft<'_> {
         if let Some(title) = title_in_use(&self.files, scope, &memory) {
             return Err(AddError::TitleInUse { scope: scope.clone(), title });
         }
-        let claim = Claim::of(authority);
+        // A contest that this memory confirms may strike an entry.
+        let at = if self.files.writer.is_some() { self.moment()? } else { Moment::default() };
+        let claim = Claim { at: &at, ..Claim::of(authority) };
         let applied = store_memory(&mut self.files, (scope, name), &memory, claim, warnings)?;
         self.note(Entry::<Value> {
             outcome: Some(<&str>::from(applied.outcome).into()),
@@ -149,6 +152,32 @@ impl Draft<'_> {
             reasoning: Some(reasons.collect::<Vec<_>>().join("; ").into()),
             ..Entry::default()
         });
+        Ok(results)
+    }
+
+    /// Believes all contests that have enough writers, and strikes what they contest, as after a merge. Answers with
+    /// the result for each entry.
+    ///
+    /// # Errors
+    ///
+    /// When the state or the files cannot be read.
+    pub(crate) fn settle_contests<E: From<StoreError> + From<DocumentError>>(
+        &mut self,
+    ) -> Result<Vec<Corrected>, E> {
+        let at = self.moment()?;
+        let mut results = Vec::new();
+        for Settled { scope, title, struck } in settle(&mut self.files, &at)? {
+            results.push(Corrected::of("confirmed", &scope, &title));
+            let outcome = outcome_of_struck(&title);
+            results.extend(struck.iter().map(|title| Corrected::of(outcome, &scope, title)));
+        }
+        if !results.is_empty() {
+            self.note(Entry::<Value> {
+                outcome: Some("corrected".into()),
+                corrected: Some(results.iter().map(MemoryEntry::from).collect()),
+                ..Entry::default()
+            });
+        }
         Ok(results)
     }
 

@@ -8,6 +8,7 @@ use crate::document::{DocumentError, stored};
 use crate::notebook::add_report::{AddOutcome, AddReport, Contested};
 use crate::notebook::authority::{Authority, protection};
 use crate::notebook::authorship::Repeated;
+use crate::notebook::confirm::{Confirmed, NOTE_TITLE, confirm};
 use crate::notebook::files::Files;
 use crate::notebook::titles::free_title;
 use crate::types::text::cut_at_sentence;
@@ -17,9 +18,6 @@ use crate::types::{
 
 /// Longest reason that is kept in a note, in characters.
 const REASON_CHARS: usize = 400;
-
-/// Beginning of the titles of such notes.
-const TITLE: &str = "Contested: ";
 
 /// The protected entries among those that a memory would strike. The built-in rules contest nothing.
 pub(super) fn contested_of(
@@ -84,16 +82,22 @@ pub(crate) fn contest(
     let is_note =
         |memory: &Memory| memory.has_tag(CONTESTED_TAG) && links_to(memory, scope, &contested.title);
     let find_note = || {
-        let mut titled = files.live(scope).filter(|entry| entry.title().starts_with(TITLE));
+        let mut titled = files.live(scope).filter(|entry| entry.title().starts_with(NOTE_TITLE));
         titled.find_map(|entry| Some(entry.read()).filter(is_note))
     };
     if let Some(old) = find_note() {
         let author = files.authorship.author_of(scope, &old);
         let entry = MemoryObject::of((scope, &files.name_of(scope)), &old, author);
         let report = AddReport::duplicate(files.authorship.author(), entry, reason);
-        return Ok(AddReport { contested: vec![contested], ..report });
+        return Ok(match confirm(files, scope, &old, true, at)? {
+            Some(Confirmed { memory, struck }) if struck.is_empty() => {
+                AddReport { contested: vec![contested], ..report.confirmed(&memory, struck) }
+            }
+            Some(Confirmed { memory, struck }) => report.confirmed(&memory, struck),
+            None => AddReport { contested: vec![contested], ..report },
+        });
     }
-    let title = format!("{TITLE}{}", contested.title);
+    let title = format!("{NOTE_TITLE}{}", contested.title);
     let mut memory = Memory::new(Category::note(), title, cut_at_sentence(reason, REASON_CHARS));
     mark(&mut memory, scope, std::slice::from_ref(&contested));
     let ephemeral = |(_, old): &(_, Memory)| old.persistence == Persistence::Ephemeral;

@@ -9,6 +9,7 @@ use crate::document::{EntryEdit, EntryText, stored};
 use crate::notebook::add::{Claim, store_memory};
 use crate::notebook::add_report::Contested;
 use crate::notebook::authority::{Authority, protection};
+use crate::notebook::confirm::contested_by;
 use crate::notebook::contest::contest;
 use crate::notebook::correction::locate;
 pub(crate) use crate::notebook::correction::{
@@ -16,11 +17,9 @@ pub(crate) use crate::notebook::correction::{
 };
 use crate::notebook::duplicates::ComparableText;
 use crate::notebook::files::{Files, Tier};
+use crate::notebook::mark::mark;
 use crate::notebook::strengthen::{link, reinforce};
-use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope, Status, fold_title, same_title};
-
-/// The reason in the reference line of a memory that is marked as superseded.
-const MARKED: &str = "marked as superseded";
+use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope, fold_title, same_title};
 
 /// Makes one correction; reference lines get the moment `at`.
 ///
@@ -33,13 +32,14 @@ pub(crate) fn correct(
     at: &Moment,
     authority: Authority,
 ) -> Result<Vec<Corrected>, CorrectionError> {
+    let authority = authority.in_name_of(files.writer.as_ref());
     match correction {
         Correction::Supersede(targets, successor) => supersede(files, targets, successor, (at, authority)),
         Correction::Invalidate(targets, reason) => invalidate(files, targets, reason, (at, authority)),
-        Correction::Mark(target, marks) => mark(files, target, *marks, at),
+        Correction::Mark(target, marks) => mark(files, target, *marks, (at, authority)),
         Correction::Reinforce(target, amount) => reinforce(files, target, *amount),
         Correction::Link(one, other) => link(files, one, other, authority),
-        Correction::Forget(target) => forget(files, target),
+        Correction::Forget(target) => forget(files, target, authority),
         Correction::Rename(scope, name) => rename(files, scope, name),
     }
 }
@@ -82,12 +82,14 @@ fn supersede(
     }
     let is_protected =
         |old: &Memory| protection(files, scope, old, Some(&successor.category), authority).is_some();
-    if olds.iter().any(is_protected) {
-        let titles: Vec<String> = olds.iter().map(|old| old.title.clone()).collect();
+    // The successor of what contests others contests them, too.
+    let contested = olds.iter().flat_map(|old| contested_by(files, scope, old)).collect::<Vec<String>>();
+    if olds.iter().any(is_protected) || !contested.is_empty() && authority != Authority::Command {
+        let titles: Vec<String> = olds.iter().map(|old| old.title.clone()).chain(contested).collect();
         let claim = Claim { authority, supersedes: &titles, at };
         let name = files.name_of(scope);
         let report = store_memory(files, (scope, &name), &successor, claim, &mut Vec::new())?;
-        return Ok(vec![Corrected::from(&report)]);
+        return Ok(Corrected::all_of(&report));
     }
     let text = ComparableText::new(&successor.text);
     let same = others(&|entry| text.may_be_said_by(entry)).into_iter().find(|other| text.is_duplicate(other));
@@ -137,7 +139,7 @@ fn invalidate(
         if let Some(why) = protection(files, &target.scope, &old, None, authority) {
             let contested = Contested { title: old.title, reason: why };
             let report = contest(files, &target.scope, contested, reason, at)?;
-            results.push(Corrected::from(&report));
+            results.extend(Corrected::all_of(&report));
             continue;
         }
         let title = old.title;
@@ -149,58 +151,18 @@ fn invalidate(
     Ok(results)
 }
 
-fn mark(
+fn forget(
     files: &mut Files,
     target: &Target,
-    marks: Marks,
-    at: &Moment,
+    authority: Authority,
 ) -> Result<Vec<Corrected>, CorrectionError> {
-    if marks == Marks::default() {
-        return Err(CorrectionError::NothingToSet);
-    }
-    let revives = matches!(marks.status, Some(Status::Active | Status::Tentative));
     let live = !files.find(&target.scope, &target.title).is_empty();
-    let name = files.name_of(&target.scope);
-    // A superseded entry is meant only if it would be revived and no live entry has its title.
-    let mut found = locate(files, target, !revives, |memory| {
-        memory.is_live() || (revives && !live) || target.line.is_some()
-    })?;
-    let (tier, old) = (found.tier, found.memory());
-    if marks.persistence == Some(Persistence::Ephemeral) && tier == Tier::Lasting {
-        return Err(CorrectionError::Lasting(old.title));
+    let is_meant = |memory: &Memory| memory.is_live() || !live || target.line.is_some();
+    let memory = locate(files, target, false, is_meant)?.memory();
+    if let Some(why) = protection(files, &target.scope, &memory, None, authority) {
+        return Err(CorrectionError::Kept { title: memory.title, why });
     }
-    if revives && !old.is_live() && live {
-        return Err(CorrectionError::TitleInUse { scope: target.scope.clone(), title: old.title });
-    }
-    match marks.status {
-        Some(Status::Superseded) if old.is_live() => {
-            let cause = Cause::Invalidated(MARKED.to_owned());
-            found.entry.edit(EntryEdit::Supersede(Some(Reference { at: at.clone(), cause })))?;
-        }
-        Some(status) if !old.is_live() && status != Status::Superseded => {
-            found.entry.edit(EntryEdit::Revive(status))?;
-        }
-        _ => {}
-    }
-    let mut memory = found.entry.memory();
-    memory.status = marks.status.unwrap_or(memory.status);
-    memory.provenance.importance = marks.importance.or(memory.provenance.importance);
-    memory.persistence = marks.persistence.filter(|_| tier == Tier::Lasting).unwrap_or(memory.persistence);
-    found.entry.revise_line(&memory);
-    if let (Tier::Session, Some(persistence @ (Persistence::Permanent | Persistence::Core))) =
-        (tier, marks.persistence)
-    {
-        found.entry.remove();
-        files.lasting.add(&target.scope, &name, &Memory { persistence, ..memory })?;
-    }
-    Ok(vec![Corrected::of("marked", &target.scope, &old.title)])
-}
-
-fn forget(files: &mut Files, target: &Target) -> Result<Vec<Corrected>, CorrectionError> {
-    let live = !files.find(&target.scope, &target.title).is_empty();
-    let found = locate(files, target, false, |memory| memory.is_live() || !live || target.line.is_some())?;
-    let memory = found.memory();
-    found.entry.remove();
+    locate(files, target, false, is_meant)?.entry.remove();
     Ok(vec![Corrected {
         memory: Some(memory.clone()),
         ..Corrected::of("forgotten", &target.scope, &memory.title)

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use crate::document::{DocumentError, EntryRef, nearest};
-use crate::notebook::add_report::{AddReport, Contested};
+use crate::notebook::add_report::{AddOutcome, AddReport, Contested};
+use crate::notebook::confirm::outcome_of_struck;
 use crate::notebook::files::{Files, FoundEntry};
 use crate::types::hint::{Advice, Hint};
 use crate::types::{Memory, Persistence, Scope, Status, did_you_mean, one_of, same_title};
@@ -52,7 +53,7 @@ pub(crate) struct Marks {
 /// The result for one entry or section.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Corrected {
-    /// `superseded`, `revised`, `stored`, `contested`, `duplicate`, `invalidated`, `marked`, `reinforced`,
+    /// `superseded`, `revised`, `stored`, `contested`, `confirmed`, `duplicate`, `invalidated`, `marked`, `reinforced`,
     /// `linked`, `unchanged`, `forgotten`, `renamed`.
     pub outcome: &'static str,
     /// The section.
@@ -81,6 +82,17 @@ impl From<&AddReport> for Corrected {
 }
 
 impl Corrected {
+    /// The result for a memory that was stored, or confirmed, and those for what it struck.
+    pub(crate) fn all_of(report: &AddReport) -> Vec<Corrected> {
+        let struck = report.superseded.iter();
+        let outcome = match report.outcome {
+            AddOutcome::Confirmed => outcome_of_struck(report.title()),
+            _ => "superseded",
+        };
+        let struck = struck.map(|title| Corrected::of(outcome, &report.entry.scope, title));
+        std::iter::once(Corrected::from(report)).chain(struck).collect()
+    }
+
     /// The result for one title, and nothing besides.
     pub(crate) fn of(outcome: &'static str, scope: &Scope, title: &str) -> Corrected {
         Corrected {
@@ -150,11 +162,21 @@ pub(crate) enum CorrectionError {
     #[error("`{0}` cannot be linked to itself")]
     Itself(String),
     /// Both memories that an agent would link are protected.
-    #[error("`{0}` and `{1}` stay as they are: a person or a seed wrote them, or they weigh too much")]
+    #[error(
+        "`{0}` and `{1}` stay as they are: a person, a seed or another writer wrote them, or they weigh too much"
+    )]
     BothProtected(String, String),
     /// One command both supersedes and invalidates an entry.
     #[error("`{0}` is both superseded and invalidated")]
     Both(String),
+    /// A named writer would change what it did not write alone.
+    #[error("`{title}` stays as it is: {why}")]
+    Kept {
+        /// The title.
+        title: String,
+        /// Why it is protected.
+        why: &'static str,
+    },
     /// A required text is empty: the title, reason, name or text.
     #[error("the {0} is empty")]
     Empty(&'static str),
@@ -191,6 +213,9 @@ impl Hint for CorrectionError {
             CorrectionError::Itself(_) => "name two different memories".to_owned(),
             CorrectionError::BothProtected(..) => {
                 "form a memory of your own, and link that to one of them".to_owned()
+            }
+            CorrectionError::Kept { .. } => {
+                "contest it by `supersede` or `invalidate`, or let a person decide".to_owned()
             }
             CorrectionError::Both(_) => "name each title for only one of the two".to_owned(),
             CorrectionError::Empty("reason") => {

@@ -163,6 +163,13 @@ impl Files {
         found.into_iter().map(|(tier, _, entry)| (tier, tier.entry(entry.text()).read())).collect()
     }
 
+    /// The file and the number of the live entry that a memory was read from.
+    pub(super) fn number_of(&self, scope: &Scope, memory: &Memory) -> Option<(Tier, usize)> {
+        let titled = self.titled(scope, &memory.title, live);
+        let found = titled.iter().find(|(tier, _, entry)| tier.entry(entry.text()).read() == *memory);
+        found.map(|(tier, number, _)| (*tier, *number))
+    }
+
     /// The first live entry of a scope with a title, open for edits.
     pub(crate) fn first(&mut self, scope: &Scope, title: &str) -> Option<FoundEntry<'_>> {
         let (tier, number, _) = *self.titled(scope, title, live).first()?;

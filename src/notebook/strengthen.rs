@@ -3,9 +3,13 @@
 use crate::document::EntryEdit;
 use crate::document::link::Link;
 use crate::notebook::authority::{Authority, protection};
+use crate::notebook::confirm::contests;
 use crate::notebook::correction::{Corrected, CorrectionError, Target, locate};
 use crate::notebook::files::{Files, FoundEntry, Tier};
 use crate::types::{Memory, Scope};
+
+/// Why what contests others gets no further link.
+const CONTESTS: &str = "its links say what it contests";
 
 /// Limit of other scopes that a hint names.
 const SUGGESTED: usize = 3;
@@ -92,6 +96,8 @@ pub(super) fn link(
         let link = Link::to(&to.scope, &linked.title).add_to(memory.see_also.as_deref());
         let kept = match lasts && passes {
             true => Some(PASSES),
+            // Its links say what it strikes once it is confirmed.
+            false if contests(&memory) && authority != Authority::Command => Some(CONTESTS),
             false => protection(files, &from.scope, &memory, None, authority),
         };
         let (outcome, why) = match (link, kept) {

@@ -323,7 +323,8 @@ impl Recorder<'_> {
             let memory = free_title(files, &before.scope(), memory.clone(), meant);
             let place = (&before.scope(), before.name.as_str());
             files.authorship.set_author(Author::Agent);
-            let claim = Claim::of(Authority::Turn(context.changes.proof()));
+            let at = Moment { episode: Some(*episode), turn: Some(context.number), ..Moment::default() };
+            let claim = Claim { at: &at, ..Claim::of(Authority::Turn(context.changes.proof())) };
             memories.push(store_memory(files, place, &memory, claim, &mut warnings)?);
         }
         let mut report =

@@ -38,6 +38,8 @@ pub enum Outcome {
     Revised,
     /// A memory stands, as tentative, beside an entry that it would strike or replace, and may not.
     Contested,
+    /// Another memory of other writers says the same, and has this writer now, too.
+    Confirmed,
     /// The model failed or is to be asked later; the turn waits for `retry`.
     Queued,
     /// Another memory says the same.
@@ -104,6 +106,9 @@ impl RecordReport {
                 AddOutcome::Stored => format!("stored \"{title}\" in {scope}{}", applied.beside()),
                 AddOutcome::Revised => format!("revised \"{title}\" in {scope}{}", applied.beside()),
                 AddOutcome::Contested => format!("stored \"{title}\" in {scope} as tentative"),
+                AddOutcome::Confirmed => {
+                    format!("confirmed \"{title}\" in {scope}{}", applied.writers())
+                }
                 AddOutcome::Duplicate => format!("duplicate of \"{title}\" in {scope}{}", applied.raised()),
             };
             parts.push(applied.contesting() + &what);
@@ -169,6 +174,7 @@ pub(super) fn outcome(report: &RecordReport, judged: &ModelOutcome) -> Outcome {
         AddOutcome::Stored => Outcome::Stored,
         AddOutcome::Revised => Outcome::Revised,
         AddOutcome::Contested => Outcome::Contested,
+        AddOutcome::Confirmed => Outcome::Confirmed,
         AddOutcome::Duplicate => Outcome::Duplicate,
     });
     let model = match judged {

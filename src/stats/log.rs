@@ -13,10 +13,11 @@ use crate::types::{Scope, did_you_mean, one_of};
 const ACTION_CHARS: usize = 80;
 
 /// The outcomes of entries, and of single memories in them.
-pub(crate) const OUTCOMES: [&str; 26] = [
+pub(crate) const OUTCOMES: [&str; 27] = [
     "stored",
     "revised",
     "contested",
+    "confirmed",
     "duplicate",
     "declined",
     "tried",

@@ -238,7 +238,7 @@ impl Extractor<'_> {
             let memory = free_title(files, &scope, memory.clone(), meant);
             let place = (&scope, "");
             let done = store_memory(files, place, &memory, Claim::of(Authority::MODEL), &mut warnings)?;
-            if done.outcome == AddOutcome::Duplicate {
+            if matches!(done.outcome, AddOutcome::Duplicate | AddOutcome::Confirmed) {
                 join_sources(files, &scope, done.title(), &memory);
             } else {
                 room -= 1;

@@ -101,9 +101,13 @@ pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
     let place = applied.entry.scope.label(&applied.entry.name);
     let what = match applied.outcome {
         AddOutcome::Stored | AddOutcome::Revised | AddOutcome::Contested => "stored",
+        AddOutcome::Confirmed => "confirmed",
         AddOutcome::Duplicate => "duplicate of",
     };
-    cli.ui.answer(&applied, &format!("{what} \"{}\" in {place}{}\n", applied.title(), applied.raised()))
+    let by = if applied.outcome == AddOutcome::Confirmed { applied.writers() } else { String::new() };
+    let struck = applied.superseded.iter().map(|title| format!("superseded \"{title}\"\n"));
+    let text = format!("{what} \"{}\" in {place}{by}{}\n", applied.title(), applied.raised());
+    cli.ui.answer(&applied, &(text + &struck.collect::<String>()))
 }
 
 /// The name of a new section. A place without the engine's id is found by its name alone, which must say the same

@@ -116,10 +116,13 @@ pub fn run(
     // The forgotten memory is for the journal.
     results.iter_mut().for_each(|result| result.memory = None);
     let would = if dry_run { "would be " } else { "" };
-    let line = |Corrected { outcome, scope, title, why, .. }: &Corrected| {
+    let line = |Corrected { outcome, scope, title, why, contested, .. }: &Corrected| {
         let to = if *outcome == "renamed" { " to" } else { "" };
         let why = why.map(|why| format!(": {why}")).unwrap_or_default();
-        format!("{would}{outcome}{to} \"{title}\" in {scope}{why}\n")
+        let stays = contested.iter().map(|one| format!("; \"{}\" stays ({})", one.title, one.reason));
+        // What contests an entry is itself stored, as tentative.
+        let outcome = if *outcome == "contested" { "stored as tentative" } else { outcome };
+        format!("{would}{outcome}{to} \"{title}\" in {scope}{why}{}\n", stays.collect::<String>())
     };
     let text: String = results.iter().map(line).collect();
     cli.ui.answer(&json!({"changed": !dry_run, "results": results}), &text)

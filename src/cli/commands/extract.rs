@@ -173,6 +173,10 @@ fn show_report(cli: &mut Cli<'_>, conversation: &str, report: &ExtractReport) ->
                     applied.raised()
                 )
             }
+            AddOutcome::Confirmed => {
+                let (title, scope) = (applied.title(), &applied.entry.scope);
+                format!("confirmed \"{title}\" in {scope}{}\n", applied.writers())
+            }
             AddOutcome::Duplicate => {
                 format!(
                     "merged with \"{}\" in {}{}\n",

@@ -208,6 +208,10 @@ fn write(
         if merged.text != present {
             let lines = changed_lines(&present, &merged.text);
             draft.rewrite("merged", merged.text.clone(), lines);
+            if merged.conflicts.is_empty() {
+                // One side may have brought the last writer that a contest waited for.
+                draft.settle_contests::<Failure>()?;
+            }
         }
         Ok::<_, Failure>(merged)
     })?;

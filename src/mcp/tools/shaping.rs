@@ -194,6 +194,7 @@ fn form_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
     warnings.extend(added.warnings);
     let what = match applied.outcome {
         AddOutcome::Stored | AddOutcome::Revised | AddOutcome::Contested => "stored",
+        AddOutcome::Confirmed => "confirmed",
         AddOutcome::Duplicate => "not stored, it is there already:",
     };
     let text = format!("{what} \"{}\" in {}{}\n", applied.title(), applied.entry.scope, applied.raised());
@@ -343,8 +344,21 @@ fn invalidate_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
         return Ok(Answer { warnings, ..contested });
     }
     let done = &results[0];
+    if let Some(answer) = struck_by_consent(&results) {
+        return Ok(Answer { warnings, ..answer });
+    }
     let text = format!("\"{}\" in {} is struck: {reason}\n", done.title, done.scope);
     Ok(Answer { warnings, ..Answer::new(text, json!(done)) })
+}
+
+/// The answer where a contest got its last writer, and struck what it contested.
+fn struck_by_consent(results: &[Corrected]) -> Option<Answer> {
+    let (Corrected { scope, title, .. }, struck) =
+        results.split_first().filter(|(first, struck)| first.outcome == "confirmed" && !struck.is_empty())?;
+    let struck: Vec<&str> = struck.iter().map(|done| done.title.as_str()).collect();
+    let text = format!("\"{}\" in {scope} is struck: \"{title}\" is confirmed\n", struck.join("\", \""));
+    let data = json!({"outcome": "confirmed", "scope": scope, "title": title, "superseded": struck});
+    Some(Answer::new(text, data))
 }
 
 /// The answer about protected memories, which are contested.
@@ -355,6 +369,7 @@ fn contested(results: &[Corrected]) -> Option<Answer> {
     let stays = stays.collect::<Vec<_>>().join("; ");
     let beside = match *outcome {
         "duplicate" => "it is there already",
+        "confirmed" => "it is there already, and confirmed by you now",
         _ => "it is stored beside, tentative until a person decides",
     };
     let data = json!({"outcome": outcome, "scope": scope, "title": title, "contested": contested});
