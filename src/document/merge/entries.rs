@@ -32,8 +32,9 @@ pub(super) struct Entries<'a> {
 }
 
 impl Entries<'_> {
-    /// The merged entries: first those that ours has, in its order, then those that only theirs has.
-    pub(super) fn merge(&self, labels: Labels<'_>, fences: Fences) -> Vec<Item> {
+    /// The merged entries: first those that ours has, in its order, then those that only theirs has. Without labels,
+    /// an entry in conflict becomes two.
+    pub(super) fn merge(&self, labels: Option<Labels<'_>>, fences: Fences) -> Vec<Item> {
         let mut items = Vec::with_capacity(self.ours.len());
         let to_ours = pair(self.base, self.ours);
         let to_theirs = pair(self.base, self.theirs);
@@ -84,7 +85,7 @@ impl Entries<'_> {
     }
 
     /// Adds what becomes of an entry.
-    fn push(&self, items: &mut Vec<Item>, pairing: Pairing, labels: Labels<'_>, fences: Fences) {
+    fn push(&self, items: &mut Vec<Item>, pairing: Pairing, labels: Option<Labels<'_>>, fences: Fences) {
         let Pairing { base, ours, theirs } = pairing;
         let base_version = base.map(|at| &self.base[at]);
         let item = |ours: Option<usize>, theirs: Option<usize>, lines: &str| {
@@ -104,15 +105,15 @@ impl Entries<'_> {
             }
             (None, None) => return,
         };
-        match merge_entry(base_version, our, their, fences) {
-            Outcome::As(Side::Ours) => items.push(as_side(our, ours, theirs)),
-            Outcome::As(Side::Theirs) => items.push(as_side(their, ours, theirs)),
-            Outcome::New(lines) => items.push(item(ours, theirs, &lines)),
-            Outcome::Both => {
+        match (merge_entry(base_version, our, their, fences), labels) {
+            (Outcome::As(Side::Ours), _) => items.push(as_side(our, ours, theirs)),
+            (Outcome::As(Side::Theirs), _) => items.push(as_side(their, ours, theirs)),
+            (Outcome::New(lines), _) => items.push(item(ours, theirs, &lines)),
+            (Outcome::Both, _) | (Outcome::Conflict, None) => {
                 items.push(as_side(our, ours, None));
                 items.push(as_side(their, None, theirs));
             }
-            Outcome::Conflict => {
+            (Outcome::Conflict, Some(labels)) => {
                 let [one, other] = [labels.ours, labels.theirs].map(|label| label.replace(['\r', '\n'], " "));
                 let (our_lines, their_lines) = (lines_of(our.raw), lines_of(their.raw));
                 let lines = format!("<<<<<<< {one}\n{our_lines}\n=======\n{their_lines}\n>>>>>>> {other}");

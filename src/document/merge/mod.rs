@@ -17,16 +17,30 @@ mod values;
 
 pub use result::{Labels, MergeConflict, Merged};
 
-/// Merges two sides into one text.
+/// Merges two sides into one text. What both sides worded differently stands between markers with these labels.
 pub fn merge(base: &str, ours: &str, theirs: &str, labels: Labels<'_>) -> Merged {
+    let by_meaning = merge_by_meaning(base, ours, theirs, Some(labels));
+    by_meaning.unwrap_or_else(|| lines::merge_lines(base, ours, theirs, labels))
+}
+
+/// Merges two sides where nobody is there to resolve a conflict: an entry that both sides worded differently becomes
+/// two, one of which gets a number. `None` where the texts cannot be merged by meaning, and lines clash.
+pub(crate) fn merge_keeping_both(base: &str, ours: &str, theirs: &str) -> Option<Merged> {
+    let by_lines = || {
+        let merged = lines::merge_lines(base, ours, theirs, Labels::default());
+        Some(merged).filter(|merged| merged.conflicts.is_empty())
+    };
+    merge_by_meaning(base, ours, theirs, None).or_else(by_lines)
+}
+
+fn merge_by_meaning(base: &str, ours: &str, theirs: &str, labels: Option<Labels<'_>>) -> Option<Merged> {
     if ours == theirs || theirs == base {
-        return Merged { text: ours.to_owned(), ..Merged::default() };
+        return Some(Merged { text: ours.to_owned(), ..Merged::default() });
     }
     if ours == base {
-        return Merged { text: theirs.to_owned(), ..Merged::default() };
+        return Some(Merged { text: theirs.to_owned(), ..Merged::default() });
     }
-    let by_meaning = sections::merge_sections(base, ours, theirs, labels);
-    by_meaning.unwrap_or_else(|| lines::merge_lines(base, ours, theirs, labels))
+    sections::merge_sections(base, ours, theirs, labels)
 }
 
 #[cfg(test)]
@@ -45,7 +59,7 @@ mod tests {
     /// The merged text, which has no conflict; its sets are the same with the sides swapped.
     fn clean(base: &str, ours: &str, theirs: &str) -> String {
         let merged =
-            sections::merge_sections(base, ours, theirs, Labels::default()).expect("merged by meaning");
+            sections::merge_sections(base, ours, theirs, Some(Labels::default())).expect("merged by meaning");
         assert_eq!(merged.conflicts, [], "{}", merged.text);
         let swapped = merge(base, theirs, ours, Labels::default()).text;
         let words = |text: &str| {
@@ -163,6 +177,23 @@ mod tests {
         assert_eq!(merged.text, around(&marked));
         let entry = Some((Scope::Location(1), "a".to_owned()));
         assert_eq!(merged.conflicts, [MergeConflict { entry, line: 11 }]);
+    }
+
+    #[test]
+    fn where_nobody_resolves_it_two_edits_of_one_text_are_two_entries() {
+        let text = |entry: &str| place(&format!("**[NOTE] a** *(Ep1)*\n{entry}\n"));
+        let merged = merge_keeping_both(&text("base"), &text("ours"), &text("theirs")).unwrap();
+        let both = text("ours\n\n**[NOTE] a (2)** *(Ep1, #same-title)*\ntheirs");
+        assert_eq!((&merged.text, merged.conflicts.len()), (&both, 0));
+        assert_eq!(merge_keeping_both(&text("base"), &text("theirs"), &text("ours")).unwrap().text, {
+            text("theirs").replace("a** *(Ep1)*", "a (2)** *(Ep1, #same-title)*").replace(TAIL, "")
+                + "\n**[NOTE] a** *(Ep1)*\nours\n"
+                + TAIL
+        });
+        assert_eq!(merge_keeping_both(&text("base"), &both, &both).unwrap().text, both);
+        let unclosed = text("one\n```\nunclosed");
+        let theirs = text("two").replace(TAIL, "\n**[NOTE] b**\n```\ncode\n```\n\n---\n");
+        assert_eq!(merge_keeping_both(&text("base"), &unclosed, &theirs), None);
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub(super) fn merge_scope(
     merged: &mut Document,
     blocks: &[usize],
     sections: &Sections<'_>,
-    labels: Labels<'_>,
+    labels: Option<Labels<'_>>,
 ) -> Meant {
     let [base, ours, theirs] = [sections.base, sections.ours, sections.theirs]
         .map(|texts| texts.iter().map(|text| Body::of(text)).collect::<Vec<_>>());

@@ -16,10 +16,15 @@ use crate::document::tree::{Block, Document};
 use crate::types::Scope;
 
 /// Merges by meaning; `None` where the result would not be read as it is meant.
-pub(super) fn merge_sections(base: &str, ours: &str, theirs: &str, labels: Labels<'_>) -> Option<Merged> {
+pub(super) fn merge_sections(
+    base: &str,
+    ours: &str,
+    theirs: &str,
+    labels: Option<Labels<'_>>,
+) -> Option<Merged> {
     let [base, ours, theirs] = [base, ours, theirs].map(|text| Document::parse(text.to_owned()));
     if is_reordered(&base, &theirs) && !is_reordered(&base, &ours) {
-        let labels = Labels { ours: labels.theirs, theirs: labels.ours, ..labels };
+        let labels = labels.map(|labels| Labels { ours: labels.theirs, theirs: labels.ours, ..labels });
         return Merge::new(&base, &theirs, &ours).merge(labels);
     }
     Merge::new(&base, &ours, &theirs).merge(labels)
@@ -90,7 +95,7 @@ impl<'a> Merge<'a> {
         Merge { base, ours, theirs, merged: ours.clone(), gone, behind, meant }
     }
 
-    fn merge(mut self, labels: Labels<'_>) -> Option<Merged> {
+    fn merge(mut self, labels: Option<Labels<'_>>) -> Option<Merged> {
         let [of_base, of_ours, of_theirs] = [self.base, self.ours, self.theirs].map(blocks_of);
         let missing = self.add_missing(&of_base, &of_ours, &of_theirs)?;
         let places = blocks_of(&self.merged);
@@ -162,7 +167,13 @@ impl<'a> Merge<'a> {
     }
 
     /// Merges the sections of a scope. Where the texts have different numbers of them, they are merged as one.
-    fn merge_scope(&mut self, scope: &Scope, places: &[usize], texts: [&Vec<&str>; 3], labels: Labels<'_>) {
+    fn merge_scope(
+        &mut self,
+        scope: &Scope,
+        places: &[usize],
+        texts: [&Vec<&str>; 3],
+        labels: Option<Labels<'_>>,
+    ) {
         let [base, ours, theirs] = texts;
         let is_alike = |texts: &Vec<&str>| texts.is_empty() || texts.len() == places.len();
         if [base, ours, theirs].into_iter().all(is_alike) {
