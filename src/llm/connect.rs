@@ -7,10 +7,15 @@ use reqwest::Url;
 /// A client for one server. It follows no redirects, because they could carry the key to another host, and
 /// it reaches a server on this machine without a proxy.
 pub(crate) fn client_builder(server: &Url) -> reqwest::ClientBuilder {
-    // An error means that a TLS provider is installed already.
-    let _ = rustls::crypto::ring::default_provider().install_default();
+    install_tls();
     let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
     if is_loopback(server) { builder.no_proxy() } else { builder }
+}
+
+/// Chooses the TLS implementation of this process.
+pub(crate) fn install_tls() {
+    // An error means that one is installed already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
 /// True if a server is on this machine.

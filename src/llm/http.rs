@@ -227,7 +227,7 @@ fn parse_retry_after(text: &str) -> Option<Duration> {
 }
 
 /// The pause before retry `number` (from 0): doubled each time, less a random part of up to a half.
-pub(super) fn backoff(first: Duration, number: u32, seed: u64) -> Duration {
+pub(crate) fn backoff(first: Duration, number: u32, seed: u64) -> Duration {
     let whole = first
         .saturating_mul(1_u32.checked_shl(number).unwrap_or(u32::MAX))
         .min(Duration::from_secs(24 * 60 * 60));

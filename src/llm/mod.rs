@@ -43,7 +43,13 @@ mod served;
 mod server;
 
 #[cfg(feature = "proxy")]
-pub(crate) use connect::{client_builder, is_loopback};
+pub(crate) use connect::client_builder;
+#[cfg(feature = "sync")]
+pub(crate) use connect::install_tls;
+#[cfg(any(feature = "proxy", feature = "sync"))]
+pub(crate) use connect::is_loopback;
+#[cfg(feature = "sync")]
+pub(crate) use http::backoff;
 
 pub use choose::choose;
 pub(crate) use choose::{Choice, provider_in_use};

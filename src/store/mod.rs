@@ -39,7 +39,11 @@ mod packed;
 mod path;
 mod platform;
 mod private_file;
+#[cfg(feature = "sync")]
+mod remotes;
 mod replace;
+#[cfg(feature = "sync")]
+mod scratch;
 mod settled;
 mod sidecar;
 mod state;
@@ -59,8 +63,12 @@ pub(crate) use log::{LineLog, LogLine, Rotation};
 pub use occasion::Occasion;
 pub(crate) use path::{is_markdown, refuse_link_out};
 pub(crate) use private_file::{change_private, read_bounded};
+#[cfg(feature = "sync")]
+pub(crate) use remotes::Remotes;
+#[cfg(feature = "sync")]
+pub(crate) use scratch::ScratchFile;
 pub use sidecar::{INDEX, SERVED_INDEX, Sidecar};
-pub use state::State;
+pub use state::{Agreement, State};
 pub(crate) use working_copy::WorkingCopy;
 
 use backups::Outweighing;
@@ -95,6 +103,11 @@ impl Store {
         Ok(Store { path, real_path, sidecar, lock_timeout })
     }
 
+    /// The same file under another path in messages.
+    pub(crate) fn shown_as(self, path: PathBuf) -> Store {
+        Store { path, ..self }
+    }
+
     /// The same, for writers that would rather write nothing than wait for the lock.
     pub(crate) fn without_waiting(&self) -> Store {
         Store { lock_timeout: Duration::ZERO, ..self.clone() }
@@ -108,6 +121,26 @@ impl Store {
             Err(StoreError::Locked { .. }) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// The right to sync this file with remote copies. Waits for other processes that do so, up to `limit`.
+    ///
+    /// # Errors
+    ///
+    /// When another one still does so then, and when the sidecar cannot be made.
+    #[cfg(feature = "sync")]
+    pub(crate) fn remotes(&self, limit: Duration) -> Result<Remotes, StoreError> {
+        Remotes::open(&self.sidecar, limit)
+    }
+
+    /// A text that is kept for a remote copy, for a process that only looks; `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read, or is not UTF-8.
+    #[cfg(feature = "sync")]
+    pub(crate) fn remote_text(&self, name: &str) -> Result<Option<String>, StoreError> {
+        Remotes::look(&self.sidecar, name)
     }
 
     /// The path as it was given, for messages.

@@ -100,8 +100,17 @@ pub(super) fn open_private(path: &Path) -> io::Result<File> {
 
 /// Creates a folder that only its owner can enter, with those above it, unless it is there.
 pub(super) fn create_private_folder(path: &Path) -> io::Result<()> {
+    make_private_folder(path, true)
+}
+
+/// Makes a folder that only its owner can enter. One that is there already is an error.
+pub(super) fn create_new_private_folder(path: &Path) -> io::Result<()> {
+    make_private_folder(path, false)
+}
+
+fn make_private_folder(path: &Path, recursive: bool) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
+    builder.recursive(recursive);
     #[cfg(unix)]
     {
         use std::os::unix::fs::DirBuilderExt;

@@ -3,9 +3,11 @@
 //! Reads `state.json` into a [`State`] and back. Fields that other versions wrote are kept. A damaged
 //! file never stops a command: it counts as empty, with a warning.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::error::StoreError;
@@ -21,14 +23,54 @@ pub struct State {
     /// Parts of requests that model servers refuse, kept for [`crate::llm`]; any JSON.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub refusals: Value,
+    /// By remote copy, on what both sides agreed last, kept for [`crate::sync`].
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "read_or_none")]
+    pub remotes: BTreeMap<String, Agreement>,
+    /// The ids of the last pushes into this file, where it is the remote copy of others; the newest is last.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "read_or_none")]
+    pub pushes: Vec<String>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
 
+/// A text on which a memory file and a remote copy agreed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Agreement {
+    /// The id of the push that brought the text; its file in `remotes/` is named after it.
+    pub id: String,
+    /// ETag of the remote copy with this text; `None` where it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub e_tag: Option<String>,
+    /// Generation or version of the remote copy, where the store has such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The ids of earlier texts on which both agreed, and which are kept, the newest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parents: Vec<String>,
+    /// True once the store has proven that it heeds conditions.
+    pub proven: bool,
+}
+
+/// A field of another form counts as missing.
+fn read_or_none<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    Ok(serde_json::from_value(value).unwrap_or_default())
+}
+
 impl Default for State {
     fn default() -> State {
-        State { version: 1, episode: 1, refusals: Value::Null, other: Map::new() }
+        State {
+            version: 1,
+            episode: 1,
+            refusals: Value::Null,
+            remotes: BTreeMap::new(),
+            pushes: Vec::new(),
+            other: Map::new(),
+        }
     }
 }
 
