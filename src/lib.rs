@@ -19,7 +19,7 @@
 //!
 #![doc = concat!("```\n", include_str!("../examples/embed.rs"), "```")]
 #![cfg_attr(
-    not(all(feature = "llm", feature = "mcp", feature = "proxy", feature = "sqlite")),
+    not(all(feature = "llm", feature = "mcp", feature = "proxy", feature = "sqlite", feature = "sync")),
     allow(dead_code, reason = "a smaller build leaves out what alone uses some of the rest")
 )]
 
@@ -40,6 +40,8 @@ pub mod search;
 pub mod seed;
 mod stats;
 pub mod store;
+#[cfg(feature = "sync")]
+mod sync;
 pub mod transfer;
 pub mod types;
 #[cfg(feature = "proxy")]

@@ -21,7 +21,11 @@ pub(crate) struct Cli<'a> {
 impl Cli<'_> {
     /// The memory file, for reading.
     pub(crate) fn store(&self) -> Result<Store, Failure> {
-        Ok(Store::open(&self.settings.file, self.settings.lock_timeout)?)
+        let store = Store::open(&self.settings.file, self.settings.lock_timeout)?;
+        Ok(match &self.settings.shown_file {
+            Some(shown) => store.shown_as(shown.clone()),
+            None => store,
+        })
     }
 
     /// The memory file, for changes.

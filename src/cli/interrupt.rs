@@ -1,8 +1,8 @@
 //! Ctrl-C and its like, for commands that work on until they are told to stop.
 
-/// Calls a function at the first signal; a second one ends the program at once. Without the server of `proxy` or `mcp`
+/// Calls a function at the first signal; a second one ends the program at once. Without `proxy`, `mcp` and `sync`
 /// in the build, the first one does, which leaves the files whole, too.
-#[cfg(any(feature = "mcp", feature = "proxy"))]
+#[cfg(any(feature = "mcp", feature = "proxy", feature = "sync"))]
 pub(crate) fn on_interrupt(first: impl FnOnce() + Send + 'static) {
     let (heeded, is_heeded) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
@@ -21,13 +21,13 @@ pub(crate) fn on_interrupt(first: impl FnOnce() + Send + 'static) {
     let _ = is_heeded.recv();
 }
 
-#[cfg(not(any(feature = "mcp", feature = "proxy")))]
+#[cfg(not(any(feature = "mcp", feature = "proxy", feature = "sync")))]
 pub(crate) fn on_interrupt(_: impl FnOnce() + Send + 'static) {}
 
-#[cfg(any(feature = "mcp", feature = "proxy"))]
+#[cfg(any(feature = "mcp", feature = "proxy", feature = "sync"))]
 pub(crate) use signals::Signals;
 
-#[cfg(all(unix, any(feature = "mcp", feature = "proxy")))]
+#[cfg(all(unix, any(feature = "mcp", feature = "proxy", feature = "sync")))]
 mod signals {
     use std::future::{pending, poll_fn};
     use std::task::Poll;
@@ -69,7 +69,7 @@ mod signals {
     }
 }
 
-#[cfg(all(not(unix), any(feature = "mcp", feature = "proxy")))]
+#[cfg(all(not(unix), any(feature = "mcp", feature = "proxy", feature = "sync")))]
 mod signals {
     /// Ctrl-C.
     pub(crate) struct Signals;

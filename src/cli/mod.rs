@@ -14,6 +14,8 @@ mod git;
 mod interrupt;
 mod pager;
 mod paint;
+#[cfg(feature = "sync")]
+mod remote_file;
 mod section_order;
 mod settings;
 mod ui;
@@ -138,14 +140,18 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: ProcessEnvironment) 
     if command.is_read_by_people() {
         ui.page();
     }
+    let mut cli = Cli { ui, settings };
+    #[cfg(feature = "sync")]
+    let _copy = cli.fetch_remote_file(&command)?;
+    let Cli { ui, settings } = &mut cli;
     // `check` lists it.
     if !matches!(command, MemoryCommand::Check(_)) {
-        warn_of_damage(ui, &settings);
+        warn_of_damage(ui, settings);
     }
     if command.is_question() {
-        say_that_no_file_is_there(ui, &settings);
+        say_that_no_file_is_there(ui, settings);
     }
-    command.run(Cli { ui, settings })
+    command.run(cli)
 }
 
 /// Says where a memory file was looked for, so that a wrong working directory does not pass for an empty memory.

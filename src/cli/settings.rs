@@ -39,6 +39,8 @@ use crate::types::Writer;
 use crate::types::fields::{Expected, flag, number, text, texts};
 
 pub use environment::ProcessEnvironment;
+#[cfg(feature = "sync")]
+pub(crate) use environment::cloud_variables;
 pub(crate) use environment::{VARIABLES, for_programs};
 pub(crate) use file::Layer;
 pub(crate) use found::find_settings;
@@ -65,6 +67,10 @@ pub(crate) const TEMPLATE: &str = include_str!("../../memories.toml.example");
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub file: PathBuf,
+    /// The address in place of the file, in messages, where the file is a copy of a remote text.
+    pub shown_file: Option<PathBuf>,
+    /// The address with which `sync` merges.
+    pub sync_url: Option<String>,
     /// Path of the settings file; `init` writes it if it is missing.
     pub config_path: PathBuf,
     /// The settings files that were read: the project's, then the user's own.
@@ -159,6 +165,8 @@ impl Settings {
         let (search, search_results) = search::read(&mut files)?;
         let settings = Settings {
             file,
+            shown_file: None,
+            sync_url: files.read("sync.url", text)?,
             config_path,
             read_from: files.paths(),
             editor: environment.editor.clone().unwrap_or_else(|| EDITOR.to_owned()),

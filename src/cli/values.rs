@@ -6,6 +6,11 @@ use crate::document::fields::is_date;
 use crate::types::fields::parse_span;
 use crate::types::{EXPECTED_IMPORTANCE, Span, importance_of_person};
 
+/// True if the name of a memory file is meant as the address of a remote one.
+pub(crate) fn is_url(file: &str) -> bool {
+    file.contains("://")
+}
+
 /// A duration: `10s`, `500ms`, `1m`; a bare number is seconds.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let spelled =

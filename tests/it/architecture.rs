@@ -27,6 +27,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("seed", &["document", "notebook", "redact", "types"]),
     ("stats", &["document", "journal", "recall", "types"]),
     ("transfer", &["document", "notebook", "record", "redact", "types"]),
+    ("sync", &["document", "llm", "notebook", "redact", "store", "types"]),
     ("web", &[]),
     (
         "chat",
@@ -46,7 +47,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         "cli",
         &[
             "ask", "chat", "document", "journal", "llm", "map", "mcp", "notebook", "recall", "record",
-            "redact", "search", "seed", "stats", "store", "transfer", "types", "web",
+            "redact", "search", "seed", "stats", "store", "sync", "transfer", "types", "web",
         ],
     ),
     ("lib", &["notebook", "record", "search", "store", "types"]),

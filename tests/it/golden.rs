@@ -184,7 +184,7 @@ fn run(case: &Path) -> Result<Seen, String> {
     write_files(&folder, &before);
     let (mut stdout, mut stderr, mut exit) = (String::new(), String::new(), Vec::new());
     for line in &lines {
-        let words = split(line);
+        let words = split(&line.replace("[DIR]", folder.to_str().unwrap()));
         let mut command = command(case, &folder, scratch.path());
         // JSON has no colours, although they are asked for; warnings beside it have.
         let is_coloured = has(&words, "--json") && !has(&words, "--color");

@@ -61,6 +61,13 @@ pub(crate) struct CheckArgs {
     dry_run: bool,
 }
 
+impl CheckArgs {
+    /// True if it writes.
+    pub(crate) fn fixes(&self) -> bool {
+        self.fix
+    }
+}
+
 pub fn run(mut cli: Cli<'_>, args: CheckArgs) -> Result<u8, Failure> {
     let CheckArgs { dupes, map, fix, dry_run } = args;
     let notebook = cli.notebook()?;

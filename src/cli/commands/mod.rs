@@ -51,6 +51,7 @@ mod show;
 mod stats;
 mod summarize;
 mod supersede;
+mod sync;
 mod top;
 mod tried;
 mod trust;
@@ -133,6 +134,7 @@ memory_commands! {
     import Import(ImportArgs),
     export Export(ExportArgs),
     merge Merge(MergeArgs),
+    sync Sync(SyncArgs),
     init Init(InitArgs),
     mcp Mcp(McpArgs),
     episode Episode(EpisodeArgs),
@@ -157,6 +159,33 @@ impl MemoryCommand {
             MemoryCommand::Diff(args) => args.own_file(),
             MemoryCommand::Merge(args) => args.own_file(),
             _ => None,
+        }
+    }
+
+    /// True if it changes nothing, so that it can read a remote text.
+    #[cfg_attr(not(feature = "sync"), expect(dead_code, reason = "without stores all texts are here"))]
+    pub(crate) fn only_reads(&self) -> bool {
+        use MemoryCommand::{
+            Check, Export, Frontier, Inject, List, Map, Near, Path, Query, Recall, Show, Stats, Top, Tried,
+        };
+        match self {
+            Check(args) => !args.fixes(),
+            command => matches!(
+                command,
+                Export(_)
+                    | Frontier(_)
+                    | Inject(_)
+                    | List(_)
+                    | Map(_)
+                    | Near(_)
+                    | Path(_)
+                    | Query(_)
+                    | Recall(_)
+                    | Show(_)
+                    | Stats(_)
+                    | Top(_)
+                    | Tried(_)
+            ),
         }
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use secrecy::SecretString;
 
 /// The environment variables that the program reads, and what each says. Keys come from nowhere else.
-pub(crate) const VARIABLES: [(&str, &str); 26] = [
+pub(crate) const VARIABLES: [(&str, &str); 29] = [
     ("MEMORIES_FILE", "The memory file, as by --file."),
     ("MEMORIES_CONFIG", "The settings, as by --config: they are trusted."),
     ("MEMORIES_WRITER", "Who writes, as by --writer."),
@@ -28,6 +28,12 @@ pub(crate) const VARIABLES: [(&str, &str); 26] = [
     ("MEMORIES_EMBEDDING_URL", "The address of the embedding server."),
     ("MEMORIES_EMBEDDING_API_KEY", "The key for that address."),
     ("MEMORIES_PROXY_TOKEN", "The token that clients of the proxy send."),
+    ("AWS_*", "Keys, region, profile and address of S3, for `memories sync`, as for AWS's own tools."),
+    ("AZURE_*", "Account and keys of Azure Blob Storage, for `memories sync`."),
+    (
+        "GOOGLE_*",
+        "Keys of Google Cloud Storage, for `memories sync`; STORAGE_EMULATOR_HOST names an emulator.",
+    ),
     ("MEMORIES_NOW", "The present time in RFC 3339, for tests and replays."),
     (
         "MEMORIES_COMPLETE",
@@ -166,6 +172,19 @@ pub(crate) fn for_programs(is_passed: impl Fn(&str) -> bool) -> Vec<(OsString, O
     };
     let passes = |name: &OsString| name.to_str().is_some_and(|name| is_needed(name) || is_passed(name));
     std::env::vars_os().filter(|(name, _)| passes(name)).collect()
+}
+
+/// The variables of object stores, and the user's home with the files of each cloud.
+#[cfg(feature = "sync")]
+pub(crate) fn cloud_variables() -> (Vec<(String, String)>, Option<PathBuf>) {
+    let is_of_cloud = |name: &str| {
+        ["AWS_", "AZURE_", "GOOGLE_", "STORAGE_EMULATOR_"].iter().any(|prefix| name.starts_with(prefix))
+    };
+    let text =
+        |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    let variables = std::env::vars_os().filter_map(text).filter(|(name, _)| is_of_cloud(name)).collect();
+    let home = std::env::var_os("HOME").or(std::env::var_os("USERPROFILE")).map(PathBuf::from);
+    (variables, home.filter(|home| home.is_absolute()))
 }
 
 /// The folder of the user's own settings. A relative path in the variables does not count: it would lead into the

@@ -10,6 +10,7 @@ use crate::cli::settings::environment::ProcessEnvironment;
 use crate::cli::settings::file::{Layer, SettingsFiles};
 use crate::cli::settings::restricted::restricted_keys;
 use crate::cli::settings::trust_list::{TrustList, Trusted};
+use crate::cli::values::is_url;
 
 /// Name of a settings file.
 const FILE_NAME: &str = "memories.toml";
@@ -96,7 +97,7 @@ pub(crate) fn find_settings(memory_file: Option<&Path>, environment: &ProcessEnv
 
 /// The folder where the search for settings begins.
 fn start(memory_file: Option<&Path>, environment: &ProcessEnvironment) -> PathBuf {
-    match memory_file {
+    match memory_file.filter(|file| !file.to_str().is_some_and(is_url)) {
         Some(file) => environment.folder.join(file).parent().map_or_else(PathBuf::new, Path::to_owned),
         None => environment.folder.clone(),
     }

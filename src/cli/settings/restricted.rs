@@ -6,6 +6,7 @@ use std::path::{Component, Path};
 use serde_json::Value;
 
 use crate::cli::settings::file::Layer;
+use crate::cli::values::is_url;
 use crate::redact::redacted;
 use crate::store;
 
@@ -22,7 +23,7 @@ enum Rule {
 }
 
 /// The keys whose value is restricted, in the order of the documentation.
-const RULES: [(&str, Rule); 15] = [
+const RULES: [(&str, Rule); 16] = [
     // Forty clones of one file would be one writer, who confirms nothing.
     ("writer", Rule::Any),
     ("memory_file", Rule::MemoryFile),
@@ -36,6 +37,7 @@ const RULES: [(&str, Rule); 15] = [
     ("search.embedder", Rule::AllBut("embedded")),
     ("search.embedding_model", Rule::Any),
     ("search.embedding_url", Rule::Any),
+    ("sync.url", Rule::Any),
     ("chat.memoryContextPrefix", Rule::Any),
     ("chat.memoryContextSuffix", Rule::Any),
     ("chat.memoryFormat", Rule::Any),
@@ -49,7 +51,9 @@ pub(crate) fn restricted_keys(layer: &Layer) -> Vec<&'static str> {
             Rule::AllBut(harmless) => value.as_str().map(str::trim) != Some(harmless),
             Rule::Outside => value.as_str().is_some_and(|path| leads_out(layer.folder(), Path::new(path))),
             Rule::MemoryFile => value.as_str().map(Path::new).is_some_and(|path| {
-                leads_out(layer.folder(), path) || !is_markdown(&layer.folder().join(path))
+                is_url(&path.to_string_lossy())
+                    || leads_out(layer.folder(), path)
+                    || !is_markdown(&layer.folder().join(path))
             }),
         })
     };

@@ -1,0 +1,46 @@
+//! Many machines, one memory: a memory file and a copy of it in an object store are merged.
+//!
+//! A notebook and a [`Remote`] enter; both hold the merged text, and a [`SyncReport`] leaves. The flow is the function
+//! [`sync`]. It always holds that
+//!
+//! * the local file is written in one transaction, and the remote copy only if it still is what was merged;
+//! * an error leaves both sides as they are;
+//! * a kill at any moment loses nothing and counts nothing twice: `agreement` keeps what was on its way.
+
+mod agreement;
+mod credentials;
+mod error;
+mod failure;
+mod flow;
+mod object;
+mod options;
+mod remote;
+mod report;
+mod shared_file;
+mod url;
+
+use crate::notebook::Clock;
+
+pub(crate) use credentials::{Variables, destination};
+pub use error::SyncError;
+pub(crate) use flow::{read, sync};
+pub(crate) use options::Options;
+pub(crate) use remote::Remote;
+pub use report::{Brought, SyncReport};
+pub(crate) use url::RemoteUrl;
+
+/// Opens the remote copy at an address.
+///
+/// # Errors
+///
+/// When the variables and files of its cloud name no usable store.
+pub(crate) fn open(
+    url: &RemoteUrl,
+    variables: &Variables,
+    clock: Clock,
+) -> Result<Box<dyn Remote>, SyncError> {
+    match url {
+        RemoteUrl::Object { .. } => Ok(Box::new(object::ObjectRemote::open(url, variables)?)),
+        RemoteUrl::File(path) => Ok(Box::new(shared_file::SharedFile::open(path, clock)?)),
+    }
+}
