@@ -23,7 +23,7 @@ pub struct State {
     /// Parts of requests that model servers refuse, kept for [`crate::llm`]; any JSON.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub refusals: Value,
-    /// By remote copy, on what both sides agreed last, kept for [`crate::sync`].
+    /// By remote copy, on what both sides agreed last, kept for `memories sync`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "read_or_none")]
     pub remotes: BTreeMap<String, Agreement>,
     /// The ids of the last pushes into this file, where it is the remote copy of others; the newest is last.

@@ -182,9 +182,13 @@ mod tests {
     #[test]
     fn a_memory_file_is_markdown() {
         let folder = tempfile::tempdir().unwrap();
-        for (path, restricted) in
-            [("Notes.md", 0), ("a/b.Markdown", 0), ("venv/bin/activate", 1), (".hg/hgrc", 1)]
-        {
+        for (path, restricted) in [
+            ("Notes.md", 0),
+            ("a/b.Markdown", 0),
+            ("venv/bin/activate", 1),
+            (".hg/hgrc", 1),
+            ("s3://b/Notes.md", 1),
+        ] {
             let text = format!("memory_file = \"{path}\"");
             assert_eq!(restricted_keys(&layer(folder.path(), &text)).len(), restricted, "{path}");
         }
