@@ -145,7 +145,10 @@ pub(super) fn open_store(url: &RemoteUrl, variables: &Variables) -> Result<Opene
 
 fn s3(variables: &Variables) -> AmazonS3Builder {
     let profile = Profile::read(variables);
-    let mut builder = AmazonS3Builder::new().with_region(region(variables, &profile));
+    let mut builder = AmazonS3Builder::new()
+        .with_region(region(variables, &profile))
+        // Not every store that speaks as S3 does deletes many objects at once.
+        .with_disable_bulk_delete(true);
     for (file, key) in [
         ("aws_access_key_id", AmazonS3ConfigKey::AccessKeyId),
         ("aws_secret_access_key", AmazonS3ConfigKey::SecretAccessKey),
@@ -182,7 +185,8 @@ fn gs(variables: &Variables) -> GoogleCloudStorageBuilder {
         }
     }
     match variables.get("STORAGE_EMULATOR_HOST") {
-        Some(address) => builder.with_base_url(address).with_skip_signature(true),
+        // An emulator asks for no key.
+        Some(address) => builder.with_base_url(address).with_bearer_token("none"),
         None => builder,
     }
 }

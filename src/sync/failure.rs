@@ -29,6 +29,7 @@ pub(super) fn error_of(url: &str, error: &Error) -> SyncError {
         }
         Error::NotFound { .. } => SyncError::Nothing { url },
         Error::Unauthenticated { .. } | Error::PermissionDenied { .. } => SyncError::Refused { url, problem },
+        _ if matches!(status, Some(401 | 403)) => SyncError::Refused { url, problem },
         // S3 answers 400 to a token that has expired.
         _ if status == Some(400) && has(&["Expired"]) => SyncError::Refused { url, problem },
         _ if status.is_some_and(|status| status >= 500 || status == 429) => {

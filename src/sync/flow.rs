@@ -2,15 +2,19 @@
 
 use std::time::Duration;
 
+use crate::document::Document;
 use crate::document::conflict::conflicts;
 use crate::document::merge::merge_keeping_both;
 use crate::llm::backoff;
 use crate::notebook::Notebook;
+use crate::notebook::confirm::settle;
+use crate::notebook::files::Files;
 use crate::sync::agreement::{Agreements, Pending, push_id};
 use crate::sync::error::SyncError;
 use crate::sync::options::Options;
 use crate::sync::remote::{Copy, Fetched, MAX_PUSHES, Put, Remote, Version};
 use crate::sync::report::SyncReport;
+use crate::types::{CONTESTED_TAG, Moment};
 
 /// Times that a text is merged and put when other writers are faster.
 const MAX_TRIES: u32 = 20;
@@ -174,12 +178,24 @@ fn merged(
     let file = notebook.store().path().display().to_string();
     let clash = || SyncError::Clash { url: remote.to_string(), file: file.clone() };
     let merged = merge_keeping_both(base, ours, theirs).ok_or_else(clash)?.text;
+    let merged = settled(notebook, merged)?;
     for (side, text) in [(format!("`{file}`"), ours), (format!("`{remote}`"), theirs)] {
         if !options.allow_removals && text.len() > SMALL && merged.len() < text.len() / 2 {
             return Err(SyncError::Shrinks { side, removed: text.len() - merged.len(), all: text.len() });
         }
     }
     Ok(merged)
+}
+
+/// The text after contests that now have enough writers struck what they contest.
+fn settled(notebook: &Notebook, text: String) -> Result<String, SyncError> {
+    if !text.contains(CONTESTED_TAG) {
+        return Ok(text);
+    }
+    let mut files = Files::new(Document::parse(text), Document::parse(String::new()));
+    let at = Moment { episode: Some(notebook.state().episode), ..Moment::default() };
+    settle(&mut files, &at)?;
+    Ok(files.lasting.into_text()?)
 }
 
 /// The text of the memory file; empty where there is none.

@@ -89,32 +89,31 @@ impl Remote for ObjectRemote {
     fn fetch(&self, known: Option<&Version>) -> Result<Fetched, SyncError> {
         let if_none_match = known.and_then(|known| known.e_tag.clone());
         let options = GetOptions { if_none_match, ..GetOptions::default() };
-        let fetched = self.runtime.block_on(async {
-            let got = self.store.get_opts(&self.path, options).await?;
-            let size = got.meta.size;
-            if size > MAX_BYTES {
-                return Ok(Err(size));
+        let got = match self.runtime.block_on(self.store.get_opts(&self.path, options)) {
+            Ok(got) => got,
+            Err(Error::NotModified { .. }) => return Ok(Fetched::Unchanged),
+            Err(error) => {
+                return match self.error(&error) {
+                    SyncError::Nothing { .. } => Ok(Fetched::Missing),
+                    error => Err(error),
+                };
             }
-            let version = Version { e_tag: got.meta.e_tag.clone(), version: got.meta.version.clone() };
-            let pushes = got.attributes.get(&Attribute::Metadata(PUSHES.into()));
-            let pushes =
-                pushes.map_or_else(Vec::new, |pushes| pushes.split(',').map(str::to_owned).collect());
-            let bytes = got.bytes().await?.to_vec();
-            Ok(Ok((bytes.len() as u64 == size, Copy { bytes, version, pushes })))
-        });
-        match fetched {
-            Ok(Ok((true, copy))) => Ok(Fetched::Copy(copy)),
-            Ok(Ok((false, _))) => Err(SyncError::Unreachable {
+        };
+        let size = got.meta.size;
+        if size > MAX_BYTES {
+            return Err(SyncError::TooLarge { url: self.url.clone(), bytes: size });
+        }
+        let version = Version { e_tag: got.meta.e_tag.clone(), version: got.meta.version.clone() };
+        let pushes = got.attributes.get(&Attribute::Metadata(PUSHES.into()));
+        let pushes = pushes.map_or_else(Vec::new, |pushes| pushes.split(',').map(str::to_owned).collect());
+        match self.runtime.block_on(got.bytes()) {
+            Ok(bytes) if bytes.len() as u64 == size => {
+                Ok(Fetched::Copy(Copy { bytes: bytes.to_vec(), version, pushes }))
+            }
+            _ => Err(SyncError::Unreachable {
                 url: self.url.clone(),
-                problem: "the answer was cut short".to_owned(),
+                problem: "its answer was cut short".to_owned(),
             }),
-            Ok(Err(bytes)) => Err(SyncError::TooLarge { url: self.url.clone(), bytes }),
-            Err(Error::NotModified { .. }) => Ok(Fetched::Unchanged),
-            Err(error @ Error::NotFound { .. }) => match error_of(&self.url, &error) {
-                SyncError::Nothing { .. } => Ok(Fetched::Missing),
-                error => Err(error),
-            },
-            Err(error) => Err(self.error(&error)),
         }
     }
 

@@ -39,4 +39,6 @@ mod store;
 #[cfg(any(feature = "mcp", all(feature = "llm", unix)))]
 #[path = "../support/authors.rs"]
 mod support_authors;
+#[cfg(feature = "sync")]
+mod sync;
 mod trust;

@@ -137,6 +137,8 @@ fn leftovers(folder: &Path) -> Vec<String> {
         "written",
         "untracked",
         "backups",
+        "remotes",
+        "sync-lock",
     ];
     let strange = |folder: &Path, known: &[&str]| -> Vec<String> {
         names(folder).into_iter().filter(|name| !known.contains(&name.as_str())).collect()
