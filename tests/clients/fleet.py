@@ -1,6 +1,7 @@
 """Many workers, one memory: real servers of object stores on loopback.
 
-    python fleet.py PATH_TO_MEMORIES FOLDER_OF_NPM [--workers 40] [--adds 25] [--rounds s3,az,file,killed,faults]
+    python fleet.py PATH_TO_MEMORIES FOLDER_OF_NPM [--workers 40] [--adds 25] [--rounds s3,az,file,killed]
+    python fleet.py PATH_TO_MEMORIES FOLDER_OF_NPM --rates 1,5,10,20,40
 
 `moto` stands in for S3 and Azurite for Azure; both refuse writes whose condition is not met. Each worker records into a
 file of its own: memories, and tries of one action, which have to add up. Ends with 0 where all is as expected.
@@ -232,6 +233,55 @@ class Fleet:
         )
 
 
+def measure(options, program, workers):
+    """Workers that add a memory and sync, as fast as they can, for some seconds: one line of a table."""
+    with tempfile.TemporaryDirectory() as scratch:
+        scratch, server = Path(scratch), moto()
+        try:
+            fleet = Fleet(program, scratch, "s3://games/zork/Memories.md", server.variables, workers, 0, False)
+            filled = "".join(
+                f"## Location {place}: Room {place}\n\n### Memories\n\n"
+                + "".join(f"**[NOTE] Thing {place} {n}** *(Ep1, T{n})*\nThing {n} of room {place}.\n\n" for n in range(10))
+                + "---\n\n"
+                for place in range(1, options.memories // 10 + 1)
+            )
+            (fleet.folders[0] / "Memories.md").write_text("# Location Memories\n\n" + filled)
+            for worker in range(workers):
+                fleet.must(worker, "sync", fleet.url)
+            fleet.syncs = fleet.lost_races = 0
+            times, requests, sent, end = [], [], [], time.monotonic() + options.seconds
+
+            def work(worker):
+                number = 0
+                while time.monotonic() < end:
+                    title = f"Lever {worker} {number}"
+                    fleet.must(worker, "add", str(1 + (worker + number) % 8), f"It is lever {worker}-{number}.", "--title", title)
+                    began = time.monotonic()
+                    out = json.loads(fleet.must(worker, "sync", fleet.url, "--json"))
+                    with fleet.counting:
+                        times.append(time.monotonic() - began)
+                        requests.append(out["requests"])
+                        sent.append(out["sent_bytes"] + out["received_bytes"])
+                        fleet.lost_races += out["lost_races"]
+                    number += 1
+
+            threads = [threading.Thread(target=work, args=(worker,)) for worker in range(workers)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            size = (fleet.folders[0] / "Memories.md").stat().st_size
+        finally:
+            server.stop()
+    times.sort()
+    syncs = len(times)
+    print(
+        f"| {workers} | {syncs * 60 / options.seconds:.0f} | {fleet.lost_races / syncs:.1f} | {sum(requests) / syncs:.1f} | "
+        f"{sum(sent) / syncs / size:.1f} | {times[syncs // 2] * 1000:.0f} ms | {times[syncs * 95 // 100] * 1000:.0f} ms |",
+        flush=True,
+    )
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program", type=Path)
@@ -239,8 +289,17 @@ def main():
     parser.add_argument("--workers", type=int, default=40)
     parser.add_argument("--adds", type=int, default=25)
     parser.add_argument("--rounds", default="s3,az,file,killed")
+    parser.add_argument("--rates", help="numbers of workers whose syncs a minute are measured, instead of the rounds")
+    parser.add_argument("--seconds", type=float, default=15)
+    parser.add_argument("--memories", type=int, default=1000)
     options = parser.parse_args()
     program = str(options.program.resolve())
+    if options.rates:
+        print("| workers | syncs a minute | lost races a sync | requests a sync | bytes a sync / size of the file | median | p95 |")
+        print("|---|---|---|---|---|---|---|")
+        for workers in options.rates.split(","):
+            measure(options, program, int(workers))
+        return
     for name in options.rounds.split(","):
         with tempfile.TemporaryDirectory() as scratch:
             scratch = Path(scratch)
