@@ -1,14 +1,19 @@
 //! Merges the entries of a scope: which of them are the same, what each becomes, and under which title.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 
 use crate::document::grammar;
-use crate::document::merge::entry::{Outcome, Side, Version, merge_entry, origin, same_lines, same_words};
+use crate::document::link::Link;
+use crate::document::merge::entry::{
+    Outcome, Side, Version, agree, contested, is_same_title, merge_entry, origin, same_lines, same_words,
+    stem,
+};
 use crate::document::merge::result::Labels;
 use crate::document::text::{Fences, TITLE_CHARS, read_title};
-use crate::types::{Cause, Memory, Provenance, Reference, SAME_TITLE_TAG, Span, fold_title};
+use crate::types::text::fold_spaces;
+use crate::types::{Cause, Memory, Provenance, Reference, SAME_TITLE_TAG, Scope, Span, fold_title};
 
 /// An entry of the merged text.
 #[derive(Debug)]
@@ -26,6 +31,7 @@ pub(super) struct Item {
 
 /// The entries of the three versions of a scope.
 pub(super) struct Entries<'a> {
+    pub(super) scope: &'a Scope,
     pub(super) base: &'a [Version<'a>],
     pub(super) ours: &'a [Version<'a>],
     pub(super) theirs: &'a [Version<'a>],
@@ -46,6 +52,7 @@ impl Entries<'_> {
             pairing.theirs.into_iter().for_each(|at| of_theirs[at] = pairing);
         }
         self.pair_added(&mut of_ours, &mut of_theirs);
+        self.pair_signed(&mut of_ours, &mut of_theirs);
         for (at, pairing) in of_ours.iter().enumerate() {
             self.push(&mut items, Pairing { ours: Some(at), ..*pairing }, labels, fences);
         }
@@ -53,15 +60,14 @@ impl Entries<'_> {
             self.push(&mut items, Pairing { theirs: Some(at), ..*pairing }, labels, fences);
         }
         self.tell_titles_apart(&mut items);
+        self.follow_joined(&mut items);
         items
     }
 
     /// Pairs what both sides added: the same lines, else the same words under the same title.
     fn pair_added(&self, of_ours: &mut [Pairing], of_theirs: &mut [Pairing]) {
-        let is_added =
-            |pairing: &Pairing| pairing.base.is_none() && pairing.ours.is_none() && pairing.theirs.is_none();
         let added = |pairings: &[Pairing]| -> Vec<usize> {
-            (0..pairings.len()).filter(|&at| is_added(&pairings[at])).collect()
+            (0..pairings.len()).filter(|&at| pairings[at].is_alone()).collect()
         };
         let mut ours: HashMap<String, Vec<usize>> = HashMap::new();
         for at in added(of_ours) {
@@ -73,13 +79,77 @@ impl Entries<'_> {
             let is_same = |at: &usize| self.ours[*at].is_same(theirs);
             let says_the_same = |at: &usize| {
                 let (one, other) = (self.ours[*at].memory(), theirs.memory());
-                is_same_title(&one.title, &other.title) && same_words(&one.text, &other.text)
+                is_same_title(&one.title, &other.title)
+                    && same_words(&one.text, &other.text)
+                    && agree(one, other)
             };
             let found = rivals.iter().position(is_same).or_else(|| rivals.iter().position(says_the_same));
             if let Some(found) = found {
                 let our = rivals.remove(found);
                 of_ours[our].theirs = Some(their);
                 of_theirs[their].ours = Some(our);
+            }
+        }
+    }
+
+    /// Pairs what both sides added under different titles and in the name of writers, with the same words.
+    fn pair_signed(&self, of_ours: &mut [Pairing], of_theirs: &mut [Pairing]) {
+        let added = |pairings: &[Pairing], side: &[Version<'_>]| {
+            let mut by_words: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+            for at in (0..pairings.len()).filter(|&at| pairings[at].is_alone()) {
+                let memory = side[at].memory();
+                let is_meant = memory.is_live() && !memory.category.only_grows() && !memory.text.is_empty();
+                if is_meant && !memory.writers().is_empty() {
+                    let words = fold_spaces(&memory.text).to_lowercase();
+                    by_words.entry((words, memory.category.clone(), contested(memory))).or_default().push(at);
+                }
+            }
+            for numbers in by_words.values_mut() {
+                let order = |memory: &Memory| fold_title(&memory.title);
+                numbers.sort_by(|one, other| {
+                    let (one, other) = (side[*one].memory(), side[*other].memory());
+                    origin(one).cmp(&origin(other)).then_with(|| order(one).cmp(&order(other)))
+                });
+            }
+            by_words
+        };
+        let (ours, mut theirs) = (added(of_ours, self.ours), added(of_theirs, self.theirs));
+        for (words, ours) in ours {
+            for (our, their) in ours.into_iter().zip(theirs.remove(&words).unwrap_or_default()) {
+                of_ours[our].theirs = Some(their);
+                of_theirs[their].ours = Some(our);
+            }
+        }
+    }
+
+    /// Follows entries that got the title of the other side, in the references and links of their own side.
+    fn follow_joined(&self, items: &mut [Item]) {
+        let mut moves: Vec<(bool, String, String)> = Vec::new();
+        for item in items.iter().filter(|item| item.base.is_none() && !item.is_conflict) {
+            let (Some(our), Some(their)) = (item.ours, item.theirs) else { continue };
+            let new = item.title();
+            for (is_theirs, version) in [(false, &self.ours[our]), (true, &self.theirs[their])] {
+                let old = &version.memory().title;
+                if stem(old) != stem(&new) {
+                    moves.push((is_theirs, old.clone(), new.clone()));
+                }
+            }
+        }
+        for (is_theirs, old, new) in moves {
+            let links = [&old, &new].map(|title| Link::to(self.scope, title).to_string());
+            for item in items.iter_mut().filter(|item| !item.is_conflict) {
+                self.follow(item, is_theirs, &old, &new);
+                let is_of_side = if is_theirs { item.theirs.is_some() } else { item.ours.is_some() };
+                if is_of_side && item.lines.contains(&links[0]) {
+                    item.lines = match item.lines.contains(&links[1]) {
+                        // It links there already.
+                        true => {
+                            let [before, behind] = [format!(", {}", links[0]), format!("{}, ", links[0])];
+                            item.lines.replace(&before, "").replace(&behind, "")
+                        }
+                        false => item.lines.replace(&links[0], &links[1]),
+                    };
+                }
             }
         }
     }
@@ -235,26 +305,11 @@ struct Pairing {
     theirs: Option<usize>,
 }
 
-/// True if two titles are the same, or one is the other with a number.
-fn is_same_title(one: &str, other: &str) -> bool {
-    let (one, other) = (fold_title(one), fold_title(other));
-    one == other
-        || (stem(&one) == stem(&other)
-            && (without_number(&one).is_some() || without_number(&other).is_some()))
-}
-
-/// A title in its folded form, without its number and as far as a title with a number goes.
-fn stem(title: &str) -> String {
-    let folded = fold_title(title);
-    let stem = without_number(&folded).unwrap_or(&folded);
-    stem.chars().take(TITLE_CHARS - 9).collect()
-}
-
-/// A title without the number that tells it from another one; `None` where it has none.
-fn without_number(title: &str) -> Option<&str> {
-    let (stem, number) = title.strip_suffix(')')?.rsplit_once(" (")?;
-    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-    is_number.then_some(stem)
+impl Pairing {
+    /// True if a side added it, and the other side has not got it.
+    fn is_alone(&self) -> bool {
+        self.base.is_none() && self.ours.is_none() && self.theirs.is_none()
+    }
 }
 
 /// For each entry of the base the one of a side that is another version of it: the same lines, else the same title

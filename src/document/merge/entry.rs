@@ -4,6 +4,7 @@
 //! side changed keep their bytes.
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 
 use crate::document::entry_text::EntryText;
 use crate::document::grammar;
@@ -11,9 +12,9 @@ use crate::document::link::Link;
 use crate::document::merge::values::{Three, set};
 use crate::document::scan;
 use crate::document::splice::render_entry;
-use crate::document::text::{Fences, mark_comments};
+use crate::document::text::{Fences, TITLE_CHARS, mark_comments};
 use crate::types::text::fold_spaces;
-use crate::types::{Memory, Persistence, Provenance, Reference, Span, Status, fold_title};
+use crate::types::{CONTESTED_TAG, Memory, Persistence, Provenance, Reference, Span, Status, fold_title};
 
 /// An entry as one text has it.
 #[derive(Debug)]
@@ -62,11 +63,68 @@ pub(super) fn same_words(one: &str, other: &str) -> bool {
     one == other || fold_spaces(one).to_lowercase() == fold_spaces(other).to_lowercase()
 }
 
+/// True if two titles are the same, or one is the other with a number.
+pub(super) fn is_same_title(one: &str, other: &str) -> bool {
+    let (one, other) = (fold_title(one), fold_title(other));
+    one == other
+        || (stem(&one) == stem(&other)
+            && (without_number(&one).is_some() || without_number(&other).is_some()))
+}
+
+/// A title in its folded form, without its number and as far as a title with a number goes.
+pub(super) fn stem(title: &str) -> String {
+    let folded = fold_title(title);
+    let stem = without_number(&folded).unwrap_or(&folded);
+    stem.chars().take(TITLE_CHARS - 9).collect()
+}
+
+/// A title without the number that tells it from another one; `None` where it has none.
+fn without_number(title: &str) -> Option<&str> {
+    let (stem, number) = title.strip_suffix(')')?.rsplit_once(" (")?;
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then_some(stem)
+}
+
 /// When a memory was learned: later ones have greater values.
 pub(super) fn origin(memory: &Memory) -> (Option<u64>, Option<u64>, Option<u64>, Option<&str>) {
     let Provenance { episode, turns, messages, date, .. } = &memory.provenance;
     let last = |span: Option<Span>| span.map(|span| span.last);
     (*episode, last(*turns), last(*messages), date.as_deref())
+}
+
+/// The links of a memory that contests those to which they lead; `None` where it contests nothing.
+pub(super) fn contested(memory: &Memory) -> Option<Vec<String>> {
+    let contests = memory.status == Status::Tentative && memory.has_tag(CONTESTED_TAG);
+    let mut links: Vec<String> = links_of(memory.see_also.as_deref().filter(|_| contests)?);
+    links.sort_unstable();
+    Some(links)
+}
+
+/// True if two memories may be one: where writers are named, both contest the same entries. Else who says the same as a
+/// contest would help it to strike.
+pub(super) fn agree(one: &Memory, other: &Memory) -> bool {
+    let writers =
+        |memory: &Memory| memory.writers().into_iter().map(str::to_owned).collect::<BTreeSet<String>>();
+    let (by_one, by_other) = (writers(one), writers(other));
+    let (one, other) = (contested(one), contested(other));
+    // Of the same writers, none gets a voice that it had not raised itself.
+    one == other
+        || one.is_some() == other.is_some() && by_one == by_other
+        || by_one.is_empty() && by_other.is_empty()
+}
+
+/// The side that is live although the other one struck the entry: it has a writer whom neither the base nor the other
+/// side has.
+fn upheld<'a>(base: Option<&Memory>, ours: &'a Memory, theirs: &'a Memory) -> Option<&'a Memory> {
+    let (live, struck) = match (ours.is_live(), theirs.is_live()) {
+        (true, false) => (ours, theirs),
+        (false, true) => (theirs, ours),
+        _ => return None,
+    };
+    let has = |memory: &Memory, writer: &str| memory.writers().contains(&writer);
+    let is_new = |writer: &&str| !has(struck, writer) && !base.is_some_and(|base| has(base, writer));
+    let was_live = base.is_none_or(Memory::is_live);
+    live.writers().iter().any(is_new).then_some(live).filter(|_| was_live)
 }
 
 /// One of the two sides of a merge.
@@ -125,10 +183,15 @@ fn same_claim(one: &Memory, other: &Memory) -> bool {
 
 /// Merges what both sides added with the same words: the earlier one, with what the other has besides.
 fn merge_added(ours: &Memory, theirs: &Memory) -> Memory {
-    let is_later = (origin(ours), &ours.text) > (origin(theirs), &theirs.text);
+    let is_numbered = stem(&ours.title) == stem(&theirs.title);
+    fn order(memory: &Memory, is_numbered: bool) -> impl Ord + '_ {
+        let title = if is_numbered { String::new() } else { fold_title(&memory.title) };
+        (origin(memory), title, &memory.text)
+    }
+    let is_later = order(ours, is_numbered) > order(theirs, is_numbered);
     let (first, other) = if is_later { (theirs, ours) } else { (ours, theirs) };
     let mut merged = first.clone();
-    if fold_title(&first.title) != fold_title(&other.title) {
+    if is_numbered && fold_title(&first.title) != fold_title(&other.title) {
         // One of them has a number, which tells it from another entry of that side.
         merged.title =
             [&first.title, &other.title].into_iter().max_by_key(|title| title.len()).expect("two").clone();
@@ -136,6 +199,9 @@ fn merge_added(ours: &Memory, theirs: &Memory) -> Memory {
     merged.status = strongest([first.status, other.status]);
     merged.persistence = lasting([first.persistence, other.persistence]);
     merged.reference = first.reference.clone().or_else(|| other.reference.clone());
+    if let Some(live) = upheld(None, ours, theirs) {
+        (merged.status, merged.reference) = (live.status, None);
+    }
     merged.context = first.context.clone().or_else(|| other.context.clone());
     let none = None;
     merged.see_also = merge_links(&none, &first.see_also, &other.see_also);
@@ -154,14 +220,21 @@ fn merge_memories(base: &Memory, ours: &Memory, theirs: &Memory) -> Option<Memor
         true => ours.text.clone(),
         false => three.of(|memory| &memory.text).agreed()?,
     };
+    let upheld = upheld(Some(base), ours, theirs);
     Some(Memory {
         category: three.of(|memory| &memory.category).agreed()?,
         title: three.of(|memory| &memory.title).agreed()?,
         text,
         context: three.of(|memory| &memory.context).agreed()?,
         persistence: three.of(|memory| &memory.persistence).or(|one, other| lasting([*one, *other])),
-        status: three.of(|memory| &memory.status).or(|one, other| strongest([*one, *other])),
-        reference: three.of(|memory| &memory.reference).or(later_reference),
+        status: match upheld {
+            Some(live) => live.status,
+            None => three.of(|memory| &memory.status).or(|one, other| strongest([*one, *other])),
+        },
+        reference: match upheld {
+            Some(_) => None,
+            None => three.of(|memory| &memory.reference).or(later_reference),
+        },
         see_also: merge_links(&base.see_also, &ours.see_also, &theirs.see_also),
         provenance: merge_fields(three.of(|memory| &memory.provenance))?,
     })
@@ -205,13 +278,15 @@ fn later_reference(one: &Option<Reference>, other: &Option<Reference>) -> Option
     if key(one) >= key(other) { one.clone() } else { other.clone() }
 }
 
+/// The links of a line.
+fn links_of(line: &str) -> Vec<String> {
+    Link::parse_all(line).iter().map(Link::to_string).collect()
+}
+
 /// Links are a set; the line of a side that alone changed it stays as it is.
 fn merge_links(base: &Option<String>, ours: &Option<String>, theirs: &Option<String>) -> Option<String> {
     let both = |one: &Option<String>, other: &Option<String>| {
-        let links = |line: &Option<String>| -> Vec<String> {
-            let links = line.as_deref().map(Link::parse_all).unwrap_or_default();
-            links.iter().map(Link::to_string).collect()
-        };
+        let links = |line: &Option<String>| line.as_deref().map(links_of).unwrap_or_default();
         let merged = set(&links(base), &links(one), &links(other)).join(", ");
         Some(merged).filter(|line| !line.is_empty())
     };

@@ -41,7 +41,8 @@ pub(super) fn merge_scope(
         .map(|texts| texts.iter().map(|text| Body::of(text)).collect::<Vec<_>>());
     let style = merged.style();
     let versions = [&base, &ours, &theirs].map(|bodies| versions(bodies));
-    let entries = Entries { base: &versions[0], ours: &versions[1], theirs: &versions[2] };
+    let scope = sections.scope;
+    let entries = Entries { scope, base: &versions[0], ours: &versions[1], theirs: &versions[2] };
     let items = entries.merge(labels, style.fences);
     let mut names = None;
     let (mut of_ours, mut of_theirs) = (0, 0);

@@ -7,6 +7,7 @@ mod by_hand;
 mod changes;
 mod facts;
 mod sentences;
+mod writers;
 
 use std::collections::{BTreeMap, BTreeSet};
 
