@@ -42,3 +42,5 @@ mod support_authors;
 #[cfg(feature = "sync")]
 mod sync;
 mod trust;
+#[cfg(all(feature = "mcp", feature = "llm"))]
+mod writers;
