@@ -44,7 +44,7 @@ pub mod store;
 mod sync;
 pub mod transfer;
 pub mod types;
-#[cfg(feature = "proxy")]
+#[cfg(feature = "web")]
 pub mod web;
 
 pub use notebook::{Clock, Notebook, SharedSnapshot, Snapshot};

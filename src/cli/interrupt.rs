@@ -2,7 +2,7 @@
 
 /// Calls a function at the first signal; a second one ends the program at once. Without `proxy`, `mcp` and `sync`
 /// in the build, the first one does, which leaves the files whole, too.
-#[cfg(any(feature = "mcp", feature = "proxy", feature = "sync"))]
+#[cfg(any(feature = "sync", feature = "web"))]
 pub(crate) fn on_interrupt(first: impl FnOnce() + Send + 'static) {
     let (heeded, is_heeded) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
@@ -21,13 +21,24 @@ pub(crate) fn on_interrupt(first: impl FnOnce() + Send + 'static) {
     let _ = is_heeded.recv();
 }
 
-#[cfg(not(any(feature = "mcp", feature = "proxy", feature = "sync")))]
+#[cfg(not(any(feature = "sync", feature = "web")))]
 pub(crate) fn on_interrupt(_: impl FnOnce() + Send + 'static) {}
 
-#[cfg(any(feature = "mcp", feature = "proxy", feature = "sync"))]
+/// Waits for the first signal, which lets a server end what it has begun. A second one ends the program at once.
+#[cfg(feature = "web")]
+pub(crate) async fn interrupted() {
+    let mut signals = Signals::heed();
+    signals.next().await;
+    tokio::spawn(async move {
+        signals.next().await;
+        std::process::exit(130);
+    });
+}
+
+#[cfg(any(feature = "sync", feature = "web"))]
 pub(crate) use signals::Signals;
 
-#[cfg(all(unix, any(feature = "mcp", feature = "proxy", feature = "sync")))]
+#[cfg(all(unix, any(feature = "sync", feature = "web")))]
 mod signals {
     use std::future::{pending, poll_fn};
     use std::task::Poll;
@@ -69,7 +80,7 @@ mod signals {
     }
 }
 
-#[cfg(all(not(unix), any(feature = "mcp", feature = "proxy", feature = "sync")))]
+#[cfg(all(not(unix), any(feature = "sync", feature = "web")))]
 mod signals {
     /// Ctrl-C.
     pub(crate) struct Signals;

@@ -4,11 +4,12 @@
 //! A `memories.toml` that was found and not named may have been written by anybody. It sets limits and tastes; what
 //! would run, reach or read something counts only if the file is trusted ([`found`]).
 //!
-//! Environment variables: `MEMORIES_FILE` and `MEMORIES_CONFIG` (as the flags), `MEMORIES_WRITER` (as `--writer`), `MEMORIES_NOW` (a
-//! fixed time, for tests), `MEMORIES_PROVIDER`, `MEMORIES_MODEL`, `MEMORIES_BASE_URL` (as the keys of
-//! `[llm]`), `MEMORIES_API_KEY`, `MEMORIES_PROXY_TOKEN`, those of [`search`], and the names that other programs use:
-//! `OPENAI_API_KEY`, `OPENAI_BASE_URL`, `OPENAI_MODEL`, `ANTHROPIC_API_KEY`, `ANTHROPIC_BASE_URL`, `OLLAMA_HOST`,
-//! `NO_COLOR`. The user's own folder is `memories` in `XDG_CONFIG_HOME`, else in `~/.config` (on Windows in `APPDATA`).
+//! Environment variables: `MEMORIES_FILE`, `MEMORIES_CONFIG` and `MEMORIES_WRITER` (as the flags), `MEMORIES_NOW` (a
+//! fixed time, for tests), `MEMORIES_PROVIDER`, `MEMORIES_MODEL`, `MEMORIES_BASE_URL` (as the keys of `[llm]`),
+//! `MEMORIES_API_KEY`, `MEMORIES_PROXY_TOKEN`, `MEMORIES_MCP_TOKEN`, those of [`search`], and the names that other
+//! programs use: `OPENAI_API_KEY`, `OPENAI_BASE_URL`, `OPENAI_MODEL`, `ANTHROPIC_API_KEY`, `ANTHROPIC_BASE_URL`,
+//! `OLLAMA_HOST`, `NO_COLOR`. The user's own folder is `memories` in `XDG_CONFIG_HOME`, else in `~/.config` (on Windows
+//! in `APPDATA`).
 //!
 //! API keys come from the environment only. `OPENAI_API_KEY` goes to OpenAI and `ANTHROPIC_API_KEY` to
 //! Anthropic, or to the server that the environment names; never to a server that only a file names.
@@ -100,6 +101,8 @@ pub(crate) struct Settings {
     pub proxy_token: Option<SecretString>,
     /// The writer in whose name entries are stored.
     pub writer: Option<Writer>,
+    /// The token that clients of `mcp --http` must send, or several with names.
+    pub mcp_token: Option<SecretString>,
     /// Start of the command, RFC 3339.
     pub now: String,
     /// The fixed time of `MEMORIES_NOW`, for tests.
@@ -183,6 +186,7 @@ impl Settings {
             chat: chat::read(&mut files)?,
             proxy_token: environment.proxy_token,
             writer,
+            mcp_token: environment.mcp_token,
             now: environment.now.clone().unwrap_or_else(present),
             fixed_now: environment.now,
             user_folder: environment.user_folder,

@@ -1,5 +1,6 @@
 //! Parsers of the values of flags and settings.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use crate::document::fields::is_date;
@@ -18,6 +19,16 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let duration: Result<jiff::SignedDuration, _> = spelled.parse();
     let duration = duration.ok().and_then(|duration| Duration::try_from(duration).ok());
     duration.ok_or_else(|| "write a time such as `10s`, `500ms` or `1m`".to_owned())
+}
+
+/// The name or the address of a host, without scheme and port.
+pub(crate) fn parse_host(text: &str) -> Result<String, String> {
+    let is_name_char = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    let is_name = !text.is_empty() && text.chars().all(is_name_char);
+    match is_name || text.parse::<IpAddr>().is_ok() {
+        true => Ok(text.to_ascii_lowercase()),
+        false => Err(format!("`{text}` is not the name of a host: leave out scheme and port")),
+    }
 }
 
 /// A whole number from 0 up.

@@ -1,10 +1,12 @@
 //! Runs calls on threads of their own, with progress, cancellation and protection against panics.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::{ErrorData, ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
+use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinError;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
@@ -15,16 +17,23 @@ use crate::types::Writer;
 /// Interval of progress notifications for a call that reports nothing itself.
 const HEARTBEAT: Duration = Duration::from_secs(2);
 
+/// Calls that run or wait for a thread at the same time; more of them are refused.
+pub(super) const MAX_CALLS: usize = 1024;
+
 /// Runs blocking work, with progress notifications if the client asked for them. A cancelled call gets no
 /// answer, but a write that has begun is completed. A client whose request bears a [`Writer`] writes in that name.
 ///
 /// # Errors
 ///
-/// A protocol error if the call is cancelled or the work panics; the server keeps running.
+/// A protocol error if too many calls wait, the call is cancelled or the work panics; the server keeps running.
 pub async fn run<T: Send + 'static>(
+    calls: &Arc<Semaphore>,
     context: &RequestContext<RoleServer>,
     work: impl FnOnce(&Watcher) -> T + Send + 'static,
 ) -> Result<T, ErrorData> {
+    let Ok(permit) = Arc::clone(calls).try_acquire_owned() else {
+        return Err(ErrorData::internal_error("too many calls wait already: try again later", None));
+    };
     let (sender, steps) = unbounded_channel::<Step>();
     let watcher = Watcher::new(move |step| {
         // Fails only when the call was cancelled.
@@ -32,7 +41,10 @@ pub async fn run<T: Send + 'static>(
     });
     let watcher = watcher.with_writer(context.extensions.get::<Writer>().cloned());
     let mine = watcher.clone();
-    let task = tokio::task::spawn_blocking(move || work(&mine));
+    let task = tokio::task::spawn_blocking(move || {
+        let _permit = permit;
+        work(&mine)
+    });
     let token = context.meta.get_progress_token();
     let mut progress =
         Progress { peer: context.peer.clone(), token, steps, done: 0.0, heartbeat: heartbeat() };
@@ -107,7 +119,7 @@ impl Progress {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
+    use std::sync::Mutex;
 
     use super::*;
     use crate::types::lock::lock;

@@ -14,6 +14,9 @@ pub enum ServeError {
     /// The system has no threads or pipes left.
     #[error("the server cannot begin")]
     Begin(#[source] io::Error),
+    /// The socket cannot be used.
+    #[error("the server cannot listen")]
+    Listen(#[source] io::Error),
     /// The client broke the protocol before its first request.
     #[error("the client did not begin as the protocol has it: {0}")]
     Protocol(String),
@@ -24,6 +27,7 @@ impl Hint for ServeError {
         match self {
             ServeError::Settings(error) => error.advice(),
             ServeError::Begin(_) => Advice::fix("try again with fewer programs running"),
+            ServeError::Listen(_) => Advice::fix("choose another address with `--http`"),
             ServeError::Protocol(_) => {
                 Advice::fix("this command is for MCP clients; `memories --help` shows those for people")
             }

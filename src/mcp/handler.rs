@@ -20,6 +20,7 @@ use rmcp::service::{RequestContext, RoleServer};
 use rmcp::transport::io::stdio_pipes;
 use rmcp::{ServerHandler, serve_server};
 use serde_json::json;
+use tokio::sync::Semaphore;
 
 use crate::mcp::access::{Memories, Setup, Watcher};
 use crate::mcp::answer::{Answer, Refusal};
@@ -33,10 +34,12 @@ use crate::mcp::{prompts, resources};
 /// Resources on one page of the list.
 const PAGE: usize = 200;
 
-/// A server: the memory file and the tools offered.
+/// A server: the memory file and the tools offered. Each session has one of its own; they share the memory file.
 pub(crate) struct Server {
     memories: Arc<Memories>,
     toolbox: Toolbox,
+    /// Room for calls that run or wait.
+    calls: Arc<Semaphore>,
     /// Minimum level of log messages for the client, as a number: higher ones are more severe.
     level: AtomicU8,
 }
@@ -68,7 +71,15 @@ impl Server {
     pub(crate) fn new(memories: Memories) -> Server {
         let Setup { groups, read_only, agent, .. } = &memories.setup;
         let toolbox = Toolbox::new(groups, *read_only, agent.is_some());
-        Server { memories: Arc::new(memories), toolbox, level: AtomicU8::new(LoggingLevel::Warning as u8) }
+        let (memories, calls) = (Arc::new(memories), Arc::new(Semaphore::new(calls::MAX_CALLS)));
+        Server { memories, toolbox, calls, level: AtomicU8::new(LoggingLevel::Warning as u8) }
+    }
+
+    /// The server for a further session.
+    pub(super) fn for_session(&self) -> Server {
+        let Server { memories, toolbox, calls, level: _ } = self;
+        let level = AtomicU8::new(LoggingLevel::Warning as u8);
+        Server { memories: Arc::clone(memories), toolbox: toolbox.clone(), calls: Arc::clone(calls), level }
     }
 
     /// True if no groups of tools are offered: memory is switched off.
@@ -146,7 +157,7 @@ async fn read<T: Send + 'static>(
     work: impl FnOnce(&Memories) -> Result<T, Refusal> + Send + 'static,
 ) -> Result<T, ErrorData> {
     let memories = Arc::clone(&server.memories);
-    calls::run(context, move |_| work(&memories)).await?.map_err(|refusal| refused(&refusal))
+    calls::run(&server.calls, context, move |_| work(&memories)).await?.map_err(|refusal| refused(&refusal))
 }
 
 impl ServerHandler for Server {
@@ -205,7 +216,7 @@ impl ServerHandler for Server {
             answer.warnings.extend(damage);
             Ok(answer)
         };
-        let result = calls::run(&context, call).await?;
+        let result = calls::run(&self.calls, &context, call).await?;
         Ok(self.result(&context, tool.name, result).await.into())
     }
 
@@ -289,8 +300,8 @@ impl ServerHandler for Server {
         let prompt = prompts::find(&request.name, &self.toolbox).map_err(|refusal| refused(&refusal))?;
         let (memories, toolbox) = (Arc::clone(&self.memories), self.toolbox.clone());
         let arguments = request.arguments.unwrap_or_default();
-        let text =
-            calls::run(&context, move |watcher| prompt.render(&memories, watcher, &toolbox, &arguments));
+        let render = move |watcher: &Watcher| prompt.render(&memories, watcher, &toolbox, &arguments);
+        let text = calls::run(&self.calls, &context, render);
         let text = text.await?.map_err(|refusal| refused(&refusal))?;
         let message = PromptMessage::new_text(Role::User, text);
         Ok(GetPromptResult::new(vec![message]).with_description(prompt.about).into())

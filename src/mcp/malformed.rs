@@ -1,4 +1,4 @@
-//! Reads one line of a client, and answers one that is no message with the protocol's error.
+//! Reads one message of a client, a line or the body of a request, and answers what is none with the protocol's error.
 //!
 //! The id of a request is read even where something else in it cannot be, so that its sender does not wait.
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 /// Codes of JSON-RPC 2.0.
 const NOT_JSON: i32 = -32700;
-const NOT_REQUEST: i32 = -32600;
+pub(super) const NOT_REQUEST: i32 = -32600;
 const WRONG_PARAMS: i32 = -32602;
 
 /// A line of a client.
@@ -65,7 +65,7 @@ fn refuse(line: &[u8]) -> Option<String> {
     let id = head.and_then(|head| head.id).filter(|id| is_id(id));
     let value: Value = match serde_json::from_slice(line) {
         Ok(value) => value,
-        Err(error) => return Some(refusal(NOT_JSON, &format!("the line is not JSON: {error}"), id)),
+        Err(error) => return Some(refusal(NOT_JSON, &format!("the message is not JSON: {error}"), id)),
     };
     let Value::Object(fields) = value else {
         return Some(refusal(NOT_REQUEST, "a message is one JSON object, on a line of its own", None));
@@ -88,8 +88,8 @@ fn refuse(line: &[u8]) -> Option<String> {
     }
 }
 
-/// The answer to a line, with the id as it was written.
-fn refusal(code: i32, problem: &str, id: Option<&RawValue>) -> String {
+/// The answer to what is no message, with the id as it was written.
+pub(super) fn refusal(code: i32, problem: &str, id: Option<&RawValue>) -> String {
     let id = id.map_or("null", RawValue::get);
     let error = json!({"code": code, "message": problem});
     format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#)

@@ -1,7 +1,8 @@
-//! The Model Context Protocol server on stdio.
+//! The Model Context Protocol server, on stdio or over HTTP.
 //!
-//! Requests come on stdin, answers leave on stdout; nothing else is written there. The tools are plain
-//! functions (`tools`); only `handler`, `calls`, `wire` and `malformed` use the official Rust SDK `rmcp`. Invariants:
+//! On stdio requests come on stdin and answers leave on stdout; nothing else is written there. Over HTTP many clients
+//! share one server ([`http`]). The tools are plain functions (`tools`); only `handler`, `calls`, `http`, `sessions`,
+//! `wire` and `malformed` use the official Rust SDK `rmcp`. Invariants:
 //!
 //! * every call sees the current file, even if an editor changed it since the last call;
 //! * calls run on threads of their own and may be cancelled, but a write that has begun is completed;
@@ -16,20 +17,23 @@ mod character;
 mod error;
 mod group;
 mod handler;
+mod http;
 mod malformed;
 mod model;
 mod parameter;
 mod prompts;
 mod resources;
+mod sessions;
 pub(crate) mod tools;
 mod wire;
 
 pub(crate) use access::{Memories, Setup};
 pub(crate) use error::ServeError;
 pub(crate) use group::Group;
+pub(crate) use http::{HttpSettings, PATH as HTTP_PATH};
 
-/// Calls at the same time, each on a thread of its own; others wait.
-const MAX_CALLS: usize = 64;
+/// Calls that run at the same time, each on a thread of its own; others wait.
+const MAX_THREADS: usize = 64;
 
 /// Serves one client until it closes stdin, then waits for running calls.
 ///
@@ -39,7 +43,25 @@ const MAX_CALLS: usize = 64;
 pub fn serve(setup: Setup) -> Result<(), ServeError> {
     let server = handler::Server::new(Memories::new(setup)?);
     let mut runtime = tokio::runtime::Builder::new_current_thread();
-    let runtime = runtime.max_blocking_threads(MAX_CALLS).enable_all().build();
+    let runtime = runtime.max_blocking_threads(MAX_THREADS).enable_all().build();
     // Dropping the runtime waits for running calls.
     runtime.map_err(ServeError::Begin)?.block_on(handler::run(server))
+}
+
+/// Serves many clients over HTTP until `until` is ready, then lets running calls end. What has begun to write is
+/// written whole. Returns the number of connections that were cut off.
+///
+/// # Errors
+///
+/// See [`ServeError`]. A client that leaves is not an error.
+pub fn serve_http(
+    setup: Setup,
+    settings: HttpSettings,
+    until: impl Future<Output = ()> + Send + 'static,
+) -> Result<usize, ServeError> {
+    let server = handler::Server::new(Memories::new(setup)?);
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.worker_threads(2).max_blocking_threads(MAX_THREADS).enable_all().build();
+    // Dropping the runtime waits for running calls.
+    runtime.map_err(ServeError::Begin)?.block_on(http::run(server, settings, until))
 }

@@ -11,7 +11,7 @@ use axum::http::request::Parts;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, StatusCode, Version, header};
 
-use crate::web::token::{TOKEN_HEADER, Token};
+use crate::web::token::{Callers, TOKEN_HEADER};
 
 /// Characters of a header that are shown to the caller.
 const SHOWN_CHARS: usize = 100;
@@ -32,14 +32,14 @@ pub struct Refusal {
 pub struct Guard {
     address: SocketAddr,
     names: Vec<String>,
-    token: Option<Token>,
+    callers: Callers,
 }
 
 impl Guard {
     /// A guard for a server at an address. `names` are further hosts that callers may name, at any port.
-    pub fn new(address: SocketAddr, names: &[String], token: Option<Token>) -> Guard {
+    pub fn new(address: SocketAddr, names: &[String], callers: impl Into<Callers>) -> Guard {
         let names = names.iter().map(|name| name.to_ascii_lowercase()).collect();
-        Guard { address, names, token }
+        Guard { address, names, callers: callers.into() }
     }
 
     /// Refuses a request that does not name this server, or that another site made a browser send.
@@ -52,20 +52,25 @@ impl Guard {
         self.check_site(&request.headers)
     }
 
-    /// Refuses a request without the token, where there is one.
+    /// Refuses a request without a right token, where one is needed. Returns the name of its caller, if the token has one.
     ///
     /// # Errors
     ///
     /// A [`Refusal`] with the status 401.
-    pub fn check_token(&self, headers: &HeaderMap) -> Result<(), Refusal> {
-        match &self.token {
-            Some(token) if !token.is_in(headers) => Err(Refusal {
-                status: StatusCode::UNAUTHORIZED,
-                problem: format!("the request does not have the right `{TOKEN_HEADER}` header"),
-                hint: "send the token of `--token-file` or `MEMORIES_PROXY_TOKEN` in it".to_owned(),
-            }),
-            _ => Ok(()),
-        }
+    pub fn check_token(&self, headers: &HeaderMap) -> Result<Option<&str>, Refusal> {
+        self.callers.find(headers).ok_or_else(|| {
+            let (problem, hint) = match self.callers {
+                Callers::Bearer(_) => (
+                    "the request does not have a right `Authorization` header".to_owned(),
+                    "send `Authorization: Bearer TOKEN` with a token of `MEMORIES_MCP_TOKEN`",
+                ),
+                _ => (
+                    format!("the request does not have the right `{TOKEN_HEADER}` header"),
+                    "send the token of `--token-file` or `MEMORIES_PROXY_TOKEN` in it",
+                ),
+            };
+            Refusal { status: StatusCode::UNAUTHORIZED, problem, hint: hint.to_owned() }
+        })
     }
 
     /// Refuses a request whose content is not JSON by its content type.
@@ -81,8 +86,8 @@ impl Guard {
             return Ok(());
         }
         let problem = match content_type {
-            "" => "a chat without a content type".to_owned(),
-            other => format!("a chat of the content type `{}`", shown(other)),
+            "" => "the request has no content type".to_owned(),
+            other => format!("the content type of the request is `{}`", shown(other)),
         };
         let hint = "send it with the header `Content-Type: application/json`".to_owned();
         Err(Refusal { status: StatusCode::UNSUPPORTED_MEDIA_TYPE, problem, hint })
@@ -179,7 +184,7 @@ mod tests {
     use super::*;
 
     fn guard(address: &str) -> Guard {
-        Guard::new(address.parse().unwrap(), &["Memories.Example".to_owned()], None)
+        Guard::new(address.parse().unwrap(), &["Memories.Example".to_owned()], Callers::Anyone)
     }
 
     /// The status of the refusal of a request with that `Host`; 200 where there is none.

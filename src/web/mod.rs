@@ -8,10 +8,12 @@
 //! * nothing limits the time of an answer, until the server ends: then running ones have a grace period, and requests
 //!   that are not whole a second of silence.
 
+mod body;
 mod guard;
 mod listen;
 mod token;
 
+pub use body::{BodyError, BodyRoom, count_values};
 pub use guard::{Guard, Refusal};
 pub use listen::{Limits, is_stalled, serve};
-pub use token::{Token, TokenError};
+pub use token::{Caller, Callers, Token, TokenError};

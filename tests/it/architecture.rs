@@ -40,7 +40,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         "mcp",
         &[
             "ask", "document", "llm", "map", "notebook", "recall", "record", "redact", "search", "store",
-            "types",
+            "types", "web",
         ],
     ),
     (

@@ -21,9 +21,6 @@ const PARTS: [&str; 2] = ["common", "memory"];
 /// Schemas that are of no command.
 const OTHERS: [&str; 2] = ["error", "turn"];
 
-/// Commands that have no answer of their own.
-const WITHOUT: [&str; 1] = ["mcp"];
-
 /// Objects of answers that may hold anything: the caller's request.
 const OPEN: [&str; 1] = ["/request"];
 
@@ -171,32 +168,36 @@ fn other_answers() -> Vec<Answer> {
     let value = serde_json::from_slice(&output.stdout).unwrap();
     answers.push(Answer { schema: "edit".to_owned(), value, at: "edit world".to_owned() });
     #[cfg(feature = "proxy")]
-    answers.push(proxy_answer(folder.path()));
+    answers.push(server_answer(
+        folder.path(),
+        &[
+            "proxy",
+            "--json",
+            "--listen",
+            "127.0.0.1:0",
+            "--upstream",
+            "http://127.0.0.1:9",
+            "--provider",
+            "offline",
+        ],
+    ));
+    #[cfg(feature = "mcp")]
+    answers.push(server_answer(folder.path(), &["mcp", "--json", "--http", "127.0.0.1:0"]));
     answers
 }
 
-/// The line of a proxy that listens.
-#[cfg(feature = "proxy")]
-fn proxy_answer(folder: &Path) -> Answer {
+/// The line of a server that listens.
+#[cfg(feature = "web")]
+fn server_answer(folder: &Path, arguments: &[&str]) -> Answer {
     use std::io::{BufRead, BufReader};
     use std::process::Stdio;
-    let arguments = [
-        "proxy",
-        "--json",
-        "--listen",
-        "127.0.0.1:0",
-        "--upstream",
-        "http://127.0.0.1:9",
-        "--provider",
-        "offline",
-    ];
-    let mut child =
-        memories(folder, &arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = memories(folder, arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
-    Answer { schema: "proxy".to_owned(), value: serde_json::from_str(&line).unwrap(), at: "proxy".to_owned() }
+    let schema = arguments[0].to_owned();
+    Answer { value: serde_json::from_str(&line).unwrap(), at: schema.clone(), schema }
 }
 
 fn all_answers() -> Vec<Answer> {
@@ -220,7 +221,8 @@ fn every_answer_keeps_to_the_schema_of_its_command() {
     let used: BTreeSet<&str> = answers.iter().map(|answer| answer.schema.as_str()).collect();
     let unused = validators.keys().map(String::as_str).filter(|name| !used.contains(name) && *name != "turn");
     let unused: Vec<&str> = unused.filter(|name| !PARTS.contains(name)).collect();
-    let missing: &[&str] = if cfg!(feature = "proxy") { &[] } else { &["proxy"] };
+    let servers = [("mcp", cfg!(feature = "mcp")), ("proxy", cfg!(feature = "proxy"))];
+    let missing: Vec<&str> = servers.iter().filter(|(_, built)| !built).map(|(name, _)| *name).collect();
     assert_eq!(unused, missing, "schemas that no answer is validated against");
 }
 
@@ -228,8 +230,7 @@ fn every_answer_keeps_to_the_schema_of_its_command() {
 fn every_command_has_a_schema_and_every_schema_is_listed() {
     let names: BTreeSet<String> = documents().into_keys().collect();
     let known = PARTS.into_iter().chain(OTHERS).map(str::to_owned);
-    let expected = commands().into_iter().filter(|command| !WITHOUT.contains(&command.as_str()));
-    assert_eq!(names, expected.chain(known).collect());
+    assert_eq!(names, commands().into_iter().chain(known).collect());
     let readme = fs::read_to_string(root().join("docs/schema/README.md")).unwrap();
     for name in PARTS.into_iter().chain(OTHERS) {
         assert!(readme.contains(&format!("({name}.json)")), "README.md does not list `{name}.json`");

@@ -9,6 +9,12 @@ mod budget;
 pub mod client;
 mod crowd;
 mod damage;
+#[cfg(all(feature = "llm", unix))]
+mod http;
+#[cfg(all(feature = "llm", unix))]
+mod http_client;
+#[cfg(all(feature = "llm", unix))]
+mod http_guard;
 mod map;
 #[cfg(feature = "llm")]
 mod parallel;

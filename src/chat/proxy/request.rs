@@ -9,6 +9,8 @@ use axum::body::{Body, Bytes, HttpBody};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::web::count_values;
+
 /// Longest chat request that gets memories, in bytes.
 const MAX_REQUEST: usize = 24 << 20;
 
@@ -108,9 +110,4 @@ impl Room {
 /// True if a reply is small enough to be parsed.
 pub(super) fn may_be_parsed(reply: &[u8]) -> bool {
     count_values(reply) <= MAX_VALUES
-}
-
-/// At least the number of values of a JSON text. Its strings are counted along with the rest.
-fn count_values(json: &[u8]) -> usize {
-    memchr::memchr3_iter(b',', b'[', b'{', json).count()
 }

@@ -103,7 +103,7 @@ async fn answer(proxy: Proxy, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let checked = proxy.guard.check(&parts).and_then(|()| match parts.uri.path() {
         "/healthz" => Ok(()),
-        _ => proxy.guard.check_token(&parts.headers),
+        _ => proxy.guard.check_token(&parts.headers).map(drop),
     });
     match checked {
         Err(refusal) => refuse(refusal),

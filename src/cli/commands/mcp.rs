@@ -1,11 +1,17 @@
 //! `mcp`: the server for agents that speak the Model Context Protocol.
 
+#[cfg(feature = "mcp")]
+mod http;
+
+use std::net::SocketAddr;
+
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::writer_args::{ConfirmedArgs, WriterArgs};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+use crate::cli::values::parse_host;
 
-/// Serve the memories to an agent by MCP, on stdin and stdout
+/// Serve the memories to agents by MCP, on stdin and stdout or over HTTP
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A client starts this command and speaks the Model Context Protocol with it.
@@ -20,13 +26,26 @@ A client starts this command and speaks the Model Context Protocol with it.
              check_similar_situations
   status     memory_status
 
+With --http many clients share one server, at the path /mcp. Each request sends
+`Authorization: Bearer TOKEN`. MEMORIES_MCP_TOKEN holds the token, or several as
+NAME=TOKEN, separated by spaces; a token has at least 16 characters. Without it
+the server listens on a loopback address only, and every user of the machine can
+reach it. Requests must name the server's own address in `Host`, and a page of
+another site in a browser is refused (403). The server speaks plain HTTP: put a
+server with TLS before it where others can listen in. GET /healthz answers as
+long as it runs, without a token. Ctrl-C lets running calls end.
+
 Examples:
   memories mcp
   memories mcp --agent alex --tools self shaping
   memories mcp --read-only --tools places
   memories mcp --writer worker-7 --confirmed-by 2
+  export MEMORIES_MCP_TOKEN=$(openssl rand -hex 32)
+  memories mcp --http 127.0.0.1:4143
+  memories mcp --http 0.0.0.0:4143 --host memories.example
 
-Answer: none; the server ends when its client does.")]
+Answer: none; the server ends when its client does. With --http it prints the
+address that it listens on; with --json {version, listening}.")]
 pub(crate) struct McpArgs {
     /// The id of the agent that `I` and `self` mean
     #[arg(long, value_name = "ID", value_parser = parse_agent)]
@@ -37,6 +56,12 @@ pub(crate) struct McpArgs {
     /// Only these groups of tools: places, self, shaping, recalling, status [default: all]
     #[arg(long, value_name = "GROUP", num_args = 1.., value_delimiter = ',')]
     tools: Vec<String>,
+    /// Serve many clients over HTTP at this address; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    http: Option<SocketAddr>,
+    /// A further name that clients may call the server by, at any port; repeatable
+    #[arg(long = "host", value_name = "NAME", value_parser = parse_host, requires = "http")]
+    hosts: Vec<String>,
     #[command(flatten)]
     writer: WriterArgs,
     #[command(flatten)]
@@ -57,7 +82,7 @@ fn parse_agent(text: &str) -> Result<String, String> {
 
 #[cfg(not(feature = "mcp"))]
 pub fn run(_: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
-    let McpArgs { agent: _, read_only: _, tools: _, writer: _, confirmed: _, model: _ } = args;
+    let McpArgs { agent: _, read_only: _, tools: _, http: _, hosts: _, writer: _, confirmed: _, model: _ } = args;
     let failure = Failure::user("this build has no MCP server");
     Err(failure.hint("build with `cargo install memories --features mcp`"))
 }
@@ -65,10 +90,11 @@ pub fn run(_: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
 #[cfg(feature = "mcp")]
 pub fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
     use crate::cli::commands::map_file::read_map;
-    use crate::mcp::{Group, Setup, serve};
+    use crate::cli::interrupt::interrupted;
+    use crate::mcp::{Group, Setup, serve, serve_http};
     use crate::recall::Limits;
 
-    let McpArgs { agent, read_only, tools, writer, confirmed, model } = args;
+    let McpArgs { agent, read_only, tools, http, hosts, writer, confirmed, model } = args;
     let groups: Result<Vec<Group>, String> = tools.iter().map(|name| name.trim().parse()).collect();
     let mut groups = groups.map_err(|problem| {
         Failure::usage(problem).hint("`memories mcp --help` shows what each group holds")
@@ -85,6 +111,7 @@ pub fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
     if cli.settings.enabled {
         announce_servers(&mut cli)?;
     }
+    let http = http.map(|address| http::listen(&mut cli, address, &hosts)).transpose()?;
     cli.ui.flush()?;
     let seed = cli.settings.seed();
     let mut settings = cli.settings;
@@ -107,7 +134,16 @@ pub fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
         seed,
         clock,
     };
-    serve(setup)?;
+    match http {
+        None => serve(setup)?,
+        Some(settings) => match serve_http(setup, settings, interrupted())? {
+            0 => {}
+            1 => cli.ui.warning("1 connection was cut off in the middle of its answer"),
+            cut_off => {
+                cli.ui.warning(&format!("{cut_off} connections were cut off in the middle of their answers"));
+            }
+        },
+    }
     Ok(0)
 }
 

@@ -1,6 +1,6 @@
 //! `proxy`: runs a proxy that adds a memory between a chat client and its server.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 #[cfg(feature = "proxy")]
-use crate::cli::interrupt::Signals;
-use crate::cli::values::parse_duration;
+use crate::cli::interrupt::interrupted;
+use crate::cli::values::{parse_duration, parse_host};
 
 /// Run a proxy that adds a memory to a chat client and its server
 #[derive(Debug, clap::Args)]
@@ -85,16 +85,6 @@ pub(crate) struct ProxyArgs {
     writer: WriterArgs,
     #[command(flatten)]
     model: ModelArgs,
-}
-
-/// Parses the name or the address of a host, without scheme and port.
-fn parse_host(text: &str) -> Result<String, String> {
-    let is_name_char = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-    let is_name = !text.is_empty() && text.chars().all(is_name_char);
-    match is_name || text.parse::<IpAddr>().is_ok() {
-        true => Ok(text.to_ascii_lowercase()),
-        false => Err(format!("`{text}` is not the name of a host: leave out scheme and port")),
-    }
 }
 
 pub fn run(cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
@@ -188,7 +178,7 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     cli.ui.answer(&json, &format!("listening on {address}, before {upstream_shown}\n"))?;
     cli.ui.flush()?;
     let settings = ProxySettings { upstream, guard, limits: Limits::default(), memory_timeout, grace };
-    tell_while(&mut cli, ended, notices, move || proxy::serve(listener, settings, hooks, interrupt()))
+    tell_while(&mut cli, ended, notices, move || proxy::serve(listener, settings, hooks, interrupted()))
 }
 
 /// Serves, and tells notices until that ends.
@@ -286,15 +276,4 @@ fn services(
             let _ = notices.send(Some(notice));
         }),
     })
-}
-
-/// Waits for the first interrupt, which lets running replies end. A second one ends the program at once.
-#[cfg(feature = "proxy")]
-async fn interrupt() {
-    let mut signals = Signals::heed();
-    signals.next().await;
-    tokio::spawn(async move {
-        signals.next().await;
-        std::process::exit(130);
-    });
 }

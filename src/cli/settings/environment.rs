@@ -34,6 +34,10 @@ pub(crate) const VARIABLES: [(&str, &str); 29] = [
         "GOOGLE_*",
         "Keys of Google Cloud Storage, for `memories sync`; STORAGE_EMULATOR_HOST names an emulator.",
     ),
+    (
+        "MEMORIES_MCP_TOKEN",
+        "The token that clients of mcp --http send, or several as NAME=TOKEN, separated by spaces.",
+    ),
     ("MEMORIES_NOW", "The present time in RFC 3339, for tests and replays."),
     (
         "MEMORIES_COMPLETE",
@@ -75,6 +79,7 @@ pub struct ProcessEnvironment {
     pub(super) ollama_host: Option<String>,
     pub(super) embedder: EmbedderVariables,
     pub(super) proxy_token: Option<SecretString>,
+    pub(super) mcp_token: Option<SecretString>,
     pub(super) folder: PathBuf,
     /// The folder of the user's own settings, `None` where the environment names no home.
     pub(crate) user_folder: Option<PathBuf>,
@@ -108,6 +113,7 @@ impl ProcessEnvironment {
                 api_key: variable("MEMORIES_EMBEDDING_API_KEY").map(SecretString::from),
             },
             proxy_token: variable("MEMORIES_PROXY_TOKEN").map(SecretString::from),
+            mcp_token: variable("MEMORIES_MCP_TOKEN").map(SecretString::from),
             folder: std::env::current_dir().unwrap_or_default(),
             user_folder: user_folder(),
         }

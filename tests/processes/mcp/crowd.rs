@@ -60,7 +60,7 @@ fn nothing_is_lost_and_nobody_waits_for_long() {
 }
 
 /// A text unlike all others.
-fn word(number: usize) -> String {
+pub(super) fn word(number: usize) -> String {
     let letters = "bcdfghjklmnpqrstvwxz".as_bytes();
     let mut seed = number as u64 + 1;
     let mut letter = || {

@@ -246,7 +246,7 @@ fn prompts_are_filled_with_what_memory_says() {
 }
 
 /// A model that answers only when something is written into a pipe.
-fn with_slow_model(world: &World) {
+pub(super) fn with_slow_model(world: &World) {
     let made = std::process::Command::new("mkfifo").arg(world.path().join("gate")).status().unwrap();
     assert!(made.success());
     world.write(
@@ -261,7 +261,7 @@ fn with_slow_model(world: &World) {
     );
 }
 
-fn turn() -> Value {
+pub(super) fn turn() -> Value {
     json!({"name": "record_turn", "arguments": {
         "location": "23", "action": "open case", "response": "The trophy case is open.", "score_before": 0, "score_after": 5,
     }})
