@@ -1,7 +1,7 @@
 //! Compares whole processes with system tools, against the limits that the project has set itself.
 //!
 //! `cargo bench --bench processes` prints a table. Names of parts (`start`, `recall`, `memory`, `map`, `add`,
-//! `parse`, `merge`, `query`, `seed`, `mcp`, `inject`, `proxy`, `load`, `crowd`, `kill`) after `--` select from
+//! `parse`, `merge`, `query`, `seed`, `mcp`, `http`, `inject`, `proxy`, `load`, `crowd`, `kill`) after `--` select from
 //! it; `--busy` keeps one core at work meanwhile. Needs `rustc`, `grep` and `dd`; `time` and `strace` are used if
 //! present. The exit code is 1 if a limit is missed.
 
@@ -12,6 +12,7 @@ mod chat;
 #[path = "../support/files.rs"]
 mod files;
 mod map;
+mod mcp_http;
 mod measure;
 mod merge;
 #[cfg(feature = "proxy")]
@@ -72,6 +73,7 @@ fn main() -> ExitCode {
         ("query", search::query),
         ("seed", seed::seed),
         ("mcp", server::server),
+        ("http", mcp_http::http),
         #[cfg(feature = "proxy")]
         ("inject", chat::inject),
         #[cfg(feature = "proxy")]

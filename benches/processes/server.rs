@@ -90,7 +90,7 @@ fn fresh_questions(bench: &Bench, table: &mut Table, memories: usize, limit: Dur
 }
 
 /// An agent in the format of `memories seed`.
-const AGENT: &str = "
+pub const AGENT: &str = "
 ---
 
 ## Agent alex: Alex
@@ -116,7 +116,7 @@ fn at(sorted: &[Duration], percent: usize) -> Duration {
     sorted[(sorted.len() - 1) * percent / 100]
 }
 
-struct Client {
+pub struct Client {
     child: Child,
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
@@ -125,7 +125,7 @@ struct Client {
 
 impl Client {
     /// An initialized server, and the time from its start until then.
-    fn start(bench: &Bench, file: &Path) -> (Client, Duration) {
+    pub fn start(bench: &Bench, file: &Path) -> (Client, Duration) {
         let began = Instant::now();
         let mut command = bench.memories(file);
         command.args(["mcp", "--agent", "alex"]);
@@ -140,7 +140,12 @@ impl Client {
         (client, began.elapsed())
     }
 
-    fn call(&mut self, tool: &str, arguments: &Value) {
+    /// The id of the process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub fn call(&mut self, tool: &str, arguments: &Value) {
         self.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
         assert!(self.line.contains("\"isError\":false"), "{}", self.line);
     }

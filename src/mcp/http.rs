@@ -127,7 +127,16 @@ async fn answer(door: Door, request: Request) -> Response {
     let begins = !parts.headers.contains_key(SESSION);
     let response = match parts.method {
         Method::POST => door.post(parts, body).await,
-        _ => door.service.handle(Request::from_parts(parts, Body::empty())).await.map(Body::new),
+        _ => {
+            let is_end = parts.method == Method::DELETE;
+            let mut response =
+                door.service.handle(Request::from_parts(parts, Body::empty())).await.map(Body::new);
+            if is_end && response.status() == StatusCode::ACCEPTED {
+                // Some clients take another success for a failure.
+                *response.status_mut() = StatusCode::NO_CONTENT;
+            }
+            response
+        }
     };
     if let (true, Some(id)) = (begins, text(response.headers(), SESSION)) {
         door.sessions.claim(id, caller);

@@ -1,18 +1,23 @@
 """The server driven by the official Python SDK, in the current protocol version and the one before it.
 
-Usage: mcp_sdk.py PROGRAM. Every tool, resource and prompt, each answer held against its schema by the SDK and
-here again; then three seeded agents, each with a server of its own, who find themselves by asking and recall
-what another one said.
+Usage: mcp_sdk.py PROGRAM. Every tool, resource and prompt, on stdio and over HTTP, each answer held against its
+schema by the SDK and here again; then three seeded agents, each with a server of its own, who find themselves by asking
+and recall what another one said.
 """
 
 import asyncio
+import contextlib
+import secrets
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 
+import httpx2
 from jsonschema import Draft202012Validator
 from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 
 import calls
 
@@ -21,11 +26,34 @@ def server(program, folder, *arguments):
     return StdioServerParameters(command=program, args=["mcp", *arguments], cwd=str(folder), env={})
 
 
-async def every_request(program, mode):
+@contextlib.asynccontextmanager
+async def served(program, folder, *arguments):
+    """A server over HTTP, as a transport of the SDK with the token that it demands."""
+    token = secrets.token_hex(32)
+    command = [program, "mcp", "--http", "127.0.0.1:0", *arguments]
+    environment = {"MEMORIES_MCP_TOKEN": f"alex={token}"}
+    process = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True)
+    try:
+        url = process.stdout.readline().removeprefix("listening on ").strip()
+        async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as http:
+            yield streamable_http_client(url, http_client=http)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0, "the server does not end well"
+    finally:
+        process.kill()
+        process.wait()
+
+
+@contextlib.asynccontextmanager
+async def on_stdio(program, folder, *arguments):
+    yield server(program, folder, *arguments)
+
+
+async def every_request(program, mode, way):
     folder = calls.world()
     count = 0
     try:
-        async with Client(server(program, folder, "--agent", "alex"), mode=mode) as client:
+        async with way(program, folder, "--agent", "alex") as target, Client(target, mode=mode) as client:
             version = client.protocol_version
             tools = {tool.name: tool for tool in (await client.list_tools()).tools}
             for tool in tools.values():
@@ -64,7 +92,7 @@ async def every_request(program, mode):
         calls.check_file(program, folder)
     finally:
         shutil.rmtree(folder)
-    print(f"{version}: {len(tools)} tools, {len(resources)} resources, {len(prompts)} prompts, {count} requests")
+    print(f"{version} {way.__name__}: {len(tools)} tools, {len(resources)} resources, {len(prompts)} prompts, {count} requests")
 
 
 async def turn(client, name, number, says):
@@ -105,8 +133,9 @@ async def three_friends(program):
 
 
 async def main(program):
-    for mode in ("auto", "legacy"):
-        await every_request(program, mode)
+    for way in (on_stdio, served):
+        for mode in ("auto", "legacy"):
+            await every_request(program, mode, way)
     await three_friends(program)
 
 

@@ -11,7 +11,7 @@ use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_host;
 
-/// Serve the memories to agents by MCP, on stdin and stdout or over HTTP
+/// Serve the memories to agents by MCP, on stdio or over HTTP
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A client starts this command and speaks the Model Context Protocol with it.
