@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::http::request::Parts;
 use rmcp::RoleServer;
 use rmcp::model::{ErrorData, ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
@@ -21,7 +22,8 @@ const HEARTBEAT: Duration = Duration::from_secs(2);
 pub(super) const MAX_CALLS: usize = 1024;
 
 /// Runs blocking work, with progress notifications if the client asked for them. A cancelled call gets no
-/// answer, but a write that has begun is completed. A client whose request bears a [`Writer`] writes in that name.
+/// answer, but a write that has begun is completed. A client over HTTP writes in the name that
+/// goes with its token.
 ///
 /// # Errors
 ///
@@ -39,7 +41,7 @@ pub async fn run<T: Send + 'static>(
         // Fails only when the call was cancelled.
         let _ = sender.send(step);
     });
-    let watcher = watcher.with_writer(context.extensions.get::<Writer>().cloned());
+    let watcher = watcher.with_writer(writer_of(context));
     let mine = watcher.clone();
     let task = tokio::task::spawn_blocking(move || {
         let _permit = permit;
@@ -63,6 +65,11 @@ pub async fn run<T: Send + 'static>(
             () = progress.step() => {}
         }
     }
+}
+
+/// The writer that the token of a request over HTTP names.
+fn writer_of(context: &RequestContext<RoleServer>) -> Option<Writer> {
+    context.extensions.get::<Parts>()?.extensions.get().cloned()
 }
 
 /// The error of a call that panicked or was aborted.

@@ -30,6 +30,7 @@ use crate::mcp::error::ServeError;
 use crate::mcp::handler::Server;
 use crate::mcp::malformed::{Line, NOT_REQUEST, read, refusal};
 use crate::mcp::sessions::Sessions;
+use crate::types::Writer;
 use crate::web::{self, BodyError, BodyRoom, Guard, Limits, Refusal, count_values};
 
 /// The path of the protocol.
@@ -124,6 +125,10 @@ async fn answer(door: Door, request: Request) -> Response {
         Err(refusal) => return refuse(refusal),
     };
     parts.headers.remove(header::AUTHORIZATION);
+    if let Some(name) = &caller {
+        let writer: Writer = name.parse().expect("callers have names of writers");
+        parts.extensions.insert(writer);
+    }
     let begins = !parts.headers.contains_key(SESSION);
     let response = match parts.method {
         Method::POST => door.post(parts, body).await,

@@ -82,7 +82,8 @@ fn parse_agent(text: &str) -> Result<String, String> {
 
 #[cfg(not(feature = "mcp"))]
 pub fn run(_: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
-    let McpArgs { agent: _, read_only: _, tools: _, http: _, hosts: _, writer: _, confirmed: _, model: _ } = args;
+    let McpArgs { agent: _, read_only: _, tools: _, http: _, hosts: _, writer: _, confirmed: _, model: _ } =
+        args;
     let failure = Failure::user("this build has no MCP server");
     Err(failure.hint("build with `cargo install memories --features mcp`"))
 }

@@ -60,6 +60,13 @@ fn a_session_is_of_the_client_who_began_it() {
             client.values("query_memories", json!({"question": "what is in the kitchen?"})).to_string();
         assert!(found.contains("Kitchen sack") && found.contains("Kitchen window"), "{found}");
     }
+    // Each wrote in the name of its token.
+    let line = |title: &str| {
+        let text = world.text();
+        let (_, entry) = text.split_once(&format!("{title}**")).unwrap();
+        entry.lines().next().unwrap().to_owned()
+    };
+    assert!(line("Kitchen sack").contains("#by:ada") && line("Kitchen window").contains("#by:bob"));
     // The level of the log is that of a session.
     assert!(ada.ask("logging/setLevel", json!({"level": "debug"})).get("error").is_none());
     let stream = |client: &super::http_client::Client| client.request(reqwest::Method::GET).send().unwrap();

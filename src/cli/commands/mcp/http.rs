@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::mcp::{HTTP_PATH, HttpSettings};
-use crate::types::is_id;
+use crate::types::Writer;
 use crate::web::{Caller, Callers, Guard, Limits, Token};
 
 const VARIABLE: &str = "MEMORIES_MCP_TOKEN";
@@ -80,7 +80,8 @@ fn callers(text: &str) -> Result<Vec<Caller>, Failure> {
 /// Name and token of `NAME=TOKEN`. A token in base64 may end with `=`, so a name has something else behind it.
 fn named(word: &str) -> Option<(&str, &str)> {
     let (name, token) = word.split_once('=')?;
-    (is_id(name) && !token.trim_matches('=').is_empty()).then_some((name, token))
+    let is_name = name.parse::<Writer>().is_ok_and(|writer| writer.name() == name);
+    (is_name && !token.trim_matches('=').is_empty()).then_some((name, token))
 }
 
 #[cfg(test)]
