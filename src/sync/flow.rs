@@ -2,19 +2,14 @@
 
 use std::time::Duration;
 
-use crate::document::Document;
-use crate::document::conflict::conflicts;
-use crate::document::merge::merge_keeping_both;
 use crate::llm::backoff;
 use crate::notebook::Notebook;
-use crate::notebook::confirm::settle;
-use crate::notebook::files::Files;
 use crate::sync::agreement::{Agreements, Pending, push_id};
 use crate::sync::error::SyncError;
 use crate::sync::options::Options;
 use crate::sync::remote::{Copy, Fetched, MAX_PUSHES, Put, Remote, Version};
 use crate::sync::report::SyncReport;
-use crate::types::{CONTESTED_TAG, Moment};
+use crate::sync::texts::{local_text, merged, text_of};
 
 /// Times that a text is merged and put when other writers are faster.
 const MAX_TRIES: u32 = 20;
@@ -24,9 +19,6 @@ const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
 /// The longest pause between two tries.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3);
-
-/// A text below this size in bytes may shrink as it likes.
-const SMALL: usize = 1024;
 
 /// Reads a remote copy.
 ///
@@ -165,53 +157,6 @@ fn put(
             agreements.complete(pending, &version, &pushes)?;
             Ok(true)
         }
-    }
-}
-
-/// The merged text, if neither side shrinks so much that it looks like damage.
-fn merged(
-    notebook: &Notebook,
-    remote: &dyn Remote,
-    [base, ours, theirs]: [&str; 3],
-    options: Options,
-) -> Result<String, SyncError> {
-    let file = notebook.store().path().display().to_string();
-    let clash = || SyncError::Clash { url: remote.to_string(), file: file.clone() };
-    let merged = merge_keeping_both(base, ours, theirs).ok_or_else(clash)?.text;
-    let merged = settled(notebook, merged)?;
-    for (side, text) in [(format!("`{file}`"), ours), (format!("`{remote}`"), theirs)] {
-        if !options.allow_removals && text.len() > SMALL && merged.len() < text.len() / 2 {
-            return Err(SyncError::Shrinks { side, removed: text.len() - merged.len(), all: text.len() });
-        }
-    }
-    Ok(merged)
-}
-
-/// The text after contests that now have enough writers struck what they contest.
-fn settled(notebook: &Notebook, text: String) -> Result<String, SyncError> {
-    if !text.contains(CONTESTED_TAG) {
-        return Ok(text);
-    }
-    let mut files = Files::new(Document::parse(text), Document::parse(String::new()));
-    let at = Moment { episode: Some(notebook.state().episode), ..Moment::default() };
-    settle(&mut files, &at)?;
-    Ok(files.lasting.into_text()?)
-}
-
-/// The text of the memory file; empty where there is none.
-fn local_text(notebook: &Notebook) -> Result<String, SyncError> {
-    Ok(notebook.read()?.lasting.into_text()?)
-}
-
-/// The text of a remote copy.
-fn text_of(remote: &dyn Remote, bytes: Vec<u8>) -> Result<String, SyncError> {
-    let text = String::from_utf8(bytes).map_err(|error| SyncError::NotUtf8 {
-        url: remote.to_string(),
-        byte: error.utf8_error().valid_up_to() + 1,
-    })?;
-    match conflicts(&text) {
-        Some(found) => Err(SyncError::Conflict { url: remote.to_string(), line: found.lines[0] }),
-        None => Ok(text),
     }
 }
 

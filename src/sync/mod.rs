@@ -17,6 +17,7 @@ mod options;
 mod remote;
 mod report;
 mod shared_file;
+mod texts;
 mod url;
 
 use crate::notebook::Clock;
