@@ -15,6 +15,17 @@ const MAX_UNPROVEN_IMPORTANCE: u16 = 700;
 /// Highest importance of a memory of a turn that changed the score.
 const MAX_SCORED_IMPORTANCE: u16 = 800;
 
+/// Why an entry that several writers confirmed is protected from one of them.
+const OTHERS_CONFIRMED: &str = "others confirmed it";
+
+/// Why an entry of another writer is protected.
+const ANOTHER_WROTE: &str = "another writer wrote it";
+
+/// True if an entry that is protected for this reason yields to enough writers.
+pub(crate) fn is_of_writers(reason: &str) -> bool {
+    reason == OTHERS_CONFIRMED || reason == ANOTHER_WROTE
+}
+
 /// Facts of a turn that give weight to a memory of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Proof {
@@ -102,8 +113,8 @@ impl Authority {
 }
 
 /// Why an entry may be changed by a person only, or by its writers. An entry that names its writers is theirs, whoever
-/// its author is; to a named writer, all that it did not write alone is protected. `new` is the category of the memory that would take its
-/// place; `None` where it would be struck without one.
+/// its author is; to a named writer, all that it did not write alone is protected. `new` is the category of the memory
+/// that would take its place; `None` where it would be struck without one.
 pub(crate) fn protection(
     files: &Files,
     scope: &Scope,
@@ -115,9 +126,9 @@ pub(crate) fn protection(
     let own = match (old.writers().as_slice(), files.writer.as_ref().map(Writer::name)) {
         _ if authority == Authority::Command => return None,
         ([one], Some(name)) if *one == name => true,
-        (several, Some(name)) if several.contains(&name) => return Some("others confirmed it"),
+        (several, Some(name)) if several.contains(&name) => return Some(OTHERS_CONFIRMED),
         ([], _) => false,
-        _ => return Some("another writer wrote it"),
+        _ => return Some(ANOTHER_WROTE),
     };
     let author = files.authorship.author_of(scope, old);
     let limit = new.map_or_else(|| authority.limit(&Category::danger()), |new| authority.limit(new));

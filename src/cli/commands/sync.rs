@@ -93,6 +93,9 @@ mod syncing {
     /// Interval between two looks at the running episode.
     const LOOK: Duration = Duration::from_millis(500);
 
+    /// The shortest interval of a watch.
+    const SHORTEST: Duration = Duration::from_millis(100);
+
     /// A memory file, its remote copy, and what a sync may do.
     pub(super) struct Syncing {
         notebook: Notebook,
@@ -190,7 +193,7 @@ mod syncing {
 
         /// Waits for the interval or the end of the episode; `true` where it was interrupted.
         fn wait(&self, is_interrupted: &Receiver<()>, interval: Duration, episode: u64) -> bool {
-            let end = Instant::now() + interval;
+            let end = Instant::now() + interval.max(SHORTEST);
             loop {
                 let left = end.saturating_duration_since(Instant::now());
                 match is_interrupted.recv_timeout(left.min(LOOK)) {

@@ -67,6 +67,9 @@ fn a_session_is_of_the_client_who_began_it() {
         entry.lines().next().unwrap().to_owned()
     };
     assert!(line("Kitchen sack").contains("#by:ada") && line("Kitchen window").contains("#by:bob"));
+    let said = bob.values("form_memory", at("Sack", "The sack smells of hot peppers."));
+    assert_eq!(said["outcome"], "confirmed", "{said}");
+    assert!(line("Kitchen sack").contains("#by:ada, #by:bob"), "{}", line("Kitchen sack"));
     // The level of the log is that of a session.
     assert!(ada.ask("logging/setLevel", json!({"level": "debug"})).get("error").is_none());
     let stream = |client: &super::http_client::Client| client.request(reqwest::Method::GET).send().unwrap();
