@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ini::Ini;
+use configparser::ini::{Ini, IniDefault};
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
@@ -250,9 +250,12 @@ impl Profile {
 /// The pairs of a section of a file; none where it is not there.
 fn section(file: Option<&Path>, name: &str) -> Vec<(String, String)> {
     let text = file.and_then(|file| fs::read_to_string(file).ok()).unwrap_or_default();
-    let Ok(file) = Ini::load_from_str_noescape(&text) else { return Vec::new() };
-    let Some(section) = file.section(Some(name)) else { return Vec::new() };
-    section.iter().map(|(key, value)| (key.to_ascii_lowercase(), value.to_owned())).collect()
+    let mut syntax = IniDefault::default();
+    (syntax.case_sensitive, syntax.inline_comment_symbols) = (true, Some(Vec::new()));
+    let mut file = Ini::new_from_defaults(syntax);
+    let sections = file.read(text).unwrap_or_default();
+    let pairs = sections.get(name).into_iter().flatten();
+    pairs.filter_map(|(key, value)| Some((key.to_ascii_lowercase(), value.clone()?))).collect()
 }
 
 #[cfg(test)]
