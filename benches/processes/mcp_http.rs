@@ -39,6 +39,9 @@ const TOKEN: &str = "bench=0123456789abcdef0123456789abcdef";
 
 /// Somebody who calls tools.
 trait Caller: Send {
+    /// Prepares for calls after a rest.
+    fn wake(&mut self) {}
+
     fn call(&mut self, tool: &str, arguments: &Value);
 }
 
@@ -102,6 +105,7 @@ fn call_of(number: usize) -> (&'static str, Value) {
 
 /// Calls one after the other; their times in seconds.
 fn alone(caller: &mut dyn Caller, round: usize) -> Vec<f64> {
+    caller.wake();
     let numbers = (0..CALLS_ALONE).map(|call| 500_000 + round * CALLS_ALONE + call);
     numbers.map(|number| time_of(caller, number)).collect()
 }
@@ -111,6 +115,7 @@ fn together<C: Caller>(clients: &mut [C], round: usize) -> Vec<f64> {
     let (count, begin) = (clients.len(), Barrier::new(clients.len()));
     thread::scope(|scope| {
         let ask = |(at, client): (usize, &mut C)| {
+            client.wake();
             begin.wait();
             let begun = Instant::now() + PACE.mul_f64(at as f64 / count as f64);
             let times = (0..CALLS).map(|call| {
@@ -201,8 +206,7 @@ impl Server {
 
     /// A client with a connection and a session of its own.
     fn session(&self) -> Session {
-        let stream = TcpStream::connect(&self.address).expect("the server listens");
-        stream.set_nodelay(true).expect("the socket is open");
+        let stream = connect(&self.address);
         let (_, token) = TOKEN.split_once('=').expect("the token has a name");
         let head = format!(
             "POST /mcp HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n\
@@ -226,6 +230,12 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+fn connect(address: &str) -> TcpStream {
+    let stream = TcpStream::connect(address).expect("the server listens");
+    stream.set_nodelay(true).expect("the socket is open");
+    stream
 }
 
 /// A client over HTTP that keeps its connection.
@@ -287,6 +297,12 @@ impl Session {
 }
 
 impl Caller for Session {
+    /// The server closes connections that rest; the session goes on in a new one.
+    fn wake(&mut self) {
+        let address = self.stream.get_ref().peer_addr().expect("the socket was connected");
+        self.stream = BufReader::new(connect(&address.to_string()));
+    }
+
     fn call(&mut self, tool: &str, arguments: &Value) {
         let params = json!({"name": tool, "arguments": arguments});
         self.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}));
