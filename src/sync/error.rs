@@ -79,6 +79,12 @@ pub enum SyncError {
         /// The write that should have been refused.
         what: &'static str,
     },
+    /// An object comes back without its metadata.
+    #[error("`{url}` loses the metadata of objects")]
+    NoMetadata {
+        /// The address.
+        url: String,
+    },
     /// Other writers were always faster.
     #[error("`{url}` kept changing: other writers were faster {tries} times")]
     KeepsChanging {
@@ -163,6 +169,9 @@ impl Hint for SyncError {
             }
             SyncError::Unconditional { .. } => Advice::fix(
                 "use a store with conditional writes: without them, workers overwrite each other's memories",
+            ),
+            SyncError::NoMetadata { .. } => Advice::fix(
+                "use a store that keeps them, or none of the proxies before it: they say what arrived before a kill",
             ),
             SyncError::KeepsChanging { .. } => {
                 Advice::retry("run it again, or let each worker sync less often")

@@ -22,8 +22,12 @@ use crate::sync::url::RemoteUrl;
 /// Largest copy that is fetched, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Name of the metadata with the ids of the last pushes. Azure allows letters, digits and `_` alone.
-const PUSHES: &str = "memories_pushes";
+/// Name of the metadata with the ids of the last pushes. Azure allows letters, digits and `_` alone, and some servers and
+/// proxies drop headers with `_`.
+const PUSHES: &str = "memoriespushes";
+
+/// The metadata of the object by which conditions are proven.
+const PROOF: &str = "proof";
 
 /// An object of a bucket.
 pub(super) struct ObjectRemote {
@@ -60,11 +64,15 @@ impl ObjectRemote {
         error_of(&self.url, error)
     }
 
-    /// Writes that must be refused, on an object of its own. The number of requests.
+    /// Writes that must be refused, and metadata that must come back, on an object of its own. The number of requests.
     fn prove_at(&self, path: &Path) -> Result<u64, SyncError> {
         let unconditional = |what| SyncError::Unconditional { url: self.url.clone(), what };
         let failed = |error: Error| self.error(&error);
-        let first = self.put_at(path, "1", PutMode::Create, "").map_err(failed)?;
+        let first = self.put_at(path, "1", PutMode::Create, PROOF).map_err(failed)?;
+        let got = self.runtime.block_on(self.store.get(path)).map_err(failed)?;
+        if pushes_of(&got.attributes) != [PROOF] {
+            return Err(SyncError::NoMetadata { url: self.url.clone() });
+        }
         match self.put_at(path, "2", PutMode::Create, "") {
             Ok(_) => return Err(unconditional("a second creation")),
             Err(error) if is_lost(&error) => {}
@@ -73,7 +81,7 @@ impl ObjectRemote {
         self.put_at(path, "3", PutMode::Update(update(&first)), "").map_err(failed)?;
         match self.put_at(path, "4", PutMode::Update(update(&first)), "") {
             Ok(_) => Err(unconditional("a write over a stale version")),
-            Err(error) if is_lost(&error) => Ok(4),
+            Err(error) if is_lost(&error) => Ok(5),
             Err(error) => Err(self.error(&error)),
         }
     }
@@ -104,8 +112,7 @@ impl Remote for ObjectRemote {
             return Err(SyncError::TooLarge { url: self.url.clone(), bytes: size });
         }
         let version = Version { e_tag: got.meta.e_tag.clone(), version: got.meta.version.clone() };
-        let pushes = got.attributes.get(&Attribute::Metadata(PUSHES.into()));
-        let pushes = pushes.map_or_else(Vec::new, |pushes| pushes.split(',').map(str::to_owned).collect());
+        let pushes = pushes_of(&got.attributes);
         match self.runtime.block_on(got.bytes()) {
             Ok(bytes) if bytes.len() as u64 == size => {
                 Ok(Fetched::Copy(Copy { bytes: bytes.to_vec(), version, pushes }))
@@ -140,6 +147,12 @@ impl Remote for ObjectRemote {
         let _ = self.runtime.block_on(self.store.delete(&path));
         proven.map(|requests| requests + 1)
     }
+}
+
+/// The ids of the last pushes into an object.
+fn pushes_of(attributes: &Attributes) -> Vec<String> {
+    let pushes = attributes.get(&Attribute::Metadata(PUSHES.into()));
+    pushes.map_or_else(Vec::new, |pushes| pushes.split(',').map(str::to_owned).collect())
 }
 
 fn update(version: &Version) -> UpdateVersion {

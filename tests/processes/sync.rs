@@ -106,6 +106,7 @@ fn a_store_that_fails_leaves_both_sides_as_they_are() {
         (Manner::Torn, 3, "does not answer"),
         (Manner::Huge, 4, "has 100000000 bytes: more than 64 MiB"),
         (Manner::Unconditional, 4, "does not heed conditions: a second creation was not refused"),
+        (Manner::Forgetful, 4, "loses the metadata of objects"),
     ] {
         let bucket = Bucket::start(manner);
         bucket.set(KEY, OTHER.as_bytes());
@@ -117,6 +118,41 @@ fn a_store_that_fails_leaves_both_sides_as_they_are() {
         assert_eq!((text(&a), bucket.keys()), (FILE.to_owned(), vec![KEY.to_owned()]), "{manner:?}");
         assert_eq!(bucket.held.lock().unwrap().objects[KEY].0, OTHER.as_bytes(), "{manner:?}");
     }
+}
+
+#[test]
+fn a_sync_that_is_killed_behind_its_push_counts_once_though_others_push_before_the_next() {
+    let url = "s3://games/zork/Memories.md";
+    let (bucket, a, b) = (Bucket::start(Manner::Right), worker(), worker());
+    let visited = |folder: &TempDir, times: u32| {
+        let new = format!("## Location 1: Hall\n**Visits:** {times} | **Episodes:** 1\n");
+        let text = text(folder);
+        let old = text.split_inclusive("\n\n").find(|part| part.starts_with("## ")).unwrap().trim_end();
+        fs::write(folder.path().join("Memories.md"), text.replace(old, new.trim_end())).unwrap();
+    };
+    let sync = |folder: &TempDir| {
+        let (code, out, err) = run(folder.path(), &bucket, &["sync", url]);
+        assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    };
+    for worker in [&a, &b, &a] {
+        sync(worker);
+    }
+    visited(&a, 3);
+    bucket.held.lock().unwrap().silent = Some(KEY);
+    let mut cut_off = command(a.path(), &bucket, &["sync", url]).spawn().unwrap();
+    let began = Instant::now();
+    while bucket.held.lock().unwrap().silent.is_some() {
+        assert!(began.elapsed() < AMPLE, "the push never came");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    cut_off.kill().unwrap();
+    cut_off.wait().unwrap();
+    sync(&b);
+    visited(&b, 5);
+    sync(&b);
+    sync(&a);
+    assert!(text(&a).contains("**Visits:** 5 |"), "{}", text(&a));
+    assert_eq!(text(&a), text(&b));
 }
 
 #[test]

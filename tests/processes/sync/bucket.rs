@@ -10,6 +10,8 @@ use std::sync::{Arc, Mutex};
 pub struct Objects {
     pub objects: BTreeMap<String, (Vec<u8>, u64, String)>,
     pub requests: Vec<String>,
+    /// The next write of this key arrives, and is never answered.
+    pub silent: Option<&'static str>,
     generation: u64,
 }
 
@@ -20,6 +22,8 @@ pub enum Manner {
     Right,
     /// Conditions do not count.
     Unconditional,
+    /// Objects have no metadata.
+    Forgetful,
     /// Each answer has this status and body.
     Always(u16, &'static str),
     /// Writes have this status and body.
@@ -75,6 +79,8 @@ fn answer(stream: &TcpStream, objects: &Mutex<Objects>, manner: Manner) {
         let line = line.trim_end().to_owned();
         match line.split_once(": ") {
             _ if line.is_empty() => break,
+            // As nginx does, and Python's Werkzeug.
+            Some((name, _)) if name.contains('_') => {}
             Some((name, value)) if !head.is_empty() => {
                 headers.insert(name.to_ascii_lowercase(), value.to_owned());
             }
@@ -91,6 +97,12 @@ fn answer(stream: &TcpStream, objects: &Mutex<Objects>, manner: Manner) {
     let mut objects = objects.lock().unwrap();
     objects.requests.push(format!("{method} {key}"));
     let reply = reply(&mut objects, (method, &key), &headers, body, manner);
+    if method == "PUT" && objects.silent.take_if(|silent| *silent == key).is_some() {
+        drop(objects);
+        // Until the one who waits is gone.
+        let _ = reader.read(&mut [0]);
+        return;
+    }
     let mut stream = stream;
     let _ = stream.write_all(&reply);
 }
@@ -123,10 +135,11 @@ fn reply(
                 ("etag", tag(generation)),
                 ("x-goog-generation", generation.to_string()),
                 ("last-modified", "Sat, 31 Jan 2026 10:40:00 GMT".to_owned()),
-                ("x-amz-meta-memories_pushes", pushes.clone()),
-                ("x-goog-meta-memories_pushes", pushes.clone()),
+                ("x-amz-meta-memoriespushes", pushes.clone()),
+                ("x-goog-meta-memoriespushes", pushes.clone()),
             ];
-            let fields = if pushes.is_empty() { &fields[..3] } else { &fields };
+            let fields =
+                if pushes.is_empty() || manner == Manner::Forgetful { &fields[..3] } else { &fields };
             match manner {
                 Manner::Torn => {
                     let mut reply = whole(200, fields, &bytes);
@@ -154,7 +167,7 @@ fn reply(
                 return whole(412, &[], b"<Error><Code>PreconditionFailed</Code></Error>");
             }
             objects.generation += 1;
-            let pushes = wants("x-amz-meta-memories_pushes").or(wants("x-goog-meta-memories_pushes"));
+            let pushes = wants("x-amz-meta-memoriespushes").or(wants("x-goog-meta-memoriespushes"));
             let generation = objects.generation;
             objects.objects.insert(key.to_owned(), (body, generation, pushes.unwrap_or_default().to_owned()));
             whole(200, &[("etag", tag(generation)), ("x-goog-generation", generation.to_string())], b"")
