@@ -69,7 +69,12 @@ impl<'a> Agreements<'a> {
     ) -> Result<Agreements<'a>, SyncError> {
         let remotes = match options.dry_run {
             true => None,
-            false => Some(notebook.store().remotes(options.lock_timeout)?),
+            false => {
+                let remotes = notebook.store().remotes(options.lock_timeout)?;
+                // A kill between text and state would leave a base that is older than the text.
+                notebook.store().complete_last_change()?;
+                Some(remotes)
+            }
         };
         let key = hash(&url, 8);
         Ok(Agreements { notebook, url, key, remotes })
@@ -118,7 +123,9 @@ impl<'a> Agreements<'a> {
     /// The text of a push that was cut off, and did arrive.
     fn arrived(&self, pushes: &[String]) -> Result<Option<Pending>, SyncError> {
         let Some(remotes) = &self.remotes else { return Ok(None) };
-        for id in pushes.iter().rev() {
+        // What the last agreement has is completed, though a kill may have left its files.
+        let agreed = self.agreement().map(|agreement| agreement.id).unwrap_or_default();
+        for id in pushes.iter().rev().take_while(|id| **id != agreed) {
             if let Some(merged) = remotes.read(&self.name(id, SENT))? {
                 let ours = remotes.read(&self.name(id, FROM))?.unwrap_or_else(|| merged.clone());
                 let parent = self.agreement().map(|agreement| agreement.id);

@@ -355,6 +355,35 @@ mod tests {
     }
 
     #[test]
+    fn a_sync_that_was_killed_at_its_end_counts_once() {
+        let (remote, a, b) = (InMemory::default(), Worker::new(1), Worker::new(2));
+        a.write(&place(2, &[("a", "one")]));
+        a.sync(&remote).unwrap();
+        b.sync(&remote).unwrap();
+        b.write(&place(4, &[("a", "one"), ("c", "three")]));
+        b.sync(&remote).unwrap();
+        let ours = place(3, &[("a", "one"), ("b", "two")]);
+        a.write(&ours);
+        a.sync(&remote).unwrap();
+        assert!(a.text().contains("**Visits:** 5\n"), "{}", a.text());
+        // A kill before the last step leaves the files of the push.
+        let remotes = a.notebook.store().remotes(Duration::ZERO).unwrap();
+        let pushed = remote.0.copy.borrow().as_ref().unwrap().pushes.last().unwrap().clone();
+        let names = remotes.names().unwrap();
+        let agreed = names.iter().find(|name| name.ends_with(&format!("{pushed}.md"))).unwrap();
+        remotes.keep(&agreed.replace(".md", ".sent"), &a.text()).unwrap();
+        remotes.keep(&agreed.replace(".md", ".from"), &ours).unwrap();
+        drop(remotes);
+        b.sync(&remote).unwrap();
+        b.write(&b.text().replace("**Visits:** 5", "**Visits:** 6"));
+        b.sync(&remote).unwrap();
+        a.write(&a.text().replace("**Visits:** 5", "**Visits:** 7"));
+        a.sync(&remote).unwrap();
+        assert!(a.text().contains("**Visits:** 8\n"), "{}", a.text());
+        assert_eq!(remote.text(), a.text());
+    }
+
+    #[test]
     fn a_race_that_is_lost_is_run_again() {
         let (remote, a, b) = (InMemory::default(), Worker::new(1), Worker::new(2));
         a.write(&place(2, &[("a", "one")]));
