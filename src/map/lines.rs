@@ -1,6 +1,6 @@
 //! The lines that every drawing of the map draws.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::map::graph::{Edge, Graph};
 
@@ -36,6 +36,34 @@ pub(super) fn lines<'g>(graph: &'g Graph<'g>) -> Vec<Line<'g>> {
         }
     }
     lines
+}
+
+/// All ways between two places, or from a place to itself.
+pub(super) struct Pair<'g> {
+    pub from: usize,
+    pub to: usize,
+    /// The ways from the first place to the other, in the order of the file.
+    pub there: Vec<&'g Edge<'g>>,
+    /// The ways from the other to the first.
+    pub back: Vec<&'g Edge<'g>>,
+}
+
+/// The ways by the places that they join, in the order of the file.
+pub(super) fn pairs<'g>(graph: &'g Graph<'g>) -> Vec<Pair<'g>> {
+    let mut pairs: Vec<Pair<'g>> = Vec::new();
+    let mut known: HashMap<(usize, usize), usize> = HashMap::new();
+    for (from, place) in graph.places.iter().enumerate() {
+        for edge in &place.edges {
+            let next = pairs.len();
+            let at = *known.entry((from.min(edge.to), from.max(edge.to))).or_insert(next);
+            if at == next {
+                pairs.push(Pair { from, to: edge.to, there: Vec::new(), back: Vec::new() });
+            }
+            let pair = &mut pairs[at];
+            if pair.from == from { pair.there.push(edge) } else { pair.back.push(edge) }
+        }
+    }
+    pairs
 }
 
 impl Line<'_> {

@@ -6,6 +6,7 @@
 mod dot;
 mod drawing;
 mod graph;
+mod layout;
 mod lines;
 mod mermaid;
 mod report;
@@ -14,4 +15,5 @@ mod trizbort;
 
 pub use drawing::MapFormat;
 pub use graph::Graph;
+pub use layout::{HALF_HEIGHT, HALF_WIDTH, LaidLevel, LaidPlace, LaidWay, Layout};
 pub use report::MapReport;

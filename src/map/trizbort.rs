@@ -8,10 +8,10 @@ use crate::types::direction::Direction;
 use crate::types::text::escape_xml;
 
 /// Distance of neighbouring rooms in both directions, in Trizbort's units; a room is 96 by 64.
-const GRID: (i64, i64) = (160, 128);
+const GRID: (i32, i32) = (160, 128);
 
 /// A cell of the grid: columns to the right, rows down.
-type Cell = (i64, i64);
+type Cell = (i32, i32);
 
 /// Draws the map. Rooms are numbered from 1, because Trizbort's ids are 32 bits wide; lines follow.
 pub(super) fn draw(graph: &Graph<'_>) -> String {
@@ -43,7 +43,7 @@ fn draw_line(graph: &Graph<'_>, line: &Line<'_>, id: usize, cells: &[Cell]) -> S
     if line.back.is_none() {
         attributes.push_str(" flow=\"oneWay\"");
     }
-    let is_compass = line.there.direction.is_some_and(|direction| offset(direction).is_some());
+    let is_compass = line.there.direction.is_some_and(|direction| direction.vector().is_some());
     let action = |action: &str| if is_compass { String::new() } else { escape(action) };
     let texts = [
         ("startText", action(&line.there.way.action)),
@@ -77,19 +77,13 @@ fn port(direction: Direction) -> &'static str {
     }
 }
 
-/// The step on the grid for a compass point.
-fn offset(direction: Direction) -> Option<Cell> {
-    const COMPASS: [Cell; 8] = [(0, -1), (1, -1), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1)];
-    COMPASS.get(direction as usize).copied()
-}
-
 /// The step on the grid for a line, which also leads up, down, in, out or somewhere by another action.
 fn step(line: &Line<'_>) -> Cell {
     match line.there.direction {
         Some(Direction::Up) => (1, -2),
         Some(Direction::Down) => (-1, 2),
         Some(Direction::Out) => (-2, -1),
-        Some(compass) => offset(compass).unwrap_or((2, 1)),
+        Some(compass) => compass.vector().unwrap_or((2, 1)),
         None => (2, 1),
     }
 }
@@ -97,7 +91,7 @@ fn step(line: &Line<'_>) -> Cell {
 /// The compass point that leads roughly from one cell to another.
 fn direction_of(from: Cell, to: Cell) -> Direction {
     let towards = ((to.0 - from.0).signum(), (to.1 - from.1).signum());
-    let points = Direction::ALL.into_iter().find(|direction| offset(*direction) == Some(towards));
+    let points = Direction::ALL.into_iter().find(|direction| direction.vector() == Some(towards));
     points.unwrap_or(Direction::North)
 }
 

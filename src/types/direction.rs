@@ -92,6 +92,13 @@ impl Direction {
         SHORT[self as usize]
     }
 
+    /// The vector of a compass point on a map: x to the east, y to the south.
+    pub fn vector(self) -> Option<(i32, i32)> {
+        const COMPASS: [(i32, i32); 8] =
+            [(0, -1), (1, -1), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1)];
+        COMPASS.get(self as usize).copied()
+    }
+
     /// The direction back.
     pub fn opposite(self) -> Direction {
         match self {

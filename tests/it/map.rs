@@ -1,6 +1,7 @@
 //! The map: paths are known, shortest and replay; what is listed as never tried was never tried.
 
 mod episodes;
+mod layout;
 mod oracle;
 
 use memories::document::{KnownSection, Section};

@@ -35,19 +35,27 @@ fn move_of(way: &Value) -> Move {
     (id(&way["from"]), fold_action(way["action"].as_str().unwrap()), id(&way["to"]))
 }
 
+/// The memory file of the five episodes, and the folder that holds it.
+pub(super) fn five_episodes() -> (tempfile::TempDir, Snapshot) {
+    let folder = tempfile::tempdir().unwrap();
+    for episode in 1..=5 {
+        memories(folder.path(), &["record", "-q", "--turns", &turns(episode)]).output().unwrap();
+    }
+    let store = Store::open(folder.path().join("Memories.md"), Duration::from_secs(10)).unwrap();
+    let snapshot = Snapshot::read(&store).unwrap();
+    (folder, snapshot)
+}
+
+fn turns(episode: u64) -> String {
+    format!("{}/fixtures/turns/zork1_ep{episode}.jsonl", env!("CARGO_MANIFEST_DIR"))
+}
+
 /// `cargo test --test it episodes -- --nocapture` prints the figures.
 #[test]
 fn the_map_of_five_episodes_is_what_was_walked() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut lines = String::new();
-    for episode in 1..=5 {
-        let turns = format!("{}/fixtures/turns/zork1_ep{episode}.jsonl", env!("CARGO_MANIFEST_DIR"));
-        memories(folder.path(), &["record", "-q", "--turns", &turns]).output().unwrap();
-        lines.push_str(&fs::read_to_string(turns).unwrap());
-    }
+    let lines: String = (1..=5).map(|episode| fs::read_to_string(turns(episode)).unwrap()).collect();
     let moves = moves_of(&lines);
-    let store = Store::open(folder.path().join("Memories.md"), Duration::from_secs(10)).unwrap();
-    let snapshot = Snapshot::read(&store).unwrap();
+    let (_folder, snapshot) = five_episodes();
     let graph = Graph::read(&snapshot);
     let map = graph.to_json();
     let ways: BTreeMap<Move, u64> = map["ways"]

@@ -1,0 +1,88 @@
+//! Levels on one picture: what is above stands above.
+
+use std::cmp::Reverse;
+
+/// A level: its size in cells, and how far it is above the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Part {
+    pub width: i32,
+    pub height: i32,
+    /// Steps up from the level with most places.
+    pub up: i32,
+}
+
+/// A way between levels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Link {
+    pub from: usize,
+    pub to: usize,
+    /// Columns of both ends within their levels.
+    pub columns: (i32, i32),
+}
+
+/// Free cells between levels.
+const GAP: i32 = 1;
+
+/// Where the first cell of each level stands. Levels of one height share a shelf, each as near below or above the
+/// places to which it is joined as there is room; what does not fit into the width begins another shelf.
+pub(super) fn pack(parts: &[Part], links: &[Link]) -> Vec<(i32, i32)> {
+    let area: i32 = parts.iter().map(|part| (part.width + GAP) * (part.height + GAP)).sum();
+    let widest = parts.iter().map(|part| part.width).max().unwrap_or(0);
+    let width = widest.max((f64::from(area) * 1.2).sqrt() as i32);
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by_key(|at| (parts[*at].up.abs(), Reverse(parts[*at].width * parts[*at].height), *at));
+    let mut left: Vec<Option<i32>> = vec![None; parts.len()];
+    // Shelves by height; of one height, in the order of their number.
+    let mut shelves: Vec<(i32, usize)> = vec![(0, 0); parts.len()];
+    let mut heights: Vec<i32> = parts.iter().map(|part| part.up).collect();
+    heights.sort_by_key(|up| (up.abs(), *up));
+    heights.dedup();
+    for up in heights {
+        let here: Vec<usize> = order.iter().copied().filter(|at| parts[*at].up == up).collect();
+        let mut wanted: Vec<(i32, usize)> =
+            here.iter().map(|at| (wish(*at, parts, links, &left), *at)).collect();
+        wanted.sort_by_key(|(wish, at)| (*wish, *at));
+        let (mut free, mut shelf) = (0, 0);
+        for (wish, at) in wanted {
+            let most = width - parts[at].width;
+            if free > most.max(0) {
+                (free, shelf) = (0, shelf + 1);
+            }
+            let x = wish.clamp(free, most.max(free));
+            left[at] = Some(x);
+            shelves[at] = (up, shelf);
+            free = x + parts[at].width + GAP;
+        }
+    }
+    let mut rows: Vec<(i32, usize)> = shelves.clone();
+    rows.sort_by_key(|(up, shelf)| (Reverse(*up), *shelf));
+    rows.dedup();
+    let mut cells = vec![(0, 0); parts.len()];
+    let mut top = 0;
+    for row in rows {
+        let here = || (0..parts.len()).filter(|at| shelves[*at] == row);
+        let height = here().map(|at| parts[at].height).max().unwrap_or(0);
+        for at in here() {
+            // What is above the first level stands upon it.
+            let down = if row.0 > 0 { height - parts[at].height } else { 0 };
+            cells[at] = (left[at].unwrap_or(0), top + down);
+        }
+        top += height + GAP;
+    }
+    cells
+}
+
+/// The column at which a level would stand over the places to which it is joined.
+fn wish(at: usize, parts: &[Part], links: &[Link], left: &[Option<i32>]) -> i32 {
+    let mut columns: Vec<i32> = Vec::new();
+    for link in links {
+        let (own, other, there) = match () {
+            () if link.from == at => (link.columns.0, link.columns.1, link.to),
+            () if link.to == at => (link.columns.1, link.columns.0, link.from),
+            () => continue,
+        };
+        columns.extend(left[there].map(|left| left + other - own));
+    }
+    columns.sort_unstable();
+    columns.get(columns.len() / 2).copied().unwrap_or(parts[at].width.min(0)).max(0)
+}
