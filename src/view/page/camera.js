@@ -1,0 +1,144 @@
+// Zoom and pan: the part of the drawing that is seen. It moves by buttons, wheel, pinch and drag, and tells who draws.
+(function (page) {
+  "use strict";
+
+  const CLOSEST = 2;
+  const READABLE = 0.62;
+
+  class Camera {
+    constructor(svg, changed) {
+      this.svg = svg;
+      this.changed = changed;
+      this.view = { x: 0, y: 0, width: 1000, height: 600 };
+      this.all = this.view;
+      this.size = { width: 1000, height: 600 };
+      this.pointers = new Map();
+      this.measure();
+      new ResizeObserver(() => this.resized()).observe(svg);
+      this.listen();
+    }
+
+    // Pixels of the screen for each unit of the drawing.
+    get scale() { return this.size.width / this.view.width; }
+
+    measure() {
+      const { clientWidth, clientHeight } = this.svg;
+      if (clientWidth > 0 && clientHeight > 0) this.size = { width: clientWidth, height: clientHeight };
+    }
+
+    resized() {
+      const { x, y, width, height } = this.view;
+      const scale = this.scale;
+      this.measure();
+      const next = { width: this.size.width / scale, height: this.size.height / scale };
+      this.set({ x: x + (width - next.width) / 2, y: y + (height - next.height) / 2, ...next });
+    }
+
+    set(view) {
+      this.view = view;
+      const { x, y, width, height } = view;
+      this.svg.setAttribute("viewBox", `${x} ${y} ${width} ${height}`);
+      this.changed();
+    }
+
+    // A view of the given scale around a point.
+    centreOn([x, y], scale = this.scale) {
+      const [width, height] = [this.size.width / scale, this.size.height / scale];
+      this.set({ x: x - width / 2, y: y - height / 2, width, height });
+    }
+
+    fitScale() {
+      return Math.min(this.size.width / this.all.width, this.size.height / this.all.height, 1.1);
+    }
+
+    fit() {
+      this.centreOn([this.all.x + this.all.width / 2, this.all.y + this.all.height / 2], this.fitScale());
+    }
+
+    // The first view: all, where names can be read then; else the surroundings of a point.
+    begin(point) {
+      if (this.fitScale() >= 0.36 || !point) this.fit();
+      else this.centreOn(point, READABLE);
+    }
+
+    // Moves no further than is needed to see a point well.
+    reveal([x, y]) {
+      const { view, scale } = this;
+      const [sideX, sideY] = [Math.min(150 / scale, view.width * 0.4), Math.min(110 / scale, view.height * 0.4)];
+      if (scale < 0.3) return this.centreOn([x, y], READABLE);
+      const nextX = Math.min(Math.max(view.x, x + sideX - view.width), x - sideX);
+      const nextY = Math.min(Math.max(view.y, y + sideY - view.height), y - sideY);
+      if (nextX !== view.x || nextY !== view.y) this.set({ ...view, x: nextX, y: nextY });
+    }
+
+    // Zooms by a factor around a point of the screen, given within the drawing's element.
+    zoom(factor, at = [this.size.width / 2, this.size.height / 2]) {
+      const least = Math.min(this.fitScale() * 0.7, 0.5);
+      const scale = Math.min(CLOSEST, Math.max(least, this.scale * factor));
+      const [x, y] = this.toDrawing(at);
+      const [width, height] = [this.size.width / scale, this.size.height / scale];
+      this.set({ x: x - at[0] / scale, y: y - at[1] / scale, width, height });
+    }
+
+    pan(dx, dy) {
+      const { view, scale, all } = this;
+      const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+      const x = clamp(view.x - dx / scale, all.x - view.width * 0.8, all.x + all.width - view.width * 0.2);
+      const y = clamp(view.y - dy / scale, all.y - view.height * 0.8, all.y + all.height - view.height * 0.2);
+      this.set({ ...view, x, y });
+    }
+
+    toDrawing([x, y]) {
+      return [this.view.x + x / this.scale, this.view.y + y / this.scale];
+    }
+
+    listen() {
+      const { svg } = this;
+      svg.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+      svg.addEventListener("pointerdown", (event) => this.down(event));
+      svg.addEventListener("pointermove", (event) => this.drag(event));
+      for (const name of ["pointerup", "pointercancel", "lostpointercapture"]) {
+        svg.addEventListener(name, (event) => this.pointers.delete(event.pointerId));
+      }
+      svg.addEventListener("dblclick", (event) => this.zoom(1.5, this.within(event)));
+    }
+
+    // The page scrolls as ever, unless the reader works on the map: it has the focus, or Ctrl is down, as in a pinch.
+    wheel(event) {
+      if (!event.ctrlKey && !event.metaKey && !this.svg.contains(document.activeElement)) return;
+      event.preventDefault();
+      const lines = event.deltaMode === 1 ? 16 : 1;
+      this.zoom(Math.exp(-event.deltaY * lines * (event.ctrlKey ? 0.01 : 0.0015)), this.within(event));
+    }
+
+    down(event) {
+      if (event.button !== 0) return;
+      this.pointers.set(event.pointerId, [event.clientX, event.clientY]);
+      this.moved = 0;
+    }
+
+    drag(event) {
+      const before = this.pointers.get(event.pointerId);
+      if (!before) return;
+      const now = [event.clientX, event.clientY];
+      const others = [...this.pointers].filter(([id]) => id !== event.pointerId).map(([, point]) => point);
+      this.pointers.set(event.pointerId, now);
+      this.moved += Math.hypot(now[0] - before[0], now[1] - before[1]);
+      if (this.moved > 4 && !this.svg.hasPointerCapture(event.pointerId)) this.svg.setPointerCapture(event.pointerId);
+      if (others.length === 0) return this.pan(now[0] - before[0], now[1] - before[1]);
+      const [other] = others;
+      const apart = (point) => Math.hypot(point[0] - other[0], point[1] - other[1]) || 1;
+      this.zoom(apart(now) / apart(before), this.within({ clientX: (now[0] + other[0]) / 2, clientY: (now[1] + other[1]) / 2 }));
+    }
+
+    // A click that ends a drag is none.
+    get dragged() { return this.moved > 4; }
+
+    within(event) {
+      const box = this.svg.getBoundingClientRect();
+      return [event.clientX - box.left, event.clientY - box.top];
+    }
+  }
+
+  page.Camera = Camera;
+})((globalThis.memoriesPage ||= {}));

@@ -1,0 +1,85 @@
+// The served page: what a command or an editor changed arrives by server-sent events and is appended.
+(function (page) {
+  "use strict";
+
+  const { byId } = page;
+
+  class Live {
+    constructor(app) {
+      this.app = app;
+      this.events = new EventSource("events");
+      this.events.addEventListener("hello", (event) => this.hello(JSON.parse(event.data)));
+      this.events.addEventListener("change", (event) => this.changed(page.readMore(JSON.parse(event.data)), event.lastEventId));
+      this.events.addEventListener("error", () => this.lost());
+      this.mark("connected", "Live");
+    }
+
+    mark(state, text) {
+      byId("live").hidden = false;
+      byId("live").dataset.state = state;
+      byId("live").textContent = text;
+    }
+
+    // The server counts its steps after each connection: where they are not ours, something was missed.
+    async hello({ steps }) {
+      this.mark("connected", "Live");
+      if (this.wasLost) this.app.notice("");
+      this.wasLost = false;
+      if (steps !== this.app.world.steps.length) await this.again();
+    }
+
+    lost() {
+      this.mark("lost", "Not connected");
+      if (!this.wasLost) this.app.notice("The connection to memories serve is lost. What stands here may be old; trying again.");
+      this.wasLost = true;
+      if (this.events.readyState !== EventSource.CLOSED) return;
+      clearTimeout(this.retry);
+      this.retry = setTimeout(() => {
+        const { wasLost } = this;
+        this.app.live = new Live(this.app);
+        this.app.live.wasLost = wasLost;
+      }, 3000);
+    }
+
+    async again() {
+      try {
+        this.app.take(await page.fetchData());
+      } catch (error) {
+        this.lost();
+      }
+    }
+
+    changed(change, id) {
+      const { app } = this;
+      const expected = app.world.steps.length + (change.steps?.length || 0);
+      if (id !== "" && Number(id) !== expected) return this.again();
+      const present = app.step === app.world.last;
+      const known = new Set([...app.explored.places.values()].filter(({ known: is }) => is).map(({ id: place }) => place));
+      app.world.append(change);
+      app.took(change, present);
+      const lit = (change.sections || []).filter(({ kind }) => kind === "location").map(({ id: place }) => place);
+      const found = present ? [...app.explored.places.values()].filter((place) => place.known && !known.has(place.id)).map((place) => place.id) : [];
+      if (present) app.map.light(new Set([...lit, ...found]));
+      if (change.steps?.length) page.say(app.time.words(app.world.last));
+      return undefined;
+    }
+  }
+
+  page.Live = Live;
+
+  page.fetchData = async function () {
+    const answer = await fetch("data", { cache: "no-store" });
+    if (!answer.ok) throw new Error(`memories serve answered ${answer.status}`);
+    return page.readWhole(await answer.json());
+  };
+
+  // The data is packed; each later piece goes on where the one before has ended.
+  page.readWhole = function (packed) {
+    page.unpacker = packed.strings ? new page.Unpacker() : null;
+    return page.readMore(packed);
+  };
+
+  page.readMore = function (packed) {
+    return page.unpacker ? page.unpacker.unpack(packed) : packed;
+  };
+})((globalThis.memoriesPage ||= {}));
