@@ -4,7 +4,9 @@
 //! command line and of JSON are here.
 
 mod author;
+pub(crate) mod chunked;
 pub mod direction;
+pub mod edit;
 mod evidence;
 pub(crate) mod fields;
 pub(crate) mod frame;

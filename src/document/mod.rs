@@ -11,6 +11,7 @@
 //!   and write single lines, with `comment_end`; `parser` reads a section; `splice` and `lists` edit its text.
 //! * `near` and `near_entry` know what a line was most likely meant to be, `misread` where in a file that is
 //!   and what can be mended.
+//! * `edits` says what was removed and inserted from one text to another.
 //! * `merge` makes one text of two that grew from one.
 //! * `check` (with `deceptive`), `compare` and `format` are the work of the commands `check`, `diff` and `fmt`;
 //!   `review` is the text that git compares.
@@ -23,6 +24,7 @@ pub(crate) mod compare;
 pub(crate) mod conflict;
 mod deceptive;
 mod double_encoding;
+pub(crate) mod edits;
 mod entry;
 pub(crate) mod entry_text;
 mod error;

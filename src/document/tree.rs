@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use foldhash::fast::FixedState;
 use memchr::memmem;
@@ -41,10 +41,23 @@ pub(super) struct Block {
     parsed: OnceLock<Box<ParsedSection>>,
 }
 
+/// The text of a block. A copy of it is cheap.
 #[derive(Debug, Clone)]
-enum BlockText {
+pub(super) enum BlockText {
+    /// A range of the source.
     Source(Range<usize>),
-    Edited(String),
+    /// A text of its own.
+    Edited(Arc<String>),
+}
+
+impl BlockText {
+    /// The text itself; `source` is that of its document.
+    pub(super) fn of<'a>(&'a self, source: &'a str) -> &'a str {
+        match self {
+            BlockText::Source(range) => &source[range.clone()],
+            BlockText::Edited(text) => text,
+        }
+    }
 }
 
 impl Block {
@@ -59,15 +72,17 @@ impl Block {
 
     /// A block with a text of its own.
     pub(super) fn new(heading: Option<Heading>, text: String) -> Block {
-        Block { heading, text: BlockText::Edited(text), parsed: OnceLock::new() }
+        Block { heading, text: BlockText::Edited(Arc::new(text)), parsed: OnceLock::new() }
     }
 
     /// Its text; `source` is that of its document.
     pub(super) fn text<'a>(&'a self, source: &'a str) -> &'a str {
-        match &self.text {
-            BlockText::Source(range) => &source[range.clone()],
-            BlockText::Edited(text) => text,
-        }
+        self.text.of(source)
+    }
+
+    /// The same, to be kept.
+    pub(super) fn kept_text(&self) -> &BlockText {
+        &self.text
     }
 
     /// Its parsed text.
@@ -77,7 +92,7 @@ impl Block {
 
     /// Replaces its text and discards what was parsed from the old one.
     pub(super) fn set_text(&mut self, text: String) {
-        self.text = BlockText::Edited(text);
+        self.text = BlockText::Edited(Arc::new(text));
         self.parsed = OnceLock::new();
     }
 
@@ -306,7 +321,8 @@ impl Document {
         UnreadSection { scope, section: Cow::Owned(section), entries }
     }
 
-    pub(super) fn source(&self) -> &str {
+    /// The text that was parsed.
+    pub(crate) fn source(&self) -> &str {
         &self.source
     }
 

@@ -17,7 +17,8 @@
 //! | `consolidate` | `scope`, `corrected`, `decisions`, `reasoning`, `refused`, `model` |
 //! | `digest`, `extract` | `conversation`, `memories`, `model` |
 //!
-//! A line with `carried` is a copy that a rotation made. Readers are tolerant: unknown fields are
+//! A line whose transaction changed the memory file has `change`, too: see [`super::change`]. A line with `carried` is a
+//! copy that a rotation made, without its `change`. Readers are tolerant: unknown fields are
 //! ignored, and each field may be missing.
 
 use serde::{Deserialize, Serialize};
@@ -63,6 +64,8 @@ pub(crate) struct Entry<'a, T = PlayedTurn<'a>> {
     pub(crate) source_line: Option<Text<'a>>,
     pub(crate) resolves: Option<Text<'a>>,
     pub(crate) carried: Option<bool>,
+    /// What was changed in the memory file. Not decoded: only its former states need it.
+    pub(crate) change: Option<&'a RawValue>,
 }
 
 impl<'a, T: Deserialize<'a>> Entry<'a, T> {
@@ -96,7 +99,7 @@ impl<T: Serialize> Entry<'_, T> {
         });
         if let Some(command) = line.shift_remove("command") {
             let at = match self {
-                Entry { turn: Some(_), .. } => line.len(),
+                Entry { turn: Some(_), .. } => line.len() - usize::from(self.change.is_some()),
                 Entry { conversation: Some(_), .. } => 3,
                 _ => 4,
             };
@@ -219,11 +222,23 @@ mod tests {
     }
 
     #[test]
+    fn the_change_of_the_file_is_the_last_field() {
+        for line in [
+            r#""turn":{},"resolves":"0","command":"retry""#,
+            r#""outcome":"formatted","command":"fmt","lines":1"#,
+        ] {
+            let line =
+                format!(r#"{{"version":1,"id":"1","time":"t",{line},"change":{{"edits":[[0,"","x"]]}}}}"#);
+            assert_eq!(Entry::<Value>::parse(&line).unwrap().to_line(), line);
+        }
+    }
+
+    #[test]
     fn the_fixture_has_every_field() {
         let named = |field: &str| LINES.contains(&format!("\"{field}\":"));
         let Ok(Value::Object(fields)) = serde_json::to_value(Entry::<Value>::default()) else { panic!() };
         let missing: Vec<&String> = fields.keys().filter(|field| !named(field)).collect();
-        assert_eq!(missing, ["source_line", "carried"]);
+        assert_eq!(missing, ["source_line", "carried", "change"]);
     }
 
     #[test]

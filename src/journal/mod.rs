@@ -6,6 +6,8 @@
 //! that wait are lines with the outcome `queued` that no later line `resolves`; a rotation carries them over
 //! into the new file, marked `"carried": true`. Lines are written by [`crate::notebook`] alone.
 
+pub(crate) mod chain;
+pub(crate) mod change;
 pub(crate) mod damage;
 pub(crate) mod entry;
 pub(crate) mod recorded;
@@ -82,6 +84,11 @@ impl Journal {
     /// The lines that a change is about to write.
     pub(crate) fn pending(&self) -> &[String] {
         &self.pending
+    }
+
+    /// The same, to be completed.
+    pub(crate) fn pending_mut(&mut self) -> &mut [String] {
+        &mut self.pending
     }
 
     /// The log, and the lines that a change adds to it.
@@ -233,6 +240,8 @@ fn queued(log: &LineLog) -> Result<Vec<String>, StoreError> {
 fn carried_over(log: &LineLog) -> Result<Vec<String>, StoreError> {
     let carried = |line: String| {
         let mut line: Value = serde_json::from_str(&line).ok()?;
+        // The change stands in the original, and is made once.
+        line.as_object_mut()?.shift_remove("change");
         line["carried"] = Value::Bool(true);
         Some(line.to_string())
     };
@@ -342,7 +351,8 @@ mod tests {
     fn rotation_keeps_one_older_part_and_every_queued_line() {
         let folder = tempfile::tempdir().unwrap();
         let journal = journal_of_size(folder.path(), 2000);
-        add(&journal, &[json!({"id": "1", "outcome": "queued"}), json!({"id": "2", "outcome": "queued"})]);
+        let first = json!({"id": "1", "outcome": "queued", "change": {"edits": []}});
+        add(&journal, &[first, json!({"id": "2", "outcome": "queued"})]);
         for id in 3..400 {
             let line = match id {
                 50 => json!({"id": id.to_string(), "outcome": "stored", "resolves": "2"}),
@@ -363,6 +373,8 @@ mod tests {
         assert!(fs::metadata(file(&folder, CURRENT)).unwrap().len() < 2100);
         assert!(fs::metadata(file(&folder, OLDER)).unwrap().len() < 2100);
         assert_eq!(fs::read_dir(file(&folder, "")).unwrap().count(), 2);
+        let carried = fs::read_to_string(file(&folder, CURRENT)).unwrap();
+        assert!(!carried.contains("change"), "a file is not changed twice by a line and its copy");
         let kept = all(&journal);
         assert!(kept.starts_with(&[1, 200]), "carried lines come first: {kept:?}");
         assert!(kept[2..].windows(2).all(|pair| pair[0] + 1 == pair[1]), "and none twice: {kept:?}");

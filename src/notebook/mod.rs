@@ -20,6 +20,7 @@ pub(crate) mod dialogue;
 pub(crate) mod duplicates;
 pub(crate) mod edit;
 pub mod files;
+pub mod history;
 mod mark;
 mod occasion;
 mod ranking;
@@ -32,6 +33,7 @@ mod strengthen;
 pub(crate) mod strike;
 mod summary;
 pub(crate) mod titles;
+mod tracked;
 mod transaction;
 
 #[cfg(feature = "mcp")]

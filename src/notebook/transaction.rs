@@ -21,6 +21,7 @@ use crate::notebook::clock::Clock;
 use crate::notebook::files::Files;
 use crate::notebook::occasion::occasion;
 use crate::notebook::snapshot::Snapshot;
+use crate::notebook::tracked::Tracker;
 use crate::store::{Change, State, Store, StoreError, Update, UpdateError};
 use crate::types::{Author, Moment, ScopeName, Writer};
 
@@ -194,6 +195,7 @@ impl Notebook {
         };
         Ok(Draft {
             is_new,
+            tracker: Tracker::new(&files.lasting),
             files: Files { writer: self.writer.clone(), ..files },
             notebook: self,
             journal: Journal::of(&self.store),
@@ -228,6 +230,8 @@ pub(crate) struct Draft<'a> {
     command: &'static str,
     id: String,
     replaced: bool,
+    /// The edits of each change.
+    tracker: Tracker,
     /// True if a power cut must not lose the lines: one queues a turn, ends its wait, or keeps the text of a session.
     is_synced: bool,
 }
@@ -260,6 +264,7 @@ impl Draft<'_> {
 
     /// Gives the memory file another text.
     pub(crate) fn replace_text(&mut self, text: String) {
+        self.tracker.replace(&self.files.lasting);
         self.files.lasting = Document::parse(text);
         self.replaced = true;
     }
@@ -320,22 +325,28 @@ impl Draft<'_> {
         let command = (self.command != RECORD).then(|| self.command.into());
         let (id, time) = (Some((&self.id).into()), Some((&self.now).into()));
         self.is_synced |= entry.is_queued() || entry.resolves.is_some() || entry.session.is_some();
+        self.tracker.note(&self.files.lasting);
         self.journal.push(Entry { version: Some(VERSION), id, time, command, ..entry }.to_line());
     }
 
-    fn into_change<T>(self, value: T) -> Result<Change<T>, DocumentError> {
+    fn into_change<T>(mut self, value: T) -> Result<Change<T>, DocumentError> {
         // With the first memory of a session there is a memory file, too, though an empty one.
         let first = self.is_new && self.files.session.is_edited();
         let is_edited = self.replaced || self.files.lasting.is_edited() || first;
         let episode = if is_edited { self.state().unwrap_or_default().episode } else { 0 };
+        if self.tracker.needs_line(&self.files.lasting) {
+            self.note(Entry::<Value> { outcome: Some("changed".into()), ..Entry::default() });
+        }
         let Files { lasting, session, authorship, writer: _ } = self.files;
-        let mut change = match is_edited {
-            true => Change::to(lasting.into_text()?, value).with_occasion(occasion(
-                self.command,
-                episode,
-                self.journal.pending(),
-            )),
-            false => Change::unchanged(value),
+        let changes = self.tracker.finish(&lasting, &self.journal, &self.notebook.store);
+        let occasion = is_edited.then(|| occasion(self.command, episode, self.journal.pending()));
+        let text = is_edited.then(|| lasting.into_text()).transpose()?;
+        if let Some(changes) = changes {
+            changes.add_to(self.journal.pending_mut(), text.as_deref());
+        }
+        let mut change = match text.zip(occasion) {
+            Some((text, occasion)) => Change::to(text, value).with_occasion(occasion),
+            None => Change::unchanged(value),
         };
         if self.ends_session || session.is_edited() {
             change = change.with_session(session.into_text()?);

@@ -323,6 +323,13 @@ impl Store {
         }
     }
 
+    /// True while a new file may be in place whose lines are not in the journal yet. After a kill it stays so until the
+    /// next change.
+    pub(crate) fn is_completing(&self) -> bool {
+        let facts = self.sidecar.open().ok().flatten().map(|folder| folder.facts(LOCK));
+        matches!(facts, Some(Ok(Some(facts))) if lock::has_note(facts.size))
+    }
+
     /// Writes the file, then state, session and log. `None` where an editor was faster: then nothing is
     /// written. Also returns `false` where the next writer has something to remove or to add.
     fn commit<T>(

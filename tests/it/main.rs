@@ -19,6 +19,7 @@ mod evidence;
 mod frames;
 mod golden;
 mod hand_edits;
+mod history;
 mod hostile;
 #[path = "../support/invented_world.rs"]
 mod invented_world;

@@ -256,6 +256,10 @@ fn journal_of(folder: &Path) -> Vec<Value> {
         let mut entry: Value = serde_json::from_str(line).unwrap();
         let removed = ["id", "time", "source_line"].map(|field| entry.as_object_mut().unwrap().remove(field));
         assert!(removed[0].is_some() && removed[1].is_some());
+        // A group has one hash before all of its turns, and one behind them.
+        let edits = entry["change"]["edits"].take();
+        let is_changed = edits.as_array().is_some_and(|edits| !edits.is_empty());
+        entry["change"] = if is_changed { edits } else { Value::Null };
         entry
     };
     journal.lines().map(entry).collect()
