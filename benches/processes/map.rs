@@ -1,4 +1,4 @@
-//! `path` over a large map.
+//! `path` over a large map, and the picture of a smaller one.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -10,12 +10,38 @@ use crate::{Bench, milliseconds};
 /// Places on each side of a square grid.
 const SIDE: u64 = 100;
 
-/// The limit for the whole process.
+/// The limit of `path` for the whole process.
 const LIMIT: Duration = Duration::from_millis(20);
 
-/// Asks for the way from one corner of a grid to the opposite one.
+/// Places on each side of the grid that is drawn.
+const DRAWN_SIDE: u64 = 32;
+
+/// The limit of `map --format svg` for the whole process.
+const DRAWN_LIMIT: Duration = Duration::from_millis(300);
+
 pub fn map(bench: &Bench, table: &mut Table) {
-    let text = grid();
+    path(bench, table);
+    picture(bench, table);
+}
+
+/// Draws a grid.
+fn picture(bench: &Bench, table: &mut Table) {
+    let file = bench.file("picture", &grid(DRAWN_SIDE));
+    let times = times(|| {
+        let mut command = bench.memories(&file);
+        command.args(["map", "--format", "svg"]);
+        command
+    });
+    let at = |part: usize| times[(times.len() - 1) * part / 4];
+    let details =
+        format!("half of {} runs within {}–{}", times.len(), milliseconds(at(1)), milliseconds(at(3)),);
+    let what = format!("`map --format svg` of {} places", DRAWN_SIDE * DRAWN_SIDE);
+    table.line(&what, milliseconds(at(2)), milliseconds(DRAWN_LIMIT), at(2) <= DRAWN_LIMIT, &details);
+}
+
+/// Asks for the way from one corner of a grid to the opposite one.
+fn path(bench: &Bench, table: &mut Table) {
+    let text = grid(SIDE);
     let file = bench.file("map", &text);
     let times = times(|| {
         let mut command = bench.memories(&file);
@@ -36,14 +62,14 @@ pub fn map(bench: &Bench, table: &mut Table) {
 }
 
 /// A file of places with a memory each, the ways to their neighbours, and what was tried there.
-fn grid() -> String {
+fn grid(side: u64) -> String {
     let mut text = "# Location Memories\n\n".to_owned();
-    for id in 0..SIDE * SIDE {
-        let (column, row) = (id % SIDE, id / SIDE);
+    for id in 0..side * side {
+        let (column, row) = (id % side, id / side);
         let ways = [
-            ("north", (row > 0).then(|| id - SIDE)),
-            ("east", (column + 1 < SIDE).then(|| id + 1)),
-            ("south", (row + 1 < SIDE).then(|| id + SIDE)),
+            ("north", (row > 0).then(|| id - side)),
+            ("east", (column + 1 < side).then(|| id + 1)),
+            ("south", (row + 1 < side).then(|| id + side)),
             ("west", (column > 0).then(|| id - 1)),
         ];
         let ways = ways.iter().filter_map(|(action, to)| Some((action, (*to)?)));

@@ -12,10 +12,10 @@ use crate::types::text::backtick_fence;
 use crate::types::{Attempt, Provenance, Span};
 
 /// The field of an action that was done without facts by which to tell whether it changed something.
-const EFFECT_UNKNOWN: &str = "effect unknown";
+pub(super) const EFFECT_UNKNOWN: &str = "effect unknown";
 
 /// The field of a direction in which the player died.
-const DEADLY: &str = "deadly";
+pub(super) const DEADLY: &str = "deadly";
 
 /// True if a line is an item of a list, as lines of evidence are.
 pub(crate) fn is_list_item(line: &str) -> bool {

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 
 use crate::document::comment_end;
-use crate::document::evidence::{actions_of, is_list_item, parse_attempts};
+use crate::document::evidence::{DEADLY, EFFECT_UNKNOWN, actions_of, is_list_item, parse_attempts};
 use crate::document::grammar;
 use crate::document::parser::RegionKind;
 use crate::document::scan::{self, Event, walk};
@@ -57,6 +57,16 @@ impl Tries<'_> {
             Tries::Line(line) => actions_of(line).for_each(each),
             Tries::Attempts(attempts) => {
                 attempts.iter().map(|attempt| attempt.action.as_str()).for_each(each)
+            }
+        }
+    }
+
+    /// True if nobody died of these actions, and none of them may have changed something.
+    pub(crate) fn are_plain(&self) -> bool {
+        match self {
+            Tries::Line(line) => !line.contains(DEADLY) && !line.contains(EFFECT_UNKNOWN),
+            Tries::Attempts(attempts) => {
+                attempts.iter().all(|attempt| !attempt.deadly && !attempt.effect_unknown)
             }
         }
     }

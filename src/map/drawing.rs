@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use strum::VariantNames as _;
 
 use crate::map::graph::Graph;
-use crate::map::{dot, mermaid, trizbort};
+use crate::map::{dot, mermaid, svg, trizbort};
 use crate::types::unknown_name;
 
 /// The format of a drawing.
@@ -17,6 +17,8 @@ pub enum MapFormat {
     Dot,
     /// All places and ways as values.
     Json,
+    /// A picture, in SVG.
+    Svg,
     /// XML of the map editor Trizbort.
     Trizbort,
 }
@@ -32,6 +34,7 @@ impl Graph<'_> {
             MapFormat::Mermaid => mermaid::draw(self),
             MapFormat::Dot => dot::draw(self),
             MapFormat::Json => format!("{}\n", self.to_json()),
+            MapFormat::Svg => svg::draw(self),
             MapFormat::Trizbort => trizbort::draw(self),
         }
     }

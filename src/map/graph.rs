@@ -24,7 +24,7 @@ pub struct Graph<'a> {
 }
 
 /// A place.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Place<'a> {
     pub id: u64,
     /// May be empty.
@@ -33,6 +33,12 @@ pub(super) struct Place<'a> {
     pub edges: Vec<Edge<'a>>,
     /// Directions that were tried here, walked or refused.
     pub tried: Directions,
+    /// Directions that were refused here and never walked.
+    pub refused: Directions,
+    /// Those of them in which somebody died.
+    pub deadly: Directions,
+    /// True if the file has a section of the place: it is more than the end of a way.
+    pub is_visited: bool,
 }
 
 /// A way that was walked: of the lines of a section for one action and one destination, the latest.
@@ -82,8 +88,12 @@ impl Directions {
         self.0 |= 1 << direction as u16;
     }
 
-    fn has(self, direction: Direction) -> bool {
+    pub(super) fn has(self, direction: Direction) -> bool {
         self.0 & 1 << direction as u16 != 0
+    }
+
+    fn remove(&mut self, direction: Direction) {
+        self.0 &= !(1 << direction as u16);
     }
 
     fn insert_all(&mut self, tries: &[Tries<'_>]) {
@@ -119,10 +129,17 @@ impl<'a> Graph<'a> {
         for (at, section) in known.into_iter().enumerate() {
             let mut tried = Directions::default();
             tried.insert_all(&section.tried);
+            let (mut refused, mut deadly) = refused(&section.tried);
             tried.insert_all(&section.worked);
             let edges = graph.edges_of(section);
-            edges.iter().filter_map(|edge| edge.direction).for_each(|direction| tried.insert(direction));
-            (graph.places[at].edges, graph.places[at].tried) = (edges, tried);
+            for direction in edges.iter().filter_map(|edge| edge.direction) {
+                tried.insert(direction);
+                refused.remove(direction);
+                deadly.remove(direction);
+            }
+            let place = &mut graph.places[at];
+            (place.edges, place.tried, place.refused, place.deadly) = (edges, tried, refused, deadly);
+            place.is_visited = true;
         }
         for place in &mut graph.places {
             place.tried.0 |= not_understood.0;
@@ -136,7 +153,7 @@ impl<'a> Graph<'a> {
         let at = *self.positions.entry(id).or_insert(next);
         if at == next {
             let name = std::mem::take(name);
-            self.places.push(Place { id, name, edges: Vec::new(), tried: Directions::default() });
+            self.places.push(Place { id, name, ..Place::default() });
         } else if self.places[at].name.is_empty() {
             self.places[at].name = std::mem::take(name);
         }
@@ -189,6 +206,26 @@ impl<'a> Graph<'a> {
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
+}
+
+/// Directions that were refused, and those of them in which somebody died.
+fn refused(tried: &[Tries<'_>]) -> (Directions, Directions) {
+    let (mut refused, mut deadly) = (Directions::default(), Directions::default());
+    for tries in tried {
+        if tries.are_plain() {
+            refused.insert_all(std::slice::from_ref(tries));
+            continue;
+        }
+        for attempt in tries.attempts().iter().filter(|attempt| !attempt.effect_unknown) {
+            if let Some(direction) = Direction::of(&attempt.action) {
+                refused.insert(direction);
+                if attempt.deadly {
+                    deadly.insert(direction);
+                }
+            }
+        }
+    }
+    (refused, deadly)
 }
 
 /// Marks for each action the edge that was walked last; of equals, the first.

@@ -11,6 +11,7 @@ mod lines;
 mod mermaid;
 mod report;
 mod search;
+mod svg;
 mod trizbort;
 
 pub use drawing::MapFormat;

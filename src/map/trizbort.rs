@@ -5,7 +5,7 @@ use std::collections::{HashSet, VecDeque};
 use crate::map::graph::Graph;
 use crate::map::lines::{Line, lines};
 use crate::types::direction::Direction;
-use crate::types::text::escape_xml;
+use crate::types::text::escape_xml_line;
 
 /// Distance of neighbouring rooms in both directions, in Trizbort's units; a room is 96 by 64.
 const GRID: (i32, i32) = (160, 128);
@@ -21,7 +21,7 @@ pub(super) fn draw(graph: &Graph<'_>) -> String {
         "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<trizbort version=\"1.5.8.7\">\n  <info />\n  <map>\n"
             .to_owned();
     for (at, (column, row)) in cells.iter().enumerate() {
-        let (name, x, y) = (escape(&graph.label(at)), column * GRID.0, row * GRID.1);
+        let (name, x, y) = (escape_xml_line(&graph.label(at)), column * GRID.0, row * GRID.1);
         out.push_str(&format!(
             "    <room id=\"{}\" name=\"{name}\" subtitle=\"\" x=\"{x}\" y=\"{y}\" w=\"96\" h=\"64\" \
              region=\"NoRegion\" description=\"\" />\n",
@@ -44,10 +44,10 @@ fn draw_line(graph: &Graph<'_>, line: &Line<'_>, id: usize, cells: &[Cell]) -> S
         attributes.push_str(" flow=\"oneWay\"");
     }
     let is_compass = line.there.direction.is_some_and(|direction| direction.vector().is_some());
-    let action = |action: &str| if is_compass { String::new() } else { escape(action) };
+    let action = |action: &str| if is_compass { String::new() } else { escape_xml_line(action) };
     let texts = [
         ("startText", action(&line.there.way.action)),
-        ("midText", escape(&line.notes(graph))),
+        ("midText", escape_xml_line(&line.notes(graph))),
         ("endText", line.back.map(|back| action(&back.way.action)).unwrap_or_default()),
     ];
     for (name, text) in texts.iter().filter(|(_, text)| !text.is_empty()) {
@@ -138,9 +138,4 @@ fn next_free(taken: &HashSet<Cell>, from: Cell, (columns, rows): Cell) -> Cell {
         cell = (cell.0 + columns, cell.1 + rows);
     }
     cell
-}
-
-/// A text on one line within quotation marks.
-fn escape(text: &str) -> String {
-    escape_xml(&text.replace(char::is_control, " "))
 }

@@ -66,6 +66,11 @@ pub(crate) fn escape_xml(text: &str) -> String {
     out
 }
 
+/// A text as content or attribute of XML 1.0 that stays on one line.
+pub(crate) fn escape_xml_line(text: &str) -> String {
+    escape_xml(&text.replace(char::is_control, " "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

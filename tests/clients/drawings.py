@@ -1,4 +1,4 @@
-"""Drawings of the map as other programs read them: Graphviz, Mermaid's parser, and an XML parser.
+"""Drawings of the map as other programs read them: Graphviz, Mermaid's parser, an XML parser and a browser.
 
 Usage: drawings.py MODULES PROGRAM, both as paths: the folder of the npm packages, and the program. The map is that
 of `fixtures/cli/map/hostile_names`, whose names hold whatever might break a drawing.
@@ -83,6 +83,53 @@ def check_xml(text, shown, ways):
     assert sorted(ends) == sorted((way["from"]["id"], way["to"]["id"]) for way in ways)
 
 
+def check_picture(svg, shown, ways):
+    """Each place is there with its whole name, each way is told in the title of one line, and nothing is loaded."""
+    space = {"": "http://www.w3.org/2000/svg"}
+    root = xml.fromstring(svg.encode())
+    assert root.tag.endswith("}svg"), root.tag
+    assert not {"script", "image", "use", "a", "foreignObject"} & {element.tag.split("}")[1] for element in root.iter()}
+    assert "url(" not in svg.replace("url(#inside)", "") and "@import" not in svg
+    titles = {group.get("id"): group.findtext("title", namespaces=space) for group in root.iterfind("g[@id]", space)}
+    assert titles.keys() == {f"place-{id}" for id in shown}, titles.keys()
+    for id, label in shown.items():
+        title = titles[f"place-{id}"]
+        assert title.split(". ")[0] == label or title.startswith(f"{label}. "), f"{title!r} is not {label!r}"
+    groups = [group for group in root.iterfind("g[@class]", space) if group.get("class").split()[0] == "way"]
+    told = [group.findtext("title", namespaces=space) for group in groups]
+    pairs = {frozenset((way["from"]["id"], way["to"]["id"])) for way in ways}
+    assert len(told) == len(pairs), f"{len(told)} lines for {len(pairs)} pairs of places"
+    for way in ways:
+        start = f"{shown[way['from']['id']]} → {shown[way['to']['id']]}: "
+        assert any(start in title and way["action"] in title for title in told), f"{start}{way['action']} is not told"
+
+
+def check_browser(browser, svg, folder):
+    """In a browser no name leaves its box, and no box meets another."""
+    script = """
+      const boxes = [...document.querySelectorAll('.place')].map((place) => {
+        const box = place.querySelector('rect').getBoundingClientRect();
+        for (const text of place.querySelectorAll('text')) {
+          const name = text.getBoundingClientRect();
+          if (name.left < box.left || name.right > box.right || name.top < box.top || name.bottom > box.bottom)
+            throw new Error(`${text.textContent} leaves its box`);
+        }
+        return box;
+      });
+      const meets = (one, other) => one.left < other.right && other.left < one.right
+        && one.top < other.bottom && other.top < one.bottom;
+      if (boxes.some((one, at) => boxes.slice(0, at).some((other) => meets(one, other)))) throw new Error('boxes meet');
+      return `${boxes.length} boxes`;
+    """
+    page = folder / "map.html"
+    answer = f"<output id=answer></output><script>answer.textContent = (() => {{ try {{ return (() => {{{script}}})() }}"
+    page.write_text(f"<!doctype html><meta charset=utf-8>{svg}{answer} catch (e) {{ return e.message }} }})()</script>")
+    command = [browser, "--headless", "--no-sandbox", f"--user-data-dir={folder}/profile", "--dump-dom", page.as_uri()]
+    shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    answer = shown.split("<output id=\"answer\">")[1].split("</output>")[0]
+    assert answer == f"{svg.count('<g id=')} boxes", answer
+
+
 def check(modules, program, before):
     folder = pathlib.Path(tempfile.mkdtemp(prefix="memories-"))
     try:
@@ -100,6 +147,10 @@ def check(modules, program, before):
             lines = [(int(start[1:]), int(end[1:]), text) for start, end, text in drawing["lines"]]
             check_lines(form, lines, ways)
         check_xml(draw(program, folder, "trizbort"), shown, ways)
+        picture = draw(program, folder, "svg")
+        check_picture(picture, shown, ways)
+        if browser := shutil.which("chromium"):
+            check_browser(browser, picture, folder)
         return len(shown), len(ways)
     finally:
         shutil.rmtree(folder)
@@ -108,7 +159,8 @@ def check(modules, program, before):
 def main(modules, program):
     counts = [check(modules, program, before) for before in FILES]
     places, ways = (sum(numbers) for numbers in zip(*counts))
-    print(f"drawings: {places} places, {ways} ways, read by Graphviz, Mermaid and an XML parser")
+    readers = "Graphviz, Mermaid, an XML parser" + (" and Chromium" if shutil.which("chromium") else "; no Chromium here")
+    print(f"drawings: {places} places, {ways} ways, read by {readers}")
 
 
 main(*sys.argv[1:])

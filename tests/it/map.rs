@@ -4,6 +4,8 @@ mod episodes;
 mod layout;
 mod oracle;
 
+use std::collections::BTreeSet;
+
 use memories::document::{KnownSection, Section};
 use memories::map::{Graph, MapReport};
 use memories::types::direction::Direction;
@@ -147,6 +149,13 @@ proptest! {
         let dot = graph.draw("dot".parse().unwrap());
         let (lines, both) = (dot.matches(" -> ").count(), dot.matches("dir=none").count());
         prop_assert_eq!(lines + both, ways);
+        let ends = |way: &serde_json::Value| [&way["from"]["id"], &way["to"]["id"]].map(|id| id.as_u64().unwrap());
+        let pairs: BTreeSet<[u64; 2]> = graph.to_json()["ways"].as_array().unwrap().iter().map(|way| {
+            let [from, to] = ends(way);
+            [from.min(to), from.max(to)]
+        }).collect();
+        let svg = graph.draw("svg".parse().unwrap());
+        prop_assert_eq!(svg.matches("<g class=\"way").count(), pairs.len());
         let trizbort = graph.draw("trizbort".parse().unwrap());
         prop_assert_eq!(trizbort.matches("<line ").count(), lines);
         prop_assert_eq!(graph.draw("mermaid".parse().unwrap()).matches("|\"").count(), lines);

@@ -91,6 +91,7 @@ fn no_command_prints_what_a_terminal_obeys() {
         (&["frontier", "5"], "Cave"),
         (&["map"], "Cave"),
         (&["map", "--format", "dot"], "Cave"),
+        (&["map", "--format", "svg"], "Cave"),
         (&["map", "--format", "trizbort"], "Cave"),
         (&["record", "--json"], "version"),
         (&["record"], "warning"),

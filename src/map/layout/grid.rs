@@ -274,7 +274,7 @@ impl Grid<'_> {
         }
     }
 
-    /// The number of places that move, and more where they meet others or the level grows.
+    /// The number of places that move, and more where they meet others, lines grow or the level does.
     fn cost(&self, taken: &Cells, axis: usize, moved: &BTreeMap<usize, i32>) -> usize {
         let line = &self.lines[axis];
         let (least, most) = line.axis.classes().fold((i32::MAX, i32::MIN), |(least, most), class| {
@@ -292,6 +292,13 @@ impl Grid<'_> {
                 let meets =
                     taken.get(&cell).is_some_and(|other| !moved.contains_key(&line.axis.class(*other)));
                 cost += 1 + 2 * usize::from(meets);
+                let others = self.near[*place]
+                    .iter()
+                    .filter(|(other, _)| !moved.contains_key(&line.axis.class(*other)));
+                for (other, _) in others {
+                    let length = |at: i32| (line.of(*other) - at).unsigned_abs() as usize;
+                    cost += length(*to).saturating_sub(length(line.at[*class]));
+                }
             }
             if *to < least || *to > most {
                 cost += 2;

@@ -231,13 +231,14 @@ fn heights(levels: usize, pairs: &[Pair<'_>], level_of: &[usize]) -> Vec<i32> {
         }
     }
     let mut heights: HashMap<usize, i32, FixedState> = HashMap::default();
-    let mut lowest = 0;
+    let mut lowest = None;
     for first in 0..levels {
         if heights.contains_key(&first) {
             continue;
         }
-        // Parts that nothing joins to the first stand below all.
-        let start = if first == 0 { 0 } else { lowest - 1 };
+        // Parts that nothing joins to the first begin below it and all that it is joined to.
+        let below = || heights.values().copied().min().map_or(0, |lowest: i32| lowest - 1);
+        let start = if first == 0 { 0 } else { *lowest.get_or_insert_with(below) };
         heights.insert(first, start);
         let mut open = VecDeque::from([first]);
         while let Some(level) = open.pop_front() {
@@ -249,7 +250,6 @@ fn heights(levels: usize, pairs: &[Pair<'_>], level_of: &[usize]) -> Vec<i32> {
                 }
             }
         }
-        lowest = heights.values().copied().min().unwrap_or(0).min(lowest);
     }
     (0..levels).map(|level| heights[&level]).collect()
 }

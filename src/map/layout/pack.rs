@@ -39,8 +39,7 @@ pub(super) fn pack(parts: &[Part], links: &[Link]) -> Vec<(i32, i32)> {
     heights.dedup();
     for up in heights {
         let here: Vec<usize> = order.iter().copied().filter(|at| parts[*at].up == up).collect();
-        let mut wanted: Vec<(i32, usize)> =
-            here.iter().map(|at| (wish(*at, parts, links, &left), *at)).collect();
+        let mut wanted: Vec<(i32, usize)> = here.iter().map(|at| (wish(*at, links, &left), *at)).collect();
         wanted.sort_by_key(|(wish, at)| (*wish, *at));
         let (mut free, mut shelf) = (0, 0);
         for (wish, at) in wanted {
@@ -54,26 +53,39 @@ pub(super) fn pack(parts: &[Part], links: &[Link]) -> Vec<(i32, i32)> {
             free = x + parts[at].width + GAP;
         }
     }
-    let mut rows: Vec<(i32, usize)> = shelves.clone();
-    rows.sort_by_key(|(up, shelf)| (Reverse(*up), *shelf));
-    rows.dedup();
-    let mut cells = vec![(0, 0); parts.len()];
-    let mut top = 0;
-    for row in rows {
-        let here = || (0..parts.len()).filter(|at| shelves[*at] == row);
-        let height = here().map(|at| parts[at].height).max().unwrap_or(0);
-        for at in here() {
-            // What is above the first level stands upon it.
-            let down = if row.0 > 0 { height - parts[at].height } else { 0 };
-            cells[at] = (left[at].unwrap_or(0), top + down);
-        }
-        top += height + GAP;
+    let lefts: Vec<i32> = left.into_iter().map(|left| left.unwrap_or(0)).collect();
+    lefts.iter().copied().zip(tops(parts, &lefts, &shelves)).collect()
+}
+
+/// The first row of each level: as near to the shelf of the first level as those between let it.
+fn tops(parts: &[Part], lefts: &[i32], shelves: &[(i32, usize)]) -> Vec<i32> {
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    // Shelves above are filled upwards, the last of one height first; then those below downwards.
+    order.sort_by_key(|at| match shelves[*at] {
+        (up, shelf) if up > 0 => (1, up, Reverse(shelf), 0),
+        (up, shelf) => (if up == 0 { 0 } else { 2 }, -up, Reverse(0), shelf),
+    });
+    let mut tops: Vec<Option<i32>> = vec![None; parts.len()];
+    for at in order {
+        let beside = |other: &usize| {
+            lefts[*other] < lefts[at] + parts[at].width + GAP
+                && lefts[at] < lefts[*other] + parts[*other].width + GAP
+        };
+        let placed = (0..parts.len()).filter(beside).filter_map(|other| Some((other, tops[other]?)));
+        let top = if parts[at].up > 0 {
+            placed.map(|(_, top)| top).min().unwrap_or(0) - GAP - parts[at].height
+        } else {
+            placed.map(|(other, top)| top + parts[other].height + GAP).max().unwrap_or(0)
+        };
+        tops[at] = Some(top);
     }
-    cells
+    let tops: Vec<i32> = tops.into_iter().map(|top| top.unwrap_or(0)).collect();
+    let highest = tops.iter().copied().min().unwrap_or(0);
+    tops.into_iter().map(|top| top - highest).collect()
 }
 
 /// The column at which a level would stand over the places to which it is joined.
-fn wish(at: usize, parts: &[Part], links: &[Link], left: &[Option<i32>]) -> i32 {
+fn wish(at: usize, links: &[Link], left: &[Option<i32>]) -> i32 {
     let mut columns: Vec<i32> = Vec::new();
     for link in links {
         let (own, other, there) = match () {
@@ -84,5 +96,5 @@ fn wish(at: usize, parts: &[Part], links: &[Link], left: &[Option<i32>]) -> i32 
         columns.extend(left[there].map(|left| left + other - own));
     }
     columns.sort_unstable();
-    columns.get(columns.len() / 2).copied().unwrap_or(parts[at].width.min(0)).max(0)
+    columns.get(columns.len() / 2).copied().unwrap_or(0).max(0)
 }

@@ -130,7 +130,7 @@ fn straight(
         return None;
     }
     // Lines that go up or down within a level, or that nothing gives a direction, leave the straight ports to others.
-    line.out.or(line.back).and_then(Direction::vector)?;
+    line.out.and_then(Direction::vector).or(line.back.and_then(Direction::vector))?;
     let start = [
         f64::from(from.0) + f64::from(step.0) * HALF_WIDTH,
         f64::from(from.1) + f64::from(step.1) * HALF_HEIGHT,
@@ -284,6 +284,8 @@ struct Run {
     first: usize,
     low: f64,
     high: f64,
+    /// Where it begins and ends, and to which side the line goes on there: -1 or 1, or 0 for neither.
+    ends: [(f64, i32); 2],
 }
 
 /// Lines as points: those that share a gutter get a lane each.
@@ -297,39 +299,66 @@ fn spread(lines: &[Vec<Corner>]) -> Vec<Vec<Point>> {
                     continue;
                 };
                 let (one, other) = (pair[0][along].middle(), pair[1][along].middle());
-                runs.entry((axis, gutter)).or_default().push(Run {
-                    line,
-                    first,
-                    low: one.min(other),
-                    high: one.max(other),
-                });
+                let here = pair[0][axis].middle();
+                let side = |corner: Option<&Corner>| match corner
+                    .map_or(0.0, |corner| corner[axis].middle() - here)
+                {
+                    0.0 => 0,
+                    distance => distance.signum() as i32,
+                };
+                let before = first.checked_sub(1).and_then(|before| corners.get(before));
+                let ends = [(one, side(before)), (other, side(corners.get(first + 2)))];
+                let (low, high) = (one.min(other), one.max(other));
+                runs.entry((axis, gutter)).or_default().push(Run { line, first, low, high, ends });
             }
         }
     }
     let mut points: Vec<Vec<Point>> =
         lines.iter().map(|corners| corners.iter().map(|corner| corner.map(At::middle)).collect()).collect();
     for ((axis, _), mut runs) in runs {
-        runs.sort_by(|one, other| one.low.total_cmp(&other.low).then(one.line.cmp(&other.line)));
-        let mut ends: Vec<f64> = Vec::new();
-        let mut lanes = Vec::with_capacity(runs.len());
-        for run in &runs {
-            let lane = ends.iter().position(|end| *end < run.low).unwrap_or(ends.len());
-            if lane == ends.len() {
-                ends.push(run.high);
-            } else {
-                ends[lane] = run.high;
-            }
-            lanes.push(lane);
-        }
+        let lanes = lanes(&mut runs);
+        let count = lanes.iter().max().map_or(1, |most| most + 1);
         let room = 1.0 - 2.0 * ([HALF_WIDTH, HALF_HEIGHT][axis] + CLEAR);
-        let distance = LANE.min(room / ends.len() as f64);
+        let distance = LANE.min(room / count as f64);
         for (run, lane) in runs.iter().zip(lanes) {
-            let offset = (lane as f64 - (ends.len() - 1) as f64 / 2.0) * distance;
+            let offset = (lane as f64 - (count - 1) as f64 / 2.0) * distance;
             points[run.line][run.first][axis] += offset;
             points[run.line][run.first + 1][axis] += offset;
         }
     }
     points
+}
+
+/// A lane for each run of a gutter, in an order with few crossings. Runs beside each other have different lanes.
+fn lanes(runs: &mut [Run]) -> Vec<usize> {
+    runs.sort_by(|one, other| one.low.total_cmp(&other.low).then(one.line.cmp(&other.line)));
+    for last in 1..runs.len() {
+        for at in (0..last).rev() {
+            if runs[at].crossings(&runs[at + 1]) <= runs[at + 1].crossings(&runs[at]) {
+                break;
+            }
+            runs.swap(at, at + 1);
+        }
+    }
+    let mut lanes: Vec<usize> = Vec::with_capacity(runs.len());
+    for (at, run) in runs.iter().enumerate() {
+        let beside = (0..at).filter(|before| runs[*before].touches(run)).map(|before| lanes[before] + 1);
+        lanes.push(beside.max().unwrap_or(0));
+    }
+    lanes
+}
+
+impl Run {
+    fn touches(&self, other: &Run) -> bool {
+        self.low <= other.high && other.low <= self.high
+    }
+
+    /// How often the lines cross if this run has a lane before the other's.
+    fn crossings(&self, other: &Run) -> usize {
+        let within = |at: f64, run: &Run| at >= run.low && at <= run.high;
+        let own = self.ends.iter().filter(|(at, side)| *side > 0 && within(*at, other)).count();
+        own + other.ends.iter().filter(|(at, side)| *side < 0 && within(*at, self)).count()
+    }
 }
 
 /// A small loop at the upper right of a box, for a way that leads back to where it began.
