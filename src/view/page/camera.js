@@ -47,18 +47,24 @@
       this.set({ x: x - width / 2, y: y - height / 2, width, height });
     }
 
-    fitScale() {
-      return Math.min(this.size.width / this.all.width, this.size.height / this.all.height, 1.1);
+    fitScale(area = this.all) {
+      return Math.min(this.size.width / area.width, this.size.height / area.height, 1.1);
     }
 
     fit() {
-      this.centreOn([this.all.x + this.all.width / 2, this.all.y + this.all.height / 2], this.fitScale());
+      this.frame(this.all);
     }
 
-    // The first view: all, where names can be read then; else the surroundings of a point.
-    begin(point) {
-      if (this.fitScale() >= 0.36 || !point) this.fit();
-      else this.centreOn(point, READABLE);
+    frame(area) {
+      this.centreOn([area.x + area.width / 2, area.y + area.height / 2], this.fitScale(area));
+    }
+
+    // The first view: all, where names can be read then; else the first area where they can; else around a point.
+    begin(areas, point) {
+      const area = [this.all, ...areas].find((candidate) => this.fitScale(candidate) >= 0.36);
+      if (area) this.frame(area);
+      else if (point) this.centreOn(point, READABLE);
+      else this.fit();
     }
 
     // Moves no further than is needed to see a point well.

@@ -21,7 +21,7 @@
       const byId = new Map(this.world.sections.filter((section) => section.id !== undefined && section.kind === "location")
         .map((section) => [section.id, section]));
       this.places = new Map(places.map((cell) => [cell.id, {
-        id: cell.id, x: cell.x, y: cell.y, section: byId.get(cell.id), version: -1, facts: null, known: false, incoming: 0,
+        id: cell.id, x: cell.x, y: cell.y, level: cell.level, section: byId.get(cell.id), version: -1, facts: null, known: false, incoming: 0,
       }]));
       const pairs = new Set(ways.map((way) => `${way.from} ${way.to}`));
       this.ways = ways.map((way) => ({

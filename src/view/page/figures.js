@@ -14,8 +14,8 @@
     const episodes = stats.by_episode.filter(({ repeated_share }) => repeated_share !== null);
     if (episodes.length === 0) return figure(percent(stats.play.repeated_share), "repeats in vain", "no recorded turns", "repeats");
     const [first, last] = [episodes[0], episodes.at(-1)];
-    const before = episodes.length > 1 ? `, after ${percent(first.repeated_share)} in episode ${first.episode}` : "";
-    return figure(percent(last.repeated_share), "repeats in vain", `in episode ${last.episode}${before}`, "repeats");
+    const before = episodes.length > 1 ? `${percent(first.repeated_share)} in episode ${first.episode}` : "of its turns";
+    return figure(percent(last.repeated_share), `repeats in episode ${last.episode}`, before, "repeats");
   }
 
   function places(stats) {

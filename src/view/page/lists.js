@@ -6,7 +6,7 @@
   const { byId, element, data, number, count } = page;
 
   function where(app, scope) {
-    return page.link(app.world.nameOf(scope, app.step), () => app.choose(String(scope), true));
+    return page.link(app.world.nameOf(scope, app.step), () => app.choose(scope, true));
   }
 
   function empty(text) {
@@ -29,9 +29,8 @@
     const { world } = app;
     if (app.step === world.last) {
       const rows = world.data.top.map(({ scope, title }) => {
-        const key = page.plainScope(scope);
-        const part = world.at(world.byScope.get(key), app.step)?.memories.find((memory) => memory.title === title);
-        return part && { scope: key, part };
+        const part = world.at(world.byScope.get(scope), app.step)?.memories.find((memory) => memory.title === title);
+        return part && { scope, part };
       }).filter(Boolean);
       return cards(app, rows, "No memories yet.");
     }
@@ -54,7 +53,7 @@
         step.outcome ? page.render.tag(step.outcome.replaceAll("_", " ")) : "",
         step.repeat ? page.render.tag("repeated in vain", "warn") : "", step.died ? page.render.tag("died", "bad") : ""),
       (step.memories || []).map((memory) => element("p", { class: "log-memory" },
-        element("span", { class: "soft", text: `${memory.outcome} ` }), element("strong", {}, data(memory.title)), element("span", { class: "soft", text: " in " }), where(app, page.plainScope(memory.scope)))),
+        element("span", { class: "soft", text: `${memory.outcome} ` }), element("strong", {}, data(memory.title)), element("span", { class: "soft", text: " in " }), where(app, memory.scope))),
       step.reason ? element("p", { class: "soft" }, "Why: ", data(step.reason)) : "");
   }
 

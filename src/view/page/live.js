@@ -10,6 +10,7 @@
       this.events = new EventSource("events");
       this.events.addEventListener("hello", (event) => this.hello(JSON.parse(event.data)));
       this.events.addEventListener("change", (event) => this.changed(page.readMore(JSON.parse(event.data)), event.lastEventId));
+      this.events.addEventListener("anew", () => this.again());
       this.events.addEventListener("error", () => this.lost());
       this.mark("connected", "Live");
     }

@@ -26,7 +26,7 @@
       this.lists.refresh();
       const { here, last } = this.world;
       const box = this.map.boxes.get(here[last]);
-      this.map.camera.begin(box && [box.x, box.y]);
+      this.map.camera.begin(this.map.levelAreas(), box && [box.x, box.y]);
       this.listen();
       page.preparePaper(this);
       setTimeout(() => this.present(), 0);
@@ -46,6 +46,7 @@
 
     listen() {
       for (const [id, action] of [["zoom-in", () => this.map.camera.zoom(1.3)], ["zoom-out", () => this.map.camera.zoom(1 / 1.3)], ["zoom-fit", () => this.map.camera.fit()]]) {
+        byId(id).replaceChildren(page.icon(id));
         byId(id).addEventListener("click", action);
       }
       for (const input of document.querySelectorAll("input[name=colours]")) input.addEventListener("change", () => this.colours(input.value));
@@ -102,7 +103,7 @@
     }
 
     close() {
-      const box = this.map.boxes.get(Number(this.chosen));
+      const box = this.map.boxOf(this.chosen);
       const within = byId("place").contains(document.activeElement);
       this.chosen = null;
       this.map.choose(null);
@@ -151,6 +152,7 @@
       document.documentElement.dataset.theme = name;
       byId("theme").setAttribute("aria-label", `Colours: ${name}. Change`);
       byId("theme").title = `Colours: ${name}`;
+      byId("theme").replaceChildren(page.icon(name));
     };
     apply(THEMES.includes(chosen) ? chosen : "system");
     byId("theme").addEventListener("click", () => {

@@ -15,8 +15,9 @@
       this.mode = "danger";
       this.svg = drawn("svg", { role: "group", "aria-label": "Map of the places, north is up", class: "mode-danger" });
       this.layers = ["levels", "ways", "places"].map((name) => drawn("g", { class: name }));
+      this.details = drawn("g", { "aria-hidden": "true" });
       this.marker = drawn("circle", { class: "here", r: 7 });
-      this.svg.append(...this.layers, this.marker);
+      this.svg.append(...this.layers, this.details, this.marker);
       holder.replaceChildren(this.svg);
       this.camera = new page.Camera(this.svg, () => this.schedule());
       this.keys = new page.MapKeys(this);
@@ -27,7 +28,7 @@
     // Draws the layout anew: at first, and when live places have moved it.
     reset() {
       const { explored } = this.app;
-      this.layers.forEach((layer) => layer.replaceChildren());
+      for (const layer of [...this.layers, this.details]) layer.replaceChildren();
       this.boxes = new Map();
       for (const way of explored.ways) this.makeWay(way);
       for (const place of explored.places.values()) this.boxes.set(place.id, this.makeBox(place));
@@ -45,20 +46,33 @@
       }
     }
 
+    // Rectangles of the levels, the one with most places first.
+    levelAreas() {
+      const levels = new Map();
+      for (const place of this.app.explored.places.values()) {
+        if (!levels.has(place.level)) levels.set(place.level, []);
+        levels.get(place.level).push(place);
+      }
+      return [...levels.values()].sort((one, other) => other.length - one.length).slice(0, 1).map(shapes.extent);
+    }
+
     makeWay(way) {
-      way.line = drawn("path", { class: "way", d: shapes.linePath(way.points), visibility: "hidden" });
+      const { places } = this.app.explored;
+      const between = places.get(way.from)?.level !== places.get(way.to)?.level;
+      way.line = drawn("path", { class: between ? "way between" : "way", d: shapes.linePath(way.points), visibility: "hidden" });
       this.layers[1].append(way.line);
     }
 
     makeBox(place) {
       const [x, y] = shapes.centre(place);
       const rect = drawn("rect", { x: -HALF.width, y: -HALF.height, width: 2 * HALF.width, height: 2 * HALF.height, rx: 9 });
+      const title = drawn("title");
       const group = drawn("g", {
         class: "place", id: `place-${place.id}`, role: "button", tabindex: -1, transform: `translate(${x} ${y})`,
         visibility: "hidden", "data-id": place.id,
-      }, rect);
+      }, title, rect);
       this.layers[2].append(group);
-      return { place, group, x, y, detail: null, heat: null, font: 0 };
+      return { place, group, title, x, y, detail: null, heat: null, font: 0 };
     }
 
     // Shows a step: what differs from the step before is drawn.
@@ -105,7 +119,7 @@
     describe(place) {
       const { world } = this.app;
       const facts = this.app.explored.factsOf(place);
-      if (!place.facts) return `${world.scopeName(String(place.id))}, never visited`;
+      if (!place.facts) return `${world.scopeName(page.placeScope(place.id))}, never visited`;
       const danger = ["", ", dangerous", ", deadly"][facts.danger];
       const vain = facts.vain > 0 ? `, ${page.count(facts.vain, "try", "tries")} in vain` : "";
       return `${world.name(place.section, facts)}, ${page.count(facts.live, "memory", "memories")}${danger}${vain}`;
@@ -146,7 +160,7 @@
       this.waiting = true;
       requestAnimationFrame(() => {
         this.waiting = false;
-        this.details();
+        this.drawDetails();
       });
     }
 
@@ -161,9 +175,9 @@
     }
 
     // Names, badges and stubs of the places that are seen; none when they would be too small to read.
-    details() {
+    drawDetails() {
       const { view, scale } = this.camera;
-      const font = FONTS.find((size) => size * scale >= 10.5) || FONTS.at(-1);
+      const font = FONTS.find((size) => size * scale >= 9) || FONTS.at(-1);
       const readable = font * scale >= SMALLEST_TEXT;
       this.svg.classList.toggle("far", scale < 0.3);
       for (const box of this.boxes.values()) {
@@ -180,25 +194,27 @@
     drawDetail(box, font) {
       const { place } = box;
       const facts = this.app.explored.factsOf(place);
-      const detail = drawn("g", { class: "detail", "aria-hidden": "true" });
-      this.drawName(detail, place, font);
+      const detail = drawn("g", { class: place.facts?.visits ? "detail" : "detail unseen", transform: `translate(${box.x} ${box.y})` });
+      this.drawName(detail, box, font);
       if (place.facts) this.drawSigns(detail, facts);
       if (facts.vain > 0) this.drawBadge(detail, facts.vain);
       box.detail?.remove();
-      box.group.append(detail);
+      this.details.append(detail);
       Object.assign(box, { detail, font });
     }
 
-    drawName(detail, place, font) {
-      const name = place.facts ? this.app.world.name(place.section, place.facts) : this.app.world.scopeName(String(place.id));
-      const length = Math.floor((2 * HALF.width - 12) / (font * 0.55));
-      const lines = shapes.wrap(name, length, Math.floor((2 * HALF.height - 10) / (font * 1.15)));
+    drawName(detail, box, font) {
+      const { place } = box;
+      const name = place.facts ? this.app.world.name(place.section, place.facts) : this.app.world.scopeName(page.placeScope(place.id));
+      const length = Math.floor((2 * HALF.width - 8) / (font * 0.54));
+      const lines = shapes.wrap(name, length, Math.floor((2 * HALF.height - 4) / (font * 1.1)));
       const text = drawn("text", { "font-size": font, class: "name" });
       lines.forEach((line, index) => {
-        const y = (index - (lines.length - 1) / 2) * font * 1.12 + font * 0.35;
+        const y = (index - (lines.length - 1) / 2) * font * 1.08 + font * 0.35;
         text.append(drawn("tspan", { x: 0, y, text: line }));
       });
-      detail.append(text, drawn("title", { text: shapes.cut(shapes.plainName(name), 200) }));
+      detail.append(text);
+      box.title.textContent = shapes.cut(shapes.plainName(name), 200);
     }
 
     // Stubs of refused and untried directions; triangles for up and down; a mark of danger.
@@ -233,19 +249,23 @@
     clicked(event) {
       if (this.camera.dragged) return;
       const group = event.target.closest(".place");
-      if (group) this.app.choose(group.dataset.id);
+      if (group) this.app.choose(page.placeScope(group.dataset.id));
     }
 
     // Marks the chosen place and brings it into view.
-    choose(id) {
+    choose(scope) {
       this.chosen?.classList.remove("chosen");
-      const box = this.boxes.get(Number(id));
+      const box = this.boxOf(scope);
       this.chosen = box?.group;
       if (!box) return;
       box.group.classList.add("chosen");
       this.keys.rove(box.place.id);
       this.camera.resized();
       this.camera.reveal([box.x, box.y]);
+    }
+
+    boxOf(scope) {
+      return scope?.startsWith("location:") ? this.boxes.get(Number(scope.slice("location:".length))) : undefined;
     }
 
     // Lights up places that a live step has changed.

@@ -58,7 +58,7 @@
         const [dx, dy] = page.COMPASS[direction];
         camera.pan(-dx * 80, -dy * 80);
       } else if (direction) this.walk(direction);
-      else if (event.key === "Enter" || event.key === " ") this.map.app.choose(String(this.active), true);
+      else if (event.key === "Enter" || event.key === " ") this.map.app.choose(page.placeScope(this.active), true);
       else if (event.key === "+" || event.key === "=") camera.zoom(1.25);
       else if (event.key === "-") camera.zoom(0.8);
       else if (event.key === "0") camera.fit();

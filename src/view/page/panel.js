@@ -22,7 +22,7 @@
       const facts = app.world.at(section, app.step);
       this.shown = facts;
       const title = element("h3", { id: "place-name", tabindex: -1 }, data(app.world.nameOf(app.chosen, app.step)));
-      const close = element("button", { type: "button", class: "icon close", "aria-label": "Close", text: "×", on: { click: () => app.close() } });
+      const close = element("button", { type: "button", class: "icon close", "aria-label": "Close", on: { click: () => app.close() } }, page.icon("close"));
       this.box.replaceChildren(element("div", { class: "place-head" }, title, close), this.summary(section, facts), this.body(section, facts), this.recall());
       this.box.scrollTop = 0;
       if (focus) this.focus(title);
@@ -58,8 +58,8 @@
       this.past = app.step !== app.world.last;
       const row = element("p", { class: "summary soft" });
       if (!facts) {
-        const place = app.explored.places.get(Number(app.chosen));
-        row.textContent = place?.known ? "Known by a way that leads here, not yet visited." : "Not known at this step.";
+        const box = app.map.boxOf(app.chosen);
+        row.textContent = box?.place.known ? "Known by a way that leads here, not yet visited." : "Not known at this step.";
         return row;
       }
       const words = [];

@@ -73,7 +73,7 @@
       try {
         const answer = await (await fetch(`search?q=${encodeURIComponent(question)}`)).json();
         if (answer.error) return { hits: names, note: `${answer.error}${answer.hint ? `. Hint: ${answer.hint}` : ""}` };
-        const hits = answer.memories.map(({ scope, title }) => ({ scope: page.plainScope(scope), title, name: this.app.world.nameOf(page.plainScope(scope), this.app.world.last) }));
+        const hits = answer.memories.map(({ scope, title }) => ({ scope, title, name: this.app.world.nameOf(scope, this.app.world.last) }));
         return { hits: [...names, ...hits], note: "Found by meaning, in the present." };
       } catch (error) {
         return { hits: names, note: "The search did not answer. Places whose names match are shown." };

@@ -45,7 +45,7 @@
     const rows = facts.ways.map((way) => element("li", {},
       element("span", { class: "arrow", "aria-hidden": "true", text: ARROWS[way.direction] || "·" }),
       data(way.action), " to ",
-      page.link(app.world.nameOf(way.to, app.step), () => app.choose(String(way.to), true)),
+      page.link(app.world.nameOf(page.placeScope(way.to), app.step), () => app.choose(page.placeScope(way.to), true)),
       way.times > 1 ? element("span", { class: "soft", text: ` ×${way.times}` }) : "",
       way.fields ? element("span", { class: "soft" }, " ", data(way.fields)) : ""));
     return [heading("Ways"), element("ul", { class: "plain" }, rows)];

@@ -19,6 +19,7 @@
       this.on("time-next", () => this.jump(this.app.step + 1));
       this.on("time-last", () => this.jump(this.app.world.last));
       this.on("time-play", () => (this.playing ? this.stop() : this.play()));
+      for (const name of ["first", "back", "play", "next", "last"]) byId(`time-${name}`).replaceChildren(page.icon(name));
       this.extend();
     }
 
@@ -112,7 +113,7 @@
 
     showPlaying() {
       byId("time-play").setAttribute("aria-label", this.playing ? "Pause" : "Play");
-      byId("time-play").classList.toggle("playing", this.playing);
+      byId("time-play").replaceChildren(page.icon(this.playing ? "pause" : "play"));
     }
 
     show(step) {

@@ -18,9 +18,9 @@
     return DIRECTIONS.includes(long) ? long : undefined;
   }
 
-  // `location:15` of a command's answer is `15` here.
-  function plainScope(scope) {
-    return scope.startsWith("location:") ? scope.slice("location:".length) : scope;
+  // The scope of a place, as all data names it.
+  function placeScope(id) {
+    return `location:${id}`;
   }
 
   function emptyFacts(version) {
@@ -148,12 +148,12 @@
     }
 
     scopeName(scope) {
-      return /^-?\d+$/.test(scope) ? `Place ${scope}` : scope;
+      return scope.startsWith("location:") ? `Place ${scope.slice("location:".length)}` : scope;
     }
 
     nameOf(scope, step) {
-      const section = this.byScope.get(String(scope));
-      return section ? this.name(section, this.at(section, step)) : this.scopeName(String(scope));
+      const section = this.byScope.get(scope);
+      return section ? this.name(section, this.at(section, step)) : this.scopeName(scope);
     }
 
     // Directions that were neither walked, nor refused here, nor are unknown to the game.
@@ -198,5 +198,5 @@
     }
   }
 
-  Object.assign(page, { World, COMPASS, DIRECTIONS, directionOf, plainScope });
+  Object.assign(page, { World, COMPASS, DIRECTIONS, directionOf, placeScope });
 })((globalThis.memoriesPage ||= {}));
