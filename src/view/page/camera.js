@@ -18,6 +18,13 @@
       this.listen();
     }
 
+    // While it is still, as on paper, the view stays whatever the size.
+    hold(view) {
+      this.still = view !== null;
+      if (view) this.svg.setAttribute("viewBox", `${view.x} ${view.y} ${view.width} ${view.height}`);
+      else this.set(this.view);
+    }
+
     // Pixels of the screen for each unit of the drawing.
     get scale() { return this.size.width / this.view.width; }
 
@@ -27,6 +34,7 @@
     }
 
     resized() {
+      if (this.still) return;
       const { x, y, width, height } = this.view;
       const scale = this.scale;
       this.measure();

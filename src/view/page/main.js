@@ -58,7 +58,10 @@
         if (innerWidth === width) return;
         width = innerWidth;
         clearTimeout(waits);
-        waits = setTimeout(page.redrawCharts, 120);
+        waits = setTimeout(() => {
+          page.redrawCharts();
+          this.time.drawMarks();
+        }, 120);
       });
     }
 

@@ -166,17 +166,14 @@
 
     // For paper: all of the map, with all names; and back.
     print(begin) {
-      if (begin) {
-        this.before = this.camera.view;
-        const { x, y, width, height } = this.camera.all;
-        this.svg.setAttribute("viewBox", `${x} ${y} ${width} ${height}`);
-        for (const box of this.boxes.values()) if (box.place.known) this.drawDetail(box, 20);
-      } else this.camera.set(this.before);
+      this.camera.hold(begin ? this.camera.all : null);
+      if (begin) for (const box of this.boxes.values()) if (box.place.known) this.drawDetail(box, 20);
     }
 
     // Names, badges and stubs of the places that are seen; none when they would be too small to read.
     drawDetails() {
-      const { view, scale } = this.camera;
+      const { view, scale, still } = this.camera;
+      if (still) return;
       const font = FONTS.find((size) => size * scale >= 9) || FONTS.at(-1);
       const readable = font * scale >= SMALLEST_TEXT;
       this.svg.classList.toggle("far", scale < 0.3);

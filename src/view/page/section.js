@@ -30,8 +30,9 @@
       context ? element("p", { class: "soft" }, "Context: ", data(context)) : "",
       part.see_also ? element("p", { class: "soft" }, "See also: ", data(part.see_also)) : "",
       reference ? element("p", { class: "soft" }, "Reference: ", data(reference)) : "",
-      element("p", { class: "memory-foot soft" }, where || "", where ? " · " : "", `importance ${importance}`,
-        fields ? [" · ", data(fields)] : "", writers?.length ? [" · by ", data(writers.join(", "))] : ""),
+      element("p", { class: "memory-foot soft" }, where || "", where ? " · " : "",
+        fields?.includes("importance") ? "" : `importance ${importance}`, fields && !fields.includes("importance") ? " · " : "", fields ? data(fields) : "",
+        writers?.length ? [" · by ", data(writers.join(", "))] : ""),
       tools || "");
   }
 
