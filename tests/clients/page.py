@@ -270,9 +270,9 @@ def check_speed(browser, program, folder):
 
 
 @contextlib.contextmanager
-def served(program, folder, *arguments):
-    """A server at a free port; its origin, and the address that a person opens."""
-    server = subprocess.Popen([program, "serve", "--listen", "127.0.0.1:0", "--json", *arguments], cwd=folder, stdout=subprocess.PIPE, text=True)
+def served(program, folder, *arguments, port=0):
+    """A server; its origin, and the address that a person opens."""
+    server = subprocess.Popen([program, "serve", "--listen", f"127.0.0.1:{port}", "--json", *arguments], cwd=folder, stdout=subprocess.PIPE, text=True)
     try:
         answer = json.loads(server.stdout.readline())
         yield answer["listening"], answer["address"]
@@ -308,6 +308,21 @@ def check_live(browser, program, folder):
         watched.close(origin)
     print(f"page: a recorded turn is there after {', '.join(f'{delay:.0f}' for delay in delays)} ms")
     assert max(delays) < LIVE, delays
+
+
+def check_reconnect(browser, program, folder):
+    """A page that has lost its server says so, and has what it missed when the server is back."""
+    watched = Watched(browser)
+    with served(program, folder) as (origin, address):
+        page = watched.open(address)
+        page.wait_for_function("() => document.getElementById('live').dataset.state === 'connected'")
+    page.locator("#notice", has_text="is lost").wait_for()
+    worlds.record(program, folder, [worlds.read_turns()[0].replace("open mailbox", "knock")])
+    with served(program, folder, port=origin.rsplit(":", 1)[1].strip("/")):
+        page.wait_for_function("() => memoriesPage.app.world.steps.at(-1).action === 'knock'")
+        page.locator("#notice").wait_for(state="hidden")
+        watched.problems = [problem for problem in watched.problems if "ERR_" not in problem]
+        watched.close(origin)
 
 
 def check_edit(browser, program, folder):
@@ -391,6 +406,7 @@ def main():
             if options.screenshots:
                 take_screenshots(browser, five, options.screenshots)
             check_live(browser, program, five)
+            check_reconnect(browser, program, five)
             check_edit(browser, program, five)
             check_hostile(browser, program, folders["hostile"])
             check_speed(browser, program, folders["large"])

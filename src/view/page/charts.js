@@ -6,6 +6,8 @@
   const { byId, element, number, percent } = page;
   const HEIGHT = 190;
   const LABELLED = 14;
+  // Distances between marks of an axis that counts.
+  const WHOLE = [0, 1, 2, 3, 4, 5, 6].flatMap((power) => [1, 2, 5].map((first) => first * 10 ** power));
   let drawn_charts = [];
 
   // The value of a colour of the style sheet as the canvas needs it, in the scheme that is shown now.
@@ -63,7 +65,7 @@
       },
       axes: [
         axis({ grid: { show: false }, size: 30, splits: () => thinned(ticks, width), values: (_, splits) => splits.map((value) => chart.label?.(value) ?? String(value)) }),
-        axis({ size: 48, space: 42, values: (_, splits) => splits.map((value) => chart.format(value)) }),
+        axis({ size: 48, space: 42, ...(chart.format === number ? { incrs: WHOLE } : {}), values: (_, splits) => splits.map((value) => chart.format(value)) }),
       ],
       series: [{}, ...seriesOf(chart)],
       hooks: { draw: [labels(chart, chart.labelled || 1)] },
@@ -152,7 +154,7 @@
 
   page.showCharts = function (data) {
     const { stats } = data;
-    const charts = [...(stats.by_episode.length > 0 ? byEpisode(stats) : []), ...recallSizes(data)].filter(({ series }) => series.length > 0);
+    const charts = [...(stats.by_episode.length > 0 ? byEpisode(stats) : []), ...recallSizes(data)].filter(({ series }) => series.some(({ values }) => values.some((value) => value !== null)));
     const open = new Set(drawn_charts.filter(({ box }) => box.querySelector("details").open).map(({ chart }) => chart.key));
     drawn_charts = charts.map(figureOf);
     for (const { box, chart } of drawn_charts) box.querySelector("details").open = open.has(chart.key);

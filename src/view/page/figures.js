@@ -20,7 +20,7 @@
 
   function places(stats) {
     const visited = stats.coverage?.visited ?? stats.locations_covered;
-    const note = `${count(stats.total_memories, "memory", "memories")}, ${number(stats.tried_count)} tried actions`;
+    const note = `${count(stats.total_memories, "memory", "memories")}, ${count(stats.tried_count, "tried action")}`;
     return figure(number(visited), visited === 1 ? "place visited" : "places visited", note, "places");
   }
 

@@ -36,6 +36,7 @@
     extend() {
       const { world } = this.app;
       this.slider.max = String(world.last);
+      this.slider.disabled = byId("time-play").disabled = world.last === 0;
       this.drawMarks();
       clearTimeout(this.curveWaits);
       this.curveWaits = setTimeout(() => this.drawCurve(), 60);
@@ -73,7 +74,7 @@
         live += changes.get(step);
         points.push([step, live]);
       }
-      points.push([world.last, live]);
+      points.push([Math.max(1, world.last), live]);
       this.paintCurve(points, Math.max(1, ...points.map(([, value]) => value)));
     }
 
@@ -132,7 +133,7 @@
       const { kind, action, time, outcome, repeat, died, score } = this.app.world.steps[step];
       const when = this.when(step);
       byId("step").replaceChildren(
-        element("strong", { text: when || KINDS[kind] || "A step" }),
+        element("strong", { text: when || this.kind(kind) }),
         action ? element("code", {}, page.data(page.shapes.cut(action, 80))) : "",
         kind === "command" || kind === "outside" ? element("span", {}, page.data(this.app.world.steps[step].command || "")) : "",
         outcome ? element("span", { class: "soft", text: outcome.replaceAll("_", " ") }) : "",
@@ -141,6 +142,11 @@
         score !== undefined ? element("span", { class: "soft", text: `score ${score}` }) : "",
         time ? element("time", { class: "soft", datetime: time, text: page.moment(time) }) : "",
       );
+    }
+
+    kind(name) {
+      if (this.app.world.last === 0) return "The file as it is; no former states are known";
+      return KINDS[name] || "A step";
     }
 
     when(step) {
@@ -154,7 +160,7 @@
       const { kind, action, outcome } = this.app.world.steps[step];
       const end = step === this.app.world.last ? ", the present" : "";
       const what = action ? `: ${page.shapes.cut(action, 80)}${outcome ? `, ${outcome.replaceAll("_", " ")}` : ""}` : "";
-      return `${this.when(step) || KINDS[kind] || "A step"}${what}${end}`;
+      return `${this.when(step) || this.kind(kind)}${what}${end}`;
     }
   }
 

@@ -144,7 +144,7 @@
     name(section, facts) {
       if (facts?.name) return facts.name;
       if (!section) return "?";
-      return { game: "The game", world: "The world" }[section.scope] || this.scopeName(section.scope);
+      return { game: "The game", world: "The world", scene: "Scene", dialogue: "Dialogue" }[section.scope] || this.scopeName(section.scope);
     }
 
     scopeName(scope) {
