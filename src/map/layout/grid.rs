@@ -233,7 +233,7 @@ impl Grid<'_> {
                     continue;
                 }
                 if round < ROUNDS {
-                    self.part(one, other, &[0, 1]);
+                    self.part(&taken, one, other, &[0, 1]);
                 } else {
                     let line = &mut self.lines
                         [usize::from(self.lines[0].axis.class(one) == self.lines[0].axis.class(other))];
@@ -244,9 +244,9 @@ impl Grid<'_> {
         }
     }
 
-    /// Brings two places into different rows or columns for good, moving as few places as possible.
-    fn part(&mut self, one: usize, other: usize, axes: &[usize]) {
-        let taken = self.taken();
+    /// Brings two places of one row or column into different ones for good, moving as few places as possible. Both
+    /// orders are allowed: where one is known, the places have different coordinates. `taken` need not be current.
+    fn part(&mut self, taken: &Cells, one: usize, other: usize, axes: &[usize]) {
         let mut best: Option<(usize, usize, i32, BTreeMap<usize, i32>)> = None;
         for &axis in axes {
             let line = &self.lines[axis];
@@ -254,15 +254,15 @@ impl Grid<'_> {
             if classes.0 == classes.1 {
                 continue;
             }
+            let bounds = line.axis.classes().fold((i32::MAX, i32::MIN), |(least, most), class| {
+                (least.min(line.at[class]), most.max(line.at[class]))
+            });
             for (class, sign, order) in
                 [(classes.1, 1, 1), (classes.1, -1, -1), (classes.0, 1, -1), (classes.0, -1, 1)]
             {
-                if !line.axis.allows(one, other, order) {
-                    continue;
-                }
                 let still = if class == classes.1 { classes.0 } else { classes.1 };
                 let moved = line.push(class, line.at[still] + sign);
-                let cost = self.cost(&taken, axis, &moved);
+                let cost = self.cost(taken, axis, bounds, &moved);
                 if best.as_ref().is_none_or(|best| cost < best.0) {
                     best = Some((cost, axis, order, moved));
                 }
@@ -275,11 +275,8 @@ impl Grid<'_> {
     }
 
     /// The number of places that move, and more where they meet others, lines grow or the level does.
-    fn cost(&self, taken: &Cells, axis: usize, moved: &BTreeMap<usize, i32>) -> usize {
+    fn cost(&self, taken: &Cells, axis: usize, bounds: (i32, i32), moved: &BTreeMap<usize, i32>) -> usize {
         let line = &self.lines[axis];
-        let (least, most) = line.axis.classes().fold((i32::MAX, i32::MIN), |(least, most), class| {
-            (least.min(line.at[class]), most.max(line.at[class]))
-        });
         let mut cost = 0;
         for (class, to) in moved {
             for place in line.axis.members(*class) {
@@ -300,7 +297,7 @@ impl Grid<'_> {
                     cost += length(*to).saturating_sub(length(line.at[*class]));
                 }
             }
-            if *to < least || *to > most {
+            if *to < bounds.0 || *to > bounds.1 {
                 cost += 2;
             }
         }
@@ -335,19 +332,30 @@ impl Grid<'_> {
         })
     }
 
-    /// Pushes places away that stand on a straight line between two others.
+    /// Pushes places away that stand on a straight line between two others, while there are not too many.
     fn clear_lines(&mut self) {
-        let allowed = self.near.len() / 4 + 8;
-        for _ in 0..allowed {
+        let mut left = self.near.len() / 4 + 8;
+        while left > 0 {
             let taken = self.taken();
-            let Some((axis, end, between)) = self.blocked(&taken) else { return };
-            self.part(end, between, &[axis]);
+            let blocked = self.blocked(&taken);
+            if blocked.is_empty() {
+                return;
+            }
+            for (axis, end, between) in blocked {
+                // It may have been pushed away together with another.
+                if left > 0 && self.lines[axis].of(end) == self.lines[axis].of(between) {
+                    self.part(&taken, end, between, &[axis]);
+                    left -= 1;
+                }
+            }
             self.separate();
         }
     }
 
-    /// The first place that stands between two others whose line it need not share: axis, end of the line, place.
-    fn blocked(&self, taken: &Cells) -> Option<(usize, usize, usize)> {
+    /// For each straight line the first place on it that need not share its row or column: axis, end of the line,
+    /// place.
+    fn blocked(&self, taken: &Cells) -> Vec<(usize, usize, usize)> {
+        let mut blocked = Vec::new();
         let straight = self.wishes.iter().zip(self.kept).filter(|(_, kept)| **kept).map(|(wish, _)| wish);
         for wish in straight {
             let axis = match wish.step {
@@ -366,10 +374,11 @@ impl Grid<'_> {
                 let between =
                     taken.get(&cell).filter(|between| line.class(**between) != line.class(wish.from));
                 if let Some(between) = between {
-                    return Some((axis, wish.from, *between));
+                    blocked.push((axis, wish.from, *between));
+                    break;
                 }
             }
         }
-        None
+        blocked
     }
 }

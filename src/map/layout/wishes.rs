@@ -10,8 +10,9 @@ use foldhash::fast::FixedState;
 
 use crate::map::layout::axis::Axis;
 
-/// Checks of single wishes in the search for a better order, for one part of the map.
-const EFFORT: usize = 60_000;
+/// Limit of the search for a better order, for one part of the map. To take all wishes in one order costs their number
+/// times that of the places.
+const EFFORT: usize = 10_000_000;
 
 /// A wish of ways: where a place should stand, seen from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,12 +39,12 @@ pub(super) fn agree(places: usize, wishes: &[Wish]) -> (Agreed, Vec<bool>) {
     let mut order: Vec<usize> = (0..wishes.len()).collect();
     order.sort_by_key(|at| std::cmp::Reverse(wishes[*at].ways));
     let mut best = Trial::of(places, wishes, order);
-    let mut effort = EFFORT;
+    let (mut effort, cost) = (EFFORT, wishes.len() * places);
     let mut tried = HashSet::new();
-    while effort >= wishes.len() {
+    while effort >= cost {
         let next = best.refused().find(|at| !tried.contains(at));
         let Some(refused) = next else { break };
-        effort -= wishes.len();
+        effort -= cost;
         tried.insert(refused);
         let kept = best.order.iter().copied().filter(|at| best.kept[*at]);
         let left = best.refused().filter(|at| *at != refused);
