@@ -161,6 +161,10 @@ pub(crate) struct EpisodeFigures {
     pub(crate) best_score: Option<i64>,
     /// Each new highest score.
     pub(crate) milestones: Vec<Milestone>,
+    /// Requests to models about its turns, retries included.
+    pub(crate) model_calls: u64,
+    /// Their cost in US dollars, as far as the providers say.
+    pub(crate) cost: f64,
 }
 
 /// A score, and the number of the episode's turn that reached it.

@@ -148,7 +148,8 @@ impl Entry<'_> {
         here.is_some_and(|id| Scope::Location(id).to_string() == scope)
     }
 
-    fn why(&self) -> String {
+    /// The reason of what was decided, and the error of the model; empty if there is neither.
+    pub(crate) fn why(&self) -> String {
         let reasoning = stored_line(text(&self.reasoning));
         let error = self.model.as_ref().map(|model| stored_line(text(&model.error))).unwrap_or_default();
         [reasoning, error].into_iter().filter(|why| !why.is_empty()).collect::<Vec<_>>().join("; ")

@@ -6,5 +6,6 @@
 pub(crate) mod collect;
 pub(crate) mod figures;
 pub(crate) mod log;
+pub(crate) mod read;
 pub(crate) mod report;
 pub(crate) mod tally;

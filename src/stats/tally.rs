@@ -26,12 +26,27 @@ pub(crate) struct Tally {
     lines: u64,
 }
 
+/// The effect of a turn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct TurnEffect {
+    /// It changed nothing that the game shows.
+    pub(crate) no_effect: bool,
+    /// And neither did the same action at that place when it was last tried.
+    pub(crate) repeated: bool,
+}
+
 impl Tally {
-    /// Counts an entry.
-    pub(crate) fn count(&mut self, line: &Entry<'_>) {
+    /// Counts an entry. Returns the effect of its turn, if it has one that was not counted before.
+    pub(crate) fn count(&mut self, line: &Entry<'_>) -> Option<TurnEffect> {
+        let mut effect = None;
         self.lines += 1;
         if let Some(model) = &line.model {
             self.count_model(model);
+            if let Some(turn) = &line.turn {
+                let episode = self.episodes.entry(turn.episode.unwrap_or(1)).or_default();
+                episode.model_calls += model.calls.unwrap_or(0);
+                episode.cost += model.cost.unwrap_or(0.0);
+            }
         }
         let outcome = line.outcome.as_deref().unwrap_or_default();
         if let Some(turn) = &line.turn {
@@ -45,7 +60,7 @@ impl Tally {
             }
         } else if let Some(turn) = &line.turn {
             self.turns.count_outcome(outcome);
-            self.count_turn(turn, line.time.as_deref());
+            effect = Some(self.count_turn(turn, line.time.as_deref()));
         }
         if line.is_queued()
             && let Some(id) = line.id.as_deref()
@@ -53,6 +68,7 @@ impl Tally {
             let time = line.time.as_deref().unwrap_or_default().to_owned();
             self.waiting.entry(id.to_owned()).or_insert((self.lines, time));
         }
+        effect
     }
 
     /// The turns that wait for a model. `now` is the present time, RFC 3339.
@@ -67,7 +83,7 @@ impl Tally {
         }
     }
 
-    fn count_turn(&mut self, turn: &PlayedTurn<'_>, time: Option<&str>) {
+    fn count_turn(&mut self, turn: &PlayedTurn<'_>, time: Option<&str>) -> TurnEffect {
         if let Some(time) = time {
             self.turns.since.get_or_insert_with(|| time.to_owned());
             self.turns.until = Some(time.to_owned());
@@ -83,6 +99,7 @@ impl Tally {
         self.turns.recorded += 1;
         self.turns.no_effect += u64::from(nothing);
         self.turns.repeated_no_effect += u64::from(repeated);
+        TurnEffect { no_effect: nothing, repeated }
     }
 
     fn count_memories<'a>(&mut self, number: u64, memories: impl Iterator<Item = &'a MemoryEntry<'a>>) {
@@ -188,7 +205,9 @@ mod tests {
         let mut tally = Tally::default();
         for line in lines {
             let line = line.to_string();
-            Entry::parse(&line).iter().for_each(|entry| tally.count(entry));
+            if let Some(entry) = Entry::parse(&line) {
+                tally.count(&entry);
+            }
         }
         tally
     }

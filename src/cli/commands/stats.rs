@@ -3,13 +3,8 @@
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::paint;
-use crate::document::Document;
-use crate::journal::Journal;
-use crate::journal::damage::Damage;
-use crate::notebook::Snapshot;
-use crate::stats::collect::stats;
+use crate::stats::read::read;
 use crate::stats::report::render;
-use crate::stats::tally::Tally;
 
 /// Show figures about the memories and the play
 #[derive(Debug, clap::Args)]
@@ -52,26 +47,15 @@ JSON, null where nothing is known:
    memories_without_episode,
    by_episode: [{episode, memory_count, memories_total, stored, revised,
      coverage, turn_count, no_effect, repeated_no_effect, repeated_share,
-     deaths, best_score, milestones: [{score, turn}]}]}")]
+     deaths, best_score, milestones: [{score, turn}], model_calls, cost}]}")]
 pub(crate) struct StatsArgs {}
 
 pub fn run(cli: Cli<'_>, StatsArgs {}: StatsArgs) -> Result<u8, Failure> {
     let store = cli.store()?;
-    let mut tally = Tally::default();
-    let mut damage = Damage::default();
-    let visited = Journal::of(&store).visit_lines(|line| {
-        if let Some(entry) = damage.read(&line) {
-            tally.count(&entry);
-        }
-    });
-    cli.ui.warnings(&damage.warning());
-    if let Err(error) = visited {
-        cli.ui.warning(&format!("{}; its turns are not counted", Failure::from(error).message()));
-    }
-    let lasting = Document::parse(Snapshot::read(&store)?.into_text());
-    let session = Document::parse(store.sidecar().session().ok().flatten().unwrap_or_default());
     let file = store.path().display().to_string();
-    let figures = stats(file, &lasting, &session, (tally, &damage), &cli.settings.limits, &cli.settings.now);
+    let read = read(&store, file, &cli.settings.limits, &cli.settings.now, |_| {})?;
+    cli.ui.warnings(&read.warnings);
+    let figures = read.stats;
     if cli.ui.json {
         cli.ui.json_line(&figures)?;
     } else {

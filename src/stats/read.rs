@@ -1,0 +1,48 @@
+//! The figures of a store: its memory file, session and journal, each read once.
+
+use crate::document::Document;
+use crate::journal::Journal;
+use crate::journal::damage::Damage;
+use crate::journal::entry::Entry;
+use crate::notebook::Snapshot;
+use crate::recall::Limits;
+use crate::stats::collect::stats;
+use crate::stats::figures::Stats;
+use crate::stats::tally::Tally;
+use crate::store::{Store, StoreError};
+use crate::types::hint::with_causes;
+
+/// Figures, and what could not be read for them.
+#[derive(Debug)]
+pub(crate) struct ReadStats {
+    pub(crate) stats: Stats,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Reads the figures of a store. `file` is its name in them, `now` the present time (RFC 3339), and `visit` sees each
+/// entry of the journal, oldest first.
+///
+/// # Errors
+///
+/// When the memory file cannot be read. A journal that cannot be read is a warning.
+pub(crate) fn read(
+    store: &Store,
+    file: String,
+    limits: &Limits,
+    now: &str,
+    mut visit: impl FnMut(&Entry<'_>),
+) -> Result<ReadStats, StoreError> {
+    let (mut tally, mut damage) = (Tally::default(), Damage::default());
+    let visited = Journal::of(store).visit_lines(|line| {
+        if let Some(entry) = damage.read(&line) {
+            visit(&entry);
+            tally.count(&entry);
+        }
+    });
+    let mut warnings: Vec<String> = damage.warning().into_iter().collect();
+    warnings.extend(visited.err().map(|error| format!("{}; its turns are not counted", with_causes(&error))));
+    let lasting = Document::parse(Snapshot::read(store)?.into_text());
+    let session = Document::parse(store.sidecar().session().ok().flatten().unwrap_or_default());
+    let stats = stats(file, &lasting, &session, (tally, &damage), limits, now);
+    Ok(ReadStats { stats, warnings })
+}
