@@ -44,6 +44,8 @@ pub mod store;
 mod sync;
 pub mod transfer;
 pub mod types;
+#[cfg(feature = "view")]
+mod view;
 #[cfg(feature = "web")]
 pub mod web;
 

@@ -6,7 +6,7 @@
 //!
 //! Environment variables: `MEMORIES_FILE`, `MEMORIES_CONFIG` and `MEMORIES_WRITER` (as the flags), `MEMORIES_NOW` (a
 //! fixed time, for tests), `MEMORIES_PROVIDER`, `MEMORIES_MODEL`, `MEMORIES_BASE_URL` (as the keys of `[llm]`),
-//! `MEMORIES_API_KEY`, `MEMORIES_PROXY_TOKEN`, `MEMORIES_MCP_TOKEN`, those of [`search`], and the names that other
+//! `MEMORIES_API_KEY`, `MEMORIES_PROXY_TOKEN`, `MEMORIES_SERVE_TOKEN`, `MEMORIES_MCP_TOKEN`, those of [`search`], and the names that other
 //! programs use: `OPENAI_API_KEY`, `OPENAI_BASE_URL`, `OPENAI_MODEL`, `ANTHROPIC_API_KEY`, `ANTHROPIC_BASE_URL`,
 //! `OLLAMA_HOST`, `NO_COLOR`. The user's own folder is `memories` in `XDG_CONFIG_HOME`, else in `~/.config` (on Windows
 //! in `APPDATA`).
@@ -99,6 +99,8 @@ pub(crate) struct Settings {
     pub chat: chat::ChatSettings,
     /// The token that clients of the proxy must send.
     pub proxy_token: Option<SecretString>,
+    /// The token that browsers of `serve` must send.
+    pub serve_token: Option<SecretString>,
     /// The writer in whose name entries are stored.
     pub writer: Option<Writer>,
     /// The token that clients of `mcp --http` must send, or several with names.
@@ -185,6 +187,7 @@ impl Settings {
             embedding: search::read_embedding(&mut files, &environment)?,
             chat: chat::read(&mut files)?,
             proxy_token: environment.proxy_token,
+            serve_token: environment.serve_token,
             writer,
             mcp_token: environment.mcp_token,
             now: environment.now.clone().unwrap_or_else(present),

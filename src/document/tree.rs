@@ -321,6 +321,14 @@ impl Document {
         UnreadSection { scope, section: Cow::Owned(section), entries }
     }
 
+    /// Its blocks in their order: the scope that the heading of each names, and its text, heading and all. Together
+    /// they are the text of the file.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = (Option<&Scope>, &str)> {
+        self.blocks
+            .iter()
+            .map(|block| (block.heading.as_ref().map(|heading| &heading.scope), block.text(&self.source)))
+    }
+
     /// The text that was parsed.
     pub(crate) fn source(&self) -> &str {
         &self.source

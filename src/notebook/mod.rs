@@ -39,6 +39,8 @@ mod transaction;
 #[cfg(feature = "mcp")]
 pub(crate) use authors::name_authors;
 pub(crate) use authors::{Authors, MemoryObjects};
+#[cfg(feature = "view")]
+pub(crate) use changes::AddError;
 pub(crate) use changes::NewMemory;
 pub use clock::Clock;
 pub(crate) use ranking::Ranked;

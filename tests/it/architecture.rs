@@ -25,7 +25,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("record", &["document", "journal", "llm", "notebook", "redact", "search", "store", "types"]),
     ("ask", &["document", "journal", "llm", "notebook", "redact", "search", "types"]),
     ("seed", &["document", "notebook", "redact", "types"]),
-    ("stats", &["document", "journal", "recall", "types"]),
+    ("stats", &["document", "journal", "notebook", "recall", "store", "types"]),
     ("transfer", &["document", "notebook", "record", "redact", "types"]),
     ("sync", &["document", "llm", "notebook", "redact", "store", "types"]),
     ("web", &[]),
@@ -44,10 +44,17 @@ const ROOMS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "view",
+        &[
+            "document", "journal", "map", "notebook", "recall", "redact", "search", "stats", "store",
+            "types", "web",
+        ],
+    ),
+    (
         "cli",
         &[
             "ask", "chat", "document", "journal", "llm", "map", "mcp", "notebook", "recall", "record",
-            "redact", "search", "seed", "stats", "store", "sync", "transfer", "types", "web",
+            "redact", "search", "seed", "stats", "store", "sync", "transfer", "types", "view", "web",
         ],
     ),
     ("lib", &["notebook", "record", "search", "store", "types"]),

@@ -123,7 +123,11 @@ fn root() -> PathBuf {
 pub(crate) fn cases() -> Vec<PathBuf> {
     let mut cases: Vec<PathBuf> =
         subfolders(&root()).iter().flat_map(|command| subfolders(command)).collect();
-    cases.retain(|case| cfg!(feature = "llm") || !case.join("feature").exists());
+    cases.retain(|case| match fs::read_to_string(case.join("feature")).as_deref().map(str::trim) {
+        Ok("view") => cfg!(feature = "view"),
+        Ok(_) => cfg!(feature = "llm"),
+        Err(_) => true,
+    });
     cases
 }
 

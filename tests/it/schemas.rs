@@ -181,6 +181,13 @@ fn other_answers() -> Vec<Answer> {
             "offline",
         ],
     ));
+    #[cfg(feature = "view")]
+    {
+        answers.push(server_answer(folder.path(), &["serve", "--json", "--edit", "--listen", "127.0.0.1:0"]));
+        let output = memories(folder.path(), &["report", "--json"]).output().unwrap();
+        let value = serde_json::from_slice(&output.stdout).unwrap();
+        answers.push(Answer { schema: "report".to_owned(), value, at: "report".to_owned() });
+    }
     #[cfg(feature = "mcp")]
     answers.push(server_answer(folder.path(), &["mcp", "--json", "--http", "127.0.0.1:0"]));
     answers
@@ -221,7 +228,12 @@ fn every_answer_keeps_to_the_schema_of_its_command() {
     let used: BTreeSet<&str> = answers.iter().map(|answer| answer.schema.as_str()).collect();
     let unused = validators.keys().map(String::as_str).filter(|name| !used.contains(name) && *name != "turn");
     let unused: Vec<&str> = unused.filter(|name| !PARTS.contains(name)).collect();
-    let servers = [("mcp", cfg!(feature = "mcp")), ("proxy", cfg!(feature = "proxy"))];
+    let servers = [
+        ("mcp", cfg!(feature = "mcp")),
+        ("proxy", cfg!(feature = "proxy")),
+        ("report", cfg!(feature = "view")),
+        ("serve", cfg!(feature = "view")),
+    ];
     let missing: Vec<&str> = servers.iter().filter(|(_, built)| !built).map(|(name, _)| *name).collect();
     assert_eq!(unused, missing, "schemas that no answer is validated against");
 }

@@ -42,5 +42,7 @@ mod support_authors;
 #[cfg(feature = "sync")]
 mod sync;
 mod trust;
+#[cfg(all(feature = "view", feature = "llm"))]
+mod view;
 #[cfg(all(feature = "mcp", feature = "llm"))]
 mod writers;

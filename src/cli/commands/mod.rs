@@ -37,21 +37,26 @@ mod merge_octopus;
 mod model_args;
 mod moment_args;
 mod near;
+#[cfg(feature = "view")]
+mod page;
 mod path;
 mod proxy;
 mod query;
 mod recall;
 mod record;
 mod rename;
+mod report;
 mod restore;
 mod retry;
 mod seed;
 mod selection_args;
+mod serve;
 mod show;
 mod stats;
 mod summarize;
 mod supersede;
 mod sync;
+mod token;
 mod top;
 mod tried;
 mod trust;
@@ -110,6 +115,8 @@ memory_commands! {
     near Near(NearArgs),
     frontier Frontier(FrontierArgs),
     map Map(MapArgs),
+    report Report(ReportArgs),
+    serve Serve(ServeArgs),
     list List(ListArgs),
     show Show(ShowArgs),
     stats Stats(StatsArgs),
@@ -166,7 +173,8 @@ impl MemoryCommand {
     #[cfg_attr(not(feature = "sync"), expect(dead_code, reason = "without stores all texts are here"))]
     pub(crate) fn only_reads(&self) -> bool {
         use MemoryCommand::{
-            Check, Export, Frontier, Inject, List, Map, Near, Path, Query, Recall, Show, Stats, Top, Tried,
+            Check, Export, Frontier, Inject, List, Map, Near, Path, Query, Recall, Report, Show, Stats, Top,
+            Tried,
         };
         match self {
             Check(args) => !args.fixes(),
@@ -181,6 +189,7 @@ impl MemoryCommand {
                     | Path(_)
                     | Query(_)
                     | Recall(_)
+                    | Report(_)
                     | Show(_)
                     | Stats(_)
                     | Top(_)
@@ -192,7 +201,7 @@ impl MemoryCommand {
     /// True for a question, which without a memory file is answered as of an empty memory.
     pub(crate) fn is_question(&self) -> bool {
         use MemoryCommand::{
-            Frontier, Inject, List, Log, Map, Near, Path, Query, Recall, Stats, Summarize, Top, Tried,
+            Frontier, Inject, List, Log, Map, Near, Path, Query, Recall, Serve, Stats, Summarize, Top, Tried,
         };
         matches!(
             self,
@@ -206,6 +215,7 @@ impl MemoryCommand {
                 | Frontier(_)
                 | Map(_)
                 | List(_)
+                | Serve(_)
                 | Stats(_)
                 | Log(_)
                 | Inject(_)

@@ -6,12 +6,16 @@ use std::time::Duration;
 
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::selection_args::SelectionArgs;
+use crate::cli::commands::token::check_remote;
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 #[cfg(feature = "proxy")]
 use crate::cli::interrupt::interrupted;
 use crate::cli::values::{parse_duration, parse_host};
+
+/// The variable with the token.
+const VARIABLE: &str = "MEMORIES_PROXY_TOKEN";
 
 /// Run a proxy that adds a memory to a chat client and its server
 #[derive(Debug, clap::Args)]
@@ -88,17 +92,8 @@ pub(crate) struct ProxyArgs {
 }
 
 pub fn run(cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
-    if !args.listen.ip().is_loopback() && !args.allow_remote {
-        let problem = format!("{} is not an address of this machine alone", args.listen);
-        return Err(Failure::usage(problem)
-            .hint("listen on 127.0.0.1, or let other machines read memories with `--allow-remote`"));
-    }
-    if args.allow_remote && args.token_file.is_none() && cli.settings.proxy_token.is_none() {
-        return Err(Failure::usage("other machines may connect only with a token").hint(
-            "make one with `openssl rand -hex 32 > token` and name it with `--token-file token`, or set \
-             `MEMORIES_PROXY_TOKEN`",
-        ));
-    }
+    let has_token = args.token_file.is_some() || cli.settings.proxy_token.is_some();
+    check_remote(args.listen, args.allow_remote, has_token, VARIABLE)?;
     serve(cli, args)
 }
 
@@ -129,6 +124,7 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     use crate::chat::proxy::hooks::{HookSettings, MemoryHooks, Notice};
     use crate::chat::proxy::{self, ProxySettings, Upstream};
     use crate::cli::commands::common::resolve_scope;
+    use crate::cli::commands::token::token_of;
     use crate::web::{Guard, Limits};
 
     let ProxyArgs {
@@ -145,7 +141,7 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
         model,
     } = args;
     writer.override_settings(&mut cli);
-    let token = token(token_file.as_deref(), cli.settings.proxy_token.as_ref())?;
+    let token = token_of(token_file.as_deref(), cli.settings.proxy_token.as_ref(), VARIABLE)?;
     let upstream = Upstream::new(&upstream).map_err(|error| {
         Failure::usage(error.to_string()).hint("give it as `--upstream https://api.openai.com`")
     })?;
@@ -167,7 +163,7 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
             .hint("choose another port with `--listen`; 0 takes a free one")
     })?;
     let address = listener.local_addr()?;
-    let guard = Guard::new(address, &hosts, token);
+    let guard = Guard::new(address, &hosts, token.map(|(token, _)| token));
     let address = format!("http://{address}");
     let upstream_shown = upstream.shown();
     cli.announce(upstream.destination().as_slice(), "chats and the memories in them");
@@ -211,36 +207,6 @@ fn tell_while(
         Ok(Err(error)) => Err(error.into()),
         Err(_) => Err(Failure::user("the proxy stopped unexpectedly").hint("start it again")),
     }
-}
-
-/// The token of the file, else that of the environment.
-#[cfg(feature = "proxy")]
-fn token(
-    file: Option<&std::path::Path>,
-    variable: Option<&secrecy::SecretString>,
-) -> Result<Option<crate::web::Token>, Failure> {
-    use secrecy::ExposeSecret;
-
-    use crate::cli::failure::unreadable;
-    use crate::store::read_bounded;
-    use crate::web::Token;
-
-    /// Longest file that is read for a token, in bytes.
-    const MAX_FILE: u64 = 4096;
-
-    let (text, source) = match (file, variable) {
-        (None, None) => return Ok(None),
-        (None, Some(variable)) => (variable.expose_secret().to_owned(), "`MEMORIES_PROXY_TOKEN`".to_owned()),
-        (Some(path), _) => {
-            let bytes = read_bounded(path, MAX_FILE).map_err(|error| unreadable(path, error))?;
-            (String::from_utf8_lossy(&bytes).into_owned(), format!("`{}`", path.display()))
-        }
-    };
-    let token = Token::new(&text).map_err(|error| {
-        Failure::user(format!("{source} cannot be used: {error}"))
-            .hint("make a token with `openssl rand -hex 32`")
-    })?;
-    Ok(Some(token))
 }
 
 /// The services that the hooks use: search, model, clock, notices.

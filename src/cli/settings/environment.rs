@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use secrecy::SecretString;
 
 /// The environment variables that the program reads, and what each says. Keys come from nowhere else.
-pub(crate) const VARIABLES: [(&str, &str); 30] = [
+pub(crate) const VARIABLES: [(&str, &str); 31] = [
     ("MEMORIES_FILE", "The memory file, as by --file."),
     ("MEMORIES_CONFIG", "The settings, as by --config: they are trusted."),
     ("MEMORIES_WRITER", "Who writes, as by --writer."),
@@ -28,6 +28,7 @@ pub(crate) const VARIABLES: [(&str, &str); 30] = [
     ("MEMORIES_EMBEDDING_URL", "The address of the embedding server."),
     ("MEMORIES_EMBEDDING_API_KEY", "The key for that address."),
     ("MEMORIES_PROXY_TOKEN", "The token that clients of the proxy send."),
+    ("MEMORIES_SERVE_TOKEN", "The token that browsers of `serve` send."),
     ("AWS_*", "Keys, region, profile and address of S3, for `memories sync`, as for AWS's own tools."),
     ("AZURE_*", "Account and keys of Azure Blob Storage, for `memories sync`."),
     (
@@ -79,6 +80,7 @@ pub struct ProcessEnvironment {
     pub(super) ollama_host: Option<String>,
     pub(super) embedder: EmbedderVariables,
     pub(super) proxy_token: Option<SecretString>,
+    pub(super) serve_token: Option<SecretString>,
     pub(super) mcp_token: Option<SecretString>,
     pub(super) folder: PathBuf,
     /// The folder of the user's own settings, `None` where the environment names no home.
@@ -113,6 +115,7 @@ impl ProcessEnvironment {
                 api_key: variable("MEMORIES_EMBEDDING_API_KEY").map(SecretString::from),
             },
             proxy_token: variable("MEMORIES_PROXY_TOKEN").map(SecretString::from),
+            serve_token: variable("MEMORIES_SERVE_TOKEN").map(SecretString::from),
             mcp_token: variable("MEMORIES_MCP_TOKEN").map(SecretString::from),
             folder: std::env::current_dir().unwrap_or_default(),
             user_folder: user_folder(),

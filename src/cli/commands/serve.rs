@@ -1,0 +1,153 @@
+//! `serve`: serves the world as a live page.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use crate::cli::commands::token::check_remote;
+use crate::cli::context::Cli;
+use crate::cli::failure::Failure;
+use crate::cli::values::parse_host;
+
+/// The variable with the token.
+const VARIABLE: &str = "MEMORIES_SERVE_TOKEN";
+
+/// Serve the world as a page that follows the play
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The page is that of `memories report`. Each turn that is recorded, each
+correction and each change by an editor is on it within a third of a second. It
+only reads; with --edit a person adds, rewords, confirms and strikes memories.
+
+Requests must name the server's own address in `Host`, and a page of another
+site in a browser is refused (403). With --edit, and for other machines, callers
+need a token: the address that is printed has it, and the browser keeps it. It is
+that of --token-file or MEMORIES_SERVE_TOKEN, and has at least 16 characters;
+without one, --edit makes one. The server speaks plain HTTP: put a server with
+TLS before it where others can listen in.
+
+Examples:
+  memories serve --open
+  memories serve --edit
+  memories serve --listen 127.0.0.1:0 --title 'Zork, tonight'
+  openssl rand -hex 32 > token
+  memories serve --listen 0.0.0.0:4142 --allow-remote --token-file token \\
+      --host memories.example
+
+Prints the address that it listens on; with --json {version, listening,
+address}, where `address` is the one to open. Ctrl-C ends it.")]
+pub(crate) struct ServeArgs {
+    /// The address that browsers connect to; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4142")]
+    listen: SocketAddr,
+    /// Let the page add, reword, confirm and strike memories
+    #[arg(long)]
+    edit: bool,
+    /// Accept other machines; needs a token
+    #[arg(long)]
+    allow_remote: bool,
+    /// The file with the token that callers must send; overrides MEMORIES_SERVE_TOKEN
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// A further name that browsers may call the server by, at any port; repeatable
+    #[arg(long = "host", value_name = "NAME", value_parser = parse_host)]
+    hosts: Vec<String>,
+    /// The title of the page [default: the folder's name]
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    /// Open it in the browser
+    #[arg(long)]
+    open: bool,
+}
+
+pub fn run(cli: Cli<'_>, args: ServeArgs) -> Result<u8, Failure> {
+    let has_token = args.token_file.is_some() || cli.settings.serve_token.is_some();
+    check_remote(args.listen, args.allow_remote, has_token, VARIABLE)?;
+    serve(cli, args)
+}
+
+#[cfg(not(feature = "view"))]
+fn serve(_cli: Cli<'_>, args: ServeArgs) -> Result<u8, Failure> {
+    let ServeArgs { listen: _, edit: _, allow_remote: _, token_file: _, hosts: _, title: _, open: _ } = args;
+    Err(Failure::user("this build has no pages")
+        .hint("build with the feature `view`, or draw the map with `memories map --format svg`"))
+}
+
+#[cfg(feature = "view")]
+fn serve(mut cli: Cli<'_>, args: ServeArgs) -> Result<u8, Failure> {
+    use serde_json::json;
+
+    use crate::cli::commands::page::{file_name, open_in_browser, title_of};
+    use crate::cli::commands::token::token_of;
+    use crate::cli::interrupt::interrupted;
+    use crate::notebook::SharedSnapshot;
+    use crate::search::Searcher;
+    use crate::view::{self, ServeError, ServeSettings};
+    use crate::web::{Guard, Limits};
+
+    let ServeArgs { listen, edit, allow_remote: _, token_file, hosts, title, open } = args;
+    let given = token_of(token_file.as_deref(), cli.settings.serve_token.as_ref(), VARIABLE)?;
+    let token = match given {
+        None if edit => Some(fresh_token()?),
+        given => given,
+    };
+    let notebook = cli.notebook()?;
+    let embedder = cli.embedder()?;
+    let files = SharedSnapshot::new(notebook.store().clone());
+    let searcher = Searcher::new(files, cli.settings.search.clone(), embedder);
+    let listener = std::net::TcpListener::bind(listen).map_err(|error| {
+        Failure::caused(format!("cannot listen on {listen}"), error)
+            .hint("choose another port with `--listen`; 0 takes a free one")
+    })?;
+    let address = listener.local_addr()?;
+    let listening = format!("http://{address}/");
+    let opened = match &token {
+        None => listening.clone(),
+        Some((_, text)) => format!("{listening}?token={text}"),
+    };
+    if !address.ip().to_canonical().is_loopback() {
+        cli.ui
+            .warning("tokens and memories go over the network unencrypted: put a server with TLS before it");
+    } else if token.is_none() {
+        cli.ui.warning("without `MEMORIES_SERVE_TOKEN` every user of this machine can read these memories");
+    }
+    let store = notebook.store();
+    let settings = ServeSettings {
+        listener,
+        guard: Guard::new(address, &hosts, token.as_ref().map(|(token, _)| token.clone())),
+        limits: Limits::default(),
+        searcher,
+        title: title.unwrap_or_else(|| title_of(store)),
+        file: file_name(store),
+        edit_token: token.filter(|_| edit).map(|(_, text)| text),
+        recall: cli.settings.limits,
+        clock: cli.settings.running_clock(),
+        notebook,
+    };
+    let json = json!({"listening": listening, "address": opened});
+    let answer = cli.ui.answer(&json, &format!("listening on {opened}\n"))?;
+    cli.ui.flush()?;
+    if open {
+        open_in_browser(&opened)?;
+    }
+    let (sender, warnings) = std::sync::mpsc::channel();
+    let server = std::thread::spawn(move || {
+        view::serve(settings, move |warning| drop(sender.send(warning)), interrupted())
+    });
+    warnings.iter().for_each(|warning| cli.ui.warning(&warning));
+    match server.join() {
+        Ok(Ok(())) => Ok(answer),
+        Ok(Err(ServeError::Store(error))) => Err(error.into()),
+        Ok(Err(ServeError::Socket(error))) => Err(error.into()),
+        Err(_) => Err(Failure::user("the server stopped unexpectedly").hint("start it again")),
+    }
+}
+
+/// A token that nobody can guess.
+#[cfg(feature = "view")]
+fn fresh_token() -> Result<(crate::web::Token, String), Failure> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|error| Failure::user(format!("no random numbers: {error}")))?;
+    let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let token = crate::web::Token::new(&text).map_err(|error| Failure::user(error.to_string()))?;
+    Ok((token, text))
+}

@@ -1,0 +1,58 @@
+//! Code shared by `proxy` and `serve`: who may connect, and the token that callers must send.
+
+use std::net::SocketAddr;
+
+use crate::cli::failure::Failure;
+
+/// Refuses an address that other machines reach, unless they are let in, and then only with a token. `variable` may
+/// hold it.
+pub(super) fn check_remote(
+    listen: SocketAddr,
+    allow_remote: bool,
+    has_token: bool,
+    variable: &str,
+) -> Result<(), Failure> {
+    if !listen.ip().to_canonical().is_loopback() && !allow_remote {
+        let problem = format!("{listen} is not an address of this machine alone");
+        return Err(Failure::usage(problem)
+            .hint("listen on 127.0.0.1, or let other machines read memories with `--allow-remote`"));
+    }
+    if allow_remote && !has_token {
+        return Err(Failure::usage("other machines may connect only with a token").hint(format!(
+            "make one with `openssl rand -hex 32 > token` and name it with `--token-file token`, or set \
+             `{variable}`",
+        )));
+    }
+    Ok(())
+}
+
+/// The token of the file, else that of the variable, and its text.
+#[cfg(any(feature = "proxy", feature = "view"))]
+pub(super) fn token_of(
+    file: Option<&std::path::Path>,
+    variable: Option<&secrecy::SecretString>,
+    name: &str,
+) -> Result<Option<(crate::web::Token, String)>, Failure> {
+    use secrecy::ExposeSecret;
+
+    use crate::cli::failure::unreadable;
+    use crate::store::read_bounded;
+    use crate::web::Token;
+
+    /// Longest file that is read for a token, in bytes.
+    const MAX_FILE: u64 = 4096;
+
+    let (text, source) = match (file, variable) {
+        (None, None) => return Ok(None),
+        (None, Some(variable)) => (variable.expose_secret().to_owned(), format!("`{name}`")),
+        (Some(path), _) => {
+            let bytes = read_bounded(path, MAX_FILE).map_err(|error| unreadable(path, error))?;
+            (String::from_utf8_lossy(&bytes).into_owned(), format!("`{}`", path.display()))
+        }
+    };
+    let token = Token::new(&text).map_err(|error| {
+        Failure::user(format!("{source} cannot be used: {error}"))
+            .hint("make a token with `openssl rand -hex 32`")
+    })?;
+    Ok(Some((token, text.trim().to_owned())))
+}

@@ -1,0 +1,119 @@
+//! The world while others change it: what is new, as the page appends it.
+//!
+//! A store enters; the whole data leaves, and then, whenever the file or its journal changed, what is new. A change is
+//! told in two parts. The first has the steps, the sections and their recalls, and is there at once. The second has what
+//! is counted over everything: figures, lists, problems.
+
+use serde::Serialize;
+
+use crate::notebook::history::{History, HistoryFollower};
+use crate::notebook::{Clock, Snapshot};
+use crate::recall::Limits;
+use crate::stats::tally::Tally;
+use crate::store::{Store, StoreError};
+use crate::view::html::json;
+use crate::view::present::Present;
+use crate::view::range::StepRange;
+use crate::view::read;
+use crate::view::world::{PageFacts, World};
+
+/// The world of a server.
+pub(super) struct Live {
+    store: Store,
+    page: PageFacts,
+    limits: Limits,
+    clock: Clock,
+    follower: HistoryFollower,
+    world: World,
+    /// What was counted of the steps.
+    tally: Tally,
+    /// The present that all pages have.
+    present: Present,
+    /// The present is to be told again.
+    is_stale: bool,
+}
+
+/// News for all pages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum News {
+    /// What is new: the number of steps with it, and its JSON.
+    Change(usize, String),
+    /// What was before is no longer right: the data is to be fetched anew.
+    Anew,
+    /// The server ends.
+    End,
+}
+
+/// The greeting to a page that connects.
+#[derive(Serialize)]
+pub(super) struct Hello {
+    /// The number of steps.
+    pub(super) steps: usize,
+}
+
+impl Live {
+    /// Reads everything.
+    ///
+    /// # Errors
+    ///
+    /// When the memory file or the journal cannot be read.
+    pub(super) fn open(
+        store: Store,
+        page: PageFacts,
+        limits: Limits,
+        clock: Clock,
+    ) -> Result<Live, StoreError> {
+        let (history, follower) = History::read(&store)?;
+        let (read, tally, effects) = read::figures(&store, &page.file, &limits, &clock.now())?;
+        let world = read::world(&history, &effects, &StepRange::default());
+        let present = Present::of(&Snapshot::read(&store)?, &world.gone_places(), read.stats, &limits);
+        Ok(Live { store, page, limits, clock, follower, world, tally, present, is_stale: false })
+    }
+
+    /// The number of steps.
+    pub(super) fn step_count(&self) -> usize {
+        self.world.step_count()
+    }
+
+    /// The data of the page, as JSON.
+    pub(super) fn data(&self) -> String {
+        json(&self.world.data(&self.page, &self.present))
+    }
+
+    /// Looks what has changed since the last call; none where nothing has.
+    ///
+    /// # Errors
+    ///
+    /// When the memory file or the journal cannot be read.
+    pub(super) fn poll(&mut self) -> Result<Option<News>, StoreError> {
+        let Some(steps) = self.follower.poll()? else {
+            let Live { store, page, limits, clock, .. } = self;
+            *self = Live::open(store.clone(), page.clone(), *limits, clock.clone())?;
+            return Ok(Some(News::Anew));
+        };
+        if steps.is_empty() {
+            return if self.is_stale { self.poll_present() } else { Ok(None) };
+        }
+        let seen = self.world.seen();
+        read::advance(&mut self.world, &mut self.tally, &steps);
+        let snapshot = Snapshot::read(&self.store)?;
+        let changed = self.world.changed_since(seen.steps);
+        let new = Present::after(&snapshot, &self.world.gone_places(), &changed, &self.limits);
+        let new = new.of_some_scopes_since(&self.present);
+        let news = json(&self.world.news(seen, &new));
+        self.present.add(new);
+        self.is_stale = true;
+        Ok(Some(News::Change(self.world.step_count(), news)))
+    }
+
+    /// The second part of a change.
+    fn poll_present(&mut self) -> Result<Option<News>, StoreError> {
+        self.is_stale = false;
+        let (read, _, _) = read::figures(&self.store, &self.page.file, &self.limits, &self.clock.now())?;
+        let snapshot = Snapshot::read(&self.store)?;
+        let present = Present::of(&snapshot, &self.world.gone_places(), read.stats, &self.limits);
+        let news = json(&self.world.news(self.world.seen(), &present.since(&self.present)));
+        self.present = present;
+        Ok(Some(News::Change(self.world.step_count(), news)))
+    }
+}

@@ -1,0 +1,97 @@
+//! The world as a page: what a memory file says, when it came to say so, and whether that helps.
+//!
+//! A store enters; one HTML file leaves, or the same page with a server that keeps it current. It always holds that
+//!
+//! * at each step the page shows what the file held after it: [`crate::notebook::history`] rebuilds the texts;
+//! * figures, recalls, lists and problems are the answers of the commands that print them, from their own code;
+//! * a text of a memory is data: JSON in a block that no browser runs, and text nodes on the page;
+//! * the page loads nothing: script and style are in it, and its policy allows no others.
+//!
+//! `read` makes a `World` of a store: `timeline` has the versions of each section, `parts` what they are made of,
+//! `steps` what happened between them, `present` what is shown of the present alone. `html` writes the page around it.
+
+mod edits;
+mod html;
+mod live;
+mod parts;
+mod present;
+mod range;
+mod read;
+mod serve;
+mod steps;
+mod strings;
+mod timeline;
+mod world;
+
+use crate::notebook::Snapshot;
+use crate::notebook::history::History;
+use crate::recall::Limits;
+use crate::store::{Store, StoreError};
+use crate::view::present::Present;
+use crate::view::world::PageFacts;
+
+pub(crate) use html::is_page;
+pub(crate) use range::StepRange;
+pub(crate) use serve::{ServeError, ServeSettings, serve};
+
+/// What a page is asked to show.
+#[derive(Debug, Clone)]
+pub(crate) struct PageRequest {
+    /// The title.
+    pub(crate) title: String,
+    /// The name of the memory file on the page.
+    pub(crate) file: String,
+    /// The steps that are shown.
+    pub(crate) range: StepRange,
+    /// The limits of a recall.
+    pub(crate) limits: Limits,
+    /// The present time, RFC 3339.
+    pub(crate) now: String,
+}
+
+/// A page as one file.
+#[derive(Debug, Clone)]
+pub(crate) struct Report {
+    /// The file.
+    pub(crate) html: String,
+    /// Places that were visited.
+    pub(crate) places: u64,
+    /// Live memories.
+    pub(crate) memories: u64,
+    /// Steps that it shows, with the start.
+    pub(crate) steps: usize,
+    /// True if some states between the first step and the last are not known.
+    pub(crate) has_gaps: bool,
+    /// What could not be read.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// The page of a store as one file.
+///
+/// # Errors
+///
+/// When the memory file or the journal cannot be read.
+pub(crate) fn report(store: &Store, request: &PageRequest) -> Result<Report, StoreError> {
+    let PageRequest { title, file, range, limits, now } = request;
+    let (history, _) = History::read(store)?;
+    let (read, _, effects) = read::figures(store, file, limits, now)?;
+    let world = read::world(&history, &effects, range);
+    let (places, memories) = (read.stats.places.visited, read.stats.total_memories);
+    let snapshot = Snapshot::read(store)?;
+    let present = Present::of(&snapshot, &world.gone_places(), read.stats, limits);
+    let page = PageFacts {
+        title: title.clone(),
+        file: file.clone(),
+        made: now.clone(),
+        mode: "report",
+        ..PageFacts::default()
+    };
+    Ok(Report {
+        html: html::report(&page, &world.data(&page, &present)),
+        places,
+        memories,
+        steps: world.step_count(),
+        has_gaps: history.parts.len() > 1,
+        warnings: read.warnings.into_iter().chain(snapshot.warning()).collect(),
+    })
+}
