@@ -44,10 +44,14 @@ const SCRIPTS: [&str; 21] = [
     include_str!("page/main.js"),
 ];
 
+/// The licence of uPlot, which each copy has to hold.
+const UPLOT_LICENCE: &str = include_str!("vendor/LICENSE");
+
 /// The styles.
-const STYLES: [&str; 5] = [
+const STYLES: [&str; 6] = [
     include_str!("vendor/uPlot.min.css"),
     include_str!("page/base.css"),
+    include_str!("page/time.css"),
     include_str!("page/map.css"),
     include_str!("page/lists.css"),
     include_str!("page/paper.css"),
@@ -116,7 +120,7 @@ fn body() -> &'static str {
 }
 
 fn script() -> String {
-    SCRIPTS.map(without_comments).join("\n")
+    format!("/*!\n{UPLOT_LICENCE}*/\n{}", SCRIPTS.map(without_comments).join("\n"))
 }
 
 fn style() -> String {

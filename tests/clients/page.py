@@ -42,7 +42,7 @@ DRAG = """() => new Promise((done) => {
   requestAnimationFrame(next);
 })"""
 
-# Boxes that stick out of their container, to the left or right; a container that scrolls or cuts off may be wider within.
+# Boxes that stick out of their container, to the left or right; one that scrolls or cuts off may be wider within.
 OUTSIDE = """(selector) => {
   const box = document.querySelector(selector);
   const edge = box.getBoundingClientRect();
@@ -68,7 +68,10 @@ class Watched:
         self.page = self.context.new_page()
         self.requests, self.problems = [], []
         self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.on("console", lambda message: self.problems.append(message.text) if message.type in ("error", "warning") else None)
+        self.page.on(
+            "console",
+            lambda message: self.problems.append(message.text) if message.type in ("error", "warning") else None,
+        )
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
         self.page.on("dialog", lambda dialog: (self.problems.append(dialog.message), dialog.dismiss()))
 
@@ -103,7 +106,9 @@ def facts_of_file(section):
     return {
         "name": section["name"],
         "visits": section.get("visits", 0),
-        "memories": sorted([m["category"], m["title"], m["text"], m["status"], m["persistence"]] for m in section["memories"]),
+        "memories": sorted(
+            [m["category"], m["title"], m["text"], m["status"], m["persistence"]] for m in section["memories"]
+        ),
         "ways": sorted([way["action"], way["to"], way["count"]] for way in section.get("ways", [])),
         "worked": sorted([one["action"], one["count"]] for one in section.get("worked", [])),
         "tried": sorted([one["action"], one["count"], one.get("reply", "")] for one in section.get("tried", [])),
@@ -119,16 +124,23 @@ def facts_of_page(section):
         "memories": sorted([m["category"], m["title"], m["text"], m["status"], m["persistence"]] for m in of("memory")),
         "ways": sorted([way["action"], way["to"], way["times"]] for way in of("way")),
         "worked": sorted([one["action"], one["times"]] for part in of("worked") for one in part["actions"]),
-        "tried": sorted([one["action"], one["times"], part.get("reply", "")] for part in of("tried") for one in part["actions"]),
+        "tried": sorted(
+            [one["action"], one["times"], part.get("reply", "")] for part in of("tried") for one in part["actions"]
+        ),
     }
 
 
 def check_step(page, step, sections):
     """At a step the page shows what the file held: in its data, and, for one place, in the panel."""
-    page.evaluate("step => { const slider = document.getElementById('slider'); slider.value = String(step);"
-                  " slider.dispatchEvent(new Event('input', { bubbles: true })); }", step)
+    page.evaluate(
+        "step => { const slider = document.getElementById('slider'); slider.value = String(step);"
+        " slider.dispatchEvent(new Event('input', { bubbles: true })); }",
+        step,
+    )
     page.wait_for_function("step => memoriesPage.app.drawn === step", arg=step)
-    there = page.evaluate("step => memoriesPage.app.world.sections.map(({ scope }) => [scope, memoriesPage.sectionAt(scope, step)])", step)
+    there = page.evaluate(
+        "step => memoriesPage.app.world.sections.map(({ scope }) => [scope, memoriesPage.sectionAt(scope, step)])", step
+    )
     shown = {scope: facts_of_page(section) for scope, section in there if section}
     held = {section["scope"]: facts_of_file(section) for section in sections}
     assert shown.keys() == held.keys(), (step, shown.keys() ^ held.keys())
@@ -161,12 +173,24 @@ def check_report(browser, program, folder, copies):
     assert "query" in page.locator("#found p").text_content()
 
     figures = page.locator(".figure .value").all_inner_texts()
-    share, places, tokens = stats["by_episode"][-1]["repeated_share"], stats["coverage"]["visited"], stats["recall_tokens"]["p50"]
+    share, places, tokens = (
+        stats["by_episode"][-1]["repeated_share"],
+        stats["coverage"]["visited"],
+        stats["recall_tokens"]["p50"],
+    )
     assert figures == [f"{share * 100:.1f} %", str(places), str(tokens)], (figures, share, places, tokens)
     rows = page.locator("[data-chart=places] tbody tr").all_text_contents()
-    assert rows == [f"{one['episode']}{one['coverage']['visited']}{one['coverage']['with_memories']}" for one in stats["by_episode"]], rows
+    assert rows == [
+        f"{one['episode']}{one['coverage']['visited']}{one['coverage']['with_memories']}" for one in stats["by_episode"]
+    ], rows
 
-    step_of = {number: index for index, number in enumerate(page.evaluate("memoriesPage.app.world.steps.map((step, index) => step.kind === 'turn' ? index : -1)")) if number >= 0}
+    step_of = {
+        number: index
+        for index, number in enumerate(
+            page.evaluate("memoriesPage.app.world.steps.map((step, index) => step.kind === 'turn' ? index : -1)")
+        )
+        if number >= 0
+    }
     steps = [step for step in sorted(step_of)]
     for turn in sorted(turns):
         check_step(page, steps[turn - 1], states[turn])
@@ -211,7 +235,9 @@ def check_axe(browser, folder, modules):
                     page.locator("#tab-log").click()
                     page.locator("[data-chart=milestones] summary").click()
                 page.wait_for_function("() => document.getElementById('list').getAttribute('aria-busy') === 'false'")
-                found = page.evaluate("async () => (await axe.run()).violations.map(({ id, impact, nodes }) => [impact, id, nodes.length, nodes[0].html.slice(0, 200), nodes[0].failureSummary])")
+                found = page.evaluate(
+                    "async () => (await axe.run()).violations.map(({ id, impact, nodes }) => [impact, id, nodes.length, nodes[0].html.slice(0, 200), nodes[0].failureSummary])"
+                )
                 serious = [violation for violation in found if violation[0] in ("serious", "critical")]
                 assert not serious, (scheme, width, state, serious)
             assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -253,8 +279,10 @@ def check_speed(browser, program, folder):
     worlds.record(program, folder, list(worlds.walk(1000)))
     worlds.run(program, folder, "report", "-o", "world.html")
     watched = Watched(browser)
-    watched.page.add_init_script("new PerformanceObserver((list) => { for (const entry of list.getEntries()) (globalThis.paints ||= []).push(entry.startTime); })"
-                                 ".observe({ type: 'paint', buffered: true });")
+    watched.page.add_init_script(
+        "new PerformanceObserver((list) => { for (const entry of list.getEntries()) (globalThis.paints ||= []).push(entry.startTime); })"
+        ".observe({ type: 'paint', buffered: true });"
+    )
     page = watched.open((folder / "world.html").as_uri())
     page.wait_for_function("() => globalThis.paints?.length > 0")
     drawn = page.evaluate("performance.now()")
@@ -263,8 +291,10 @@ def check_speed(browser, program, folder):
     page.evaluate("memoriesPage.app.map.camera.centreOn([1500, 1000], 0.7)")
     near = page.evaluate(DRAG)
     rates = [1000 * len(each) / sum(each) for each in (times, near)]
-    print(f"page: 1,000 places and 10,000 memories: first paint {paint:.0f} ms, all drawn {drawn:.0f} ms,"
-          f" slider {rates[0]:.0f} frames/s, {rates[1]:.0f} near by")
+    print(
+        f"page: 1,000 places and 10,000 memories: first paint {paint:.0f} ms, all drawn {drawn:.0f} ms,"
+        f" slider {rates[0]:.0f} frames/s, {rates[1]:.0f} near by"
+    )
     assert paint < FIRST_PAINT and min(rates) >= FRAMES, (paint, rates)
     watched.close("file://")
 
@@ -272,7 +302,12 @@ def check_speed(browser, program, folder):
 @contextlib.contextmanager
 def served(program, folder, *arguments, port=0):
     """A server; its origin, and the address that a person opens."""
-    server = subprocess.Popen([program, "serve", "--listen", f"127.0.0.1:{port}", "--json", *arguments], cwd=folder, stdout=subprocess.PIPE, text=True)
+    server = subprocess.Popen(
+        [program, "serve", "--listen", f"127.0.0.1:{port}", "--json", *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     try:
         answer = json.loads(server.stdout.readline())
         yield answer["listening"], answer["address"]
@@ -287,14 +322,25 @@ def check_live(browser, program, folder):
         watched = Watched(browser)
         page = watched.open(address)
         page.wait_for_function("() => document.getElementById('live').dataset.state === 'connected'")
-        page.evaluate("() => { globalThis.seen = {}; new MutationObserver(() => { const text = document.getElementById('step').textContent;"
-                      " const turn = /turn (\\d+)/.exec(text)?.[1]; globalThis.seen[turn] ||= Date.now(); })"
-                      ".observe(document.getElementById('step'), { childList: true, subtree: true }); }")
+        page.evaluate(
+            "() => { globalThis.seen = {}; new MutationObserver(() => { const text = document.getElementById('step').textContent;"
+            " const turn = /turn (\\d+)/.exec(text)?.[1]; globalThis.seen[turn] ||= Date.now(); })"
+            ".observe(document.getElementById('step'), { childList: true, subtree: true }); }"
+        )
         delays = []
         for turn in range(901, 906):
-            line = json.dumps({"episode": 6, "turn": turn, "action": f"wave {turn}", "response": "Nothing happens.",
-                               "location_before": {"id": 75, "name": "Living Room"}, "location_after": {"id": 75, "name": "Living Room"},
-                               "score_before": 0, "score_after": 0})
+            line = json.dumps(
+                {
+                    "episode": 6,
+                    "turn": turn,
+                    "action": f"wave {turn}",
+                    "response": "Nothing happens.",
+                    "location_before": {"id": 75, "name": "Living Room"},
+                    "location_after": {"id": 75, "name": "Living Room"},
+                    "score_before": 0,
+                    "score_after": 0,
+                }
+            )
             worlds.record(program, folder, [line])
             returned = time.time() * 1000
             page.wait_for_function("turn => globalThis.seen[turn]", arg=turn, timeout=5000)
@@ -350,7 +396,9 @@ def check_edit(browser, program, folder):
         card.get_by_role("button", name="Strike").click()
         card.get_by_label("Reason").fill("it was a dream")
         card.get_by_role("button", name="Strike", exact=True).click()
-        page.wait_for_function("() => ![...document.querySelectorAll('#place .memory:not(.old) strong')].some((one) => one.textContent === 'The trophy case scores')")
+        page.wait_for_function(
+            "() => ![...document.querySelectorAll('#place .memory:not(.old) strong')].some((one) => one.textContent === 'The trophy case scores')"
+        )
         before = file.read_text()
         page.get_by_role("button", name="Undo last change").click()
         page.locator("#place .memory:not(.old) strong", has_text="The trophy case scores").wait_for()

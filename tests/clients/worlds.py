@@ -16,7 +16,7 @@ HOSTILE = [
     "</script><script>window.hacked = 1</script>",
     "<!--<script>window.hacked = 1//--></script>",
     "<img src=x onerror=window.hacked=1>",
-    "\"><svg onload=window.hacked=1>",
+    '"><svg onload=window.hacked=1>',
     "' onmouseover='window.hacked=1",
     "javascript:window.hacked=1//",
     "[link](javascript:window.hacked=1)",
@@ -41,7 +41,9 @@ HOSTILE = [
 
 
 def run(program, folder, *arguments, **options):
-    done = subprocess.run([program, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=300, **options)
+    done = subprocess.run(
+        [program, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=300, **options
+    )
     assert done.returncode == 0, (arguments, done.returncode, done.stdout[-2000:], done.stderr[-2000:])
     return done.stdout
 
@@ -70,8 +72,13 @@ def hostile(count, seed=4142):
 
 
 def place_text(id, name, memories, ways):
-    entries = "".join(f"**[{category}] {title}** *(Ep1, T{turn}, importance {importance})*\n{text}\n\n" for category, title, text, turn, importance in memories)
-    lines = "".join(f"- `{action}` → [{target}](#location-{to}-{target.lower().replace(' ', '-')})\n" for action, to, target in ways)
+    entries = "".join(
+        f"**[{category}] {title}** *(Ep1, T{turn}, importance {importance})*\n{text}\n\n"
+        for category, title, text, turn, importance in memories
+    )
+    lines = "".join(
+        f"- `{action}` → [{target}](#location-{to}-{target.lower().replace(' ', '-')})\n" for action, to, target in ways
+    )
     return f"## Location {id}: {name}\n**Visits:** {1 + id % 7} | **Episodes:** 1 (T1)\n\n### Memories\n\n{entries}### Ways\n\n{lines}\n---\n\n"
 
 
@@ -83,7 +90,13 @@ def large(places=1000, memories=10_000, wide=40, seed=7):
     text = "# Location Memories\n\n"
     for id in range(places):
         own = [
-            (chance.choice(["NOTE", "DANGER", "DISCOVERY"]), f"{words(4)} {id}-{number}", words(20), number + 1, chance.choice([300, 500, 700, 900]))
+            (
+                chance.choice(["NOTE", "DANGER", "DISCOVERY"]),
+                f"{words(4)} {id}-{number}",
+                words(20),
+                number + 1,
+                chance.choice([300, 500, 700, 900]),
+            )
             for number in range(memories // places)
         ]
         ways = []
@@ -104,11 +117,24 @@ def walk(count, places=1000, wide=40, seed=8):
         x, y = min(max(at % wide + dx, 0), wide - 1), min(max(at // wide + dy, 0), places // wide - 1)
         to, reply = y * wide + x, f"You see {chance.choice(WORDS)} and {chance.choice(WORDS)} {number}."
         where = [{"id": id, "name": f"Place {id}"} for id in (at, to)]
-        yield json.dumps({
-            "episode": 2 + number // 500, "turn": number % 500 + 1, "action": action, "response": reply, "location_before": where[0],
-            "location_after": where[1], "score_before": 0, "score_after": 0, "moves_before": number, "moves_after": number + 1,
-            "inventory_before": [], "inventory_after": [], "died": False, "valid": True,
-        })
+        yield json.dumps(
+            {
+                "episode": 2 + number // 500,
+                "turn": number % 500 + 1,
+                "action": action,
+                "response": reply,
+                "location_before": where[0],
+                "location_after": where[1],
+                "score_before": 0,
+                "score_after": 0,
+                "moves_before": number,
+                "moves_after": number + 1,
+                "inventory_before": [],
+                "inventory_after": [],
+                "died": False,
+                "valid": True,
+            }
+        )
         at = to
 
 
@@ -120,5 +146,7 @@ def hostile_world(count, places=100):
     for id in range(places):
         own = texts[id::places]
         entries = [("NOTE", line(text)[:400] or "x", line(text), number + 1, 500) for number, text in enumerate(own)]
-        result += place_text(id, line(texts[id])[:3000], entries, [(line(texts[id])[:60].replace("`", "'"), (id + 1) % places, "next")])
+        result += place_text(
+            id, line(texts[id])[:3000], entries, [(line(texts[id])[:60].replace("`", "'"), (id + 1) % places, "next")]
+        )
     return result

@@ -20,10 +20,10 @@ only reads; with --edit a person adds, rewords, confirms and strikes memories.
 
 Requests must name the server's own address in `Host`, and a page of another
 site in a browser is refused (403). With --edit, and for other machines, callers
-need a token: the address that is printed has it, and the browser keeps it. It is
-that of --token-file or MEMORIES_SERVE_TOKEN, and has at least 16 characters;
-without one, --edit makes one. The server speaks plain HTTP: put a server with
-TLS before it where others can listen in.
+need a token: the address that is printed has it, and the browser keeps it. The
+token is that of --token-file or MEMORIES_SERVE_TOKEN, and has at least 16
+characters; without one, --edit makes one. The server speaks plain HTTP: put a
+server with TLS before it where others can listen in.
 
 Examples:
   memories serve --open

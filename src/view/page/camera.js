@@ -26,7 +26,9 @@
     }
 
     // Pixels of the screen for each unit of the drawing.
-    get scale() { return this.size.width / this.view.width; }
+    get scale() {
+      return this.size.width / this.view.width;
+    }
 
     measure() {
       const { clientWidth, clientHeight } = this.svg;
@@ -142,11 +144,16 @@
       if (others.length === 0) return this.pan(now[0] - before[0], now[1] - before[1]);
       const [other] = others;
       const apart = (point) => Math.hypot(point[0] - other[0], point[1] - other[1]) || 1;
-      this.zoom(apart(now) / apart(before), this.within({ clientX: (now[0] + other[0]) / 2, clientY: (now[1] + other[1]) / 2 }));
+      this.zoom(
+        apart(now) / apart(before),
+        this.within({ clientX: (now[0] + other[0]) / 2, clientY: (now[1] + other[1]) / 2 }),
+      );
     }
 
     // A click that ends a drag is none.
-    get dragged() { return this.moved > 4; }
+    get dragged() {
+      return this.moved > 4;
+    }
 
     within(event) {
       const box = this.svg.getBoundingClientRect();

@@ -18,14 +18,43 @@
   }
 
   function table(head, rows) {
-    return element("table", {},
-      element("thead", {}, element("tr", {}, head.map((text) => element("th", { scope: "col", text })))),
-      element("tbody", {}, rows.map((row) => element("tr", {}, row.map((cell, index) =>
-        (index === 0 ? element("th", { scope: "row" }, page.data(cell)) : element("td", { text: cell })))))));
+    return element(
+      "table",
+      {},
+      element(
+        "thead",
+        {},
+        element(
+          "tr",
+          {},
+          head.map((text) => element("th", { scope: "col", text })),
+        ),
+      ),
+      element(
+        "tbody",
+        {},
+        rows.map((row) =>
+          element(
+            "tr",
+            {},
+            row.map((cell, index) =>
+              index === 0 ? element("th", { scope: "row" }, page.data(cell)) : element("td", { text: cell }),
+            ),
+          ),
+        ),
+      ),
+    );
   }
 
   function axis(extra) {
-    return { stroke: colour("soft"), grid: { stroke: colour("line"), width: 1 }, ticks: { show: false }, font: "12px system-ui, sans-serif", gap: 6, ...extra };
+    return {
+      stroke: colour("soft"),
+      grid: { stroke: colour("line"), width: 1 },
+      ticks: { show: false },
+      font: "12px system-ui, sans-serif",
+      gap: 6,
+      ...extra,
+    };
   }
 
   // Writes each bar's or point's value above it, while they are few.
@@ -39,7 +68,11 @@
       ctx.textAlign = "center";
       plot.data[series].forEach((value, index) => {
         if (value === null || value === undefined) return;
-        ctx.fillText(chart.format(value), plot.valToPos(plot.data[0][index], "x", true), plot.valToPos(value, "y", true) - 6 * devicePixelRatio);
+        ctx.fillText(
+          chart.format(value),
+          plot.valToPos(plot.data[0][index], "x", true),
+          plot.valToPos(value, "y", true) - 6 * devicePixelRatio,
+        );
       });
       ctx.restore();
     };
@@ -48,7 +81,15 @@
   function seriesOf(chart) {
     return chart.series.map(({ name, bars, tone, dash }) => {
       const stroke = colour(tone);
-      if (bars) return { label: name, stroke, fill: stroke, width: 0, paths: uPlot.paths.bars({ size: [0.55, 56], radius: 0.12 }), points: { show: false } };
+      if (bars)
+        return {
+          label: name,
+          stroke,
+          fill: stroke,
+          width: 0,
+          paths: uPlot.paths.bars({ size: [0.55, 56], radius: 0.12 }),
+          points: { show: false },
+        };
       return { label: name, stroke, width: 2, dash, spanGaps: true, points: { show: true, size: 7, fill: stroke } };
     });
   }
@@ -58,14 +99,28 @@
     const room = (ticks.length - 1) * 0.05 + 0.5;
     const high = Math.max(0, ...chart.series.flatMap(({ values }) => values.filter((value) => value !== null)));
     return {
-      width, height: HEIGHT, legend: { show: false }, cursor: { show: false }, padding: [18, 8, 0, 0],
+      width,
+      height: HEIGHT,
+      legend: { show: false },
+      cursor: { show: false },
+      padding: [18, 8, 0, 0],
       scales: {
         x: { time: false, range: () => [ticks[0] - room, ticks.at(-1) + room] },
         y: { range: () => [0, high > 0 ? high * 1.12 : 1] },
       },
       axes: [
-        axis({ grid: { show: false }, size: 30, splits: () => thinned(ticks, width), values: (_, splits) => splits.map((value) => chart.label?.(value) ?? String(value)) }),
-        axis({ size: 48, space: 42, ...(chart.format === number ? { incrs: WHOLE } : {}), values: (_, splits) => splits.map((value) => chart.format(value)) }),
+        axis({
+          grid: { show: false },
+          size: 30,
+          splits: () => thinned(ticks, width),
+          values: (_, splits) => splits.map((value) => chart.label?.(value) ?? String(value)),
+        }),
+        axis({
+          size: 48,
+          space: 42,
+          ...(chart.format === number ? { incrs: WHOLE } : {}),
+          values: (_, splits) => splits.map((value) => chart.format(value)),
+        }),
       ],
       series: [{}, ...seriesOf(chart)],
       hooks: { draw: [labels(chart, chart.labelled || 1)] },
@@ -79,13 +134,43 @@
 
   function figureOf(chart) {
     const holder = element("div", { class: "plot", role: "img", "aria-label": `${chart.title}. ${chart.words}` });
-    const legend = chart.series.length > 1
-      ? element("ul", { class: "legend" }, chart.series.map(({ name, tone, dash }) => element("li", { "data-tone": tone, class: dash ? "dashed" : "", text: name })))
-      : "";
+    const legend =
+      chart.series.length > 1
+        ? element(
+            "ul",
+            { class: "legend" },
+            chart.series.map(({ name, tone, dash }) =>
+              element("li", { "data-tone": tone, class: dash ? "dashed" : "", text: name }),
+            ),
+          )
+        : "";
     const head = [chart.across || "Episode", ...chart.series.map(({ name }) => name)];
-    const rows = chart.x.map((x, index) => [chart.label?.(x) ?? String(x), ...chart.series.map(({ values }) => (values[index] === null ? "–" : chart.format(values[index])))]);
-    const box = element("figure", { class: "chart", "data-chart": chart.key }, element("figcaption", {}, element("h3", { text: chart.title }), element("p", { class: "soft", text: chart.words })),
-      holder, legend, element("details", {}, element("summary", { text: "As a table" }), element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `${chart.title}, as a table` }, table(head, rows))));
+    const rows = chart.x.map((x, index) => [
+      chart.label?.(x) ?? String(x),
+      ...chart.series.map(({ values }) => (values[index] === null ? "–" : chart.format(values[index]))),
+    ]);
+    const box = element(
+      "figure",
+      { class: "chart", "data-chart": chart.key },
+      element(
+        "figcaption",
+        {},
+        element("h3", { text: chart.title }),
+        element("p", { class: "soft", text: chart.words }),
+      ),
+      holder,
+      legend,
+      element(
+        "details",
+        {},
+        element("summary", { text: "As a table" }),
+        element(
+          "div",
+          { class: "scroll", tabindex: 0, role: "region", "aria-label": `${chart.title}, as a table` },
+          table(head, rows),
+        ),
+      ),
+    );
     return { box, holder, chart };
   }
 
@@ -101,14 +186,44 @@
     const x = episodes.map(({ episode }) => episode);
     const of = (read) => episodes.map((episode) => read(episode) ?? null);
     return [
-      { key: "repeats", title: "Repeats in vain", words: "Share of turns that repeated what had no effect at the same place. Less is better.", x, format: percentShort,
-        series: [{ name: "repeats", bars: true, tone: "chart-1", values: of((e) => e.repeated_share) }] },
-      { key: "places", title: "Places", words: "Places visited in the episode, and those that have memories.", x, format: number,
-        series: [{ name: "visited", bars: true, tone: "chart-2", values: of((e) => e.coverage?.visited) }, { name: "with memories", tone: "chart-4", values: of((e) => e.coverage?.with_memories) }] },
-      { key: "memories", title: "Memories", words: "Memories known after the episode, and those that it stored.", x, format: number,
-        series: [{ name: "known", bars: true, tone: "chart-3", values: of((e) => e.memories_total) }, { name: "stored", tone: "chart-4", values: of((e) => e.stored) }] },
-      { key: "score", title: "Best score", words: "Highest score of the episode.", x, format: number,
-        series: [{ name: "best score", bars: true, tone: "chart-2", values: of((e) => e.best_score) }] },
+      {
+        key: "repeats",
+        title: "Repeats in vain",
+        words: "Share of turns that repeated what had no effect at the same place. Less is better.",
+        x,
+        format: percentShort,
+        series: [{ name: "repeats", bars: true, tone: "chart-1", values: of((e) => e.repeated_share) }],
+      },
+      {
+        key: "places",
+        title: "Places",
+        words: "Places visited in the episode, and those that have memories.",
+        x,
+        format: number,
+        series: [
+          { name: "visited", bars: true, tone: "chart-2", values: of((e) => e.coverage?.visited) },
+          { name: "with memories", tone: "chart-4", values: of((e) => e.coverage?.with_memories) },
+        ],
+      },
+      {
+        key: "memories",
+        title: "Memories",
+        words: "Memories known after the episode, and those that it stored.",
+        x,
+        format: number,
+        series: [
+          { name: "known", bars: true, tone: "chart-3", values: of((e) => e.memories_total) },
+          { name: "stored", tone: "chart-4", values: of((e) => e.stored) },
+        ],
+      },
+      {
+        key: "score",
+        title: "Best score",
+        words: "Highest score of the episode.",
+        x,
+        format: number,
+        series: [{ name: "best score", bars: true, tone: "chart-2", values: of((e) => e.best_score) }],
+      },
       milestones(episodes, x),
     ];
   }
@@ -120,15 +235,30 @@
   // Turns until a score was reached, for the scores that most episodes have in common.
   function milestones(episodes, x) {
     const reached = new Map();
-    for (const { milestones: list } of episodes) for (const { score } of list) reached.set(score, (reached.get(score) || 0) + 1);
-    const scores = [...reached].filter(([, times]) => times > 1 || episodes.length === 1).sort((one, other) => other[1] - one[1] || other[0] - one[0])
-      .slice(0, 4).map(([score]) => score).sort((one, other) => one - other);
+    for (const { milestones: list } of episodes)
+      for (const { score } of list) reached.set(score, (reached.get(score) || 0) + 1);
+    const scores = [...reached]
+      .filter(([, times]) => times > 1 || episodes.length === 1)
+      .sort((one, other) => other[1] - one[1] || other[0] - one[0])
+      .slice(0, 4)
+      .map(([score]) => score)
+      .sort((one, other) => one - other);
     const dashes = [undefined, [8, 4], [3, 3], [10, 3, 2, 3]];
     const series = scores.map((score, index) => ({
-      name: `score ${score}`, tone: `chart-${index + 1}`, dash: dashes[index],
+      name: `score ${score}`,
+      tone: `chart-${index + 1}`,
+      dash: dashes[index],
       values: episodes.map(({ milestones: list }) => list.find((milestone) => milestone.score === score)?.turn ?? null),
     }));
-    return { key: "milestones", title: "Turns to each milestone", words: "The turn at which an episode reached a score. Less is better.", x, format: number, quiet: true, series };
+    return {
+      key: "milestones",
+      title: "Turns to each milestone",
+      words: "The turn at which an episode reached a score. Less is better.",
+      x,
+      format: number,
+      quiet: true,
+      series,
+    };
   }
 
   // How many places have a recall of so many tokens.
@@ -140,26 +270,66 @@
     const x = Array.from({ length: Math.floor(most / wide) + 1 }, (_, index) => index);
     const values = x.map((bin) => sizes.filter((size) => Math.floor(size / wide) === bin).length);
     const recall = data.stats.recall_tokens;
-    return [{ key: "tokens", title: "Tokens a recall", words: recall ? `How many recalls of the present have this size. Places: median ${number(recall.p50)}, at most ${number(recall.max)}.` : "",
-      across: "Tokens", label: (bin) => String(bin * wide), x, format: number, series: [{ name: "recalls", bars: true, tone: "chart-3", values }] }];
+    return [
+      {
+        key: "tokens",
+        title: "Tokens a recall",
+        words: recall
+          ? `How many recalls of the present have this size. Places: median ${number(recall.p50)}, at most ${number(recall.max)}.`
+          : "",
+        across: "Tokens",
+        label: (bin) => String(bin * wide),
+        x,
+        format: number,
+        series: [{ name: "recalls", bars: true, tone: "chart-3", values }],
+      },
+    ];
   }
 
   function models(stats) {
-    const rows = stats.models.map((model) => [model.name, number(model.questions), number(model.calls), number(model.failed),
-      number(model.input_tokens), number(model.output_tokens), model.cost.toFixed(4)]);
+    const rows = stats.models.map((model) => [
+      model.name,
+      number(model.questions),
+      number(model.calls),
+      number(model.failed),
+      number(model.input_tokens),
+      number(model.output_tokens),
+      model.cost.toFixed(4),
+    ]);
     if (rows.length === 0) return "";
-    return element("figure", { class: "chart wide" }, element("figcaption", {}, element("h3", { text: "Model calls and cost" }), element("p", { class: "soft", text: "All episodes together." })),
-      element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Model calls and cost" }, table(["Model", "Questions", "Calls", "Failed", "Tokens in", "Tokens out", "Cost"], rows)));
+    return element(
+      "figure",
+      { class: "chart wide" },
+      element(
+        "figcaption",
+        {},
+        element("h3", { text: "Model calls and cost" }),
+        element("p", { class: "soft", text: "All episodes together." }),
+      ),
+      element(
+        "div",
+        { class: "scroll", tabindex: 0, role: "region", "aria-label": "Model calls and cost" },
+        table(["Model", "Questions", "Calls", "Failed", "Tokens in", "Tokens out", "Cost"], rows),
+      ),
+    );
   }
 
   page.showCharts = function (data) {
     const { stats } = data;
-    const charts = [...(stats.by_episode.length > 0 ? byEpisode(stats) : []), ...recallSizes(data)].filter(({ series }) => series.some(({ values }) => values.some((value) => value !== null)));
-    const open = new Set(drawn_charts.filter(({ box }) => box.querySelector("details").open).map(({ chart }) => chart.key));
+    const charts = [...(stats.by_episode.length > 0 ? byEpisode(stats) : []), ...recallSizes(data)].filter(
+      ({ series }) => series.some(({ values }) => values.some((value) => value !== null)),
+    );
+    const open = new Set(
+      drawn_charts.filter(({ box }) => box.querySelector("details").open).map(({ chart }) => chart.key),
+    );
     drawn_charts = charts.map(figureOf);
     for (const { box, chart } of drawn_charts) box.querySelector("details").open = open.has(chart.key);
-    const empty = charts.length === 0 ? element("p", { class: "soft", text: "No episodes recorded yet: nothing to chart." }) : "";
-    const share = stats.play.recorded > 0 ? `${number(stats.play.recorded)} turns recorded, ${percent(stats.play.repeated_share)} of them repeated what had no effect.` : "";
+    const empty =
+      charts.length === 0 ? element("p", { class: "soft", text: "No episodes recorded yet: nothing to chart." }) : "";
+    const share =
+      stats.play.recorded > 0
+        ? `${number(stats.play.recorded)} turns recorded, ${percent(stats.play.repeated_share)} of them repeated what had no effect.`
+        : "";
     byId("effect-words").textContent = share;
     byId("charts").replaceChildren(...drawn_charts.map(({ box }) => box), empty, models(stats));
     drawn_charts.forEach(draw);

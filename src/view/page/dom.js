@@ -11,7 +11,8 @@
       else if (name === "text") node.textContent = value;
       else node.setAttribute(name, value === true ? "" : String(value));
     }
-    for (const child of children.flat(Infinity)) if (child !== null && child !== undefined && child !== false) node.append(child);
+    for (const child of children.flat(Infinity))
+      if (child !== null && child !== undefined && child !== false) node.append(child);
     return node;
   }
 
@@ -41,7 +42,11 @@
   // A longer text; what stands between backticks is code.
   function prose(text) {
     const parts = text.split(/`([^`\n]{1,200})`/);
-    return element("bdi", {}, parts.map((part, index) => (index % 2 === 1 ? element("code", { text: part }) : part)));
+    return element(
+      "bdi",
+      {},
+      parts.map((part, index) => (index % 2 === 1 ? element("code", { text: part }) : part)),
+    );
   }
 
   function number(value) {
@@ -59,13 +64,24 @@
   // A moment as the reader's clock tells it; text that is no moment stays as it is.
   function moment(text) {
     const date = new Date(text);
-    return Number.isNaN(date.getTime()) ? String(text) : date.toLocaleString("en", { dateStyle: "medium", timeStyle: "short" });
+    return Number.isNaN(date.getTime())
+      ? String(text)
+      : date.toLocaleString("en", { dateStyle: "medium", timeStyle: "short" });
   }
 
   // The text in lower case, without accents and marks, as words with one space before each: for searching.
   function words(text) {
-    const plain = text.normalize("NFKD").replace(/\p{M}+/gu, "").toLowerCase();
-    return " " + plain.split(/[^\p{L}\p{N}]+/u).filter(Boolean).join(" ");
+    const plain = text
+      .normalize("NFKD")
+      .replace(/\p{M}+/gu, "")
+      .toLowerCase();
+    return (
+      " " +
+      plain
+        .split(/[^\p{L}\p{N}]+/u)
+        .filter(Boolean)
+        .join(" ")
+    );
   }
 
   let saying = 0;
@@ -73,7 +89,9 @@
   // Tells a screen reader what has changed. Of many calls in a row the last one is said.
   function say(text) {
     clearTimeout(saying);
-    saying = setTimeout(() => { byId("says").textContent = text; }, 350);
+    saying = setTimeout(() => {
+      byId("says").textContent = text;
+    }, 350);
   }
 
   function calm() {
@@ -103,5 +121,20 @@
     return box;
   }
 
-  Object.assign(page, { element, drawn, byId, link, data, prose, number, percent, count, moment, words, say, calm, longList });
+  Object.assign(page, {
+    element,
+    drawn,
+    byId,
+    link,
+    data,
+    prose,
+    number,
+    percent,
+    count,
+    moment,
+    words,
+    say,
+    calm,
+    longList,
+  });
 })((globalThis.memoriesPage ||= {}));

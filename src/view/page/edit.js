@@ -10,7 +10,13 @@
   function field(label, input, note) {
     const id = `field-${(numbered += 1)}`;
     input.id = id;
-    return element("p", { class: "field" }, element("label", { for: id, text: label }), input, note ? element("span", { class: "soft", text: note }) : "");
+    return element(
+      "p",
+      { class: "field" },
+      element("label", { for: id, text: label }),
+      input,
+      note ? element("span", { class: "soft", text: note }) : "",
+    );
   }
 
   function text(name, value, extra = {}) {
@@ -27,7 +33,11 @@
 
   function category(value) {
     const names = CATEGORIES.includes(value) ? CATEGORIES : [value, ...CATEGORIES];
-    const select = element("select", { name: "category" }, names.map((name) => element("option", { value: name, text: page.shapes.cut(name, 40) })));
+    const select = element(
+      "select",
+      { name: "category" },
+      names.map((name) => element("option", { value: name, text: page.shapes.cut(name, 40) })),
+    );
     select.value = value;
     return select;
   }
@@ -43,26 +53,50 @@
       if (part.status === "superseded") return "";
       const box = element("div", { class: "tools" });
       const open = (make) => () => box.replaceChildren(make());
-      const button = (name, action) => element("button", { type: "button", class: "small", text: name, "aria-label": `${name}: ${part.title}`, on: { click: action } });
+      const button = (name, action) =>
+        element("button", {
+          type: "button",
+          class: "small",
+          text: name,
+          "aria-label": `${name}: ${part.title}`,
+          on: { click: action },
+        });
       const shut = () => box.replaceChildren(...buttons);
       const buttons = [
-        button("Reword", open(() => this.rewording(scope, part, shut))),
+        button(
+          "Reword",
+          open(() => this.rewording(scope, part, shut)),
+        ),
         button("Confirm", () => this.send({ do: "confirm", scope, title: part.title }, box)),
-        button("Strike", open(() => this.striking(scope, part, shut))),
+        button(
+          "Strike",
+          open(() => this.striking(scope, part, shut)),
+        ),
       ];
       box.append(...buttons);
       return box;
     }
 
     rewording(scope, part, shut) {
-      return this.form("Reword", shut, [
-        field("Title", text("new_title", part.title)), field("Text", area("text", part.text)), field("Category", category(part.category)),
-      ], (values) => ({ do: "reword", scope, title: part.title, ...values }));
+      return this.form(
+        "Reword",
+        shut,
+        [
+          field("Title", text("new_title", part.title)),
+          field("Text", area("text", part.text)),
+          field("Category", category(part.category)),
+        ],
+        (values) => ({ do: "reword", scope, title: part.title, ...values }),
+      );
     }
 
     striking(scope, part, shut) {
-      return this.form("Strike", shut, [field("Reason", text("reason", ""), "It stays in the file, struck out.")],
-        (values) => ({ do: "strike", scope, title: part.title, ...values }));
+      return this.form(
+        "Strike",
+        shut,
+        [field("Reason", text("reason", ""), "It stays in the file, struck out.")],
+        (values) => ({ do: "strike", scope, title: part.title, ...values }),
+      );
     }
 
     // The button and form for a new memory of a section.
@@ -73,9 +107,17 @@
       button.addEventListener("click", () => {
         const importance = element("input", { type: "number", name: "importance", min: 0, max: 1000, step: 50 });
         importance.value = "500";
-        const form = this.form("Add", shut, [
-          field("Title", text("title", "")), field("Text", area("text", "")), field("Category", category("NOTE")), field("Importance", importance, "0 to 1000"),
-        ], (values) => ({ do: "add", scope, ...values, importance: Number(values.importance) }));
+        const form = this.form(
+          "Add",
+          shut,
+          [
+            field("Title", text("title", "")),
+            field("Text", area("text", "")),
+            field("Category", category("NOTE")),
+            field("Importance", importance, "0 to 1000"),
+          ],
+          (values) => ({ do: "add", scope, ...values, importance: Number(values.importance) }),
+        );
         box.replaceChildren(form);
         form.querySelector("input").focus();
       });
@@ -85,8 +127,17 @@
 
     form(name, shut, fields, request) {
       const cancel = element("button", { type: "button", class: "small", text: "Cancel", on: { click: shut } });
-      const form = element("form", { class: "edit", "aria-label": name }, fields, element("p", { class: "buttons" },
-        element("button", { type: "submit", class: "small main", text: name }), cancel));
+      const form = element(
+        "form",
+        { class: "edit", "aria-label": name },
+        fields,
+        element(
+          "p",
+          { class: "buttons" },
+          element("button", { type: "submit", class: "small main", text: name }),
+          cancel,
+        ),
+      );
       form.addEventListener("submit", async (event) => {
         event.preventDefault();
         const done = await this.send(request(Object.fromEntries(new FormData(form))), form);
@@ -107,7 +158,9 @@
       let answer;
       try {
         const response = await fetch("edit", {
-          method: "POST", headers: { "Content-Type": "application/json", "X-Memories-Token": token }, body: JSON.stringify(request),
+          method: "POST",
+          headers: { "Content-Type": "application/json", "X-Memories-Token": token },
+          body: JSON.stringify(request),
         });
         answer = await response.json();
         if (!response.ok && !answer.error) answer.error = `the server answered ${response.status}`;
@@ -116,8 +169,12 @@
       }
       beside?.querySelector(":scope > .error")?.remove();
       if (answer.error) {
-        const shown = element("div", { class: "error", role: "alert" }, element("p", {}, page.data(answer.error)),
-          answer.hint ? element("p", { class: "hint" }, "Hint: ", page.data(answer.hint)) : "");
+        const shown = element(
+          "div",
+          { class: "error", role: "alert" },
+          element("p", {}, page.data(answer.error)),
+          answer.hint ? element("p", { class: "hint" }, "Hint: ", page.data(answer.hint)) : "",
+        );
         if (beside) beside.append(shown);
         else this.app.notice(`${answer.error}${answer.hint ? `. Hint: ${answer.hint}` : ""}`);
         return false;

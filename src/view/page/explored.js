@@ -18,14 +18,34 @@
     // Takes the layout from the data anew, and begins before the first step.
     setMap() {
       const { places, ways } = this.world.data.map;
-      const byId = new Map(this.world.sections.filter((section) => section.id !== undefined && section.kind === "location")
-        .map((section) => [section.id, section]));
-      this.places = new Map(places.map((cell) => [cell.id, {
-        id: cell.id, x: cell.x, y: cell.y, level: cell.level, section: byId.get(cell.id), version: -1, facts: null, known: false, incoming: 0,
-      }]));
+      const byId = new Map(
+        this.world.sections
+          .filter((section) => section.id !== undefined && section.kind === "location")
+          .map((section) => [section.id, section]),
+      );
+      this.places = new Map(
+        places.map((cell) => [
+          cell.id,
+          {
+            id: cell.id,
+            x: cell.x,
+            y: cell.y,
+            level: cell.level,
+            section: byId.get(cell.id),
+            version: -1,
+            facts: null,
+            known: false,
+            incoming: 0,
+          },
+        ]),
+      );
       const pairs = new Set(ways.map((way) => `${way.from} ${way.to}`));
       this.ways = ways.map((way) => ({
-        from: way.from, to: way.to, points: way.points, there: false, back: false,
+        from: way.from,
+        to: way.to,
+        points: way.points,
+        there: false,
+        back: false,
         alone: way.from === way.to || pairs.has(`${way.to} ${way.from}`),
       }));
       this.waysOf = new Map();

@@ -5,16 +5,23 @@
   const { byId, element, number, percent, count } = page;
 
   function figure(value, name, note, key) {
-    return element("div", { class: "figure", "data-figure": key },
-      element("p", { class: "value", text: value }), element("p", { class: "name", text: name }), element("p", { class: "soft note", text: note }));
+    return element(
+      "div",
+      { class: "figure", "data-figure": key },
+      element("p", { class: "value", text: value }),
+      element("p", { class: "name", text: name }),
+      element("p", { class: "soft note", text: note }),
+    );
   }
 
   // Share of turns of the last episode that repeated what had no effect there, against the first.
   function repeats(stats) {
     const episodes = stats.by_episode.filter(({ repeated_share }) => repeated_share !== null);
-    if (episodes.length === 0) return figure(percent(stats.play.repeated_share), "repeats in vain", "no recorded turns", "repeats");
+    if (episodes.length === 0)
+      return figure(percent(stats.play.repeated_share), "repeats in vain", "no recorded turns", "repeats");
     const [first, last] = [episodes[0], episodes.at(-1)];
-    const before = episodes.length > 1 ? `${percent(first.repeated_share)} in episode ${first.episode}` : "of its turns";
+    const before =
+      episodes.length > 1 ? `${percent(first.repeated_share)} in episode ${first.episode}` : "of its turns";
     return figure(percent(last.repeated_share), `repeats in episode ${last.episode}`, before, "repeats");
   }
 

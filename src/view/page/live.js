@@ -9,7 +9,9 @@
       this.app = app;
       this.events = new EventSource("events");
       this.events.addEventListener("hello", (event) => this.hello(JSON.parse(event.data)));
-      this.events.addEventListener("change", (event) => this.changed(page.readMore(JSON.parse(event.data)), event.lastEventId));
+      this.events.addEventListener("change", (event) =>
+        this.changed(page.readMore(JSON.parse(event.data)), event.lastEventId),
+      );
       this.events.addEventListener("anew", () => this.again());
       this.events.addEventListener("error", () => this.lost());
       this.mark("connected", "Live");
@@ -31,7 +33,8 @@
 
     lost() {
       this.mark("lost", "Not connected");
-      if (!this.wasLost) this.app.notice("The connection to memories serve is lost. What stands here may be old; trying again.");
+      if (!this.wasLost)
+        this.app.notice("The connection to memories serve is lost. What stands here may be old; trying again.");
       this.wasLost = true;
       if (this.events.readyState !== EventSource.CLOSED) return;
       clearTimeout(this.retry);
@@ -55,11 +58,17 @@
       const expected = app.world.steps.length + (change.steps?.length || 0);
       if (id !== "" && Number(id) !== expected) return this.again();
       const present = app.step === app.world.last;
-      const known = new Set([...app.explored.places.values()].filter(({ known: is }) => is).map(({ id: place }) => place));
+      const known = new Set(
+        [...app.explored.places.values()].filter(({ known: is }) => is).map(({ id: place }) => place),
+      );
       app.world.append(change);
       app.took(change, present);
       const lit = (change.sections || []).filter(({ kind }) => kind === "location").map(({ id: place }) => place);
-      const found = present ? [...app.explored.places.values()].filter((place) => place.known && !known.has(place.id)).map((place) => place.id) : [];
+      const found = present
+        ? [...app.explored.places.values()]
+            .filter((place) => place.known && !known.has(place.id))
+            .map((place) => place.id)
+        : [];
       if (present) app.map.light(new Set([...lit, ...found]));
       if (change.steps?.length) page.say(app.time.words(app.world.last));
       return undefined;

@@ -45,11 +45,16 @@
     }
 
     listen() {
-      for (const [id, action] of [["zoom-in", () => this.map.camera.zoom(1.3)], ["zoom-out", () => this.map.camera.zoom(1 / 1.3)], ["zoom-fit", () => this.map.camera.fit()]]) {
+      for (const [id, action] of [
+        ["zoom-in", () => this.map.camera.zoom(1.3)],
+        ["zoom-out", () => this.map.camera.zoom(1 / 1.3)],
+        ["zoom-fit", () => this.map.camera.fit()],
+      ]) {
         byId(id).replaceChildren(page.icon(id));
         byId(id).addEventListener("click", action);
       }
-      for (const input of document.querySelectorAll("input[name=colours]")) input.addEventListener("change", () => this.colours(input.value));
+      for (const input of document.querySelectorAll("input[name=colours]"))
+        input.addEventListener("change", () => this.colours(input.value));
       byId("past-go").addEventListener("click", () => this.go(this.world.last));
       addEventListener("keydown", (event) => this.pressed(event));
       let waits = 0;

@@ -7,7 +7,10 @@
   const { CELL, HALF } = shapes;
   const FONTS = [13, 15, 17, 19, 22, 25];
   const SMALLEST_TEXT = 6;
-  const STEPS_NEW = [[10, 4], [50, 3]];
+  const STEPS_NEW = [
+    [10, 4],
+    [50, 3],
+  ];
 
   class MapView {
     constructor(app, holder) {
@@ -40,9 +43,15 @@
       const { levels } = this.app.world.data.map;
       if (levels.length < 2) return;
       for (const { x, y, width, height } of levels) {
-        this.layers[0].append(drawn("rect", {
-          x: (x - 0.5) * CELL.width, y: (y - 0.5) * CELL.height, width: width * CELL.width, height: height * CELL.height, rx: 18,
-        }));
+        this.layers[0].append(
+          drawn("rect", {
+            x: (x - 0.5) * CELL.width,
+            y: (y - 0.5) * CELL.height,
+            width: width * CELL.width,
+            height: height * CELL.height,
+            rx: 18,
+          }),
+        );
       }
     }
 
@@ -53,24 +62,47 @@
         if (!levels.has(place.level)) levels.set(place.level, []);
         levels.get(place.level).push(place);
       }
-      return [...levels.values()].sort((one, other) => other.length - one.length).slice(0, 1).map(shapes.extent);
+      return [...levels.values()]
+        .sort((one, other) => other.length - one.length)
+        .slice(0, 1)
+        .map(shapes.extent);
     }
 
     makeWay(way) {
       const { places } = this.app.explored;
       const between = places.get(way.from)?.level !== places.get(way.to)?.level;
-      way.line = drawn("path", { class: between ? "way between" : "way", d: shapes.linePath(way.points), visibility: "hidden" });
+      way.line = drawn("path", {
+        class: between ? "way between" : "way",
+        d: shapes.linePath(way.points),
+        visibility: "hidden",
+      });
       this.layers[1].append(way.line);
     }
 
     makeBox(place) {
       const [x, y] = shapes.centre(place);
-      const rect = drawn("rect", { x: -HALF.width, y: -HALF.height, width: 2 * HALF.width, height: 2 * HALF.height, rx: 9 });
+      const rect = drawn("rect", {
+        x: -HALF.width,
+        y: -HALF.height,
+        width: 2 * HALF.width,
+        height: 2 * HALF.height,
+        rx: 9,
+      });
       const title = drawn("title");
-      const group = drawn("g", {
-        class: "place", id: `place-${place.id}`, role: "button", tabindex: -1, transform: `translate(${x} ${y})`,
-        visibility: "hidden", "data-id": place.id,
-      }, title, rect);
+      const group = drawn(
+        "g",
+        {
+          class: "place",
+          id: `place-${place.id}`,
+          role: "button",
+          tabindex: -1,
+          transform: `translate(${x} ${y})`,
+          visibility: "hidden",
+          "data-id": place.id,
+        },
+        title,
+        rect,
+      );
       this.layers[2].append(group);
       return { place, group, title, x, y, detail: null, heat: null, font: 0 };
     }
@@ -178,8 +210,13 @@
       const readable = font * scale >= SMALLEST_TEXT;
       this.svg.classList.toggle("far", scale < 0.3);
       for (const box of this.boxes.values()) {
-        const seen = readable && box.place.known && box.x > view.x - CELL.width && box.x < view.x + view.width + CELL.width
-          && box.y > view.y - CELL.height && box.y < view.y + view.height + CELL.height;
+        const seen =
+          readable &&
+          box.place.known &&
+          box.x > view.x - CELL.width &&
+          box.x < view.x + view.width + CELL.width &&
+          box.y > view.y - CELL.height &&
+          box.y < view.y + view.height + CELL.height;
         if (!seen) {
           box.detail?.remove();
           box.detail = null;
@@ -191,7 +228,10 @@
     drawDetail(box, font) {
       const { place } = box;
       const facts = this.app.explored.factsOf(place);
-      const detail = drawn("g", { class: place.facts?.visits ? "detail" : "detail unseen", transform: `translate(${box.x} ${box.y})` });
+      const detail = drawn("g", {
+        class: place.facts?.visits ? "detail" : "detail unseen",
+        transform: `translate(${box.x} ${box.y})`,
+      });
       this.drawName(detail, box, font);
       if (place.facts) this.drawSigns(detail, facts);
       if (facts.vain > 0) this.drawBadge(detail, facts.vain);
@@ -202,9 +242,11 @@
 
     drawName(detail, box, font) {
       const { place } = box;
-      const name = place.facts ? this.app.world.name(place.section, place.facts) : this.app.world.scopeName(page.placeScope(place.id));
-      const length = Math.floor((2 * HALF.width - 8) / (font * 0.54));
-      const lines = shapes.wrap(name, length, Math.floor((2 * HALF.height - 4) / (font * 1.1)));
+      const name = place.facts
+        ? this.app.world.name(place.section, place.facts)
+        : this.app.world.scopeName(page.placeScope(place.id));
+      const width = (2 * HALF.width - 8) / font;
+      const lines = shapes.wrap(name, width, Math.floor((2 * HALF.height - 4) / (font * 1.1)));
       const text = drawn("text", { "font-size": font, class: "name" });
       lines.forEach((line, index) => {
         const y = (index - (lines.length - 1) / 2) * font * 1.08 + font * 0.35;
@@ -219,17 +261,29 @@
       const { world, step } = this.app;
       const untried = facts.visits > 0 ? world.untried(facts, step) : [];
       const paths = { refused: "", untried: "" };
-      for (const direction of facts.refused) if (page.COMPASS[direction] && !facts.gone.has(direction)) paths.refused += shapes.stub(direction, true);
+      for (const direction of facts.refused)
+        if (page.COMPASS[direction] && !facts.gone.has(direction)) paths.refused += shapes.stub(direction, true);
       for (const direction of untried) if (page.COMPASS[direction]) paths.untried += shapes.stub(direction, false);
       for (const [name, d] of Object.entries(paths)) if (d) detail.append(drawn("path", { class: `stub ${name}`, d }));
-      for (const [direction, sign] of [["up", -1], ["down", 1]]) {
+      for (const [direction, sign] of [
+        ["up", -1],
+        ["down", 1],
+      ]) {
         const state = facts.gone.has(direction) ? "gone" : untried.includes(direction) ? "untried" : null;
         if (!state) continue;
         const [x, y] = [-HALF.width + 10, sign * (HALF.height - 10)];
         detail.append(drawn("path", { class: `level ${state}`, d: `M${x - 5} ${y - sign * 4}h10l-5 ${sign * 8}z` }));
       }
       if (facts.danger > 0) {
-        detail.append(drawn("text", { class: "danger-mark", x: HALF.width - 8, y: -HALF.height + 17, "font-size": 15, text: facts.danger > 1 ? "‼" : "!" }));
+        detail.append(
+          drawn("text", {
+            class: "danger-mark",
+            x: HALF.width - 8,
+            y: -HALF.height + 17,
+            "font-size": 15,
+            text: facts.danger > 1 ? "‼" : "!",
+          }),
+        );
       }
     }
 

@@ -2,11 +2,22 @@
 (function (page) {
   "use strict";
 
-  const ARROWS = { ArrowUp: "north", ArrowDown: "south", ArrowLeft: "west", ArrowRight: "east", PageUp: "up", PageDown: "down" };
+  const ARROWS = {
+    ArrowUp: "north",
+    ArrowDown: "south",
+    ArrowLeft: "west",
+    ArrowRight: "east",
+    PageUp: "up",
+    PageDown: "down",
+  };
   // Also the ways beside a compass point are in the direction of an arrow, after those that lead there exactly.
   const BESIDE = {
-    north: ["north", "northeast", "northwest"], south: ["south", "southwest", "southeast"],
-    east: ["east", "northeast", "southeast"], west: ["west", "northwest", "southwest"], up: ["up"], down: ["down"],
+    north: ["north", "northeast", "northwest"],
+    south: ["south", "southwest", "southeast"],
+    east: ["east", "northeast", "southeast"],
+    west: ["west", "northwest", "southwest"],
+    up: ["up"],
+    down: ["down"],
   };
 
   class MapKeys {

@@ -22,15 +22,25 @@
       const facts = app.world.at(section, app.step);
       this.shown = facts;
       const title = element("h3", { id: "place-name", tabindex: -1 }, data(app.world.nameOf(app.chosen, app.step)));
-      const close = element("button", { type: "button", class: "icon close", "aria-label": "Close", on: { click: () => app.close() } }, page.icon("close"));
-      this.box.replaceChildren(element("div", { class: "place-head" }, title, close), this.summary(section, facts), this.body(section, facts), this.recall());
+      const close = element(
+        "button",
+        { type: "button", class: "icon close", "aria-label": "Close", on: { click: () => app.close() } },
+        page.icon("close"),
+      );
+      this.box.replaceChildren(
+        element("div", { class: "place-head" }, title, close),
+        this.summary(section, facts),
+        this.body(section, facts),
+        this.recall(),
+      );
       this.box.scrollTop = 0;
       if (focus) this.focus(title);
     }
 
     focus(title) {
       title.focus({ preventScroll: true });
-      if (matchMedia("(max-width: 60rem)").matches) this.box.scrollIntoView({ block: "start", behavior: page.calm() ? "auto" : "smooth" });
+      if (matchMedia("(max-width: 60rem)").matches)
+        this.box.scrollIntoView({ block: "start", behavior: page.calm() ? "auto" : "smooth" });
     }
 
     // Draws a new step; what stands is left as it is when nothing in it changed.
@@ -59,7 +69,9 @@
       const row = element("p", { class: "summary soft" });
       if (!facts) {
         const box = app.map.boxOf(app.chosen);
-        row.textContent = box?.place.known ? "Known by a way that leads here, not yet visited." : "Not known at this step.";
+        row.textContent = box?.place.known
+          ? "Known by a way that leads here, not yet visited."
+          : "Not known at this step.";
         return row;
       }
       const words = [];
@@ -78,20 +90,40 @@
       const { app } = this;
       if (!facts) return element("div");
       const editing = app.edit && !this.past ? app.edit : null;
-      return element("div", {},
-        app.edit && this.past ? element("p", { class: "hint", text: "This is the past. Go to the present to edit." }) : "",
+      return element(
+        "div",
+        {},
+        app.edit && this.past
+          ? element("p", { class: "hint", text: "This is the past. Go to the present to edit." })
+          : "",
         page.render.section(app, facts, { tools: editing ? (part) => editing.tools(section.scope, part) : undefined }),
-        editing ? editing.adding(section.scope) : "");
+        editing ? editing.adding(section.scope) : "",
+      );
     }
 
     recall() {
       const { app } = this;
       const recall = app.world.data.recalls?.[app.chosen];
       if (!recall) return "";
-      const open = { open: this.recallOpen === true, on: { toggle: (event) => { this.recallOpen = event.target.open; } } };
-      return element("details", { class: "recall", ...open },
-        element("summary", {}, "What recall says here", element("span", { class: "soft", text: ` · of the present, ${count(recall.tokens, "token")}` })),
-        element("pre", { tabindex: 0 }, data(recall.text)));
+      const open = {
+        open: this.recallOpen === true,
+        on: {
+          toggle: (event) => {
+            this.recallOpen = event.target.open;
+          },
+        },
+      };
+      return element(
+        "details",
+        { class: "recall", ...open },
+        element(
+          "summary",
+          {},
+          "What recall says here",
+          element("span", { class: "soft", text: ` · of the present, ${count(recall.tokens, "token")}` }),
+        ),
+        element("pre", { tabindex: 0 }, data(recall.text)),
+      );
     }
   }
 

@@ -7,8 +7,19 @@
   function sections(app) {
     const rows = [];
     for (const { section, facts } of app.world.standing(app.step)) {
-      rows.push(element("section", {}, element("h3", {}, data(app.world.name(section, facts)), section.kind === "location" ? ` (id ${section.id})` : ""),
-        page.render.section(app, facts)));
+      rows.push(
+        element(
+          "section",
+          {},
+          element(
+            "h3",
+            {},
+            data(app.world.name(section, facts)),
+            section.kind === "location" ? ` (id ${section.id})` : "",
+          ),
+          page.render.section(app, facts),
+        ),
+      );
     }
     return rows;
   }
@@ -16,7 +27,10 @@
   page.preparePaper = function (app) {
     addEventListener("beforeprint", () => {
       document.documentElement.classList.add("paper");
-      byId("paper").replaceChildren(element("h2", { text: `All sections. ${app.time.words(app.step)}` }), ...sections(app));
+      byId("paper").replaceChildren(
+        element("h2", { text: `All sections. ${app.time.words(app.step)}` }),
+        ...sections(app),
+      );
       app.map.print(true);
       page.redrawCharts();
     });

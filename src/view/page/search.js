@@ -31,7 +31,13 @@
       if (own > 0) hits.push({ scope: section.scope, name: shown, title: "", rank: own + 1 });
       for (const part of facts.memories) {
         const found = rank(asked, own > 0 ? "" : name, app.world.wordsOf(part));
-        if (found > 0) hits.push({ scope: section.scope, name: shown, title: part.title, rank: found + (part.status === "superseded" ? -0.5 : 0) });
+        if (found > 0)
+          hits.push({
+            scope: section.scope,
+            name: shown,
+            title: part.title,
+            rank: found + (part.status === "superseded" ? -0.5 : 0),
+          });
       }
     }
     return hits.sort((one, other) => other.rank - one.rank);
@@ -47,9 +53,13 @@
         this.ask().then(() => this.found.querySelector("button")?.focus());
       });
       this.input.addEventListener("input", () => this.later());
-      this.input.addEventListener("focus", () => { if (this.input.value) this.later(); });
+      this.input.addEventListener("focus", () => {
+        if (this.input.value) this.later();
+      });
       byId("search").addEventListener("keydown", (event) => this.pressed(event));
-      document.addEventListener("pointerdown", (event) => { if (!byId("search").contains(event.target)) this.close(); });
+      document.addEventListener("pointerdown", (event) => {
+        if (!byId("search").contains(event.target)) this.close();
+      });
     }
 
     later() {
@@ -69,11 +79,17 @@
 
     // The places whose names have the words come first, at once; memories are those of `query`.
     async served(question) {
-      const names = byWords(this.app, question).filter(({ title }) => title === "").slice(0, 5);
+      const names = byWords(this.app, question)
+        .filter(({ title }) => title === "")
+        .slice(0, 5);
       try {
         const answer = await (await fetch(`search?q=${encodeURIComponent(question)}`)).json();
         if (answer.error) return { hits: names, note: `${answer.error}${answer.hint ? `. Hint: ${answer.hint}` : ""}` };
-        const hits = answer.memories.map(({ scope, title }) => ({ scope, title, name: this.app.world.nameOf(scope, this.app.world.last) }));
+        const hits = answer.memories.map(({ scope, title }) => ({
+          scope,
+          title,
+          name: this.app.world.nameOf(scope, this.app.world.last),
+        }));
         return { hits: [...names, ...hits], note: "Found by meaning, in the present." };
       } catch (error) {
         return { hits: names, note: "The search did not answer. Places whose names match are shown." };
@@ -81,10 +97,30 @@
     }
 
     show(hits, note) {
-      const rows = hits.slice(0, MOST).map((hit) => element("li", {}, element("button", { type: "button", class: "hit", on: { click: () => this.open(hit) } },
-        element("span", { class: "hit-name" }, data(hit.name)), hit.title ? element("span", { class: "hit-title" }, data(hit.title)) : "")));
-      const words = hits.length === 0 ? "Nothing found." : hits.length > MOST ? `The best ${MOST} of ${count(hits.length, "hit")}.` : count(hits.length, "hit");
-      this.found.replaceChildren(element("p", { class: "soft", text: `${words} ${note}` }), rows.length > 0 ? element("ul", { class: "plain" }, rows) : "");
+      const rows = hits
+        .slice(0, MOST)
+        .map((hit) =>
+          element(
+            "li",
+            {},
+            element(
+              "button",
+              { type: "button", class: "hit", on: { click: () => this.open(hit) } },
+              element("span", { class: "hit-name" }, data(hit.name)),
+              hit.title ? element("span", { class: "hit-title" }, data(hit.title)) : "",
+            ),
+          ),
+        );
+      const words =
+        hits.length === 0
+          ? "Nothing found."
+          : hits.length > MOST
+            ? `The best ${MOST} of ${count(hits.length, "hit")}.`
+            : count(hits.length, "hit");
+      this.found.replaceChildren(
+        element("p", { class: "soft", text: `${words} ${note}` }),
+        rows.length > 0 ? element("ul", { class: "plain" }, rows) : "",
+      );
       this.found.hidden = false;
       page.say(words);
     }

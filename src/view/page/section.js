@@ -4,8 +4,20 @@
   "use strict";
 
   const { element, data, count } = page;
-  const ARROWS = { north: "↑", northeast: "↗", east: "→", southeast: "↘", south: "↓", southwest: "↙", west: "←", northwest: "↖",
-    up: "⤒", down: "⤓", in: "⇥", out: "⇤" };
+  const ARROWS = {
+    north: "↑",
+    northeast: "↗",
+    east: "→",
+    southeast: "↘",
+    south: "↓",
+    southwest: "↙",
+    west: "←",
+    northwest: "↖",
+    up: "⤒",
+    down: "⤓",
+    in: "⇥",
+    out: "⇤",
+  };
 
   function heading(text, note) {
     return element("h4", { text }, note ? element("span", { class: "soft", text: ` ${note}` }) : "");
@@ -19,42 +31,67 @@
   function memory(part, { where, tools } = {}) {
     const { category, status, persistence, title, text, fields, importance, context, reference, writers } = part;
     const old = status === "superseded";
-    return element("article", { class: `memory ${old ? "old" : ""}`, "data-category": category },
-      element("p", { class: "memory-head" },
+    return element(
+      "article",
+      { class: `memory ${old ? "old" : ""}`, "data-category": category },
+      element(
+        "p",
+        { class: "memory-head" },
         element("span", { class: "category", text: page.shapes.cut(category, 24) }),
         old ? element("s", {}, data(title)) : element("strong", {}, data(title)),
         status !== "active" ? tag(status, status === "tentative" ? "warn" : "") : "",
         persistence === "core" ? tag("core") : "",
-        persistence === "ephemeral" ? tag("ephemeral") : ""),
+        persistence === "ephemeral" ? tag("ephemeral") : "",
+      ),
       text ? element("p", { class: "memory-text" }, page.prose(text)) : "",
       context ? element("p", { class: "soft" }, "Context: ", data(context)) : "",
       part.see_also ? element("p", { class: "soft" }, "See also: ", data(part.see_also)) : "",
       reference ? element("p", { class: "soft" }, "Reference: ", data(reference)) : "",
-      element("p", { class: "memory-foot soft" }, where || "", where ? " · " : "",
-        fields?.includes("importance") ? "" : `importance ${importance}`, fields && !fields.includes("importance") ? " · " : "", fields ? data(fields) : "",
-        writers?.length ? [" · by ", data(writers.join(", "))] : ""),
-      tools || "");
+      element(
+        "p",
+        { class: "memory-foot soft" },
+        where || "",
+        where ? " · " : "",
+        fields?.includes("importance") ? "" : `importance ${importance}`,
+        fields && !fields.includes("importance") ? " · " : "",
+        fields ? data(fields) : "",
+        writers?.length ? [" · by ", data(writers.join(", "))] : "",
+      ),
+      tools || "",
+    );
   }
 
   function memories(facts, tools) {
     if (facts.memories.length === 0) return element("p", { class: "soft", text: "No memories yet." });
-    return element("div", {}, facts.memories.map((part) => memory(part, { tools: tools?.(part) })));
+    return element(
+      "div",
+      {},
+      facts.memories.map((part) => memory(part, { tools: tools?.(part) })),
+    );
   }
 
   function ways(app, facts) {
     if (facts.ways.length === 0) return [];
-    const rows = facts.ways.map((way) => element("li", {},
-      element("span", { class: "arrow", "aria-hidden": "true", text: ARROWS[way.direction] || "·" }),
-      data(way.action), " to ",
-      page.link(app.world.nameOf(page.placeScope(way.to), app.step), () => app.choose(page.placeScope(way.to), true)),
-      way.times > 1 ? element("span", { class: "soft", text: ` ×${way.times}` }) : "",
-      way.fields ? element("span", { class: "soft" }, " ", data(way.fields)) : ""));
+    const rows = facts.ways.map((way) =>
+      element(
+        "li",
+        {},
+        element("span", { class: "arrow", "aria-hidden": "true", text: ARROWS[way.direction] || "·" }),
+        data(way.action),
+        " to ",
+        page.link(app.world.nameOf(page.placeScope(way.to), app.step), () => app.choose(page.placeScope(way.to), true)),
+        way.times > 1 ? element("span", { class: "soft", text: ` ×${way.times}` }) : "",
+        way.fields ? element("span", { class: "soft" }, " ", data(way.fields)) : "",
+      ),
+    );
     return [heading("Ways"), element("ul", { class: "plain" }, rows)];
   }
 
   function actions(list) {
     return list.map(({ action, times, deadly }, index) => [
-      index > 0 ? ", " : "", element("code", {}, data(action)), times > 1 ? element("span", { class: "soft", text: ` ×${times}` }) : "",
+      index > 0 ? ", " : "",
+      element("code", {}, data(action)),
+      times > 1 ? element("span", { class: "soft", text: ` ×${times}` }) : "",
       deadly ? [" ", tag("deadly", "bad")] : "",
     ]);
   }
@@ -68,8 +105,14 @@
       if (last && last.reply === one.reply) last.actions.push(one);
       else groups.push({ reply: one.reply, actions: [one] });
     }
-    const rows = groups.map((group) => element("li", {}, actions(group.actions),
-      group.reply ? element("span", { class: "reply soft" }, data(group.reply)) : ""));
+    const rows = groups.map((group) =>
+      element(
+        "li",
+        {},
+        actions(group.actions),
+        group.reply ? element("span", { class: "reply soft" }, data(group.reply)) : "",
+      ),
+    );
     const shown = element("ul", { class: "plain" }, rows);
     return [heading("Tried in vain", `${count(facts.vain, "try", "tries")}`), shown];
   }
@@ -84,13 +127,24 @@
   }
 
   function texts(title, list) {
-    return list.length === 0 ? [] : [heading(title), ...list.map((text) => element("p", { class: "memory-text" }, data(text)))];
+    return list.length === 0
+      ? []
+      : [heading(title), ...list.map((text) => element("p", { class: "memory-text" }, data(text)))];
   }
 
   // All of a section at the page's step.
   function section(app, facts, { tools } = {}) {
-    return element("div", { class: "section" }, memories(facts, tools), ways(app, facts), tried(facts), worked(facts),
-      untried(app, facts), texts("Carried", facts.carried), texts("Notes", facts.notes));
+    return element(
+      "div",
+      { class: "section" },
+      memories(facts, tools),
+      ways(app, facts),
+      tried(facts),
+      worked(facts),
+      untried(app, facts),
+      texts("Carried", facts.carried),
+      texts("Notes", facts.notes),
+    );
   }
 
   page.render = { memory, section, tag, heading };

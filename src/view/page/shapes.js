@@ -14,7 +14,10 @@
 
   // The letters of a name without marks that pile up and without signs that turn the direction of writing.
   function plainName(name) {
-    return name.replace(/[\p{Cc}\p{Bidi_Control}]/gu, " ").replace(/(\p{M}{2})\p{M}+/gu, "$1").trim();
+    return name
+      .replace(/[\p{Cc}\p{Bidi_Control}]/gu, " ")
+      .replace(/(\p{M}{2})\p{M}+/gu, "$1")
+      .trim();
   }
 
   function cut(text, length) {
@@ -22,18 +25,43 @@
     return letters.length <= length ? text : `${letters.slice(0, Math.max(1, length - 1)).join("")}…`;
   }
 
-  // A name in at most `most` lines of at most `length` letters; what is left out is an ellipsis.
-  function wrap(name, length, most) {
+  // About the width of a text in ems, of a plain font.
+  function breadth(text) {
+    let sum = 0;
+    for (const letter of text)
+      sum += /[iljrft.,'|!() I]/.test(letter)
+        ? 0.36
+        : /[mwMW@—…]|\P{ASCII}/u.test(letter)
+          ? 0.95
+          : /[A-Z]/.test(letter)
+            ? 0.7
+            : 0.56;
+    return sum;
+  }
+
+  // A text that is at most so many ems wide; what is left out is an ellipsis.
+  function fit(text, width) {
+    if (breadth(text) <= width) return text;
+    const letters = Array.from(text.slice(0, 200));
+    while (letters.length > 1 && breadth(letters.join("")) > width - 0.8) letters.pop();
+    return `${letters.join("")}…`;
+  }
+
+  // A name in at most `most` lines that are at most so many ems wide.
+  function wrap(name, width, most) {
     const lines = [];
-    for (const word of plainName(name).slice(0, 400).split(/\s+|(?<=\p{L}-)(?=\p{L})/u).filter(Boolean)) {
+    for (const word of plainName(name)
+      .slice(0, 400)
+      .split(/\s+|(?<=\p{L}-)(?=\p{L})/u)
+      .filter(Boolean)) {
       const gap = lines.at(-1)?.endsWith("-") ? "" : " ";
       const joined = lines.length > 0 ? `${lines.at(-1)}${gap}${word}` : word;
-      if (lines.length > 0 && joined.length <= length) lines[lines.length - 1] = joined;
+      if (lines.length > 0 && breadth(joined) <= width) lines[lines.length - 1] = joined;
       else lines.push(word);
     }
     const shown = lines.slice(0, most);
     if (lines.length > most) shown[most - 1] = `${shown[most - 1]} ${lines[most]}`;
-    return shown.map((line) => cut(line, length));
+    return shown.map((line) => fit(line, width));
   }
 
   // The point of a box's edge in a direction, and the unit step outwards, both in units of the drawing.

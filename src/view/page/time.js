@@ -4,7 +4,9 @@
 
   const { byId, drawn, element } = page;
   const KINDS = {
-    start: "Before the first known step", command: "A command changed the file", outside: "The file was changed from outside",
+    start: "Before the first known step",
+    command: "A command changed the file",
+    outside: "The file was changed from outside",
     gap: "What the file held before this step is not known",
   };
 
@@ -19,7 +21,8 @@
       this.on("time-next", () => this.jump(this.app.step + 1));
       this.on("time-last", () => this.jump(this.app.world.last));
       this.on("time-play", () => (this.playing ? this.stop() : this.play()));
-      for (const name of ["first", "back", "play", "next", "last"]) byId(`time-${name}`).replaceChildren(page.icon(name));
+      for (const name of ["first", "back", "play", "next", "last"])
+        byId(`time-${name}`).replaceChildren(page.icon(name));
       this.extend();
     }
 
@@ -45,14 +48,23 @@
     drawMarks() {
       const { world } = this.app;
       const total = Math.max(1, world.last);
-      const shown = world.episodes.length > 24 ? world.episodes.filter((_, index, all) => index % Math.ceil(all.length / 24) === 0) : world.episodes;
+      const shown =
+        world.episodes.length > 24
+          ? world.episodes.filter((_, index, all) => index % Math.ceil(all.length / 24) === 0)
+          : world.episodes;
       const numbers = byId("marks").clientWidth / Math.max(1, shown.length) < 84;
-      byId("marks").replaceChildren(...shown.map(({ episode, step }) => {
-        const mark = element("button", { type: "button", "aria-label": `Go to the beginning of episode ${episode}`,
-          text: numbers ? String(episode) : `Episode ${episode}`, on: { click: () => this.jump(step) } });
-        mark.style.insetInlineStart = `${(step / total) * 100}%`;
-        return mark;
-      }));
+      byId("marks").replaceChildren(
+        ...shown.map(({ episode, step }) => {
+          const mark = element("button", {
+            type: "button",
+            "aria-label": `Go to the beginning of episode ${episode}`,
+            text: numbers ? String(episode) : `Episode ${episode}`,
+            on: { click: () => this.jump(step) },
+          });
+          mark.style.insetInlineStart = `${(step / total) * 100}%`;
+          return mark;
+        }),
+      );
     }
 
     // The number of memories at each step, as an area behind the slider.
@@ -81,9 +93,14 @@
     paintCurve(points, most) {
       const { world } = this.app;
       const total = Math.max(1, world.last);
-      const line = points.map(([step, value]) => `L${((step / total) * 1000).toFixed(1)} ${(40 - (value / most) * 36).toFixed(1)}`).join("");
+      const line = points
+        .map(([step, value]) => `L${((step / total) * 1000).toFixed(1)} ${(40 - (value / most) * 36).toFixed(1)}`)
+        .join("");
       const bounds = world.episodes.map(({ step }) => `M${((step / total) * 1000).toFixed(1)} 0V40`).join("");
-      byId("curve").replaceChildren(drawn("path", { class: "area", d: `M0 40${line}L1000 40Z` }), drawn("path", { class: "bounds", d: bounds }));
+      byId("curve").replaceChildren(
+        drawn("path", { class: "area", d: `M0 40${line}L1000 40Z` }),
+        drawn("path", { class: "bounds", d: bounds }),
+      );
     }
 
     play() {
@@ -135,7 +152,9 @@
       byId("step").replaceChildren(
         element("strong", { text: when || this.kind(kind) }),
         action ? element("code", {}, page.data(page.shapes.cut(action, 80))) : "",
-        kind === "command" || kind === "outside" ? element("span", {}, page.data(this.app.world.steps[step].command || "")) : "",
+        kind === "command" || kind === "outside"
+          ? element("span", {}, page.data(this.app.world.steps[step].command || ""))
+          : "",
         outcome ? element("span", { class: "soft", text: outcome.replaceAll("_", " ") }) : "",
         repeat ? element("span", { class: "tag warn", text: "repeated in vain" }) : "",
         died ? element("span", { class: "tag bad", text: "died" }) : "",
@@ -159,7 +178,9 @@
     words(step) {
       const { kind, action, outcome } = this.app.world.steps[step];
       const end = step === this.app.world.last ? ", the present" : "";
-      const what = action ? `: ${page.shapes.cut(action, 80)}${outcome ? `, ${outcome.replaceAll("_", " ")}` : ""}` : "";
+      const what = action
+        ? `: ${page.shapes.cut(action, 80)}${outcome ? `, ${outcome.replaceAll("_", " ")}` : ""}`
+        : "";
       return `${this.when(step) || this.kind(kind)}${what}${end}`;
     }
   }

@@ -11,9 +11,6 @@
   const DEADLY = 1;
   const EFFECT_UNKNOWN = 2;
 
-  // `location:15` is `15` on the page.
-  const plain = (scope) => (scope.startsWith("location:") ? scope.slice("location:".length) : scope);
-
   // An object without the fields that have no value.
   function known(fields) {
     for (const name of Object.keys(fields)) {
@@ -44,9 +41,6 @@
       data.steps = packed.steps.map((step) => this.step(step));
       data.parts = packed.parts.map((part) => this.part(part));
       data.sections = packed.sections.map((section) => this.section(section));
-      data.recalls = {};
-      for (const [scope, recall] of Object.entries(packed.recalls || {})) data.recalls[plain(scope)] = recall;
-      data.top = packed.top?.map((one) => ({ ...one, scope: plain(one.scope) }));
       return data;
     }
 
@@ -57,7 +51,7 @@
         kind: KINDS[kind], episode, turn, action: text(action), from, to, score, command: text(command), outcome: text(outcome), reason: text(reason),
         time: typeof time === "number" ? new Date(this.time * 1000).toISOString() : undefined,
         no_effect: (flags & NO_EFFECT) !== 0, repeat: (flags & REPEAT) !== 0, died: (flags & DIED) !== 0,
-        memories: memories?.map(([result, scope, title]) => ({ outcome: text(result), scope: plain(text(scope) || ""), title })),
+        memories: memories?.map(([result, scope, title]) => ({ outcome: text(result), scope: text(scope) || "", title })),
       });
     }
 
@@ -95,7 +89,7 @@
     section({ scope, kind, id, versions }) {
       const last = this.last.get(scope) || { name: "", parts: [] };
       this.last.set(scope, last);
-      return known({ scope: plain(scope), kind, id, versions: versions.map((version) => this.version(version, last)) });
+      return known({ scope, kind, id, versions: versions.map((version) => this.version(version, last)) });
     }
 
     version([step, name, ...splices], last) {

@@ -4,16 +4,35 @@
   "use strict";
 
   const COMPASS = {
-    north: [0, -1], northeast: [1, -1], east: [1, 0], southeast: [1, 1],
-    south: [0, 1], southwest: [-1, 1], west: [-1, 0], northwest: [-1, -1],
+    north: [0, -1],
+    northeast: [1, -1],
+    east: [1, 0],
+    southeast: [1, 1],
+    south: [0, 1],
+    southwest: [-1, 1],
+    west: [-1, 0],
+    northwest: [-1, -1],
   };
   const DIRECTIONS = [...Object.keys(COMPASS), "up", "down", "in", "out"];
-  const SHORT = { n: "north", ne: "northeast", e: "east", se: "southeast", s: "south", sw: "southwest", w: "west",
-    nw: "northwest", u: "up", d: "down" };
+  const SHORT = {
+    n: "north",
+    ne: "northeast",
+    e: "east",
+    se: "southeast",
+    s: "south",
+    sw: "southwest",
+    w: "west",
+    nw: "northwest",
+    u: "up",
+    d: "down",
+  };
 
   // The direction that an action goes in, or undefined.
   function directionOf(action) {
-    const word = action.trim().toLowerCase().replace(/^go\s+/, "");
+    const word = action
+      .trim()
+      .toLowerCase()
+      .replace(/^go\s+/, "");
     const long = SHORT[word] || word;
     return DIRECTIONS.includes(long) ? long : undefined;
   }
@@ -25,8 +44,23 @@
 
   function emptyFacts(version) {
     return {
-      since: version[0], name: version[1], parts: version[2], visits: 0, episodes: [], memories: [], ways: [], worked: [],
-      tried: [], carried: [], notes: [], live: 0, vain: 0, danger: 0, targets: new Set(), gone: new Set(), refused: new Set(),
+      since: version[0],
+      name: version[1],
+      parts: version[2],
+      visits: 0,
+      episodes: [],
+      memories: [],
+      ways: [],
+      worked: [],
+      tried: [],
+      carried: [],
+      notes: [],
+      live: 0,
+      vain: 0,
+      danger: 0,
+      targets: new Set(),
+      gone: new Set(),
+      refused: new Set(),
     };
   }
 
@@ -48,7 +82,10 @@
   }
 
   const ADD = {
-    visits(facts, part) { facts.visits = part.visits; facts.episodes = part.episodes; },
+    visits(facts, part) {
+      facts.visits = part.visits;
+      facts.episodes = part.episodes;
+    },
     memory: addMemory,
     tried: addTried,
     way(facts, part) {
@@ -64,8 +101,12 @@
         if (direction) facts.gone.add(direction);
       }
     },
-    carried(facts, part) { facts.carried.push(part.text); },
-    note(facts, part) { facts.notes.push(part.text); },
+    carried(facts, part) {
+      facts.carried.push(part.text);
+    },
+    note(facts, part) {
+      facts.notes.push(part.text);
+    },
   };
 
   class World {
@@ -77,9 +118,15 @@
       this.indexEpisodes();
     }
 
-    get steps() { return this.data.steps; }
-    get sections() { return this.data.sections; }
-    get last() { return this.data.steps.length - 1; }
+    get steps() {
+      return this.data.steps;
+    }
+    get sections() {
+      return this.data.sections;
+    }
+    get last() {
+      return this.data.steps.length - 1;
+    }
 
     // For each step the one at which its episode began, and the place where the player is.
     indexEpisodes() {
@@ -144,7 +191,10 @@
     name(section, facts) {
       if (facts?.name) return facts.name;
       if (!section) return "?";
-      return { game: "The game", world: "The world", scene: "Scene", dialogue: "Dialogue" }[section.scope] || this.scopeName(section.scope);
+      return (
+        { game: "The game", world: "The world", scene: "Scene", dialogue: "Dialogue" }[section.scope] ||
+        this.scopeName(section.scope)
+      );
     }
 
     scopeName(scope) {
@@ -159,8 +209,9 @@
     // Directions that were neither walked, nor refused here, nor are unknown to the game.
     untried(facts, step) {
       const game = this.at(this.byScope.get("game"), step);
-      return DIRECTIONS.filter((direction) => !facts.gone.has(direction) && !facts.refused.has(direction)
-        && !game?.refused.has(direction));
+      return DIRECTIONS.filter(
+        (direction) => !facts.gone.has(direction) && !facts.refused.has(direction) && !game?.refused.has(direction),
+      );
     }
 
     // The words of a memory for searching, made once.
