@@ -17,6 +17,8 @@ mod measure;
 mod merge;
 #[cfg(feature = "proxy")]
 mod proxy_load;
+#[cfg(feature = "view")]
+mod report;
 mod search;
 mod seed;
 mod server;
@@ -69,6 +71,8 @@ fn main() -> ExitCode {
         ("recall", recall),
         ("memory", memory),
         ("map", map::map),
+        #[cfg(feature = "view")]
+        ("report", report::report),
         ("add", add),
         ("query", search::query),
         ("seed", seed::seed),

@@ -225,6 +225,20 @@
         series: [{ name: "best score", bars: true, tone: "chart-2", values: of((e) => e.best_score) }],
       },
       milestones(episodes, x),
+      ...modelUse(episodes, x, of),
+    ];
+  }
+
+  // Calls and cost by episode, where a model was asked at all.
+  function modelUse(episodes, x, of) {
+    const isAsked = episodes.some((episode) => episode.model_calls > 0);
+    if (!isAsked) return [];
+    const bars = (name, values) => [{ name, bars: true, tone: "chart-3", values }];
+    return [
+      { key: "calls", title: "Model calls", words: "Requests to models about turns of the episode.", x, format: number,
+        series: bars("calls", of((e) => e.model_calls)) },
+      { key: "cost", title: "Cost", words: "US dollars that the providers named.", x, format: (cost) => cost.toFixed(3),
+        series: bars("cost", of((e) => e.cost)) },
     ];
   }
 
