@@ -60,6 +60,7 @@ fn measure(bench: &Bench, table: &mut Table, what: &str, file: &Path, limit: Dur
         command
     });
     let at = |part: usize| times[(times.len() - 1) * part / 4];
-    let details = format!("half of {} runs within {}–{}", times.len(), milliseconds(at(1)), milliseconds(at(3)));
+    let details =
+        format!("half of {} runs within {}–{}", times.len(), milliseconds(at(1)), milliseconds(at(3)));
     table.line(what, milliseconds(at(2)), milliseconds(limit), at(2) <= limit, &details);
 }

@@ -6,11 +6,12 @@
 
 use serde::Serialize;
 
+use crate::journal::Journal;
 use crate::notebook::history::{History, HistoryFollower};
 use crate::notebook::{Clock, Snapshot};
 use crate::recall::Limits;
 use crate::stats::tally::Tally;
-use crate::store::{Store, StoreError};
+use crate::store::{Follower, Store, StoreError};
 use crate::view::html::json;
 use crate::view::present::Present;
 use crate::view::range::StepRange;
@@ -31,7 +32,16 @@ pub(super) struct Live {
     present: Present,
     /// The present is to be told again.
     is_stale: bool,
+    /// The files as they were read last, and the lines that the journal got since.
+    snapshot: Snapshot,
+    lines: Follower,
+    /// How often the files are still to be read, even if they look the same.
+    looks: u32,
 }
+
+/// How often files are read again after a change: one within the same tick of the file system's clock changes neither
+/// time nor, perhaps, size.
+const LOOKS: u32 = 5;
 
 /// News for all pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,8 +76,24 @@ impl Live {
         let (history, follower) = History::read(&store)?;
         let (read, tally, effects) = read::figures(&store, &page.file, &limits, &clock.now())?;
         let world = read::world(&history, &effects, &StepRange::default());
-        let present = Present::of(&Snapshot::read(&store)?, &world.gone_places(), read.stats, &limits);
-        Ok(Live { store, page, limits, clock, follower, world, tally, present, is_stale: false })
+        let (_, lines) = Journal::of(&store).follow(0, |_| false)?;
+        let snapshot = Snapshot::read(&store)?;
+        let present = Present::of(&snapshot, &world.gone_places(), read.stats, &limits);
+        let (is_stale, looks) = (false, LOOKS);
+        Ok(Live {
+            store,
+            page,
+            limits,
+            clock,
+            follower,
+            world,
+            tally,
+            present,
+            is_stale,
+            snapshot,
+            lines,
+            looks,
+        })
     }
 
     /// The number of steps.
@@ -86,6 +112,9 @@ impl Live {
     ///
     /// When the memory file or the journal cannot be read.
     pub(super) fn poll(&mut self) -> Result<Option<News>, StoreError> {
+        if self.is_quiet()? {
+            return Ok(None);
+        }
         let Some(steps) = self.follower.poll()? else {
             let Live { store, page, limits, clock, .. } = self;
             *self = Live::open(store.clone(), page.clone(), *limits, clock.clone())?;
@@ -96,9 +125,9 @@ impl Live {
         }
         let seen = self.world.seen();
         read::advance(&mut self.world, &mut self.tally, &steps);
-        let snapshot = Snapshot::read(&self.store)?;
+        self.snapshot = Snapshot::read(&self.store)?;
         let changed = self.world.changed_since(seen.steps);
-        let new = Present::after(&snapshot, &self.world.gone_places(), &changed, &self.limits);
+        let new = Present::after(&self.snapshot, &self.world.gone_places(), &changed, &self.limits);
         let new = new.of_some_scopes_since(&self.present);
         let news = json(&self.world.news(seen, &new));
         self.present.add(new);
@@ -106,12 +135,19 @@ impl Live {
         Ok(Some(News::Change(self.world.step_count(), news)))
     }
 
+    /// True if nothing can have changed since the last look, as far as the files show without being read.
+    fn is_quiet(&mut self) -> Result<bool, StoreError> {
+        let has_changed = !self.lines.poll()?.is_empty() || !self.snapshot.is_current()?;
+        self.looks = if has_changed { LOOKS } else { self.looks.saturating_sub(1) };
+        Ok(self.looks == 0 && !self.is_stale)
+    }
+
     /// The second part of a change.
     fn poll_present(&mut self) -> Result<Option<News>, StoreError> {
         self.is_stale = false;
         let (read, _, _) = read::figures(&self.store, &self.page.file, &self.limits, &self.clock.now())?;
-        let snapshot = Snapshot::read(&self.store)?;
-        let present = Present::of(&snapshot, &self.world.gone_places(), read.stats, &self.limits);
+        self.snapshot = Snapshot::read(&self.store)?;
+        let present = Present::of(&self.snapshot, &self.world.gone_places(), read.stats, &self.limits);
         let news = json(&self.world.news(self.world.seen(), &present.since(&self.present)));
         self.present = present;
         Ok(Some(News::Change(self.world.step_count(), news)))

@@ -156,7 +156,19 @@ pub(crate) enum ServeError {
     Socket(#[from] std::io::Error),
 }
 
-/// Looks at the files again and again, and tells all pages what is new.
+impl Door {
+    /// Looks at the files, and tells all pages what is new.
+    fn look(&self) -> Result<(), StoreError> {
+        let mut live = lock(&self.live);
+        if let Some(news) = live.poll()? {
+            // Nobody may be there to be told.
+            let _ = self.news.send(news);
+        }
+        Ok(())
+    }
+}
+
+/// Looks at the files again and again, as long as a page is open.
 async fn watch(door: Arc<Door>, warn: impl Fn(String) + Send + 'static) {
     let mut looks = interval(LOOK);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -164,13 +176,11 @@ async fn watch(door: Arc<Door>, warn: impl Fn(String) + Send + 'static) {
     loop {
         looks.tick().await;
         let looking = door.clone();
-        let looked = spawn_blocking(move || lock(&looking.live).poll()).await;
-        let problem = match looked {
-            Ok(Ok(news)) => {
-                // Nobody may be there to be told.
-                news.map(|news| door.news.send(news));
-                None
-            }
+        if looking.news.receiver_count() == 0 {
+            continue;
+        }
+        let problem = match spawn_blocking(move || looking.look()).await {
+            Ok(Ok(())) => None,
             Ok(Err(error)) => Some(error.to_string()),
             Err(error) => Some(error.to_string()),
         };
@@ -237,7 +247,12 @@ async fn route(door: &Arc<Door>, parts: &Parts, sends_token: bool, body: Body) -
         (&Method::GET, "/") => typed("text/html; charset=utf-8", html::live(&door.page)),
         (&Method::GET, "/data") => {
             let door = door.clone();
-            blocking(move || typed("application/json", lock(&door.live).data())).await
+            blocking(move || {
+                // What was read last is better than nothing, and the watch tells of the error.
+                let _ = door.look();
+                typed("application/json", lock(&door.live).data())
+            })
+            .await
         }
         (&Method::GET, "/events") => events(door).into_response(),
         (&Method::GET, "/search") => {
