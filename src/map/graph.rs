@@ -127,9 +127,7 @@ impl<'a> Graph<'a> {
             }
         }
         for (at, section) in known.into_iter().enumerate() {
-            let mut tried = Directions::default();
-            tried.insert_all(&section.tried);
-            let (mut refused, mut deadly) = refused(&section.tried);
+            let Tried { mut tried, mut refused, mut deadly } = Tried::of(&section.tried);
             tried.insert_all(&section.worked);
             let edges = graph.edges_of(section);
             for direction in edges.iter().filter_map(|edge| edge.direction) {
@@ -208,24 +206,39 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// Directions that were refused, and those of them in which somebody died.
-fn refused(tried: &[Tries<'_>]) -> (Directions, Directions) {
-    let (mut refused, mut deadly) = (Directions::default(), Directions::default());
-    for tries in tried {
-        if tries.are_plain() {
-            refused.insert_all(std::slice::from_ref(tries));
-            continue;
-        }
-        for attempt in tries.attempts().iter().filter(|attempt| !attempt.effect_unknown) {
-            if let Some(direction) = Direction::of(&attempt.action) {
-                refused.insert(direction);
+/// The directions that were tried in vain at a place.
+#[derive(Debug, Clone, Copy, Default)]
+struct Tried {
+    /// All of them.
+    tried: Directions,
+    /// Those of which it is known that they were refused.
+    refused: Directions,
+    /// Those of them in which somebody died.
+    deadly: Directions,
+}
+
+impl Tried {
+    fn of(lines: &[Tries<'_>]) -> Tried {
+        let mut found = Tried::default();
+        for tries in lines {
+            if tries.are_plain() {
+                found.refused.insert_all(std::slice::from_ref(tries));
+                continue;
+            }
+            for attempt in tries.attempts().iter() {
+                let Some(direction) = Direction::of(&attempt.action) else { continue };
+                found.tried.insert(direction);
+                if !attempt.effect_unknown {
+                    found.refused.insert(direction);
+                }
                 if attempt.deadly {
-                    deadly.insert(direction);
+                    found.deadly.insert(direction);
                 }
             }
         }
+        found.tried.0 |= found.refused.0;
+        found
     }
-    (refused, deadly)
 }
 
 /// Marks for each action the edge that was walked last; of equals, the first.
