@@ -95,7 +95,13 @@ impl Chain {
 
     /// Adds the next line. One that is no entry, and a carried copy, is no step.
     pub(crate) fn push(&mut self, line: String) {
-        let Ok(Line { turn, carried, change }) = serde_json::from_str::<Line<'_>>(&line) else { return };
+        let Ok(Line { turn, carried, change }) = serde_json::from_str::<Line<'_>>(&line) else {
+            // Within a transaction, the edits of this line are missing.
+            if self.is_within && !line.trim().is_empty() {
+                self.begin_anew(None);
+            }
+            return;
+        };
         if carried == Some(true) {
             return;
         }

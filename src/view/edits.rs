@@ -91,14 +91,20 @@ impl Hint for EditError {
 /// The changes that pages make of one memory file.
 pub(super) struct Edits {
     notebook: Notebook,
-    /// The text that the last change left.
-    left: Option<String>,
+    /// The last change, until it is taken back.
+    last: Option<Change>,
+}
+
+/// The texts before and after a change.
+struct Change {
+    before: String,
+    after: String,
 }
 
 impl Edits {
     /// No change was made yet.
     pub(super) fn new(notebook: Notebook) -> Edits {
-        Edits { notebook, left: None }
+        Edits { notebook, last: None }
     }
 
     /// Makes the change of a request, and says what was done.
@@ -111,31 +117,30 @@ impl Edits {
         if matches!(wish, Wish::Undo {}) {
             return self.undo();
         }
-        let mut left = String::new();
+        let mut change = None;
         let command = wish.command();
         let written = self.notebook.edit(command, |draft| -> Result<String, EditError> {
+            let before = draft.text()?;
             let said = wish.carry_out(draft)?;
-            left = draft.text()?;
+            change = Some(Change { before, after: draft.text()? });
             Ok(said)
         })?;
         if written.written {
-            self.left = Some(left);
+            self.last = change;
         }
         Ok([vec![written.value], written.warnings].concat().join(". "))
     }
 
     fn undo(&mut self) -> Result<String, EditError> {
-        let left = self.left.take().ok_or(EditError::NothingToUndo)?;
-        let store = self.notebook.store();
-        let newest = store.backups()?.first().map(|backup| backup.number).ok_or(EditError::NothingToUndo)?;
-        let before = store.read_backup(newest)?;
+        let Change { before, after } = self.last.as_ref().ok_or(EditError::NothingToUndo)?;
         let written = self.notebook.edit(RESTORE, |draft| -> Result<(), EditError> {
-            if draft.text()? != left {
+            if draft.text()? != *after {
                 return Err(EditError::Changed);
             }
-            draft.restore(newest, before.clone());
+            draft.rewrite("restored", before.clone(), before.lines().count());
             Ok(())
         })?;
+        self.last = None;
         Ok([vec!["undone".to_owned()], written.warnings].concat().join(". "))
     }
 }

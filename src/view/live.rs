@@ -30,6 +30,8 @@ pub(super) struct Live {
     tally: Tally,
     /// The present that all pages have.
     present: Present,
+    /// How often something was told.
+    revision: u64,
     /// The present is to be told again.
     is_stale: bool,
     /// The files as they were read last, and the lines that the journal got since.
@@ -46,8 +48,8 @@ const LOOKS: u32 = 5;
 /// News for all pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum News {
-    /// What is new: the number of steps with it, and its JSON.
-    Change(usize, String),
+    /// What is new, as JSON.
+    Change(String),
     /// What was before is no longer right: the data is to be fetched anew.
     Anew,
     /// The server ends.
@@ -59,6 +61,8 @@ pub(super) enum News {
 pub(super) struct Hello {
     /// The number of steps.
     pub(super) steps: usize,
+    /// The revision of the data: a page that has another one has missed something.
+    pub(super) revision: u64,
 }
 
 impl Live {
@@ -79,7 +83,7 @@ impl Live {
         let (_, lines) = Journal::of(&store).follow(0, |_| false)?;
         let snapshot = Snapshot::read(&store)?;
         let present = Present::of(&snapshot, &world.gone_places(), read.stats, &limits);
-        let (is_stale, looks) = (false, LOOKS);
+        let (revision, is_stale, looks) = (0, false, LOOKS);
         Ok(Live {
             store,
             page,
@@ -89,6 +93,7 @@ impl Live {
             world,
             tally,
             present,
+            revision,
             is_stale,
             snapshot,
             lines,
@@ -96,14 +101,14 @@ impl Live {
         })
     }
 
-    /// The number of steps.
-    pub(super) fn step_count(&self) -> usize {
-        self.world.step_count()
+    /// The greeting to a page that connects now.
+    pub(super) fn hello(&self) -> Hello {
+        Hello { steps: self.world.step_count(), revision: self.revision }
     }
 
     /// The data of the page, as JSON.
     pub(super) fn data(&self) -> String {
-        json(&self.world.data(&self.page, &self.present))
+        json(&self.world.data(&self.page, self.revision, &self.present))
     }
 
     /// Looks what has changed since the last call; none where nothing has.
@@ -116,8 +121,9 @@ impl Live {
             return Ok(None);
         }
         let Some(steps) = self.follower.poll()? else {
-            let Live { store, page, limits, clock, .. } = self;
-            *self = Live::open(store.clone(), page.clone(), *limits, clock.clone())?;
+            let Live { store, page, limits, clock, revision, .. } = self;
+            let revision = *revision + 1;
+            *self = Live { revision, ..Live::open(store.clone(), page.clone(), *limits, clock.clone())? };
             return Ok(Some(News::Anew));
         };
         if steps.is_empty() {
@@ -129,10 +135,11 @@ impl Live {
         let changed = self.world.changed_since(seen.steps);
         let new = Present::after(&self.snapshot, &self.world.gone_places(), &changed, &self.limits);
         let new = new.of_some_scopes_since(&self.present);
-        let news = json(&self.world.news(seen, &new));
+        self.revision += 1;
+        let news = json(&self.world.news(seen, self.revision, &new));
         self.present.add(new);
         self.is_stale = true;
-        Ok(Some(News::Change(self.world.step_count(), news)))
+        Ok(Some(News::Change(news)))
     }
 
     /// True if nothing can have changed since the last look, as far as the files show without being read.
@@ -148,8 +155,10 @@ impl Live {
         let (read, _, _) = read::figures(&self.store, &self.page.file, &self.limits, &self.clock.now())?;
         self.snapshot = Snapshot::read(&self.store)?;
         let present = Present::of(&self.snapshot, &self.world.gone_places(), read.stats, &self.limits);
-        let news = json(&self.world.news(self.world.seen(), &present.since(&self.present)));
+        self.revision += 1;
+        let new = present.since(&self.present);
+        let news = json(&self.world.news(self.world.seen(), self.revision, &new));
         self.present = present;
-        Ok(Some(News::Change(self.world.step_count(), news)))
+        Ok(Some(News::Change(news)))
     }
 }

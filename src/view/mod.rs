@@ -60,7 +60,7 @@ pub(crate) struct Report {
     pub(crate) memories: u64,
     /// Steps that it shows, with the start.
     pub(crate) steps: usize,
-    /// True if some states between the first step and the last are not known.
+    /// True if the states after some recorded turns are not known.
     pub(crate) has_gaps: bool,
     /// What could not be read.
     pub(crate) warnings: Vec<String>,
@@ -77,6 +77,7 @@ pub(crate) fn report(store: &Store, request: &PageRequest) -> Result<Report, Sto
     let (read, _, effects) = read::figures(store, file, limits, now)?;
     let world = read::world(&history, &effects, range);
     let (places, memories) = (read.stats.places.visited, read.stats.total_memories);
+    let has_all_turns = *range != StepRange::default() || read.stats.turns.recorded <= world.turn_count();
     let snapshot = Snapshot::read(store)?;
     let present = Present::of(&snapshot, &world.gone_places(), read.stats, limits);
     let page = PageFacts {
@@ -87,11 +88,11 @@ pub(crate) fn report(store: &Store, request: &PageRequest) -> Result<Report, Sto
         ..PageFacts::default()
     };
     Ok(Report {
-        html: html::report(&page, &world.data(&page, &present)),
+        html: html::report(&page, &world.data(&page, 0, &present)),
         places,
         memories,
         steps: world.step_count(),
-        has_gaps: history.parts.len() > 1,
+        has_gaps: history.parts.len() > 1 || !has_all_turns,
         warnings: read.warnings.into_iter().chain(snapshot.warning()).collect(),
     })
 }

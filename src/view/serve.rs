@@ -18,9 +18,10 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use percent_encoding::percent_decode_str;
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::json;
 use tokio::sync::broadcast::{self, error::RecvError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
@@ -33,7 +34,7 @@ use crate::types::hint::{Hint, Remedy, with_causes};
 use crate::types::lock::lock;
 use crate::view::edits::Edits;
 use crate::view::html;
-use crate::view::live::{Hello, Live, News};
+use crate::view::live::{Live, News};
 use crate::view::world::PageFacts;
 use crate::web::{self, BodyRoom, Guard, Refusal};
 
@@ -50,7 +51,10 @@ const KEPT_NEWS: usize = 64;
 const MAX_BODY: usize = 1 << 20;
 
 /// Bytes of all requests.
-const MAX_BODIES: usize = 8 << 20;
+const MAX_BODIES: usize = 64 << 20;
+
+/// Streams of news at the same time.
+const MAX_STREAMS: usize = 200;
 
 /// Memories that a search finds.
 const HITS: usize = 20;
@@ -77,6 +81,8 @@ pub(crate) struct ServeSettings {
     pub(crate) title: String,
     /// The name of the memory file on the page.
     pub(crate) file: String,
+    /// True if the guard asks for a token.
+    pub(crate) needs_token: bool,
     /// The token with which the page sends changes; `None` where it may change nothing.
     pub(crate) edit_token: Option<String>,
     /// The limits of a recall.
@@ -94,8 +100,11 @@ struct Door {
     searcher: Searcher,
     edits: Mutex<Edits>,
     bodies: BodyRoom,
-    /// The name of the cookie that carries the token of a browser. Cookies of all ports of a host are together.
-    cookie: String,
+    /// A permit for each stream of news, so that other requests have connections.
+    streams: Arc<Semaphore>,
+    /// The name of the cookie that carries the token of a browser, if one is needed. Cookies of all ports of a host are
+    /// together.
+    cookie: Option<String>,
 }
 
 /// Serves until `until` is ready. `warn` is told what cannot be read meanwhile.
@@ -108,10 +117,22 @@ pub(crate) fn serve(
     warn: impl Fn(String) + Send + 'static,
     until: impl Future<Output = ()>,
 ) -> Result<(), ServeError> {
-    let ServeSettings { listener, guard, limits, notebook, searcher, title, file, edit_token, recall, clock } =
-        settings;
+    let ServeSettings {
+        listener,
+        guard,
+        limits,
+        notebook,
+        searcher,
+        title,
+        file,
+        needs_token,
+        edit_token,
+        recall,
+        clock,
+    } = settings;
     let can_edit = edit_token.is_some();
-    let cookie = format!("memories-{}", listener.local_addr()?.port());
+    let port = listener.local_addr()?.port();
+    let cookie = needs_token.then(|| format!("memories-{port}"));
     let page = PageFacts { title, file, made: clock.now(), mode: "serve", can_edit, token: edit_token };
     let live = Live::open(notebook.store().clone(), page.clone(), recall, clock)?;
     let (news, _) = broadcast::channel(KEPT_NEWS);
@@ -123,6 +144,7 @@ pub(crate) fn serve(
         searcher,
         edits: Mutex::new(Edits::new(notebook)),
         bodies: BodyRoom::new(MAX_BODY, MAX_BODIES),
+        streams: Arc::new(Semaphore::new(MAX_STREAMS)),
         cookie,
     });
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
@@ -197,7 +219,7 @@ async fn answer(door: Arc<Door>, request: Request) -> Response {
         return with_safe_headers(refused(refusal));
     }
     let answered = match parameter(&parts, "token") {
-        Some(token) if parts.uri.path() == "/" => enter(&door, &token),
+        Some(token) if parts.uri.path() == "/" && door.cookie.is_some() => enter(&door, &token),
         _ => {
             let sends_token = parts.headers.contains_key(TOKEN_HEADER);
             take_cookie(&door, &mut parts.headers);
@@ -213,9 +235,11 @@ async fn answer(door: Arc<Door>, request: Request) -> Response {
 /// Gives a browser that comes with the right token a cookie for it, and sends it to the page.
 fn enter(door: &Door, token: &str) -> Response {
     let mut headers = HeaderMap::new();
+    let name = door.cookie.as_deref().unwrap_or_default();
+    let value = utf8_percent_encode(token, NON_ALPHANUMERIC);
     let (Ok(sent), Ok(cookie)) = (
         HeaderValue::from_str(token),
-        HeaderValue::from_str(&format!("{}={token}; HttpOnly; SameSite=Strict; Path=/", door.cookie)),
+        HeaderValue::from_str(&format!("{name}={value}; HttpOnly; SameSite=Strict; Path=/")),
     ) else {
         return failed(StatusCode::BAD_REQUEST, "the token has characters that no header carries", None);
     };
@@ -236,9 +260,9 @@ fn take_cookie(door: &Door, headers: &mut HeaderMap) {
     }
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|cookies| cookies.to_str().ok());
     let pairs = cookies.flat_map(|cookies| cookies.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    let found = pairs
-        .filter(|(name, _)| *name == door.cookie)
-        .find_map(|(_, token)| HeaderValue::from_str(token).ok());
+    let mut own = pairs.filter(|(name, _)| door.cookie.as_deref() == Some(name)).map(|(_, value)| value);
+    let found =
+        own.find_map(|value| HeaderValue::from_str(&percent_decode_str(value).decode_utf8().ok()?).ok());
     found.map(|token| headers.insert(TOKEN_HEADER, token));
 }
 
@@ -254,7 +278,13 @@ async fn route(door: &Arc<Door>, parts: &Parts, sends_token: bool, body: Body) -
             })
             .await
         }
-        (&Method::GET, "/events") => events(door).into_response(),
+        (&Method::GET, "/events") => match door.streams.clone().try_acquire_owned() {
+            Ok(permit) => events(door, permit).into_response(),
+            Err(_) => {
+                let problem = "too many pages are open";
+                failed(StatusCode::SERVICE_UNAVAILABLE, problem, Some("close some, then load this one anew"))
+            }
+        },
         (&Method::GET, "/search") => {
             let (door, question) = (door.clone(), parameter(parts, "q").unwrap_or_default());
             blocking(move || search(&door, &question)).await
@@ -270,22 +300,25 @@ async fn route(door: &Arc<Door>, parts: &Parts, sends_token: bool, body: Body) -
 }
 
 /// The stream of what is new. It begins with the number of steps, by which a page knows whether it missed something.
-fn events(door: &Door) -> Sse<impl stream::Stream<Item = Result<Event, Infallible>> + use<>> {
+/// It holds its permit until it ends.
+fn events(
+    door: &Door,
+    permit: OwnedSemaphorePermit,
+) -> Sse<impl stream::Stream<Item = Result<Event, Infallible>> + use<>> {
     // What comes while the greeting is made is told behind it.
     let news = door.news.subscribe();
-    let steps = lock(&door.live).step_count();
-    let hello = event("hello", json!(Hello { steps }).to_string());
-    Sse::new(stream::unfold((news, Some(hello)), |(mut news, hello)| async move {
+    let hello = event("hello", json!(lock(&door.live).hello()).to_string());
+    Sse::new(stream::unfold((news, Some(hello), permit), |(mut news, hello, permit)| async move {
         if let Some(hello) = hello {
-            return Some((Ok(hello), (news, None)));
+            return Some((Ok(hello), (news, None, permit)));
         }
         let next = match timeout(KEEP_ALIVE, news.recv()).await {
             Err(_) => Event::default().comment("still here"),
-            Ok(Ok(News::Change(steps, change))) => event("change", change).id(steps.to_string()),
+            Ok(Ok(News::Change(change))) => event("change", change),
             Ok(Ok(News::Anew) | Err(RecvError::Lagged(_))) => event("anew", "{}".to_owned()),
             Ok(Ok(News::End) | Err(RecvError::Closed)) => return None,
         };
-        Some((Ok(next), (news, None)))
+        Some((Ok(next), (news, None, permit)))
     }))
 }
 

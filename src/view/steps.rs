@@ -27,6 +27,8 @@ pub(super) enum StepKind {
 /// A step.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Step {
+    /// True for a turn that was recorded, and not one that a model was asked about later.
+    pub(super) is_turn: bool,
     /// The episode of its turn, or that the command names.
     pub(super) episode: Option<u64>,
     /// The turn's number.
@@ -55,7 +57,7 @@ impl StepKind {
 impl Step {
     /// A step that no line of the journal is about.
     pub(super) fn without_line(kind: StepKind) -> Step {
-        Step { episode: None, turn: None, time: None, packed: vec![json!(kind.letter())] }
+        Step { is_turn: false, episode: None, turn: None, time: None, packed: vec![json!(kind.letter())] }
     }
 
     /// The step of a line of the journal. `effect` says of a turn what it changed.
@@ -102,6 +104,7 @@ impl Step {
             packed.pop();
         }
         Step {
+            is_turn: turn.is_some() && entry.resolves.is_none(),
             episode,
             turn: turn.and_then(|turn| turn.turn),
             time: time.map(jiff::Timestamp::as_second),

@@ -61,6 +61,8 @@ pub(super) struct Data<'a> {
     version: u32,
     #[serde(flatten)]
     page: Option<&'a PageFacts>,
+    /// How often the data has changed.
+    revision: u64,
     steps: Vec<Value>,
     strings: &'a [String],
     texts: &'a [String],
@@ -86,6 +88,11 @@ impl World {
     /// The number of steps.
     pub(super) fn step_count(&self) -> usize {
         self.steps.len()
+    }
+
+    /// The number of steps that are turns.
+    pub(super) fn turn_count(&self) -> u64 {
+        self.steps.iter().filter(|step| step.is_turn).count() as u64
     }
 
     /// The texts that steps name by number.
@@ -127,12 +134,12 @@ impl World {
     }
 
     /// Everything.
-    pub(super) fn data<'a>(&'a self, page: &'a PageFacts, present: &'a Present) -> Data<'a> {
-        Data { page: Some(page), ..self.news(Seen::default(), present) }
+    pub(super) fn data<'a>(&'a self, page: &'a PageFacts, revision: u64, present: &'a Present) -> Data<'a> {
+        Data { page: Some(page), ..self.news(Seen::default(), revision, present) }
     }
 
     /// What a page lacks that has seen so much.
-    pub(super) fn news<'a>(&'a self, seen: Seen, present: &'a Present) -> Data<'a> {
+    pub(super) fn news<'a>(&'a self, seen: Seen, revision: u64, present: &'a Present) -> Data<'a> {
         let parts = self.timeline.parts();
         let sections = self.timeline.sections().map(|(scope, versions)| {
             let first = versions.list.partition_point(|(step, _)| *step < seen.steps);
@@ -149,6 +156,7 @@ impl World {
         Data {
             version: VERSION,
             page: None,
+            revision,
             steps: new.iter().map(|step| step.packed(&mut time)).collect(),
             strings: &self.strings.list()[seen.strings..],
             texts: &parts.texts()[seen.texts..],

@@ -232,7 +232,7 @@ fn a_page_follows_commands_and_editors() {
     let served = Served::start(folder, &[]);
     assert_eq!(served.json("data")["steps"], json!([["s"]]));
     let mut events = Events::of(served.get("events"));
-    assert_eq!(events.next(), ("hello".to_owned(), json!({"steps": 1})));
+    assert_eq!(events.next(), ("hello".to_owned(), json!({"steps": 1, "revision": 0})));
     record(folder, 1, "north", 2);
     let change = events.next_step();
     assert_eq!(change["steps"][0][0], "t");
@@ -348,6 +348,14 @@ fn a_person_changes_memories_on_the_page_and_takes_it_back() {
     let strike = json!({"do": "strike", "scope": "1", "title": "Lamp", "reason": "It is in the cellar."});
     assert_eq!(served.edited(&strike), "invalidated \"Lamp\"");
     assert!(text(folder).contains("~~The lamp is here.~~"));
+    // A state that the page never made does not come back, though the newest former state is one.
+    assert_eq!(served.edited(&undo), "undone");
+    assert_eq!(served.edited(&strike), "invalidated \"Lamp\"");
+    run(folder, &["add", "1", "--title", "Rope", "--text", "A rope.", "-q"]);
+    run(folder, &["restore", "-q"]);
+    assert_eq!(served.edited(&undo), "undone");
+    assert_eq!(text(folder), added);
+    assert_eq!(served.edited(&strike), "invalidated \"Lamp\"");
     // What others wrote meanwhile is not taken back.
     record(folder, 2, "wait", 1);
     let after = text(folder);
@@ -371,4 +379,88 @@ fn a_person_changes_memories_on_the_page_and_takes_it_back() {
         assert!(error.contains(why) && !hint.is_empty(), "{wrong}: {error}; {hint}");
     }
     assert_eq!(text(folder), after);
+}
+
+#[test]
+fn the_first_change_of_a_new_file_is_taken_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let served = Served::start(folder, &["--edit"]);
+    let add = json!({"do": "add", "scope": "world", "category": "NOTE", "title": "War", "text": "It began."});
+    assert_eq!(served.edited(&add), "stored \"War\"");
+    assert_eq!(served.edited(&json!({"do": "undo"})), "undone");
+    assert_eq!(text(folder), "");
+}
+
+#[test]
+fn any_token_that_is_valid_opens_the_page() {
+    let folder = tempfile::tempdir().unwrap();
+    for token in ["abcdefghij+klmnop/q==", "a%41;b=c&d#e\"f<g>hij"] {
+        fs::write(folder.path().join("token"), token).unwrap();
+        let served = Served::start(folder.path(), &["--token-file", "token"]);
+        let entered = served.client.get(&served.opened).send().unwrap();
+        assert_eq!(entered.status().as_u16(), 303, "{token}");
+        let cookie = entered.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
+        assert_eq!(
+            served.get("data").header("Cookie", cookie).send().unwrap().status().as_u16(),
+            200,
+            "{token}"
+        );
+    }
+}
+
+#[test]
+fn a_page_that_comes_late_learns_that_it_missed_something() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    record(folder, 1, "north", 2);
+    let served = Served::start(folder, &[]);
+    let mut events = Events::of(served.get("events"));
+    events.next();
+    run(folder, &["add", "1", "--title", "Rope", "--text", "A rope.", "-q"]);
+    let revisions: Vec<Value> =
+        [events.next_step(), events.next().1].map(|change| change["revision"].clone()).into();
+    assert_eq!(revisions, [1, 2]);
+    assert_eq!(Events::of(served.get("events")).next().1["revision"], 2);
+    let data = served.json("data");
+    let stats: Value = serde_json::from_str(&run(folder, &["stats", "--json"])).unwrap();
+    assert_eq!((&data["revision"], &data["stats"]["total_memories"]), (&json!(2), &stats["total_memories"]));
+}
+
+#[test]
+fn a_damaged_line_of_the_journal_costs_the_states_behind_it_and_no_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for number in 0..5 {
+        run(
+            folder,
+            &[
+                "add",
+                "1",
+                "--title",
+                &format!("Thing {number}"),
+                "--text",
+                &format!("Number {number} is here."),
+                "-q",
+            ],
+        );
+    }
+    let turn = |number: u64| {
+        json!({"episode": 1, "turn": number, "action": format!("push {number}"), "response": "No.",
+        "location_before": {"id": 1, "name": "House"}, "location_after": {"id": 1, "name": "House"}})
+        .to_string()
+    };
+    fs::write(folder.join("turns.jsonl"), (0..20).map(turn).collect::<Vec<_>>().join("\n")).unwrap();
+    run(folder, &["record", "--turns", "turns.jsonl", "--provider", "offline", "-q"]);
+    let report = || -> Value { serde_json::from_str(&run(folder, &["report", "--json"])).unwrap() };
+    assert_eq!((&report()["step_count"], &report()["has_gaps"]), (&json!(26), &json!(false)));
+    let journal = folder.join(".memories/Memories.md/journal.jsonl");
+    let lines = fs::read_to_string(&journal).unwrap();
+    let damaged: Vec<&str> =
+        lines.lines().enumerate().map(|(at, line)| if at == 12 { "{\"x" } else { line }).collect();
+    fs::write(&journal, damaged.join("\n") + "\n").unwrap();
+    let damaged = report();
+    assert_eq!(damaged["has_gaps"], true);
+    // The start and the five, the gap, and the turns behind the damage.
+    assert_eq!(damaged["step_count"], 6 + 1 + 12);
 }

@@ -26,6 +26,10 @@ pub(super) fn title_of(store: &Store) -> String {
 
 /// Refuses a target that is the memory file or belongs to it, and one that is no page, unless forced.
 pub(super) fn check_target(store: &Store, output: &Path, force: bool) -> Result<(), Failure> {
+    if output.is_dir() {
+        let failure = Failure::user(format!("`{}` is a folder", output.display()));
+        return Err(failure.hint("name a file in it, such as `world.html`"));
+    }
     let target = Store::open(output, Duration::ZERO)?.real_path().to_owned();
     if store.owns(&target) {
         let failure = Failure::user(format!("`{}` is the memory file or belongs to it", output.display()));

@@ -93,6 +93,9 @@ pub fn run(cli: Cli<'_>, args: ReportArgs) -> Result<u8, Failure> {
         return Ok(0);
     }
     write_file(&output, report.html.as_bytes(), Existing::Replace)?;
+    if report.steps == 1 && request.range != StepRange::default() {
+        cli.ui.notice("no recorded step is in that range; the page shows what was known before it");
+    }
     let (shown, bytes) = (output.display().to_string(), report.html.len());
     if report.has_gaps {
         cli.ui.notice("what the file held is not known for all steps; the page says where");

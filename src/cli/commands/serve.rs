@@ -74,6 +74,7 @@ fn serve(_cli: Cli<'_>, args: ServeArgs) -> Result<u8, Failure> {
 
 #[cfg(feature = "view")]
 fn serve(mut cli: Cli<'_>, args: ServeArgs) -> Result<u8, Failure> {
+    use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
     use serde_json::json;
 
     use crate::cli::commands::page::{file_name, open_in_browser, title_of};
@@ -102,7 +103,7 @@ fn serve(mut cli: Cli<'_>, args: ServeArgs) -> Result<u8, Failure> {
     let listening = format!("http://{address}/");
     let opened = match &token {
         None => listening.clone(),
-        Some((_, text)) => format!("{listening}?token={text}"),
+        Some((_, text)) => format!("{listening}?token={}", utf8_percent_encode(text, NON_ALPHANUMERIC)),
     };
     if !address.ip().to_canonical().is_loopback() {
         cli.ui
@@ -118,6 +119,7 @@ fn serve(mut cli: Cli<'_>, args: ServeArgs) -> Result<u8, Failure> {
         searcher,
         title: title.unwrap_or_else(|| title_of(store)),
         file: file_name(store),
+        needs_token: token.is_some(),
         edit_token: token.filter(|_| edit).map(|(_, text)| text),
         recall: cli.settings.limits,
         clock: cli.settings.running_clock(),

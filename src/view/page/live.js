@@ -9,9 +9,7 @@
       this.app = app;
       this.events = new EventSource("events");
       this.events.addEventListener("hello", (event) => this.hello(JSON.parse(event.data)));
-      this.events.addEventListener("change", (event) =>
-        this.changed(page.readMore(JSON.parse(event.data)), event.lastEventId),
-      );
+      this.events.addEventListener("change", (event) => this.changed(JSON.parse(event.data)));
       this.events.addEventListener("anew", () => this.again());
       this.events.addEventListener("error", () => this.lost());
       this.mark("connected", "Live");
@@ -23,12 +21,12 @@
       byId("live").textContent = text;
     }
 
-    // The server counts its steps after each connection: where they are not ours, something was missed.
-    async hello({ steps }) {
+    // The server names the revision of its data after each connection: where it is not ours, something was missed.
+    async hello({ revision }) {
       this.mark("connected", "Live");
       if (this.wasLost) this.app.notice("");
       this.wasLost = false;
-      if (steps !== this.app.world.steps.length) await this.again();
+      if (revision !== this.app.world.data.revision) await this.again();
     }
 
     lost() {
@@ -53,15 +51,18 @@
       }
     }
 
-    changed(change, id) {
+    // A change is appended only to the data that it follows. One that is in the data already is passed over.
+    changed(packed) {
       const { app } = this;
-      const expected = app.world.steps.length + (change.steps?.length || 0);
-      if (id !== "" && Number(id) !== expected) return this.again();
+      if (packed.revision <= app.world.data.revision) return undefined;
+      if (packed.revision !== app.world.data.revision + 1) return this.again();
+      const change = page.readMore(packed);
       const present = app.step === app.world.last;
       const known = new Set(
         [...app.explored.places.values()].filter(({ known: is }) => is).map(({ id: place }) => place),
       );
       app.world.append(change);
+      app.world.data.revision = change.revision;
       app.took(change, present);
       const lit = (change.sections || []).filter(({ kind }) => kind === "location").map(({ id: place }) => place);
       const found = present
