@@ -63,8 +63,8 @@ impl History {
         let (lines, follower) = Journal::of(store).follow(usize::MAX, |_| true)?;
         let mut chain = Chain::new();
         lines.into_iter().for_each(|line| chain.push(line));
-        let mut follower =
-            HistoryFollower { store: store.clone(), follower, text: String::new(), left: None };
+        let (text, left, is_broken) = (String::new(), None, false);
+        let mut follower = HistoryFollower { store: store.clone(), follower, text, left, is_broken };
         let mut segments = follower.settle(chain, None)?;
         let last = segments.pop().and_then(|last| rebuild(last, &follower.text));
         let mut parts = parts_of_backups(store, segments);
@@ -83,6 +83,8 @@ pub struct HistoryFollower {
     text: String,
     /// Hash of the text that the last command left; `None` where that is not known.
     left: Option<String>,
+    /// Lines may have been lost by an error.
+    is_broken: bool,
 }
 
 impl HistoryFollower {
@@ -96,14 +98,18 @@ impl HistoryFollower {
     ///
     /// # Errors
     ///
-    /// When the memory file or the journal cannot be read.
+    /// When the memory file or the journal cannot be read. From then on, the steps are not known.
     pub fn poll(&mut self) -> Result<Option<Vec<HistoryStep>>, StoreError> {
+        if std::mem::replace(&mut self.is_broken, true) {
+            return Ok(None);
+        }
         let mut text = std::mem::take(&mut self.text);
         let chain = Chain::continued(text_hash(&text), self.left.take());
         let segments = self.settle(chain, Some(&text))?;
         let Ok([Segment { steps, .. }]) = <[Segment; 1]>::try_from(segments) else { return Ok(None) };
         let made = steps.iter().try_for_each(|step| apply(&step.edits, &mut text));
-        Ok((made.is_some() && text == self.text).then_some(steps))
+        self.is_broken = made.is_none() || text != self.text;
+        Ok((!self.is_broken).then_some(steps))
     }
 
     /// Adds the lines still to come to a chain that begins with the text `before`, until they lead to the present

@@ -310,6 +310,18 @@ fn who_follows_is_told_of_each_step() {
 }
 
 #[test]
+fn who_follows_reads_anew_after_an_error() {
+    let mut past = Past::new(3);
+    past.run(&["add", "1", "--title", "A", "--text", "x"], "");
+    let (_, mut follower) = History::read(&past.store()).unwrap();
+    fs::write(past.path("Memories.md"), b"\xff").unwrap();
+    assert!(follower.poll().is_err());
+    fs::write(past.path("Memories.md"), &past.states[1]).unwrap();
+    assert_eq!(follower.poll().unwrap(), None);
+    assert_eq!(History::read(&past.store()).unwrap().1.poll().unwrap(), Some(Vec::new()));
+}
+
+#[test]
 fn a_turn_that_changes_nothing_is_a_step() {
     let mut past = Past::new(7);
     past.run(&["add", "1", "--title", "A", "--text", "x"], "");

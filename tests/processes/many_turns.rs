@@ -6,9 +6,11 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use memories::journal::Journal;
+use memories::notebook::history::History;
 use memories::{Clock, Judge, Notebook, RecordSettings, Recorder, Store, Turn};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -68,6 +70,18 @@ impl Play {
 
     fn recorded(&self) -> usize {
         recorded(&self.folder)
+    }
+
+    fn store(&self) -> Store {
+        Store::open(self.folder.join("Memories.md"), Duration::from_secs(5)).unwrap()
+    }
+
+    /// The steps of the file's history, which has no gap, and how many of them no command made.
+    fn past(&self) -> (usize, usize) {
+        let (History { parts }, follower) = History::read(&self.store()).unwrap();
+        let [part] = &parts[..] else { panic!("{} parts", parts.len()) };
+        assert_eq!(part.text_at(part.steps.len()), follower.text());
+        (part.steps.len(), part.steps.iter().filter(|step| step.line.is_none()).count())
     }
 }
 
@@ -139,6 +153,7 @@ fn whatever_ends_a_recorder_the_next_run_records_each_turn_once() {
             assert!(said.contains(" recorded before\n"), "{said}");
             assert_eq!(play.text(), whole.text(), "numbered {numbered}, round {round}: {said}");
             assert_eq!(play.recorded(), TURNS);
+            assert_eq!(play.past(), (TURNS, 0), "numbered {numbered}, round {round}");
         }
         // The whole file once more changes nothing.
         assert!(whole.finish(&[]).starts_with(&format!("{TURNS} turns were recorded before\n")));
@@ -367,6 +382,7 @@ fn writers_between_the_groups_lose_nothing_and_are_not_kept_out() {
     let mut recorder = play.record(&[]);
     let mut lines = BufReader::new(recorder.stderr.take().unwrap()).lines().map_while(Result::ok);
     lines.find(|line| line.contains("location:")).unwrap();
+    let is_done = AtomicBool::new(false);
     let longest = std::thread::scope(|scope| {
         let writers: Vec<_> = (0..WRITERS)
             .map(|writer| {
@@ -388,8 +404,20 @@ fn writers_between_the_groups_lose_nothing_and_are_not_kept_out() {
                 })
             })
             .collect();
+        let reader = scope.spawn(|| {
+            let mut follower = History::read(&play.store()).unwrap().1;
+            while !is_done.load(Ordering::Relaxed) {
+                let (_, outside) = play.past();
+                let steps = follower.poll().unwrap().expect("a reader misses no step");
+                let strange = steps.iter().filter(|step| step.line.is_none()).count();
+                assert_eq!((outside, strange), (0, 0), "each step is that of a command");
+            }
+        });
         lines.for_each(drop);
-        writers.into_iter().map(|writer| writer.join().unwrap()).max().unwrap()
+        let longest = writers.into_iter().map(|writer| writer.join().unwrap()).max().unwrap();
+        is_done.store(true, Ordering::Relaxed);
+        reader.join().unwrap();
+        longest
     });
     assert!(recorder.wait().unwrap().success());
     assert!(longest < Duration::from_secs(9), "a writer waited {longest:?}");
@@ -398,6 +426,7 @@ fn writers_between_the_groups_lose_nothing_and_are_not_kept_out() {
     for (writer, number) in (0..WRITERS).flat_map(|writer| (0..EACH).map(move |number| (writer, number))) {
         assert!(text.contains(&format!("] Memory {writer} {number}**")), "{writer} {number}");
     }
+    assert_eq!(play.past(), (1500 + WRITERS * EACH, 0));
     assert!(play.finish(&[]).starts_with("1500 turns were recorded before\n"));
 }
 
