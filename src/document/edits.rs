@@ -18,6 +18,9 @@ use crate::types::edit::Edit;
 /// found first.
 const MAX_LINES: usize = 1500;
 
+/// Blocks in a row that may be edited before all that follow them are compared as one text.
+const MAX_BLOCKS: usize = 32;
+
 /// A state of a document, to be compared with a later one.
 #[derive(Debug, Clone)]
 pub(crate) struct Mark {
@@ -43,23 +46,24 @@ impl Document {
         let length =
             |blocks: &[&BlockText]| blocks.iter().map(|block| block.of(self.source()).len()).sum::<usize>();
         let mut at = length(&old[..start]);
-        let (old, new) = (&old[start..old.len() - end], &new[start..new.len() - end]);
+        let (mut old, mut new) = (&old[start..old.len() - end], &new[start..new.len() - end]);
         let mut edits = Edits::default();
-        let mut compare = |old: &[&BlockText], new: &[&BlockText]| {
-            edits.compare(at, &self.joined(old), &self.joined(new));
-            at += length(old);
-        };
-        let (mut from, mut new_from) = (0, 0);
-        for (kept, new_kept) in kept_blocks(old, new).into_iter().chain([(old.len(), new.len())]) {
-            let (gone, come) = (&old[from..kept], &new[new_from..new_kept]);
-            match gone.len() == come.len() {
-                true => gone.iter().zip(come).for_each(|(old, new)| compare(&[old], &[new])),
-                false => compare(gone, come),
+        while !(old.is_empty() && new.is_empty()) {
+            let (gone, come) = up_to_same(old, new);
+            match gone == come {
+                true => old[..gone].iter().zip(new).for_each(|(old, new)| {
+                    edits.compare(at, old.of(self.source()), new.of(self.source()));
+                    at += length(&[old]);
+                }),
+                false => {
+                    edits.compare(at, &self.joined(&old[..gone]), &self.joined(&new[..come]));
+                    at += length(&old[..gone]);
+                }
             }
-            if let Some(kept) = old.get(kept) {
-                compare(&[kept], &[kept]);
-            }
-            (from, new_from) = (kept + 1, new_kept + 1);
+            (old, new) = (&old[gone..], &new[come..]);
+            let same = old.iter().zip(new).take_while(|(old, new)| is_same(old, new)).count();
+            at += length(&old[..same]);
+            (old, new) = (&old[same..], &new[same..]);
         }
         edits.finish()
     }
@@ -91,19 +95,12 @@ fn is_same(one: &BlockText, other: &BlockText) -> bool {
     identity(one) == identity(other)
 }
 
-/// Blocks that are in both lists, by their places, in the order of both.
-fn kept_blocks(old: &[&BlockText], new: &[&BlockText]) -> Vec<(usize, usize)> {
-    let places: HashMap<_, usize, FixedState> =
-        new.iter().enumerate().map(|(at, block)| (identity(block), at)).collect();
-    let mut next = 0;
-    let mut kept = Vec::new();
-    for (at, block) in old.iter().enumerate() {
-        if let Some(place) = places.get(&identity(block)).filter(|place| **place >= next) {
-            kept.push((at, *place));
-            next = place + 1;
-        }
-    }
-    kept
+/// Numbers of blocks with which two lists begin before the next block that is in both; all of them where there is none
+/// near.
+fn up_to_same(old: &[&BlockText], new: &[&BlockText]) -> (usize, usize) {
+    let is_same_at = |(at, place): &(usize, usize)| matches!((old.get(*at), new.get(*place)), (Some(old), Some(new)) if is_same(old, new));
+    let near = (0..MAX_BLOCKS).flat_map(|far| (0..=far).flat_map(move |less| [(less, far), (far, less)]));
+    near.into_iter().find(is_same_at).unwrap_or((old.len(), new.len()))
 }
 
 /// Edits while they are found.
