@@ -6,7 +6,7 @@ use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_count;
 
-/// Write the world as one HTML page: map, time, figures, lists
+/// Write the world as an HTML page with map, time, figures and lists
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The page has the map as explored, a slider over all turns, charts of whether the
