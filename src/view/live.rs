@@ -61,7 +61,8 @@ pub(super) enum News {
 pub(super) struct Hello {
     /// The number of steps.
     pub(super) steps: usize,
-    /// The revision of the data: a page that has another one has missed something.
+    /// The server that runs, and the revision of its data: a page that has others has missed something.
+    pub(super) server: String,
     pub(super) revision: u64,
 }
 
@@ -103,7 +104,8 @@ impl Live {
 
     /// The greeting to a page that connects now.
     pub(super) fn hello(&self) -> Hello {
-        Hello { steps: self.world.step_count(), revision: self.revision }
+        let server = self.page.server.clone();
+        Hello { steps: self.world.step_count(), server, revision: self.revision }
     }
 
     /// The data of the page, as JSON.

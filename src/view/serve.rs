@@ -133,7 +133,15 @@ pub(crate) fn serve(
     let can_edit = edit_token.is_some();
     let port = listener.local_addr()?.port();
     let cookie = needs_token.then(|| format!("memories-{port}"));
-    let page = PageFacts { title, file, made: clock.now(), mode: "serve", can_edit, token: edit_token };
+    let page = PageFacts {
+        title,
+        file,
+        made: clock.now(),
+        mode: "serve",
+        server: clock.fresh_id(),
+        can_edit,
+        token: edit_token,
+    };
     let live = Live::open(notebook.store().clone(), page.clone(), recall, clock)?;
     let (news, _) = broadcast::channel(KEPT_NEWS);
     let door = Arc::new(Door {

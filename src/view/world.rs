@@ -48,6 +48,9 @@ pub(super) struct PageFacts {
     pub(super) made: String,
     /// `report` or `serve`.
     pub(super) mode: &'static str,
+    /// The server that runs: another one counts revisions anew.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) server: String,
     /// True if the page may change memories.
     pub(super) can_edit: bool,
     /// Sent with each change; only where the page may change memories.

@@ -232,7 +232,10 @@ fn a_page_follows_commands_and_editors() {
     let served = Served::start(folder, &[]);
     assert_eq!(served.json("data")["steps"], json!([["s"]]));
     let mut events = Events::of(served.get("events"));
-    assert_eq!(events.next(), ("hello".to_owned(), json!({"steps": 1, "revision": 0})));
+    let (name, hello) = events.next();
+    assert_eq!((name.as_str(), &hello["steps"], &hello["revision"]), ("hello", &json!(1), &json!(0)));
+    assert_eq!(hello["server"], served.json("data")["server"]);
+    assert!(hello["server"].is_string(), "a page knows another server by it");
     record(folder, 1, "north", 2);
     let change = events.next_step();
     assert_eq!(change["steps"][0][0], "t");

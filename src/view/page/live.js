@@ -21,12 +21,14 @@
       byId("live").textContent = text;
     }
 
-    // The server names the revision of its data after each connection: where it is not ours, something was missed.
-    async hello({ revision }) {
+    // The server names itself and the revision of its data after each connection: where these are not ours, something was
+    // missed.
+    async hello({ server, revision }) {
       this.mark("connected", "Live");
       if (this.wasLost) this.app.notice("");
       this.wasLost = false;
-      if (revision !== this.app.world.data.revision) await this.again();
+      const { data } = this.app.world;
+      if (server !== data.server || revision !== data.revision) await this.again();
     }
 
     lost() {
