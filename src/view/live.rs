@@ -148,6 +148,8 @@ impl Live {
     fn is_quiet(&mut self) -> Result<bool, StoreError> {
         let has_changed = !self.lines.poll()?.is_empty() || !self.snapshot.is_current()?;
         self.looks = if has_changed { LOOKS } else { self.looks.saturating_sub(1) };
+        // A session or a line that waits for a model changes figures, and no step.
+        self.is_stale |= has_changed;
         Ok(self.looks == 0 && !self.is_stale)
     }
 
