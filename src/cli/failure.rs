@@ -22,9 +22,9 @@ impl FailureKind {
     pub(crate) fn exit_code(self) -> u8 {
         match self {
             FailureKind::ClosedPipe => 0,
-            FailureKind::Usage => 2,
-            FailureKind::TryAgain => 3,
-            FailureKind::User => 4,
+            FailureKind::Usage => Remedy::CommandLine.exit_code(),
+            FailureKind::TryAgain => Remedy::Retry.exit_code(),
+            FailureKind::User => Remedy::Fix.exit_code(),
         }
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::document::nearest;
 use crate::types::frame::{continued, indented, one_line};
-use crate::types::hint::{Hint, with_causes};
+use crate::types::hint::{Advice, Hint, Remedy, with_causes};
 use crate::types::{Memory, Scope, Status, did_you_mean, written_by};
 
 /// The answer of a tool.
@@ -28,6 +28,8 @@ impl Answer {
 /// A refused call: the reason and hints. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
+    /// The change after which the call can succeed.
+    pub remedy: Remedy,
     /// The reason.
     pub problem: String,
     /// Next steps.
@@ -37,7 +39,12 @@ pub(crate) struct Refusal {
 impl Refusal {
     /// A refusal without a hint.
     pub(crate) fn new(problem: impl Into<String>) -> Refusal {
-        Refusal { problem: problem.into(), hints: Vec::new() }
+        Refusal { remedy: Remedy::Fix, problem: problem.into(), hints: Vec::new() }
+    }
+
+    /// The refusal of wrong arguments.
+    pub(crate) fn arguments(problem: impl Into<String>) -> Refusal {
+        Refusal { remedy: Remedy::CommandLine, ..Refusal::new(problem) }
     }
 
     /// The refusal of a name that nothing has, with similar names, else all.
@@ -58,11 +65,18 @@ impl Refusal {
         let hints: String = self.hints.iter().map(|hint| format!("\nhint: {hint}")).collect();
         format!("{}{hints}", self.problem)
     }
+
+    /// The refusal for programs, with the fields of the command line's JSON and its exit code.
+    pub(crate) fn value(&self) -> Value {
+        let hint = Some(self.hints.join("; ")).filter(|hint| !hint.is_empty());
+        json!({"error": self.problem, "hint": hint, "code": self.remedy.exit_code()})
+    }
 }
 
 impl<E: Hint + std::error::Error + 'static> From<E> for Refusal {
     fn from(error: E) -> Refusal {
-        Refusal { problem: with_causes(&error), hints: error.advice().hints }
+        let Advice { remedy, hints } = error.advice();
+        Refusal { remedy, problem: with_causes(&error), hints }
     }
 }
 

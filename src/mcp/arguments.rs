@@ -31,7 +31,7 @@ impl<'a> Arguments<'a> {
             true => "it takes no arguments".to_owned(),
             false => format!("there are {}", names.join(", ")),
         };
-        Err(Refusal::new(format!("there is no argument `{unknown}`"))
+        Err(Refusal::arguments(format!("there is no argument `{unknown}`"))
             .hint(did_you_mean(&nearest(unknown, known(), 1)).unwrap_or(otherwise)))
     }
 
@@ -45,9 +45,9 @@ impl<'a> Arguments<'a> {
         conversion: impl FnOnce(&Value) -> Result<T, Expected>,
     ) -> Result<Option<T>, Refusal> {
         let fields = Fields::of(self.object);
-        fields
-            .read(parameter.name, conversion)
-            .map_err(|error| Refusal::new(error.to_string()).hint("correct that argument; nothing was done"))
+        fields.read(parameter.name, conversion).map_err(|error| {
+            Refusal::arguments(error.to_string()).hint("correct that argument; nothing was done")
+        })
     }
 
     /// A trimmed text; `None` if it is blank or missing. A number counts as text, since ids are often sent as
@@ -64,7 +64,7 @@ impl<'a> Arguments<'a> {
     pub(crate) fn required(&self, parameter: &Parameter) -> Result<String, Refusal> {
         self.text(parameter)?.ok_or_else(|| {
             let hints = parameter.required.map(str::to_owned).into_iter().collect();
-            Refusal { hints, ..Refusal::new(format!("`{}` is empty", parameter.name)) }
+            Refusal { hints, ..Refusal::arguments(format!("`{}` is empty", parameter.name)) }
         })
     }
 

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, GetPromptRequestParams,
     GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, LoggingLevel, LoggingMessageNotificationParam,
+    ListResourcesResult, ListToolsResult, LoggingLevel, LoggingMessageNotificationParam, MetaObject,
     PaginatedRequestParams, Prompt, PromptArgument, PromptMessage, ProtocolVersion,
     ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceContents,
     ResourceTemplate, Role, ServerCapabilities, ServerConfig, SetLevelRequestParams, ToolAnnotations, object,
@@ -123,7 +123,9 @@ impl Server {
             }
             Err(refusal) => {
                 self.log(context, LoggingLevel::Info, &format!("{tool}: {}", refusal.problem)).await;
-                CallToolResult::error(vec![ContentBlock::text(refusal.text())])
+                let mut result = CallToolResult::error(vec![ContentBlock::text(refusal.text())]);
+                result.meta = Some(MetaObject(object(json!({"memories/error": refusal.value()}))));
+                result
             }
         }
     }

@@ -17,6 +17,17 @@ pub enum Remedy {
     Fix,
 }
 
+impl Remedy {
+    /// The exit code of a command that needs this; answers of MCP state the same number.
+    pub(crate) fn exit_code(self) -> u8 {
+        match self {
+            Remedy::CommandLine => 2,
+            Remedy::Retry => 3,
+            Remedy::Fix => 4,
+        }
+    }
+}
+
 /// The advice that comes with an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Advice {

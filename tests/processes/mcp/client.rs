@@ -216,6 +216,10 @@ impl Client {
     pub fn refuses(&mut self, tool: &str, arguments: Value) -> String {
         let result = self.call(tool, arguments);
         assert_eq!(result["isError"], true, "{tool} did not refuse: {}", text_of(&result));
+        let error = &result["_meta"]["memories/error"];
+        let problem = error["error"].as_str().expect("the reason for programs");
+        assert!(text_of(&result).starts_with(problem), "{error}");
+        assert!([2, 3, 4].map(Value::from).contains(&error["code"]), "{error}");
         text_of(&result)
     }
 

@@ -59,6 +59,29 @@ fn a_place_that_cannot_be_meant_is_refused_with_the_next_step() {
 }
 
 #[test]
+fn a_refusal_has_the_fields_and_the_code_of_the_command_line() {
+    let world = World::new(STORY);
+    let mut client = world.serve(&["--lock-timeout", "0s"]);
+    let mut error =
+        |tool: &str, arguments: Value| client.call(tool, arguments)["_meta"]["memories/error"].clone();
+    assert_eq!(
+        error("get_location_memories", json!({"location": "Livin Room"})),
+        json!({"error": "no place is called `Livin Room`", "hint": "did you mean `Living Room`?", "code": 4})
+    );
+    assert_eq!(error("get_location_memories", json!({"locaton": "23"}))["code"], 2);
+    // The folder with the lock comes with the first write.
+    assert!(error("form_memory", json!({"content": "The lamp flickers."})).is_null());
+    let lock = std::fs::OpenOptions::new()
+        .write(true)
+        .open(world.path().join(".memories/Memories.md/lock"))
+        .unwrap();
+    fs2::FileExt::lock_exclusive(&lock).unwrap();
+    let locked =
+        error("record_turn", json!({"location": "23", "action": "wait", "response": "Time passes."}));
+    assert_eq!(locked["code"], 3, "{locked}");
+}
+
+#[test]
 fn the_most_important_come_first_and_other_agents_stay_their_own() {
     let (world, mut client) = alex();
     assert_eq!(client.titles("get_top_memories", json!({"limit": 1})), ["Trap door shuts"]);
